@@ -1,0 +1,19 @@
+"""Text to vectors, without a download: static vectors by default, MiniLM as the quality mode, others by configuration.
+
+`open_embedder` gives an embedder by its name; the port that all of them keep is `Embedder`.
+"""
+
+from recollect.embedding.base import TOKEN_SCALE, Embedder, TokenEmbedder, TokenVectors
+from recollect.embedding.cache import CachedEmbedder
+from recollect.embedding.choose import open_embedder
+from recollect.embedding.tokenizer import count_tokens
+
+__all__ = [
+    "TOKEN_SCALE",
+    "CachedEmbedder",
+    "Embedder",
+    "TokenEmbedder",
+    "TokenVectors",
+    "count_tokens",
+    "open_embedder",
+]

@@ -1,0 +1,79 @@
+"""The port of the embedders: texts in, unit vectors out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vectors = NDArray[np.float32]
+
+#: What an int8 value of a token vector stands for: a row times this scale is a unit vector, up to rounding.
+TOKEN_SCALE = 1 / 127
+
+#: How many token vectors of a long text are kept unless told otherwise: 128 KiB at 128 dimensions.
+MAX_TOKENS = 1024
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors whose dot product is their likeness. Safe to use from several threads."""
+
+    @property
+    def name(self) -> str:
+        """The identity that is stored with the vectors, such as "static-reg-int8@1": other name, other vectors."""
+        ...
+
+    @property
+    def dimensions(self) -> int:
+        """The length of a vector."""
+        ...
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """One unit row a text, float32 (n, dimensions); a row of zeros for a text without any token.
+
+        A long text counts whole, never cut silently. Raises ModelError where the model is missing or fails.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TokenVectors:
+    """The tokens of one text for late interaction, in reading order, without [CLS] and [SEP].
+
+    `ids`: uint16 (t,), numbers of word pieces. `vectors`: int8 (t, 128), unit rows divided by TOKEN_SCALE.
+    """
+
+    ids: NDArray[np.uint16]
+    vectors: NDArray[np.int8]
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def unit(self) -> Vectors:
+        """The vectors as float32 (t, 128) of about unit length."""
+        return self.vectors * np.float32(TOKEN_SCALE)
+
+
+class TokenEmbedder(Embedder, Protocol):
+    """An embedder that can also tell a vector for each token."""
+
+    def token_embed(self, texts: Sequence[str], *, max_tokens: int = MAX_TOKENS) -> list[TokenVectors]:
+        """The vectors of the first `max_tokens` tokens of each text. Raises ModelError."""
+        ...
+
+    def embed_with_tokens(
+        self, texts: Sequence[str], *, max_tokens: int = MAX_TOKENS
+    ) -> tuple[Vectors, list[TokenVectors]]:
+        """What `embed` and `token_embed` give, in one pass. Raises ModelError."""
+        ...
+
+
+def unit_rows(rows: Vectors) -> Vectors:
+    """The rows of (n, d) scaled to length one; rows of zeros stay zeros."""
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    lengths[lengths == 0] = 1
+    scaled: Vectors = rows / lengths
+    return scaled

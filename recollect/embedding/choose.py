@@ -1,0 +1,38 @@
+"""Embedders by name, as settings and the command line give them."""
+
+from __future__ import annotations
+
+import os
+
+from recollect.embedding.base import Embedder
+from recollect.errors import InvalidInput
+
+_CHOICES = "static, minilm, folder:/path/to/a/model, openai:model-name"
+
+
+def open_embedder(spec: str = "static") -> Embedder:
+    """The embedder of that name, with its model loaded where it has one.
+
+    `static` (the default) and `minilm` come with the package. `folder:/path` is a model on this machine.
+    `openai:model` asks an OpenAI-compatible server: OPENAI_BASE_URL (default: OpenAI's) and OPENAI_API_KEY.
+    Raises InvalidInput for another name, ModelError where the model cannot be used.
+    """
+    kind, _, rest = spec.strip().partition(":")
+    match kind, rest.strip():
+        case "static", "":
+            from recollect.embedding.static import StaticEmbedder
+
+            return StaticEmbedder()
+        case "minilm", "":
+            from recollect.embedding.minilm import MiniLM
+
+            return MiniLM()
+        case "folder", path if path:
+            from recollect.embedding.folder import open_folder
+
+            return open_folder(path)
+        case "openai", model if model:
+            from recollect.embedding.remote import DEFAULT_BASE_URL, OpenAIEmbeddings
+
+            return OpenAIEmbeddings(model, base_url=os.environ.get("OPENAI_BASE_URL") or DEFAULT_BASE_URL)
+    raise InvalidInput(f"{spec!r} is not an embedder.", hint=f"Choose one of: {_CHOICES}.")

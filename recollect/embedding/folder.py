@@ -1,0 +1,201 @@
+"""An embedding model in a folder of this machine: ONNX with tokenizer.json, or a sentence-transformers folder.
+
+The usual layout of such folders is read: `model.onnx` or `onnx/model.onnx`, `tokenizer.json`, and where they are,
+`1_Pooling/config.json` and `sentence_bert_config.json`. Nothing is ever downloaded. Instruction prefixes, which a few
+models want before queries, are not added.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.embedding.base import Embedder, Vectors, unit_rows
+from recollect.embedding.encoder import Batch, Encoder
+from recollect.embedding.pieces import Piece, cut_pieces, windows
+from recollect.embedding.tokenizer import open_tokenizer, slices
+from recollect.errors import ModelError
+
+_ONNX_NAMES = (
+    "model.onnx",
+    "onnx/model.onnx",
+    "model_quantized.onnx",
+    "onnx/model_quantized.onnx",
+)
+_TOKEN_OUTPUTS = ("last_hidden_state", "token_embeddings")
+_DEFAULT_LENGTH, _LONGEST = 256, 8_192
+_MIB = 1 << 20
+
+
+def open_folder(path: str | Path) -> Embedder:
+    """The embedder in a folder. Raises ModelError when there is none that can be used here, saying what is missing."""
+    folder = Path(path).expanduser()
+    if not folder.is_dir():
+        raise ModelError(f"{folder} is not a folder.", hint="Name the folder that holds the embedding model.")
+    model = next((folder / name for name in _ONNX_NAMES if (folder / name).is_file()), None)
+    if model is not None:
+        return OnnxFolder(folder, model)
+    if (folder / "modules.json").is_file():
+        return SentenceTransformersFolder(folder)
+    raise ModelError(
+        f"{folder} holds no embedding model.",
+        hint=f"It needs {_ONNX_NAMES[0]} or {_ONNX_NAMES[1]} with tokenizer.json, or a sentence-transformers model.",
+    )
+
+
+class OnnxFolder:
+    """A model in ONNX. A text longer than the model's bound is the mean of its consecutive pieces."""
+
+    def __init__(self, folder: Path, model: Path, threads: int | None = None) -> None:
+        """Loads the model. Raises ModelError when a part is missing or of a kind that is not known here."""
+        if not (folder / "tokenizer.json").is_file():
+            raise ModelError(f"{folder} has no tokenizer.json.", hint="Fetch it from where the model came from.")
+        self.name = identity(folder, model)
+        self._tokenizer = open_tokenizer(folder / "tokenizer.json")
+        self._encoder = Encoder(model, self._tokenizer, threads)
+        self._output = _wanted_output(folder, self._encoder.outputs)
+        self._pooling = _pooling(folder)
+        self._piece = _length(folder) - self._encoder.specials
+        self.dimensions = self._measure()
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Unit rows, float32 (n, dimensions); zeros for a text without tokens. Raises ModelError."""
+        sums = np.zeros((len(texts), self.dimensions), np.float32)
+        for window in windows(cut_pieces(self._tokenizer, texts, self._piece)):
+            for batch in self._encoder.run(window, [self._output]):
+                np.add.at(sums, np.array([piece.owner for piece in batch.pieces]), self._sentences(batch))
+        return unit_rows(sums)
+
+    def _sentences(self, batch: Batch) -> Vectors:
+        answer = batch.outputs[self._output]
+        return unit_rows(answer if answer.ndim == 2 else pool(answer, batch.mask, self._pooling))
+
+    def _measure(self) -> int:
+        ids = self._tokenizer.encode("a", add_special_tokens=False).ids
+        batch = next(iter(self._encoder.run([Piece(0, 0, ids)], [self._output])))
+        return int(batch.outputs[self._output].shape[-1])
+
+
+class SentenceTransformersFolder:
+    """A model run by the sentence-transformers library, where that is installed."""
+
+    def __init__(self, folder: Path) -> None:
+        """Loads the model. Raises ModelError when the library is missing or refuses the folder."""
+        try:
+            library = importlib.import_module("sentence_transformers")
+        except ImportError as error:
+            raise ModelError(
+                f"{folder} is a sentence-transformers model without an ONNX file, and the library is not installed.",
+                hint="Run: pip install sentence-transformers; or export the model to model.onnx.",
+            ) from error
+        try:
+            self._model = library.SentenceTransformer(str(folder), local_files_only=True)
+        except Exception as error:  # whatever torch and transformers raise
+            raise ModelError(f"sentence-transformers cannot load {folder}: {error}") from error
+        self.name = identity(folder, next(folder.glob("*.safetensors"), folder / "modules.json"))
+        self.dimensions = len(self._model.encode(["a"])[0])
+        # Three characters a token keep a part below the bound in all but dense scripts.
+        self._characters = 3 * int(self._model.max_seq_length or _DEFAULT_LENGTH)
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Unit rows, float32 (n, dimensions); zeros for blank texts. Raises ModelError."""
+        parts = [
+            (owner, part)
+            for owner, text in enumerate(texts)
+            for part in slices(text, self._characters)
+            if part and not part.isspace()
+        ]
+        sums = np.zeros((len(texts), self.dimensions), np.float32)
+        if not parts:
+            return sums
+        try:
+            rows = np.asarray(self._model.encode([part for _, part in parts], show_progress_bar=False), np.float32)
+        except Exception as error:
+            raise ModelError(f"The embedding model failed: {error}") from error
+        np.add.at(sums, np.array([owner for owner, _ in parts]), unit_rows(rows))
+        return unit_rows(sums)
+
+
+def pool(tokens: Vectors, mask: NDArray[np.bool_], how: str) -> Vectors:
+    """One row a text from its token states (b, t, d) under the mask (b, t): their "mean", the "cls" or "last" one."""
+    if how == "cls":
+        return tokens[:, 0]
+    if how == "last":
+        last: Vectors = tokens[np.arange(len(tokens)), mask.sum(axis=1) - 1]
+        return last
+    weights = mask[:, :, None].astype(np.float32)
+    pooled: Vectors = (tokens * weights).sum(axis=1) / weights.sum(axis=1)
+    return pooled
+
+
+def _wanted_output(folder: Path, outputs: dict[str, int]) -> str:
+    """The output with the sentence vectors, else one with token states to pool; `outputs` has each one's rank."""
+    if outputs.get("sentence_embedding") == 2:
+        return "sentence_embedding"
+    if any("Dense" in str(module.get("type")) for module in _read(folder / "modules.json", [])):
+        raise ModelError(
+            f"The model in {folder} has a dense layer after pooling that its ONNX file leaves out.",
+            hint="Export it with sentence-transformers' own ONNX export, so that it gives sentence_embedding.",
+        )
+    for name in _TOKEN_OUTPUTS:
+        if outputs.get(name) == 3:
+            return name
+    raise ModelError(
+        f"The model in {folder} gives {', '.join(outputs)}: none of them is a text's vector.",
+        hint="It must give sentence_embedding, token_embeddings or last_hidden_state.",
+    )
+
+
+def _pooling(folder: Path) -> str:
+    """How the model's authors pool: "mean" unless their file says otherwise. Raises ModelError for rare ways."""
+    config = _read(folder / "1_Pooling" / "config.json", {})
+    chosen = {key.removeprefix("pooling_mode_") for key, on in config.items() if key.startswith("pooling_mode_") and on}
+    chosen = chosen or {str(config.get("pooling_mode", "mean"))}
+    ways = {"mean_tokens": "mean", "cls_token": "cls", "lasttoken": "last", "mean": "mean", "cls": "cls"}
+    if len(chosen) != 1 or not chosen <= ways.keys():
+        raise ModelError(
+            f"The model in {folder} pools by {', '.join(sorted(chosen))}, which is not known here.",
+            hint="Known are mean, cls and lasttoken.",
+        )
+    return ways[chosen.pop()]
+
+
+def _length(folder: Path) -> int:
+    """The most tokens the model takes at once, special ones included."""
+    length = _read(folder / "sentence_bert_config.json", {}).get("max_seq_length")
+    if not length:
+        length = _read(folder / "tokenizer_config.json", {}).get("model_max_length")
+    usable = isinstance(length, int | float) and 8 <= length <= _LONGEST
+    return int(length) if usable else _DEFAULT_LENGTH
+
+
+def identity(folder: Path, model: Path) -> str:
+    """Folder name and a digest that changes with the model: of its size and its first and last MiB."""
+    digest = hashlib.blake2b(digest_size=6)
+    with model.open("rb") as stream:
+        size = stream.seek(0, 2)
+        digest.update(size.to_bytes(8, "big"))
+        for at in (0, max(0, size - _MIB)):
+            stream.seek(at)
+            digest.update(stream.read(_MIB))
+    return f"folder:{folder.resolve().name}@{digest.hexdigest()}"
+
+
+def _read(path: Path, absent: Any) -> Any:
+    """A JSON file, or `absent` when it is not there. Raises ModelError when it is damaged or of another shape."""
+    if not path.is_file():
+        return absent
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ModelError(f"{path} is not readable JSON: {error}.") from error
+    if type(value) is not type(absent):
+        raise ModelError(f"{path} does not hold what is expected of it.")
+    return value

@@ -1,0 +1,65 @@
+"""Long texts for transformers of bounded length: consecutive pieces of token ids, and who they belong to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from tokenizers import Tokenizer
+
+from recollect.embedding.tokenizer import encode_in_slices
+
+#: Tokens that are sorted by length at once: enough for batches with little padding, some MB of Python lists.
+_WINDOW = 65_536
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Consecutive tokens of a text, without special ones. `start` counts the text's tokens before it."""
+
+    owner: int
+    start: int
+    ids: list[int]
+
+
+def cut_pieces(tokenizer: Tokenizer, texts: Sequence[str], size: int, limit: int | None = None) -> Iterator[Piece]:
+    """The texts' tokens in pieces of at most `size`, in reading order; none for a text without tokens.
+
+    With `limit`, pieces that begin after so many tokens of a text are left out.
+    """
+    owner, start, waiting = 0, 0, list[int]()
+    for number, ids in _slices(tokenizer, texts):
+        if number != owner:
+            yield from _cut(owner, start, waiting, size, limit)
+            owner, start, waiting = number, 0, []
+        waiting.extend(ids)
+        whole = len(waiting) // size * size
+        if whole:
+            yield from _cut(owner, start, waiting[:whole], size, limit)
+            start, waiting = start + whole, waiting[whole:]
+    yield from _cut(owner, start, waiting, size, limit)
+
+
+def windows(pieces: Iterable[Piece]) -> Iterator[list[Piece]]:
+    """The pieces in runs of bounded size."""
+    window: list[Piece] = []
+    tokens = 0
+    for piece in pieces:
+        window.append(piece)
+        tokens += len(piece.ids)
+        if tokens >= _WINDOW:
+            yield window
+            window, tokens = [], 0
+    if window:
+        yield window
+
+
+def _slices(tokenizer: Tokenizer, texts: Sequence[str]) -> Iterator[tuple[int, list[int]]]:
+    for owners, ids in encode_in_slices(tokenizer, texts):
+        yield from zip(owners, ids, strict=True)
+
+
+def _cut(owner: int, start: int, ids: list[int], size: int, limit: int | None) -> Iterator[Piece]:
+    for at in range(0, len(ids), size):
+        if limit is None or start + at < limit:
+            yield Piece(owner, start + at, ids[at : at + size])

@@ -1,0 +1,57 @@
+"""What can go wrong, as one small tree: each error says what, where and what to do.
+
+`code` is the stable name that the command line's `--json` envelope and later the REST face show;
+`hint` is the remedy, ending where possible with the command that helps.
+"""
+
+from __future__ import annotations
+
+
+class RecollectError(Exception):
+    """The root of everything that Recollect raises on purpose."""
+
+    code = "error"
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return f"{self.message} {self.hint}".strip()
+
+
+class InvalidInput(RecollectError, ValueError):
+    """An argument, a filter or a name that cannot be used as it is."""
+
+    code = "invalid_input"
+
+
+class NotFound(RecollectError, LookupError):
+    """A conversation, message or file that is not there."""
+
+    code = "not_found"
+
+
+class ImportProblem(RecollectError):
+    """A file that cannot be read at all, or a part of one that cannot."""
+
+    code = "import_problem"
+
+
+class StoreError(RecollectError):
+    """The store cannot be opened, read or written."""
+
+    code = "store_error"
+
+
+class StoreBusy(StoreError):
+    """Another process has been writing for longer than we were told to wait."""
+
+    code = "store_busy"
+
+
+class ModelError(RecollectError):
+    """An embedding or language model is missing, refuses or answers nonsense."""
+
+    code = "model_error"

@@ -1,0 +1,1 @@
+"""The faces: thin, without logic of their own, on the façade."""

@@ -1,0 +1,1 @@
+"""Readers of chat exports, and what makes records of them."""

@@ -1,0 +1,41 @@
+"""One JSON value out of bytes that may be damaged in ways that do no harm."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import orjson
+
+# Every backslash within JSON begins an escape, so that escapes can be read from left to right.
+_ESCAPE = re.compile(
+    r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(?P<lone>u[dD][89a-fA-F][0-9a-fA-F]{2})|.)",
+    re.DOTALL,
+)
+
+
+def decode(data: bytes | bytearray) -> Any:
+    """The value that `data` holds.
+
+    Bytes that are no UTF-8 and halves of surrogate pairs become U+FFFD; NaN, Infinity and control characters inside
+    of strings are taken as they are. Raises ValueError, with a reason that quotes nothing, for what is no JSON.
+    """
+    try:
+        return orjson.loads(data)
+    except orjson.JSONDecodeError:
+        return _decode_leniently(data)
+
+
+def _decode_leniently(data: bytes | bytearray) -> Any:
+    text = _ESCAPE.sub(_mended, data.decode("utf-8", "replace"))
+    try:
+        return json.loads(text, strict=False)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"it is no valid JSON ({error.msg}, character {error.pos})") from None
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+
+
+def _mended(escape: re.Match[str]) -> str:
+    return "\\ufffd" if escape["lone"] else escape[0]

@@ -1,0 +1,225 @@
+"""An import from end to end: find the files, tell their format, read, assemble, write in batches, count what is in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from recollect.errors import ImportProblem
+from recollect.importers.archive import walk
+from recollect.importers.assemble import assemble, assemble_document
+from recollect.importers.base import DraftConversation, Entry, Problem, Problems
+from recollect.importers.registry import READERS, Found, detect, reader_named, shape_of
+from recollect.ingest import Ingest, Written
+from recollect.record import Chunk, Document, Edge, Namespace, NodeId, Thread
+from recollect.store import Counts, Store
+
+#: A batch is one transaction: so many messages or characters, whichever comes first.
+BATCH_MESSAGES = 1000
+BATCH_CHARACTERS = 4_000_000
+
+Record = Thread | tuple[Document, Sequence[Chunk]] | Edge
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Where an import stands."""
+
+    label: str  # of the format
+    container: str
+    read: int  # bytes
+    total: int  # bytes
+    conversations: int
+    messages: int
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What was found in one archive, folder or file."""
+
+    label: str
+    container: str
+    files: int
+
+
+@dataclass(slots=True)
+class ImportReport:
+    """What an import did. `stored` is counted by reading the store back: what is said to be in is in."""
+
+    sources: list[Source] = field(default_factory=list)
+    written: Written = field(default_factory=Written)
+    documents: int = 0
+    stored: Counts = field(default_factory=Counts)
+    problems: list[Problem] = field(default_factory=list)
+    notes: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def nothing(self) -> bool:
+        """Whether nothing at all could be imported."""
+        return not (self.stored.conversations or self.documents)
+
+    def __repr__(self) -> str:
+        w = self.written
+        lost = sum(problem.lost for problem in self.problems)
+        return (
+            f"<import: {self.stored.conversations} conversations, {self.stored.messages} messages"
+            f" (new {w.new}, changed {w.changed}, as before {w.same}); {lost} not read>"
+        )
+
+
+class Importing:
+    """Imports paths into a namespace."""
+
+    def __init__(
+        self,
+        store: Store,
+        namespace: Namespace,
+        ingest: Ingest,
+        count_tokens: Callable[[str], int],
+        progress: Callable[[Progress], None] | None = None,
+    ) -> None:
+        self._store, self._namespace, self._ingest = store, namespace, ingest
+        self._count_tokens, self._progress = count_tokens, progress
+        self._report = ImportReport()
+        self._problems = Problems()
+        self._imported: dict[NodeId, None] = {}
+        self._read = self._total = 0
+
+    def __call__(self, paths: Sequence[Path], format_name: str | None = None) -> ImportReport:
+        """Imports files, folders and archives; an interrupted import is simply run again.
+
+        Raises NotFound for a path that is not there, ImportProblem where none of the files is of a known format.
+        """
+        forced = reader_named(format_name) if format_name else None
+        found: list[Found] = []
+        unknown: list[Entry] = []
+        for path in paths:
+            of_path, rest = detect(walk(path, self._problems), forced)
+            found += of_path
+            unknown += rest
+        if not found:
+            raise self._unknown(paths, unknown)
+        self._report.notes["other files"] = len(unknown)
+        self._total = sum(entry.size for group in found for entry in group.entries)
+        for group in found:
+            self._import(group)
+        self._store.settle(self._namespace)
+        return self._finished()
+
+    def _import(self, group: Found) -> None:
+        reader = group.reader
+        self._report.sources.append(Source(reader.label, group.container, len(group.entries)))
+        entries = [replace(entry, open=self._counted(entry)) for entry in group.entries]
+        batch: list[Thread] = []
+        ids: set[NodeId] = set()
+        messages = characters = 0
+        try:
+            for record in self._records(group, entries):
+                if not isinstance(record, Thread):
+                    self._write_other(record)
+                    continue
+                if record.conversation.id in ids:
+                    self._write(batch, group)
+                    batch, ids, messages, characters = [], set(), 0, 0
+                batch.append(record)
+                ids.add(record.conversation.id)
+                messages += len(record.messages)
+                characters += sum(len(m.content) + sum(len(p.text) for p in m.parts) for m in record.messages)
+                if messages >= BATCH_MESSAGES or characters >= BATCH_CHARACTERS:
+                    self._write(batch, group)
+                    batch, ids, messages, characters = [], set(), 0, 0
+        except ImportProblem as problem:
+            self._problems.lost(group.container, str(problem))
+        self._write(batch, group)
+
+    def _records(self, group: Found, entries: Sequence[Entry]) -> Iterator[Record]:
+        for draft in group.reader.read(entries, self._problems):
+            if isinstance(draft, DraftConversation):
+                thread = assemble(draft, self._namespace, count_tokens=self._count_tokens, problems=self._problems)
+                if thread.messages:
+                    yield thread
+                else:
+                    self._problems.note("conversations without messages")
+            elif isinstance(draft, Thread | tuple | Edge):
+                yield draft
+            else:
+                yield assemble_document(draft, self._namespace), ()
+
+    def _write(self, batch: Sequence[Thread], group: Found) -> None:
+        if batch:
+            self._report.written.add(self._ingest.threads(batch))
+            self._imported.update(dict.fromkeys(thread.conversation.id for thread in batch))
+        if self._progress is not None:
+            done = self._report.written
+            count = done.new + done.changed + done.same
+            self._progress(
+                Progress(
+                    group.reader.label, group.container, min(self._read, self._total), self._total, count, done.messages
+                )
+            )
+
+    def _write_other(self, record: tuple[Document, Sequence[Chunk]] | Edge) -> None:
+        if isinstance(record, Edge):
+            self._ingest.edges([record])
+        else:
+            self._ingest.documents([record])
+            self._report.documents += 1
+
+    def _counted(self, entry: Entry) -> Callable[[], BinaryIO]:
+        return lambda: cast(BinaryIO, _CountingStream(entry.open(), self._count_bytes))
+
+    def _count_bytes(self, count: int) -> None:
+        self._read += count
+
+    def _finished(self) -> ImportReport:
+        report = self._report
+        report.stored = self._store.counts(self._namespace, list(self._imported))
+        report.problems = self._problems.found
+        report.notes |= self._problems.notes
+        return report
+
+    def _unknown(self, paths: Sequence[Path], unknown: Sequence[Entry]) -> ImportProblem:
+        names = ", ".join(str(path) for path in paths)
+        read = ", ".join(reader.label for reader in READERS)
+        damaged = "; ".join(f"{p.place}: {p.reason}" for p in self._problems.found[:3])
+        if damaged:
+            return ImportProblem(f"{names} could not be read: {damaged}.", hint="Download the export once more.")
+        what = f"it holds {shape_of(unknown)}" if unknown else "it is empty"
+        return ImportProblem(
+            f"{names} is not an export I know: {what}. I read: {read}.",
+            hint="Force one with --format, or report it: "
+            f"recollect import --describe {paths[0]} prints its shape, no text.",
+        )
+
+
+class _CountingStream:
+    """A stream that tells how much was read of it."""
+
+    def __init__(self, stream: BinaryIO, count: Callable[[int], None]) -> None:
+        self._stream, self._count = stream, count
+
+    def read(self, size: int = -1) -> bytes:
+        data = self._stream.read(size)
+        self._count(len(data))
+        return data
+
+    def readline(self, size: int = -1) -> bytes:
+        data = self._stream.readline(size)
+        self._count(len(data))
+        return data
+
+    def __iter__(self) -> Iterator[bytes]:
+        for line in self._stream:
+            self._count(len(line))
+            yield line
+
+    def __enter__(self) -> _CountingStream:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stream.close()
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._stream, name)

@@ -1,0 +1,52 @@
+"""What is remembered. Imports nothing of ours but the errors."""
+
+from recollect.record.ids import DEFAULT_NAMESPACE, Namespace, NodeId, namespace, new_id, stable_id
+from recollect.record.nodes import (
+    NOTHING,
+    Chunk,
+    Conversation,
+    Document,
+    Edge,
+    Kind,
+    Message,
+    Metadata,
+    Part,
+    PartKind,
+    Role,
+    Thread,
+    ToolCall,
+    Turn,
+    Version,
+    Window,
+)
+from recollect.record.time import from_microseconds, iso, parse_time, to_microseconds, utc_now
+
+__all__ = [
+    "DEFAULT_NAMESPACE",
+    "NOTHING",
+    "Chunk",
+    "Conversation",
+    "Document",
+    "Edge",
+    "Kind",
+    "Message",
+    "Metadata",
+    "Namespace",
+    "NodeId",
+    "Part",
+    "PartKind",
+    "Role",
+    "Thread",
+    "ToolCall",
+    "Turn",
+    "Version",
+    "Window",
+    "from_microseconds",
+    "iso",
+    "namespace",
+    "new_id",
+    "parse_time",
+    "stable_id",
+    "to_microseconds",
+    "utc_now",
+]

@@ -1,0 +1,71 @@
+"""Identities: ULIDs for what is created here, deterministic ids of the same shape for what is imported.
+
+Importing the same export again therefore meets its own ids and changes nothing (SYSTEM.md 2).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import secrets
+import threading
+import time
+from collections.abc import Callable
+from typing import NewType
+
+from recollect.errors import InvalidInput
+
+Namespace = NewType("Namespace", str)
+NodeId = NewType("NodeId", str)
+
+DEFAULT_NAMESPACE = Namespace("default")
+
+_CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+_NAMESPACE = re.compile(r"[^\s/\x00-\x1f\x7f]+(?:/[^\s/\x00-\x1f\x7f]+)*")
+
+
+def namespace(name: str) -> Namespace:
+    """A checked namespace path such as `default`, `acme/rex`.
+
+    Raises InvalidInput for an empty name, blanks, control characters, empty segments or more than 200 characters.
+    """
+    if len(name) > 200 or not _NAMESPACE.fullmatch(name):
+        raise InvalidInput(
+            f"{name!r} is not a namespace.",
+            hint="Use names joined by slashes, without blanks, 200 characters at most: acme/rex.",
+        )
+    return Namespace(name)
+
+
+def stable_id(*parts: str | int | None) -> NodeId:
+    """The same 26 characters for the same parts, for ever: 128 bits of BLAKE2b in Crockford's base 32."""
+    digest = hashlib.blake2b(digest_size=16)
+    for part in parts:
+        text = "" if part is None else str(part)
+        raw = text.encode("utf-8", "surrogatepass")
+        digest.update(len(raw).to_bytes(8, "big"))
+        digest.update(raw)
+    return NodeId(_encode(int.from_bytes(digest.digest(), "big")))
+
+
+class UlidFactory:
+    """Makes ULIDs that sort by creation, also within one millisecond. Thread-safe; the clock comes from outside."""
+
+    def __init__(self, clock: Callable[[], float] = time.time) -> None:
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._last = 0
+
+    def __call__(self) -> NodeId:
+        """The next id."""
+        with self._lock:
+            fresh = int(self._clock() * 1000) << 80 | secrets.randbits(80)
+            self._last = fresh if fresh > self._last else self._last + 1
+            return NodeId(_encode(self._last))
+
+
+new_id = UlidFactory()
+
+
+def _encode(value: int) -> str:
+    return "".join(_CROCKFORD[value >> shift & 31] for shift in range(125, -1, -5))

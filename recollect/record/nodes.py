@@ -1,0 +1,206 @@
+"""What is remembered: the nodes of the graph (SYSTEM.md 2), as frozen records, made complete.
+
+Texts are stored once: a message holds its words whole, a chunk or a window only says which part of them it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Any
+
+from recollect.record.ids import NodeId
+
+Metadata = Mapping[str, Any]
+NOTHING: Metadata = MappingProxyType({})
+
+
+class Role(StrEnum):
+    """Who stands behind a message, as chat formats have it."""
+
+    USER = "user"
+    ASSISTANT = "assistant"
+    SYSTEM = "system"
+    TOOL = "tool"
+
+
+class Kind(StrEnum):
+    """Whose words a message holds. Only SAID was said by a person or a model to the other.
+
+    The rest is kept and found on request, never counted as said, never a fact, never ranked before what was said.
+    """
+
+    SAID = "said"
+    REASONING = "reasoning"  # a model's thinking
+    TOOL = "tool"  # calls of tools and what they gave back
+    CONTEXT = (
+        "context"  # put into the talk for somebody: instructions, reminders, recalled memory, compaction summaries
+    )
+    SUBAGENT = "subagent"  # agents among themselves
+
+
+class PartKind(StrEnum):
+    """What hangs on a message besides its words."""
+
+    ATTACHMENT = "attachment"  # a file with its extracted text, where the export holds any
+    ARTIFACT = "artifact"  # a document, page or program that the model wrote beside its answer
+    REASONING = "reasoning"  # thinking that came inside the same message
+    ASSET = "asset"  # an image, sound or video: named, without text
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Something that hangs on a message: searchable by its text, named by its name. It leads to its message."""
+
+    kind: PartKind
+    name: str = ""
+    text: str = ""
+    metadata: Metadata = NOTHING
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """An earlier wording of an edited message."""
+
+    content: str
+    replaced_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One utterance. `position` counts the messages of the conversation in reading order, from 0.
+
+    `parent_id` makes the conversation a tree (regenerations, edits); `active` says whether it lies on the path
+    that is shown first. `tokens` is an estimate of the packaged tokenizer.
+    """
+
+    id: NodeId
+    conversation_id: NodeId
+    role: Role
+    content: str
+    kind: Kind = Kind.SAID
+    speaker: str | None = None
+    timestamp: datetime | None = None
+    parent_id: NodeId | None = None
+    source_id: str | None = None
+    position: int = 0
+    active: bool = True
+    model: str | None = None
+    tokens: int = 0
+    parts: tuple[Part, ...] = ()
+    metadata: Metadata = NOTHING
+    versions: tuple[Version, ...] = ()
+    deleted: bool = False
+
+    @property
+    def edited(self) -> bool:
+        """Whether earlier wordings are kept."""
+        return bool(self.versions)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A call of a tool within a message. Where the result is a message of its own, `result_message_id` names it and
+    `result` is empty: no text is stored twice.
+    """
+
+    id: NodeId
+    message_id: NodeId
+    conversation_id: NodeId
+    name: str
+    arguments: str = ""
+    result: str = ""
+    result_message_id: NodeId | None = None
+    timestamp: datetime | None = None
+    position: int = 0
+    metadata: Metadata = NOTHING
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One query with the responses to it, in order [2]. Chat fills in the resolved query, entities and sources."""
+
+    id: NodeId
+    conversation_id: NodeId
+    position: int
+    query_id: NodeId
+    response_ids: tuple[NodeId, ...] = ()
+    resolved_query: str | None = None
+    entities: tuple[str, ...] = ()
+    source_chunk_ids: tuple[NodeId, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A piece of a long message, part of a message, tool result or document: `text[start:end]` of its parent."""
+
+    id: NodeId
+    parent_id: NodeId
+    index: int
+    start: int
+    end: int
+    tokens: int
+    part: int = -1  # -1: the parent's own text; else the number of the part
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A run of messages of the active path, first and last position included [0]."""
+
+    conversation_id: NodeId
+    index: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """One session or thread. `leaf_id` is the end of the active path."""
+
+    id: NodeId
+    source: str
+    source_id: str | None = None
+    title: str = ""
+    created: datetime | None = None
+    updated: datetime | None = None
+    leaf_id: NodeId | None = None
+    metadata: Metadata = NOTHING
+    deleted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A file of a knowledge base (a project's instructions and files), searched by its chunks."""
+
+    id: NodeId
+    source: str
+    title: str
+    content: str
+    source_id: str | None = None
+    created: datetime | None = None
+    metadata: Metadata = NOTHING
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A relation between two nodes that no field of theirs already says."""
+
+    source_id: NodeId
+    type: str
+    target_id: NodeId
+    properties: Metadata = NOTHING
+
+
+@dataclass(frozen=True, slots=True)
+class Thread:
+    """A conversation with everything in it: what an importer hands over and a store writes in one transaction."""
+
+    conversation: Conversation
+    messages: tuple[Message, ...]
+    tool_calls: tuple[ToolCall, ...] = ()
+    turns: tuple[Turn, ...] = ()
+    chunks: tuple[Chunk, ...] = field(default=())
+    windows: tuple[Window, ...] = ()

@@ -1,0 +1,142 @@
+"""Dates that a question names, as ranges of days, and how near the days of messages are to them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import date, timedelta
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.store.numeric import closeness
+
+_EPOCH = date(1970, 1, 1).toordinal()
+
+
+@dataclass(frozen=True, slots=True)
+class DateSpan:
+    """A range of days, the first and the last one included."""
+
+    start: date
+    end: date
+
+    @property
+    def days(self) -> tuple[int, int]:
+        """The same in days since 1970."""
+        return self.start.toordinal() - _EPOCH, self.end.toordinal() - _EPOCH
+
+
+def date_closeness(
+    days: NDArray[np.int32], spans: Sequence[DateSpan]
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """How near days (n,) since 1970, -1 where unknown, are to the spans: inside (n,) 0 or 1, and kernel (n,) 0 to 1.
+
+    The kernel is 1 inside, e^(-days/10) after the nearest span and e^(-days/4) before it (RANKING.md 1).
+    """
+    return closeness(days.astype(np.int64), [span.days for span in spans])
+
+
+_MONTHS = (
+    "january", "february", "march", "april", "may", "june",
+    "july", "august", "september", "october", "november", "december",
+)  # fmt: skip
+_NUMBER_OF_MONTH = {name[:3]: number for number, name in enumerate(_MONTHS, 1)}
+
+_MONTH = rf"({'|'.join(_MONTHS)}|jan|feb|mar|apr|jun|jul|aug|sept|sep|oct|nov|dec)\.?"
+_DAY = r"(\d{1,2})(?:st|nd|rd|th)?"
+
+
+def _form(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE)
+
+
+ISO_DAY = _form(r"\b(20\d\d)-(\d\d)-(\d\d)\b")
+DAY_MONTH = _form(rf"\b{_DAY}(?: of)? {_MONTH},?(?: (\d{{4}}))?\b")
+MONTH_DAY = _form(rf"\b{_MONTH} {_DAY}\b(?:,? (\d{{4}}))?")
+MONTH_YEAR = _form(rf"\b{_MONTH},? (?:of )?(\d{{4}})\b")
+MONTH_ALONE = _form(rf"\b(?:in|during|since|by|of|early|late|mid|this|last) (?:early |late |mid-?)?{_MONTH}\b")
+YEAR = _form(r"\b(?:in|during|since|of|year) ((?:19|20)\d\d)\b")
+
+
+def named_dates(text: str, years: Sequence[int] = ()) -> tuple[DateSpan, ...]:
+    """The days, months and years that a text names; a date without a year once for each of `years`.
+
+    Form by form, each in order of the text; what is no date of the calendar (31 June) is left out.
+
+    >>> [str(span.start) for span in named_dates("from 3 May to 2024-06-01", years=[2023, 2024])]
+    ['2024-06-01', '2023-05-03', '2024-05-03']
+    """
+    spans: list[DateSpan] = []
+    for pattern, read, then_gone in _FORMS:
+        for match in pattern.finditer(text):
+            spans += read(match, years)
+        if then_gone:
+            text = pattern.sub(" ", text)
+    return tuple(spans)
+
+
+_Reader = Callable[[re.Match[str], Sequence[int]], Iterator[DateSpan]]
+
+
+def _iso_day(match: re.Match[str], years: Sequence[int]) -> Iterator[DateSpan]:
+    return _spans([int(match[1])], int(match[2]), int(match[3]))
+
+
+def _day_month(match: re.Match[str], years: Sequence[int]) -> Iterator[DateSpan]:
+    return _spans([int(match[3])] if match[3] else years, _month(match[2]), int(match[1]))
+
+
+def _month_day(match: re.Match[str], years: Sequence[int]) -> Iterator[DateSpan]:
+    return _spans([int(match[3])] if match[3] else years, _month(match[1]), int(match[2]))
+
+
+def _month_year(match: re.Match[str], years: Sequence[int]) -> Iterator[DateSpan]:
+    return _spans([int(match[2])], _month(match[1]))
+
+
+def _month_alone(match: re.Match[str], years: Sequence[int]) -> Iterator[DateSpan]:
+    return _spans(years, _month(match[1]))
+
+
+def _year(match: re.Match[str], years: Sequence[int]) -> Iterator[DateSpan]:
+    yield whole_year(int(match[1]))
+
+
+# The form, what it says, and whether its words are gone for the forms after it.
+_FORMS: tuple[tuple[re.Pattern[str], _Reader, bool], ...] = (
+    (ISO_DAY, _iso_day, False),
+    (DAY_MONTH, _day_month, True),
+    (MONTH_DAY, _month_day, True),
+    (MONTH_YEAR, _month_year, True),
+    (MONTH_ALONE, _month_alone, True),
+    (YEAR, _year, False),
+)
+
+
+def _month(name: str) -> int:
+    return _NUMBER_OF_MONTH[name[:3].lower()]
+
+
+def _spans(years: Sequence[int], month: int, day: int | None = None) -> Iterator[DateSpan]:
+    for year in years:
+        with suppress(ValueError):  # no such day
+            yield whole_month(year, month) if day is None else one_day(date(year, month, day))
+
+
+def one_day(day: date) -> DateSpan:
+    """A single day."""
+    return DateSpan(day, day)
+
+
+def whole_month(year: int, month: int) -> DateSpan:
+    """All days of a month. Raises ValueError where there is no such month."""
+    after = date(year + month // 12, month % 12 + 1, 1)
+    return DateSpan(date(year, month, 1), after - timedelta(days=1))
+
+
+def whole_year(year: int) -> DateSpan:
+    """All days of a year. Raises ValueError beyond the years 1 to 9999."""
+    return DateSpan(date(year, 1, 1), date(year, 12, 31))

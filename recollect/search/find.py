@@ -1,0 +1,308 @@
+"""From what somebody typed to the messages they meant: question, pool, score, late interaction, groups."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from recollect.embedding import Embedder, TokenEmbedder
+from recollect.record import Namespace
+from recollect.search.grouping import Ranked, by_conversation, by_message
+from recollect.search.late import add_late, late_interaction, wanted
+from recollect.search.question import Question, named, read_question, without_names
+from recollect.search.ranker import Scores, own_coverage, score
+from recollect.search.result import SearchResults
+from recollect.search.snippet import surface
+from recollect.search.syntax import Query
+from recollect.search.weights import INSTANT, QUALITY, Weights
+from recollect.store import Store
+from recollect.store.passages import KINDS, SAID_KINDS, Bool, Filter, Float, Int, Lane, Probe, Signals, TokenRows
+from recollect.text.terms import is_identifier, terms
+
+#: Passages of the instant mode that late interaction scores again (RANKING.md 1).
+LATE_POOL = 100
+
+#: How much of a compound counts that holds a word of the question.
+_COMPOUND_WEIGHT = 0.6
+#: So many token vectors that are still missing are made while the user waits.
+_MISSING_TOKENS = 24
+#: Typed words, no sentence: at most so many terms.
+_FEW_TERMS = 5
+_ALL_WORDS, _AS_TYPED = (
+    6.0,
+    3.0,
+)  # in scores: what it counts that a passage holds all of few words; that it holds an identifier
+_LIKE = 0.30  # cosine of a run of sentences from which meaning alone makes a result
+_TITLE_SHARE, _TITLE_BONUS = 0.6, 2.5
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """What to search for, all read and checked."""
+
+    query: Query
+    filter: Filter
+    limit: int = 10
+    group_by: str = "conversation"
+    mode: str = "auto"  # auto, instant, quality
+
+
+class Searcher:
+    """Searches one namespace."""
+
+    def __init__(
+        self,
+        store: Store,
+        namespace: Namespace,
+        embedder: Embedder,
+        quality: Callable[[], TokenEmbedder],
+    ) -> None:
+        self._store, self._namespace = store, namespace
+        self._embedder, self._quality = embedder, quality
+
+    def __call__(self, search: Search) -> SearchResults:
+        """Finds. Raises InvalidInput for a query without words, StoreError."""
+        began = time.perf_counter()
+        asked = _Asked(self, search)
+        ranked = asked.ranked()
+        group = by_message if search.group_by == "message" else by_conversation
+        hits = group(self._store, self._namespace, asked.words, asked.phrases, ranked, asked.titles(), search.limit)
+        return SearchResults(
+            query=search.query.text,
+            hits=hits,
+            took_ms=(time.perf_counter() - began) * 1000,
+            mode=asked.mode,
+            signals=asked.signals_used(),
+            suggestion=asked.suggestion(),
+            searched=asked.searched,
+        )
+
+    @property
+    def store(self) -> Store:
+        """Where it searches."""
+        return self._store
+
+    @property
+    def namespace(self) -> Namespace:
+        """What it searches."""
+        return self._namespace
+
+    def embed(self, text: str) -> Float:
+        """The vector of a text, as the store's passages have it."""
+        vector: Float = self._embedder.embed([text])[0]
+        return vector
+
+    def quality(self) -> TokenEmbedder:
+        """The model of the quality mode."""
+        return self._quality()
+
+
+class _Asked:
+    """One question under way."""
+
+    def __init__(self, searcher: Searcher, search: Search) -> None:
+        self._searcher, self._search = searcher, search
+        store, namespace = searcher.store, searcher.namespace
+        self.question: Question = read_question(search.query.text, years=store.years(namespace))
+        self.phrases = tuple(words for phrase in search.query.phrases if (words := surface(phrase)))
+        self.names = named(self.question.clean, store.speakers(namespace))
+        self.mode, self.searched = "instant", 0
+        self._unknown: tuple[str, ...] = ()
+        self.words: tuple[str, ...] = tuple(self.question.terms)
+        self._vector = searcher.embed(without_names(self.question.clean, self.names))
+
+    # --- ranking ---------------------------------------------------------------------------------------------------
+    def ranked(self) -> list[Ranked]:
+        """Messages, best first: what was said, and what was not only where it is asked for or nothing said matches."""
+        kinds = self._search.filter.kinds
+        found: list[Ranked] = []
+        if not kinds or set(kinds) & set(SAID_KINDS):
+            found = self._lane(Lane.SAID)
+        if set(kinds) - set(SAID_KINDS) or (not kinds and not found):
+            found += self._lane(Lane.OTHER)
+        return found
+
+    def _lane(self, lane: Lane) -> list[Ranked]:
+        signals = self._signals(lane)
+        if not len(signals):
+            return []
+        scores = self._scores(signals, INSTANT)
+        order = np.argsort(-scores.total, kind="stable")
+        if signals.quality:
+            late = self._late(signals, order[:LATE_POOL])
+            if late is not None:
+                scores, order = late
+                self.mode = "quality"
+        return [_ranked(signals, scores, int(i)) for i in order[self._matches(signals)[order]]]
+
+    def _scores(self, signals: Signals, weights: Weights) -> Scores:
+        scores = score(signals, self.question, weights)
+        if self._is_typed():
+            scores.add("all words", _ALL_WORDS * own_coverage(signals) ** 2)
+        scores.add("as typed", _AS_TYPED * signals.sought)
+        return scores
+
+    def _is_typed(self) -> bool:
+        """Whether the question is a few words rather than a sentence."""
+        q = self.question
+        return len(q.terms) <= _FEW_TERMS and not q.is_sentence
+
+    def _matches(self, signals: Signals) -> Bool:
+        """Which passages have anything to do with the question at all."""
+        if self.phrases and not self.question.terms:
+            return np.ones(len(signals), bool)
+        if self._is_typed():
+            return (own_coverage(signals) > 0) | (signals.windows >= _LIKE) | signals.sought
+        return np.ones(len(signals), bool)
+
+    def _signals(self, lane: Lane) -> Signals:
+        probe = self._probe(lane)
+        signals = self._searcher.store.signals(self._searcher.namespace, probe)
+        self.searched += signals.size
+        unknown = [i for i, n in enumerate(signals.frequencies) if n == 0]
+        if lane == Lane.SAID:
+            self._unknown = tuple(self.question.terms[i] for i in unknown)
+        groups = self._with_compounds(probe, unknown if self.question.is_english else range(len(probe.terms)))
+        if groups != probe.terms:
+            self.words = tuple({term for group in groups for term, _ in group})
+            signals = self._searcher.store.signals(self._searcher.namespace, replace(probe, terms=groups))
+        return signals
+
+    def _probe(self, lane: Lane) -> Probe:
+        q = self.question
+        weights = INSTANT
+        speaker, weight = None, 0.0
+        if self.names:
+            speaker = min(self.names, key=lambda name: self.names[name])
+            weight = weights.only_speaker if len(self.names) == 1 else weights.first_speaker
+        similarity, pieces = self._similarity(lane)
+        return Probe(
+            lane=lane,
+            terms=tuple(((term, 1.0),) for term in q.terms),
+            vector=self._vector,
+            similarity=similarity,
+            pieces=pieces,
+            phrases=self.phrases,
+            excluded=tuple(words for text in self._search.query.excluded if (words := surface(text))),
+            sought=tuple(
+                words
+                for typed in self._search.query.text.split()
+                if is_identifier(typed) and len(words := surface(typed)) > 1
+            ),
+            filter=self._filter(lane),
+            speaker=speaker,
+            speaker_weight=weight,
+            spans=tuple((_day(span.start), _day(span.end)) for span in q.dates),
+            span_weights=(weights.date_inside, weights.date_near),
+        )
+
+    def _filter(self, lane: Lane) -> Filter:
+        wanted = self._search.filter
+        own = [k for k in wanted.kinds if (k in SAID_KINDS) == (lane == Lane.SAID)]
+        return replace(wanted, kinds=tuple(own))
+
+    def _with_compounds(self, probe: Probe, places: Sequence[int] | range) -> tuple[tuple[tuple[str, float], ...], ...]:
+        groups = list(probe.terms)
+        for place in places:
+            term = self.question.terms[place]
+            similar = self._searcher.store.similar_terms(self._searcher.namespace, term)
+            groups[place] = ((term, 1.0), *((other, _COMPOUND_WEIGHT) for other in similar))
+        return tuple(groups)
+
+    # --- quality ---------------------------------------------------------------------------------------------------
+    def _similarity(self, lane: Lane) -> tuple[Float | None, tuple[int, ...]]:
+        if lane != Lane.SAID or self._search.mode == "instant":
+            return None, ()
+        if not self._searcher.store.has_quality(self._searcher.namespace):
+            return None, ()
+        clean = without_names(self.question.clean, self.names)
+        vectors, tokens = self._searcher.quality().embed_with_tokens([clean], max_tokens=64)
+        self._tokens = tokens[0]
+        return vectors[0], tuple(int(piece) for piece in tokens[0].ids)
+
+    def _late(self, signals: Signals, best: Int) -> tuple[Scores, Int] | None:
+        """The scores of the quality mode and the order of the best; None where too many token vectors are missing."""
+        store, namespace = self._searcher.store, self._searcher.namespace
+        needed = wanted(signals, best)
+        rows = store.token_rows(namespace, needed)
+        missing = [number for number in needed if number not in rows]
+        if len(missing) > max(_MISSING_TOKENS, len(needed) // 10):
+            return None
+        if 0 < len(missing) <= _MISSING_TOKENS:
+            texts = store.passage_texts(namespace, missing)
+            made = self._searcher.quality().token_embed([text.text for text in texts])
+            rows.update({t.number: TokenRows(m.ids, m.vectors) for t, m in zip(texts, made, strict=True)})
+        scores = self._scores(signals, QUALITY)
+        self._rescale(scores)
+        own, window = late_interaction(signals, best, self._tokens, rows)
+        add_late(scores, signals, best, own, window, QUALITY)
+        return scores, best[np.argsort(-scores.total[best], kind="stable")]
+
+    def _rescale(self, scores: Scores) -> None:
+        """The probe weighs speaker and dates for the instant mode; the quality mode weighs them differently."""
+        factors = {}
+        if self.names:
+            only = len(self.names) == 1
+            factors["who"] = (
+                QUALITY.only_speaker / INSTANT.only_speaker if only else QUALITY.first_speaker / INSTANT.first_speaker
+            )
+        factors["date"] = QUALITY.date_near / INSTANT.date_near
+        for name, factor in factors.items():
+            if name in scores.terms:
+                scores.add(name, (factor - 1) * scores.terms[name])
+
+    # --- titles and words ------------------------------------------------------------------------------------------
+    def titles(self) -> dict[int, tuple[int, float]]:
+        """Conversations whose titles hold most of the question: number to passage and bonus."""
+        if self._search.group_by == "message" or not self.question.terms or self.phrases:
+            return {}
+        probe = replace(self._probe(Lane.TITLE), filter=self._filter_titles(), similarity=None, speaker=None, spans=())
+        signals = self._searcher.store.signals(self._searcher.namespace, probe)
+        share = own_coverage(signals)
+        return {
+            int(signals.conversations[i]): (int(signals.passages[i]), _TITLE_BONUS * float(share[i]))
+            for i in np.flatnonzero(share >= _TITLE_SHARE)
+        }
+
+    def _filter_titles(self) -> Filter:
+        wanted = self._search.filter
+        return Filter(sources=wanted.sources, conversation_ids=wanted.conversation_ids)
+
+    def signals_used(self) -> tuple[str, ...]:
+        """What the search went by."""
+        used = ["words", "meaning"]
+        if self.mode == "quality":
+            used.append("late interaction")
+        if self.names:
+            used.append("people")
+        if self.question.dates:
+            used.append("dates")
+        return tuple(used)
+
+    def suggestion(self) -> str | None:
+        """The question with words that are nowhere replaced by ones that are spelled nearly so."""
+        suggested = self._search.query.text
+        for unknown in self._unknown:
+            near = self._searcher.store.nearest_term(self._searcher.namespace, unknown)
+            typed = next((w for w in suggested.split() if unknown in terms(w)), None)
+            if near and typed:
+                suggested = suggested.replace(typed, near)
+        return suggested if suggested != self._search.query.text else None
+
+
+def _ranked(signals: Signals, scores: Scores, i: int) -> Ranked:
+    return Ranked(
+        passage=int(signals.passages[i]),
+        message=int(signals.messages[i]),
+        conversation=int(signals.conversations[i]),
+        kind=KINDS[signals.kinds[i]],
+        score=float(scores.total[i]),
+        terms={name: float(values[i]) for name, values in scores.terms.items() if values[i]},
+    )
+
+
+def _day(date: object) -> int:
+    return int(np.datetime64(str(date), "D").astype(np.int64))

@@ -1,0 +1,210 @@
+"""From ranked passages to results: one a message, or one a conversation with its best window."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from recollect.record import Kind, Message, Namespace, NodeId, Role, Window
+from recollect.search.result import Hit, MessageHit, Why
+from recollect.search.snippet import excerpt, words_in
+from recollect.store import Store
+from recollect.store.passages import Owner, PassageText
+
+_MESSAGES_SHOWN = 5  # a conversation
+_WITHIN = 3.0  # a message is shown beside its conversation's best if its score is at most so much lower
+_LOOKED_AT = 20  # ranked messages for each result wanted, when grouping
+_BESIDE = 4  # positions around a hit among which its question or answer is sought
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A passage with its score. Equal numbers of messages and conversations mean the same ones, 0 none."""
+
+    passage: int
+    message: int
+    conversation: int
+    kind: str
+    score: float
+    terms: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    rank: int
+    ranked: Ranked
+    text: PassageText
+
+
+def by_message(
+    store: Store,
+    namespace: Namespace,
+    wanted: Sequence[str],
+    phrases: Sequence[Sequence[str]],
+    ranked: Sequence[Ranked],
+    titles: Mapping[int, tuple[int, float]],
+    limit: int,
+) -> tuple[Hit, ...]:
+    """One result a message, in order of rank."""
+    found = _with_texts(store, namespace, _one_a_message(ranked)[:limit])
+    shown = _hits(store, namespace, found, wanted, phrases)
+    return tuple(
+        hit
+        for f in found
+        if f.text.message_id in shown
+        for hit in [_single(store, namespace, shown[f.text.message_id], f)]
+        if hit
+    )
+
+
+def by_conversation(
+    store: Store,
+    namespace: Namespace,
+    wanted: Sequence[str],
+    phrases: Sequence[Sequence[str]],
+    ranked: Sequence[Ranked],
+    titles: Mapping[int, tuple[int, float]],
+    limit: int,
+) -> tuple[Hit, ...]:
+    """One result a conversation: its best message decides the rank, its title can lift it."""
+    messages = _one_a_message(ranked)
+    groups: dict[int, list[tuple[int, Ranked]]] = {}
+    for rank, entry in enumerate(messages):
+        if entry.conversation and (entry.conversation in groups or rank < _LOOKED_AT * limit):
+            groups.setdefault(entry.conversation, []).append((rank, entry))
+    best = {number: entries[0][1].score + titles.get(number, (0, 0.0))[1] for number, entries in groups.items()}
+    floor = min((entries[0][1].score for entries in groups.values()), default=0.0)
+    for number, (_, bonus) in titles.items():
+        best.setdefault(number, floor + bonus)
+    order = sorted(best, key=lambda number: -best[number])[:limit]
+    chosen = [
+        (rank, entry)
+        for number in order
+        for rank, entry in groups.get(number, [])[:_MESSAGES_SHOWN]
+        if entry.score >= groups[number][0][1].score - _WITHIN
+    ]
+    found = [
+        _Found(rank, entry, text)
+        for (rank, entry), text in _pairs(store, namespace, chosen)
+        if text.message_id is not None
+    ]
+    shown = _hits(store, namespace, found, wanted, phrases)
+    hits = []
+    for number in order:
+        of_group = [
+            shown[f.text.message_id] for f in found if f.ranked.conversation == number and f.text.message_id in shown
+        ]
+        if not of_group and number in titles:
+            of_group = _title_hits(store, namespace, titles[number][0], best[number], wanted)
+        if of_group:
+            hit = _conversation_hit(store, namespace, of_group, best[number])
+            if hit:
+                hits.append(hit)
+    return tuple(hits)
+
+
+def _one_a_message(ranked: Sequence[Ranked]) -> list[Ranked]:
+    seen: set[int] = set()
+    kept = []
+    for entry in ranked:
+        key = entry.message or -entry.passage
+        if key not in seen:
+            seen.add(key)
+            kept.append(entry)
+    return kept
+
+
+def _with_texts(store: Store, namespace: Namespace, ranked: Sequence[Ranked]) -> list[_Found]:
+    return [_Found(rank, entry, text) for (rank, entry), text in _pairs(store, namespace, list(enumerate(ranked)))]
+
+
+def _pairs(
+    store: Store, namespace: Namespace, ranked: Sequence[tuple[int, Ranked]]
+) -> list[tuple[tuple[int, Ranked], PassageText]]:
+    texts = {t.number: t for t in store.passage_texts(namespace, [entry.passage for _, entry in ranked])}
+    return [((rank, entry), texts[entry.passage]) for rank, entry in ranked if entry.passage in texts]
+
+
+def _hits(
+    store: Store,
+    namespace: Namespace,
+    found: Sequence[_Found],
+    wanted: Sequence[str],
+    phrases: Sequence[Sequence[str]],
+) -> dict[NodeId | None, MessageHit]:
+    ids = [f.text.message_id for f in found if f.text.message_id is not None]
+    messages = {message.id: message for message in store.messages(namespace, ids)}
+    hits: dict[NodeId | None, MessageHit] = {}
+    for f in found:
+        message = messages.get(f.text.message_id) if f.text.message_id else None
+        if message is not None:
+            why = Why(f.rank, f.ranked.terms, words_in(f.text.text, wanted), _found_in(f))
+            hits[message.id] = MessageHit(
+                message, f.ranked.score, excerpt(f.text.text, wanted, phrases), why, _beside(store, namespace, message)
+            )
+    return hits
+
+
+def _found_in(found: _Found) -> str:
+    return "tool" if found.text.owner == Owner.TOOL_CALL else found.ranked.kind
+
+
+def _beside(store: Store, namespace: Namespace, message: Message) -> Message | None:
+    """The answer to what a user said, or the question that an assistant answered (RANKING.md 4)."""
+    if message.kind is not Kind.SAID:
+        return None
+    at = message.position
+    near = store.around(namespace, message.conversation_id, max(0, at - _BESIDE), at + _BESIDE)
+    if message.role is Role.USER:
+        after = (m for m in near if m.position > at and m.kind is Kind.SAID and m.active == message.active)
+        return next((m for m in after if m.role is not Role.USER), None)
+    before = (m for m in reversed(near) if m.position < at and m.kind is Kind.SAID)
+    return next((m for m in before if m.role is Role.USER), None)
+
+
+def _single(store: Store, namespace: Namespace, hit: MessageHit, found: _Found) -> Hit | None:
+    return _conversation_hit(store, namespace, [hit], found.ranked.score)
+
+
+def _conversation_hit(store: Store, namespace: Namespace, hits: Sequence[MessageHit], score: float) -> Hit | None:
+    end = store.end(namespace, hits[0].message.conversation_id)
+    if end is None:
+        return None
+    windows = store.windows(namespace, end.conversation.id)
+    return Hit(
+        conversation=end.conversation,
+        score=score,
+        window=_best_window(windows, hits),
+        messages=tuple(sorted(hits, key=lambda hit: hit.message.position)),
+    )
+
+
+def _best_window(windows: Sequence[Window], hits: Sequence[MessageHit]) -> Window:
+    """The window that holds the best message, and of those the one whose messages scored highest together."""
+    best = max(hits, key=lambda hit: hit.score)
+    at = best.message.position
+    around = [window for window in windows if window.start <= at <= window.end]
+    if not around:  # a message of another branch lies in no window
+        return Window(best.message.conversation_id, -1, at, at)
+    lowest = min(hit.score for hit in hits)
+
+    def value(window: Window) -> tuple[float, int]:
+        inside = [hit.score - lowest + 1 for hit in hits if window.start <= hit.message.position <= window.end]
+        return sum(inside), -abs(2 * at - window.start - window.end)
+
+    return max(around, key=value)
+
+
+def _title_hits(
+    store: Store, namespace: Namespace, passage: int, score: float, wanted: Sequence[str]
+) -> list[MessageHit]:
+    """A conversation found by its title alone is shown by its first message."""
+    texts = store.passage_texts(namespace, [passage])
+    if not texts or texts[0].conversation_id is None:
+        return []
+    first = store.around(namespace, texts[0].conversation_id, 0, _BESIDE)
+    shown = next((m for m in first if m.kind is Kind.SAID and m.content), first[0] if first else None)
+    if shown is None:
+        return []
+    why = Why(0, {"title": score}, words_in(texts[0].text, wanted), "title")
+    return [MessageHit(shown, score, excerpt(shown.content, wanted), why)]

@@ -1,0 +1,219 @@
+"""From records to passages: what of a conversation can be found, and by which words, vectors and flags.
+
+A text of up to 4,000 tokens is one passage, a longer one a passage a chunk, so that every part of it can be found.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from recollect.embedding import Embedder
+from recollect.record import Conversation, Document, Kind, Message, NodeId, PartKind, Thread, ToolCall, to_microseconds
+from recollect.store.passages import PEOPLE, ROLE_SHIFT, ROLES, SAID_KINDS, Float, Lane, Owner, Passage
+from recollect.text.chunks import chunk_spans
+from recollect.text.flags import flags
+from recollect.text.sentences import passages as sentence_runs
+from recollect.text.terms import terms, words
+
+CHUNK_TOKENS, CHUNK_OVERLAP = 4000, 200
+
+#: A longer silence ends a sitting (RANKING.md 1).
+SITTING_GAP = timedelta(hours=6)
+
+#: Names that formats give to the sides of a chat: not people.
+GENERIC_SPEAKERS = frozenset({"user", "assistant", "system", "human", "ai", "tool", ""})
+
+_CERTAINLY_SHORT = 4000  # characters: never more tokens than that
+_PART_KINDS = {PartKind.ATTACHMENT: "attachment", PartKind.ARTIFACT: "artifact", PartKind.REASONING: "reasoning"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """A text to be indexed, before it is embedded."""
+
+    owner: Owner
+    owner_id: NodeId
+    kind: str
+    text: str
+    role: str
+    message: Message | None = None
+    conversation_id: NodeId | None = None
+    part: int = -1
+    label: str = ""  # words that lead to it beside its own: a speaker's or file's name
+
+
+def is_person(speaker: str | None) -> bool:
+    """Whether a speaker's name names somebody."""
+    return (speaker or "").lower() not in GENERIC_SPEAKERS
+
+
+def thread_passages(
+    thread: Thread,
+    fresh: Iterable[NodeId],
+    *,
+    titled: bool,
+    embedder: Embedder,
+    count_tokens: Callable[[str], int],
+) -> list[Passage]:
+    """The passages of the fresh messages of a conversation with their parts and tool calls, and of its title."""
+    wanted = set(fresh)
+    by_id = {message.id: message for message in thread.messages}
+    people = any(message.kind is Kind.SAID and is_person(message.speaker) for message in thread.messages)
+    calls: dict[NodeId, list[ToolCall]] = {}
+    for call in thread.tool_calls:
+        calls.setdefault(call.message_id, []).append(call)
+    texts: list[_Text] = []
+    if titled and thread.conversation.title:
+        texts.append(_title_text(thread.conversation))
+    for message in thread.messages:
+        if message.id in wanted and not message.deleted:
+            texts += _message_texts(message, calls.get(message.id, ()), people)
+    return _passages(texts, lambda message: _before(message, by_id), people, embedder, count_tokens)
+
+
+def message_passages(
+    message: Message,
+    previous: Message | None,
+    *,
+    people: bool,
+    embedder: Embedder,
+    count_tokens: Callable[[str], int],
+    calls: Sequence[ToolCall] = (),
+) -> list[Passage]:
+    """The passages of one message that is appended or edited, given what was said before it."""
+    texts = [] if message.deleted else list(_message_texts(message, calls, people))
+    return _passages(texts, lambda _: previous, people, embedder, count_tokens)
+
+
+def title_passages(conversation: Conversation, embedder: Embedder, count_tokens: Callable[[str], int]) -> list[Passage]:
+    """The passage of a conversation's title."""
+    texts = [_title_text(conversation)] if conversation.title else []
+    return _passages(texts, lambda _: None, False, embedder, count_tokens)
+
+
+def document_passages(document: Document, *, embedder: Embedder, count_tokens: Callable[[str], int]) -> list[Passage]:
+    """The passages of a document: its chunks."""
+    text = _Text(Owner.DOCUMENT, document.id, "document", document.content, "system", label=document.title)
+    return _passages([text], lambda _: None, False, embedder, count_tokens)
+
+
+def _title_text(conversation: Conversation) -> _Text:
+    return _Text(
+        Owner.CONVERSATION, conversation.id, "title", conversation.title, "system", conversation_id=conversation.id
+    )
+
+
+def _message_texts(message: Message, calls: Sequence[ToolCall], people: bool) -> Iterator[_Text]:
+    role = message.role.value
+    of_message = {"role": role, "message": message, "conversation_id": message.conversation_id}
+    if message.content.strip():
+        label = message.speaker or "" if people and message.kind is Kind.SAID and is_person(message.speaker) else ""
+        yield _Text(Owner.MESSAGE, message.id, message.kind.value, message.content, label=label, **of_message)  # type: ignore[arg-type]
+    for number, part in enumerate(message.parts):
+        if part.text.strip() or part.name.strip():
+            kind = _PART_KINDS.get(part.kind, "attachment")
+            if kind in SAID_KINDS and message.kind is not Kind.SAID:
+                kind = message.kind.value
+            yield _Text(Owner.MESSAGE, message.id, kind, part.text, part=number, label=part.name, **of_message)  # type: ignore[arg-type]
+    for call in calls:
+        if call.arguments.strip() != message.content.strip() or call.result:
+            text = f"{call.name}: {call.arguments}\n{call.result}"
+            yield _Text(Owner.TOOL_CALL, call.id, "tool", text, **of_message)  # type: ignore[arg-type]
+
+
+def _before(message: Message, by_id: dict[NodeId, Message]) -> Message | None:
+    """The nearest message above that was said: tool output and hidden context are nobody's neighbours."""
+    said = message.kind is Kind.SAID
+    above = by_id.get(message.parent_id) if message.parent_id else None
+    while above is not None and said and (above.kind is not Kind.SAID or above.deleted or not above.content):
+        above = by_id.get(above.parent_id) if above.parent_id else None
+    return above
+
+
+def _passages(
+    texts: Sequence[_Text],
+    before: Callable[[Message], Message | None],
+    people: bool,
+    embedder: Embedder,
+    count_tokens: Callable[[str], int],
+) -> list[Passage]:
+    pieces = [(text, index, span) for text in texts for index, span in enumerate(_spans(text.text, count_tokens))]
+    contents = [text.text[start:end] or text.label for text, _, (start, end) in pieces]
+    lanes = [_lane(text.kind) for text, _, _ in pieces]
+    runs = [_runs(content) if lane == Lane.SAID else [] for content, lane in zip(contents, lanes, strict=True)]
+    whole = embedder.embed(contents)
+    windows = embedder.embed([run for of_text in runs for run in of_text])
+    found, at = [], 0
+    for i, (text, index, (start, end)) in enumerate(pieces):
+        own = windows[at : at + len(runs[i])]
+        at += len(runs[i])
+        found.append(_passage(text, index, start, end, contents[i], whole[i], own, lanes[i], before, people))
+    return found
+
+
+def _passage(
+    text: _Text,
+    index: int,
+    start: int,
+    end: int,
+    content: str,
+    vector: Float,
+    windows: Float,
+    lane: Lane,
+    before: Callable[[Message], Message | None],
+    people: bool,
+) -> Passage:
+    message = text.message
+    previous = before(message) if message is not None else None
+    labelled = f"{text.label}: {content}" if text.label and content != text.label else content
+    bits = int(flags(content)) | ROLES.index(text.role) << ROLE_SHIFT
+    return Passage(
+        owner=text.owner,
+        owner_id=text.owner_id,
+        message_id=message.id if message else None,
+        conversation_id=text.conversation_id,
+        lane=lane,
+        kind=text.kind,
+        role=text.role,
+        speaker=message.speaker if message and text.part < 0 and people and is_person(message.speaker) else None,
+        timestamp=to_microseconds(message.timestamp) if message else None,
+        part=text.part,
+        chunk=index,
+        start=start,
+        end=end,
+        terms=Counter(terms(labelled)),
+        words=" ".join(words(labelled)),
+        flags=bits | PEOPLE if people and lane == Lane.SAID else bits,
+        vector=vector,
+        windows=windows,
+        previous_id=previous.id if previous else None,
+        continues=previous is not None and message is not None and _same_sitting(previous, message),
+    )
+
+
+def _same_sitting(before: Message, after: Message) -> bool:
+    if before.timestamp is None or after.timestamp is None:
+        return True
+    return after.timestamp - before.timestamp <= SITTING_GAP
+
+
+def _lane(kind: str) -> Lane:
+    if kind == "title":
+        return Lane.TITLE
+    return Lane.SAID if kind in SAID_KINDS else Lane.OTHER
+
+
+def _spans(text: str, count_tokens: Callable[[str], int]) -> list[tuple[int, int]]:
+    if len(text) <= _CERTAINLY_SHORT or count_tokens(text) <= CHUNK_TOKENS:
+        return [(0, len(text))]
+    spans = chunk_spans(text, size=CHUNK_TOKENS, overlap=CHUNK_OVERLAP, count_tokens=count_tokens)
+    return [(span.start, span.end) for span in spans]
+
+
+def _runs(content: str) -> list[str]:
+    """Runs of sentences; none where there is but one, which is the whole."""
+    runs = sentence_runs(content)
+    return runs if len(runs) > 1 else []

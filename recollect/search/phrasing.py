@@ -1,0 +1,108 @@
+"""What a question says about the asking rather than about what is sought: "walk me through", "in our earlier chats".
+
+Such phrases stand in no message that answers; they are taken out before words and meaning are compared.
+"""
+
+from __future__ import annotations
+
+import re
+
+from recollect.text.terms import terms
+
+#: Longer texts are pasted material, not questions: they are left as they are.
+_LONGEST_QUESTION = 4_000
+
+_META_WORDS = """
+    ask asked tell told said mention mentioned mentioning bring brought remind remember recall please
+    chat chats conversation conversations discuss discussed discussion discussions message messages session sessions
+    talk talked walk only list order item items aspect aspects different clear comprehensive overview summary
+    summarise summarize earlier previously throughout ever
+"""
+
+#: Index terms that speak of the asking; they count only where hardly another is left.
+META_TERMS: frozenset[str] = frozenset(terms(_META_WORDS))
+
+_REQUEST = (
+    r"(?:walk me through|tell me(?: more)?(?: about)?|remind me(?: of| about)?|give me|show me|describe|explain(?: to me)?"
+    r"|help me(?: to)?(?: understand| figure out| recall| remember)?|provide(?: me)?(?: with)?|list(?: out)?|outline"
+    r"|summari[sz]e|share|recall|find|look up|search for)"
+)
+_TALKS = (
+    "(?:conversations?|chats?|discussions?|sessions?|messages|requests|queries|interactions|history)"
+    "(?: history)?(?: so far| in order| over time)?"
+)
+_WHICH_TALKS = (
+    "(?:all )?(?:of )?(?:our|my|the|these|those) (?:(?:previous|past|earlier|prior|entire|various|different) )*"
+)
+
+# What goes, what is put in its place; in this order, each in what the one before left.
+_RULES: tuple[tuple[str, str], ...] = (
+    # "Hi, …"
+    (r"^(?:hi|hey|hello|okay|ok|so|well)\b[,!. ]+", ""),
+    # "(mention only five items in order)"
+    (
+        r"\(?\bmention(?:ing)? (?:only(?: and only)? )?(?:\w+ )?(?:items?|things|points|aspects|topics)"
+        r"(?: only)?(?: in (?:total|order))?\)?\.?",
+        "",
+    ),
+    # "throughout our earlier conversations", "that we have discussed so far"
+    (rf"\b(?:throughout|across|over|during|in|from|based on|through) {_WHICH_TALKS}{_TALKS}", ""),
+    (r"\b(?:that )?we(?:'ve| have)? (?:discussed|talked about|covered|gone over)(?: so far| together| in order)?", ""),
+    # "How did my questions about X develop": X
+    (
+        r"\bhow did my (?:discussions?|conversations?|questions?) (?:about|on|of|around) (.*?)"
+        r" (?:progress|develop|evolve)\b",
+        r"\1",
+    ),
+    # "the order in which I brought up"
+    (
+        r"\bthe (?:order|sequence) in which (?:i|we)"
+        r" (?:brought up|mentioned|discussed|talked about|raised|introduced)",
+        "",
+    ),
+    # "different aspects of", "a clear and concise summary of", "including all …"
+    (
+        r"\b(?:different|various|several|key|main)"
+        r" (?:aspects?|topics?|parts?|points?|themes?|features or concerns|examples?) (?:of|related to|about|regarding)\b",
+        "",
+    ),
+    (
+        r"\b(?:a|the)? ?(?:(?:clear|comprehensive|detailed|thorough|complete|full|brief|short|quick|and|concise) )*"
+        r"(?:summary|overview|recap) of\b",
+        "",
+    ),
+    (r"\bincluding all (?:the )?.*$", ""),
+    (r"\bcovering all (?:the )?.*$", ""),
+    # "Could you walk me through", "Please remind me of"
+    (rf"^(?:please )?(?:can|could|would|will) you (?:please )?{_REQUEST}\b", ""),
+    (rf"^(?:please )?{_REQUEST}\b(?= )", ""),
+    # "do you remember", "did I mention that", "I told you", "how many different", "in order"
+    (r"\b(?:do|can) you (?:remember|recall|know)\b", ""),
+    (r"\bdid i (?:say|mention|tell you|state|report)(?: that)?\b", "did I"),
+    (r"\bi (?:said|mentioned|told you)(?: that)?\b", "I"),
+    (r"\bhow (?:many|much) different\b", "how many"),
+    (r"\b(?:in|by) order\b", ""),
+    # "did you recommend", "would you suggest"
+    (r"\bdid you (?:recommend|suggest|advise|propose|say|tell me|mention)\b", ""),
+    (r"\bwould you (?:suggest|recommend)\b", ""),
+    # what is left over: blanks before punctuation, punctuation at the end, runs of blanks
+    (r"(?<!\s)\s+([?.,!;:])", r"\1"),
+    (r"(?<![,;: ])[,;: ]+$", ""),
+    (r"\s+", " "),
+)
+_COMPILED = tuple((re.compile(pattern, re.IGNORECASE), replacement) for pattern, replacement in _RULES)
+_WORD = re.compile(r"[A-Za-z]{3,}")
+
+
+def without_meta(question: str) -> str:
+    """The question without what it says about the asking; as it is where fewer than two words would be left.
+
+    >>> without_meta("Can you remind me of the hotel near the harbour?")
+    'the hotel near the harbour?'
+    """
+    if len(question) > _LONGEST_QUESTION:
+        return question
+    left = question.strip()
+    for pattern, replacement in _COMPILED:
+        left = pattern.sub(replacement, left).strip()
+    return left if len(_WORD.findall(left)) >= 2 else question

@@ -1,0 +1,153 @@
+"""What a search gives back: typed, printable, and as the JSON of `recollect search --json`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from recollect.record import Conversation, Message, Window, iso
+
+
+@dataclass(frozen=True, slots=True)
+class Snippet:
+    """An excerpt of a text with the places of the words that matched: (start, end) in characters of the excerpt."""
+
+    text: str
+    marks: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Why:
+    """Why a message is there: its rank, what each term of the scorer added, the words of the question that it holds."""
+
+    rank: int
+    terms: Mapping[str, float]
+    words: tuple[str, ...]
+    found_in: str  # said, attachment, artifact, reasoning, tool, context, subagent, document, title
+
+    def to_json(self) -> dict[str, Any]:
+        """As in `search --json`."""
+        terms = {name: round(value, 3) for name, value in self.terms.items()}
+        return {"rank": self.rank, "terms": terms, "words": list(self.words), "found_in": self.found_in}
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class MessageHit:
+    """A message that matched. `beside` is what was said in answer to it, or what it answers."""
+
+    message: Message
+    score: float
+    snippet: Snippet
+    why: Why
+    beside: Message | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """As in `search --json`."""
+        m = self.message
+        shown = {
+            "id": m.id,
+            "source_id": m.source_id,
+            "index": m.position,
+            "role": m.role.value,
+            "kind": m.kind.value,
+            "speaker": m.speaker,
+            "timestamp": iso(m.timestamp),
+            "tokens": m.tokens,
+            "active": m.active,
+            "score": round(self.score, 4),
+            "snippet": self.snippet.text,
+            "marks": [list(mark) for mark in self.snippet.marks],
+            "why": self.why.to_json(),
+        }
+        if self.beside is not None:
+            b = self.beside
+            shown["beside"] = {"id": b.id, "source_id": b.source_id, "index": b.position, "role": b.role.value}
+        return shown
+
+    def __repr__(self) -> str:
+        return f"<{self.message.role.value} {self.message.id[-6:]} {self.score:.2f} {self.snippet.text[:60]!r}>"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Hit:
+    """One result: a conversation with the window that matched best, and the messages that did, in reading order.
+
+    With `group_by="message"` it holds one message.
+    """
+
+    conversation: Conversation
+    score: float
+    window: Window
+    messages: tuple[MessageHit, ...]
+
+    @property
+    def best(self) -> MessageHit:
+        """The message that matched best."""
+        return max(self.messages, key=lambda hit: hit.score)
+
+    def to_json(self) -> dict[str, Any]:
+        """As in `search --json`."""
+        c = self.conversation
+        return {
+            "conversation": {
+                "id": c.id,
+                "source_id": c.source_id,
+                "title": c.title,
+                "source": c.source,
+                "created": iso(c.created),
+            },
+            "score": round(self.score, 4),
+            "window": {"start": self.window.start, "end": self.window.end},
+            "messages": [hit.to_json() for hit in self.messages],
+            "why": self.best.why.to_json(),
+        }
+
+    def __repr__(self) -> str:
+        title = self.conversation.title or "(no title)"
+        lines = "".join(f"\n  {hit!r}" for hit in self.messages)
+        return f"<{self.score:.2f} {title!r} {self.conversation.source}{lines}>"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class SearchResults(Sequence[Hit]):
+    """The results of a search, best first, with how they were found.
+
+    `signals` names what was used: words, meaning, late interaction, people, dates. `suggestion` is the query as it may
+    have been meant, where a word of it is nowhere. `close` is False where nothing near the question is in the memory.
+    """
+
+    query: str
+    hits: tuple[Hit, ...]
+    took_ms: float
+    mode: str
+    signals: tuple[str, ...] = ()
+    suggestion: str | None = None
+    searched: int = 0  # passages
+    close: bool = True
+    notes: tuple[str, ...] = field(default=())
+
+    def __len__(self) -> int:
+        return len(self.hits)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.hits[index]
+
+    def __iter__(self) -> Iterator[Hit]:
+        return iter(self.hits)
+
+    def to_json(self) -> dict[str, Any]:
+        """The document that `recollect search --json` prints (docs/reference/json.md)."""
+        return {
+            "query": self.query,
+            "took_ms": round(self.took_ms, 1),
+            "mode": self.mode,
+            "signals": list(self.signals),
+            "suggestion": self.suggestion,
+            "close": self.close,
+            "results": [hit.to_json() for hit in self.hits],
+        }
+
+    def __repr__(self) -> str:
+        head = f"{len(self.hits)} results for {self.query!r} in {self.took_ms:.0f} ms ({self.mode})"
+        return "\n".join([head, *map(repr, self.hits)])

@@ -1,0 +1,123 @@
+"""The excerpt of a text that shows best why it was found, with the words that matched."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from functools import lru_cache
+
+from recollect.search.result import Snippet
+from recollect.text.terms import terms, words
+
+LENGTH = 220
+
+_WORD = re.compile(r"\w+(?:[’']s\b)?")
+_BLANKS = re.compile(r"\s+")
+_LOOKED_AT = 40_000  # characters: a passage is shorter, unless its tokens are very long
+
+
+def excerpt(
+    text: str, wanted: Collection[str], phrases: Sequence[Sequence[str]] = (), *, length: int = LENGTH
+) -> Snippet:
+    """The run of about `length` characters that holds most of the wanted index terms and phrases (surface words).
+
+    Blanks are collapsed to single ones; "…" stands where the text goes on.
+    """
+    flat = _BLANKS.sub(" ", text[:_LOOKED_AT]).strip()
+    found = _matches(flat, frozenset(wanted), tuple(map(tuple, phrases)))
+    start = _best_start(flat, found, length)
+    end = min(len(flat), start + length)
+    start, end = _at_words(flat, start, end)
+    head, tail = ("…" if start else ""), ("…" if end < len(flat) or len(text) > _LOOKED_AT else "")
+    shift = len(head) - start
+    marks = tuple((a + shift, b + shift) for a, b, _ in _merged(found) if a >= start and b <= end)
+    return Snippet(head + flat[start:end] + tail, marks)
+
+
+def marks_in(text: str, wanted: Collection[str], phrases: Sequence[Sequence[str]] = ()) -> list[tuple[int, int]]:
+    """The places of the wanted index terms and phrases in a whole text, in order and without overlap."""
+    return [(a, b) for a, b, _ in _merged(_matches(text, frozenset(wanted), tuple(map(tuple, phrases))))]
+
+
+def words_in(text: str, wanted: Collection[str]) -> tuple[str, ...]:
+    """Which words of the text, as written, are wanted; each once, in order."""
+    seen = {text[a:b].lower(): None for a, b, _ in _matches(text[:_LOOKED_AT], frozenset(wanted), ())}
+    return tuple(seen)
+
+
+_Match = tuple[int, int, str]
+
+
+def _matches(text: str, wanted: frozenset[str], phrases: tuple[tuple[str, ...], ...]) -> list[_Match]:
+    found: list[_Match] = []
+    for match in _WORD.finditer(text):
+        word = match[0]
+        own = _terms_of(word)
+        if len(own) == 1:
+            if own[0] in wanted:
+                found.append((*match.span(), own[0]))
+        elif own:  # a run of a script without blanks, or a word of several parts
+            found += _inside(word, match.start(), wanted)
+    for phrase in phrases:
+        pattern = r"\W+".join(map(re.escape, phrase))
+        found += [(*m.span(), " ".join(phrase)) for m in re.finditer(rf"(?<!\w){pattern}(?!\w)", text, re.IGNORECASE)]
+    return sorted(found)
+
+
+def _inside(word: str, start: int, wanted: frozenset[str]) -> list[_Match]:
+    lowered = word.lower()
+    found: list[_Match] = []
+    for term in wanted:
+        at = lowered.find(term)
+        while at >= 0 and term:
+            found.append((start + at, start + at + len(term), term))
+            at = lowered.find(term, at + 1)
+    return found
+
+
+@lru_cache(maxsize=20_000)
+def _terms_of(word: str) -> tuple[str, ...]:
+    return tuple(terms(word))
+
+
+def _best_start(text: str, found: Sequence[_Match], length: int) -> int:
+    """Where the excerpt begins: so that it holds the most different terms, and of equals the most matches."""
+    if not found or len(text) <= length:
+        return 0
+    best, best_value = 0, (0, 0)
+    last = 0
+    for first in range(len(found)):
+        last = max(last, first)
+        while last < len(found) and found[last][1] <= found[first][0] + length * 3 // 4:
+            last += 1
+        inside = found[first:last]
+        value = (len({term for _, _, term in inside}), len(inside))
+        if value > best_value:
+            best, best_value = found[first][0], value
+    return max(0, min(best - length // 5, len(text) - length))
+
+
+def _at_words(text: str, start: int, end: int) -> tuple[int, int]:
+    """The same run, not beginning or ending within a word, where blanks are near."""
+    if start:
+        blank = text.find(" ", start, start + 20)
+        start = blank + 1 if blank >= 0 else start
+    if end < len(text):
+        blank = text.rfind(" ", end - 20, end)
+        end = blank if blank > start else end
+    return start, end
+
+
+def _merged(found: Sequence[_Match]) -> list[_Match]:
+    merged: list[_Match] = []
+    for start, end, term in found:
+        if merged and start < merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]), merged[-1][2])
+        else:
+            merged.append((start, end, term))
+    return merged
+
+
+def surface(text: str) -> tuple[str, ...]:
+    """The surface words of a phrase."""
+    return tuple(words(text))

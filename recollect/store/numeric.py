@@ -1,0 +1,61 @@
+"""The arithmetic that every engine's search shares: pure functions over arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from recollect.store.passages import Bool, Float, Int
+
+
+def bm25(counts: Float, relative_length: Float, k1: float, b: float) -> Float:
+    """The term-frequency part of BM25: counts (n,) of a term, lengths (n,) in units of the mean length."""
+    return np.asarray(counts * (k1 + 1) / (counts + k1 * (1 - b + b * relative_length)), np.float32)
+
+
+def zscore(values: Float, of: Bool) -> Float:
+    """Values (n,) in standard deviations from the mean, both taken over the rows `of`."""
+    chosen = values[of]
+    if not len(chosen):
+        return np.zeros_like(values)
+    return np.asarray((values - chosen.mean()) / (chosen.std() + 1e-6), np.float32)
+
+
+def closeness(days: Int, spans: Sequence[tuple[int, int]]) -> tuple[Float, Float]:
+    """How near days (n,) since 1970, -1 unknown, are to ranges of days: inside (0 or 1), and a kernel.
+
+    The kernel is 1 inside, falls as exp(-days / 10) after and as exp(-days / 4) before: people speak of a thing rather
+    after it than before (RANKING.md 1).
+    """
+    unique, where = np.unique(days, return_inverse=True)
+    inside = np.zeros(len(unique), np.float32)
+    near = np.zeros(len(unique), np.float32)
+    for start, end in spans:
+        within = (unique >= start) & (unique <= end)
+        inside = np.maximum(inside, within)
+        after, before = np.maximum(unique - end, 0), np.maximum(start - unique, 0)
+        near = np.maximum(near, np.exp(-after / 10.0) * np.exp(-before / 4.0))
+    known = unique >= 0
+    return (inside * known)[where].astype(np.float32), (near * known)[where].astype(np.float32)
+
+
+def best_three(values: Float, numbers: Int, order: Int, begins: Int, wanted: Int) -> Float:
+    """The mean of the three highest values of the sitting of each wanted row, of fewer where it has fewer.
+
+    `numbers` (size,) are the rows' sittings, `order` the rows by sitting, `begins` where each sitting starts in it,
+    `wanted` (n,) sittings by number.
+    """
+    sittings, where = np.unique(wanted, return_inverse=True)
+    if not len(sittings):
+        return np.zeros(0, np.float32)
+    sizes = begins[sittings + 1] - begins[sittings]
+    group = np.repeat(np.arange(len(sittings)), sizes)
+    offsets = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    own = values[order[np.repeat(begins[sittings], sizes) + offsets]]
+    ranked = np.lexsort((-own, group))
+    top = offsets < 3  # within each group the places 0, 1, 2 of the ranking
+    sums = np.zeros(len(sittings), np.float32)
+    np.add.at(sums, group[ranked][top], own[ranked][top])
+    means = sums / np.maximum(np.minimum(sizes, 3), 1)
+    return np.asarray(means[where], np.float32)

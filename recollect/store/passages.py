@@ -1,0 +1,198 @@
+"""Passages: what search looks at, derived from messages, parts, tool calls and documents; and what it is told of them.
+
+There are three lanes. SAID holds what people and models said, with the attachments and artifacts that hang on it; OTHER
+holds what nobody said (tool output, reasoning, context, agents among themselves, documents); TITLE the titles of
+conversations. Each lane has its own statistics, so that tool output does not blur the words of people.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.record import NodeId
+
+Float = NDArray[np.float32]
+Int = NDArray[np.int64]
+Bool = NDArray[np.bool_]
+
+#: Neighbours in reading order whose words count towards a passage: itself, before, after, two before, two after.
+OFFSETS = (0, -1, 1, -2, 2)
+
+
+class Lane(IntEnum):
+    """What is ranked together."""
+
+    SAID = 0
+    OTHER = 1
+    TITLE = 2
+
+
+class Owner(IntEnum):
+    """What a passage leads to."""
+
+    MESSAGE = 0
+    TOOL_CALL = 1
+    DOCUMENT = 2
+    CONVERSATION = 3  # by its title
+
+
+#: The kinds of passages, by number. The first three make up the lane SAID.
+KINDS = ("said", "attachment", "artifact", "reasoning", "tool", "context", "subagent", "document", "title")
+SAID_KINDS = KINDS[:3]
+
+#: Bits of `Passage.flags` above those of `recollect.text.flags`.
+PEOPLE = 1 << 14  # in a sitting of people with names
+ROLES = ("user", "assistant", "system", "tool")
+ROLE_SHIFT = 16  # two bits: the role's place in ROLES
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A piece of text that can be found. Texts of up to 4,000 tokens are one passage, longer ones one per chunk.
+
+    `terms` are index terms with their counts, `words` the surface words joined by blanks (phrases, identifiers).
+    `vector` is a unit vector (d,), `windows` unit vectors (n, d) of runs of three sentences. `previous_id` is the
+    message before in reading order, `continues` says whether both lie in one sitting.
+    """
+
+    owner: Owner
+    owner_id: NodeId
+    message_id: NodeId | None
+    conversation_id: NodeId | None
+    lane: Lane
+    kind: str
+    role: str
+    speaker: str | None
+    timestamp: int | None
+    part: int
+    chunk: int
+    start: int
+    end: int
+    terms: Mapping[str, int]
+    words: str
+    flags: int
+    vector: Float
+    windows: Float
+    previous_id: NodeId | None = None
+    continues: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PassageText:
+    """A passage with its text: number, what it leads to, where in the owner's text it stands.
+
+    `active` says whether its message lies on the path that is shown first.
+    """
+
+    number: int
+    owner: Owner
+    owner_id: NodeId
+    message_id: NodeId | None
+    conversation_id: NodeId | None
+    active: bool
+    part: int
+    start: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class QualityVectors:
+    """What the quality mode needs of a passage: a unit vector (384,), word pieces (t,), their vectors (t, 128) int8."""
+
+    passage: int
+    vector: Float
+    pieces: NDArray[np.uint16]
+    tokens: NDArray[np.int8]
+
+
+@dataclass(frozen=True, slots=True)
+class TokenRows:
+    """The stored word pieces of a passage and their vectors."""
+
+    pieces: NDArray[np.uint16]
+    tokens: NDArray[np.int8]
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """What may be found. Empty means: no restriction. Times are microseconds, `until` excluded."""
+
+    roles: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+    conversation_ids: tuple[NodeId, ...] | None = None
+    since: int | None = None
+    until: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """A question as the store is asked it.
+
+    `terms` are (term, weight) in groups: the alternatives of one query term (the parts of a compound, weight under 1)
+    stand in one group. `phrases` must all occur, `excluded` must not; each is a tuple of surface words.
+    `sought` phrases (identifiers as typed) need not occur: `Signals.sought` says where they do.
+    `speaker` is the person that the question names, with the weight of the speaker term. `spans` are ranges of days
+    since 1970, with the weights of lying inside, and near. `pool` is how many passages are scored in full.
+    `similarity` is the question's vector in the space of the quality vectors, where these shall be used.
+    """
+
+    lane: Lane
+    terms: tuple[tuple[tuple[str, float], ...], ...]
+    vector: Float
+    similarity: Float | None = None
+    phrases: tuple[tuple[str, ...], ...] = ()
+    excluded: tuple[tuple[str, ...], ...] = ()
+    sought: tuple[tuple[str, ...], ...] = ()
+    filter: Filter = field(default_factory=Filter)
+    speaker: str | None = None
+    speaker_weight: float = 0.0
+    spans: tuple[tuple[int, int], ...] = ()
+    span_weights: tuple[float, float] = (0.0, 0.0)
+    pool: int = 600
+    pieces: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Signals:
+    """The pool of a question, n passages, and what the ranker scores them by.
+
+    z-scores are over the whole lane of the namespace. Arrays with a second axis of five follow OFFSETS; `there` says
+    which neighbours exist. `holds[i, o, t]` is how much of term t the neighbour o of passage i holds (0 to 1).
+    """
+
+    passages: Int  # (n,) numbers, for passage_texts and token_rows
+    neighbours: Int  # (n, 5) numbers of the neighbours, -1 where there is none
+    messages: Int  # (n,) equal numbers for passages of one message, 0: of none
+    conversations: Int  # (n,) equal numbers for passages of one conversation, 0: of none
+    kinds: NDArray[np.uint8]  # (n,) index in KINDS
+    flags: Int  # (n,)
+    idf: Float  # (t,)
+    holds: Float  # (n, 5, t)
+    there: Bool  # (n, 5)
+    bm25: Float  # (n, 5) z of BM25, k1 = 2, b = 1
+    dense: Float  # (n,) cosine of the whole passage
+    dense_z: Float  # (n,)
+    previous_dense_z: Float  # (n,) 0 where there is none
+    previous_asks: Bool  # (n,) the message before ends with a question mark
+    windows: Float  # (n,) best cosine over runs of three sentences
+    length_z: Float  # (n,) z of ln(1 + number of terms)
+    speaker: Float  # (n,) the speaker term, weighted
+    dates: Float  # (n,) the date term, weighted
+    sitting_bm25: Float  # (n,) mean of the sitting's three best z
+    sitting_dense: Float
+    sitting_similarity: Float  # zeros without quality vectors
+    similarity: Float  # (n,) z of the quality vectors' cosine; zeros without
+    sought: Bool  # (n,) holds one of the sought phrases
+    size: int  # passages in the lane of the namespace
+    frequencies: Int  # (t,) passages that hold each query term or one of its alternatives
+    quality: bool  # whether quality vectors were used
+    piece_idf: Mapping[int, float]  # idf of the asked word pieces, with quality vectors
+
+    def __len__(self) -> int:
+        return len(self.passages)

@@ -1,0 +1,1 @@
+"""What is done with words before they are stored or sought."""

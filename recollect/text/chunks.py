@@ -1,0 +1,149 @@
+"""Long texts in pieces: the unit that is loaded when the whole is too much [4]."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from recollect.errors import InvalidInput
+
+_PARAGRAPH, _LINE = "\n\n", "\n"
+_SENTENCE = re.compile(r"[.!?…][\"'”’)\]]*\s|[。！？]")
+_WORD = re.compile(r"\s")
+_CHARACTERS_PER_TOKEN = 4.0  # only the first guess; each piece corrects it for the next
+_FULL_ENOUGH = 0.7  # of the size; below, a longer piece is tried
+_TRIES = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """`text[start:end]`, and how many tokens it has."""
+
+    start: int
+    end: int
+    tokens: int
+
+
+def chunk_spans(text: str, *, size: int = 4000, overlap: int = 200, count_tokens: Callable[[str], int]) -> list[Span]:
+    """Pieces of at most `size` tokens that cover the text without gaps, each about `overlap` tokens into the next.
+
+    Pieces end at a paragraph, line, sentence or blank where one is near, and never inside of what is read as one
+    character (an emoji with its modifiers, a letter with its accents) where that can be helped. Only a single
+    character may have more tokens than `size`. Time is linear: each part of the text is counted a few times.
+    Raises InvalidInput where the overlap is no smaller than half the size.
+    """
+    if not 0 <= overlap * 2 < size:
+        raise InvalidInput(f"Pieces of {size} tokens cannot share {overlap}.", hint="Let them share less than half.")
+    spans: list[Span] = []
+    start, density = 0, _CHARACTERS_PER_TOKEN
+    while start < len(text):
+        span = _piece(text, start, size, density, count_tokens)
+        if spans and span.end <= spans[-1].end:  # the overlap filled the piece: go on without one
+            span = _piece(text, spans[-1].end, size, density, count_tokens)
+        spans.append(span)
+        if span.end == len(text):
+            break
+        density = max((span.end - span.start) / max(span.tokens, 1), 0.1)
+        start = _overlap_start(text, span, overlap, density, count_tokens)
+    return spans
+
+
+def _piece(text: str, start: int, size: int, density: float, count_tokens: Callable[[str], int]) -> Span:
+    """The longest piece from `start` that fits, found by a few guesses."""
+    best: Span | None = None
+    shortest, longest = start, len(text)
+    guess = start + max(int(size * density * 0.95), 1)
+    for _ in range(_TRIES):
+        end = _good_end(text, start, min(max(guess, shortest + 1), longest))
+        tokens = count_tokens(text[start:end])
+        if tokens <= size:
+            if best is None or end > best.end:
+                best = Span(start, end, tokens)
+            shortest = max(shortest, end)
+            if end == len(text) or tokens >= size * _FULL_ENOUGH:
+                return best
+        else:
+            longest = end - 1
+        if shortest >= longest:
+            break
+        guess = start + max(int((end - start) * size * 0.92 / max(tokens, 1)), 1)
+    return best or _forced_piece(text, start, longest, size, count_tokens)
+
+
+def _forced_piece(text: str, start: int, longest: int, size: int, count_tokens: Callable[[str], int]) -> Span:
+    """What is left to do where all guesses were too long: halve until it fits, down to one character."""
+    end = max(longest, start + 1)
+    while True:
+        tokens = count_tokens(text[start:end])
+        if tokens <= size or end - start == 1:
+            return Span(start, end, tokens)
+        end = start + (end - start) // 2
+
+
+def _overlap_start(text: str, span: Span, overlap: int, density: float, count_tokens: Callable[[str], int]) -> int:
+    """Where the next piece begins: about `overlap` tokens before the end of this one, after a blank if one is near."""
+    length = min(int(overlap * density), (span.end - span.start) // 2)
+    for _ in range(_TRIES):
+        tokens = count_tokens(text[span.end - length : span.end]) if length else 0
+        if tokens <= overlap * 1.25:
+            break
+        length = int(length * overlap / tokens)
+    start = span.end - length
+    blank = _WORD.search(text, start, start + length // 2)
+    return _whole(text, blank.end() if blank else start, span.start + 1)
+
+
+def _good_end(text: str, start: int, end: int) -> int:
+    """The best place to cut at or shortly before `end`: within the last quarter, the strongest boundary there is."""
+    if end >= len(text):
+        return len(text)
+    low = end - (end - start) // 4
+    for mark in (_PARAGRAPH, _LINE):
+        found = text.rfind(mark, low, end)
+        if found > start:
+            return found + len(mark)
+    for pattern in (_SENTENCE, _WORD):
+        found = _last_end(pattern, text, low, end)
+        if found > start:
+            return found
+    return _whole(text, end, start + 1)
+
+
+def _last_end(pattern: re.Pattern[str], text: str, low: int, high: int) -> int:
+    """Where the pattern's last match ends; looks at ever longer tails, so that a match near the end is cheap."""
+    reach = 256
+    while True:
+        tail = max(low, high - reach)
+        last = -1
+        for match in pattern.finditer(text, tail, high):
+            last = match.end()
+        if last >= 0 or tail == low:
+            return last
+        reach *= 4
+
+
+def _whole(text: str, position: int, lowest: int) -> int:
+    """The nearest place at or before `position` that does not split what is read as one character."""
+    place = position
+    while place > lowest and position - place < 64 and _joined(text[place - 1], text[place]):
+        place -= 1
+    return place if place > lowest or not _joined(text[place - 1], text[place]) else position
+
+
+def _joined(before: str, after: str) -> bool:
+    """Whether two neighbours belong together: accents, emoji modifiers and joiners, flags, Hangul parts, CR LF."""
+    if after < "\u0300":
+        return before == "\r" and after == "\n"
+    return (
+        unicodedata.combining(after) != 0
+        or unicodedata.category(after) in ("Mn", "Me", "Mc")
+        or after == "\u200d"
+        or before == "\u200d"
+        or "\U0001f3fb" <= after <= "\U0001f3ff"
+        or ("\U0001f1e6" <= after <= "\U0001f1ff" and "\U0001f1e6" <= before <= "\U0001f1ff")
+        or "\ud800" <= before <= "\udbff"
+        or "\u1160" <= after <= "\u11ff"
+        or "\U000e0020" <= after <= "\U000e007f"
+    )

@@ -1,0 +1,57 @@
+"""Text that every store accepts: valid Unicode without NUL, titles on one line, metadata of plain JSON values."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from recollect.record import Metadata
+
+TITLE_LENGTH = 300
+
+_DEEPEST = 64
+_LARGEST = 2**63
+
+
+def clean_text(text: str) -> str:
+    """The text without NUL, and with U+FFFD for half a surrogate pair (JSON can carry both, UTF-8 and SQL cannot)."""
+    if text.isascii():
+        return text.replace("\0", "")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text.replace("\0", "")
+
+
+def clean_title(title: str) -> str:
+    """The title on one line, blanks collapsed, at most 300 characters (then ending in "…")."""
+    line = " ".join(clean_text(title).split())
+    return line if len(line) <= TITLE_LENGTH else line[: TITLE_LENGTH - 1].rstrip() + "…"
+
+
+def clean_metadata(metadata: Metadata) -> dict[str, Any]:
+    """The same metadata of JSON values only: cleaned texts, integers of 64 bits, finite numbers, lists and objects.
+
+    What is larger, infinite or foreign becomes its text; what lies deeper than 64 levels becomes "…".
+    """
+    return {clean_text(str(key)): _plain(value, 1) for key, value in metadata.items()}
+
+
+def _plain(value: Any, depth: int) -> Any:
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        return clean_text(value)
+    if isinstance(value, int):
+        return value if -_LARGEST <= value < _LARGEST else str(value)
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    if depth >= _DEEPEST:
+        return "…"
+    if isinstance(value, Mapping):
+        return {clean_text(str(key)): _plain(inner, depth + 1) for key, inner in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_plain(inner, depth + 1) for inner in value]
+    return clean_text(str(value))

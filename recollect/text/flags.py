@@ -1,0 +1,85 @@
+"""What can be told of a message at a glance, as bits made once at import: no search reads texts for it (RANKING.md 2)."""
+
+from __future__ import annotations
+
+import re
+from enum import IntFlag
+
+#: Of longer texts only so many characters of the beginning and of the end are looked at.
+LOOKED_AT = 20_000
+
+
+class Flag(IntFlag):
+    """What a message is or has. The values are stored: they never change."""
+
+    QUESTION = 1  # ends with a question mark
+    TIME = 2  # names a day, month, year or other time
+    NUMBER = 4  # has a figure or a number word
+    PLACE = 8  # has a capitalised word inside a sentence, as names of places are
+    INSTRUCTION = 16  # a standing instruction: "always", "from now on"
+    PREFERENCE = 32  # states a preference: "I prefer", "rather than"
+    NEVER = 64  # says that something has not been: "never", "haven't"
+
+
+def flags(text: str) -> Flag:
+    """The flags of a message. The words are English, question marks of any script."""
+    seen = text if len(text) <= 2 * LOOKED_AT else f"{text[:LOOKED_AT]}\n{text[-LOOKED_AT:]}"
+    found = Flag.QUESTION if seen.rstrip().endswith(_QUESTION_MARKS) else Flag(0)
+    for flag, pattern in _SIGNS:
+        if pattern.search(seen):
+            found |= flag
+    return found
+
+
+_QUESTION_MARKS = ("?", "？", "؟", "⁇", "\u037e")  # the last is the Greek one
+
+_WEEKDAYS = "monday|tuesday|wednesday|thursday|friday|saturday|sunday"
+_SEASONS = "summer|winter|spring|fall"
+_SPANS = "week|weekend|month|year"
+_MONTHS = "january|february|march|april|june|july|august|september|october|november|december"
+_UNITS = "days|weeks|months|years"
+
+_TIME = rf"""\b(?:
+    yesterday | today | tonight | tomorrow | ago | recently | since | weekend
+  | last\ (?:{_SPANS}|night|{_SEASONS}|{_WEEKDAYS})
+  | next\ (?:{_SPANS}|{_SEASONS})
+  | this\ (?:{_SPANS}|morning|summer)
+  | {_WEEKDAYS} | {_MONTHS} | in\ may
+  | (?:19|20)\d\d
+  | (?:a\ few|\d+)\ (?:{_UNITS})
+)\b"""
+
+_NUMBER = r"""\b(?:
+    \d+ | one | two | three | four | five | six | seven | eight | nine | ten | twelve
+  | dozen | couple | several | hundred | thousand | once | twice
+)\b"""
+
+_PLACE = r"(?<=[a-z,;:]\ )[A-Z][a-z]+"
+
+_INSTRUCTION = r"""
+    ^(?:please\ )?(?:always|never)\b
+  | \bfrom\ now\ on\b
+  | \bwhen(?:ever)?\ i\ ask\b
+  | \bin\ (?:the\ )?future\ (?:answers|responses|messages|conversations)\b
+  | \bremember\ (?:to|that)\b
+  | \bkeep\ in\ mind\b
+"""
+
+_PREFERENCE = r"""
+    \bi(?:'d|\ would|\ really|\ also|\ usually|\ generally)*\ (?:prefer|rather|avoid|favou?r)\b
+  | \bi(?:'m|\ am)\ (?:(?:more\ )?(?:comfortable|inclined)|not\ comfortable)\b
+  | \bi\ (?:don't|do\ not)\ (?:like|want)\b
+  | \bi(?:'ve)?\ (?:decided|chose|chosen)\b
+  | \b(?:my\ preference|instead\ of|rather\ than)\b
+"""
+
+_NEVER = r"\b(?:never|haven't|have\ not|not\ yet)\b"
+
+_SIGNS = (
+    (Flag.TIME, re.compile(_TIME, re.VERBOSE | re.IGNORECASE)),
+    (Flag.NUMBER, re.compile(_NUMBER, re.VERBOSE | re.IGNORECASE)),
+    (Flag.PLACE, re.compile(_PLACE, re.VERBOSE)),
+    (Flag.INSTRUCTION, re.compile(_INSTRUCTION, re.VERBOSE | re.IGNORECASE)),
+    (Flag.PREFERENCE, re.compile(_PREFERENCE, re.VERBOSE | re.IGNORECASE)),
+    (Flag.NEVER, re.compile(_NEVER, re.VERBOSE | re.IGNORECASE)),
+)

@@ -1,0 +1,168 @@
+"""Texts into words: the one tokeniser of index and queries, whatever the store.
+
+Letters and digits make words, scripts part them; Latin, Cyrillic and Arabic words are stemmed. Scripts that set no blanks
+between words (Chinese, Japanese, Korean, Thai, Lao, Khmer, Burmese) are cut into overlapping pairs of characters.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+import unicodedata
+from collections.abc import Sequence
+from itertools import pairwise
+
+import Stemmer
+
+from recollect.text.folding import fold
+from recollect.text.stopwords import STOP_WORDS
+
+#: A longer word (base64, a key) is kept as its beginning.
+LONGEST_WORD = 64
+
+_REMEMBERED_STEMS = 200_000  # words per thread
+
+# Scripts as ranges of folded characters, for use within [...].
+_LATIN = "a-z\u00c0-\u02af\u1d00-\u1dbf\u1e00-\u1eff\u2c60-\u2c7f\ua720-\ua7ff\uab30-\uab6f"
+_CYRILLIC = "\u0400-\u052f\u1c80-\u1c8f\ua640-\ua69f"
+_ARABIC = "\u0610-\u06ff\u0750-\u077f\u0860-\u08ff"
+_HAN_AND_KANA = (
+    "\u3005-\u3007\u3021-\u3029\u3031-\u3035\u303b\u3041-\u30ff\u3105-\u312f\u31a0-\u31bf\u31f0-\u31ff"
+    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U0001b000-\U0001b16f\U00020000-\U0003ffff"
+)
+_HANGUL = "\u1100-\u11ff\ua960-\ua97f\uac00-\ud7fb"
+_SOUTH_EAST_ASIAN = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\ua9e0-\ua9ff\uaa60-\uaa7f"
+
+_ASCII_WORD = re.compile("[a-z0-9]+")
+_WORD_OR_RUN = re.compile(
+    rf"""
+      (?P<run> [{_HAN_AND_KANA}]+ | [{_HANGUL}]+ | [{_SOUTH_EAST_ASIAN}]+ )
+    | [0-9]*+ (?: [{_LATIN}] [{_LATIN}0-9]* | [{_CYRILLIC}] [{_CYRILLIC}0-9]* | [{_ARABIC}] [{_ARABIC}0-9]*
+                | [^\x00-\x7f{_LATIN}{_CYRILLIC}{_ARABIC}{_HAN_AND_KANA}{_HANGUL}{_SOUTH_EAST_ASIAN}]
+                  [^\x00-/:-\x7f{_LATIN}{_CYRILLIC}{_ARABIC}{_HAN_AND_KANA}{_HANGUL}{_SOUTH_EAST_ASIAN}]* )
+    | [0-9]+
+    """,
+    re.VERBOSE,
+)
+_SIGNS = "".join(
+    char for first, last in ((0x0E00, 0x1100), (0x1780, 0x1800), (0x3099, 0x309B), (0xA9E0, 0xAA80))
+    for char in map(chr, range(first, last)) if unicodedata.category(char)[0] == "M"
+)  # fmt: skip
+_CHARACTER_WITH_SIGNS = re.compile(f".[{_SIGNS}]*", re.DOTALL)
+
+_STEMMED_SCRIPTS = ((re.compile(f"[{_CYRILLIC}]"), "russian"), (re.compile(f"[{_ARABIC}]"), "arabic"))
+_LATIN_LETTER = re.compile(f"[{_LATIN}]")
+_OF_UNSPACED_SCRIPT = re.compile(f"[{_HAN_AND_KANA}{_HANGUL}{_SOUTH_EAST_ASIAN}]")
+
+
+def terms(text: str) -> list[str]:
+    """The index terms of a text, in order and as often as they occur: stemmed words without English stop words.
+
+    >>> terms("The trains to Łódź were cancelled")
+    ['train', 'lodz', 'cancel']
+    """
+    stems = _stems_of_this_thread()
+    return [stem for word in words(text) if (stem := stems[word])]
+
+
+def words(text: str) -> list[str]:
+    """The surface words of a text in order: folded, unstemmed, stop words kept, cut where `terms` cuts.
+
+    An English "'s" is dropped; a word of more than 64 characters is kept as its first 64.
+
+    >>> words("Zoë's 重跑gen-itgc后")
+    ['zoe', '重跑', 'gen', 'itgc', '后']
+    """
+    folded = fold(text).replace("'s", "")
+    found = _ASCII_WORD.findall(folded) if folded.isascii() else _words_of_any_script(folded)
+    return [word if len(word) <= LONGEST_WORD else word[:LONGEST_WORD] for word in found]
+
+
+def has_unspaced_script(text: str) -> bool:
+    """Whether there are characters of a script that sets no blanks between words."""
+    return bool(_OF_UNSPACED_SCRIPT.search(text))
+
+
+def _words_of_any_script(folded: str) -> list[str]:
+    found: list[str] = []
+    for match in _WORD_OR_RUN.finditer(folded):
+        if match["run"]:
+            found += _pairs(_CHARACTER_WITH_SIGNS.findall(match["run"]))
+        else:
+            found.append(match[0])
+    return found
+
+
+def _pairs(characters: Sequence[str]) -> list[str]:
+    """Overlapping pairs, so that every word of two characters or more can be found; one character as it is."""
+    return [a + b for a, b in pairwise(characters)] or list(characters)
+
+
+class _Stems(dict[str, str]):
+    """The stem of each word, "" for stop words. Snowball's stemmers are not thread-safe: each thread has its own."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._english = Stemmer.Stemmer("english", 0)  # 0: no cache of its own beside this one
+        self._others = [(script, Stemmer.Stemmer(language, 0)) for script, language in _STEMMED_SCRIPTS]
+
+    def __missing__(self, word: str) -> str:
+        if len(self) >= _REMEMBERED_STEMS:
+            self.clear()
+        stem = self[word] = "" if word in STOP_WORDS else self._stem(word) or word
+        return stem
+
+    def _stem(self, word: str) -> str:
+        if word.isascii():
+            return str(self._english.stemWord(word))
+        for script, stemmer in self._others:
+            if script.search(word):
+                return str(stemmer.stemWord(word))
+        return str(self._english.stemWord(word)) if _LATIN_LETTER.search(word) else word
+
+
+class _ThreadStems(threading.local):
+    def __init__(self) -> None:
+        self.stems = _Stems()
+
+
+_THREAD = _ThreadStems()
+
+
+def _stems_of_this_thread() -> _Stems:
+    return _THREAD.stems
+
+
+_PUNCTUATION_AROUND = re.compile(r"""^["'“”‘’«»(]+|(?<!\()["'“”‘’«»)]+$|[,;:!?]+$|(?<=\w)\.+$""")
+_ABBREVIATION = re.compile(r"(?:[A-Za-z]\.)+[A-Za-z]?\.?")
+_IDENTIFIER = re.compile(
+    r"""
+      [a-z][A-Z]                                  # useState, TypeError
+    | \w_+\w | ^_+\w                              # ERR_CONN_RESET, __init__
+    | [A-Za-z_]\w*\.\w*[A-Za-z] | \d\.\d+\.\d     # nginx.conf, 1.2.3
+    | ^\.{1,2}/? [A-Za-z][\w-]+$                  # .env, ../src
+    | ^[Vv]\d+\.\d                                # v1.2
+    | \w(?: :: | -> | => | == | = )\w             # foo::bar, key=value
+    | \w(?: \(\) | \[\w*\] )                      # main(), rows[0]
+    | ^--[A-Za-z][\w-]*(?: =.*)?$                 # --no-pager
+    | ^\$\{?[A-Za-z_]                             # $HOME
+    | ^(?: ~ | \.{1,2} )?/[\w.@-] | ^[A-Za-z]:\\  # /etc/hosts, ~/.ssh, C:\Users
+    | [A-Za-z][\w.-]*/[\w.-]+/[\w.-] | \w\\\w     # src/app/main, app\main
+    | ^[A-Za-z]+\d+[A-Za-z\d]*$                   # E0308, utf8, k8s
+    | ^@[\w-]+/\w | ://                           # @types/node, https://…
+    | ^[A-Za-z](?: \+\+ | \# )$                   # C++, C#
+    """,
+    re.VERBOSE,
+)
+
+
+def is_identifier(word_as_typed: str) -> bool:
+    """Whether a word of a query looks like code, a file, a path or a version, to be looked for as it was typed.
+
+    Quotes and punctuation around it do not matter.
+
+    >>> is_identifier("useState"), is_identifier("nginx.conf?"), is_identifier("garden"), is_identifier("U.S.")
+    (True, True, False, False)
+    """
+    word = _PUNCTUATION_AROUND.sub("", _PUNCTUATION_AROUND.sub("", word_as_typed.strip()))
+    return bool(_IDENTIFIER.search(word)) and not _ABBREVIATION.fullmatch(word)

@@ -1,0 +1,84 @@
+"""Token counts for budgets, and slices that the tokenizer can bear."""
+
+import subprocess
+import sys
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect.embedding.tokenizer import SLICE, count_tokens, encode_in_slices, open_tokenizer, packaged_tokenizer, slices
+from recollect.errors import ModelError
+
+
+def test_short_texts_are_counted_exactly():
+    assert count_tokens("") == 0
+    assert count_tokens("Hello, world!") == 4
+    text = "We talked about the budget. " * 100
+    assert count_tokens(text) == len(packaged_tokenizer().encode(text, add_special_tokens=False).ids)
+
+
+def test_a_giant_text_is_estimated_closely_and_at_once():
+    text = "We talked about the budget, and the 17 offers of March. " * 400_000  # 22 MB
+    began = time.perf_counter()
+    estimate = count_tokens(text)
+    assert time.perf_counter() - began < 0.5
+    exact = count_tokens("We talked about the budget, and the 17 offers of March. ") * 400_000
+    assert estimate == pytest.approx(exact, rel=0.02)
+
+
+def test_what_the_tokenizer_cannot_spell_is_not_taken_for_one_token():
+    assert count_tokens("QUJD" * 1_000) > 1_000
+    assert count_tokens("🙂🙂🙂") >= 1
+
+
+def test_broken_unicode_is_counted():
+    assert count_tokens("half a pair \ud800") > 3
+
+
+@given(st.text(alphabet="ab \n", max_size=400), st.integers(1, 50))
+def test_slices_joined_are_the_text_and_none_is_too_long(text, size):
+    parts = list(slices(text, size))
+    assert "".join(parts) == text
+    assert all(len(part) <= size for part in parts)
+
+
+def test_slices_are_cut_at_blanks():
+    assert list(slices("alpha beta gamma", 11)) == ["alpha beta", " gamma"]
+    assert list(slices("x" * 25, 10)) == ["x" * 10, "x" * 10, "x" * 5]
+
+
+def test_tokens_of_the_slices_are_the_tokens_of_the_text():
+    text = "Wonderfully untranslatable words, " * 3_000
+    found = [token for _, ids in encode_in_slices(packaged_tokenizer(), [text]) for piece in ids for token in piece]
+    assert len(text) > 4 * SLICE
+    assert found == packaged_tokenizer().encode(text, add_special_tokens=False).ids
+
+
+def test_the_tokenizer_neither_pads_nor_cuts():
+    assert packaged_tokenizer().padding is None
+    assert packaged_tokenizer().truncation is None
+
+
+def test_a_file_that_is_no_tokenizer_is_a_model_error(tmp_path):
+    (tmp_path / "tokenizer.json").write_text("{}")
+    with pytest.raises(ModelError, match="not a tokenizer"):
+        open_tokenizer(tmp_path / "tokenizer.json")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no fork")
+def test_a_forked_child_tokenizes_without_warning_or_waiting():
+    code = """
+import os
+from recollect.embedding import open_embedder
+embedder = open_embedder()
+embedder.embed(["a b c"] * 200)
+child = os.fork()
+if child == 0:
+    embedder.embed(["a b c"] * 200)
+    os._exit(0)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, timeout=60)
+    assert (done.stdout, done.stderr) == ("0\n", "")
