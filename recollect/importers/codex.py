@@ -7,17 +7,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from io import BytesIO
+from itertools import islice
 from typing import Any
 
 from recollect.errors import ImportProblem
 from recollect.importers.base import Draft, DraftCall, DraftConversation, DraftMessage, Entry, Problems
-from recollect.importers.codex_lines import Item, ItemKind, is_injected, read_item, surroundings
+from recollect.importers.codex_lines import Item, ItemKind, read_item, surroundings, typed_in
 from recollect.importers.json_stream import document, lines
 from recollect.importers.lenient import objects_of, text_of
 from recollect.record import Kind, PartKind, Role, parse_time
 
 _HEAD = 65_536
 _TITLE_LENGTH = 80
+_NEARBY = 32  # items between a line and its copy of the other kind, at most
 _WRAPPERS = frozenset({"session_meta", "response_item", "request_item", "event_msg", "turn_context", "compacted"})
 _BARE = frozenset({"message", "reasoning", "function_call", "function_call_output", "local_shell_call"})
 _ID_IN_NAME = re.compile(r"rollout-.*?-([0-9a-f]{8}-[0-9a-f-]{27})\.jsonl?")
@@ -98,17 +100,15 @@ class _Rollout:
             self.heard.append(_Heard(item, self.model if item.role is Role.ASSISTANT else None, self.rolled_back))
             self.rolled_back = 0
             return
+        event, response = (item, twin.item) if item.copy else (twin.item, item)
         twin.confirmed = True
-        if twin.item.copy:
-            twin.item = item
-        if len(twin.item.texts) > 1 and item.copy and item.text != twin.item.text:
-            twin.item = _only(twin.item, item.text)
+        twin.item = response if event.text.strip() == response.text.strip() else response.with_only((event.text,))
 
     def _twin(self, item: Item) -> _Heard | None:
         """The same words from the other kind of line, nearby: with nothing said by another side in between."""
         if item.kind not in (ItemKind.WORDS, ItemKind.THOUGHT):
             return None
-        for heard in reversed(self.heard):
+        for heard in islice(reversed(self.heard), _NEARBY):
             other = heard.item
             if other.kind is item.kind and other.role is item.role:
                 if other.copy is not item.copy and not heard.confirmed and _same_words(other, item):
@@ -123,14 +123,6 @@ def _same_words(one: Item, other: Item) -> bool:
     event, response = (one, other) if one.copy else (other, one)
     return event.text.strip() == response.text.strip() or (
         event.role is Role.USER and event.text.strip() in (text.strip() for text in response.texts)
-    )
-
-
-def _only(item: Item, text: str) -> Item:
-    """The item with only what was typed; the blocks beside it were put in."""
-    aside = [block for block in item.texts if block.strip() != text.strip()]
-    return Item(
-        item.kind, item.role, (text,), id=item.id, time=item.time, parts=item.parts, metadata={"context": aside}
     )
 
 
@@ -206,7 +198,7 @@ def _messages(rollout: _Rollout, *, is_subagent: bool) -> Iterator[DraftMessage]
     before: list[str | None] = []  # for each prompt on the path, the message above it
     last: str | None = None
     for number, heard in enumerate(rollout.heard):
-        item, key = heard.item, f"item {number}"
+        item, key = _as_typed(heard), f"item {number}"
         for _ in range(min(heard.turns, len(before))):
             last = before.pop()
         kind = _kind(heard)
@@ -230,6 +222,15 @@ def _messages(rollout: _Rollout, *, is_subagent: bool) -> Iterator[DraftMessage]
         last = key
 
 
+def _as_typed(heard: _Heard) -> Item:
+    """The item without the blocks that were put in beside a person's words, where no event says what was typed."""
+    item = heard.item
+    if item.role is not Role.USER or heard.confirmed:
+        return item
+    typed = tuple(text for block in item.texts if (text := typed_in(block)))
+    return item.with_only(typed) if typed and typed != item.texts else item
+
+
 def _calls(item: Item, answered: set[str | None]) -> Iterator[DraftCall]:
     if item.kind is ItemKind.CALL:
         result_of = item.call if item.call in answered else None
@@ -247,7 +248,7 @@ def _kind(heard: _Heard) -> Kind:
     if item.role is Role.SYSTEM:
         return Kind.CONTEXT
     assets = any(part.kind is PartKind.ASSET for part in item.parts)
-    if item.role is Role.USER and not heard.confirmed and not assets and all(map(is_injected, item.texts)):
+    if item.role is Role.USER and not heard.confirmed and not assets and not any(map(typed_in, item.texts)):
         return Kind.CONTEXT
     return Kind.SAID
 

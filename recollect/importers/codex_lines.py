@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
@@ -20,6 +20,7 @@ _INJECTED_TAGS = frozenset(
     {"INSTRUCTIONS", "skill", "permissions instructions", "subagents", "hook", "plugins", "apps"}
 )
 _INJECTED_STARTS = ("# AGENTS.md instructions", "<environment_context>", "<user_instructions>", "<turn_aborted>")
+_EDITOR, _REQUEST = "# Context from my IDE setup:", "## My request for Codex:"
 _ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT, "developer": Role.SYSTEM, "system": Role.SYSTEM}
 _EVENT_MESSAGES = {"user_message": Role.USER, "agent_message": Role.ASSISTANT}
 _COMPLETED = {"UserMessage": Role.USER, "AgentMessage": Role.ASSISTANT}
@@ -57,6 +58,12 @@ class Item:
         """Its words."""
         return "\n\n".join(self.texts)
 
+    def with_only(self, typed: tuple[str, ...]) -> Item:
+        """The item with only what was typed as its words; what stood beside is kept as told."""
+        kept = {text.strip() for text in typed}
+        aside = [text for text in self.texts if text.strip() not in kept]
+        return replace(self, texts=typed, metadata={"context": aside})
+
 
 def read_item(line: JsonObject) -> Item | None:
     """The item that a line holds, None for bookkeeping. Bare items are what the first rollouts consist of."""
@@ -73,12 +80,15 @@ def read_item(line: JsonObject) -> Item | None:
     return None
 
 
-def is_injected(text: str) -> bool:
-    """Whether this was put into the talk under the user's name: instructions, surroundings, notices in tags."""
+def typed_in(text: str) -> str:
+    """What a person typed of a block under their name; "" for instructions, surroundings and notices in tags."""
     if text.lstrip().startswith(_INJECTED_STARTS):
-        return True
+        return ""
     tagged = _TAGGED.fullmatch(text)
-    return tagged is not None and ("_" in tagged[1] or tagged[1] in _INJECTED_TAGS)
+    if tagged is not None and ("_" in tagged[1] or tagged[1] in _INJECTED_TAGS):
+        return ""
+    _, marked, request = text.partition(_REQUEST) if text.startswith(_EDITOR) else ("", "", "")
+    return request.strip() if marked else text
 
 
 def _response(payload: JsonObject, time: datetime | None) -> Item | None:

@@ -119,6 +119,11 @@ class JsonBytes:
             raise self._cut("the file ends before the list does")
         return not (following == _CLOSE_LIST and self.takes(b"]"))
 
+    def check_after_scalar(self) -> None:
+        """Raises Damage where the value just passed was a key, or half of one, rather than an element."""
+        if self.next_byte() not in (_COMMA, _CLOSE_LIST, _END):
+            raise Damage("a list does not go on as it should")
+
     def check_end(self, nothing_follows: bool) -> None:
         """Reads to the end. Raises Damage where something stands there that should not, Cut where reading fails."""
         if self.next_byte() != _END and nothing_follows:

@@ -167,6 +167,8 @@ def _next_value(source: JsonBytes, shape: _Shape, between: bytes) -> Any:
             return value
     source.skip_value()
     value = decode(source.held())
+    if not isinstance(value, dict | list):
+        source.check_after_scalar()
     shape.learn(value, source.held(), between)
     return value
 

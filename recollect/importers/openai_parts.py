@@ -36,7 +36,7 @@ class Body:
 
 
 def read_body(message: Mapping[str, Any], problems: Problems) -> Body:
-    """Words from `content` (string, parts, or null beside a refusal or a spoken answer), thoughts and calls beside it."""
+    """Words from `content` (a string, parts, or null beside a refusal or a spoken answer), thoughts and calls."""
     body = Body()
     content = message.get("content")
     if isinstance(content, str):

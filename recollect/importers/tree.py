@@ -49,7 +49,7 @@ class _Node:
     draft: DraftMessage
     ordinal: int
     copy: int
-    parents: tuple[str | None, ...]  # what this copy, and then earlier ones, name as parent
+    others: tuple[str, ...] = ()  # what its other copies name as parent
 
 
 def shape(drafts: Sequence[DraftMessage], *, linear: bool, leaf: str | None) -> Shape:
@@ -84,21 +84,24 @@ def _without_copies(drafts: Sequence[DraftMessage]) -> tuple[list[_Node], dict[s
     """One node a message, the names that lead to them, and how many messages shared an id without being copies."""
     nodes: list[_Node] = []
     keys: dict[str, int] = {}
-    holders: dict[str, list[int]] = {}
+    first: dict[str, int] = {}
+    clashing: dict[str, list[int]] = {}  # the nodes after the first, where one id stands for several messages
     clashes = 0
     for ordinal, draft in enumerate(drafts):
-        same = holders.setdefault(draft.source_id, []) if draft.source_id else []
-        at = next((at for at in same[-_COMPARED:] if _join_copies(nodes[at], draft)), None) if same else None
+        at, copy = None, 0
+        if draft.source_id in first:
+            same = [first[draft.source_id], *clashing.get(draft.source_id, ())[-_COMPARED:]]
+            at = next((at for at in same if _join_copies(nodes[at], draft)), None)
         if at is None:
             at = len(nodes)
-            nodes.append(_Node(draft, ordinal, len(same), (draft.parent,)))
-            clashes += bool(same)
-            same.append(at)
+            if draft.source_id and first.setdefault(draft.source_id, at) != at:
+                clashing.setdefault(draft.source_id, []).append(at)
+                copy = len(clashing[draft.source_id])
+                clashes += 1
+            nodes.append(_Node(draft, ordinal, copy))
         if draft.key:
             keys.setdefault(draft.key, at)
-    for source_id, same in holders.items():
-        keys.setdefault(source_id, same[0])
-    return nodes, keys, clashes
+    return nodes, first | keys, clashes
 
 
 def _join_copies(node: _Node, later: DraftMessage) -> bool:
@@ -109,12 +112,14 @@ def _join_copies(node: _Node, later: DraftMessage) -> bool:
     if node.draft.role is not later.role:
         return False
     if _continues(node.draft, later):
-        node.draft, node.parents = later, (later.parent, *node.parents)
-        return True
-    if _continues(later, node.draft):
-        node.parents = (*node.parents, later.parent)
-        return True
-    return False
+        other, node.draft = node.draft.parent, later
+    elif _continues(later, node.draft):
+        other = later.parent
+    else:
+        return False
+    if other and other not in node.others and len(node.others) < _COMPARED:
+        node.others = (*node.others, other)
+    return True
 
 
 def _continues(first: DraftMessage, second: DraftMessage) -> bool:
@@ -144,12 +149,10 @@ def _named_parents(nodes: Sequence[_Node], names: dict[str, int]) -> list[int]:
     """The parent of each node by its name; itself and what is nowhere do not count."""
     parents: list[int] = []
     for at, node in enumerate(nodes):
-        parent = _ROOT
-        for name in node.parents:
-            found = names.get(name, _ROOT) if name else _ROOT
-            if found not in (_ROOT, at):
-                parent = found
-                break
+        parent = names.get(node.draft.parent, _ROOT) if node.draft.parent else _ROOT
+        if parent in (_ROOT, at):
+            found = (names.get(name, _ROOT) for name in node.others)
+            parent = next((other for other in found if other not in (_ROOT, at)), _ROOT)
         parents.append(parent)
     return parents
 

@@ -5,17 +5,37 @@ Texts are stored once: a message holds its words whole, a chunk or a window only
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from types import MappingProxyType
 from typing import Any
 
 from recollect.record.ids import NodeId
 
 Metadata = Mapping[str, Any]
-NOTHING: Metadata = MappingProxyType({})
+
+
+class _Nothing(Mapping[str, Any]):
+    """The empty map that cannot be filled: what a record has where it has no metadata."""
+
+    def __getitem__(self, key: str) -> Any:
+        raise KeyError(key)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(())
+
+    def __len__(self) -> int:
+        return 0
+
+    def __hash__(self) -> int:
+        return 0
+
+    def __repr__(self) -> str:
+        return "{}"
+
+
+NOTHING: Metadata = _Nothing()
 
 
 class Role(StrEnum):

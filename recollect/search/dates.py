@@ -53,12 +53,12 @@ def _form(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.IGNORECASE)
 
 
-ISO_DAY = _form(r"\b(20\d\d)-(\d\d)-(\d\d)\b")
-DAY_MONTH = _form(rf"\b{_DAY}(?: of)? {_MONTH},?(?: (\d{{4}}))?\b")
-MONTH_DAY = _form(rf"\b{_MONTH} {_DAY}\b(?:,? (\d{{4}}))?")
-MONTH_YEAR = _form(rf"\b{_MONTH},? (?:of )?(\d{{4}})\b")
-MONTH_ALONE = _form(rf"\b(?:in|during|since|by|of|early|late|mid|this|last) (?:early |late |mid-?)?{_MONTH}\b")
-YEAR = _form(r"\b(?:in|during|since|of|year) ((?:19|20)\d\d)\b")
+_ISO_DAY = _form(r"\b(20\d\d)-(\d\d)-(\d\d)\b")
+_DAY_MONTH = _form(rf"\b{_DAY}(?: of)? {_MONTH},?(?: (\d{{4}}))?\b")
+_MONTH_DAY = _form(rf"\b{_MONTH} {_DAY}\b(?:,? (\d{{4}}))?")
+_MONTH_YEAR = _form(rf"\b{_MONTH},? (?:of )?(\d{{4}})\b")
+_MONTH_ALONE = _form(rf"\b(?:in|during|since|by|of|early|late|mid|this|last) (?:early |late |mid-?)?{_MONTH}\b")
+_YEAR = _form(r"\b(?:in|during|since|of|year) ((?:19|20)\d\d)\b")
 
 
 def named_dates(text: str, years: Sequence[int] = ()) -> tuple[DateSpan, ...]:
@@ -107,17 +107,30 @@ def _year(match: re.Match[str], years: Sequence[int]) -> Iterator[DateSpan]:
 
 # The form, what it says, and whether its words are gone for the forms after it.
 _FORMS: tuple[tuple[re.Pattern[str], _Reader, bool], ...] = (
-    (ISO_DAY, _iso_day, False),
-    (DAY_MONTH, _day_month, True),
-    (MONTH_DAY, _month_day, True),
-    (MONTH_YEAR, _month_year, True),
-    (MONTH_ALONE, _month_alone, True),
-    (YEAR, _year, False),
+    (_ISO_DAY, _iso_day, False),
+    (_DAY_MONTH, _day_month, True),
+    (_MONTH_DAY, _month_day, True),
+    (_MONTH_YEAR, _month_year, True),
+    (_MONTH_ALONE, _month_alone, True),
+    (_YEAR, _year, False),
 )
 
 
+def exact_dates(text: str, years: Sequence[int] = ()) -> tuple[DateSpan, ...]:
+    """The same of a text that is nothing but a day, a month or a year; no spans for any other text.
+
+    >>> [str(span.end) for span in exact_dates("February 2024")]
+    ['2024-02-29']
+    """
+    for phrase in (text, f"in {text}"):
+        for pattern, read, _ in _FORMS:
+            if match := pattern.fullmatch(phrase):
+                return tuple(read(match, years))
+    return ()
+
+
 def _month(name: str) -> int:
-    return _NUMBER_OF_MONTH[name[:3].lower()]
+    return _NUMBER_OF_MONTH[name[:3].casefold()]
 
 
 def _spans(years: Sequence[int], month: int, day: int | None = None) -> Iterator[DateSpan]:

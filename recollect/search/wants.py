@@ -12,7 +12,7 @@ _EVER = r"\bever\b|\bhave i (?:already|previously|\w+ed)\b"
 
 # "you suggested", "your last two answers", "the plan you gave me": what an assistant does and makes.
 _YOUR_WORDS = r"""\byou(?:r|'ve|'d)?\b (?:\ \w+){0,3}\ (?:
-    suggest | recommend | advi[sc]e | advis | propos | offer | help
+    suggest | recommend | advi[sc] | propos | offer | help
   | said | told | mention | explain | explanation | describ | answer | response
   | gave | give | provid | shar | shown? | list | outlin
   | wrote | draft | creat | code | plan | instruction | example
@@ -35,12 +35,12 @@ _HOW_TO = r"""
       )
     | which\ (?:libraries|tools)
     | i(?:'m|\ am)\ (?:planning|looking|trying|working|thinking|considering|interested)
-    | i(?:'d|\ would)\ (?:like|love)\ 
-    | i\ (?:want|need)\ 
+    | i(?:'d|\ would)\ (?:like|love)[ ]
+    | i\ (?:want|need)[ ]
   )
   | \bwould\ you\ (?:suggest|recommend)\b
   | \bshould\ i\b
-"""  # noqa: W291
+"""
 _ABOUT_THE_PAST = r"""\b(?:
     (?:did|have|had|was)\ i | were\ my | my\ discussions | (?:did|have)\ you
   | you\ (?:suggested|recommended|gave|told|said)

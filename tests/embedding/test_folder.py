@@ -69,7 +69,7 @@ def test_what_is_missing_is_said(tmp_path):
     with pytest.raises(ModelError, match=r"tokenizer\.json"):
         open_folder(tmp_path)
     (tmp_path / "tokenizer.json").symlink_to(packaged("tokenizer.json"))
-    with pytest.raises(ModelError, match="cannot load|can load"):
+    with pytest.raises(ModelError, match="can load"):
         open_folder(tmp_path)
 
 

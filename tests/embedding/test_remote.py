@@ -200,7 +200,7 @@ def test_a_redirect_is_not_followed(embedder, server):
 
 def test_a_server_that_is_not_there_is_told_with_its_address(pauses, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    with pytest.raises(ModelError, match="127.0.0.1:9/v1/embeddings cannot be reached"):
+    with pytest.raises(ModelError, match=r"127\.0\.0\.1:9/v1/embeddings cannot be reached"):
         OpenAIEmbeddings("tiny", base_url="http://127.0.0.1:9/v1", sleep=pauses.append).embed(["a"])
     assert len(pauses) == 4
 

@@ -78,6 +78,8 @@ def test_a_damaged_table_is_a_model_error(tmp_path, monkeypatch):
 def test_no_network_client_is_imported():
     import subprocess
 
-    code = "import sys; from recollect.embedding import open_embedder; open_embedder().embed(['a']); print(*sys.modules)"
+    code = (
+        "import sys; from recollect.embedding import open_embedder; open_embedder().embed(['a']); print(*sys.modules)"
+    )
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert not {"huggingface_hub", "urllib.request", "http.client", "onnxruntime"} & set(loaded)

@@ -8,7 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.embedding.tokenizer import SLICE, count_tokens, encode_in_slices, open_tokenizer, packaged_tokenizer, slices
+from recollect.embedding.tokenizer import (
+    SLICE,
+    count_tokens,
+    encode_in_slices,
+    open_tokenizer,
+    packaged_tokenizer,
+    slices,
+)
 from recollect.errors import ModelError
 
 

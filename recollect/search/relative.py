@@ -1,0 +1,167 @@
+"""Times said from today: "yesterday", "two weeks ago", "last spring"; and the times of --since and --until."""
+
+from __future__ import annotations
+
+import re
+from calendar import monthrange
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import UTC, date, datetime, time, timedelta
+
+from recollect.search.dates import DateSpan, exact_dates, one_day, whole_month, whole_year
+
+_DAY = timedelta(days=1)
+_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_SEASON_BEGINS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}  # the month, in the north
+_COUNTS = {"a": 1, "an": 1, "a couple of": 2, "couple of": 2} | {
+    word: number
+    for number, word in enumerate(("one two three four five six seven eight nine ten eleven twelve").split(), 1)
+}
+_UNIT = r"(day|week|month|year)"
+_COUNT = rf"({'|'.join(sorted(_COUNTS, key=len, reverse=True))}|\d{{1,4}})"
+_NO_MORE = r"\b(?!\s+(?:of|before)\b)"  # "the last week of the trip" is not last week
+
+# How far what is said to be so long ago may lie from the very day, to either side.
+_VAGUENESS = {"day": 0, "week": 3, "month": 15, "year": 182}
+
+
+def relative_dates(text: str, today: date) -> tuple[DateSpan, ...]:
+    """The times that a text names by their distance from today; only those that are sure ("recently" is none).
+
+    Weeks begin on Monday, seasons are those of the northern half of the world.
+
+    >>> relative_dates("the plumber I called two days ago", date(2025, 3, 14))[0].start
+    datetime.date(2025, 3, 12)
+    """
+    found: list[tuple[int, DateSpan]] = []
+    for pattern, read in _PHRASES:
+        for match in pattern.finditer(text):
+            with suppress(ValueError, OverflowError):  # before the year 1
+                found.append((match.start(), read(match, today)))
+    return tuple(span for _, span in sorted(found, key=lambda place: place[0]))
+
+
+def parse_moment(text: str, today: date, *, end: bool) -> datetime | None:
+    """The moment that a text names, in UTC, or None for a text that names none.
+
+    Understands "2025", "2025-03", "2025-03-14", ISO dates with a time, "March 2024", "3 May", "last week", "3 days ago".
+    Of a span it is the beginning, or with `end` the moment after it: since the one, and before the other, lies all of it.
+    A date without a year is the last one that has begun. A time without a zone is UTC.
+    """
+    text = " ".join(text.split())
+    with suppress(ValueError, OverflowError):
+        span = _only_span(text, today)
+        if span is None:
+            moment = datetime.fromisoformat(text)
+            return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
+        return datetime.combine(span.end + _DAY if end else span.start, time(), UTC)
+    return None
+
+
+def _only_span(text: str, today: date) -> DateSpan | None:
+    """The span of a text that is nothing but a span. Raises ValueError or OverflowError for impossible ones."""
+    with suppress(ValueError):
+        return one_day(date.fromisoformat(text))
+    if month := re.fullmatch(r"(\d{4})-(\d{1,2})", text):
+        return whole_month(int(month[1]), int(month[2]))
+    for pattern, read in _PHRASES:
+        if match := pattern.fullmatch(text):
+            return read(match, today)
+    spans = exact_dates(text, years=(today.year, today.year - 1))
+    return next((span for span in spans if span.start <= today), spans[0] if spans else None)
+
+
+# --- what each phrase says -------------------------------------------------------------------------------------------
+def _ago(match: re.Match[str], today: date) -> DateSpan:
+    unit = match[2].lower()
+    middle, margin = _back(today, _count(match[1]), unit), timedelta(days=_VAGUENESS[unit])
+    return DateSpan(middle - margin, min(middle + margin, today))
+
+
+def _past(match: re.Match[str], today: date) -> DateSpan:
+    return DateSpan(_back(today, _count(match[1] or "one"), match[2].lower()), today)
+
+
+def _last_unit(match: re.Match[str], today: date) -> DateSpan:
+    before = _beginning(today, match[1].lower()) - _DAY
+    return DateSpan(_beginning(before, match[1].lower()), before)
+
+
+def _this_unit(match: re.Match[str], today: date) -> DateSpan:
+    return DateSpan(_beginning(today, match[1].lower()), today)
+
+
+def _last_weekend(match: re.Match[str], today: date) -> DateSpan:
+    sunday = _beginning(today, "week") - _DAY
+    return DateSpan(sunday - _DAY, sunday)
+
+
+def _last_weekday(match: re.Match[str], today: date) -> DateSpan:
+    back = (today.weekday() - _WEEKDAYS.index(match[1].lower())) % 7 or 7
+    return one_day(today - back * _DAY)
+
+
+def _last_season(match: re.Match[str], today: date) -> DateSpan:
+    """The latest that is over."""
+    season = match[1].lower()
+    return next(s for back in range(3) if (s := _season(today.year - back, season)).end < today)
+
+
+def _this_season(match: re.Match[str], today: date) -> DateSpan:
+    """The latest that has begun, or else this year's."""
+    season = match[1].lower()
+    recent = next(s for back in range(3) if (s := _season(today.year - back, season)).start <= today)
+    return recent if recent.end.year == today.year else _season(today.year, season)
+
+
+_Reader = Callable[[re.Match[str], date], DateSpan]
+
+
+def _phrase(pattern: str, read: _Reader) -> tuple[re.Pattern[str], _Reader]:
+    return re.compile(rf"\b{pattern}", re.IGNORECASE | re.ASCII), read
+
+
+_SEASON, _WEEKDAY = f"({'|'.join(_SEASON_BEGINS)})", f"({'|'.join(_WEEKDAYS)})"
+
+_PHRASES: tuple[tuple[re.Pattern[str], _Reader], ...] = (
+    _phrase(r"(?:the )?day before yesterday\b", lambda _, today: one_day(today - 2 * _DAY)),
+    _phrase(r"(?<!day before )(?:yesterday|last night)\b", lambda _, today: one_day(today - _DAY)),
+    _phrase(r"(?:today|tonight|this (?:morning|afternoon|evening))\b", lambda _, today: one_day(today)),
+    _phrase(rf"{_COUNT} {_UNIT}s? ago\b", _ago),
+    _phrase(rf"(?:last|past) {_COUNT} {_UNIT}s{_NO_MORE}", _past),
+    _phrase(rf"past ()(week|month|year){_NO_MORE}", _past),
+    _phrase(rf"last (week|month|year){_NO_MORE}", _last_unit),
+    _phrase(rf"this (week|month|year){_NO_MORE}", _this_unit),
+    _phrase(rf"last weekend{_NO_MORE}", _last_weekend),
+    _phrase(rf"last {_WEEKDAY}{_NO_MORE}", _last_weekday),
+    _phrase(rf"last {_SEASON}{_NO_MORE}", _last_season),
+    _phrase(rf"this {_SEASON}{_NO_MORE}", _this_season),
+)
+
+
+# --- calendar --------------------------------------------------------------------------------------------------------
+def _count(word: str) -> int:
+    return int(word) if word.isdigit() else _COUNTS[word.lower()]
+
+
+def _back(day: date, count: int, unit: str) -> date:
+    """The day so many days, weeks, months or years before; the last of the month where there is no such day."""
+    if unit in ("day", "week"):
+        return day - count * (7 if unit == "week" else 1) * _DAY
+    months = day.year * 12 + day.month - 1 - count * (12 if unit == "year" else 1)
+    year, month = divmod(months, 12)
+    return date(year, month + 1, min(day.day, monthrange(year, month + 1)[1]))
+
+
+def _beginning(day: date, unit: str) -> date:
+    """The first day of the week, month or year that the day lies in."""
+    if unit == "week":
+        return day - day.weekday() * _DAY
+    return (whole_month(day.year, day.month) if unit == "month" else whole_year(day.year)).start
+
+
+def _season(year: int, season: str) -> DateSpan:
+    """The season that begins in the year; winter ends in the next."""
+    first = _SEASON_BEGINS[season]
+    last = whole_month(year + first // 12, (first + 1) % 12 + 1)
+    return DateSpan(date(year, first, 1), last.end)
