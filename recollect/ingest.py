@@ -305,15 +305,11 @@ class Ingest:
         stored = self._load(end.conversation.id)
         if stored is None or message.parent_id not in {m.id for m in stored.messages}:
             raise NotFound(f"There is no message {message.parent_id} in conversation {end.conversation.id}.")
-        turns = stored.turns
-        if message.kind is Kind.SAID and message.role is Role.USER:
-            turns += (Turn(stable_id("turn", message.id), message.conversation_id, len(turns), message.id),)
         updated = max((t for t in (stored.conversation.updated, message.timestamp) if t), default=None)
         incoming = Thread(
             replace(stored.conversation, leaf_id=message.id, updated=updated),
             (replace(message, position=len(stored.messages)),),
             tool_calls=tuple(calls),
-            turns=turns,
             chunks=tuple(chunks_of(message.id, message.content, count_tokens=self._count_tokens)),
         )
         made = plan(incoming, Stand(end.revision, None), lambda: stored)

@@ -6,7 +6,7 @@ The projection of token vectors to 128 dimensions is a PCA that costs no quality
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,20 +66,17 @@ class MiniLM:
             self._add_tokens(parts, batch, max_tokens)
         return unit_rows(sums), [_joined(parts[number]) for number in range(len(texts))]
 
-    def _batches(self, texts: Sequence[str], outputs: Sequence[str], limit: int | None = None) -> Iterable[Batch]:
+    def _batches(self, texts: Sequence[str], outputs: Sequence[str], limit: int | None = None) -> Iterator[Batch]:
         for window in windows(cut_pieces(self._tokenizer, texts, PIECE, limit)):
             yield from self._encoder.run(window, outputs)
 
     def _add_tokens(self, parts: dict[int, _Parts], batch: Batch, max_tokens: int) -> None:
         """Projects and quantises the tokens of a batch, for those pieces that begin before `max_tokens`."""
         first = len(self._encoder.prefix)
-        projected = self._project(batch.outputs[_TOKENS])[batch.mask]
-        ends = np.cumsum(batch.mask.sum(axis=1))
-        for piece, end in zip(batch.pieces, ends, strict=True):
+        for piece, projected in zip(batch.pieces, self._project(batch.outputs[_TOKENS]), strict=True):
             kept = min(len(piece.ids), max_tokens - piece.start)
             if kept > 0:
-                begin = end - self._encoder.specials - len(piece.ids) + first
-                vectors = unit_rows(projected[begin : begin + kept])
+                vectors = unit_rows(projected[first : first + kept])
                 parts[piece.owner].append((piece.start, _quantised(piece.ids[:kept], vectors)))
 
     def _project(self, states: Vectors) -> Vectors:

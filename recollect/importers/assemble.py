@@ -60,9 +60,9 @@ def assemble(
         conversation=_conversation(draft, conversation_id, formed, messages),
         messages=messages,
         tool_calls=calls,
-        turns=_turns(messages),
+        turns=turns_of(messages),
         chunks=tuple(_message_chunks(messages, calls, count_tokens)),
-        windows=_windows(messages, conversation_id),
+        windows=windows_of(messages, conversation_id),
     )
 
 
@@ -201,7 +201,7 @@ def _conversation(
     )
 
 
-def _turns(messages: Sequence[Message]) -> tuple[Turn, ...]:
+def turns_of(messages: Sequence[Message]) -> tuple[Turn, ...]:
     """One turn for each thing that a person said, with what was said in answer before the person's next, on any branch.
 
     Parents stand before their children, so that one pass suffices.
@@ -235,7 +235,7 @@ def _message_chunks(
         yield from chunks_of(call.id, call.result, count_tokens=count_tokens)
 
 
-def _windows(messages: Sequence[Message], conversation_id: NodeId) -> tuple[Window, ...]:
+def windows_of(messages: Sequence[Message], conversation_id: NodeId) -> tuple[Window, ...]:
     """Windows over the active path, whose messages come first in reading order."""
     active = sum(message.active for message in messages)
     return tuple(Window(conversation_id, index, start, end) for index, (start, end) in enumerate(window_spans(active)))

@@ -15,6 +15,8 @@ from recollect.importers.base import DraftCall, DraftMessage
 from recollect.importers.claude_code_lines import Block, BlockKind, Record
 from recollect.record import Kind, Part, PartKind, Role
 
+_UNNAMED = "sidechain "  # begins our own name for the talk of a subagent that has none
+
 
 @dataclass(slots=True)
 class Utterance:
@@ -103,7 +105,7 @@ class Session:
         if not (record.sidechain or agent):
             return None
         named = record.agent or agent or self._chains.get(record.parent or "")
-        return named or f"sidechain {record.uuid or len(self.utterances)}"
+        return named or f"{_UNNAMED}{record.uuid or len(self.utterances)}"
 
     def _begin(self, record: Record, file: int, chain: str | None) -> None:
         """A new message of the line; of a line with several results, one for each and one for what else it says."""
@@ -196,7 +198,7 @@ class Session:
             told["is_error"] = True
         if utterance.chain is not None:
             known = self.agents.get(utterance.chain, {})
-            told["agent"] = utterance.chain
+            told |= {} if utterance.chain.startswith(_UNNAMED) else {"agent": utterance.chain}
             told |= {key: known[key] for key in ("agentType", "description") if key in known}
         return told
 

@@ -72,6 +72,11 @@ class JsonBytes:
         """What was passed since `hold`."""
         return self._data[self._held : self.pos]
 
+    def beginning(self) -> bytes:
+        """The first bytes from `hold` on, passed or not."""
+        start = self._held or 0
+        return bytes(self._data[start : start + _TAIL])
+
     def release(self) -> None:
         """Holds nothing any more."""
         self._held = None

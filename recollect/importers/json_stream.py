@@ -218,13 +218,11 @@ class _Shape:
         if b"," in between:
             self.separator = b"}" + between + beginning[0]
 
-    def learn_from_damaged(self, data: bytearray) -> None:
+    def learn_from_damaged(self, data: bytes) -> None:
         """Takes the keys that stand before the first value with brackets of its own."""
-        start = re.split(rb"[\[{]", data[1:], maxsplit=1)[0] if data.startswith(b"{") else b""
-        names = _KEY.findall(start)
-        if names:
-            self.first = b'"' + bytes(names[0]) + b'"'
-            self.keys = frozenset(name.decode("utf-8", "replace") for name in names)
+        first = _KEY.search(data)
+        head = re.split(rb"[\[{]", data[first.start() :], maxsplit=1)[0] if first else b""
+        self.keys = frozenset(name.decode("utf-8", "replace") for name in _KEY.findall(head))
 
     def fits(self, value: Any) -> bool:
         if not isinstance(value, dict) or not value:
@@ -234,11 +232,11 @@ class _Shape:
 
 def _find_next(source: JsonBytes, shape: _Shape) -> bool:
     """Goes to the next object after damage that begins and looks like the others; False where there is none."""
-    if not shape.first:
-        shape.learn_from_damaged(source.held())
-    if not 0 < len(shape.first) <= _LONGEST_KEY:
+    if not shape.keys:
+        shape.learn_from_damaged(source.beginning())
+    if not shape.keys or len(shape.first) > _LONGEST_KEY:
         return False
-    beginning = re.compile(rb"\{\s*+" + re.escape(shape.first) + rb"\s*+:")
+    beginning = re.compile(rb"\{\s*+" + re.escape(shape.first or b'"'))
     source.back(1)
     while source.find(beginning):
         source.hold()

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from recollect.importers.assemble import turns_of, windows_of
 from recollect.importers.base import DraftMessage
 from recollect.importers.tree import shape
-from recollect.record import Conversation, Message, NodeId, Thread, Turn, Version, Window, utc_now
+from recollect.record import Conversation, Message, NodeId, Thread, Turn, Version, utc_now
 from recollect.record.wire import digest
 from recollect.store.base import Placement, Stand, ThreadChange
-from recollect.text.windows import window_spans
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,19 +66,11 @@ def _merge(incoming: Thread, stored: Thread, stand: Stand, mark: str) -> Plan | 
         conversation = replace(conversation, leaf_id=leaf)
     else:
         messages = merged
-    windows = _windows(messages, conversation.id) if kept or older else incoming.windows
+    windows = windows_of(messages, conversation.id) if kept or older else incoming.windows
     calls = {call.id: call for call in (*stored.tool_calls, *incoming.tool_calls)}
-    turns = {turn.id: turn for turn in incoming.turns}
-    turns.update(
-        {
-            t.id: replace(t, response_ids=turns[t.id].response_ids, position=turns[t.id].position)
-            if t.id in turns and not older
-            else t
-            for t in stored.turns
-        }
-    )
+    turns = _turns(messages, stored.turns)
     chunks = tuple(c for c in stored.chunks if c.parent_id not in seen) + incoming.chunks
-    thread = Thread(conversation, tuple(messages), tuple(calls.values()), _numbered(turns, messages), chunks, windows)
+    thread = Thread(conversation, tuple(messages), tuple(calls.values()), turns, chunks, windows)
     if not older and digest(thread) == digest(stored):
         # Equal but for what is ours (deletions, versions): remember that this export holds nothing new.
         change = ThreadChange(conversation, base_revision=stand.revision, digest=mark)
@@ -158,12 +150,10 @@ def _arranged(messages: Sequence[Message], stored: Thread, leaf: NodeId | None) 
     return placed, placed[formed.leaf].id if formed.leaf is not None else None
 
 
-def _windows(messages: Sequence[Message], conversation_id: NodeId) -> tuple[Window, ...]:
-    active = sum(message.active for message in messages)
-    return tuple(Window(conversation_id, index, start, end) for index, (start, end) in enumerate(window_spans(active)))
-
-
-def _numbered(turns: dict[NodeId, Turn], messages: Sequence[Message]) -> tuple[Turn, ...]:
-    place = {message.id: message.position for message in messages}
-    ordered = sorted(turns.values(), key=lambda t: place.get(t.query_id, len(place)))
-    return tuple(replace(turn, position=position) for position, turn in enumerate(ordered))
+def _turns(messages: Sequence[Message], stored: Sequence[Turn]) -> tuple[Turn, ...]:
+    """The turns of the union; what chat has written into stored ones stays."""
+    known = {turn.id: turn for turn in stored}
+    return tuple(
+        replace(known[turn.id], position=turn.position, response_ids=turn.response_ids) if turn.id in known else turn
+        for turn in turns_of(messages)
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -20,7 +21,7 @@ from recollect.search.syntax import Query
 from recollect.search.weights import INSTANT, QUALITY, Weights
 from recollect.store import Store
 from recollect.store.passages import KINDS, SAID_KINDS, Bool, Filter, Float, Int, Lane, Probe, Signals, TokenRows
-from recollect.text.terms import is_identifier, terms
+from recollect.text.terms import is_identifier, terms, words
 
 #: Passages of the instant mode that late interaction scores again (RANKING.md 1).
 LATE_POOL = 100
@@ -286,10 +287,10 @@ class _Asked:
         """The question with words that are nowhere replaced by ones that are spelled nearly so."""
         suggested = self._search.query.text
         for unknown in self._unknown:
-            near = self._searcher.store.nearest_term(self._searcher.namespace, unknown)
-            typed = next((w for w in suggested.split() if unknown in terms(w)), None)
+            typed = next((word for word in words(suggested) if unknown in terms(word)), None)
+            near = self._searcher.store.nearest_word(self._searcher.namespace, typed) if typed else None
             if near and typed:
-                suggested = suggested.replace(typed, near)
+                suggested = re.sub(re.escape(typed), near, suggested, flags=re.IGNORECASE)
         return suggested if suggested != self._search.query.text else None
 
 

@@ -23,8 +23,8 @@ _META_WORDS = """
 META_TERMS: frozenset[str] = frozenset(terms(_META_WORDS))
 
 _REQUEST = (
-    r"(?:walk me through|tell me(?: more)?(?: about)?|remind me(?: of| about)?|give me|show me|describe|explain(?: to me)?"
-    r"|help me(?: to)?(?: understand| figure out| recall| remember)?|provide(?: me)?(?: with)?|list(?: out)?|outline"
+    r"(?:walk me through|tell me(?: more)?(?: about)?|remind me(?: of| about)?|give me|show me|describe"
+    r"|explain(?: to me)?|help me(?: to)?(?: understand| figure out| recall| remember)?|provide(?: me)?(?: with)?|list(?: out)?|outline"
     r"|summari[sz]e|share|recall|find|look up|search for)"
 )
 _TALKS = (
@@ -63,7 +63,8 @@ _RULES: tuple[tuple[str, str], ...] = (
     # "different aspects of", "a clear and concise summary of", "including all …"
     (
         r"\b(?:different|various|several|key|main)"
-        r" (?:aspects?|topics?|parts?|points?|themes?|features or concerns|examples?) (?:of|related to|about|regarding)\b",
+        r" (?:aspects?|topics?|parts?|points?|themes?|features or concerns|examples?)"
+        r" (?:of|related to|about|regarding)\b",
         "",
     ),
     (

@@ -13,10 +13,9 @@ from recollect.search.dates import DateSpan, exact_dates, one_day, whole_month, 
 _DAY = timedelta(days=1)
 _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _SEASON_BEGINS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}  # the month, in the north
-_COUNTS = {"a": 1, "an": 1, "a couple of": 2, "couple of": 2} | {
-    word: number
-    for number, word in enumerate(("one two three four five six seven eight nine ten eleven twelve").split(), 1)
-}
+_NUMBER_WORDS = "one two three four five six seven eight nine ten eleven twelve"
+_COUNTS = {word: number for number, word in enumerate(_NUMBER_WORDS.split(), 1)}
+_COUNTS |= {"a": 1, "an": 1, "a couple of": 2, "couple of": 2}
 _UNIT = r"(day|week|month|year)"
 _COUNT = rf"({'|'.join(sorted(_COUNTS, key=len, reverse=True))}|\d{{1,4}})"
 _NO_MORE = r"\b(?!\s+(?:of|before)\b)"  # "the last week of the trip" is not last week
@@ -44,8 +43,8 @@ def relative_dates(text: str, today: date) -> tuple[DateSpan, ...]:
 def parse_moment(text: str, today: date, *, end: bool) -> datetime | None:
     """The moment that a text names, in UTC, or None for a text that names none.
 
-    Understands "2025", "2025-03", "2025-03-14", ISO dates with a time, "March 2024", "3 May", "last week", "3 days ago".
-    Of a span it is the beginning, or with `end` the moment after it: since the one, and before the other, lies all of it.
+    Understands "2025", "2025-03", "2025-03-14", ISO dates with a time, "March 2024", "3 May", "last week",
+    "3 days ago". Of a span it is the beginning, or with `end` the moment after it: between them lies all of it.
     A date without a year is the last one that has begun. A time without a zone is UTC.
     """
     text = " ".join(text.split())

@@ -56,14 +56,14 @@ def read_search(
         raise InvalidInput(f"A limit of {limit} is not possible.", hint="Use 1 to 1000.")
     _one_of("group_by", group_by, _GROUPS)
     _one_of("mode", mode, _MODES)
-    where = conversation or query.conversation
+    where = (*query.conversations, *([conversation] if conversation else []))
     return Search(
         query=query,
         filter=Filter(
             roles=_names("role", [*roles, *query.roles], ROLE_ALIASES, ROLES),
             kinds=_kinds([*kinds, *query.kinds]),
             sources=tuple(name.lower() for name in (*sources, *query.sources)),
-            conversation_ids=tuple(find_conversations(where)) if where else None,
+            conversation_ids=tuple(i for name in where for i in find_conversations(name)) if where else None,
             since=_moment("since", since or query.since, now, end=False),
             until=_moment("until", until or query.until, now, end=True),
         ),

@@ -256,8 +256,8 @@ class Store(Protocol):
         """Terms of the namespace that begin or end with this one (parts of compounds), most frequent first."""
         ...
 
-    def nearest_term(self, namespace: Namespace, term: str) -> str | None:
-        """The most frequent term that is spelled nearly so: for "did you mean"."""
+    def nearest_word(self, namespace: Namespace, word: str) -> str | None:
+        """The most frequent word that is spelled nearly so: for "did you mean"."""
         ...
 
     def passage_texts(self, namespace: Namespace, passages: Sequence[int]) -> list[PassageText]:

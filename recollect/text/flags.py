@@ -1,4 +1,4 @@
-"""What can be told of a message at a glance, as bits made once at import: no search reads texts for it (RANKING.md 2)."""
+"""What can be told of a message at a glance, as bits made once at import: no search reads texts for it."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ _SENTENCE_END = re.compile(
 
 
 def passages(text: str, *, length: int = 3, step: int = 2, limit: int = 40) -> list[str]:
-    """The runs of `length` sentences, one every `step`, at most `limit` of them; the text itself where it is one sentence.
+    """The runs of `length` sentences, one every `step`, at most `limit`; the text itself where it is one sentence.
 
     Where that many runs do not cover the whole text, they become longer until they do.
     Raises InvalidInput unless 1 <= step <= length and limit >= 1.

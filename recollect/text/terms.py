@@ -1,7 +1,7 @@
 """Texts into words: the one tokeniser of index and queries, whatever the store.
 
-Letters and digits make words, scripts part them; Latin, Cyrillic and Arabic words are stemmed. Scripts that set no blanks
-between words (Chinese, Japanese, Korean, Thai, Lao, Khmer, Burmese) are cut into overlapping pairs of characters.
+Letters and digits make words, scripts part them; Latin, Cyrillic and Arabic words are stemmed. Scripts that run words
+together (Chinese, Japanese, Korean, Thai, Lao, Khmer, Burmese) are cut into overlapping pairs of characters.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def words(text: str) -> list[str]:
 
 
 def has_unspaced_script(text: str) -> bool:
-    """Whether there are characters of a script that sets no blanks between words."""
+    """Whether there are characters of a script that runs words together."""
     return bool(_OF_UNSPACED_SCRIPT.search(text))
 
 

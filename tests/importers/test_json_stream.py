@@ -60,7 +60,7 @@ def read(data: str | bytes, make: type[io.BytesIO] = io.BytesIO) -> list[Element
 
 def titles(found: list[Element]) -> list[str | None]:
     """The title of each whole element, None for a broken one."""
-    return [None if element.error else element.value["title"] for element in found]
+    return [None if element.error else element.value.get("title") for element in found]
 
 
 @given(st.lists(VALUES, max_size=6), INDENTS, st.booleans(), st.sampled_from([io.BytesIO, Slow]))

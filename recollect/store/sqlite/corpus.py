@@ -114,7 +114,8 @@ class Corpus:
             room = max(end, len(self._columns) * 3 // 2) if self.size else end
             self._columns = np.concatenate([self._columns[: self.size], np.zeros(room - self.size, COLUMNS)])
             grown = np.zeros((room, packed.shape[1]), np.float32)
-            grown[: self.size] = self._vectors[: self.size]
+            if self.size:
+                grown[: self.size] = self._vectors[: self.size]
             self._vectors = grown
         self._columns[self.size : end] = added
         for at in range(0, len(packed), 8192):  # in slices: no second float copy of everything

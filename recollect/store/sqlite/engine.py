@@ -185,10 +185,15 @@ class SQLiteStore:
         with self._corpus(namespace, Lane.SAID) as (connection, corpus):
             return vocabulary.compounds(corpus.vocabulary(connection), term, limit)
 
-    def nearest_term(self, namespace: Namespace, term: str) -> str | None:
-        """A term that is spelled nearly so."""
+    def nearest_word(self, namespace: Namespace, word: str) -> str | None:
+        """A word that is spelled nearly so."""
         with self._corpus(namespace, Lane.SAID) as (connection, corpus):
-            return vocabulary.nearest(corpus.vocabulary(connection), term)
+            term = vocabulary.nearest(corpus.vocabulary(connection), word)
+            if term is None:
+                return None
+            rows, _ = corpus.postings(connection, term)
+            holding = texts.passage_texts(connection, corpus.ns, [int(n) for n in corpus.columns["num"][rows[:1]]])
+            return vocabulary.spelled(term, (text.text for text in holding))
 
     def passage_texts(self, namespace: Namespace, passages: Sequence[int]) -> list[PassageText]:
         """Texts by passage number."""

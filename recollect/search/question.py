@@ -1,0 +1,75 @@
+"""What is asked: a question read once, by rules, before anything is looked up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from recollect.search import wants
+from recollect.search.dates import DateSpan, date_closeness, named_dates
+from recollect.search.names import named, without_names
+from recollect.search.phrasing import META_TERMS, without_meta
+from recollect.search.relative import parse_moment, relative_dates
+from recollect.text.language import is_english, is_sentence
+from recollect.text.terms import terms
+
+__all__ = [
+    "DateSpan",
+    "Question",
+    "date_closeness",
+    "named",
+    "parse_moment",
+    "read_question",
+    "relative_dates",
+    "without_names",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question and what it wants. The wants are rules of English: all False for a question in another language.
+
+    `clean` is the question without what it says about the asking, `terms` its index terms, each once.
+    """
+
+    text: str
+    clean: str
+    terms: tuple[str, ...]
+    is_english: bool
+    is_sentence: bool = False
+    asks_when: bool = False
+    asks_how_many: bool = False
+    asks_where: bool = False
+    asks_assistant: bool = False
+    wants_summary: bool = False
+    is_how_to: bool = False
+    asks_ever: bool = False
+    dates: tuple[DateSpan, ...] = ()
+
+
+def read_question(text: str, *, years: Sequence[int] = ()) -> Question:
+    """Reads a question. A date without a year stands for that date in each of `years`, those of the history."""
+    english = is_english(text)
+    clean = without_meta(text) if english else text
+    return Question(
+        text=text,
+        clean=clean,
+        terms=_sought_terms(clean),
+        is_english=english,
+        is_sentence=is_sentence(text),
+        asks_when=english and wants.asks_when(text),
+        asks_how_many=english and wants.asks_how_many(text),
+        asks_where=english and wants.asks_where(text),
+        asks_assistant=english and wants.asks_assistant(text),
+        wants_summary=english and wants.wants_summary(text),
+        is_how_to=english and wants.is_how_to(text),
+        asks_ever=english and wants.asks_ever(text),
+        dates=named_dates(text, years),
+    )
+
+
+def _sought_terms(clean: str) -> tuple[str, ...]:
+    """The index terms, each once, without those about the asking where two others remain."""
+    every = tuple(dict.fromkeys(terms(clean)))
+    telling = tuple(term for term in every if term not in META_TERMS)
+    return telling if len(telling) >= 2 else every
