@@ -9,11 +9,11 @@ from typing import BinaryIO, cast
 
 from recollect.errors import ImportProblem
 from recollect.importers.archive import walk
-from recollect.importers.assemble import assemble, assemble_document
+from recollect.importers.assemble import assemble, assemble_document, beginning
 from recollect.importers.base import DraftConversation, Entry, Problem, Problems
 from recollect.importers.registry import READERS, Found, detect, reader_named, shape_of
 from recollect.ingest import Ingest, Written
-from recollect.record import Chunk, Document, Edge, Namespace, NodeId, Thread
+from recollect.record import Chunk, Document, Edge, Namespace, NodeId, Thread, stable_id
 from recollect.store import Counts, Store
 
 #: A batch is one transaction: so many messages or characters, whichever comes first.
@@ -85,6 +85,7 @@ class Importing:
         self._report = ImportReport()
         self._problems = Problems()
         self._imported: dict[NodeId, None] = {}
+        self._alike: dict[str, list[NodeId]] = {}
         self._read = self._total = 0
 
     def __call__(self, paths: Sequence[Path], format_name: str | None = None) -> ImportReport:
@@ -146,6 +147,16 @@ class Importing:
                 yield draft
             else:
                 yield assemble_document(draft, self._namespace), ()
+
+    def _repeat(self, draft: DraftConversation) -> int:
+        """Which of the conversations without an id that begin alike this is; a copy is none of its own."""
+        if draft.source_id:
+            return 0
+        alike = self._alike.setdefault(beginning(draft), [])
+        whole = stable_id(*(value for m in draft.messages for value in (m.role, m.content)))
+        if whole not in alike:
+            alike.append(whole)
+        return alike.index(whole)
 
     def _write(self, batch: Sequence[Thread], group: Found) -> None:
         if batch:

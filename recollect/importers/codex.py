@@ -12,7 +12,7 @@ from typing import Any
 
 from recollect.errors import ImportProblem
 from recollect.importers.base import Draft, DraftCall, DraftConversation, DraftMessage, Entry, Problems
-from recollect.importers.codex_lines import Item, ItemKind, read_item, surroundings, typed_in
+from recollect.importers.codex_lines import Item, ItemKind, is_injected, read_item, surroundings, unwrapped
 from recollect.importers.json_stream import document, lines
 from recollect.importers.lenient import objects_of, text_of
 from recollect.record import Kind, PartKind, Role, parse_time
@@ -102,7 +102,10 @@ class _Rollout:
             return
         event, response = (item, twin.item) if item.copy else (twin.item, item)
         twin.confirmed = True
-        twin.item = response if event.text.strip() == response.text.strip() else response.with_only((event.text,))
+        twin.item = response
+        if event.text.strip() != response.text.strip():
+            aside = [text for text in response.texts if text.strip() != event.text.strip()]
+            twin.item = response.with_only([event.text], aside)
 
     def _twin(self, item: Item) -> _Heard | None:
         """The same words from the other kind of line, nearby: with nothing said by another side in between."""
@@ -223,12 +226,14 @@ def _messages(rollout: _Rollout, *, is_subagent: bool) -> Iterator[DraftMessage]
 
 
 def _as_typed(heard: _Heard) -> Item:
-    """The item without the blocks that were put in beside a person's words, where no event says what was typed."""
+    """The item without what was put in beside a person's words. What an event confirms was typed, whatever it is."""
     item = heard.item
-    if item.role is not Role.USER or heard.confirmed:
+    if item.role is not Role.USER or _kind(heard) is not Kind.SAID:
         return item
-    typed = tuple(text for block in item.texts if (text := typed_in(block)))
-    return item.with_only(typed) if typed and typed != item.texts else item
+    injected = [text for text in item.texts if not heard.confirmed and is_injected(text)]
+    pairs = [unwrapped(text) for text in item.texts if text not in injected]
+    aside = [*injected, *(before for _, before in pairs if before)]
+    return item.with_only([typed for typed, _ in pairs], aside) if aside else item
 
 
 def _calls(item: Item, answered: set[str | None]) -> Iterator[DraftCall]:
@@ -248,7 +253,7 @@ def _kind(heard: _Heard) -> Kind:
     if item.role is Role.SYSTEM:
         return Kind.CONTEXT
     assets = any(part.kind is PartKind.ASSET for part in item.parts)
-    if item.role is Role.USER and not heard.confirmed and not assets and not any(map(typed_in, item.texts)):
+    if item.role is Role.USER and not heard.confirmed and not assets and all(map(is_injected, item.texts)):
         return Kind.CONTEXT
     return Kind.SAID
 

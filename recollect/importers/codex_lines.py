@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
@@ -20,7 +20,8 @@ _INJECTED_TAGS = frozenset(
     {"INSTRUCTIONS", "skill", "permissions instructions", "subagents", "hook", "plugins", "apps"}
 )
 _INJECTED_STARTS = ("# AGENTS.md instructions", "<environment_context>", "<user_instructions>", "<turn_aborted>")
-_EDITOR, _REQUEST = "# Context from my IDE setup:", "## My request for Codex:"
+#: What editors and the desktop app put before a person's words, and the line that ends it.
+_WRAPS, _REQUEST = ("# Context from my IDE setup:", "# Files mentioned by the user:"), "## My request for Codex:"
 _ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT, "developer": Role.SYSTEM, "system": Role.SYSTEM}
 _EVENT_MESSAGES = {"user_message": Role.USER, "agent_message": Role.ASSISTANT}
 _COMPLETED = {"UserMessage": Role.USER, "AgentMessage": Role.ASSISTANT}
@@ -58,11 +59,10 @@ class Item:
         """Its words."""
         return "\n\n".join(self.texts)
 
-    def with_only(self, typed: tuple[str, ...]) -> Item:
+    def with_only(self, typed: Sequence[str], aside: Sequence[str]) -> Item:
         """The item with only what was typed as its words; what stood beside is kept as told."""
-        kept = {text.strip() for text in typed}
-        aside = [text for text in self.texts if text.strip() not in kept]
-        return replace(self, texts=typed, metadata={"context": aside})
+        told = {**(self.metadata or {})}
+        return replace(self, texts=tuple(typed), metadata=told | {"context": [*told.get("context", []), *aside]})
 
 
 def read_item(line: JsonObject) -> Item | None:
@@ -80,15 +80,18 @@ def read_item(line: JsonObject) -> Item | None:
     return None
 
 
-def typed_in(text: str) -> str:
-    """What a person typed of a block under their name; "" for instructions, surroundings and notices in tags."""
+def is_injected(text: str) -> bool:
+    """Whether this was put into the talk under the user's name: instructions, surroundings, notices in tags."""
     if text.lstrip().startswith(_INJECTED_STARTS):
-        return ""
+        return True
     tagged = _TAGGED.fullmatch(text)
-    if tagged is not None and ("_" in tagged[1] or tagged[1] in _INJECTED_TAGS):
-        return ""
-    _, marked, request = text.partition(_REQUEST) if text.startswith(_EDITOR) else ("", "", "")
-    return request.strip() if marked else text
+    return tagged is not None and ("_" in tagged[1] or tagged[1] in _INJECTED_TAGS)
+
+
+def unwrapped(text: str) -> tuple[str, str]:
+    """What a person typed of a text, and what an editor put before it ("" mostly)."""
+    before, marked, request = text.partition(_REQUEST) if text.startswith(_WRAPS) else (text, "", "")
+    return (request.strip(), before.strip()) if marked and request.strip() else (text, "")
 
 
 def _response(payload: JsonObject, time: datetime | None) -> Item | None:

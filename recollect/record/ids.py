@@ -67,5 +67,8 @@ class UlidFactory:
 new_id = UlidFactory()
 
 
+_PAIRS = [a + b for a in _CROCKFORD for b in _CROCKFORD]  # ten bits at a time: every id is made here
+
+
 def _encode(value: int) -> str:
-    return "".join(_CROCKFORD[value >> shift & 31] for shift in range(125, -1, -5))
+    return "".join([_PAIRS[value >> shift & 1023] for shift in range(120, -1, -10)])

@@ -37,7 +37,7 @@ _ALL_WORDS, _AS_TYPED = (
     3.0,
 )  # in scores: what it counts that a passage holds all of few words; that it holds an identifier
 _LIKE = 0.30  # cosine of a run of sentences from which meaning alone makes a result
-_TITLE_SHARE, _TITLE_BONUS = 0.6, 2.5
+_TITLE_SHARE = 0.6  # of the question that a title must hold to count
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,7 +264,7 @@ class _Asked:
         signals = self._searcher.store.signals(self._searcher.namespace, probe)
         share = own_coverage(signals)
         return {
-            int(signals.conversations[i]): (int(signals.passages[i]), _TITLE_BONUS * float(share[i]))
+            int(signals.conversations[i]): (int(signals.passages[i]), _ALL_WORDS * float(share[i]) ** 2)
             for i in np.flatnonzero(share >= _TITLE_SHARE)
         }
 

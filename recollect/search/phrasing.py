@@ -24,8 +24,8 @@ META_TERMS: frozenset[str] = frozenset(terms(_META_WORDS))
 
 _REQUEST = (
     r"(?:walk me through|tell me(?: more)?(?: about)?|remind me(?: of| about)?|give me|show me|describe"
-    r"|explain(?: to me)?|help me(?: to)?(?: understand| figure out| recall| remember)?|provide(?: me)?(?: with)?|list(?: out)?|outline"
-    r"|summari[sz]e|share|recall|find|look up|search for)"
+    r"|explain(?: to me)?|help me(?: to)?(?: understand| figure out| recall| remember)?|provide(?: me)?(?: with)?"
+    r"|list(?: out)?|outline|summari[sz]e|share|recall|find|look up|search for)"
 )
 _TALKS = (
     "(?:conversations?|chats?|discussions?|sessions?|messages|requests|queries|interactions|history)"

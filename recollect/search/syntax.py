@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 class Query:
     """A query taken apart. `text` is what remains to be asked, the words of phrases in it.
 
-    Of sources, roles, conversations (ids or titles) and kinds any of those given may hold, of times given twice the last
-    one counts. All values are as typed.
+    Of several sources, roles, conversations (ids or titles) or kinds any may hold; of several times the last counts.
+    All values are as typed.
     """
 
     text: str

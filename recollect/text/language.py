@@ -11,7 +11,8 @@ _ENGLISH = frozenset(word for word in STOP_WORDS if word.isalpha()) | frozenset(
 _MAKE_A_SENTENCE = PRONOUNS | AUXILIARIES | QUESTION_WORDS
 _END_A_SENTENCE = (".", "!", "?", "。", "！", "？", "؟", "۔", "।")
 
-#: Frequent small words of other languages that are written in Latin letters, without accents.
+#: Frequent small words of other languages that are written in Latin letters, without accents; single letters are
+#: labels ("vitamin C or D") too often.
 _SMALL_WORDS = {
     "German": """
         der die das den dem des ein eine einen einem einer und oder aber nicht ist sind war waren wir ich du
@@ -22,21 +23,20 @@ _SMALL_WORDS = {
     "French": """
         le la les un une des du de et ou mais ne pas est sont etait je tu il elle nous vous ils elles mon ma
         mes ton ta tes son sa ses que qui quoi quel quelle quels quelles comment quand pourquoi avec sans pour
-        dans sur par au aux ce cet cette ces ai as avons avez ont l d j qu c s y en a
+        dans sur par au aux ce cet cette ces ai as avons avez ont qu en
     """,
     "Spanish": """
-        el la los las un una unos unas de del y o pero no es son era fue yo tu ella nosotros mi mis su sus que
+        el la los las un una unos unas de del pero no es son era fue yo tu ella nosotros mi mis su sus que
         quien cual como cuando donde por para con sin sobre en al se me te lo le les he has ha hay cuanto
         cuantos esta
     """,
     "Italian": """
-        il lo la i gli le un uno una di del della dei delle e o ma non sono era io tu lui lei noi voi loro mio
-        mia miei che chi cosa come quando dove perche quale con senza per su nel nella al alla da dal ho hai
-        ha
+        il lo la gli le un uno una di del della dei delle ma non sono era io tu lui lei noi voi loro mio mia
+        miei che chi cosa come quando dove perche quale con senza per su nel nella al alla da dal ho hai ha
     """,
     "Portuguese": """
-        o a os as um uma de do da dos das e ou mas nao foi era eu tu ele ela nos meu minha meus minhas que
-        quem qual como quando onde por para com sem sobre em no na nos nas ao se me te lhe tem tenho quanto
+        os as um uma de do da dos das ou mas nao foi era eu tu ele ela nos meu minha meus minhas que quem qual
+        como quando onde por para com sem sobre em no na nos nas ao se me te lhe tem tenho quanto
     """,
     "Dutch": """
         de het een en of maar niet is zijn was waren ik jij je hij zij we wij mijn jouw wat wie hoe waar
@@ -45,23 +45,23 @@ _SMALL_WORDS = {
     """,
     "Swedish": """
         och eller men inte som den det ett en jag du han hon vi ni min mitt mina vad vem hur var nar varfor
-        vilken med av for till fran om i har hade kan ska skulle
+        vilken med av for till fran om har hade kan ska skulle
     """,
     "Danish and Norwegian": """
         og eller men ikke som den det et en jeg du han hun vi min mitt mine hva hvad hvem hvordan hvor hvornar
-        nar hvorfor hvilken med av af for til fra om i er var har hadde havde kan skal
+        nar hvorfor hvilken med av af for til fra om er var har hadde havde kan skal
     """,
     "Polish": """
-        i lub ale nie jest sa byl byla to ten ta te ja ty on ona my moj moja moje co kto jak gdzie kiedy
-        dlaczego ktory ktora z ze w we na do od po za przez o czy mam ma
+        lub ale nie jest sa byl byla to ten ta te ja ty on ona my moj moja moje co kto jak gdzie kiedy
+        dlaczego ktory ktora ze we na do od po za przez czy mam ma
     """,
     "Czech": """
-        a nebo ale ne je jsem jsou byl byla to ten ta ja ty on ona muj moje co kdo jak kde kdy proc ktery z ze
-        v ve na do od po za pro o jsi mam ma se si
+        nebo ale ne je jsem jsou byl byla to ten ta ja ty on ona muj moje co kdo jak kde kdy proc ktery ze ve
+        na do od po za pro jsi mam ma se si
     """,
     "Turkish": """
-        ve veya ama degil bir bu su o ben sen biz siz benim senin ne kim nasil nerede neden hangi ile icin
-        gibi kadar var yok mi mu da de
+        ve veya ama degil bir bu su ben sen biz siz benim senin ne kim nasil nerede neden hangi ile icin gibi
+        kadar var yok mi mu da de
     """,
     "Indonesian": """
         dan atau tetapi tidak adalah yang ini itu saya kamu dia kami kita apa siapa bagaimana di mana kapan

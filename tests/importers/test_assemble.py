@@ -98,9 +98,9 @@ def test_ids_come_from_the_source_and_its_ids() -> None:
 
 
 def test_a_conversation_without_an_id_is_known_by_its_beginning() -> None:
-    first = thread(said("Hello"), linear=True, source_id=None)
-    longer = thread(said("Hello"), answer("Hi"), linear=True, source_id=None)
-    other = thread(said("Good day"), linear=True, source_id=None)
+    first = thread(said("Hello"), answer("Hi"), linear=True, source_id=None)
+    longer = thread(said("Hello"), answer("Hi"), said("Bread?"), linear=True, source_id=None)
+    other = thread(said("Hello"), answer("Good day"), linear=True, source_id=None)
     assert first.conversation.id == longer.conversation.id != other.conversation.id
     assert first.messages[0].id == longer.messages[0].id
 

@@ -166,6 +166,14 @@ def test_blocks_put_in_beside_a_prompt_are_kept_beside_it(copies: tuple[dict[str
     assert [(m.content, m.metadata["context"]) for m in found] == [("Hello", [INJECTED])]
 
 
+@pytest.mark.parametrize("confirmed", [False, True])
+def test_what_an_editor_put_before_a_prompt_is_kept_beside_it(confirmed: bool) -> None:
+    before = "# Context from my IDE setup:\n\n## Active file: shop.py"
+    text = f"{before}\n\n## My request for Codex:\nWhy is it slow?\n"
+    found = one(rollout(said("user", text), *([event("user", text)] if confirmed else []))).messages
+    assert [(m.content, m.metadata["context"]) for m in found] == [("Why is it slow?", [before])]
+
+
 def test_developer_messages_and_compaction_summaries_are_context() -> None:
     history = [message("user", "Hello")]
     lines = [

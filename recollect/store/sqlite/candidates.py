@@ -153,7 +153,7 @@ def _pool(corpus: Corpus, allowed: Bool, lead: Float, narrow: Float, dense: Floa
     around = [chosen, *(_step(corpus, chosen, offset)[0] for offset in OFFSETS[1:])]
     found = np.unique(np.concatenate(around))
     found = found[found >= 0]
-    return found[allowed[found]]
+    return np.asarray(found[allowed[found]])
 
 
 def _best(rows: Int, scores: Float, count: int) -> Int:

@@ -1,0 +1,82 @@
+"""What a stranger would build in an afternoon: BM25, a vector per message, windows of ten messages.
+
+Each gets the same messages and the question as it was asked, and ranks messages.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+import apsw
+import numpy as np
+
+from benchmarks.datasets import History, Said
+from recollect.embedding.base import Embedder, Vectors
+from recollect.embedding.tokenizer import packaged_tokenizer
+
+#: From a question to the ids of all messages that it finds, best first.
+Ranking = Callable[[str], list[str]]
+
+#: What MiniLM sees of a text in such systems: 256 tokens with the two special ones, the rest is dropped.
+_SEEN = 254
+_SEEN_CHARACTERS = 4_000
+_WINDOW, _SHARED = 10, 2
+_MATCHES = 500  # messages of BM25: enough for ten sessions
+
+_CREATE = "CREATE VIRTUAL TABLE said USING fts5(text, tokenize = 'porter unicode61')"
+_ADD = "INSERT INTO said (rowid, text) VALUES (?, ?)"
+_FIND = "SELECT rowid FROM said WHERE said MATCH ? ORDER BY rank, rowid LIMIT ?"
+_WORD = re.compile(r"\w+")
+
+
+def bm25(history: History) -> Ranking:
+    """SQLite's FTS5 with the Porter stemmer; any word of the question may match."""
+    messages = history.messages
+    connection = apsw.Connection(":memory:")
+    connection.execute(_CREATE)
+    connection.executemany(_ADD, ((number, message.line) for number, message in enumerate(messages)))
+
+    def rank(question: str) -> list[str]:
+        words = " OR ".join(f'"{word}"' for word in _WORD.findall(question))
+        return [messages[number].id for (number,) in connection.execute(_FIND, (words, _MATCHES))]
+
+    return rank
+
+
+def vectors(history: History, model: Embedder) -> Ranking:
+    """A MiniLM vector a message and the cosine, as a Chroma collection with its defaults."""
+    messages = history.messages
+    known = model.embed([seen_by_model(message.content) for message in messages])
+
+    def rank(question: str) -> list[str]:
+        return [messages[i].id for i in _by_cosine(known, model, question)]
+
+    return rank
+
+
+def windows(history: History, model: Embedder) -> Ranking:
+    """Windows of ten messages, two shared, each with a vector; the messages of the best windows as they stand."""
+    runs = [run for session in history.sessions for run in _windows(session.messages)]
+    known = model.embed([seen_by_model("\n".join(message.line for message in run)) for run in runs])
+
+    def rank(question: str) -> list[str]:
+        return [message.id for i in _by_cosine(known, model, question) for message in runs[i]]
+
+    return rank
+
+
+def seen_by_model(text: str) -> str:
+    """The beginning of a text that a model of 256 tokens sees."""
+    encoded = packaged_tokenizer().encode(text[:_SEEN_CHARACTERS], add_special_tokens=False)
+    return text if len(encoded.ids) <= _SEEN else text[: encoded.offsets[_SEEN - 1][1]]
+
+
+def _windows(messages: Sequence[Said]) -> list[Sequence[Said]]:
+    step = _WINDOW - _SHARED
+    return [messages[at : at + _WINDOW] for at in range(0, max(1, len(messages) - _SHARED), step)]
+
+
+def _by_cosine(known: Vectors, model: Embedder, question: str) -> list[int]:
+    likeness = known @ model.embed([question])[0]
+    return [int(i) for i in np.argsort(-likeness, kind="stable")]

@@ -1,0 +1,177 @@
+"""Conversation sets for measuring retrieval, in one shape: the public ones where they are, and our own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from dateutil.parser import ParserError
+from dateutil.parser import parse as parse_date
+
+ROOT = Path(__file__).resolve().parent.parent
+
+#: The public sets lie beside the repo; none of them may be shipped with it.
+PUBLIC = ROOT.parent / "shared" / "data"
+SAMPLE = ROOT / "recollect" / "sample"
+SAMPLE_QUESTIONS = Path(__file__).resolve().parent / "sample"
+
+#: Names that stand for the sides of a chat, not for people.
+SIDES = frozenset({"user", "assistant"})
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A message. `speaker` is a person's name, None in a chat with an assistant."""
+
+    id: str
+    role: str
+    speaker: str | None
+    content: str
+    time: datetime | None
+
+    @property
+    def line(self) -> str:
+        """What a transcript shows: a person's words after the name."""
+        return f"{self.speaker}: {self.content}" if self.speaker else self.content
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """One sitting, imported as a conversation of its own."""
+
+    id: str
+    title: str
+    created: datetime | None
+    messages: tuple[Said, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question with the ids of the messages that answer it."""
+
+    text: str
+    category: str
+    evidence: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """The sessions of one pair of people, or of one user, with what is asked about them."""
+
+    id: str
+    sessions: tuple[Session, ...]
+    questions: tuple[Question, ...]
+
+    @property
+    def messages(self) -> list[Said]:
+        """All messages, in order."""
+        return [message for session in self.sessions for message in session.messages]
+
+    def session_of(self) -> dict[str, str]:
+        """Ids of messages to ids of their sessions."""
+        return {message.id: session.id for session in self.sessions for message in session.messages}
+
+
+@dataclass(frozen=True, slots=True)
+class DataSet:
+    """Histories that are measured together."""
+
+    name: str
+    histories: tuple[History, ...]
+
+    def joined(self) -> DataSet:
+        """The same as one history: a person's archive is one."""
+        sessions = tuple(session for history in self.histories for session in history.sessions)
+        questions = tuple(question for history in self.histories for question in history.questions)
+        return DataSet(self.name, (History(self.name, sessions, questions),))
+
+    def head(self, histories: int, questions: int) -> DataSet:
+        """The first histories with their first questions, for a quick look."""
+        cut = (History(h.id, h.sessions, h.questions[:questions]) for h in self.histories[:histories])
+        return DataSet(self.name, tuple(cut))
+
+
+def all_sets() -> tuple[list[DataSet], list[str]]:
+    """Every set that is here, our own first, and a line for each reason why others are not."""
+    sets = [own_set()]
+    files = sorted(PUBLIC.glob("*-dev.json"))
+    sets += [public_set(path) for path in files]
+    missing = [] if files else [f"The public conversation sets are not here ({PUBLIC.name}/*-dev.json beside the repo)."]
+    return sets, missing
+
+
+def own_set() -> DataSet:
+    """The sample archive that comes with the package, and our questions about it."""
+    sessions = tuple(_own_session(line) for line in _lines(SAMPLE, "part-*.jsonl"))
+    questions = tuple(_question(line) for line in _lines(SAMPLE_QUESTIONS, "questions-*.jsonl"))
+    return DataSet("sample", (History("sample", sessions, questions),))
+
+
+def public_set(path: Path) -> DataSet:
+    """A set as `conversations[]` of messages with session numbers, and questions."""
+    given = json.loads(path.read_text(encoding="utf-8"))["conversations"]
+    return DataSet(path.stem, tuple(_history(conversation) for conversation in given))
+
+
+def read_time(text: str | None) -> datetime | None:
+    """The moment that a date in words names, such as "1:56 pm on 8 May, 2023"; in UTC."""
+    if not text:
+        return None
+    try:
+        return parse_date(text, default=datetime(2000, 1, 1)).replace(tzinfo=UTC)
+    except ParserError:
+        return None
+
+
+def _history(conversation: Mapping[str, Any]) -> History:
+    name = str(conversation["id"])
+    sessions = (
+        _session(f"{name}/{number}", list(messages))
+        for number, messages in groupby(conversation["messages"], key=lambda message: message["session"])
+    )
+    return History(name, tuple(sessions), tuple(_question(question) for question in conversation["questions"]))
+
+
+def _session(name: str, messages: Sequence[Mapping[str, Any]]) -> Session:
+    """A sitting of which only the day or the first minute is known: its messages follow a minute apart."""
+    title = messages[0]["date"] or ""
+    created = read_time(title)
+    said = (
+        _said(message, created + timedelta(minutes=number) if created else None)
+        for number, message in enumerate(messages)
+    )
+    return Session(name, title, created, tuple(said))
+
+
+def _said(message: Mapping[str, Any], time: datetime | None) -> Said:
+    speaker = message.get("speaker") or message.get("name")
+    return Said(
+        id=str(message["id"]),
+        role=message["role"],
+        speaker=None if not speaker or speaker.lower() in SIDES else speaker,
+        content=message["content"],
+        time=time,
+    )
+
+
+def _own_session(line: Mapping[str, Any]) -> Session:
+    messages = tuple(_said(message, read_time(message["timestamp"])) for message in line["messages"])
+    return Session(line["id"], line["title"], read_time(line["created"]), messages)
+
+
+def _question(given: Mapping[str, Any]) -> Question:
+    return Question(given["question"], str(given["category"]), frozenset(map(str, given["evidence"])))
+
+
+def _lines(folder: Path, pattern: str) -> Iterator[dict[str, Any]]:
+    for path in sorted(folder.glob(pattern)):
+        yield from _objects(path.read_text(encoding="utf-8").splitlines())
+
+
+def _objects(lines: Iterable[str]) -> Iterator[dict[str, Any]]:
+    return (json.loads(line) for line in lines if line.strip())
