@@ -39,7 +39,8 @@ def bm25(history: History) -> Ranking:
 
     def rank(question: str) -> list[str]:
         words = " OR ".join(f'"{word}"' for word in _WORD.findall(question))
-        return [messages[number].id for (number,) in connection.execute(_FIND, (words, _MATCHES))]
+        rows = connection.execute(_FIND, (words, _MATCHES)) if words else ()
+        return [messages[number].id for (number,) in rows]
 
     return rank
 

@@ -1,6 +1,6 @@
 """Conversation sets as OpenAI-format JSON Lines, which the product imports like any export.
 
-    python -m benchmarks.convert SET.json OUT.jsonl
+python -m benchmarks.convert SET.json OUT.jsonl
 """
 
 from __future__ import annotations

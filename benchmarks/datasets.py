@@ -101,7 +101,9 @@ def all_sets() -> tuple[list[DataSet], list[str]]:
     sets = [own_set()]
     files = sorted(PUBLIC.glob("*-dev.json"))
     sets += [public_set(path) for path in files]
-    missing = [] if files else [f"The public conversation sets are not here ({PUBLIC.name}/*-dev.json beside the repo)."]
+    missing = (
+        [] if files else [f"The public conversation sets are not here ({PUBLIC.name}/*-dev.json beside the repo)."]
+    )
     return sets, missing
 
 

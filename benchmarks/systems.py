@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
+
 from benchmarks.convert import write_openai
 from benchmarks.datasets import History
 from benchmarks.metrics import DEPTH
@@ -35,8 +37,6 @@ class RememberingModel:
         self, texts: Sequence[str], *, max_tokens: int = MAX_TOKENS
     ) -> tuple[Vectors, list[TokenVectors]]:
         """As the model, for the texts that are new."""
-        import numpy as np
-
         fresh = [text for text in dict.fromkeys(texts) if text not in self._known]
         if fresh:
             vectors, tokens = self._model.embed_with_tokens(fresh, max_tokens=MAX_TOKENS)

@@ -1,1 +1,72 @@
-"""Memory for LLM conversations."""
+"""Memory for LLM conversations: every chat kept as one graph, and the very messages found again.
+
+>>> import recollect
+>>> with recollect.open("memory.db") as memory:  # doctest: +SKIP
+...     memory.import_file("chatgpt-export.zip")
+...     memory.search("nginx reverse proxy")
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from recollect.errors import (
+    ImportProblem,
+    InvalidInput,
+    ModelError,
+    NotFound,
+    RecollectError,
+    StoreBusy,
+    StoreError,
+)
+
+if TYPE_CHECKING:
+    from recollect.memory import Memory
+
+__all__ = [
+    "ImportProblem",
+    "InvalidInput",
+    "Memory",
+    "ModelError",
+    "NotFound",
+    "RecollectError",
+    "StoreBusy",
+    "StoreError",
+    "open",
+]
+
+
+def open(  # noqa: A001
+    path: str | Path | None = None,
+    *,
+    namespace: str = "default",
+    embedder: str = "static",
+    durable: bool = True,
+    on_wait: Callable[[], None] | None = None,
+) -> Memory:
+    """Opens a memory, and makes it where there is none. Close it, or use it in a `with`.
+
+    Without a path it is the one that the command line uses. `embedder`: static, minilm, folder:/path or openai:model;
+    its model is loaded when it is first needed. `durable=False` may lose the last moments before a power cut, never
+    more. `on_wait` is called when another process has been writing for two seconds. Raises InvalidInput, StoreError.
+    """
+    from recollect.embedding.lazy import LazyEmbedder
+    from recollect.memory import Memory
+    from recollect.record import namespace as checked
+    from recollect.settings import load_settings
+    from recollect.store.sqlite.engine import SQLiteStore
+
+    name = checked(namespace)
+    file = load_settings().store if path is None else Path(path).expanduser()
+    return Memory(SQLiteStore(file, durable=durable, on_wait=on_wait), LazyEmbedder(embedder), name)
+
+
+def __getattr__(name: str) -> object:
+    """`Memory` is there on first use: importing it takes longer than importing all the rest."""
+    if name == "Memory":
+        from recollect.memory import Memory
+
+        return Memory
+    raise AttributeError(f"module 'recollect' has no attribute {name!r}")

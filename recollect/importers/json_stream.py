@@ -6,7 +6,7 @@ A file is cut into elements by its brackets and strings (`json_bytes`); each is 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
@@ -218,22 +218,27 @@ class _Shape:
         if b"," in between:
             self.separator = b"}" + between + beginning[0]
 
-    def learn_from_damaged(self, data: bytes) -> None:
-        """Takes the keys that stand before the first value with brackets of its own."""
-        first = _KEY.search(data)
-        head = re.split(rb"[\[{]", data[first.start() :], maxsplit=1)[0] if first else b""
-        self.keys = frozenset(name.decode("utf-8", "replace") for name in _KEY.findall(head))
-
     def fits(self, value: Any) -> bool:
-        if not isinstance(value, dict) or not value:
-            return False
-        return len(self.keys & value.keys()) >= _ALIKE * min(len(self.keys), len(value))
+        return isinstance(value, dict) and self._are_ours(value.keys(), least=1)
+
+    def fits_broken(self, data: bytes) -> bool:
+        return self._are_ours(_first_keys(data), least=2)
+
+    def _are_ours(self, keys: Set[str], *, least: int) -> bool:
+        return len(self.keys & keys) >= max(least, _ALIKE * min(len(self.keys), len(keys)))
+
+
+def _first_keys(data: bytes) -> frozenset[str]:
+    """The keys that stand before the first value with brackets of its own."""
+    first = _KEY.search(data)
+    head = re.split(rb"[\[{]", data[first.start() :], maxsplit=1)[0] if first else b""
+    return frozenset(name.decode("utf-8", "replace") for name in _KEY.findall(head))
 
 
 def _find_next(source: JsonBytes, shape: _Shape) -> bool:
-    """Goes to the next object after damage that begins and looks like the others; False where there is none."""
+    """Goes to the next object after damage that looks like the others, broken itself or not; False: there is none."""
     if not shape.keys:
-        shape.learn_from_damaged(source.beginning())
+        shape.keys = _first_keys(source.beginning())
     if not shape.keys or len(shape.first) > _LONGEST_KEY:
         return False
     beginning = re.compile(rb"\{\s*+" + re.escape(shape.first or b'"'))
@@ -244,7 +249,7 @@ def _find_next(source: JsonBytes, shape: _Shape) -> bool:
             source.skip_value()
             fits = shape.fits(decode(source.held()))
         except (Damage, ValueError):
-            fits = False
+            fits = shape.fits_broken(source.beginning())
         source.back(0 if fits else 1)
         if fits:
             return True

@@ -38,7 +38,7 @@ def list_members(archive: BinaryIO) -> list[Member]:
             crc=info.CRC,
         )
         for info in found
-        if not info.is_dir()
+        if info.filename and not info.is_dir()
     ]
 
 
@@ -53,7 +53,7 @@ def scan_members(archive: BinaryIO, meter: Meter) -> Iterator[Member]:
             return
         member, start = _from_local_header(archive, header, place)
         packed = _measure(archive, member, start, meter) if member.packed is None else member.packed
-        if not member.name.endswith("/"):
+        if member.name and not member.name.endswith("/"):
             yield replace(member, packed=packed)
         if packed is None:
             return

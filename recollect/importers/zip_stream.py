@@ -21,6 +21,7 @@ LOCAL = b"PK\x03\x04"
 HEADER = struct.Struct("<4sHHHHHIIIHH")
 
 _ENCRYPTED = 1
+_FARTHEST = 1 << 62  # a damaged directory may send us anywhere
 _CHUNK = 1 << 16
 
 
@@ -102,8 +103,10 @@ class MemberStream(io.RawIOBase):
         self._archive, self._member, self._meter = archive, member, meter
         if member.obstacle:
             raise ImportProblem(member.obstacle)
-        archive.seek(member.offset)
-        header = archive.read(HEADER.size)
+        header = b""
+        if 0 <= member.offset < _FARTHEST:
+            archive.seek(member.offset)
+            header = archive.read(HEADER.size)
         if len(header) < HEADER.size or not header.startswith(LOCAL):
             raise ImportProblem("it is not where the archive's directory says")
         self._start = member.offset + HEADER.size + sum(HEADER.unpack(header)[-2:])

@@ -39,7 +39,8 @@ _SPANS = "week|weekend|month|year"
 _MONTHS = "january|february|march|april|june|july|august|september|october|november|december"
 _UNITS = "days|weeks|months|years"
 
-_TIME = rf"""\b(?:
+# The first letters of all that follows: most words are passed over at once.
+_TIME = rf"""\b(?=[\dadfijlmnorstwy])(?:
     yesterday | today | tonight | tomorrow | ago | recently | since | weekend
   | last\ (?:{_SPANS}|night|{_SEASONS}|{_WEEKDAYS})
   | next\ (?:{_SPANS}|{_SEASONS})
@@ -56,22 +57,22 @@ _NUMBER = r"""\b(?:
 
 _PLACE = r"(?<=[a-z,;:]\ )[A-Z][a-z]+"
 
-_INSTRUCTION = r"""
-    ^(?:please\ )?(?:always|never)\b
-  | \bfrom\ now\ on\b
-  | \bwhen(?:ever)?\ i\ ask\b
-  | \bin\ (?:the\ )?future\ (?:answers|responses|messages|conversations)\b
-  | \bremember\ (?:to|that)\b
-  | \bkeep\ in\ mind\b
-"""
+_INSTRUCTION = r"""\b(?:
+    ^(?:please\ )?(?:always|never)
+  | from\ now\ on
+  | when(?:ever)?\ i\ ask
+  | in\ (?:the\ )?future\ (?:answers|responses|messages|conversations)
+  | remember\ (?:to|that)
+  | keep\ in\ mind
+)\b"""
 
-_PREFERENCE = r"""
-    \bi(?:'d|\ would|\ really|\ also|\ usually|\ generally)*\ (?:prefer|rather|avoid|favou?r)\b
-  | \bi(?:'m|\ am)\ (?:(?:more\ )?(?:comfortable|inclined)|not\ comfortable)\b
-  | \bi\ (?:don't|do\ not)\ (?:like|want)\b
-  | \bi(?:'ve)?\ (?:decided|chose|chosen)\b
-  | \b(?:my\ preference|instead\ of|rather\ than)\b
-"""
+_PREFERENCE = r"""\b(?:
+    i(?:'d|\ would|\ really|\ also|\ usually|\ generally)*\ (?:prefer|rather|avoid|favou?r)
+  | i(?:'m|\ am)\ (?:(?:more\ )?(?:comfortable|inclined)|not\ comfortable)
+  | i\ (?:don't|do\ not)\ (?:like|want)
+  | i(?:'ve)?\ (?:decided|chose|chosen)
+  | my\ preference | instead\ of | rather\ than
+)\b"""
 
 _NEVER = r"\b(?:never|haven't|have\ not|not\ yet)\b"
 

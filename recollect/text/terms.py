@@ -50,8 +50,7 @@ _SIGNS = "".join(
 )  # fmt: skip
 _CHARACTER_WITH_SIGNS = re.compile(f".[{_SIGNS}]*", re.DOTALL)
 
-_STEMMED_SCRIPTS = ((re.compile(f"[{_CYRILLIC}]"), "russian"), (re.compile(f"[{_ARABIC}]"), "arabic"))
-_LATIN_LETTER = re.compile(f"[{_LATIN}]")
+_LATIN_LETTER, _CYRILLIC_LETTER, _ARABIC_LETTER = (re.compile(f"[{s}]") for s in (_LATIN, _CYRILLIC, _ARABIC))
 _OF_UNSPACED_SCRIPT = re.compile(f"[{_HAN_AND_KANA}{_HANGUL}{_SOUTH_EAST_ASIAN}]")
 
 
@@ -103,8 +102,10 @@ class _Stems(dict[str, str]):
 
     def __init__(self) -> None:
         super().__init__()
-        self._english = Stemmer.Stemmer("english", 0)  # 0: no cache of its own beside this one
-        self._others = [(script, Stemmer.Stemmer(language, 0)) for script, language in _STEMMED_SCRIPTS]
+        self._english, self._russian, self._arabic = (
+            Stemmer.Stemmer(language, 0)  # 0: no cache of its own beside this one
+            for language in ("english", "russian", "arabic")
+        )
 
     def __missing__(self, word: str) -> str:
         if len(self) >= _REMEMBERED_STEMS:
@@ -113,12 +114,14 @@ class _Stems(dict[str, str]):
         return stem
 
     def _stem(self, word: str) -> str:
-        if word.isascii():
+        if word.isascii() or _LATIN_LETTER.search(word):
             return str(self._english.stemWord(word))
-        for script, stemmer in self._others:
-            if script.search(word):
-                return str(stemmer.stemWord(word))
-        return str(self._english.stemWord(word)) if _LATIN_LETTER.search(word) else word
+        if _CYRILLIC_LETTER.search(word):
+            return str(self._russian.stemWord(word))
+        if _ARABIC_LETTER.search(word):
+            # A ta marbuta, folded to ha, is one again while its word is stemmed, or the article would keep it there.
+            return str(self._arabic.stemWord(re.sub("ه$", "ة", word))).replace("ة", "ه")
+        return word
 
 
 class _ThreadStems(threading.local):

@@ -1,0 +1,96 @@
+"""Results as Markdown tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
+
+from benchmarks.metrics import CUTS, DEPTH
+from benchmarks.quality import BASELINES, INSTANT, QUALITY, Result
+from benchmarks.speed import Speed
+
+_MIB = 1024 * 1024
+
+
+def markdown(
+    machine: Mapping[str, str | int], quality: Sequence[Result], speed: Sequence[Speed], notes: Iterable[str]
+) -> str:
+    """The whole report."""
+    parts = ["# Benchmarks", machine_line(machine), *notes]
+    if quality:
+        parts += ["## Retrieval", _EXPLAINED, *quality_tables(quality), *verdicts(quality)]
+    if speed:
+        parts += ["## Speed", speed_table(speed)]
+    return "\n\n".join(parts) + "\n"
+
+
+_EXPLAINED = (
+    "Percent of questions with an answering message (conversation) among the first k; nDCG counts all of them by rank. "
+    "Every system gets the same messages and the questions as they were asked."
+)
+
+
+def machine_line(machine: Mapping[str, str | int]) -> str:
+    """One line about the machine."""
+    return ", ".join(f"{name} {value}" for name, value in machine.items())
+
+
+def quality_tables(results: Sequence[Result]) -> list[str]:
+    """A table for each set and arrangement."""
+    tables = []
+    for (data, arrangement), group in groupby(results, key=lambda result: (result.data, result.arrangement)):
+        rows = list(group)
+        tables.append(f"### {data}: {arrangement} ({rows[0].messages.questions} questions)")
+        tables.append(_table(["", *_columns("messages"), *_columns("conversations")], map(_quality_row, rows)))
+    return tables
+
+
+def verdicts(results: Sequence[Result]) -> list[str]:
+    """For each set and mode whether it stands above every baseline of its run, by recall@5 of messages."""
+    lines = []
+    for (data, arrangement), group in groupby(results, key=lambda result: (result.data, result.arrangement)):
+        at_five = {result.system: result.messages.recall[5] for result in group}
+        best = max(at_five[system] for system in BASELINES)
+        for mode in (INSTANT, QUALITY):
+            above = at_five[mode] - best
+            lines.append(f"- {data}, {arrangement}: {mode} {above:+.1f} points to the best baseline (recall@5)")
+    return ["\n".join(lines)]
+
+
+def speed_table(measured: Sequence[Speed]) -> str:
+    """A row a quantity, a column a size."""
+    return _table(["", *(f"{speed.messages:,} messages" for speed in measured)], (
+        ["import, messages/s", *(f"{s.import_rate:,.0f}" for s in measured)],
+        ["import again, messages/s", *(f"{s.reimport_rate:,.0f}" for s in measured)],
+        ["import, peak memory", *(f"{s.import_peak_bytes / _MIB:,.0f} MiB" for s in measured)],
+        ["append, p50 / p95", *(f"{s.append['p50_ms']:.1f} / {s.append['p95_ms']:.1f} ms" for s in measured)],
+        ["search warm, p50 / p95 / p99", *(_latency(s.search) for s in measured)],
+        ["first search of a process", *(f"{s.search['first_ms']:.0f} ms" for s in measured)],
+        ["search, peak memory", *(f"{s.search_peak_bytes / _MIB:,.0f} MiB" for s in measured)],
+        ["`recollect search`, cold", *(_cold(s.cold_seconds) for s in measured)],
+        ["store on disk", *(f"{s.store_bytes / _MIB:,.0f} MiB" for s in measured)],
+        ["export read", *(f"{s.export_bytes / _MIB:,.1f} MiB" for s in measured)],
+    ))  # fmt: skip
+
+
+def _latency(search: Mapping[str, float]) -> str:
+    return f"{search['p50_ms']:.0f} / {search['p95_ms']:.0f} / {search['p99_ms']:.0f} ms"
+
+
+def _cold(seconds: float | None) -> str:
+    return "–" if seconds is None else f"{seconds:.2f} s"
+
+
+def _columns(of: str) -> list[str]:
+    names = [*(f"R@{k}" for k in CUTS), f"nDCG@{DEPTH}"]
+    return [f"{of} {names[0]}", *names[1:]]
+
+
+def _quality_row(result: Result) -> list[str]:
+    figures = [value for of in (result.messages, result.sessions) for value in (*of.recall.values(), of.ndcg)]
+    return [result.system, *(f"{value:.1f}" for value in figures)]
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [head, ["---", *("---:" for _ in head[1:])], *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)

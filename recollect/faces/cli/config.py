@@ -1,0 +1,58 @@
+"""`recollect config`: every setting with where it comes from."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from recollect.errors import InvalidInput
+from recollect.faces.cli.command import command
+from recollect.faces.cli.session import Session
+
+WHAT = Annotated[str | None, typer.Argument(metavar="path", hidden=True)]
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    command(app, "config", ("recollect config", "recollect config path"))(config)
+
+
+def config(session: Session, what: WHAT = None) -> int:
+    """Print each setting and where it comes from.
+
+    That is a flag, a variable, the config file or the default. `path` prints where the config file is, or would be.
+    """
+    out, places = session.out, session.places
+    if what not in (None, "path"):
+        raise InvalidInput(f"config {what} is not possible.", hint="Use recollect config, or recollect config path.")
+    if what == "path":
+        if session.json:
+            out.document({"path": str(places.config)})
+        else:
+            out.line(str(places.config))
+        return 0
+    settings, origins = _values(session), session.settings.origins
+    folders = {"data": str(places.data), "config": str(places.config), "state": str(places.state)}
+    if session.json:
+        plain = {name: {"value": value, "from": origins[name]} for name, value in settings.items()}
+        out.document({"settings": plain, "places": folders})
+        return 0
+    for name, value in settings.items():
+        out.line(f"{name:<10} = {_as_toml(value):<40}  {out.dim('# ' + origins[name])}")
+    for name, path in folders.items():
+        out.line(out.dim(f"# {name:<8} {path}"))
+    return 0
+
+
+def _values(session: Session) -> dict[str, Any]:
+    values = {f.name: getattr(session.settings, f.name) for f in fields(session.settings) if f.name != "origins"}
+    return {name: str(value) if isinstance(value, Path) else value for name, value in values.items()}
+
+
+def _as_toml(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value) if isinstance(value, int) else f'"{value}"'

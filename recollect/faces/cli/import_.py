@@ -1,0 +1,173 @@
+"""`recollect import`: take exports in, and say what is in."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from recollect.errors import ImportProblem, InvalidInput
+from recollect.faces.cli.command import command
+from recollect.faces.cli.session import Session
+
+if TYPE_CHECKING:
+    from recollect.importers.found import Found
+    from recollect.importing import ImportReport
+
+PATHS = Annotated[list[str] | None, typer.Argument(metavar="PATH", hidden=True)]
+FORMAT = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="Read every file as chatgpt, claude, claude-code, codex, openai, sharegpt or recollect.",
+        show_default=False,
+    ),
+]
+PROBLEMS = Annotated[bool, typer.Option("--problems", help="List all that was not read; without PATH, of last time.")]
+DESCRIBE = Annotated[
+    str | None,
+    typer.Option(metavar="PATH", help="Print the shape of an unknown export: no text, no title.", show_default=False),
+]
+FOUND = Annotated[bool, typer.Option("--found", help="Take in what is found on this machine.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    command(
+        app,
+        "import",
+        (
+            "recollect import ~/Downloads/chatgpt-export.zip",
+            "recollect import ~/.claude/projects exports/*.zip",
+            "recollect import --describe unknown.zip",
+        ),
+    )(import_)
+
+
+def import_(
+    session: Session,
+    paths: PATHS = None,
+    format: FORMAT = None,
+    problems: PROBLEMS = False,
+    describe: DESCRIBE = None,
+    found: FOUND = False,
+) -> int:
+    """Take in exports of ChatGPT, Claude, Claude Code, Codex …
+
+    PATH is a file, a folder or a zip. The format is detected. Importing again changes nothing; a newer export adds what is new; an interrupted import is
+    simply run again. Without PATH it says what it finds on this machine.
+    """
+    if describe is not None:
+        return _describe(session, Path(describe).expanduser())
+    if found:
+        if paths:
+            raise InvalidInput("--found chooses the paths itself.", hint="Leave out either --found or the paths.")
+        return _import(session, _found_paths(session), format, problems)
+    if paths:
+        return _import(session, paths, format, problems)
+    return _last_problems(session) if problems else _what_is_found(session)
+
+
+def _import(session: Session, paths: Sequence[str], format_name: str | None, all_problems: bool) -> int:
+    from recollect.faces.cli.report import print_report, report_as_json
+    from recollect.record import utc_now
+
+    report = _run(session, paths, format_name)
+    session.state.remember_import(utc_now(), report.problems)
+    if session.json and not report.nothing:
+        session.out.document(report_as_json(report, session.memory().stats()))
+    elif not session.json:
+        print_report(report, session.memory().stats(), session.out, all_problems=all_problems)
+        if not report.nothing:
+            session.out.line(f'Next: recollect search "{session.out.symbols.more}"')
+    if report.nothing:
+        reasons = "; ".join(f"{p.place}: {p.reason}" for p in report.problems[:3])
+        raise ImportProblem(
+            "Nothing was imported" + (f": {reasons}." if reasons else "."),
+            hint="recollect import --problems lists why.",
+        )
+    return 0
+
+
+def _run(session: Session, paths: Sequence[str], format_name: str | None) -> ImportReport:
+    from recollect.faces.cli.progress import progress
+    from recollect.faces.cli.times import number
+    from recollect.importing import Progress
+
+    with progress(session.out, "Reading") as report:
+
+        def told(p: Progress) -> None:
+            words = f"{number(p.conversations, 'conversation')}   {number(p.messages, 'message')}"
+            report(p.read, p.total, words)
+
+        return session.memory().import_file(*paths, format=format_name, progress=told)
+
+
+def _found_here() -> list[Found]:
+    from recollect.importers.found import found_on_this_machine
+
+    return found_on_this_machine(Path.home(), os.environ)
+
+
+def _found_paths(session: Session) -> list[str]:
+    found = _found_here()
+    if not found:
+        raise ImportProblem("Nothing was found on this machine.", hint="Name it: recollect import PATH")
+    return [str(one.path) for one in found]
+
+
+def _what_is_found(session: Session) -> int:
+    from recollect.faces.cli.status import found_as_json
+    from recollect.faces.cli.times import day, number
+
+    out, found = session.out, _found_here()
+    if session.json:
+        out.document({"found": [found_as_json(one) for one in found]})
+    elif not found:
+        out.line("Nothing was found on this machine: no Claude Code or Codex sessions, no export among the downloads.")
+        out.line("Name it:  recollect import PATH")
+    else:
+        out.line(out.bold("Found on this machine:"))
+        for one in found:
+            out.line(f"  {one.label:<12} {number(one.files, 'file'):>12}   newest {day(one.newest):<12}  {one.path}")
+        out.line("Take in all of it:  recollect import --found")
+        out.line(f"Or one of it:       recollect import {_as_typed(found[0].path)}")
+    return 0 if found else 1
+
+
+def _last_problems(session: Session) -> int:
+    from recollect.faces.cli.report import print_problems
+    from recollect.importers.base import Problem
+
+    problems = [Problem(place, reason, lost) for place, reason, lost in session.state.problems()]
+    if session.json:
+        session.out.document({"problems": [_problem_as_json(p) for p in problems]})
+    elif problems:
+        print_problems(problems, session.out, all_problems=True)
+    else:
+        session.out.line("The last import read everything.")
+    return 0
+
+
+def _describe(session: Session, path: Path) -> int:
+    from recollect.importers.describe import describe
+
+    lines = list(describe(path))
+    if session.json:
+        session.out.document({"shape": lines})
+    else:
+        for line in lines:
+            session.out.line(line)
+    return 0
+
+
+def _problem_as_json(problem: Any) -> dict[str, Any]:
+    return {"place": problem.place, "reason": problem.reason, "lost": problem.lost}
+
+
+def _as_typed(path: Path) -> str:
+    text = str(path)
+    return f'"{text}"' if " " in text else text

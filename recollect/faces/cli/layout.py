@@ -1,0 +1,74 @@
+"""Lines for the width there is: wrapping and columns, in cells of the terminal (a Chinese character takes two)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from rich.cells import cell_len, chop_cells
+
+from recollect.faces.cli.output import Output
+
+Marks = Sequence[tuple[int, int]]
+
+_WORD = re.compile(r"\s*\S+")
+
+
+def ends(left: str, right: str, out: Output) -> str:
+    """A line with something at its left and at its right end; where they do not fit, or there is no right end, joined.
+
+    Both without styles. The styled line is made by the caller from `gap`.
+    """
+    return left + gap(left, right, out) + right
+
+
+def gap(left: str, right: str, out: Output) -> str:
+    """The blanks between the left and the right end of a line."""
+    room = (out.width or 0) - cell_len(left) - cell_len(right)
+    return " " * room if room >= 2 else "  "
+
+
+def padded(text: str, width: int) -> str:
+    """The text filled up to a width."""
+    return text + " " * max(0, width - cell_len(text))
+
+
+def shortened(text: str, width: int | None) -> str:
+    """The text in at most `width` cells, ending in "…" where it was cut; whole for None."""
+    if width is None or cell_len(text) <= width:
+        return text
+    return chop_cells(text, max(1, width - 1))[0].rstrip() + "…"
+
+
+def wrapped(text: str, width: int | None) -> list[tuple[int, int]]:
+    """Where the lines of a text without line ends begin and end, so that each fits; words too long are cut."""
+    if width is None:
+        return [(0, len(text))]
+    spans: list[tuple[int, int]] = []
+    start = end = 0
+    for word in _WORD.finditer(text):
+        if end and cell_len(text[start : word.end()]) > width:
+            spans.append((start, end))
+            start = word.end() - len(word[0].lstrip())
+        end = word.end()
+        while cell_len(text[start:end]) > width:
+            cut = start + len(chop_cells(text[start:end], width)[0])
+            spans.append((start, cut))
+            start = cut
+    return [*spans, (start, end)] if end > start or not spans else spans
+
+
+def within(marks: Marks, start: int, end: int) -> list[tuple[int, int]]:
+    """The marks inside of a piece of the text, counted from its beginning; those across its ends are cut."""
+    cut = ((max(a, start) - start, min(b, end) - start) for a, b in marks)
+    return [(a, b) for a, b in cut if a < b]
+
+
+def marked_lines(text: str, marks: Marks, width: int | None, out: Output) -> Iterator[tuple[str, str]]:
+    """A text line by line for the width there is: each plain, and with its matches marked."""
+    at = 0
+    for line in text.split("\n"):
+        for start, end in wrapped(line, width):
+            piece = line[start:end]
+            yield piece, out.marked(piece, within(marks, at + start, at + end))
+        at += len(line) + 1

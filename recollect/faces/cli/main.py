@@ -1,0 +1,92 @@
+"""The entry: UTF-8 whatever the locale, then the command, and what becomes of errors, interrupts and closed pipes.
+
+Exit codes: 0 found or done, 1 nothing found or imported, 2 an error or wrong usage, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+from recollect.errors import ImportProblem, NotFound, RecollectError
+from recollect.faces.cli.output import use_utf8
+
+COMPLETE = "_RECOLLECT_COMPLETE"  #: the variable by which shells ask for completions
+
+_NOTHING, _ERROR, _INTERRUPTED = 1, 2, 130
+
+
+def run() -> NoReturn:
+    """What the installed command starts."""
+    use_utf8()
+    if COMPLETE in os.environ:
+        from recollect.faces.cli.app import PROGRAM, build_app
+
+        build_app(completing=True)(prog_name=PROGRAM)
+    sys.exit(main(sys.argv[1:]))
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Runs one command and returns its exit code; never raises, unless RECOLLECT_DEBUG is set."""
+    try:
+        code = _run_or_explain(arguments)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _let_go_of_stdout()
+        return 0
+    except KeyboardInterrupt:
+        print("Interrupted. What was reported done is kept; run it again to go on.", file=sys.stderr)
+        return _INTERRUPTED
+    return code
+
+
+def _run_or_explain(arguments: Sequence[str]) -> int:
+    in_json = "--json" in arguments
+    try:
+        return _run(arguments)
+    except (BrokenPipeError, KeyboardInterrupt):
+        raise
+    except RecollectError as problem:
+        exit_code = _NOTHING if isinstance(problem, NotFound | ImportProblem) else _ERROR
+        _explain(problem.code, problem.message, problem.hint, in_json=in_json)
+        return exit_code
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        _explain("os_error", f"{where}{error.strerror or error}.", "", in_json=in_json)
+    except Exception as bug:
+        if os.environ.get("RECOLLECT_DEBUG"):
+            raise
+        message = f"Something went wrong inside of Recollect ({type(bug).__name__}: {bug})."
+        _explain("internal", message, "RECOLLECT_DEBUG=1 shows where; please report it.", in_json=in_json)
+    return _ERROR
+
+
+def _run(arguments: Sequence[str]) -> int:
+    """The bare command answers without Typer, whose loading would take half of the time that it has."""
+    if arguments:
+        from recollect.faces.cli.app import run_command
+
+        return run_command(arguments)
+    from recollect.faces.cli.session import open_session
+    from recollect.faces.cli.status import show_status
+
+    with open_session({}) as session:
+        show_status(session)
+    return 0
+
+
+def _explain(code: str, message: str, hint: str, *, in_json: bool) -> None:
+    if in_json:
+        document = {"error": {"code": code, "message": message, "hint": hint}}
+        print(json.dumps(document, ensure_ascii=False, indent=2))
+    else:
+        sys.stdout.flush()
+        print(f"{message} {hint}".strip(), file=sys.stderr)
+
+
+def _let_go_of_stdout() -> None:
+    """Whoever read has gone; what Python would still flush at its end goes nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,113 @@
+"""Where text goes and how it looks: results on stdout, all else on stderr; styles and symbols where they are seen."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TextIO
+
+_NARROWEST = 40
+
+#: What a terminal would obey instead of showing: control characters other than line ends and tabs.
+_CONTROLS = dict.fromkeys((*range(9), *range(11, 32), *range(127, 160)), "\ufffd") | {13: " "}
+
+
+@dataclass(frozen=True, slots=True)
+class Symbols:
+    """Signs that need a terminal to look well, and their plain forms."""
+
+    dot: str
+    pointer: str
+    arrow: str
+    dash: str
+    more: str
+    ok: str
+    bad: str
+
+
+_FANCY = Symbols("·", "▸", "→", "–", "…", "✓", "✗")
+_PLAIN = Symbols("-", ">", "->", "-", "...", "[ok]", "[bad]")
+
+
+class Output:
+    """The two streams. `width` is the terminal's, None where there is none: then nothing is cut or wrapped."""
+
+    def __init__(self, out: TextIO, err: TextIO, *, styled: bool, width: int | None) -> None:
+        self._out, self._err = out, err
+        self.styled, self.width = styled, width
+        self.symbols = _PLAIN if width is None else _FANCY
+
+    @classmethod
+    def standard(cls, color: str = "auto", environment: Mapping[str, str] = os.environ) -> Output:
+        """The process's own streams; `color` auto: styles on a terminal, unless NO_COLOR or TERM=dumb."""
+        terminal = sys.stdout.isatty()
+        silenced = bool(environment.get("NO_COLOR")) or environment.get("TERM") == "dumb"
+        styled = color == "always" or (color == "auto" and terminal and not silenced)
+        width = max(_NARROWEST, shutil.get_terminal_size().columns) if terminal else None
+        return cls(sys.stdout, sys.stderr, styled=styled, width=width)
+
+    @property
+    def height(self) -> int | None:
+        """Lines of the terminal; None where there is none."""
+        return shutil.get_terminal_size().lines if self.width is not None else None
+
+    @property
+    def shows_progress(self) -> bool:
+        """Whether somebody watches stderr."""
+        return self._err.isatty() and os.environ.get("TERM") != "dumb"
+
+    def line(self, text: str = "") -> None:
+        """A line of the result."""
+        self._out.write(text + "\n")
+
+    def note(self, text: str) -> None:
+        """A line beside the result: progress, notes, warnings, errors."""
+        self._out.flush()
+        self._err.write(text + "\n")
+        self._err.flush()
+
+    def document(self, value: Mapping[str, Any]) -> None:
+        """The one JSON document of a `--json` run."""
+        self._out.write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
+
+    # --- styles ----------------------------------------------------------------------------------------------------
+    def bold(self, text: str) -> str:
+        """For titles and numbers."""
+        return self._style("1", text)
+
+    def dim(self, text: str) -> str:
+        """For what may be read over."""
+        return self._style("2", text)
+
+    def colored(self, text: str) -> str:
+        """For the names of speakers and commands."""
+        return self._style("36", text)
+
+    def marked(self, text: str, marks: Sequence[tuple[int, int]]) -> str:
+        """The text with its matches bold and underlined, or in brackets where there are no styles."""
+        opening, closing = ("\033[1;4m", "\033[0m") if self.styled else ("[", "]")
+        pieces, at = [], 0
+        for start, end in marks:
+            pieces += [text[at:start], opening, text[start:end], closing]
+            at = end
+        return "".join([*pieces, text[at:]])
+
+    def _style(self, code: str, text: str) -> str:
+        return f"\033[{code}m{text}\033[0m" if self.styled and text else text
+
+
+def harmless(text: str) -> str:
+    """A foreign text so that a terminal shows it and does not obey it, of the same length."""
+    return text.translate(_CONTROLS)
+
+
+def use_utf8() -> None:
+    """Makes the streams write UTF-8 whatever the locale, and never fail on a character (pipes under cp1252 did)."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(encoding="utf-8", errors="replace")

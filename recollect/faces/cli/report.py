@@ -1,0 +1,98 @@
+"""What an import says at its end: what is in, by kind, counted in the store; what is new; what was not read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from recollect.faces.cli.names import source_label
+from recollect.faces.cli.output import Output, harmless
+from recollect.faces.cli.times import number, percent, span
+from recollect.importers.base import Problem
+from recollect.importing import ImportReport
+from recollect.record import from_microseconds, iso, utc_now
+from recollect.store import Counts
+
+_SHOWN = 3
+
+
+def print_report(report: ImportReport, namespace: Counts, out: Output, *, all_problems: bool) -> None:
+    """Prints the report, with the first problems or all; `namespace` is all that is in the namespace now."""
+    dot, stored, written = f" {out.symbols.dot} ", report.stored, report.written
+    for source in report.sources:
+        out.line(dot.join([f"{source.label}", number(source.files, "file"), Path(source.container).name]))
+    if report.nothing:
+        print_problems(report.problems, out, all_problems=all_problems)
+        return
+    when = span(from_microseconds(stored.first), from_microseconds(stored.last), utc_now(), out.symbols.dash)
+    out.line(out.bold("In: ") + ", ".join(_counted(report)) + (dot + when if when else ""))
+    quality = percent(namespace.quality, namespace.said_passages)
+    out.line(
+        f"  new {written.new:,}{dot}changed {written.changed:,}{dot}as before {written.same:,}"
+        f"      searchable now; quality vectors {quality}" + ("" if quality == "100 %" else " (recollect embed)")
+    )
+    notes = [f"{count:,} {what}" for what, count in report.notes.items() if count]
+    if notes:
+        out.line(out.dim(f"  beside it: {', '.join(notes)}"))
+    print_problems(report.problems, out, all_problems=all_problems)
+
+
+def print_problems(problems: Sequence[Problem], out: Output, *, all_problems: bool) -> None:
+    """Prints what could not be read, or not whole: the first few, or all."""
+    for words, some in (
+        ("Not read", [p for p in problems if p.lost]),
+        ("Not read whole", [p for p in problems if not p.lost]),
+    ):
+        if not some:
+            continue
+        out.line(f"{words} ({len(some):,}):")
+        shown = some if all_problems else some[:_SHOWN]
+        for problem in shown:
+            out.line(harmless(f"  {problem.place}   {problem.reason}"))
+        if len(shown) < len(some):
+            out.line(f"  {out.symbols.more} and {len(some) - len(shown):,} more: recollect import --problems")
+
+
+def _counted(report: ImportReport) -> list[str]:
+    """What is in, by kind, each as it was read back; kinds of which there is nothing are left out."""
+    stored = report.stored
+    branches, calls = stored.messages - stored.active, stored.tool_calls
+    beside = [
+        f"{branches:,} on other branches" if branches else "",
+        number(calls, "tool call") if calls else "",
+    ]
+    messages = number(stored.messages, "message")
+    if any(beside):
+        messages += f" ({', '.join(part for part in beside if part)})"
+    parts = [number(stored.conversations, "conversation"), messages]
+    if stored.attachments:
+        parts.append(f"{number(stored.attachments, 'attachment')} named")
+    if report.documents:
+        parts.append(number(report.documents, "document"))
+    return parts
+
+
+def report_as_json(report: ImportReport, namespace: Counts) -> dict[str, Any]:
+    """The document of `import --json` (docs/reference/json.md)."""
+    stored, written = report.stored, report.written
+    return {
+        "sources": [{"label": s.label, "path": s.container, "files": s.files} for s in report.sources],
+        "stored": {
+            "conversations": stored.conversations,
+            "messages": stored.messages,
+            "active": stored.active,
+            "other_branches": stored.messages - stored.active,
+            "tool_calls": stored.tool_calls,
+            "attachments": stored.attachments,
+            "documents": report.documents,
+            "kinds": dict(stored.by_kind),
+            "sources": {source_label(name): count for name, count in stored.by_source.items()},
+            "first": iso(from_microseconds(stored.first)),
+            "last": iso(from_microseconds(stored.last)),
+        },
+        "written": {"new": written.new, "changed": written.changed, "same": written.same},
+        "quality": {"made": namespace.quality, "wanted": namespace.said_passages},
+        "problems": [{"place": p.place, "reason": p.reason, "lost": p.lost} for p in report.problems],
+        "notes": dict(report.notes),
+    }

@@ -1,0 +1,154 @@
+"""`recollect show`: a conversation, whole or around one of its messages."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from recollect.errors import InvalidInput, NotFound
+from recollect.faces.cli.command import command
+from recollect.faces.cli.session import Session
+
+if TYPE_CHECKING:
+    from recollect.faces.cli.state import LastHit
+    from recollect.record import Message, Thread
+
+_MOST_DIGITS = 4  # more are the end of an id
+_CONTEXT = 2
+_PAGERS = (("less", "-FRX"), ("more",))
+
+WHICH = Annotated[list[str], typer.Argument(metavar="N|ID|TITLE", hidden=True)]
+AROUND = Annotated[
+    str | None, typer.Option(metavar="MESSAGE", help="Only around this message (its id).", show_default=False)
+]
+CONTEXT = Annotated[
+    int | None,
+    typer.Option(
+        "--context", "-C", metavar="K", min=0, help="Messages before and after it; 2 unless given.", show_default=False
+    ),
+]
+BRANCHES = Annotated[bool, typer.Option("--all-branches", help="Other branches too, after the active path.")]
+FULL = Annotated[bool, typer.Option("--full", help="Tool calls, reasoning and context whole, not folded to a line.")]
+KIND = Annotated[
+    list[str] | None,
+    typer.Option(metavar="KIND", help="Of those kinds whole: tool, reasoning, all.", show_default=False),
+]
+NO_PAGER = Annotated[bool, typer.Option("--no-pager", help="Print straight on.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    command(
+        app,
+        "show",
+        (
+            "recollect show 1",
+            "recollect show 7Q2KAB --context 5",
+            'recollect show "Full Stack App Planning" --full',
+        ),
+    )(show)
+
+
+def show(
+    session: Session,
+    which: WHICH,
+    around: AROUND = None,
+    context: CONTEXT = None,
+    all_branches: BRANCHES = False,
+    full: FULL = False,
+    kind: KIND = None,
+    no_pager: NO_PAGER = False,
+) -> int:
+    """Print a conversation.
+
+    It is called by the number of a hit of the last search, an id, the end of one, or a title. A number opens the hit at its message, with two before and two after; so does a message's id, or --around. What the
+    last search found there is marked.
+    """
+    from recollect.faces.cli.transcript import Transcript, as_json
+
+    chosen = _choose(session, " ".join(which), around)
+    shown = _shown(chosen, context, all_branches)
+    if session.json:
+        session.out.document(as_json(chosen.thread, shown, chosen.hit))
+        return 0
+    kinds = ("all",) if full else tuple(kind or ())
+    transcript = Transcript(chosen.thread, shown, chosen.hit, session.out, kinds=kinds)
+    _print(session, list(transcript.lines()), paged=not no_pager)
+    return 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Chosen:
+    """What is to be shown: the conversation, the message at which it opens, the hit of the last search in it."""
+
+    thread: Thread
+    message: Message | None
+    hit: LastHit | None
+
+
+def _choose(session: Session, which: str, around: str | None) -> _Chosen:
+    memory = session.existing_memory()
+    if which.isdigit() and len(which) <= _MOST_DIGITS:
+        hit = session.state.hit(int(which))
+        thread, found = memory.conversation(hit.conversation), hit.message
+        message = next((m for m in thread.messages if m.id == found), None)
+    else:
+        thread, message = memory.resolve(which)
+        of_last = session.state.hit_in(thread.conversation.id)
+        hit = of_last if of_last else None  # type: ignore[assignment]
+    if around is not None:
+        _, message = memory.resolve(around)
+        if message is None or message.conversation_id != thread.conversation.id:
+            raise NotFound(f"There is no message {around} in this conversation.", hint="Its id stands beside each hit.")
+    return _Chosen(thread, message, hit)
+
+
+def _shown(chosen: _Chosen, context: int | None, all_branches: bool) -> list[Message]:
+    """The messages to show: around one, on its branch, or the active path and, where asked for, all others after it."""
+    active = [m for m in chosen.thread.messages if m.active]
+    if chosen.message is not None:
+        path = active if chosen.message.active else _path_to(chosen.thread, chosen.message)
+        at = next(i for i, m in enumerate(path) if m.id == chosen.message.id)
+        near = _CONTEXT if context is None else context
+        return path[max(0, at - near) : at + near + 1]
+    if context is not None:
+        raise InvalidInput("--context needs a message to be around.", hint="Add --around MESSAGE.")
+    return [*active, *(m for m in chosen.thread.messages if not m.active)] if all_branches else active
+
+
+def _path_to(thread: Thread, message: Message) -> list[Message]:
+    """The branch that a message lies on: all above it, and the first answers below."""
+    by_id = {m.id: m for m in thread.messages}
+    path = [message]
+    while path[0].parent_id in by_id and len(path) <= len(by_id):
+        path.insert(0, by_id[path[0].parent_id])
+    while below := next((m for m in thread.messages if m.parent_id == path[-1].id), None):
+        path.append(below)
+    return path
+
+
+def _print(session: Session, lines: list[str], *, paged: bool) -> None:
+    height = session.out.height
+    pager = _pager(session.settings.pager) if paged and height and len(lines) >= height else None
+    if pager is None:
+        for line in lines:
+            session.out.line(line)
+        return
+    try:
+        subprocess.run(pager, input="\n".join(lines) + "\n", encoding="utf-8", errors="replace", check=False)
+    except OSError as error:
+        session.out.note(f"The pager {pager[0]} cannot be started: {error.strerror}.")
+        _print(session, lines, paged=False)
+
+
+def _pager(chosen: str) -> list[str] | None:
+    """The pager's command line: the one that was set, $PAGER, less or more; None where there is none."""
+    if named := chosen or os.environ.get("PAGER"):
+        return shlex.split(named)
+    return next((list(pager) for pager in _PAGERS if shutil.which(pager[0])), None)

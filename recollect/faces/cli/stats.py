@@ -1,0 +1,86 @@
+"""`recollect stats`: what is in the memory, counted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from recollect.faces.cli.command import command
+from recollect.faces.cli.session import Session
+
+if TYPE_CHECKING:
+    from recollect.store import Counts
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    command(app, "stats", ("recollect stats", "recollect stats --json"))(stats)
+
+
+def stats(session: Session) -> int:
+    """Count what is in the memory, by kind and by source."""
+    memory = session.existing_memory()
+    counts = memory.stats()
+    facts: dict[str, Any] = {
+        "store": memory.location,
+        "namespace": memory.namespace,
+        "namespaces": list(memory.namespaces()),
+        "bytes": memory.size(),
+        "embedder": memory.stored_embedder(),
+    }
+    if session.json:
+        session.out.document(facts | _as_json(counts))
+        return 0
+    for name, value in _rows(facts, counts, session.out.symbols.dash):
+        session.out.line(f"{name:<18} {value}")
+    return 0
+
+
+def _rows(facts: dict[str, Any], counts: Counts, dash: str) -> Iterator[tuple[str, str]]:
+    from recollect.faces.cli.names import source_label
+    from recollect.faces.cli.times import day, percent, size
+    from recollect.record import from_microseconds
+
+    yield "store", f"{facts['store']} ({size(facts['bytes'])})"
+    others = [name for name in facts["namespaces"] if name != facts["namespace"]]
+    yield "namespace", facts["namespace"] + (f" (others: {', '.join(others)})" if others else "")
+    yield "conversations", f"{counts.conversations:,}"
+    for source, count in sorted(counts.by_source.items(), key=lambda item: -item[1]):
+        yield f"  {source_label(source)}", f"{count:,}"
+    yield "messages", f"{counts.messages:,}"
+    yield "  active path", f"{counts.active:,}"
+    yield "  other branches", f"{counts.messages - counts.active:,}"
+    for kind, count in sorted(counts.by_kind.items(), key=lambda item: -item[1]):
+        yield f"  {kind}", f"{count:,}"
+    for name in ("tool_calls", "attachments", "documents", "turns", "chunks", "windows", "passages"):
+        yield name.replace("_", " "), f"{getattr(counts, name):,}"
+    yield "quality vectors", f"{counts.quality:,} ({percent(counts.quality, counts.said_passages)})"
+    yield "embedder", facts["embedder"] or "none yet"
+    first, last = from_microseconds(counts.first), from_microseconds(counts.last)
+    if first and last:
+        yield "time", f"{day(first)} {dash} {day(last)}"
+
+
+def _as_json(counts: Counts) -> dict[str, Any]:
+    from recollect.record import from_microseconds, iso
+
+    return {
+        "conversations": counts.conversations,
+        "messages": counts.messages,
+        "active": counts.active,
+        "other_branches": counts.messages - counts.active,
+        "kinds": dict(counts.by_kind),
+        "sources": dict(counts.by_source),
+        "tool_calls": counts.tool_calls,
+        "attachments": counts.attachments,
+        "documents": counts.documents,
+        "turns": counts.turns,
+        "chunks": counts.chunks,
+        "windows": counts.windows,
+        "passages": counts.passages,
+        "quality": {"made": counts.quality, "wanted": counts.said_passages},
+        "first": iso(from_microseconds(counts.first)),
+        "last": iso(from_microseconds(counts.last)),
+    }

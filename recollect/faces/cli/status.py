@@ -1,0 +1,144 @@
+"""The bare command: what is in the memory, what could be, and what to type next."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from recollect.faces.cli.layout import gap
+from recollect.faces.cli.session import Session
+from recollect.faces.cli.times import ago, number, percent, size, span
+from recollect.importers.found import Found, found_on_this_machine
+from recollect.record import from_microseconds, iso, utc_now
+
+if TYPE_CHECKING:
+    from recollect.store import Counts
+
+_HOW_TO_GET = (
+    ("ChatGPT", "Settings, Data controls, Export data. A link comes by mail, may take days, and dies after 24 hours."),
+    ("Claude", "Settings, Privacy, Export data. A link comes by mail, and dies after 24 hours."),
+    ("Claude Code, Codex", "keep their sessions on the machine where they run: recollect import --found"),
+)
+
+
+def show_status(session: Session) -> None:
+    """Prints the status page, or how to begin where nothing is stored."""
+    counts = _counts(session)
+    found = not_yet_in(session, counts)
+    if session.json:
+        session.out.document(_document(session, counts, found))
+    elif counts is None or not (counts.conversations or counts.documents):
+        _print_empty(session, found)
+    else:
+        _print_status(session, counts, found)
+
+
+def not_yet_in(session: Session, counts: Counts | None) -> list[Found]:
+    """What lies on this machine, of sources that have nothing in the memory or are newer than the last import."""
+    from recollect.faces.cli.names import source_of_label
+
+    known = counts.by_source if counts else {}
+    last = session.state.last_import()
+    return [
+        found
+        for found in found_on_this_machine(Path.home(), os.environ)
+        if not known.get(source_of_label(found.label)) or (last and found.newest and found.newest > last)
+    ]
+
+
+def _counts(session: Session) -> Counts | None:
+    return session.memory().stats() if session.settings.store.exists() else None
+
+
+def _print_status(session: Session, counts: Counts, found: Sequence[Found]) -> None:
+    from recollect.faces.cli.names import source_label
+
+    out, now = session.out, utc_now()
+    dot = f" {out.symbols.dot} "
+    when = span(from_microseconds(counts.first), from_microseconds(counts.last), now, out.symbols.dash)
+    total = f"{number(counts.messages, 'message')} in {number(counts.conversations, 'conversation')}"
+    head, tail = f", {when}" if when else "", _where(session)
+    out.line(out.bold(total) + head + gap(total + head, tail, out) + out.dim(tail))
+    sources = dot.join(f"{source_label(name)} {count:,}" for name, count in _largest_first(counts.by_source))
+    last = session.state.last_import()
+    stand = [f"last import {ago(last, now)}"] if last else []
+    stand.append(f"quality vectors {percent(counts.quality, counts.said_passages)}")
+    out.line(sources + gap(sources, dot.join(stand), out) + out.dim(dot.join(stand)))
+    _print_found(session, found, "Found on this machine, not yet in: ")
+    out.line(
+        f"Try  recollect search {_quoted(session)}  {out.symbols.dot}  recollect list  {out.symbols.dot}  "
+        "recollect --help"
+    )
+
+
+def _print_empty(session: Session, found: Sequence[Found]) -> None:
+    out = session.out
+    left, right = "Nothing is remembered here yet.", _where(session)
+    out.line(out.bold(left) + gap(left, right, out) + out.dim(right))
+    out.line("Get your history:")
+    for who, how in _HOW_TO_GET:
+        out.line(f"  {who:<18}  {how}")
+    _print_found(session, found, "Found on this machine: ")
+    out.line(f"Then  recollect import ~/Downloads/export.zip  {out.symbols.dot}  recollect search {_quoted(session)}")
+    out.line("Or look around first, with nothing of your own:  recollect demo")
+
+
+def _print_found(session: Session, found: Sequence[Found], words: str) -> None:
+    if found:
+        line = words + found_labels(found)
+        session.out.line(line + gap(line, "recollect import --found", session.out) + "recollect import --found")
+
+
+def found_labels(found: Sequence[Found]) -> str:
+    """As in "Codex sessions (31), ChatGPT export"."""
+    files: dict[str, int] = {}
+    for one in found:
+        files[_named(one)] = files.get(_named(one), 0) + one.files
+    return ", ".join(f"{name} ({count:,})" if count > 1 else name for name, count in files.items())
+
+
+def _named(found: Found) -> str:
+    return f"{found.label} sessions" if found.path.is_dir() else f"{found.label} export"
+
+
+def _where(session: Session) -> str:
+    store = session.settings.store
+    parts = [session.settings.namespace, _tilde(store)]
+    if store.exists():
+        parts.insert(1, size(session.memory().size()))
+    return f" {session.out.symbols.dot} ".join(parts)
+
+
+def _tilde(path: Path) -> str:
+    home = Path.home()
+    return f"~/{path.relative_to(home).as_posix()}" if path.is_relative_to(home) else str(path)
+
+
+def _quoted(session: Session) -> str:
+    return f'"{session.out.symbols.more}"'
+
+
+def _largest_first(counts: Any) -> list[tuple[str, int]]:
+    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+
+
+def _document(session: Session, counts: Counts | None, found: Sequence[Found]) -> dict[str, Any]:
+    return {
+        "store": str(session.settings.store),
+        "namespace": session.settings.namespace,
+        "bytes": session.memory().size() if counts else 0,
+        "conversations": counts.conversations if counts else 0,
+        "messages": counts.messages if counts else 0,
+        "sources": dict(counts.by_source) if counts else {},
+        "first": iso(from_microseconds(counts.first)) if counts else None,
+        "last": iso(from_microseconds(counts.last)) if counts else None,
+        "last_import": iso(session.state.last_import()),
+        "found": [found_as_json(one) for one in found],
+    }
+
+
+def found_as_json(found: Found) -> dict[str, Any]:
+    """Something found on this machine, as JSON."""
+    return {"label": found.label, "path": str(found.path), "files": found.files, "newest": iso(found.newest)}

@@ -1,0 +1,77 @@
+"""Times, sizes and numbers as people read them, in the local time zone."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+
+
+def day(moment: datetime | None) -> str:
+    """As in "14 Mar 2024"; "no date" for None."""
+    if moment is None:
+        return "no date"
+    local = moment.astimezone()
+    return f"{local.day} {_MONTHS[local.month - 1]} {local.year}"
+
+
+def clock(moment: datetime | None) -> str:
+    """As in "14:02"; empty for None."""
+    return f"{moment.astimezone():%H:%M}" if moment else ""
+
+
+def month(moment: datetime) -> str:
+    """As in "Mar 2024"."""
+    local = moment.astimezone()
+    return f"{_MONTHS[local.month - 1]} {local.year}"
+
+
+def span(first: datetime | None, last: datetime | None, now: datetime, dash: str) -> str:
+    """As in "Mar 2023 – Aug 2026", "Mar 2023 – today", "Mar 2023"; empty where nothing has a time."""
+    if first is None or last is None:
+        return ""
+    end = "today" if last.astimezone().date() == now.astimezone().date() else month(last)
+    return end if end == month(first) else f"{month(first)} {dash} {end}"
+
+
+def ago(moment: datetime, now: datetime) -> str:
+    """As in "2 h ago"."""
+    return f"{duration(now - moment)} ago" if now - moment >= timedelta(minutes=1) else "just now"
+
+
+def duration(length: timedelta) -> str:
+    """The one unit that matters: "40 s", "9 min", "2 h", "3 days"."""
+    seconds = max(0, int(length.total_seconds()))
+    for size, unit in ((86_400, "days"), (3_600, "h"), (60, "min")):
+        if seconds >= size:
+            count = seconds // size
+            return f"{count} {'day' if unit == 'days' and count == 1 else unit}"
+    return f"{seconds} s"
+
+
+def size(count: int) -> str:
+    """Bytes as in "212 MB"."""
+    for unit, divisor in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
+        if count >= divisor:
+            return f"{count / divisor:.1f} {unit}" if count < 10 * divisor else f"{count // divisor} {unit}"
+    return f"{count} bytes"
+
+
+def number(count: int, one: str, several: str = "") -> str:
+    """As in "1 message", "1,838 messages"."""
+    return f"{count:,} {one if count == 1 else several or one + 's'}"
+
+
+def percent(part: int, whole: int) -> str:
+    """As in "12 %": never 100 % where something is missing, nor 0 % where something is there."""
+    if not whole:
+        return "0 %"
+    return f"{min(max(100 * part // whole, 1 if part else 0), 100)} %"
+
+
+def parse_stored(value: object) -> datetime | None:
+    """A time from a state file; None for anything else."""
+    try:
+        return datetime.fromisoformat(str(value)).astimezone(UTC)
+    except ValueError:
+        return None

@@ -1,0 +1,193 @@
+"""The settings: one typed class, filled from the defaults, config.toml, the environment and the flags, in that order.
+
+Each value knows where it came from. Files lie where uv and its like put them: XDG on Linux and macOS, APPDATA and
+LOCALAPPDATA on Windows; RECOLLECT_HOME moves all of them into one folder.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import sys
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from recollect.errors import InvalidInput
+from recollect.record.ids import DEFAULT_NAMESPACE, Namespace, namespace
+
+COLORS = ("auto", "always", "never")
+MOST_RESULTS = 1000
+
+_PREFIX = "RECOLLECT_"
+_YES, _NO = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where things lie: the folder of the data, the config file (it need not exist), the folder of the state."""
+
+    data: Path
+    config: Path
+    state: Path
+
+    @property
+    def store(self) -> Path:
+        """The data file."""
+        return self.data / "memory.db"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything that can be set. `origins` names for each setting the default, file, variable or flag it came from.
+
+    `pager` empty means $PAGER, else `less -FRX`. `durable=False` may lose the last moments before a power cut.
+    """
+
+    store: Path
+    namespace: Namespace = DEFAULT_NAMESPACE
+    embedder: str = "static"
+    color: str = "auto"
+    pager: str = ""
+    limit: int = 10
+    durable: bool = True
+    origins: Mapping[str, str] = field(default_factory=dict, compare=False)
+
+
+def places(environment: Mapping[str, str], home: Path, *, windows: bool = sys.platform == "win32") -> Places:
+    """Where things lie for the user with this environment and home."""
+    if moved := environment.get("RECOLLECT_HOME"):
+        base = Path(moved).expanduser().absolute()
+        return Places(base, base / "config.toml", base / "state")
+    if windows:
+        local = _folder(environment.get("LOCALAPPDATA"), home / "AppData" / "Local") / "recollect"
+        roaming = _folder(environment.get("APPDATA"), home / "AppData" / "Roaming") / "recollect"
+        return Places(local, roaming / "config.toml", local / "state")
+    data = _folder(environment.get("XDG_DATA_HOME"), home / ".local" / "share")
+    config = _folder(environment.get("XDG_CONFIG_HOME"), home / ".config")
+    state = _folder(environment.get("XDG_STATE_HOME"), home / ".local" / "state")
+    return Places(data / "recollect", config / "recollect" / "config.toml", state / "recollect")
+
+
+def own_places() -> Places:
+    """Where things lie for the user of this process."""
+    return places(os.environ, Path.home())
+
+
+def load_settings(
+    flags: Mapping[str, object] | None = None,
+    *,
+    environment: Mapping[str, str] | None = None,
+    where: Places | None = None,
+) -> Settings:
+    """The settings in force. Flags that are None were not given.
+
+    Raises InvalidInput, naming the place and the key, for an unknown key or a value that cannot be used.
+    """
+    environment = os.environ if environment is None else environment
+    where = where or own_places()
+    values: dict[str, Any] = {"store": where.store}
+    origins = {"store": "default"} | dict.fromkeys(_READERS, "default")
+    for name, value in _file_values(where.config).items():
+        values[name] = _read(name, value, f"{where.config}: {name}", base=where.config.parent)
+        origins[name] = str(where.config)
+    for name in _READERS:
+        variable = _PREFIX + name.upper()
+        if value := environment.get(variable):
+            values[name] = _read(name, value, variable)
+            origins[name] = variable
+    for name, given in (flags or {}).items():
+        if given is not None:
+            values[name] = _read(name, given, f"--{name}")
+            origins[name] = f"--{name}"
+    return Settings(**values, origins=origins)
+
+
+def _file_values(path: Path) -> dict[str, Any]:
+    try:
+        values = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    except OSError as error:
+        raise InvalidInput(f"{path} cannot be read: {error.strerror}.") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InvalidInput(
+            f"{path} is not TOML: {error}.", hint='A line looks so: limit = 20 or namespace = "acme".'
+        ) from error
+    for name in values:
+        if name not in _READERS:
+            near = difflib.get_close_matches(name, _READERS, 1)
+            hint = f"Did you mean {near[0]}?" if near else f"Settings: {', '.join(_READERS)}."
+            raise InvalidInput(f"{path}: there is no setting {name!r}.", hint=hint)
+    return values
+
+
+def _read(name: str, value: object, place: str, base: Path | None = None) -> Any:
+    try:
+        return _READERS[name](value, base)
+    except InvalidInput as problem:
+        raise InvalidInput(f"{place}: {problem.message}", hint=problem.hint) from None
+
+
+def _path(value: object, base: Path | None) -> Path:
+    text = _text(value, None)
+    if "://" in text:
+        raise InvalidInput(f"{text!r} is not a file; this version keeps its memory in one.")
+    return ((base or Path()) / Path(text).expanduser()).absolute()
+
+
+def _text(value: object, _: Path | None) -> str:
+    if isinstance(value, Path):
+        value = str(value)
+    if not isinstance(value, str) or not value.strip():
+        raise InvalidInput(f"{value!r} is no text.", hint="Put it between quotes.")
+    return value.strip()
+
+
+def _namespace(value: object, _: Path | None) -> Namespace:
+    return namespace(_text(value, None))
+
+
+def _pager(value: object, _: Path | None) -> str:
+    return "" if value == "" else _text(value, None)
+
+
+def _color(value: object, _: Path | None) -> str:
+    if value not in COLORS:
+        raise InvalidInput(f"{value!r} is no choice.", hint=f"One of: {', '.join(COLORS)}.")
+    return str(value)
+
+
+def _limit(value: object, _: Path | None) -> int:
+    try:
+        number = int(value) if isinstance(value, int | str) and not isinstance(value, bool) else 0
+    except ValueError:
+        number = 0
+    if not 1 <= number <= MOST_RESULTS:
+        raise InvalidInput(f"{value!r} is no limit.", hint=f"Use 1 to {MOST_RESULTS}.")
+    return number
+
+
+def _switch(value: object, _: Path | None) -> bool:
+    word = str(value).lower()
+    if word not in _YES + _NO:
+        raise InvalidInput(f"{value!r} is neither yes nor no.", hint="Use true or false.")
+    return word in _YES
+
+
+def _folder(named: str | None, default: Path) -> Path:
+    """The XDG rule: a relative path counts as none."""
+    return Path(named) if named and Path(named).is_absolute() else default
+
+
+_READERS: Mapping[str, Callable[[object, Path | None], Any]] = {
+    "store": _path,
+    "namespace": _namespace,
+    "embedder": _text,
+    "color": _color,
+    "pager": _pager,
+    "limit": _limit,
+    "durable": _switch,
+}

@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect.search.question import Question, read_question
+from tests.reference import needs_shared, reference, talks
+
+
+def test_a_question_keeps_its_text_and_seeks_its_telling_words_once() -> None:
+    question = read_question("Can you remind me of the boats, the old boats and the harbour we discussed?")
+    assert question.text.startswith("Can you remind me")
+    assert question.clean == "the boats, the old boats and the harbour?"
+    assert question.terms == ("boat", "old", "harbour")
+
+
+def test_words_about_the_asking_count_only_where_hardly_another_is_left() -> None:
+    assert read_question("which earlier session mentioned sails and maps").terms == ("sail", "map")
+    assert read_question("earlier session").terms == ("earlier", "session")
+
+
+@pytest.mark.parametrize(
+    ("text", "want"),
+    [
+        ("When did Tilda sail?", "asks_when"),
+        ("How many maps are there?", "asks_how_many"),
+        ("Where is the harbour?", "asks_where"),
+        ("Which recipe did you suggest?", "asks_assistant"),
+        ("Give me a recap of the trip", "wants_summary"),
+        ("How do I mend a sail?", "is_how_to"),
+        ("Have I ever been to Malta?", "asks_ever"),
+    ],
+)
+def test_an_english_question_tells_what_it_wants(text: str, want: str) -> None:
+    assert _wants(read_question(text)) >= {want}
+
+
+def test_rules_of_english_leave_other_languages_alone() -> None:
+    question = read_question("Wann war ich im Hafen, und wo ist mein Boot? (how many, overview)")
+    assert not question.is_english
+    assert not _wants(question)
+    assert question.clean == question.text
+
+
+def test_dates_without_a_year_are_those_of_the_history() -> None:
+    question = read_question("What happened on 3 May?", years=[2022, 2023])
+    assert [span.start.isoformat() for span in question.dates] == ["2022-05-03", "2023-05-03"]
+
+
+def test_a_date_is_read_in_any_language() -> None:
+    assert read_question("Was habe ich am 2024-02-29 gesagt?").dates
+
+
+def test_sentences_and_typed_words_are_told_apart() -> None:
+    assert read_question("what did we decide").is_sentence
+    assert not read_question("nginx 502").is_sentence
+
+
+@given(st.text(), st.lists(st.integers(), max_size=3))
+def test_any_text_can_be_asked(text: str, years: list[int]) -> None:
+    question = read_question(text, years=years)
+    assert question.text == text
+    assert len(set(question.terms)) == len(question.terms)
+
+
+def _wants(question: Question) -> set[str]:
+    names = ("asks_when", "asks_how_many", "asks_where", "asks_assistant", "wants_summary", "is_how_to", "asks_ever")
+    return {name for name in names if getattr(question, name)}
+
+
+@needs_shared
+def test_every_question_is_read_as_by_the_reference() -> None:
+    qa, ranker = reference("qa"), reference("ranker")
+    questions = [question for talk in talks() for question in talk.questions]
+    years = (2022, 2023, 2024)
+
+    def terms(clean: str) -> tuple[str, ...]:
+        every = tuple(dict.fromkeys(ranker.toks(clean)))
+        telling = tuple(term for term in every if term not in ranker.METAS)
+        return telling if len(telling) >= 2 else every
+
+    different = []
+    for text in questions:
+        read = read_question(text, years=years)
+        expected = {
+            "clean": qa.clean(text),
+            "terms": terms(qa.clean(text)) if text.isascii() else read.terms,
+            "is_english": True,
+            "asks_when": bool(ranker.WHEN.search(text)),
+            "asks_how_many": bool(ranker.MANY.search(text)),
+            "asks_where": bool(ranker.WHERE.search(text)),
+            "asks_assistant": ranker.asks(text),
+            "wants_summary": bool(ranker.SUMM.search(text)),
+            "is_how_to": qa.howto(text),
+            "asks_ever": bool(qa.EVER.search(text)),
+            "dates": tuple(qa.dates(text, years)),
+        }
+        found = {name: getattr(read, name) for name in expected}
+        found["dates"] = tuple((span.start, span.end) for span in read.dates)
+        different += [(text, name, found[name], value) for name, value in expected.items() if found[name] != value]
+    assert questions
+    assert not different

@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from recollect.text.flags import LOOKED_AT, Flag, flags
+from tests.reference import all_texts, needs_shared, reference
+
+
+@pytest.mark.parametrize("text", ["Is it far?", "Really?  \n", "远吗？", "هل هو بعيد؟"])
+def test_a_question_ends_with_a_question_mark_of_any_script(text: str) -> None:
+    assert Flag.QUESTION in flags(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "flag"),
+    [
+        ("we sailed last summer", Flag.TIME),
+        ("it was built in 1987", Flag.TIME),
+        ("12 days later", Flag.TIME),
+        ("in May we rest", Flag.TIME),
+        ("a dozen eggs", Flag.NUMBER),
+        ("room 7", Flag.NUMBER),
+        ("then we drove to Lisbon", Flag.PLACE),
+        ("Always answer in French.", Flag.INSTRUCTION),
+        ("From now on, be brief", Flag.INSTRUCTION),
+        ("Whenever I ask for code, add tests", Flag.INSTRUCTION),
+        ("I'd rather walk", Flag.PREFERENCE),
+        ("I usually avoid sugar", Flag.PREFERENCE),
+        ("tea instead of coffee", Flag.PREFERENCE),
+        ("I've never been there", Flag.NEVER),
+        ("it has not yet arrived", Flag.NEVER),
+    ],
+)
+def test_what_a_message_has_is_flagged(text: str, flag: Flag) -> None:
+    assert flag in flags(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "?!", "it may rain", "the someone", "Lisbon", "it is always so", "I like it", "whenever", "the sincerest man"],
+)
+def test_what_a_message_has_not_is_not_flagged(text: str) -> None:
+    assert flags(text) == Flag(0)
+
+
+def test_the_stored_values_never_change() -> None:
+    assert {flag.name: flag.value for flag in Flag} == {
+        "QUESTION": 1,
+        "TIME": 2,
+        "NUMBER": 4,
+        "PLACE": 8,
+        "INSTRUCTION": 16,
+        "PREFERENCE": 32,
+        "NEVER": 64,
+    }
+
+
+def test_of_long_texts_the_beginning_and_the_end_count() -> None:
+    filler = "lorem ipsum " * LOOKED_AT
+    assert flags(f"Always be brief. {filler} tell us?") == Flag.INSTRUCTION | Flag.QUESTION
+    assert flags(f"{filler} yesterday {filler}") == Flag(0)
+
+
+def test_fifty_megabytes_take_no_longer_than_a_page() -> None:
+    text = "i would really " * 3_500_000
+    began = time.thread_time()
+    flags(text)
+    assert time.thread_time() - began < 1
+
+
+@needs_shared
+def test_flags_are_those_of_the_reference() -> None:
+    ranker, qa = reference("ranker"), reference("qa")
+    patterns = {
+        Flag.TIME: ranker.TIME,
+        Flag.NUMBER: ranker.NUM,
+        Flag.PLACE: ranker.CAP,
+        Flag.INSTRUCTION: qa.INSTR,
+        Flag.PREFERENCE: qa.PREF,
+        Flag.NEVER: qa.NEVER,
+    }
+
+    def expected(text: str) -> Flag:
+        found = Flag.QUESTION if text.rstrip().endswith("?") else Flag(0)
+        for flag, pattern in patterns.items():
+            found |= flag if pattern.search(text) else Flag(0)
+        return found
+
+    texts = [text for text in all_texts() if len(text) <= 2 * LOOKED_AT]
+    assert texts
+    assert not [text for text in texts if flags(text) != expected(text)]
