@@ -1,6 +1,6 @@
 """What a stranger would build in an afternoon: BM25, a vector per message, windows of ten messages.
 
-Each gets the same messages and the question as it was asked, and ranks messages.
+Each gets the same messages (a person's after the name) and the question as it was asked, and ranks messages.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def bm25(history: History) -> Ranking:
 def vectors(history: History, model: Embedder) -> Ranking:
     """A MiniLM vector a message and the cosine, as a Chroma collection with its defaults."""
     messages = history.messages
-    known = model.embed([seen_by_model(message.content) for message in messages])
+    known = model.embed([seen_by_model(message.line) for message in messages])
 
     def rank(question: str) -> list[str]:
         return [messages[i].id for i in _by_cosine(known, model, question)]

@@ -78,10 +78,11 @@ class Importing:
         namespace: Namespace,
         ingest: Ingest,
         count_tokens: Callable[[str], int],
+        count_all: Callable[[Sequence[str]], Sequence[int]],
         progress: Callable[[Progress], None] | None = None,
     ) -> None:
         self._store, self._namespace, self._ingest = store, namespace, ingest
-        self._count_tokens, self._progress = count_tokens, progress
+        self._count_tokens, self._count_all, self._progress = count_tokens, count_all, progress
         self._report = ImportReport()
         self._problems = Problems()
         self._imported: dict[NodeId, None] = {}
@@ -138,7 +139,13 @@ class Importing:
     def _records(self, group: Found, entries: Sequence[Entry]) -> Iterator[Record]:
         for draft in group.reader.read(entries, self._problems):
             if isinstance(draft, DraftConversation):
-                thread = assemble(draft, self._namespace, count_tokens=self._count_tokens, problems=self._problems)
+                thread = assemble(
+                    draft,
+                    self._namespace,
+                    count_tokens=self._counter(draft),
+                    problems=self._problems,
+                    repeat=self._repeat(draft),
+                )
                 if thread.messages:
                     yield thread
                 else:
@@ -157,6 +164,12 @@ class Importing:
         if whole not in alike:
             alike.append(whole)
         return alike.index(whole)
+
+    def _counter(self, draft: DraftConversation) -> Callable[[str], int]:
+        """Counts the messages of a conversation all at once, which is several times as fast as one by one."""
+        texts = [message.content for message in draft.messages]
+        known = dict(zip(texts, self._count_all(texts), strict=True))
+        return lambda text: known[text] if text in known else self._count_tokens(text)
 
     def _write(self, batch: Sequence[Thread], group: Found) -> None:
         if batch:

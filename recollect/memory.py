@@ -10,8 +10,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from recollect.embedding import Embedder, TokenEmbedder
-from recollect.embedding.tokenizer import count_tokens
+from recollect.embedding import QUALITY_TOKENS, Embedder, TokenEmbedder
+from recollect.embedding.tokenizer import count_tokens, count_tokens_of
 from recollect.errors import InvalidInput, NotFound
 from recollect.ingest import Ingest
 from recollect.record import (
@@ -103,7 +103,7 @@ class Memory:
         """
         from recollect.importing import Importing
 
-        importing = Importing(self._store, self.namespace, self._ingest, count_tokens, progress)
+        importing = Importing(self._store, self.namespace, self._ingest, count_tokens, count_tokens_of, progress)
         return importing([Path(path).expanduser() for path in paths], format)
 
     def store_message(
@@ -310,7 +310,7 @@ class Memory:
             texts = self._store.without_quality(self.namespace, min(_EMBED_BATCH, wanted - made))
             if not texts:
                 break
-            vectors, tokens = model.embed_with_tokens([text.text for text in texts])
+            vectors, tokens = model.embed_with_tokens([text.text for text in texts], max_tokens=QUALITY_TOKENS)
             rows = [
                 QualityVectors(text.number, vector, token.ids, token.vectors)
                 for text, vector, token in zip(texts, vectors, tokens, strict=True)

@@ -3,12 +3,13 @@
 `open_embedder` gives an embedder by its name; the port that all of them keep is `Embedder`.
 """
 
-from recollect.embedding.base import TOKEN_SCALE, Embedder, TokenEmbedder, TokenVectors
+from recollect.embedding.base import QUALITY_TOKENS, TOKEN_SCALE, Embedder, TokenEmbedder, TokenVectors
 from recollect.embedding.cache import CachedEmbedder
 from recollect.embedding.choose import open_embedder
 from recollect.embedding.tokenizer import count_tokens
 
 __all__ = [
+    "QUALITY_TOKENS",
     "TOKEN_SCALE",
     "CachedEmbedder",
     "Embedder",

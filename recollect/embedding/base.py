@@ -67,8 +67,13 @@ class TokenEmbedder(Embedder, Protocol):
     def embed_with_tokens(
         self, texts: Sequence[str], *, max_tokens: int = MAX_TOKENS
     ) -> tuple[Vectors, list[TokenVectors]]:
-        """What `embed` and `token_embed` give, in one pass. Raises ModelError."""
+        """Unit rows and token vectors in one pass, both of the first `max_tokens` tokens. Raises ModelError."""
         ...
+
+
+#: How many tokens of a passage the quality mode looks at: one piece of MiniLM. More lowers its figures (RANKING.md 1);
+#: the rest of a long passage is found by its words and runs of sentences.
+QUALITY_TOKENS = 254
 
 
 def unit_rows(rows: Vectors) -> Vectors:

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from recollect.embedding.base import Embedder, Vectors
 from recollect.embedding.cache import CachedEmbedder
 from recollect.embedding.choose import open_embedder
+from recollect.embedding.runs import embed_with_runs
+from recollect.text.sentences import Sentences
 
 
 class LazyEmbedder:
@@ -34,6 +36,10 @@ class LazyEmbedder:
     def embed(self, texts: Sequence[str]) -> Vectors:
         """As the embedder does, float32 (n, dimensions). Raises InvalidInput, ModelError."""
         return self._embedder().embed(texts)
+
+    def embed_with_runs(self, texts: Sequence[Sentences]) -> tuple[Vectors, Vectors]:
+        """As the embedder does, in one pass where it can. Raises InvalidInput, ModelError."""
+        return embed_with_runs(self._embedder(), texts)
 
     def _embedder(self) -> Embedder:
         with self._lock:

@@ -58,10 +58,10 @@ class MiniLM:
     def embed_with_tokens(
         self, texts: Sequence[str], *, max_tokens: int = MAX_TOKENS
     ) -> tuple[Vectors, list[TokenVectors]]:
-        """What `embed` and `token_embed` give, in one pass. Raises ModelError."""
+        """Vectors and token vectors in one pass, both of the first `max_tokens` tokens. Raises ModelError."""
         sums = np.zeros((len(texts), self.dimensions), np.float32)
         parts: dict[int, _Parts] = defaultdict(list)
-        for batch in self._batches(texts, [_SENTENCES, _TOKENS]):
+        for batch in self._batches(texts, [_SENTENCES, _TOKENS], limit=max_tokens):
             _add_sentences(sums, batch)
             self._add_tokens(parts, batch, max_tokens)
         return unit_rows(sums), [_joined(parts[number]) for number in range(len(texts))]

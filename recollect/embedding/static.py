@@ -18,9 +18,12 @@ from recollect.embedding.base import Vectors, unit_rows
 from recollect.embedding.packaged import packaged
 from recollect.embedding.tokenizer import encode_in_slices, packaged_tokenizer
 from recollect.errors import ModelError
+from recollect.text.sentences import Sentences
 
 #: Tokens whose rows are gathered at once: 1 MiB of float32, which stays in the processor's cache.
 _BLOCK = 1_024
+#: Texts whose sentences are held at once, each a row of 1 KiB.
+_TEXTS = 256
 
 
 class StaticEmbedder:
@@ -31,10 +34,36 @@ class StaticEmbedder:
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Unit rows, float32 (n, 256); zeros for a text without tokens. Raises ModelError when the table is damaged."""
+        return unit_rows(self._sums(texts))  # the sum points where the mean points
+
+    def embed_with_runs(self, texts: Sequence[Sentences]) -> tuple[Vectors, Vectors]:
+        """Unit rows (n, 256) of the texts and (m, 256) of all their runs, each sentence being looked at once.
+
+        What `embed` gives for the whole text and for the joined sentences, up to rounding. Raises ModelError.
+        """
+        whole = np.zeros((len(texts), self.dimensions), np.float32)
+        runs = np.zeros((sum(len(text.runs) for text in texts), self.dimensions), np.float32)
+        done = 0
+        for first in range(0, len(texts), _TEXTS):
+            some = texts[first : first + _TEXTS]
+            sums = self._sums([part for text in some for part in (*text.parts, *text.scraps)])
+            starts = _starts([len(text.parts) + len(text.scraps) for text in some])
+            whole[first : first + len(some)] = np.add.reduceat(sums, starts, axis=0)
+            ranges = [
+                at + edge for at, text in zip(starts.tolist(), some, strict=True) for run in text.runs for edge in run
+            ]
+            if ranges:
+                padded = np.concatenate([sums, np.zeros((1, self.dimensions), np.float32)])
+                found = np.add.reduceat(padded, ranges, axis=0)[::2]  # every second one is what lies between two runs
+                runs[done : done + len(found)] = found
+                done += len(found)
+        return unit_rows(whole), unit_rows(runs)
+
+    def _sums(self, texts: Sequence[str]) -> Vectors:
         sums = np.zeros((len(texts), self.dimensions), np.float32)
         for owners, ids in encode_in_slices(packaged_tokenizer(), texts):
             _add_rows(sums, owners, ids)
-        return unit_rows(sums)  # the sum points where the mean points
+        return sums
 
 
 @lru_cache(maxsize=1)
@@ -46,6 +75,11 @@ def _table() -> tuple[NDArray[np.int8], Vectors]:
             return archive["q"], archive["s"].astype(np.float32)
     except (OSError, ValueError, KeyError, BadZipFile) as error:
         raise ModelError(f"The packaged model file {path.name} is damaged.", hint="Install recollect again.") from error
+
+
+def _starts(counts: Sequence[int]) -> NDArray[np.intp]:
+    """Where each group begins, given how many there are in each."""
+    return np.cumsum([0, *counts[:-1]], dtype=np.intp)
 
 
 def _add_rows(sums: Vectors, owners: Sequence[int], ids: Sequence[Sequence[int]]) -> None:

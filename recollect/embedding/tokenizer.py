@@ -30,6 +30,7 @@ PROVIDER_FACTOR = 0.96
 COUNT_METHOD = "word pieces of all-MiniLM-L6-v2"
 
 _SAMPLES, _SAMPLE_LENGTH = 8, 2_000
+_UNKNOWN = 100  # [UNK] of the packaged tokenizer
 _UNKNOWN_CHARACTERS_PER_TOKEN = 3
 
 
@@ -83,21 +84,29 @@ def count_tokens(text: str) -> int:
     100 letters such as encoded files, foreign scripts, emoji) counts a token per three characters. Times
     PROVIDER_FACTOR it is about what providers count.
     """
-    if len(text) <= SLICE:
-        return _count(text)
+    return count_tokens_of([text])[0]
+
+
+def count_tokens_of(texts: Sequence[str]) -> list[int]:
+    """The same of many texts, several times as fast: on all cores."""
+    counts = [0 if len(text) <= SLICE else _count_sampled(text) for text in texts]
+    short = [number for number, text in enumerate(texts) if len(text) <= SLICE]
+    for batch in _batches((number, texts[number]) for number in short):
+        for (number, text), ids in zip(batch, _encode_batch(packaged_tokenizer(), [t for _, t in batch]), strict=True):
+            counts[number] = _count(text) if _UNKNOWN in ids else len(ids)
+    return counts
+
+
+def _count_sampled(text: str) -> int:
     stride = (len(text) - _SAMPLE_LENGTH) // (_SAMPLES - 1)
     sampled = sum(_count(text[at : at + _SAMPLE_LENGTH]) for at in range(0, _SAMPLES * stride, stride))
     return round(sampled * len(text) / (_SAMPLES * _SAMPLE_LENGTH))
 
 
 def _count(text: str) -> int:
-    tokenizer = packaged_tokenizer()
-    encoded = tokenizer.encode(_encodable(text), add_special_tokens=False)
-    unknown = tokenizer.token_to_id("[UNK]")
-    if unknown not in encoded.ids:
-        return len(encoded.ids)
+    encoded = packaged_tokenizer().encode(_encodable(text), add_special_tokens=False)
     return sum(
-        1 if token != unknown else -(-(end - start) // _UNKNOWN_CHARACTERS_PER_TOKEN)
+        1 if token != _UNKNOWN else -(-(end - start) // _UNKNOWN_CHARACTERS_PER_TOKEN)
         for token, (start, end) in zip(encoded.ids, encoded.offsets, strict=True)
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import orjson
 
@@ -56,7 +57,7 @@ class Dump:
                 try:
                     record = _record(value)
                 except _BROKEN as problem:
-                    problems.lost(place, f"not a record: {problem!r}")
+                    problems.lost(place, f"it is no record ({_reason(problem)})")
                     continue
                 if record is not None:
                     yield record
@@ -64,18 +65,47 @@ class Dump:
             problems.partial(entry.place, "the dump ends early: its last line is missing")
 
 
-def _record(value: dict[str, object]) -> Record | None:
+def _record(value: dict[str, Any]) -> Record | None:
     match value.get("type"):
         case "conversation":
-            return thread_from_wire(value)
+            thread = thread_from_wire(value)
+            if fault := _fault(thread):
+                raise ValueError(fault)
+            return thread
         case "document":
-            chunks = value.get("chunks", ())
-            assert isinstance(chunks, list | tuple)
             document: Document = from_wire(Document, value)
-            return document, tuple(from_wire(Chunk, chunk) for chunk in chunks)
+            return document, tuple(from_wire(Chunk, chunk) for chunk in value.get("chunks", ()))
         case "edge":
-            edge = value["edge"]
-            assert isinstance(edge, dict)
-            found: Edge = from_wire(Edge, edge)
-            return found
+            edge: Edge = from_wire(Edge, value["edge"])
+            return edge
     return None
+
+
+def _reason(problem: Exception) -> str:
+    """Without quoting: what stands in a dump is private."""
+    return f"{problem.args[0]} is missing" if isinstance(problem, KeyError) else str(problem)
+
+
+def _fault(thread: Thread) -> str:
+    """What does not hold together in a conversation that was changed by another hand; empty where all does."""
+    place = {message.id: message.position for message in thread.messages}
+    active = {message.id for message in thread.messages if message.active}
+    if list(place.values()) != list(range(len(thread.messages))):
+        return "its messages are not numbered from 0"
+    for message in thread.messages:
+        if message.parent_id is not None and not place.get(message.parent_id, message.position) < message.position:
+            return f"message {message.position} stands before its parent"
+        if message.active and message.parent_id is not None and message.parent_id not in active:
+            return f"message {message.position} is active without its parent"
+    if thread.messages and thread.conversation.leaf_id not in active:
+        return "its active path does not end at its leaf"
+    named = {call.message_id for call in thread.tool_calls} | {turn.query_id for turn in thread.turns}
+    named |= {call.result_message_id for call in thread.tool_calls if call.result_message_id}
+    named |= {response for turn in thread.turns for response in turn.response_ids}
+    if not named <= place.keys():
+        return "it names messages that are not in it"
+    if not {chunk.parent_id for chunk in thread.chunks} <= place.keys() | {call.id for call in thread.tool_calls}:
+        return "it has chunks of what is not in it"
+    if any(not 0 <= window.start <= window.end < len(place) for window in thread.windows):
+        return "a window reaches beyond it"
+    return ""

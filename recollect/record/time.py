@@ -10,6 +10,9 @@ _MICROSECOND = timedelta(microseconds=1)
 #: Times outside of these years in an export are taken for absent: no chat is older, and a store must sort them.
 EARLIEST, LATEST = datetime(1971, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC)
 
+_ABSURD = 1e20  # nanoseconds reach it in the year 5138
+_DATE_DIGITS = 8  # 20250301 is a date, longer runs of digits count from 1970
+
 
 def utc_now() -> datetime:
     """The present, in UTC."""
@@ -38,7 +41,7 @@ def parse_time(value: object) -> datetime | None:
     if isinstance(value, bool):
         return None
     if isinstance(value, int | float):
-        moment = _from_epoch(float(value))
+        moment = _from_epoch(value)
     elif isinstance(value, str) and value.strip():
         moment = _from_text(value.strip())
     elif isinstance(value, datetime):
@@ -62,7 +65,7 @@ def iso(moment: datetime | None) -> str | None:
 
 
 def _from_epoch(value: float) -> datetime | None:
-    if not value > 0:  # also drops NaN
+    if not 0 < value < _ABSURD:  # also drops NaN
         return None
     while value > 1e11:  # milliseconds, microseconds, nanoseconds
         value /= 1000
@@ -70,10 +73,11 @@ def _from_epoch(value: float) -> datetime | None:
 
 
 def _from_text(value: str) -> datetime | None:
-    try:
-        return datetime.fromisoformat(value)
-    except ValueError:
-        pass
+    if not (value.isdecimal() and len(value) > _DATE_DIGITS):
+        try:
+            return datetime.fromisoformat(value)
+        except ValueError:
+            pass
     try:
         return _from_epoch(float(value))
     except ValueError:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import MISSING, Field, fields
 from datetime import datetime
 from enum import Enum
-from types import MappingProxyType
+from types import MappingProxyType, NoneType
 from typing import Any
 
 import orjson
@@ -45,6 +45,15 @@ _LISTS: Mapping[tuple[type, str], type] = {
     (Thread, "windows"): Window,
 }
 _TIMES = frozenset({"timestamp", "created", "updated", "replaced_at"})
+_EXPECTED: Mapping[str, type | tuple[type, ...]] = {
+    "str": str,
+    "NodeId": str,
+    "str | None": (str, NoneType),
+    "NodeId | None": (str, NoneType),
+    "int": int,
+    "bool": bool,
+    "Metadata": dict,
+}
 
 
 def to_wire(record: Any) -> dict[str, Any]:
@@ -69,6 +78,7 @@ def from_wire(kind: type[Any], plain: Mapping[str, Any]) -> Any:
         if f.name not in plain:
             continue
         value = plain[f.name]
+        _check(f, value)
         if f.name in _TIMES:
             values[f.name] = _time(value)
         elif (kind, f.name) in _ENUMS:
@@ -76,14 +86,16 @@ def from_wire(kind: type[Any], plain: Mapping[str, Any]) -> Any:
         elif (kind, f.name) in _LISTS:
             values[f.name] = tuple(from_wire(_LISTS[kind, f.name], inner) for inner in value)
         elif isinstance(value, list):
-            values[f.name] = tuple(value)
+            values[f.name] = _texts(f.name, value)
         elif isinstance(value, dict):
             values[f.name] = MappingProxyType(value)
         else:
             values[f.name] = value
-    for name in ("content", "title"):  # required, and left out when empty
+    for name in ("content", "title", "name"):  # required, and left out when empty
         if any(f.name == name for f in fields(kind)):
             values.setdefault(name, "")
+    if missing := [f.name for f in fields(kind) if f.name not in values and f.default is MISSING]:
+        raise KeyError(missing[0])
     return kind(**values)
 
 
@@ -140,5 +152,23 @@ def _json(value: Any) -> Any:
     return value
 
 
+def _check(known: Field[Any], value: Any) -> None:
+    expected = _EXPECTED.get(str(known.type))
+    if expected is not None and not isinstance(value, expected):
+        raise TypeError(f"{known.name} is {type(value).__name__}")
+
+
+def _texts(name: str, values: list[Any]) -> tuple[str, ...]:
+    if not all(isinstance(value, str) for value in values):
+        raise TypeError(f"{name} holds something else than texts")
+    return tuple(values)
+
+
 def _time(value: Any) -> datetime | None:
-    return from_microseconds(value) if isinstance(value, int) else parse_time(value)
+    try:
+        moment = from_microseconds(value) if isinstance(value, int) else parse_time(value)
+    except OverflowError as error:
+        raise ValueError("a time beyond all years") from error
+    if moment is None:
+        raise ValueError("a time that cannot be read")
+    return moment

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from recollect.embedding import Embedder, TokenEmbedder
+from recollect.embedding import QUALITY_TOKENS, Embedder, TokenEmbedder
 from recollect.record import Namespace
 from recollect.search.grouping import Ranked, by_conversation, by_message
 from recollect.search.late import add_late, late_interaction, wanted
@@ -32,10 +32,8 @@ _COMPOUND_WEIGHT = 0.6
 _MISSING_TOKENS = 24
 #: Typed words, no sentence: at most so many terms.
 _FEW_TERMS = 5
-_ALL_WORDS, _AS_TYPED = (
-    6.0,
-    3.0,
-)  # in scores: what it counts that a passage holds all of few words; that it holds an identifier
+#: What it adds to a score to hold all of a few typed words, an identifier as typed, a quotation of a sentence.
+_ALL_WORDS, _AS_TYPED, _QUOTED = 6.0, 3.0, 1.0
 _LIKE = 0.30  # cosine of a run of sentences from which meaning alone makes a result
 _TITLE_SHARE = 0.6  # of the question that a title must hold to count
 
@@ -108,7 +106,10 @@ class _Asked:
         self._searcher, self._search = searcher, search
         store, namespace = searcher.store, searcher.namespace
         self.question: Question = read_question(search.query.text, years=store.years(namespace))
-        self.phrases = tuple(words for phrase in search.query.phrases if (words := surface(phrase)))
+        quoted = tuple(words for phrase in search.query.phrases if (words := surface(phrase)))
+        # Among typed words quotes demand; in a sentence they are titles and sayings, which the answer need not repeat.
+        self.phrases = () if self.question.is_sentence else quoted
+        self._quoted = quoted if self.question.is_sentence else ()
         self.names = named(self.question.clean, store.speakers(namespace))
         self.mode, self.searched = "instant", 0
         self._unknown: tuple[str, ...] = ()
@@ -143,7 +144,7 @@ class _Asked:
         scores = score(signals, self.question, weights)
         if self._is_typed():
             scores.add("all words", _ALL_WORDS * own_coverage(signals) ** 2)
-        scores.add("as typed", _AS_TYPED * signals.sought)
+        scores.add("as typed", (_QUOTED if self._quoted else _AS_TYPED) * signals.sought)
         return scores
 
     def _is_typed(self) -> bool:
@@ -188,17 +189,18 @@ class _Asked:
             pieces=pieces,
             phrases=self.phrases,
             excluded=tuple(words for text in self._search.query.excluded if (words := surface(text))),
-            sought=tuple(
-                words
-                for typed in self._search.query.text.split()
-                if is_identifier(typed) and len(words := surface(typed)) > 1
-            ),
+            sought=self._sought(),
             filter=self._filter(lane),
             speaker=speaker,
             speaker_weight=weight,
             spans=tuple((_day(span.start), _day(span.end)) for span in q.dates),
             span_weights=(weights.date_inside, weights.date_near),
         )
+
+    def _sought(self) -> tuple[tuple[str, ...], ...]:
+        """What is looked for as it was typed, without being demanded: identifiers, and what a sentence quotes."""
+        typed = (surface(word) for word in self._search.query.text.split() if is_identifier(word))
+        return (*(words for words in typed if len(words) > 1), *self._quoted)
 
     def _filter(self, lane: Lane) -> Filter:
         wanted = self._search.filter
@@ -234,7 +236,7 @@ class _Asked:
             return None
         if 0 < len(missing) <= _MISSING_TOKENS:
             texts = store.passage_texts(namespace, missing)
-            made = self._searcher.quality().token_embed([text.text for text in texts])
+            made = self._searcher.quality().token_embed([text.text for text in texts], max_tokens=QUALITY_TOKENS)
             rows.update({t.number: TokenRows(m.ids, m.vectors) for t, m in zip(texts, made, strict=True)})
         scores = self._scores(signals, QUALITY)
         self._rescale(scores)

@@ -7,15 +7,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from recollect.embedding import Embedder
+from recollect.embedding.runs import embed_with_runs
 from recollect.record import Conversation, Document, Kind, Message, NodeId, PartKind, Thread, ToolCall, to_microseconds
 from recollect.store.passages import PEOPLE, ROLE_SHIFT, ROLES, SAID_KINDS, Float, Lane, Owner, Passage
 from recollect.text.chunks import chunk_spans
 from recollect.text.flags import flags
-from recollect.text.sentences import passages as sentence_runs
+from recollect.text.sentences import Sentences, cut_sentences
 from recollect.text.terms import terms, words
 
 CHUNK_TOKENS, CHUNK_OVERLAP = 4000, 200
@@ -42,6 +43,7 @@ class _Text:
     message: Message | None = None
     conversation_id: NodeId | None = None
     part: int = -1
+    tokens: int = 0  # where they are counted already
     label: str = ""  # words that lead to it beside its own: a speaker's or file's name
 
 
@@ -111,7 +113,15 @@ def _message_texts(message: Message, calls: Sequence[ToolCall], people: bool) ->
     of_message = {"role": role, "message": message, "conversation_id": message.conversation_id}
     if message.content.strip():
         label = message.speaker or "" if people and message.kind is Kind.SAID and is_person(message.speaker) else ""
-        yield _Text(Owner.MESSAGE, message.id, message.kind.value, message.content, label=label, **of_message)  # type: ignore[arg-type]
+        yield _Text(
+            Owner.MESSAGE,
+            message.id,
+            message.kind.value,
+            message.content,
+            tokens=message.tokens,
+            label=label,
+            **of_message,  # type: ignore[arg-type]
+        )
     for number, part in enumerate(message.parts):
         if part.text.strip() or part.name.strip():
             kind = _PART_KINDS.get(part.kind, "attachment")
@@ -140,16 +150,15 @@ def _passages(
     embedder: Embedder,
     count_tokens: Callable[[str], int],
 ) -> list[Passage]:
-    pieces = [(text, index, span) for text in texts for index, span in enumerate(_spans(text.text, count_tokens))]
+    pieces = [(text, index, span) for text in texts for index, span in enumerate(_spans(text, count_tokens))]
     contents = [text.text[start:end] or text.label for text, _, (start, end) in pieces]
     lanes = [_lane(text.kind) for text, _, _ in pieces]
-    runs = [_runs(content) if lane == Lane.SAID else [] for content, lane in zip(contents, lanes, strict=True)]
-    whole = embedder.embed(contents)
-    windows = embedder.embed([run for of_text in runs for run in of_text])
+    cut = [_cut(content, lane) for content, lane in zip(contents, lanes, strict=True)]
+    whole, windows = embed_with_runs(embedder, cut)
     found, at = [], 0
     for i, (text, index, (start, end)) in enumerate(pieces):
-        own = windows[at : at + len(runs[i])]
-        at += len(runs[i])
+        own = windows[at : at + len(cut[i].runs)]
+        at += len(cut[i].runs)
         found.append(_passage(text, index, start, end, contents[i], whole[i], own, lanes[i], before, people))
     return found
 
@@ -206,14 +215,17 @@ def _lane(kind: str) -> Lane:
     return Lane.SAID if kind in SAID_KINDS else Lane.OTHER
 
 
-def _spans(text: str, count_tokens: Callable[[str], int]) -> list[tuple[int, int]]:
-    if len(text) <= _CERTAINLY_SHORT or count_tokens(text) <= CHUNK_TOKENS:
+def _spans(of: _Text, count_tokens: Callable[[str], int]) -> list[tuple[int, int]]:
+    text = of.text
+    if len(text) <= _CERTAINLY_SHORT or (of.tokens or count_tokens(text)) <= CHUNK_TOKENS:
         return [(0, len(text))]
     spans = chunk_spans(text, size=CHUNK_TOKENS, overlap=CHUNK_OVERLAP, count_tokens=count_tokens)
     return [(span.start, span.end) for span in spans]
 
 
-def _runs(content: str) -> list[str]:
-    """Runs of sentences; none where there is but one, which is the whole."""
-    runs = sentence_runs(content)
-    return runs if len(runs) > 1 else []
+def _cut(content: str, lane: Lane) -> Sentences:
+    """The sentences with their runs; no runs where there is but one, which is the whole, nor for what nobody said."""
+    if lane != Lane.SAID:
+        return Sentences(content, [content], [], [])
+    cut = cut_sentences(content)
+    return cut if len(cut.runs) > 1 else replace(cut, runs=[])

@@ -7,8 +7,8 @@ from datetime import datetime
 
 from recollect.errors import InvalidInput
 from recollect.record import NodeId, to_microseconds
-from recollect.search.relative import parse_moment
 from recollect.search.find import Search
+from recollect.search.relative import parse_moment
 from recollect.search.syntax import parse_query
 from recollect.store.passages import KINDS, ROLES, SAID_KINDS, Filter
 

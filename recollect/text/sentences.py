@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 from recollect.errors import InvalidInput
 
@@ -16,19 +17,40 @@ _SENTENCE_END = re.compile(
 )
 
 
-def passages(text: str, *, length: int = 3, step: int = 2, limit: int = 40) -> list[str]:
-    """The runs of `length` sentences, one every `step`, at most `limit`; the text itself where it is one sentence.
+@dataclass(frozen=True, slots=True)
+class Sentences:
+    """A text cut up. `runs` are ranges of `parts`, the end excluded; `scraps` are parts of one character, in no run."""
 
-    Where that many runs do not cover the whole text, they become longer until they do.
-    Raises InvalidInput unless 1 <= step <= length and limit >= 1.
+    text: str
+    parts: list[str]
+    scraps: list[str]
+    runs: list[tuple[int, int]]
+
+
+def cut_sentences(text: str, *, length: int = 3, step: int = 2, limit: int = 40) -> Sentences:
+    """The sentences of a text and the runs of `length` of them, one every `step`, at most `limit`.
+
+    Where that many runs do not cover the whole text, they become longer until they do. A text without any sentence is
+    one itself. Raises InvalidInput unless 1 <= step <= length and limit >= 1.
+    """
+    if not 1 <= step <= length or limit < 1:
+        raise InvalidInput(f"Runs of {length} sentences every {step}, at most {limit}: that leaves some out.")
+    found = _SENTENCE_END.split(text)
+    parts = [part for part in found if len(part.strip()) > 1]
+    scraps = [part for part in found if len(part.strip()) == 1] if parts else []
+    parts = parts or [text]
+    overlap = length - step
+    to_cover = max(1, len(parts) - overlap)
+    step = max(step, -(-to_cover // limit))
+    runs = [(first, min(first + step + overlap, len(parts))) for first in range(0, to_cover, step)]
+    return Sentences(text, parts, scraps, runs)
+
+
+def passages(text: str, *, length: int = 3, step: int = 2, limit: int = 40) -> list[str]:
+    """The runs of `cut_sentences` as texts; the text itself where it is one sentence. Raises InvalidInput as that does.
 
     >>> passages("One. Two. Three. Four. Five.")
     ['One. Two. Three.', 'Three. Four. Five.']
     """
-    if not 1 <= step <= length or limit < 1:
-        raise InvalidInput(f"Runs of {length} sentences every {step}, at most {limit}: that leaves some out.")
-    sentences = [part for part in _SENTENCE_END.split(text) if len(part.strip()) > 1] or [text]
-    overlap = length - step
-    to_cover = max(1, len(sentences) - overlap)
-    step = max(step, -(-to_cover // limit))
-    return [" ".join(sentences[first : first + step + overlap]) for first in range(0, to_cover, step)]
+    cut = cut_sentences(text, length=length, step=step, limit=limit)
+    return [" ".join(cut.parts[first:end]) for first, end in cut.runs]

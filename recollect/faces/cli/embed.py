@@ -25,7 +25,8 @@ def register(app: typer.Typer) -> None:
 def embed(session: Session, limit: LIMIT = None, again: AGAIN = False) -> int:
     """Make the vectors of the quality mode.
 
-    For what has none yet, newest first. Search answers meanwhile, and uses what is made. Interrupted, run it again: it goes on where it was.
+    For what has none yet, newest first. Search answers meanwhile, and uses what is made. Interrupted, run it again: it
+    goes on where it was.
     """
     from recollect.faces.cli.progress import progress
     from recollect.faces.cli.times import number, percent

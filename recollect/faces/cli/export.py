@@ -27,8 +27,8 @@ def register(app: typer.Typer) -> None:
 def export(session: Session, file: FILE = None) -> int:
     """Write the whole namespace as JSON Lines.
 
-    `recollect import` reads it back without loss.     `-` writes to standard output, and so does no name where that is no terminal; else the file is named by namespace
-    and day.
+    `recollect import` reads it back without loss. `-` writes to standard output, and so does no name where that is no
+    terminal; else the file is named by namespace and day.
     """
     memory = session.existing_memory()
     target = file or (_dated(session) if session.out.width is not None else "-")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from recollect.faces.cli.layout import gap, padded, within, wrapped
+from recollect.faces.cli.layout import gap, marked_lines, padded
 from recollect.faces.cli.names import short, source_label, speaker, titled
 from recollect.faces.cli.output import Output, harmless
 from recollect.faces.cli.times import clock, day, number
@@ -52,12 +52,11 @@ def _message_lines(hit: MessageHit, source: str, out: Output, *, best: bool) -> 
     tail = f"{clock(m.timestamp)}  {short(m.id)}".strip()
     text = harmless(hit.snippet.text).replace("\n", " ")
     room = None if out.width is None else max(_NARROW, out.width - _INDENT - _WHO - len(tail) - 3)
-    for count, (start, end) in enumerate(wrapped(text, room)):
-        shown = out.marked(text[start:end], within(hit.snippet.marks, start, end))
+    for count, (plain, shown) in enumerate(marked_lines(text, hit.snippet.marks, room, out)):
         if count:
             yield f"{'':{_INDENT + _WHO + 1}}{shown}"
         else:
-            fill = padded(text[start:end], room or 0)[end - start :]
+            fill = padded(plain, room or 0)[len(plain) :]
             yield f"{head}{shown}{fill}  {out.dim(tail)}"
 
 

@@ -57,8 +57,8 @@ def import_(
 ) -> int:
     """Take in exports of ChatGPT, Claude, Claude Code, Codex …
 
-    PATH is a file, a folder or a zip. The format is detected. Importing again changes nothing; a newer export adds what is new; an interrupted import is
-    simply run again. Without PATH it says what it finds on this machine.
+    PATH is a file, a folder or a zip. The format is detected. Importing again changes nothing; a newer export adds
+    what is new; an interrupted import is simply run again. Without PATH it says what it finds on this machine.
     """
     if describe is not None:
         return _describe(session, Path(describe).expanduser())

@@ -14,18 +14,12 @@ Marks = Sequence[tuple[int, int]]
 _WORD = re.compile(r"\s*\S+")
 
 
-def ends(left: str, right: str, out: Output) -> str:
-    """A line with something at its left and at its right end; where they do not fit, or there is no right end, joined.
-
-    Both without styles. The styled line is made by the caller from `gap`.
-    """
-    return left + gap(left, right, out) + right
-
-
 def gap(left: str, right: str, out: Output) -> str:
-    """The blanks between the left and the right end of a line."""
-    room = (out.width or 0) - cell_len(left) - cell_len(right)
-    return " " * room if room >= 2 else "  "
+    """What stands between the left and the right end of a line: blanks, or a line end where both do not fit."""
+    if out.width is None:
+        return "  "
+    room = out.width - cell_len(left) - cell_len(right)
+    return " " * room if room >= 2 else "\n   "
 
 
 def padded(text: str, width: int) -> str:
@@ -66,6 +60,8 @@ def within(marks: Marks, start: int, end: int) -> list[tuple[int, int]]:
 
 def marked_lines(text: str, marks: Marks, width: int | None, out: Output) -> Iterator[tuple[str, str]]:
     """A text line by line for the width there is: each plain, and with its matches marked."""
+    if not out.styled:  # the brackets take room
+        text, marks = out.marked(text, marks), ()
     at = 0
     for line in text.split("\n"):
         for start, end in wrapped(line, width):

@@ -67,8 +67,9 @@ def show(
 ) -> int:
     """Print a conversation.
 
-    It is called by the number of a hit of the last search, an id, the end of one, or a title. A number opens the hit at its message, with two before and two after; so does a message's id, or --around. What the
-    last search found there is marked.
+    It is called by the number of a hit of the last search, an id, the end of one, or a title. A number opens the
+    hit at its message, with two before and two after; so does a message's id, or --around. What the last search
+    found there is marked.
     """
     from recollect.faces.cli.transcript import Transcript, as_json
 

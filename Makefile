@@ -1,0 +1,37 @@
+# What there is to run. Everything lives in .venv; the first target that is made installs it.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+
+.PHONY: demo test test-long check bench
+.DEFAULT_GOAL := test
+
+# The sample archive, imported and searched in a throwaway memory.
+demo: $(INSTALLED)
+	$(BIN)/recollect demo
+
+# All that is checked before a commit, in some minutes.
+test: check
+	$(BIN)/pytest -n 2 -m "not long"
+
+# What takes longer: imports that are killed at random moments, large archives.
+test-long: $(INSTALLED)
+	$(BIN)/pytest -m long
+
+# Form, types and the direction of imports, in seconds.
+check: $(INSTALLED)
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+# Quality and speed, as tables, JSON and plots in benchmarks/results.
+bench: $(INSTALLED)
+	$(BIN)/python -m benchmarks.run
+
+$(INSTALLED): pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable . --group dev
+	touch $@

@@ -1,0 +1,97 @@
+"""Every `--json` document is as docs/reference/json.md shows it."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.faces.conftest import CommandLine
+from tests.paths import ROOT
+
+SHAPES: dict[str, Any] = {
+    name: json.loads(text)
+    for name, text in re.findall(
+        r"^```json (\w+)\n(.*?)^```", (ROOT / "docs/reference/json.md").read_text(encoding="utf-8"), re.DOTALL | re.M
+    )
+}
+
+
+def differences(value: Any, shape: Any, place: str = "document") -> list[str]:
+    """Where a document is not of its documented shape."""
+    if isinstance(shape, list):
+        if not isinstance(value, list):
+            return [f"{place} is no list"]
+        return [d for n, inner in enumerate(value) for d in differences(inner, shape[0], f"{place}[{n}]")]
+    if isinstance(shape, dict):
+        return _in_object(value, shape, place)
+    right = {
+        "any": True,
+        "text": isinstance(value, str),
+        "text or null": value is None or isinstance(value, str),
+        "number": isinstance(value, int | float) and not isinstance(value, bool),
+        "boolean": isinstance(value, bool),
+    }[shape]
+    return [] if right else [f"{place} is {value!r}, not {shape}"]
+
+
+def _in_object(value: Any, shape: dict[str, Any], place: str) -> list[str]:
+    if not isinstance(value, dict):
+        return [f"{place} is no object"]
+    if "*" in shape:
+        return [d for name, inner in value.items() for d in differences(inner, shape["*"], f"{place}.{name}")]
+    wanted = {name.rstrip("?"): inner for name, inner in shape.items()}
+    optional = {name.rstrip("?") for name in shape if name.endswith("?")}
+    found = [f"{place}.{name} is not documented" for name in value.keys() - wanted.keys()]
+    found += [f"{place}.{name} is missing" for name in wanted.keys() - value.keys() - optional]
+    for name in value.keys() & wanted.keys():
+        found += differences(value[name], wanted[name], f"{place}.{name}")
+    return found
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("status", ()),
+        ("search", ("search", "nginx reverse proxy")),
+        ("search", ("search", '"no such phrase anywhere"')),
+        ("search", ("search", "nginx", "--group-by", "message")),
+        ("found", ("import",)),
+        ("problems", ("import", "--problems")),
+        ("show", ("show", "full stack app planning")),
+        ("list", ("list",)),
+        ("stats", ("stats",)),
+        ("check", ("check",)),
+        ("config", ("config",)),
+        ("completion", ("completion", "bash")),
+        ("error", ("show", "nothing of the kind")),
+        ("error", ("list", "--nonsense")),
+    ],
+)
+def test_what_a_reading_command_prints_is_documented(
+    sample: CommandLine, name: str, arguments: tuple[str, ...]
+) -> None:
+    assert differences(sample(*arguments, "--json").document, SHAPES[name]) == []
+
+
+def test_what_a_writing_command_prints_is_documented(
+    run: CommandLine, tmp_path: Path, sample_archive: list[Path]
+) -> None:
+    for name, arguments in (
+        ("import", ("import", sample_archive[2])),
+        ("describe", ("import", "--describe", sample_archive[2])),
+        ("remember", ("remember", "the spare key is with Ana")),
+        ("embed", ("embed", "--limit", "2")),
+        ("export", ("export", tmp_path / "dump.jsonl")),
+    ):
+        assert differences(run(*arguments, "--json").document, SHAPES[name]) == [], name
+
+
+def test_nothing_but_the_document_is_printed(sample: CommandLine) -> None:
+    ran = sample("search", "nginx", "--json", "--color", "always")
+    assert ran.err == ""
+    assert ran.out.startswith("{")
+    assert "\033" not in ran.out

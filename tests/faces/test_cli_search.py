@@ -1,0 +1,100 @@
+"""`recollect search` on the screen."""
+
+from __future__ import annotations
+
+from tests.faces.conftest import CommandLine
+
+
+def test_a_hit_shows_title_source_day_speaker_and_the_words_in_brackets(sample: CommandLine) -> None:
+    ran = sample("search", "nginx", "reverse", "proxy")
+    assert ran.code == 0
+    first, message = ran.out.splitlines()[:2]
+    assert first.startswith("1  Full Stack App Planning")
+    assert "ChatGPT - 13 Jan 2024" in first
+    assert message.split()[0] == "you"
+    assert "[nginx] [reverse] [proxy]" in message
+    assert ran.out.splitlines()[-1].endswith("recollect show 1 - --why - --json")
+    assert ran.err == ""
+
+
+def test_marks_are_bold_and_underlined_in_colour(sample: CommandLine) -> None:
+    ran = sample("search", "nginx reverse proxy", "--color", "always")
+    assert "\033[1;4mnginx\033[0m" in ran.out
+    assert "[nginx]" not in ran.out
+
+
+def test_filters_beside_and_within_the_query_are_the_same(sample: CommandLine) -> None:
+    beside = sample("search", "rate limits", "--source", "claude", "--since", "2025", "--json").document
+    within = sample("search", "rate limits source:claude since:2025", "--json").document
+    assert beside["results"] == within["results"] != []
+    assert {result["conversation"]["source"] for result in beside["results"]} == {"claude"}
+
+
+def test_grouped_by_message_each_result_is_one_message(sample: CommandLine) -> None:
+    found = sample("search", "nginx", "--group-by", "message", "--limit", "4", "--json").document["results"]
+    assert [len(result["messages"]) for result in found] == [1, 1, 1, 1]
+
+
+def test_only_one_conversation_is_searched_with_in(sample: CommandLine) -> None:
+    found = sample("search", "which one", "--in", "Which wave forecast API", "--json").document["results"]
+    assert {result["conversation"]["title"] for result in found} == {"Which wave forecast API"}
+
+
+def test_why_says_rank_terms_and_words(sample: CommandLine) -> None:
+    ran = sample("search", "nginx reverse proxy", "--why")
+    why = next(line for line in ran.out.splitlines() if "why:" in line)
+    assert "rank 1" in why
+    assert "holds nginx, reverse, proxy" in why
+
+
+def test_nothing_found_says_where_and_what_else_would_find_and_exits_1(sample: CommandLine) -> None:
+    ran = sample("search", '"full stack" source:openai')
+    assert ran.code == 1
+    first, other = ran.out.splitlines()
+    assert first == "Nothing in 119 conversations."
+    assert "without the filters: " in other
+    narrow = sample("search", '"reverse proxy"', "--source", "openai")
+    assert narrow.out.splitlines()[0] == "Nothing in 19 OpenAI conversations."
+    assert "without --source openai: " in narrow.out
+
+
+def test_a_misspelt_word_is_told_what_was_meant(run: CommandLine) -> None:
+    run("remember", "the kubernetes ingress lost its certificate")
+    ran = run("search", '"kubrenetes ingress"')
+    assert ran.code == 1
+    assert "  kubernetes ingress: 1 message (did you mean?)" in ran.out
+
+
+def test_nothing_found_in_json_is_an_empty_list_and_exit_1(sample: CommandLine) -> None:
+    ran = sample("search", '"no such phrase anywhere"', "--json")
+    assert ran.code == 1
+    assert ran.document["results"] == []
+
+
+def test_a_dash_reads_the_query_from_standard_input(sample: CommandLine) -> None:
+    ran = sample("search", "-", stdin="nginx reverse proxy\n")
+    assert "Full Stack App Planning" in ran.out
+
+
+def test_an_empty_query_is_wrong_usage(sample: CommandLine) -> None:
+    ran = sample("search", "-", stdin="\n")
+    assert ran.code == 2
+    assert "nothing to search for" in ran.err
+
+
+def test_open_shows_the_hit_at_once(sample: CommandLine) -> None:
+    ran = sample("search", "nginx reverse proxy", "--open", "1")
+    assert ran.out.startswith("Full Stack App Planning")
+
+
+def test_a_search_before_any_import_says_how_to_begin(run: CommandLine, home: object) -> None:
+    ran = run("search", "anything")
+    assert ran.code == 1
+    assert "recollect import" in ran.err
+
+
+def test_bad_filters_are_told_in_words(sample: CommandLine) -> None:
+    ran = sample("search", "x", "--role", "wizard")
+    assert ran.code == 2
+    assert "'wizard' is no role" in ran.err
+    assert "user, assistant" in ran.err

@@ -1,0 +1,111 @@
+"""The command line as other programs run it: pipes, locales, closed pipes, terminals."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+COMMAND = [sys.executable, "-c", "from recollect.faces.cli.main import run; run()"]
+
+
+@pytest.fixture
+def environment(home: Path, sample_store: Path) -> dict[str, str]:
+    return {**os.environ, "RECOLLECT_STORE": str(sample_store)}
+
+
+def started(arguments: list[str], environment: dict[str, str]) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run([*COMMAND, *arguments], env=environment, capture_output=True, check=False)
+
+
+@pytest.mark.parametrize("locale", [{"PYTHONIOENCODING": "cp1252"}, {"LC_ALL": "C", "PYTHONUTF8": "0"}])
+def test_output_is_utf_8_whatever_the_locale(environment: dict[str, str], locale: dict[str, str]) -> None:
+    ran = started(["show", "Typography for Mara's tea shop", "--color", "always"], environment | locale)
+    title = started(["list", "--limit", "500"], environment | locale)
+    assert ran.returncode in (0, 1)
+    assert title.returncode == 0
+    assert "é" in title.stdout.decode("utf-8")
+
+
+def test_a_reader_that_goes_away_ends_it_silently(environment: dict[str, str]) -> None:
+    process = subprocess.Popen(
+        [*COMMAND, "export", "-"], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.readline()
+    process.stdout.close()
+    complaint = process.stderr.read()
+    process.stderr.close()
+    assert (process.wait(timeout=30), complaint) == (0, b"")
+
+
+def test_a_pipe_gets_no_colour_no_wrapping_and_plain_signs(environment: dict[str, str]) -> None:
+    out = started(["search", "JWT authentication setup"], environment).stdout.decode()
+    assert "\033" not in out
+    assert "▸" not in out
+    assert "\n   > ChatGPT" in out
+    assert max(map(len, out.splitlines())) > 200
+
+
+def test_a_query_comes_through_a_pipe(environment: dict[str, str]) -> None:
+    ran = subprocess.run(
+        [*COMMAND, "search", "-"], env=environment, input=b"nginx reverse proxy", capture_output=True, check=True
+    )
+    assert b"[nginx] [reverse] [proxy]" in ran.stdout
+
+
+def test_a_shell_gets_its_completions(environment: dict[str, str]) -> None:
+    asked = {"_RECOLLECT_COMPLETE": "complete_bash", "COMP_WORDS": "recollect se", "COMP_CWORD": "1"}
+    assert started([], environment | asked).stdout.split() == [b"search"]
+
+
+def on_a_terminal(arguments: list[str], environment: dict[str, str]) -> str:
+    """What the command writes to a terminal of 80 columns and 24 lines."""
+    pty = pytest.importorskip("pty")
+    import fcntl
+    import struct
+    import termios
+
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    with subprocess.Popen(
+        [*COMMAND, *arguments], env=environment, stdin=theirs, stdout=theirs, stderr=theirs
+    ) as process:
+        os.close(theirs)
+        pieces = []
+        while True:
+            try:
+                piece = os.read(ours, 65_536)
+            except OSError:  # the last of the other side is closed
+                break
+            if not piece:
+                break
+            pieces.append(piece)
+        process.wait(timeout=30)
+    os.close(ours)
+    return b"".join(pieces).decode().replace("\r\n", "\n")
+
+
+def test_a_terminal_gets_styles_and_lines_that_fit(environment: dict[str, str]) -> None:
+    out = on_a_terminal(["search", "JWT authentication setup"], environment | {"TERM": "xterm"})
+    assert "\033[1;4mJWT\033[0m" in out
+    assert "▸" in out
+    plain = on_a_terminal(["search", "JWT authentication setup"], environment | {"TERM": "xterm", "NO_COLOR": "1"})
+    assert "\033" not in plain
+    assert max(map(len, plain.splitlines())) <= 80
+
+
+def test_a_dumb_terminal_gets_no_styles(environment: dict[str, str]) -> None:
+    assert "\033" not in on_a_terminal(["search", "JWT"], environment | {"TERM": "dumb"})
+
+
+def test_a_long_conversation_goes_through_the_pager(environment: dict[str, str], tmp_path: Path) -> None:
+    pager = tmp_path / "pager.py"
+    pager.write_text("import sys\nprint('PAGED', len(sys.stdin.read().splitlines()))\n")
+    terminal = environment | {"TERM": "xterm", "PAGER": f"{sys.executable} {pager}"}
+    assert on_a_terminal(["show", "Full Stack App Planning"], terminal).startswith("PAGED ")
+    assert "PAGED" not in on_a_terminal(["show", "Full Stack App Planning", "--no-pager"], terminal)
