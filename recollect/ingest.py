@@ -153,9 +153,9 @@ class Ingest:
             )
         ]
         known = [p for p in plans if p.change.base_revision]
-        again: list[NodeId] = [m.id for p in known for m in p.change.edited]
-        edited = set(again)
-        again += [call.id for p in known for call in p.thread.tool_calls if call.message_id in edited]
+        again: list[NodeId] = [message_id for p in known for message_id in p.fresh]
+        fresh = set(again)
+        again += [call.id for p in known for call in p.thread.tool_calls if call.message_id in fresh]
         again += [p.thread.conversation.id for p in known if p.retitled]
         self._store.write(self._namespace, Batch(changes=[p.change for p in plans], passages=passages, reindexed=again))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -18,7 +18,7 @@ from recollect.search.ranker import Scores, own_coverage, score
 from recollect.search.result import SearchResults
 from recollect.search.snippet import surface
 from recollect.search.syntax import Query
-from recollect.search.weights import INSTANT, QUALITY, Weights
+from recollect.search.weights import INSTANT, INSTANT_TOPIC, QUALITY, QUALITY_TOPIC, Weights
 from recollect.store import Store
 from recollect.store.passages import KINDS, SAID_KINDS, Bool, Filter, Float, Int, Lane, Probe, Signals, TokenRows
 from recollect.text.terms import is_identifier, terms, words
@@ -131,14 +131,14 @@ class _Asked:
         signals = self._signals(lane)
         if not len(signals):
             return []
-        scores = self._scores(signals, INSTANT)
+        scores = self._scores(signals, INSTANT if self.question.is_personal else INSTANT_TOPIC)
         order = np.argsort(-scores.total, kind="stable")
         if signals.quality:
             late = self._late(signals, order[:LATE_POOL])
             if late is not None:
                 scores, order = late
                 self.mode = "quality"
-        return [_ranked(signals, scores, int(i)) for i in order[self._matches(signals)[order]]]
+        return _ranked(signals, scores, order[self._matches(signals)[order]])
 
     def _scores(self, signals: Signals, weights: Weights) -> Scores:
         scores = score(signals, self.question, weights)
@@ -238,10 +238,11 @@ class _Asked:
             texts = store.passage_texts(namespace, missing)
             made = self._searcher.quality().token_embed([text.text for text in texts], max_tokens=QUALITY_TOKENS)
             rows.update({t.number: TokenRows(m.ids, m.vectors) for t, m in zip(texts, made, strict=True)})
-        scores = self._scores(signals, QUALITY)
+        weights = QUALITY if self.question.is_personal else QUALITY_TOPIC
+        scores = self._scores(signals, weights)
         self._rescale(scores)
         own, window = late_interaction(signals, best, self._tokens, rows)
-        add_late(scores, signals, best, own, window, QUALITY)
+        add_late(scores, signals, best, own, window, weights)
         return scores, best[np.argsort(-scores.total[best], kind="stable")]
 
     def _rescale(self, scores: Scores) -> None:
@@ -296,15 +297,31 @@ class _Asked:
         return suggested if suggested != self._search.query.text else None
 
 
-def _ranked(signals: Signals, scores: Scores, i: int) -> Ranked:
-    return Ranked(
-        passage=int(signals.passages[i]),
-        message=int(signals.messages[i]),
-        conversation=int(signals.conversations[i]),
-        kind=KINDS[signals.kinds[i]],
-        score=float(scores.total[i]),
-        terms={name: float(values[i]) for name, values in scores.terms.items() if values[i]},
-    )
+def _ranked(signals: Signals, scores: Scores, order: Int) -> list[Ranked]:
+    columns = (order, signals.passages[order], signals.messages[order], signals.conversations[order])
+    values = zip(*(c.tolist() for c in (*columns, signals.kinds[order], scores.total[order])), strict=True)
+    return [
+        Ranked(passage, message, conversation, KINDS[kind], total, _Terms(scores, i))
+        for i, passage, message, conversation, kind, total in values
+    ]
+
+
+class _Terms(Mapping[str, float]):
+    """What each term of the scorer added to one passage: looked up for those that are shown, not for all."""
+
+    __slots__ = ("_at", "_scores")
+
+    def __init__(self, scores: Scores, at: int) -> None:
+        self._scores, self._at = scores, at
+
+    def __getitem__(self, name: str) -> float:
+        return float(self._scores.terms[name][self._at])
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name, values in self._scores.terms.items() if values[self._at])
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
 
 
 def _day(date: object) -> int:

@@ -138,7 +138,7 @@ def _hits(
     for f in found:
         message = messages.get(f.text.message_id) if f.text.message_id else None
         if message is not None:
-            why = Why(f.rank, f.ranked.terms, words_in(f.text.text, wanted), _found_in(f))
+            why = Why(f.rank, dict(f.ranked.terms), words_in(f.text.text, wanted), _found_in(f))
             hits[message.id] = MessageHit(
                 message, f.ranked.score, excerpt(f.text.text, wanted, phrases), why, _beside(store, namespace, message)
             )
@@ -154,11 +154,12 @@ def _beside(store: Store, namespace: Namespace, message: Message) -> Message | N
     if message.kind is not Kind.SAID:
         return None
     at = message.position
-    near = store.around(namespace, message.conversation_id, max(0, at - _BESIDE), at + _BESIDE)
     if message.role is Role.USER:
-        after = (m for m in near if m.position > at and m.kind is Kind.SAID and m.active == message.active)
+        near = store.around(namespace, message.conversation_id, at + 1, at + _BESIDE)
+        after = (m for m in near if m.kind is Kind.SAID and m.active == message.active)
         return next((m for m in after if m.role is not Role.USER), None)
-    before = (m for m in reversed(near) if m.position < at and m.kind is Kind.SAID)
+    near = store.around(namespace, message.conversation_id, max(0, at - _BESIDE), at - 1)
+    before = (m for m in reversed(near) if m.kind is Kind.SAID)
     return next((m for m in before if m.role is Role.USER), None)
 
 

@@ -37,6 +37,7 @@ class Question:
     terms: tuple[str, ...]
     is_english: bool
     is_sentence: bool = False
+    is_personal: bool = False
     asks_when: bool = False
     asks_how_many: bool = False
     asks_where: bool = False
@@ -57,6 +58,7 @@ def read_question(text: str, *, years: Sequence[int] = ()) -> Question:
         terms=_sought_terms(clean),
         is_english=english,
         is_sentence=is_sentence(text),
+        is_personal=english and wants.speaks_of_asker(text),
         asks_when=english and wants.asks_when(text),
         asks_how_many=english and wants.asks_how_many(text),
         asks_where=english and wants.asks_where(text),

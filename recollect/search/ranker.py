@@ -68,14 +68,18 @@ def score(signals: Signals, question: Question, weights: Weights) -> Scores:
     scores = Scores(np.zeros(len(signals), np.float32))
     scores.add("who", signals.speaker)
     scores.add("date", signals.dates)
-    scores.add(
-        "words", np.where(people, weights.coverage_p * pool_z(coverage(signals)), weights.bm25_ua * signals.bm25[:, 0])
-    )
+    covered = pool_z(coverage(signals))
+    own_words = weights.bm25_ua * signals.bm25[:, 0] + weights.coverage_ua * covered
+    scores.add("words", np.where(people, weights.coverage_p * covered, own_words))
     scores.add("words nearby", np.where(people, weights.two_away_bm25_p * (signals.bm25[:, 3] + signals.bm25[:, 4]), 0))
     scores.add("words nearby", np.where(user, weights.next_bm25_u * signals.bm25[:, 2], 0))
     scores.add("meaning", np.where(people, weights.windows_p, weights.windows_ua) * pool_z(signals.windows))
+    whole = weights.dense_ua * pool_z(signals.dense) + weights.similarity_ua * signals.similarity
+    scores.add("meaning", np.where(people, 0, whole))
     scores.add("answers", weights.previous_question * np.where(signals.previous_asks, signals.previous_dense_z, 0))
-    scores.add("sitting", weights.sitting_bm25 * signals.sitting_bm25 + weights.sitting_dense * signals.sitting_dense)
+    scores.add("answers", np.where(other, weights.previous_dense_a * signals.previous_dense_z, 0))
+    sitting_dense = np.where(people, weights.sitting_dense_p, weights.sitting_dense_ua)
+    scores.add("sitting", weights.sitting_bm25 * signals.sitting_bm25 + sitting_dense * signals.sitting_dense)
     scores.add("sitting", weights.sitting_similarity * signals.sitting_similarity)
     scores.add("length", np.where(people, weights.length_p, np.where(other, weights.length_a, 0)) * signals.length_z)
     scores.add("question", np.where(people & asks, weights.asks_p, 0))

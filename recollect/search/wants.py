@@ -47,6 +47,8 @@ _ABOUT_THE_PAST = r"""\b(?:
   | in\ order | order\ in\ which | summary | summari[sz]e | how\ many | how\ much | do\ i\ have
 )\b"""
 
+_ASKER = r"\b(?:i|i'm|i've|i'd|i'll|me|my|mine|you|your|yours)\b"
+
 
 def _compiled(pattern: str, flags: re.RegexFlag = re.NOFLAG) -> re.Pattern[str]:
     return re.compile(pattern, re.IGNORECASE | flags)
@@ -55,6 +57,7 @@ def _compiled(pattern: str, flags: re.RegexFlag = re.NOFLAG) -> re.Pattern[str]:
 _WHEN_RE, _HOW_MANY_RE, _WHERE_RE = _compiled(_WHEN), _compiled(_HOW_MANY), _compiled(_WHERE)
 _SUMMARY_RE, _EVER_RE, _POLITE_RE = _compiled(_SUMMARY), _compiled(_EVER), _compiled(_POLITE_START)
 _YOURS_RE, _DID_YOU_RE = _compiled(_YOUR_WORDS, re.VERBOSE), _compiled(_DID_YOU, re.VERBOSE)
+_ASKER_RE = _compiled(_ASKER)
 _HOW_TO_RE, _PAST_RE = _compiled(_HOW_TO, re.VERBOSE), _compiled(_ABOUT_THE_PAST, re.VERBOSE)
 
 
@@ -95,3 +98,8 @@ def is_how_to(question: str) -> bool:
 def asks_ever(question: str) -> bool:
     """Whether it is asked if something has been at all: "have I ever", "have I finished"."""
     return bool(_EVER_RE.search(question))
+
+
+def speaks_of_asker(question: str) -> bool:
+    """Whether the question speaks of the one who asks, or to the assistant: "what did I decide", "you suggested"."""
+    return bool(_ASKER_RE.search(question))

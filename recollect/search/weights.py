@@ -1,16 +1,21 @@
-"""The weights of the ranker's modes (RANKING.md 1): fixed, rounded by hand, never fitted to single questions.
+"""The weights of the ranker's modes: fixed, rounded by hand, never fitted to single questions.
 
 P: messages of people among themselves. U, A: a user's and an assistant's messages in a chat with an assistant.
+
+A question that speaks of the asker ("what did I decide?") is answered by what the user said: INSTANT and QUALITY. One
+that does not ("how to cap parallel calls in python") may as well be answered by the assistant, and is known by its
+meaning more than by its words: the TOPIC variants, which differ in the terms of U and A alone
+(docs/decisions/003-ranking.md tells what was measured).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """One weight a term; the names follow the table of RANKING.md."""
+    """One weight a term."""
 
     coverage_p: float
     windows_p: float
@@ -24,7 +29,8 @@ class Weights:
     two_away_bm25_p: float
     previous_question: float
     sitting_bm25: float
-    sitting_dense: float
+    sitting_dense_p: float
+    sitting_dense_ua: float
     sitting_similarity: float
     length_p: float
     length_a: float
@@ -44,6 +50,10 @@ class Weights:
     where_place: float
     date_inside: float
     date_near: float
+    coverage_ua: float = 0.0
+    dense_ua: float = 0.0
+    similarity_ua: float = 0.0
+    previous_dense_a: float = 0.0
 
 
 #: No model but the static vectors.
@@ -60,14 +70,15 @@ INSTANT = Weights(
     two_away_bm25_p=0.05,
     previous_question=0.20,
     sitting_bm25=0.20,
-    sitting_dense=0.14,
+    sitting_dense_p=0.14,
+    sitting_dense_ua=0.14,
     sitting_similarity=0.0,
     length_p=0.35,
     length_a=-0.30,
     asks_p=-0.65,
     only_speaker=1.3,
     first_speaker=1.0,
-    user=2.0,
+    user=1.0,
     assistants_words=1.1,
     user_summary=-3.0,
     user_how_to=1.2,
@@ -96,14 +107,15 @@ QUALITY = Weights(
     two_away_bm25_p=0.06,
     previous_question=0.12,
     sitting_bm25=0.16,
-    sitting_dense=0.0,
+    sitting_dense_p=0.0,
+    sitting_dense_ua=0.0,
     sitting_similarity=0.34,
     length_p=0.12,
     length_a=-0.30,
     asks_p=-0.75,
     only_speaker=1.6,
     first_speaker=1.15,
-    user=2.0,
+    user=1.0,
     assistants_words=1.05,
     user_summary=-3.0,
     user_how_to=1.2,
@@ -117,3 +129,16 @@ QUALITY = Weights(
     date_inside=1.95,
     date_near=2.1,
 )
+
+INSTANT_TOPIC = replace(
+    INSTANT,
+    user=0.0,
+    coverage_ua=0.4,
+    windows_ua=0.75,
+    dense_ua=0.3,
+    previous_dense_a=0.4,
+    sitting_dense_ua=0.44,
+    length_a=-0.15,
+)
+
+QUALITY_TOPIC = replace(QUALITY, user=0.0, similarity_ua=0.4, previous_dense_a=0.3, length_a=-0.10)

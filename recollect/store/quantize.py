@@ -22,3 +22,11 @@ def unit(vectors: NDArray[np.generic]) -> Float:
     rows = vectors.astype(np.float32)
     rows /= np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
     return rows
+
+
+def cosines(packed: NDArray[np.int8], vector: Float) -> Float:
+    """The cosines (n,) of int8 rows (n, d) with a unit vector (d,); 0 for a row of zeros."""
+    rows = packed.astype(np.float32)
+    lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+    found: Float = (rows @ vector) / np.maximum(lengths, 1e-9)
+    return found

@@ -68,8 +68,8 @@ edges = st.builds(Edge, node_id, text.filter(bool), node_id, metadata)
 def messages(owner: st.SearchStrategy[NodeId]) -> st.SearchStrategy[Message]:
     return st.builds(
         Message, node_id, owner, st.sampled_from(Role), text, st.sampled_from(Kind), maybe(text.filter(bool)),
-        maybe(moment), maybe(node_id), maybe(text.filter(bool)), number, st.booleans(), maybe(text.filter(bool)), number,
-        several(parts), metadata, several(versions), st.booleans(),
+        maybe(moment), maybe(node_id), maybe(text.filter(bool)), number, st.booleans(), maybe(text.filter(bool)),
+        number, several(parts), metadata, several(versions), st.booleans(),
     )  # fmt: skip
 
 

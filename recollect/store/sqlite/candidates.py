@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from typing import Any
 
 import apsw
 import numpy as np
@@ -11,7 +11,7 @@ import orjson
 from recollect.errors import StoreError
 from recollect.store.numeric import best_three, bm25, closeness, zscore
 from recollect.store.passages import KINDS, OFFSETS, ROLE_SHIFT, ROLES, Bool, Filter, Float, Int, Probe, Signals
-from recollect.store.quantize import unit
+from recollect.store.quantize import cosines
 from recollect.store.sqlite.corpus import Corpus, Postings
 from recollect.store.sqlite.index import scope
 from recollect.text.flags import Flag
@@ -25,7 +25,7 @@ SELECT num FROM conversation WHERE ns = ?1 AND (?2 IS NULL OR source IN (SELECT 
 """
 SPEAKER = "SELECT num FROM speaker WHERE ns = ? AND name = ?"
 WORDS = "SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid"
-WINDOWS = "SELECT vectors FROM window_vector WHERE num = ?"
+WINDOWS = "SELECT num, vectors FROM window_vector WHERE num IN (SELECT value FROM json_each(?))"
 PIECES = "SELECT passages, counts FROM piece_count WHERE ns = ?"
 
 Group = list[tuple[Postings, float, float]]  # postings, weight and idf of a query term and its alternatives
@@ -240,14 +240,13 @@ def _holds(corpus: Corpus, groups: list[Group], at: Int, there: Bool) -> Float:
 
 def _windows(connection: apsw.Connection, numbers: Int, vector: Float, whole: Float) -> Float:
     """The best cosine over each passage's runs of sentences; where there is but one run it is the whole."""
-    best = whole.astype(np.float32).copy()
-    found = [connection.execute(WINDOWS, (int(n),)).get for n in numbers]
-    have = [i for i, blob in enumerate(found) if blob]
-    if have:
-        packed = np.frombuffer(b"".join(found[i] for i in have), np.int8).reshape(-1, len(vector))
-        cosines = unit(packed) @ vector
-        counts = [len(found[i]) // len(vector) for i in have]
-        best[have] = np.maximum.reduceat(cosines, np.concatenate([[0], np.cumsum(counts)[:-1]]))
+    best = whole.astype(np.float32)
+    found: list[Any] = connection.execute(WINDOWS, (orjson.dumps(numbers.tolist()).decode(),)).fetchall()
+    if found:
+        packed = np.frombuffer(b"".join(blob for _, blob in found), np.int8).reshape(-1, len(vector))
+        counts = np.array([len(blob) // len(vector) for _, blob in found])
+        of_runs = np.maximum.reduceat(cosines(packed, vector), np.cumsum(counts) - counts)
+        best[np.searchsorted(numbers, [num for num, _ in found])] = of_runs  # rows, and so numbers, ascend
     return best
 
 
@@ -257,10 +256,3 @@ def _piece_idf(connection: apsw.Connection, ns: int, pieces: tuple[int, ...]) ->
         return {}
     counts = np.frombuffer(row[1], np.uint32)
     return {p: float(np.log(1 + (row[0] - counts[p] + 0.5) / (counts[p] + 0.5))) for p in set(pieces)}
-
-
-def years(corpus: Corpus) -> list[int]:
-    """The years in which something was said."""
-    time = corpus.columns["time"][corpus.alive]
-    days = np.unique(time[time > 0] // _DAY)
-    return sorted({datetime.fromtimestamp(int(day) * 86_400, UTC).year for day in days})

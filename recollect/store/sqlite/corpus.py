@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from recollect.store.passages import PEOPLE, Bool, Float, Int
 from recollect.store.quantize import unit
 from recollect.store.sqlite.index import COLUMNS
+from recollect.store.sqlite.vocabulary import Vocabulary
 
 CHANGES = "SELECT changes FROM namespace WHERE ns = ?"
 LAST = "SELECT num, row FROM passage WHERE ns = ? AND lane = ? ORDER BY row DESC LIMIT 1"
@@ -77,6 +78,7 @@ class Corpus:
         self._vectors = np.zeros((0, 0), np.float32)
         self._recent: dict[str, tuple[list[int], list[int]]] = {}
         self._postings: dict[str, Postings] = {}
+        self._vocabulary: Vocabulary | None = None
         self._quality: tuple[Float, Bool] | None = None
         self._quality_stale = True
         segments: list[Any] = connection.execute(SEGMENTS, (self.ns, self.lane, 0)).fetchall()
@@ -101,6 +103,8 @@ class Corpus:
                 rows.append(row)
                 counts.append(count)
         self._append([f[0] for f in found], [f[1] for f in found])
+        if found:
+            self._vocabulary = None
         if self._recent:
             self._postings = {t: p for t, p in self._postings.items() if t not in self._recent}
 
@@ -130,9 +134,8 @@ class Corpus:
     def _derive(self) -> None:
         if len(self._alive) < self.size:
             self._alive = np.concatenate([self._alive, np.ones(self.size - len(self._alive), bool)])
-        self.__dict__.pop("links", None)
-        self.__dict__.pop("sittings", None)
-        self.__dict__.pop("lengths", None)
+        for derived in ("links", "sittings", "lengths", "people", "years"):
+            self.__dict__.pop(derived, None)
 
     # --- what a search reads ---------------------------------------------------------------------------------------
     @property
@@ -189,7 +192,14 @@ class Corpus:
         begins = np.searchsorted(numbers[order], np.arange(int(numbers.max()) + 2 if self.size else 1))
         return numbers, order, begins
 
-    @property
+    @cached_property
+    def years(self) -> list[int]:
+        """The years in which something was said, ascending."""
+        time = self.columns["time"][self.alive]
+        known = np.unique(time[time > 0].astype("datetime64[us]").astype("datetime64[Y]"))
+        return [int(year) + 1970 for year in known.astype(np.int64)]
+
+    @cached_property
     def people(self) -> Bool:
         """Which rows lie in sittings of people with names."""
         return (self.columns["flags"] & PEOPLE).astype(bool)
@@ -224,13 +234,15 @@ class Corpus:
         at, numbers = at[inside], numbers[inside]
         return np.asarray(at[own[at] == numbers], np.int64)
 
-    def vocabulary(self, connection: apsw.Connection) -> dict[str, int]:
-        """All terms with the number of passages that hold them."""
-        counted: list[Any] = connection.execute(VOCABULARY, (self.ns, self.lane)).fetchall()
-        found: dict[str, int] = dict(counted)
-        for term, (rows, _) in self._recent.items():
-            found[term] = found.get(term, 0) + len(rows)
-        return found
+    def vocabulary(self, connection: apsw.Connection) -> Vocabulary:
+        """All terms with the number of passages that hold them, as of the last load and the rows read since."""
+        if self._vocabulary is None:
+            counted: list[Any] = connection.execute(VOCABULARY, (self.ns, self.lane)).fetchall()
+            found: dict[str, int] = dict(counted)
+            for term, (rows, _) in self._recent.items():
+                found[term] = found.get(term, 0) + len(rows)
+            self._vocabulary = Vocabulary(found)
+        return self._vocabulary
 
     def quality(self, connection: apsw.Connection) -> tuple[Float, Bool] | None:
         """Quality vectors (size, 384) with which rows have one; None where too few have."""

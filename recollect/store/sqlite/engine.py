@@ -16,10 +16,11 @@ from recollect.record import Document, Edge, Message, Namespace, NodeId, Thread,
 from recollect.record.nodes import Chunk
 from recollect.store.base import Batch, ConversationFilter, ConversationRow, Counts, End, Stand, Violation
 from recollect.store.passages import Lane, PassageText, Probe, QualityVectors, Signals, TokenRows
-from recollect.store.sqlite import candidates, index, read, texts, vocabulary, write
+from recollect.store.sqlite import candidates, index, read, texts, write
 from recollect.store.sqlite.check import violations
 from recollect.store.sqlite.connection import Database
 from recollect.store.sqlite.corpus import Corpus
+from recollect.store.sqlite.vocabulary import spelled
 
 NAMESPACES = """
 SELECT name FROM namespace n WHERE EXISTS (SELECT 1 FROM conversation c WHERE c.ns = n.ns)
@@ -178,22 +179,22 @@ class SQLiteStore:
     def years(self, namespace: Namespace) -> list[int]:
         """Years of messages, ascending."""
         with self._corpus(namespace, Lane.SAID) as (_, corpus):
-            return candidates.years(corpus)
+            return corpus.years
 
     def similar_terms(self, namespace: Namespace, term: str, *, limit: int = 12) -> list[str]:
         """Compounds that begin or end with a term."""
         with self._corpus(namespace, Lane.SAID) as (connection, corpus):
-            return vocabulary.compounds(corpus.vocabulary(connection), term, limit)
+            return corpus.vocabulary(connection).compounds(term, limit)
 
     def nearest_word(self, namespace: Namespace, word: str) -> str | None:
         """A word that is spelled nearly so."""
         with self._corpus(namespace, Lane.SAID) as (connection, corpus):
-            term = vocabulary.nearest(corpus.vocabulary(connection), word)
+            term = corpus.vocabulary(connection).nearest(word)
             if term is None:
                 return None
             rows, _ = corpus.postings(connection, term)
             holding = texts.passage_texts(connection, corpus.ns, [int(n) for n in corpus.columns["num"][rows[:1]]])
-            return vocabulary.spelled(term, (text.text for text in holding))
+            return spelled(term, (text.text for text in holding))
 
     def passage_texts(self, namespace: Namespace, passages: Sequence[int]) -> list[PassageText]:
         """Texts by passage number."""

@@ -15,14 +15,14 @@ SELECT p.num, p.owner, p.owner_id, p.part, p.start, p.end,
     CASE WHEN p.part >= 0 THEN m.parts -> p.part ->> 'text'
          WHEN m.num IS NOT NULL THEN m.content
          WHEN t.num IS NOT NULL THEN t.name || ': ' || t.arguments || char(10) || t.result
-         WHEN p.owner = 3 THEN c.title
+         WHEN p.owner = 3 THEN o.title
          ELSE d.content END
 FROM passage p
 LEFT JOIN message m ON p.owner = 0 AND m.ns = p.ns AND m.id = p.owner_id
 LEFT JOIN tool_call t ON p.owner = 1 AND t.ns = p.ns AND t.id = p.owner_id
 LEFT JOIN document d ON p.owner = 2 AND d.ns = p.ns AND d.id = p.owner_id
-LEFT JOIN conversation c ON CASE p.owner WHEN 3 THEN c.ns = p.ns AND c.id = p.owner_id
-    ELSE c.num = coalesce(m.conversation, t.conversation) END
+LEFT JOIN conversation o ON p.owner = 3 AND o.ns = p.ns AND o.id = p.owner_id
+LEFT JOIN conversation c ON c.num = coalesce(m.conversation, t.conversation, o.num)
 WHERE p.ns = ?1 AND p.num IN (SELECT value FROM json_each(?2))
 """
 WITHOUT_QUALITY = """

@@ -92,7 +92,9 @@ def put_changes(connection: apsw.Connection, ns: int, changes: Sequence[ThreadCh
 
 
 def put_documents(connection: apsw.Connection, ns: int, documents: Iterable[Document]) -> None:
-    """Writes documents; an equal id is replaced."""
+    """Writes documents; an equal id is replaced, and loses its chunks."""
+    documents = list(documents)
+    connection.executemany(CLEAR_CHUNKS, ((ns, d.id) for d in documents))
     connection.executemany(
         PUT_DOCUMENT,
         (
@@ -192,6 +194,7 @@ def _put_change(connection: apsw.Connection, ns: int, change: ThreadChange) -> N
         ),
     )
     connection.executemany(CLEAR_CHUNKS, ((ns, m.id) for m in change.edited))
+    connection.executemany(CLEAR_CHUNKS, ((ns, t.id) for t in change.tool_calls))
     put_chunks(connection, ns, change.chunks)
     connection.executemany(PUT_WINDOW, ((num, w.index, w.start, w.end) for w in change.windows))
     if change.window_count is not None:
