@@ -210,7 +210,7 @@ class Importing:
         damaged = "; ".join(f"{p.place}: {p.reason}" for p in self._problems.found[:3])
         if damaged:
             return ImportProblem(f"{names} could not be read: {damaged}.", hint="Download the export once more.")
-        what = f"it holds {shape_of(unknown)}" if unknown else "it is empty"
+        what = f"it holds {shape_of(unknown)}" if any(entry.size for entry in unknown) else "it is empty"
         return ImportProblem(
             f"{names} is not an export I know: {what}. I read: {read}.",
             hint="Force one with --format, or report it: "

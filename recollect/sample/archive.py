@@ -21,12 +21,13 @@ _ZIP_DATE = (2026, 1, 1, 0, 0, 0)  # equal archives, byte for byte, whenever the
 
 @dataclass(frozen=True, slots=True)
 class SampleMessage:
-    """One message; `role` is user or assistant, `timestamp` ISO 8601."""
+    """One message; `role` is user or assistant, `timestamp` ISO 8601, `name` a person's in a talk between people."""
 
     id: str
     role: str
     timestamp: str
     content: str
+    name: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,9 @@ def write_archive(folder: Path) -> list[Path]:
 
 
 def _conversation(plain: dict[str, Any]) -> SampleConversation:
-    messages = tuple(SampleMessage(m["id"], m["role"], m["timestamp"], m["content"]) for m in plain["messages"])
+    messages = tuple(
+        SampleMessage(m["id"], m["role"], m["timestamp"], m["content"], m.get("name")) for m in plain["messages"]
+    )
     return SampleConversation(plain["id"], plain["source"], plain["title"], plain["created"], plain["model"], messages)
 
 
@@ -144,7 +147,8 @@ def _as_openai(conversation: SampleConversation) -> dict[str, Any]:
         "title": conversation.title,
         "created": conversation.created,
         "messages": [
-            {"id": m.id, "role": m.role, "content": m.content, "timestamp": m.timestamp} for m in conversation.messages
+            {"id": m.id, "role": m.role, "name": m.name, "content": m.content, "timestamp": m.timestamp}
+            for m in conversation.messages
         ],
     }
 

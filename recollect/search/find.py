@@ -34,7 +34,10 @@ _MISSING_TOKENS = 24
 _FEW_TERMS = 5
 #: What it adds to a score to hold all of a few typed words, an identifier as typed, a quotation of a sentence.
 _ALL_WORDS, _AS_TYPED, _QUOTED = 6.0, 3.0, 1.0
+#: So many passages are ranked for each result wanted; the groups are made of them.
+_RANKED = 50
 _LIKE = 0.30  # cosine of a run of sentences from which meaning alone makes a result
+_TITLES = 100  # that are scored
 _TITLE_SHARE = 0.6  # of the question that a title must hold to count
 
 
@@ -138,7 +141,8 @@ class _Asked:
             if late is not None:
                 scores, order = late
                 self.mode = "quality"
-        return _ranked(signals, scores, order[self._matches(signals)[order]])
+        matching = order[self._matches(signals)[order]]
+        return _ranked(signals, scores, matching[: _RANKED * self._search.limit])
 
     def _scores(self, signals: Signals, weights: Weights) -> Scores:
         scores = score(signals, self.question, weights)
@@ -263,12 +267,19 @@ class _Asked:
         """Conversations whose titles hold most of the question: number to passage and bonus."""
         if self._search.group_by == "message" or not self.question.terms or self.phrases:
             return {}
-        probe = replace(self._probe(Lane.TITLE), filter=self._filter_titles(), similarity=None, speaker=None, spans=())
+        probe = replace(
+            self._probe(Lane.TITLE), filter=self._filter_titles(), similarity=None, speaker=None, spans=(), pool=_TITLES
+        )
         signals = self._searcher.store.signals(self._searcher.namespace, probe)
         share = own_coverage(signals)
+        found = np.flatnonzero(share >= _TITLE_SHARE)
+        texts = self._searcher.store.passage_texts(self._searcher.namespace, [int(n) for n in signals.passages[found]])
+        asked = set(self.question.terms)
+        bonus = {t.number: len(asked & set(terms(t.text))) / (len(set(terms(t.text))) or 1) for t in texts}
         return {
-            int(signals.conversations[i]): (int(signals.passages[i]), _ALL_WORDS * float(share[i]) ** 2)
-            for i in np.flatnonzero(share >= _TITLE_SHARE)
+            int(signals.conversations[i]): (number, _ALL_WORDS * (float(share[i]) ** 2 + bonus.get(number, 0.0) ** 2))
+            for i in found
+            for number in [int(signals.passages[i])]
         }
 
     def _filter_titles(self) -> Filter:

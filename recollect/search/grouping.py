@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 from recollect.record import Kind, Message, Namespace, NodeId, Role, Window
 from recollect.search.result import Hit, MessageHit, Why
-from recollect.search.snippet import excerpt, words_in
+from recollect.search.snippet import excerpt, excerpt_and_words, words_in
 from recollect.store import Store
 from recollect.store.passages import Owner, PassageText
 
 _MESSAGES_SHOWN = 5  # a conversation
-_WITHIN = 3.0  # a message is shown beside its conversation's best if its score is at most so much lower
+_NEAR_BEST = 0.4  # a message is shown beside its conversation's best if it reaches so much of its score
+_WITHIN = 3.0  # or is at most so much lower
 _LOOKED_AT = 20  # ranked messages for each result wanted, when grouping
 _BESIDE = 4  # positions around a hit among which its question or answer is sought
 
@@ -81,7 +82,7 @@ def by_conversation(
         (rank, entry)
         for number in order
         for rank, entry in groups.get(number, [])[:_MESSAGES_SHOWN]
-        if entry.score >= groups[number][0][1].score - _WITHIN
+        if entry.score >= _least(groups[number][0][1].score)
     ]
     found = [
         _Found(rank, entry, text)
@@ -101,6 +102,11 @@ def by_conversation(
             if hit:
                 hits.append(hit)
     return tuple(hits)
+
+
+def _least(best: float) -> float:
+    """The score from which a message is shown beside the best of its conversation."""
+    return min(best - _WITHIN, _NEAR_BEST * best)
 
 
 def _one_a_message(ranked: Sequence[Ranked]) -> list[Ranked]:
@@ -138,10 +144,9 @@ def _hits(
     for f in found:
         message = messages.get(f.text.message_id) if f.text.message_id else None
         if message is not None:
-            why = Why(f.rank, dict(f.ranked.terms), words_in(f.text.text, wanted), _found_in(f))
-            hits[message.id] = MessageHit(
-                message, f.ranked.score, excerpt(f.text.text, wanted, phrases), why, _beside(store, namespace, message)
-            )
+            snippet, words = excerpt_and_words(f.text.text, wanted, phrases)
+            why = Why(f.rank, dict(f.ranked.terms), words, _found_in(f))
+            hits[message.id] = MessageHit(message, f.ranked.score, snippet, why, _beside(store, namespace, message))
     return hits
 
 

@@ -12,6 +12,8 @@ from recollect.text.terms import terms, words
 LENGTH = 220
 
 _WORD = re.compile(r"\w+(?:[’']s\b)?")
+_Match = tuple[int, int, str]  # start, end, the term that matched
+
 _BLANKS = re.compile(r"\s+")
 _LOOKED_AT = 40_000  # characters: a passage is shorter, unless its tokens are very long
 
@@ -23,12 +25,25 @@ def excerpt(
 
     Blanks are collapsed to single ones; "…" stands where the text goes on.
     """
+    return excerpt_and_words(text, wanted, phrases, length=length)[0]
+
+
+def excerpt_and_words(
+    text: str, wanted: Collection[str], phrases: Sequence[Sequence[str]] = (), *, length: int = LENGTH
+) -> tuple[Snippet, tuple[str, ...]]:
+    """The same, with the words of the whole text, as written, that are wanted; each once, in order."""
     flat = _BLANKS.sub(" ", text[:_LOOKED_AT]).strip()
-    found = _matches(flat, frozenset(wanted), tuple(map(tuple, phrases)))
+    sought = frozenset(wanted)
+    found = _matches(flat, sought, tuple(map(tuple, phrases)))
+    words_found = dict.fromkeys(flat[a:b].lower() for a, b, term in found if term in sought)
+    return _excerpt(flat, found, length, more=len(text) > _LOOKED_AT), tuple(words_found)
+
+
+def _excerpt(flat: str, found: Sequence[_Match], length: int, *, more: bool) -> Snippet:
     start = _best_start(flat, found, length)
     end = min(len(flat), start + length)
     start, end = _at_words(flat, start, end)
-    head, tail = ("…" if start else ""), ("…" if end < len(flat) or len(text) > _LOOKED_AT else "")
+    head, tail = ("…" if start else ""), ("…" if end < len(flat) or more else "")
     shift = len(head) - start
     marks = tuple((a + shift, b + shift) for a, b, _ in _merged(found) if a >= start and b <= end)
     return Snippet(head + flat[start:end] + tail, marks)
@@ -43,9 +58,6 @@ def words_in(text: str, wanted: Collection[str]) -> tuple[str, ...]:
     """Which words of the text, as written, are wanted; each once, in order."""
     seen = {text[a:b].lower(): None for a, b, _ in _matches(text[:_LOOKED_AT], frozenset(wanted), ())}
     return tuple(seen)
-
-
-_Match = tuple[int, int, str]
 
 
 def _matches(text: str, wanted: frozenset[str], phrases: tuple[tuple[str, ...], ...]) -> list[_Match]:

@@ -50,12 +50,16 @@ def best_three(values: Float, numbers: Int, order: Int, begins: Int, wanted: Int
     if not len(sittings):
         return np.zeros(0, np.float32)
     sizes = begins[sittings + 1] - begins[sittings]
+    starts = np.cumsum(sizes) - sizes
     group = np.repeat(np.arange(len(sittings)), sizes)
-    offsets = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    own = values[order[np.repeat(begins[sittings], sizes) + offsets]]
-    ranked = np.lexsort((-own, group))
-    top = offsets < 3  # within each group the places 0, 1, 2 of the ranking
+    own = values[order[np.arange(len(group)) + np.repeat(begins[sittings] - starts, sizes)]]
+    filled = sizes > 0
     sums = np.zeros(len(sittings), np.float32)
-    np.add.at(sums, group[ranked][top], own[ranked][top])
+    for place in range(3):  # take the highest of each sitting, three times: far quicker than sorting
+        best = np.full(len(sittings), -np.inf, np.float32)
+        best[filled] = np.maximum.reduceat(own, starts[filled]) if len(own) else 0.0
+        sums += np.where(sizes > place, best, 0.0)
+        at = np.flatnonzero(own == best[group])
+        own[at[np.flatnonzero(np.diff(group[at], prepend=-1))]] = -np.inf
     means = sums / np.maximum(np.minimum(sizes, 3), 1)
     return np.asarray(means[where], np.float32)

@@ -8,11 +8,11 @@ from tests.faces.conftest import CommandLine
 def test_a_hit_shows_title_source_day_speaker_and_the_words_in_brackets(sample: CommandLine) -> None:
     ran = sample("search", "nginx", "reverse", "proxy")
     assert ran.code == 0
-    first, message = ran.out.splitlines()[:2]
+    first, *messages = ran.out.splitlines()[:3]
     assert first.startswith("1  Full Stack App Planning")
     assert "ChatGPT - 13 Jan 2024" in first
-    assert message.split()[0] == "you"
-    assert "[nginx] [reverse] [proxy]" in message
+    assert {message.removeprefix("   >").split()[0] for message in messages} == {"you", "ChatGPT"}
+    assert all("[nginx] [reverse] [proxy]" in message for message in messages)
     assert ran.out.splitlines()[-1].endswith("recollect show 1 - --why - --json")
     assert ran.err == ""
 

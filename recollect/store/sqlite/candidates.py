@@ -30,8 +30,6 @@ PIECES = "SELECT passages, counts FROM piece_count WHERE ns = ?"
 
 Group = list[tuple[Postings, float, float]]  # postings, weight and idf of a query term and its alternatives
 
-_DAY = 86_400_000_000
-
 
 def signals(connection: apsw.Connection, corpus: Corpus, probe: Probe) -> Signals:
     """The pool of a probe in one lane."""
@@ -138,9 +136,9 @@ def _speaker(connection: apsw.Connection, corpus: Corpus, probe: Probe) -> Float
 def _dates(corpus: Corpus, probe: Probe) -> Float:
     if not probe.spans:
         return np.zeros(corpus.size, np.float32)
-    time = corpus.columns["time"]
-    inside, near = closeness(np.where(time > 0, time // _DAY, -1), probe.spans)
-    return (probe.span_weights[0] * inside + probe.span_weights[1] * near).astype(np.float32)
+    days, of_row = corpus.days
+    inside, near = closeness(days, probe.spans)
+    return (probe.span_weights[0] * inside + probe.span_weights[1] * near).astype(np.float32)[of_row]
 
 
 def _pool(corpus: Corpus, allowed: Bool, lead: Float, narrow: Float, dense: Float, size: int) -> Int:

@@ -32,6 +32,7 @@ QUALITY = """
 SELECT p.row, q.vector FROM quality_vector q JOIN passage p ON p.num = q.num WHERE q.ns = ? AND p.lane = ?
 """
 
+_DAY = 86_400_000_000
 _CACHED_TERMS = 4096
 _RELOAD_AFTER = 20_000  # rows kept in dictionaries before a reload moves them to postings
 _NO_POSTINGS = (np.zeros(0, np.int64), np.zeros(0, np.float32))
@@ -134,7 +135,7 @@ class Corpus:
     def _derive(self) -> None:
         if len(self._alive) < self.size:
             self._alive = np.concatenate([self._alive, np.ones(self.size - len(self._alive), bool)])
-        for derived in ("links", "sittings", "lengths", "people", "years"):
+        for derived in ("links", "sittings", "lengths", "people", "years", "days"):
             self.__dict__.pop(derived, None)
 
     # --- what a search reads ---------------------------------------------------------------------------------------
@@ -198,6 +199,13 @@ class Corpus:
         time = self.columns["time"][self.alive]
         known = np.unique(time[time > 0].astype("datetime64[us]").astype("datetime64[Y]"))
         return [int(year) + 1970 for year in known.astype(np.int64)]
+
+    @cached_property
+    def days(self) -> tuple[Int, Int]:
+        """The days on which something was said, since 1970, -1: unknown; and the place of each row's day in them."""
+        time = self.columns["time"]
+        days, of_row = np.unique(np.where(time > 0, time // _DAY, -1), return_inverse=True)
+        return days, of_row
 
     @cached_property
     def people(self) -> Bool:
