@@ -98,7 +98,7 @@ class Importing:
         found: list[Found] = []
         unknown: list[Entry] = []
         for path in paths:
-            of_path, rest = detect(walk(path, self._problems), forced)
+            of_path, rest = detect(walk(path, self._problems), self._problems, forced)
             found += of_path
             unknown += rest
         if not found:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from recollect.embedding import Embedder
 from recollect.errors import InvalidInput, NotFound, StoreError
-from recollect.importers.assemble import chunks_of
+from recollect.importers.assemble import chunks_of, clean_part, message_chunks
 from recollect.importers.merge import Plan, plan
 from recollect.record import (
     Chunk,
@@ -33,6 +33,7 @@ from recollect.record import (
 from recollect.search.indexing import document_passages, is_person, message_passages, thread_passages, title_passages
 from recollect.store import Batch, End, StaleChange, Stand, Store, ThreadChange
 from recollect.store.passages import Passage
+from recollect.text.clean import clean_metadata, clean_title
 from recollect.text.windows import window_spans
 
 _ATTEMPTS = 20
@@ -171,10 +172,14 @@ class Ingest:
     def append(self, conversation: Conversation, message: Message, calls: Sequence[ToolCall] = ()) -> Message:
         """Adds a message to the end of a conversation (made, where it is not there), or below `message.parent_id`.
 
-        The cost does not depend on how long the conversation is. Raises NotFound for a parent that is not in it.
+        The cost does not depend on how long the conversation is. What is there already is not added again. Raises
+        NotFound for a parent that is not in it, InvalidInput where another message has this id.
         """
         self._settle_embedder()
+        message = _cleaned(message)
         for _ in range(_ATTEMPTS):
+            if known := self._store.messages(self._namespace, [message.id]):
+                return _repeated(known[0], message)
             end = self._store.end(self._namespace, conversation.id)
             change, placed, previous = self._appended(conversation, message, calls, end)
             people = is_person(message.speaker) or bool(end and end.named)
@@ -205,7 +210,7 @@ class Ingest:
             edited = replace(
                 message, content=content, versions=(*message.versions, version), tokens=self._count_tokens(content)
             )
-            chunks = tuple(chunks_of(edited.id, content, count_tokens=self._count_tokens))
+            chunks = tuple(message_chunks(edited, count_tokens=self._count_tokens))
             change = ThreadChange(end.conversation, base_revision=end.revision, edited=[edited], chunks=chunks)
             passages = self._passages_again(edited, end)
             batch = Batch(changes=[change], passages=passages, reindexed=[edited.id])
@@ -223,12 +228,20 @@ class Ingest:
     def restore(self, message_ids: Sequence[NodeId]) -> None:
         """Takes deletions back. Raises NotFound."""
         self._store.set_deleted(self._namespace, message_ids, False)
-        passages = []
+        passages, again = [], list(message_ids)
         for message in self._store.messages(self._namespace, message_ids):
             end = self._store.end(self._namespace, message.conversation_id)
             assert end is not None
-            passages += self._passages_again(message, end)
-        self._store.write(self._namespace, Batch(passages=passages, reindexed=list(message_ids)))
+            calls = self._calls(message.id)
+            again += [call.id for call in calls]
+            passages += self._passages_again(message, end, calls)
+        self._store.write(self._namespace, Batch(passages=passages, reindexed=again))
+
+    def _calls(self, message_id: NodeId) -> list[ToolCall]:
+        """The tool calls of a message as they are stored: a result that is a message of its own is not in them."""
+        edges = self._store.neighbours(self._namespace, message_id, ["CALLED_BY"], inward=True)
+        calls = self._store.tool_calls(self._namespace, [edge.source_id for edge in edges])
+        return [replace(call, result="") if call.result_message_id else call for call in calls]
 
     def _message(self, message_id: NodeId) -> Message:
         found = self._store.messages(self._namespace, [message_id])
@@ -236,11 +249,11 @@ class Ingest:
             raise NotFound(f"There is no message {message_id}.", hint="recollect search finds messages.")
         return found[0]
 
-    def _passages_again(self, message: Message, end: End) -> list[Passage]:
+    def _passages_again(self, message: Message, end: End, calls: Sequence[ToolCall] = ()) -> list[Passage]:
         previous = self._said_before(message.parent_id, message.kind)
         people = is_person(message.speaker) or end.named
         return message_passages(
-            message, previous, people=people, embedder=self._embedder, count_tokens=self._count_tokens
+            message, previous, people=people, embedder=self._embedder, count_tokens=self._count_tokens, calls=calls
         )
 
     def _said_before(self, parent_id: NodeId | None, kind: Kind) -> Message | None:
@@ -282,7 +295,7 @@ class Ingest:
             added=[message],
             tool_calls=calls,
             turns=self._turns(message, end),
-            chunks=tuple(chunks_of(message.id, message.content, count_tokens=self._count_tokens)),
+            chunks=tuple(message_chunks(message, count_tokens=self._count_tokens)),
             windows=_last_windows(conversation.id, message.position + 1),
         )
 
@@ -310,13 +323,35 @@ class Ingest:
             replace(stored.conversation, leaf_id=message.id, updated=updated),
             (replace(message, position=len(stored.messages)),),
             tool_calls=tuple(calls),
-            chunks=tuple(chunks_of(message.id, message.content, count_tokens=self._count_tokens)),
+            chunks=tuple(message_chunks(message, count_tokens=self._count_tokens)),
         )
         made = plan(incoming, Stand(end.revision, None), lambda: stored)
         if made is None:
             raise InvalidInput(f"Message {message.id} is there already.")
         placed = next(m for m in made.thread.messages if m.id == message.id)
         return replace(made.change, digest=None), placed, self._said_before(message.parent_id, message.kind)
+
+
+def _cleaned(message: Message) -> Message:
+    """The message as every store accepts it. Its words are clean already."""
+    return replace(
+        message,
+        speaker=clean_title(message.speaker) or None if message.speaker else None,
+        model=clean_title(message.model) or None if message.model else None,
+        parts=tuple(clean_part(part) for part in message.parts),
+        metadata=clean_metadata(message.metadata) if message.metadata else message.metadata,
+    )
+
+
+def _repeated(known: Message, message: Message) -> Message:
+    """The message that is there, where it is the same: an append that was tried twice is one."""
+    if (known.conversation_id, known.role) != (message.conversation_id, message.role) or not (
+        known.content == message.content or any(version.content == message.content for version in known.versions)
+    ):
+        raise InvalidInput(
+            f"There is another message {message.id} already.", hint="Leave the id out, or take a new one."
+        )
+    return known
 
 
 def _last_windows(conversation_id: NodeId, count: int) -> tuple[Window, ...]:

@@ -64,7 +64,7 @@ def assemble(
         messages=messages,
         tool_calls=calls,
         turns=turns_of(messages),
-        chunks=tuple(_message_chunks(messages, calls, count_tokens)),
+        chunks=tuple(_all_chunks(messages, calls, count_tokens)),
         windows=windows_of(messages, conversation_id),
     )
 
@@ -151,7 +151,7 @@ def _messages(
             active=placed.active,
             model=clean_title(placed.draft.model) if placed.draft.model else None,
             tokens=count_tokens(placed.draft.content) if placed.draft.content else 0,
-            parts=tuple(_clean_part(part) for part in placed.draft.parts),
+            parts=tuple(clean_part(part) for part in placed.draft.parts),
             metadata=clean_metadata(placed.draft.metadata) if placed.draft.metadata else placed.draft.metadata,
         )
         for position, placed in enumerate(formed.placed)
@@ -167,7 +167,8 @@ def _message_id(source: str, key: str, placed: Placed) -> NodeId:
     return stable_id("message", source, key, draft.source_id)
 
 
-def _clean_part(part: Part) -> Part:
+def clean_part(part: Part) -> Part:
+    """The part as every store accepts it."""
     return Part(part.kind, clean_title(part.name), clean_text(part.text), clean_metadata(part.metadata))
 
 
@@ -227,14 +228,19 @@ def turns_of(messages: Sequence[Message]) -> tuple[Turn, ...]:
     )
 
 
-def _message_chunks(
+def message_chunks(message: Message, *, count_tokens: Callable[[str], int]) -> Iterator[Chunk]:
+    """The chunks of a message's words and of what hangs on it."""
+    if message.tokens > CHUNK_TOKENS:
+        yield from chunks_of(message.id, message.content, count_tokens=count_tokens)
+    for number, part in enumerate(message.parts):
+        yield from chunks_of(message.id, part.text, count_tokens=count_tokens, part=number)
+
+
+def _all_chunks(
     messages: Sequence[Message], calls: Sequence[ToolCall], count_tokens: Callable[[str], int]
 ) -> Iterator[Chunk]:
     for message in messages:
-        if message.tokens > CHUNK_TOKENS:
-            yield from chunks_of(message.id, message.content, count_tokens=count_tokens)
-        for number, part in enumerate(message.parts):
-            yield from chunks_of(message.id, part.text, count_tokens=count_tokens, part=number)
+        yield from message_chunks(message, count_tokens=count_tokens)
     for call in calls:
         yield from chunks_of(call.id, call.result, count_tokens=count_tokens)
 

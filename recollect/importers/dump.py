@@ -27,10 +27,9 @@ class Dump:
 
     def recognises(self, entry: Entry) -> bool:
         """By its first line."""
-        first = entry.peek(4096).split(b"\n", 1)[0]
         try:
-            head = orjson.loads(first)
-        except orjson.JSONDecodeError:
+            head = orjson.loads(entry.peek(4096).split(b"\n", 1)[0])
+        except (orjson.JSONDecodeError, ImportProblem, OSError):
             return False
         return isinstance(head, dict) and "recollect_dump" in head
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from recollect.errors import InvalidInput
-from recollect.importers.base import Entry, Importer
+from recollect.errors import ImportProblem, InvalidInput
+from recollect.importers.base import Entry, Importer, Problems
 from recollect.importers.chatgpt import ChatGPT
 from recollect.importers.claude_ai import ClaudeAI
 from recollect.importers.claude_code import ClaudeCode
@@ -50,8 +50,13 @@ def reader_named(name: str) -> Reader:
     raise InvalidInput(f"{name!r} is no format that I read.", hint=f"Formats: {names}.")
 
 
-def detect(entries: Iterable[Entry], forced: Reader | None = None) -> tuple[list[Found], list[Entry]]:
-    """The files by format and container, and those that are of none. A forced reader takes every file it could be."""
+def detect(
+    entries: Iterable[Entry], problems: Problems, forced: Reader | None = None
+) -> tuple[list[Found], list[Entry]]:
+    """The files by format and container, and those that are of none. A forced reader takes every file it could be.
+
+    Files that could hold chats and whose beginning cannot be read go into `problems`.
+    """
     groups: dict[tuple[str, str], list[Entry]] = {}
     readers: dict[str, Reader] = {}
     unknown: list[Entry] = []
@@ -59,6 +64,7 @@ def detect(entries: Iterable[Entry], forced: Reader | None = None) -> tuple[list
         reader = _reader_of(entry) if forced is None else forced if _could_be(entry) else None
         if reader is None:
             unknown.append(entry)
+            _tell_unreadable(entry, problems)
         else:
             readers[reader.name] = reader
             groups.setdefault((entry.container, reader.name), []).append(entry)
@@ -86,6 +92,14 @@ def _reader_of(entry: Entry) -> Reader | None:
     if not _could_be(entry):
         return None
     return next((reader for reader in READERS if reader.recognises(entry)), None)
+
+
+def _tell_unreadable(entry: Entry, problems: Problems) -> None:
+    try:
+        if _could_be(entry):
+            entry.peek()
+    except (ImportProblem, OSError) as problem:
+        problems.lost(entry.place, str(problem))
 
 
 def _could_be(entry: Entry) -> bool:

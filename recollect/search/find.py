@@ -36,6 +36,7 @@ _FEW_TERMS = 5
 _ALL_WORDS, _AS_TYPED, _QUOTED = 6.0, 3.0, 1.0
 #: So many passages are ranked for each result wanted; the groups are made of them.
 _RANKED = 50
+_ALL = 0.999  # of the question's idf: every word of it
 _LIKE = 0.30  # cosine of a run of sentences from which meaning alone makes a result
 _TITLES = 100  # that are scored
 _TITLE_SHARE = 0.6  # of the question that a title must hold to count
@@ -121,14 +122,15 @@ class _Asked:
 
     # --- ranking ---------------------------------------------------------------------------------------------------
     def ranked(self) -> list[Ranked]:
-        """Messages, best first: what was said, and what was not only where it is asked for or nothing said matches."""
-        kinds = self._search.filter.kinds
-        found: list[Ranked] = []
-        if not kinds or set(kinds) & set(SAID_KINDS):
-            found = self._lane(Lane.SAID)
-        if set(kinds) - set(SAID_KINDS) or (not kinds and not found):
-            found += self._lane(Lane.OTHER)
-        return found
+        """Passages, best first. What nobody said comes among the rest where its kind is asked for, else after it."""
+        kinds = set(self._search.filter.kinds)
+        said = self._lane(Lane.SAID) if not kinds or kinds & set(SAID_KINDS) else []
+        if kinds - set(SAID_KINDS):
+            return sorted([*said, *self._lane(Lane.OTHER)], key=lambda entry: -entry.score)
+        if kinds or (said and not self._is_typed()) or any(entry.share >= _ALL for entry in said):
+            return said
+        other = [entry for entry in self._lane(Lane.OTHER) if entry.share >= _ALL or not said]
+        return [entry for entry in said if entry.share > 0] + other if other else said
 
     def _lane(self, lane: Lane) -> list[Ranked]:
         signals = self._signals(lane)
@@ -310,10 +312,11 @@ class _Asked:
 
 def _ranked(signals: Signals, scores: Scores, order: Int) -> list[Ranked]:
     columns = (order, signals.passages[order], signals.messages[order], signals.conversations[order])
-    values = zip(*(c.tolist() for c in (*columns, signals.kinds[order], scores.total[order])), strict=True)
+    figures = (signals.kinds[order], scores.total[order], own_coverage(signals)[order])
+    values = zip(*(column.tolist() for column in (*columns, *figures)), strict=True)
     return [
-        Ranked(passage, message, conversation, KINDS[kind], total, _Terms(scores, i))
-        for i, passage, message, conversation, kind, total in values
+        Ranked(passage, message, conversation, KINDS[kind], total, share, _Terms(scores, i))
+        for i, passage, message, conversation, kind, total, share in values
     ]
 
 

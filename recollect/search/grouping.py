@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from recollect.record import Kind, Message, Namespace, NodeId, Role, Window
 from recollect.search.result import Hit, MessageHit, Why
@@ -20,13 +21,17 @@ _BESIDE = 4  # positions around a hit among which its question or answer is soug
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """A passage with its score. Equal numbers of messages and conversations mean the same ones, 0 none."""
+    """A passage with its score. Equal numbers of messages and conversations mean the same ones, 0 none.
+
+    `share` is how much of the question's idf its own words hold.
+    """
 
     passage: int
     message: int
     conversation: int
     kind: str
     score: float
+    share: float
     terms: Mapping[str, float]
 
 
@@ -140,13 +145,14 @@ def _hits(
 ) -> dict[NodeId | None, MessageHit]:
     ids = [f.text.message_id for f in found if f.text.message_id is not None]
     messages = {message.id: message for message in store.messages(namespace, ids)}
+    beside = _beside(store, namespace, messages.values())
     hits: dict[NodeId | None, MessageHit] = {}
     for f in found:
         message = messages.get(f.text.message_id) if f.text.message_id else None
         if message is not None:
             snippet, words = excerpt_and_words(f.text.text, wanted, phrases)
             why = Why(f.rank, dict(f.ranked.terms), words, _found_in(f))
-            hits[message.id] = MessageHit(message, f.ranked.score, snippet, why, _beside(store, namespace, message))
+            hits[message.id] = MessageHit(message, f.ranked.score, snippet, why, beside.get(message.id))
     return hits
 
 
@@ -154,18 +160,46 @@ def _found_in(found: _Found) -> str:
     return "tool" if found.text.owner == Owner.TOOL_CALL else found.ranked.kind
 
 
-def _beside(store: Store, namespace: Namespace, message: Message) -> Message | None:
-    """The answer to what a user said, or the question that an assistant answered (RANKING.md 4)."""
-    if message.kind is not Kind.SAID:
-        return None
+def _beside(store: Store, namespace: Namespace, messages: Iterable[Message]) -> dict[NodeId, Message]:
+    """The answer to what a user said, the question that an assistant answered (RANKING.md 4), by the message's id."""
+    said = sorted((m for m in messages if m.kind is Kind.SAID), key=lambda m: (m.conversation_id, m.position))
+    near: dict[tuple[NodeId, int], Message] = {}
+    for conversation_id, group in groupby(said, key=lambda m: m.conversation_id):
+        for first, last in _joined(_looked_at(message) for message in group):
+            around = store.around(namespace, conversation_id, first, last)
+            near.update({(conversation_id, m.position): m for m in around})
+    found = ((message.id, _answer_or_question(message, near)) for message in said)
+    return {message_id: other for message_id, other in found if other is not None}
+
+
+def _looked_at(message: Message) -> tuple[int, int]:
     at = message.position
-    if message.role is Role.USER:
-        near = store.around(namespace, message.conversation_id, at + 1, at + _BESIDE)
-        after = (m for m in near if m.kind is Kind.SAID and m.active == message.active)
-        return next((m for m in after if m.role is not Role.USER), None)
-    near = store.around(namespace, message.conversation_id, max(0, at - _BESIDE), at - 1)
-    before = (m for m in reversed(near) if m.kind is Kind.SAID)
-    return next((m for m in before if m.role is Role.USER), None)
+    return (at + 1, at + _BESIDE) if message.role is Role.USER else (max(0, at - _BESIDE), at - 1)
+
+
+def _joined(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The spans with those that touch made one: each is one look into the store."""
+    joined: list[tuple[int, int]] = []
+    for first, last in sorted(spans):
+        if joined and first <= joined[-1][1] + 1:
+            joined[-1] = (joined[-1][0], max(last, joined[-1][1]))
+        else:
+            joined.append((first, last))
+    return joined
+
+
+def _answer_or_question(message: Message, near: Mapping[tuple[NodeId, int], Message]) -> Message | None:
+    first, last = _looked_at(message)
+    by_user = message.role is Role.USER
+    places = range(first, last + 1) if by_user else range(last, first - 1, -1)
+    for other in (near.get((message.conversation_id, place)) for place in places):
+        if other is None or other.kind is not Kind.SAID:
+            continue
+        if by_user and other.role is not Role.USER and other.active == message.active:
+            return other
+        if not by_user and other.role is Role.USER:
+            return other
+    return None
 
 
 def _single(store: Store, namespace: Namespace, hit: MessageHit, found: _Found) -> Hit | None:

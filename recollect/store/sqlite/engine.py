@@ -14,13 +14,15 @@ import orjson
 from recollect.errors import StoreError
 from recollect.record import Document, Edge, Message, Namespace, NodeId, Thread, ToolCall, Window
 from recollect.record.nodes import Chunk
+from recollect.store import pool
 from recollect.store.base import Batch, ConversationFilter, ConversationRow, Counts, End, Stand, Violation
 from recollect.store.passages import Lane, PassageText, Probe, QualityVectors, Signals, TokenRows
-from recollect.store.sqlite import candidates, index, read, texts, write
+from recollect.store.sqlite import index, read, texts, write
+from recollect.store.sqlite.candidates import CorpusReader
 from recollect.store.sqlite.check import violations
 from recollect.store.sqlite.connection import Database
 from recollect.store.sqlite.corpus import Corpus
-from recollect.store.sqlite.vocabulary import spelled
+from recollect.store.vocabulary import spelled
 
 NAMESPACES = """
 SELECT name FROM namespace n WHERE EXISTS (SELECT 1 FROM conversation c WHERE c.ns = n.ns)
@@ -169,7 +171,7 @@ class SQLiteStore:
     def signals(self, namespace: Namespace, probe: Probe) -> Signals:
         """The pool of a question."""
         with self._corpus(namespace, probe.lane) as (connection, corpus):
-            return candidates.signals(connection, corpus, probe)
+            return pool.signals(corpus, CorpusReader(connection, corpus), probe)
 
     def speakers(self, namespace: Namespace) -> list[str]:
         """Names of people, sorted."""

@@ -16,30 +16,10 @@ import numpy as np
 import orjson
 
 from recollect.record import NodeId
-from recollect.store.passages import KINDS, Lane, Owner, Passage, QualityVectors
+from recollect.store.columns import COLUMNS, SEGMENT_ROWS, SETTLED_ROWS, column_values
+from recollect.store.passages import Lane, Passage, QualityVectors
 from recollect.store.quantize import to_int8
 from recollect.store.sqlite.write import TOUCH_NAMESPACE
-
-#: What is kept resident of each passage. `previous` and `sitting` are numbers of messages, 0: none; `time` 0: unknown.
-COLUMNS = np.dtype(
-    [
-        ("num", "<i8"),
-        ("message", "<i8"),
-        ("conversation", "<i8"),
-        ("previous", "<i8"),
-        ("sitting", "<i8"),
-        ("time", "<i8"),
-        ("length", "<u4"),
-        ("speaker", "<u4"),
-        ("flags", "<u4"),
-        ("kind", "u1"),
-        ("owner", "u1"),
-        ("first", "u1"),  # 1: the passage that stands for its message to its neighbours
-    ]
-)
-#: So many passages make a segment; fewer wait in the tail, whose terms every loading process reads whole.
-SEGMENT_ROWS = 2048
-_SETTLED = 256
 
 NEXT_ROW = "SELECT coalesce(max(row) + 1, 0) FROM passage WHERE ns = ? AND lane = ?"
 ADD_PASSAGE = """
@@ -112,7 +92,7 @@ def add_passages(connection: apsw.Connection, ns: int, passages: Sequence[Passag
 def settle(connection: apsw.Connection, ns: int) -> None:
     """Seals tails that are long enough to be worth it."""
     for lane in Lane:
-        if connection.execute(TAIL_SIZE, (ns, lane)).get >= _SETTLED:
+        if connection.execute(TAIL_SIZE, (ns, lane)).get >= SETTLED_ROWS:
             _seal(connection, ns, lane, SEGMENT_ROWS)
 
 
@@ -162,6 +142,7 @@ def _add_to_tail(
     columns = np.zeros(len(passages), COLUMNS)
     vectors, _ = to_int8(np.stack([p.vector for p in passages]))
     nums: list[int] = []
+    numbers = {message_id: number for message_id, (number, _) in messages.items()}
     sittings: dict[NodeId, int] = {}
     conversations: dict[NodeId, int] = {}
     for i, p in enumerate(passages):
@@ -174,20 +155,7 @@ def _add_to_tail(
         sitting = _sitting(connection, ns, p, message, sittings)
         values = (ns, lane, first + i, p.owner, p.owner_id, p.part, p.start, p.end, sitting)
         nums.append(connection.execute(ADD_PASSAGE, values).get)
-        columns[i] = (
-            nums[i],
-            message,
-            conversation,
-            messages[p.previous_id][0] if p.previous_id in messages else 0,
-            sitting,
-            p.timestamp or 0,
-            max(1, sum(p.terms.values())),
-            speakers.get(p.speaker or "", 0),
-            p.flags,
-            KINDS.index(p.kind),
-            p.owner,
-            int(p.owner == Owner.MESSAGE and p.part < 0 and p.chunk == 0),
-        )
+        columns[i] = column_values(p, nums[i], conversation, numbers, sitting, speakers)
     connection.executemany(
         ADD_TAIL,
         (

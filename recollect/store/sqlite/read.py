@@ -10,38 +10,41 @@ import orjson
 
 from recollect.record import Conversation, Document, Edge, Message, NodeId, Thread, ToolCall, Turn, Window
 from recollect.record.nodes import Chunk
+from recollect.store import rows
 from recollect.store.base import ConversationFilter, ConversationRow, Counts, End, Stand
-from recollect.store.sqlite import rows
-from recollect.store.sqlite.rows import unpack_metadata
+from recollect.store.rows import unpack_metadata
+from recollect.store.sqlite import columns
 
 STANDS = """
 SELECT id, revision, digest FROM conversation WHERE ns = ?1 AND id IN (SELECT value FROM json_each(?2))
 """
-THREAD_CONVERSATION = f"SELECT {rows.CONVERSATION}, c.num, c.revision FROM conversation c WHERE c.ns = ? AND c.id = ?"
+THREAD_CONVERSATION = (
+    f"SELECT {columns.CONVERSATION}, c.num, c.revision FROM conversation c WHERE c.ns = ? AND c.id = ?"
+)
 THREAD_MESSAGES = f"""
-SELECT {rows.MESSAGE} FROM message m JOIN conversation c ON c.num = m.conversation
+SELECT {columns.MESSAGE} FROM message m JOIN conversation c ON c.num = m.conversation
 WHERE m.conversation = ? ORDER BY m.position, m.num
 """
 THREAD_TOOL_CALLS = f"""
-SELECT {rows.TOOL_CALL} FROM tool_call t JOIN conversation c ON c.num = t.conversation
+SELECT {columns.TOOL_CALL} FROM tool_call t JOIN conversation c ON c.num = t.conversation
 WHERE t.conversation = ? ORDER BY t.position, t.id
 """
 THREAD_TURNS = f"""
-SELECT {rows.TURN} FROM turn t JOIN conversation c ON c.num = t.conversation
+SELECT {columns.TURN} FROM turn t JOIN conversation c ON c.num = t.conversation
 WHERE t.conversation = ? ORDER BY t.position, t.id
 """
 THREAD_CHUNKS = f"""
-SELECT {rows.CHUNK} FROM chunk WHERE ns = ?1 AND parent_id IN (
+SELECT {columns.CHUNK} FROM chunk WHERE ns = ?1 AND parent_id IN (
     SELECT id FROM message WHERE conversation = ?2 UNION ALL SELECT id FROM tool_call WHERE conversation = ?2)
 ORDER BY parent_id, part, idx
 """
 THREAD_WINDOWS = "SELECT idx, start, end FROM window WHERE conversation = ? ORDER BY idx"
 END_LEAF = f"""
-SELECT {rows.MESSAGE} FROM message m JOIN conversation c ON c.num = m.conversation WHERE m.ns = ? AND m.id = ?
+SELECT {columns.MESSAGE} FROM message m JOIN conversation c ON c.num = m.conversation WHERE m.ns = ? AND m.id = ?
 """
 END_POSITION = "SELECT max(position) FROM message WHERE conversation = ?"
 END_TURN = f"""
-SELECT {rows.TURN} FROM turn t JOIN conversation c ON c.num = t.conversation
+SELECT {columns.TURN} FROM turn t JOIN conversation c ON c.num = t.conversation
 WHERE t.conversation = ? ORDER BY t.position DESC LIMIT 1
 """
 END_WINDOW = "SELECT idx, start, end FROM window WHERE conversation = ? ORDER BY idx DESC LIMIT 1"
@@ -53,7 +56,7 @@ SELECT w.idx, w.start, w.end FROM conversation c JOIN window w ON w.conversation
 WHERE c.ns = ? AND c.id = ? ORDER BY w.idx
 """
 LIST_CONVERSATIONS = f"""
-SELECT {rows.CONVERSATION}, (SELECT count(*) FROM message m WHERE m.conversation = c.num AND NOT m.deleted)
+SELECT {columns.CONVERSATION}, (SELECT count(*) FROM message m WHERE m.conversation = c.num AND NOT m.deleted)
 FROM conversation c
 WHERE c.ns = ?1 AND NOT c.deleted
   AND (?2 IS NULL OR c.source IN (SELECT value FROM json_each(?2)))
@@ -64,11 +67,11 @@ ORDER BY coalesce(c.updated, c.created) DESC NULLS LAST, c.num DESC LIMIT ?6 OFF
 """
 CONVERSATION_IDS = "SELECT id FROM conversation WHERE ns = ? ORDER BY id"
 MESSAGES = f"""
-SELECT {rows.MESSAGE} FROM message m JOIN conversation c ON c.num = m.conversation
+SELECT {columns.MESSAGE} FROM message m JOIN conversation c ON c.num = m.conversation
 WHERE m.ns = ?1 AND m.id IN (SELECT value FROM json_each(?2))
 """
 AROUND = f"""
-SELECT {rows.MESSAGE} FROM conversation c JOIN message m ON m.conversation = c.num
+SELECT {columns.MESSAGE} FROM conversation c JOIN message m ON m.conversation = c.num
 WHERE c.ns = ? AND c.id = ? AND m.position BETWEEN ? AND ? ORDER BY m.position, m.num
 """
 IDS_ENDING = """
@@ -80,16 +83,16 @@ SELECT id FROM conversation WHERE ns = ?1 AND (id = ?2 OR source_id = ?3)
 UNION ALL SELECT id FROM message WHERE ns = ?1 AND (id = ?2 OR source_id = ?3) LIMIT ?4
 """
 TOOL_CALLS = f"""
-SELECT {rows.TOOL_CALL}, r.content FROM tool_call t JOIN conversation c ON c.num = t.conversation
+SELECT {columns.TOOL_CALL}, r.content FROM tool_call t JOIN conversation c ON c.num = t.conversation
 LEFT JOIN message r ON r.ns = t.ns AND r.id = t.result_message_id
 WHERE t.ns = ?1 AND t.id IN (SELECT value FROM json_each(?2))
 """
 CALLS_OF = "SELECT id FROM tool_call WHERE ns = ?1 AND message_id IN (SELECT value FROM json_each(?2))"
 DOCUMENT_IDS = "SELECT id FROM document WHERE ns = ? ORDER BY id"
 DOCUMENTS = f"""
-SELECT {rows.DOCUMENT} FROM document WHERE ns = ?1 AND id IN (SELECT value FROM json_each(?2)) ORDER BY id
+SELECT {columns.DOCUMENT} FROM document WHERE ns = ?1 AND id IN (SELECT value FROM json_each(?2)) ORDER BY id
 """
-CHUNKS = f"SELECT {rows.CHUNK} FROM chunk WHERE ns = ? AND parent_id = ? ORDER BY part, idx"
+CHUNKS = f"SELECT {columns.CHUNK} FROM chunk WHERE ns = ? AND parent_id = ? ORDER BY part, idx"
 EDGES = "SELECT source_id, type, target_id, properties FROM edge WHERE ns = ? ORDER BY source_id, type, target_id"
 # The relations that fields say, beside those written as edges; one face for both.
 OUTWARD = """

@@ -11,7 +11,7 @@ from recollect.errors import NotFound
 from recollect.record import Document, Edge, Namespace, NodeId, to_microseconds
 from recollect.record.nodes import Chunk
 from recollect.store.base import StaleChange, ThreadChange
-from recollect.store.sqlite.rows import message_row, pack
+from recollect.store.rows import message_row, pack
 
 ADD_NAMESPACE = "INSERT INTO namespace (name) VALUES (?) ON CONFLICT (name) DO NOTHING"
 FIND_NAMESPACE = "SELECT ns FROM namespace WHERE name = ?"

@@ -1,4 +1,4 @@
-"""From rows of SQLite to records and back."""
+"""From rows, as the engines read them, to records and back."""
 
 from __future__ import annotations
 
@@ -27,18 +27,6 @@ from recollect.record import (
 )
 from recollect.record.nodes import Chunk
 
-CONVERSATION = "c.id, c.source, c.source_id, c.title, c.created, c.updated, c.leaf_id, c.metadata, c.deleted"
-MESSAGE = (
-    "m.id, c.id, m.role, m.content, m.kind, m.speaker, m.timestamp, m.parent_id, m.source_id, m.position, m.active,"
-    " m.model, m.tokens, m.parts, m.metadata, m.versions, m.deleted"
-)
-TOOL_CALL = (
-    "t.id, t.message_id, c.id, t.name, t.arguments, t.result, t.result_message_id, t.timestamp, t.position, t.metadata"
-)
-TURN = "t.id, c.id, t.position, t.query_id, t.response_ids, t.resolved_query, t.entities, t.source_chunk_ids"
-CHUNK = "id, parent_id, idx, start, end, tokens, part"
-DOCUMENT = "id, source, title, content, source_id, created, metadata"
-
 Row = Sequence[Any]
 
 
@@ -57,7 +45,7 @@ def unpack_metadata(text: str | None) -> Metadata:
 
 
 def conversation(row: Row) -> Conversation:
-    """From the columns CONVERSATION."""
+    """From the columns of CONVERSATION."""
     return Conversation(
         id=row[0],
         source=row[1],
