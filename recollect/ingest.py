@@ -277,6 +277,8 @@ class Ingest:
             placed = replace(message, position=0, active=True)
             return self._change(conversation, 0, placed, calls, None), placed, None
         parent_id = message.parent_id or (end.leaf.id if end.leaf else None)
+        if end.leaf is not None and message.kind is Kind.TOOL and self._called_alike(end.leaf, parent_id):
+            parent_id = end.leaf.id
         if parent_id is not None and (end.leaf is None or parent_id != end.leaf.id):
             return self._branched(end, replace(message, parent_id=parent_id), calls)
         placed = replace(message, parent_id=parent_id, position=end.message_count, active=True)
@@ -285,6 +287,14 @@ class Ingest:
         updated = max((t for t in (end.conversation.updated, message.timestamp) if t), default=None)
         grown = replace(end.conversation, updated=updated)
         return self._change(grown, end.revision, placed, calls, end), placed, self._said_before(parent_id, message.kind)
+
+    def _called_alike(self, leaf: Message, asked: NodeId | None) -> bool:
+        """Whether only results of tools stand between a message and the leaf: several calls of it are no branches."""
+        while leaf.kind is Kind.TOOL and leaf.parent_id is not None:
+            if leaf.parent_id == asked:
+                return True
+            leaf = self._message(leaf.parent_id)
+        return False
 
     def _change(
         self, conversation: Conversation, revision: int, message: Message, calls: Sequence[ToolCall], end: End | None

@@ -17,6 +17,7 @@ import argparse
 import io
 import os
 import re
+import runpy
 import shlex
 import shutil
 import sys
@@ -39,6 +40,7 @@ PREPARED = "<!-- examples: the sample archive -->"
 _FENCE = re.compile(r"^```(\w*)\s*$")
 _ELISION = "…"
 _ENVIRONMENT = {"NO_COLOR": "1", "TERM": "xterm", "COLUMNS": "100", "LINES": "10000", "TZ": "UTC"}
+_DOWNLOADED = 1_790_000_000  # seconds since 1970: what is found is told newest first
 _FOREIGN = ("RECOLLECT_", "XDG_", "CLAUDE_", "CODEX_", "OPENAI_")
 
 #: What differs from run to run: durations, sizes, ids that are made anew, and the blanks before them.
@@ -92,7 +94,8 @@ def run_page(path: Path, home: Path, prepared: Path) -> list[tuple[Example, list
     text = path.read_text(encoding="utf-8")
     outputs: list[tuple[Example, list[str]]] = []
     with _at_home(home):
-        write_archive(home / "Downloads")
+        for age, download in enumerate(write_archive(home / "Downloads")):
+            os.utime(download, (_DOWNLOADED - age, _DOWNLOADED - age))
         if PREPARED in text:
             store = home / ".local" / "share" / "recollect" / "memory.db"
             store.parent.mkdir(parents=True)
@@ -201,12 +204,22 @@ class _Runner:
         name, *words = shlex.split(typed, comments=True)
         expanded = [part for word in words for part in self._expanded(word)]
         if name == "python":
-            self._names.update(__name__="__main__")
-            self._program((ROOT / expanded[0]).read_text(encoding="utf-8"))
+            self._script(ROOT / expanded[0], expanded[1:])
         elif name == "recollect":
             self._code = command_line(expanded)
         else:
             raise Wrong(f"{name} is not run here: mark the block sh")
+
+    def _script(self, path: Path, arguments: list[str]) -> None:
+        before, sys.argv = sys.argv, [str(path), *arguments]
+        try:
+            runpy.run_path(str(path), run_name="__main__")
+        except SystemExit as ended:
+            self._code = int(ended.code or 0)
+        else:
+            self._code = 0
+        finally:
+            sys.argv = before
 
     def _expanded(self, word: str) -> list[str]:
         """As a shell does with ~/ and, in the last part of such a path, *."""

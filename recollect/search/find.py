@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -36,6 +37,7 @@ _FEW_TERMS = 5
 _ALL_WORDS, _AS_TYPED, _QUOTED = 6.0, 3.0, 1.0
 #: So many passages are ranked for each result wanted; the groups are made of them.
 _RANKED = 50
+_CLOSE = 0.15  # likelihood under which nothing close was said
 _ALL = 0.999  # of the question's idf: every word of it
 _LIKE = 0.30  # cosine of a run of sentences from which meaning alone makes a result
 _TITLES = 100  # that are scored
@@ -80,6 +82,7 @@ class Searcher:
             mode=asked.mode,
             signals=asked.signals_used(),
             suggestion=asked.suggestion(),
+            close=asked.close,
             searched=asked.searched,
         )
 
@@ -115,7 +118,7 @@ class _Asked:
         self.phrases = () if self.question.is_sentence else quoted
         self._quoted = quoted if self.question.is_sentence else ()
         self.names = named(self.question.clean, store.speakers(namespace))
-        self.mode, self.searched = "instant", 0
+        self.mode, self.searched, self.close = "instant", 0, True
         self._unknown: tuple[str, ...] = ()
         self.words: tuple[str, ...] = tuple(self.question.terms)
         self._vector = searcher.embed(without_names(self.question.clean, self.names))
@@ -127,6 +130,8 @@ class _Asked:
         said = self._lane(Lane.SAID) if not kinds or kinds & set(SAID_KINDS) else []
         if kinds - set(SAID_KINDS):
             return sorted([*said, *self._lane(Lane.OTHER)], key=lambda entry: -entry.score)
+        if self._is_typed() and not self.close and not any(entry.share > 0 for entry in said):
+            said = []  # words that nobody used, and nothing like them: that is nothing, not something vaguely alike
         if kinds or (said and not self._is_typed()) or any(entry.share >= _ALL for entry in said):
             return said
         other = [entry for entry in self._lane(Lane.OTHER) if entry.share >= _ALL or not said]
@@ -136,6 +141,8 @@ class _Asked:
         signals = self._signals(lane)
         if not len(signals):
             return []
+        if lane == Lane.SAID and self.question.terms:
+            self.close = _likelihood(signals) >= _CLOSE
         scores = self._scores(signals, INSTANT if self.question.is_personal else INSTANT_TOPIC)
         order = np.argsort(-scores.total, kind="stable")
         if signals.quality:
@@ -336,6 +343,15 @@ class _Terms(Mapping[str, float]):
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
+
+
+def _likelihood(signals: Signals) -> float:
+    """How likely the lane holds an answer at all (RANKING.md 3): from the best share of the words, how many of them are
+    known, and the best cosine, in absolute values.
+    """
+    known = float((signals.frequencies > 0).mean())
+    logit = 3.2 * float(own_coverage(signals).max()) + 1.0 * known + 5.4 * float(signals.dense.max()) - 4.6
+    return 1 / (1 + math.exp(-logit))
 
 
 def _day(date: object) -> int:

@@ -72,5 +72,5 @@ class CorpusReader:
 
     def pieces(self) -> tuple[int, bytes] | None:
         """Counts of word pieces."""
-        found: tuple[int, bytes] | None = self.connection.execute(PIECES, (self.corpus.ns,)).fetchone()  # type: ignore[assignment]
+        found: tuple[int, bytes] | None = self.connection.execute(PIECES, (self.corpus.ns,)).fetchone()
         return found

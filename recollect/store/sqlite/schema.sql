@@ -125,7 +125,7 @@ CREATE INDEX edge_inward ON edge (ns, target_id, type, source_id);
 
 -- Derived for search; all of it can be thrown away and made again from the messages (docs/explanation/store.md).
 CREATE TABLE passage (
-    num INTEGER PRIMARY KEY,
+    num INTEGER PRIMARY KEY AUTOINCREMENT, -- never used again, so that a loaded index knows when all was made anew
     ns INTEGER NOT NULL REFERENCES namespace,
     lane INTEGER NOT NULL,
     row INTEGER NOT NULL, -- dense within (ns, lane): its place in the loaded index

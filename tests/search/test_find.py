@@ -1,0 +1,173 @@
+"""What somebody types finds what they meant, through the whole of search."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import recollect
+from recollect.errors import InvalidInput
+from recollect.memory import Memory
+
+TALKS = {
+    "Proxy trouble": [
+        "My site gives 502 behind the proxy since the update",
+        "Raise `proxy_read_timeout` in nginx.conf, then reload.",
+        "It was ERR_CONN_RESET in the end, from useState firing twice",
+        "Then the effect ran twice; React does that in strict mode.",
+    ],
+    "Birds": ["We saw a heron at the weir on Sunday", "Grey herons fish there at dawn.", "And a kingfisher!"],
+    "Umzug": ["Die Heizkostenabrechnung vom Vermieter ist zu hoch", "Prüfe zuerst den Verteilerschlüssel."],
+    "会议": ["我们下周二在上海开会讨论预算", "好的，我会准备材料。"],
+    "旅行": ["京都の旅館を三泊予約したい", "四月は早めの予約が必要です。"],
+    "회의": ["다음 주에 부산으로 출장을 갑니다", "기차표를 예약하세요."],
+    "عقد": ["أريد تجديد عقد الإيجار هذا الشهر", "راجع شروط العقد أولا."],
+    "Переезд": ["Мы переезжаем в новую квартиру в мае", "Заранее закажите грузчиков."],
+    "Μετακόμιση": ["Ψάχνω διαμέρισμα στη Θεσσαλονίκη", "Δες και τα προάστια."],
+    "घर": ["मुझे दिल्ली में किराये का घर चाहिए", "पहले बजट तय करें।"],
+    "Filler": [f"Note {i}: nothing but the weather and the garden" for i in range(40)],
+}
+
+
+@pytest.fixture(scope="module")
+def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
+    with recollect.open(tmp_path_factory.mktemp("find") / "memory.db") as memory:
+        for title, texts in TALKS.items():
+            conversation = None
+            for i, text in enumerate(texts):
+                stored = memory.store_message(
+                    text, "assistant" if i % 2 else "user", conversation_id=conversation, title=title
+                )
+                conversation = stored.conversation_id
+            if title == "Proxy trouble":
+                memory.store_tool_call("shell", "curl -v", "zeppelin output of the shell", stored.id)
+        long = "\n\n".join(f"Chapter {i} tells of tides and moorings and of little else." for i in range(2500))
+        memory.store_message(long + "\n\nThe quagga grazes at the end.", "assistant", title="A long text")
+        yield memory
+
+
+def best(memory: Memory, query: str, **options: object) -> str:
+    found = memory.search(query, group_by="message", limit=3, **options)  # type: ignore[arg-type]
+    return found[0].best.message.content if found else ""
+
+
+@pytest.mark.parametrize(
+    ("query", "answer"),
+    [
+        ("heron weir", "We saw a heron at the weir on Sunday"),
+        ("502 proxy", "My site gives 502"),
+        ("nginx.conf", "Raise `proxy_read_timeout`"),
+        ("ERR_CONN_RESET", "It was ERR_CONN_RESET"),
+        ("useState", "It was ERR_CONN_RESET"),
+        ("proxy_read_timeout", "Raise `proxy_read_timeout`"),
+        ('"strict mode"', "Then the effect ran twice"),
+        ("Heizkosten", "Die Heizkostenabrechnung"),
+        ("Abrechnung", "Die Heizkostenabrechnung"),
+        ("Verteilerschlussel", "Prüfe zuerst"),
+        ("上海", "我们下周二在上海"),
+        ("旅館 予約", "京都の旅館"),
+        ("부산 출장", "다음 주에 부산"),
+        ("تجديد الإيجار", "أريد تجديد"),
+        ("новая квартира", "Мы переезжаем"),
+        ("διαμερισμα", "Ψάχνω"),
+        ("किराये", "मुझे दिल्ली"),
+        ("quagga", "Chapter 0"),
+    ],
+)
+def test_words_are_found_as_people_type_them(memory: Memory, query: str, answer: str) -> None:
+    assert best(memory, query).startswith(answer)
+
+
+def test_the_words_are_marked_in_a_part_deep_within_a_long_message(memory: Memory) -> None:
+    snippet = memory.search("quagga")[0].best.snippet
+    assert [snippet.text[a:b] for a, b in snippet.marks] == ["quagga"]
+
+
+def test_short_messages_are_not_drowned_by_long_ones(memory: Memory) -> None:
+    memory.store_message("moorings: berth 12 is ours", title="Berth")
+    assert best(memory, "moorings berth").startswith("moorings: berth 12")
+
+
+def test_a_phrase_is_demanded_among_words_and_wished_for_in_a_sentence(memory: Memory) -> None:
+    assert not memory.search('"weir heron"')
+    assert best(memory, 'What did I say about "weir heron" on Sunday?').startswith("We saw a heron")
+
+
+def test_excluded_words_exclude(memory: Memory) -> None:
+    found = memory.search("heron -weir", group_by="message")
+    assert found
+    assert not [hit for hit in found if "weir" in hit.best.message.content]
+
+
+def test_what_nobody_said_comes_after_all_that_was_said(memory: Memory) -> None:
+    assert best(memory, "zeppelin output").startswith("zeppelin output")
+    assert memory.search("zeppelin")[0].best.why.found_in == "tool"
+    assert best(memory, "heron", kind="tool") == ""
+    kinds = [hit.best.message.kind for hit in memory.search("shell proxy", group_by="message")]
+    assert kinds == sorted(kinds, key=lambda kind: kind == "tool")
+
+
+def test_filters_in_the_query_and_beside_it_are_the_same(memory: Memory) -> None:
+    within = memory.search("heron role:assistant")
+    beside = memory.search("heron", role="assistant")
+    assert [hit.best.message.id for hit in within] == [hit.best.message.id for hit in beside]
+    assert all(hit.best.message.role == "assistant" for hit in within)
+    assert [hit.conversation.title for hit in memory.search("heron", conversation="Birds")] == ["Birds"]
+    assert not memory.search("heron", until="2001")
+    assert memory.search("heron", since="today")
+
+
+def test_nothing_is_found_for_words_that_mean_nothing_here(memory: Memory) -> None:
+    found = memory.search("xyzzyplugh")
+    assert not found or not found.close
+
+
+def test_a_misspelled_word_brings_a_suggestion(memory: Memory) -> None:
+    assert memory.search("kingfischer").suggestion == "kingfisher"
+
+
+def test_a_title_finds_its_conversation(memory: Memory) -> None:
+    assert memory.search("proxy trouble")[0].conversation.title == "Proxy trouble"
+
+
+def test_each_hit_says_why_and_what_stands_beside_it(memory: Memory) -> None:
+    hit = memory.search("heron weir", group_by="message")[0].best
+    assert hit.why.rank == 0
+    assert hit.score == pytest.approx(sum(hit.why.terms.values()), abs=0.01)
+    assert set(hit.why.words) == {"heron", "weir"}
+    assert hit.beside is not None
+    assert hit.beside.content == "Grey herons fish there at dawn."
+
+
+def test_a_window_holds_the_best_message(memory: Memory) -> None:
+    for hit in memory.search("weather garden"):
+        assert hit.window.start <= hit.best.message.position <= hit.window.end
+
+
+@pytest.mark.parametrize(
+    ("query", "options", "said"),
+    [
+        ("", {}, "nothing to search for"),
+        ("  ", {}, "nothing to search for"),
+        ("heron", {"limit": 0}, "limit"),
+        ("heron", {"group_by": "word"}, "group_by"),
+        ("heron", {"kind": "word"}, "kind"),
+        ("heron", {"role": "pilot"}, "role"),
+        ("heron", {"since": "whenever"}, "since"),
+        ("heron since:whenever", {}, "since"),
+    ],
+)
+def test_what_cannot_be_searched_is_told_with_the_remedy(
+    memory: Memory, query: str, options: dict[str, object], said: str
+) -> None:
+    with pytest.raises(InvalidInput, match=said) as caught:
+        memory.search(query, **options)  # type: ignore[arg-type]
+    assert caught.value.hint
+
+
+def test_an_empty_memory_finds_nothing(tmp_path: Path) -> None:
+    with recollect.open(tmp_path / "memory.db") as memory:
+        assert len(memory.search("heron")) == 0
+        assert len(memory.search("heron", kind="all", group_by="message")) == 0

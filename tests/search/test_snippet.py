@@ -1,0 +1,64 @@
+"""Excerpts show the words that matched, as they stand, and mark them."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect.search.snippet import LENGTH, excerpt, marks_in, surface, words_in
+from recollect.text.terms import terms
+
+LONG = "nothing of note here. " * 200
+
+
+def marked(text: str, query: str, phrases: tuple[tuple[str, ...], ...] = ()) -> list[str]:
+    snippet = excerpt(text, terms(query), phrases)
+    return [snippet.text[a:b] for a, b in snippet.marks]
+
+
+def test_the_words_are_marked_as_written() -> None:
+    assert marked("The Herons stand; one heron's nest.", "heron nest") == ["Herons", "heron's", "nest"]
+
+
+def test_the_excerpt_is_where_most_different_words_stand() -> None:
+    text = LONG + "heron heron heron. " + LONG + "The heron guards the river nest. " + LONG
+    snippet = excerpt(text, terms("heron river nest"))
+    assert "heron guards the river nest" in snippet.text
+    assert snippet.text.startswith("…")
+    assert snippet.text.endswith("…")
+    assert len(snippet.text) <= LENGTH + 2
+
+
+def test_a_text_without_matches_begins_at_its_beginning() -> None:
+    assert excerpt(LONG, terms("heron")).text.startswith("nothing of note")
+    assert excerpt("", terms("heron")).text == ""
+
+
+def test_phrases_are_marked_whole() -> None:
+    assert marked("a reverse proxy, no proxy", "", (("reverse", "proxy"),)) == ["reverse proxy"]
+
+
+def test_runs_without_blanks_and_parts_of_compounds_are_marked_inside() -> None:
+    assert marked("我们下周安排会议时间", "会议") == ["会议"]
+    assert marked("see the nginx.conf file", "nginx.conf") == ["nginx", "conf"]
+
+
+def test_accents_do_not_hinder() -> None:
+    assert marked("Ein schöner Café-Besuch", "cafe") == ["Café"]
+
+
+def test_the_words_of_a_question_that_a_text_holds_are_told_once() -> None:
+    assert words_in("Heron, heron and Nest", terms("heron nests")) == ("heron", "nest")
+
+
+def test_surface_words_are_those_of_phrases() -> None:
+    assert surface("Reverse-Proxy") == ("reverse", "proxy")
+
+
+@given(st.text(max_size=600), st.text(max_size=20))
+def test_marks_lie_in_order_within_the_text(text: str, query: str) -> None:
+    snippet = excerpt(text, terms(query), (surface(query),) if surface(query) else ())
+    for marks, inside in ((snippet.marks, snippet.text), (marks_in(text, terms(query)), text)):
+        edges = [0, *(edge for mark in marks for edge in mark), len(inside)]
+        assert edges == sorted(edges)
+        assert all(a < b for a, b in marks)

@@ -1,0 +1,401 @@
+"""The façade: writing live, taking back, carrying over, each namespace for itself."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from recollect.errors import InvalidInput, NotFound, StoreError
+from recollect.memory import Memory
+from recollect.record import Edge, Part, PartKind, Role, namespace, stable_id
+from recollect.store import Batch
+from recollect.store.sqlite.engine import SQLiteStore
+from recollect.text.marks import CLOSE, OPEN
+from tests.exports import archive, chat, dump_of, export, file, first_hit, node, opened, texts_of, tree
+from tests.store.builders import embedder
+
+NOON = datetime(2025, 3, 1, 12, 0, tzinfo=UTC)
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Memory]:
+    """Empty at first; whatever a test has done to it, it is whole in the end."""
+    with opened(tmp_path / "memory.db") as memory:
+        yield memory
+        assert memory.check() == []
+
+
+def finds(memory: Memory, words: str) -> list[str]:
+    """The ids of the messages that hold these very words, whoever they come from."""
+    return [hit.best.message.id for hit in memory.search(f'"{words}"', group_by="message", kind="all")]
+
+
+def contents(memory: Memory, conversation: str, *, active: bool | None = None) -> list[str]:
+    messages = memory.conversation(conversation).messages
+    return [m.content for m in messages if active is None or m.active is active]
+
+
+# --- store_message -------------------------------------------------------------------------------------------------
+
+
+def test_a_first_message_begins_a_conversation(memory: Memory) -> None:
+    stored = memory.store_message("Where is the heron?", title="Birds", timestamp=NOON)
+    conversation = memory.conversation(stored.conversation_id).conversation
+    assert (conversation.title, conversation.source, conversation.created) == ("Birds", "recollect", NOON)
+    assert (stored.role, stored.timestamp, stored.position, stored.active) == (Role.USER, NOON, 0, True)
+    assert stored.tokens > 0
+    assert memory.messages([stored.id]) == [stored]
+    assert first_hit(memory, "heron") == stored
+
+
+def test_further_messages_go_to_its_end(memory: Memory) -> None:
+    first = memory.store_message("Where is the heron?", timestamp=NOON)
+    memory.store_message("By the weir.", "assistant", conversation_id=first.conversation_id, model="m-1")
+    memory.store_message("Thanks.", conversation_id=first.conversation_id, timestamp=NOON + timedelta(hours=1))
+    assert contents(memory, first.conversation_id) == ["Where is the heron?", "By the weir.", "Thanks."]
+    thread = memory.conversation(first.conversation_id)
+    assert [m.parent_id for m in thread.messages] == [None, thread.messages[0].id, thread.messages[1].id]
+    assert thread.turns[0].response_ids == (thread.messages[1].id,)
+
+
+def test_below_an_earlier_message_it_opens_a_branch(memory: Memory) -> None:
+    asked = memory.store_message("Which way?", timestamp=NOON)
+    talk = asked.conversation_id
+    memory.store_message("Left.", "assistant", conversation_id=talk)
+    memory.store_message("Sure?", conversation_id=talk)
+    memory.store_message("Right.", "assistant", conversation_id=talk, parent_id=asked.id)
+    memory.store_message("Thanks.", conversation_id=talk)
+    assert contents(memory, talk, active=True) == ["Which way?", "Right.", "Thanks."]
+    assert contents(memory, talk, active=False) == ["Left.", "Sure?"]
+    found = first_hit(memory, "sure")
+    assert found is not None
+    assert found.content == "Sure?"
+
+
+def test_what_recollect_handed_out_is_cut_out_before_storing(memory: Memory) -> None:
+    handed = f"{OPEN}>\nYou like herons and zeppelins.\n{CLOSE}"
+    stored = memory.store_message(f"{handed}\nWhere is the otter?")
+    assert stored.content.strip() == "Where is the otter?"
+    assert finds(memory, "zeppelins") == []
+    with pytest.raises(InvalidInput, match="needs words"):
+        memory.store_message(handed)
+
+
+def test_a_long_message_is_cut_in_chunks_and_found_by_every_part_of_it(memory: Memory) -> None:
+    tides = "\n\n".join(f"Paragraph {i} speaks of tides and moorings at some length." for i in range(900))
+    file_text = "\n\n".join(f"Entry {i} lists ropes and anchors of the harbour." for i in range(900))
+    stored = memory.store_message(
+        f"{tides}\n\nThe quixotic lighthouse closes at ten.",
+        parts=[Part(PartKind.ATTACHMENT, "ropes.txt", f"{file_text}\n\nThe zinc capstan is new.")],
+    )
+    assert first_hit(memory, "quixotic lighthouse") == stored
+    assert first_hit(memory, "zinc capstan") == stored
+    chunks = memory.conversation(stored.conversation_id).chunks
+    assert {chunk.part for chunk in chunks} == {-1, 0}
+    memory.update_message(stored.id, "Short now.")
+    assert {chunk.part for chunk in memory.conversation(stored.conversation_id).chunks} == {0}
+    assert first_hit(memory, "zinc capstan") is not None
+    assert finds(memory, "quixotic lighthouse") == []
+
+
+def test_an_append_that_was_tried_twice_is_one(memory: Memory) -> None:
+    one = memory.store_message("Hello", id="M1", conversation_id="C1", timestamp=NOON)
+    assert memory.store_message("Hello", id="M1", conversation_id="C1") == one
+    with pytest.raises(InvalidInput, match="another message M1"):
+        memory.store_message("Something else", id="M1", conversation_id="C1")
+    with pytest.raises(InvalidInput, match="another message M1"):
+        memory.store_message("Hello", id="M1", conversation_id="C2")
+    assert memory.stats().messages == 1
+
+
+def test_what_no_store_accepts_is_made_acceptable(memory: Memory) -> None:
+    stored = memory.store_message(
+        "half \ud83d a pair and \0 nothing",
+        speaker="An\nna\ud83d",
+        parts=[Part(PartKind.ASSET, "a\0b.png", "")],
+        metadata={"far": 2**80, "nan": float("nan"), "odd": {"x": object, "s": {1}}, "\ud83d": "\0"},
+    )
+    assert stored.content == "half \ufffd a pair and  nothing"
+    assert memory.messages([stored.id]) == [stored]
+    assert memory.messages([stored.id])[0].speaker == "An na\ufffd"
+    dump_of(memory)
+
+
+# --- tools ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_tool_call_is_kept_with_its_result_and_found_on_request(memory: Memory) -> None:
+    asked = memory.store_message("How high is the tide?", timestamp=NOON)
+    call = memory.store_tool_call("tide_table", '{"port": "Ostend"}', "4.7 metres at noon", asked.id)
+    assert (call.name, call.result) == ("tide_table", "4.7 metres at noon")
+    assert memory.tool_calls([call.id]) == [call]
+    found = first_hit(memory, "metres at noon", kind="tool")
+    assert found is not None
+    assert (found.id, found.parent_id) == (call.result_message_id, asked.id)
+    assert first_hit(memory, "Ostend", kind="tool") is not None
+    assert memory.stats().by_kind == {"said": 1, "tool": 1}
+
+
+def test_several_tool_calls_of_one_message_are_no_branches(memory: Memory) -> None:
+    asked = memory.store_message("How high is the tide?", timestamp=NOON)
+    for port in ("Ostend", "Dover", "Calais"):
+        memory.store_tool_call("tide_table", port, f"high at {port}", asked.id)
+    memory.store_message("High everywhere.", "assistant", conversation_id=asked.conversation_id)
+    assert len(contents(memory, asked.conversation_id, active=True)) == 5
+    assert memory.stats().tool_calls == 3
+
+
+# --- update, delete, restore ---------------------------------------------------------------------------------------
+
+
+def test_an_update_keeps_the_id_and_the_history(memory: Memory) -> None:
+    stored = memory.store_message("Where is the zeppelin?", timestamp=NOON)
+    memory.update_message(stored.id, "Where is the submarine?")
+    memory.update_message(stored.id, "Where is the airship?")
+    edited = memory.messages([stored.id])[0]
+    assert edited.edited
+    assert [version.content for version in edited.versions] == ["Where is the zeppelin?", "Where is the submarine?"]
+    assert first_hit(memory, "airship") == edited
+    assert finds(memory, "zeppelin") == []
+
+
+def test_what_is_deleted_is_in_no_search_and_no_count_and_can_be_restored(memory: Memory, tmp_path: Path) -> None:
+    block = {"type": "tool_use", "id": "t", "name": "tides", "input": {"port": "Ostend"}}
+    sides = [
+        {"uuid": "m1", "sender": "human", "text": "How high is the tide?", "content": []},
+        {
+            "uuid": "m2",
+            "sender": "assistant",
+            "text": "Let me consult the almanac.",
+            "content": [{"type": "text", "text": "Let me consult the almanac."}, block],
+        },
+    ]
+    talk = {"uuid": "c", "name": "", "created_at": "2025-03-01T09:00:00Z", "updated_at": None, "chat_messages": sides}
+    memory.import_file(archive(tmp_path / "claude.zip", {"conversations.json": [talk]}))
+    before = dump_of(memory)
+    answer = first_hit(memory, "consult the almanac")
+    assert answer is not None
+    assert first_hit(memory, "Ostend", kind="tool") == answer
+    memory.delete_message(answer.id)
+    assert finds(memory, "consult the almanac") == []
+    assert finds(memory, "Ostend") == []
+    assert memory.stats().messages == 1
+    assert memory.messages([answer.id])[0].deleted
+    memory.restore_message(answer.id)
+    assert first_hit(memory, "consult the almanac") == answer
+    assert first_hit(memory, "Ostend", kind="tool") == answer
+    memory.restore_message(answer.id)  # twice is once
+    assert dump_of(memory) == before
+
+
+def test_a_deleted_message_can_be_edited_and_stays_deleted(memory: Memory) -> None:
+    stored = memory.store_message("Where is the zeppelin?", timestamp=NOON)
+    memory.delete_message(stored.id)
+    memory.update_message(stored.id, "Where is the airship?")
+    assert finds(memory, "airship") == []
+    memory.restore_message(stored.id)
+    assert finds(memory, "airship") == [stored.id]
+
+
+# --- derived -------------------------------------------------------------------------------------------------------
+
+
+def searches(memory: Memory) -> list[dict[str, float]]:
+    queries = ("heron weir", "where do otters live?", "bread")
+    found = (memory.search(query, group_by="message", limit=100) for query in queries)
+    return [{hit.best.message.id: round(hit.score, 3) for hit in hits} for hits in found]
+
+
+def test_everything_that_search_needs_can_be_made_again(memory: Memory, tmp_path: Path) -> None:
+    memory.import_file(
+        export(tmp_path, [chat(*(f"heron {i} by weir {i}" for i in range(30))), chat("An otter", "x", name="o")])
+    )
+    memory.store_message("Bread and otters")
+    before, dumped = searches(memory), dump_of(memory)
+    assert memory.reindex() == memory.stats().messages
+    assert searches(memory) == before
+    assert dump_of(memory) == dumped
+
+
+def test_quality_vectors_are_made_newest_first_and_only_once(memory: Memory) -> None:
+    talk = memory.store_message("one heron", timestamp=NOON).conversation_id
+    for i in range(5):
+        memory.store_message(f"otter {i}", conversation_id=talk)
+    steps: list[tuple[int, int]] = []
+    assert memory.embed(limit=2, progress=lambda made, wanted: steps.append((made, wanted))) == 2
+    assert (memory.stats().quality, memory.stats().said_passages) == (2, 6)
+    assert memory.embed() == 4
+    assert memory.embed() == 0
+    assert steps == [(2, 2)]
+    results = memory.search("heron", mode="quality", group_by="message")
+    assert results.mode == "quality"
+    assert results[0].best.message.content == "one heron"
+
+
+# --- carrying over -------------------------------------------------------------------------------------------------
+
+
+def test_a_dump_is_read_back_without_loss(memory: Memory, tmp_path: Path) -> None:
+    branches = [
+        node("q", None, "Which bread?"),
+        node("a", "q", "Rye.", "assistant"),
+        node("b", "q", "Spelt.", "assistant", minute=1),
+    ]
+    memory.import_file(export(tmp_path, [tree(*branches, name="branches"), chat("one", "two", "three")]))
+    docs = [
+        {"uuid": "d", "filename": "tides.md", "content": "High at noon. " * 4000, "created_at": "2025-03-01T09:00:00Z"}
+    ]
+    project = {
+        "uuid": "p",
+        "name": "Harbour",
+        "prompt_template": "Be brief.",
+        "docs": docs,
+        "created_at": "2025-03-01T09:00:00Z",
+    }
+    memory.import_file(file(tmp_path / "projects.json", [project]))
+    live = memory.store_message("Where is the heron?", speaker="Anna", metadata={"deep": {"x": [1, None, 2.5]}})
+    memory.store_tool_call("tides", "{}", "high", live.id)
+    memory.update_message(live.id, "Where is the otter?")
+    memory.delete_message(live.id)
+    a, b = stable_id("a"), stable_id("b")
+    memory._store.write(memory.namespace, Batch(edges=[Edge(a, "RELATED_TO", b, {"weight": 0.5})]))
+
+    path = tmp_path / "dump.jsonl"
+    assert memory.export(path) == 3 + 2 + 1  # conversations, documents, edges
+    with opened(tmp_path / "other.db") as other:
+        report = other.import_file(path)
+        assert not report.problems
+        assert dump_of(other) == path.read_bytes()
+        assert other.check() == []
+        assert other.import_file(path).written.same == 3
+        assert dump_of(other) == path.read_bytes()
+        assert first_hit(other, "spelt") is not None
+        assert finds(other, "the otter") == []  # deleted there, deleted here
+        other.restore_message(live.id)
+        assert finds(other, "the otter") == [live.id]
+
+
+def test_a_damaged_line_of_a_dump_costs_itself(memory: Memory, tmp_path: Path) -> None:
+    memory.import_file(export(tmp_path, [chat(f"heron {i}", "yes", name=f"c{i}") for i in range(4)]))
+    rows = dump_of(memory).splitlines(keepends=True)
+    rows[1] = rows[1][:50] + b"\n"
+    rows[2] = rows[2].replace(b'"position":1', b'"position":7')
+    rows[3] = rows[3].replace(b'"role":"user"', b'"role":null')
+    with opened(tmp_path / "other.db") as other:
+        report = other.import_file(file(tmp_path / "dump.jsonl", b"".join(rows[:-1])))
+        assert [problem.place for problem in report.problems] == [
+            "dump.jsonl line 2", "dump.jsonl line 3", "dump.jsonl line 4", "dump.jsonl",
+        ]  # fmt: skip
+        assert "ends early" in report.problems[-1].reason
+        assert other.stats().conversations == 1
+        assert other.check() == []
+
+
+def test_an_export_that_is_cut_off_leaves_the_old_file_as_it_was(memory: Memory, tmp_path: Path) -> None:
+    memory.store_message("Hello")
+    target = file(tmp_path / "dump.jsonl", "the last good one")
+
+    def stop(_: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        memory.export(target, progress=stop)
+    assert target.read_text() == "the last good one"
+
+
+# --- namespaces ----------------------------------------------------------------------------------------------------
+
+
+def test_a_namespace_shows_nothing_of_another(tmp_path: Path) -> None:
+    store = SQLiteStore(tmp_path / "memory.db", durable=False)
+    rex, luna = (Memory(store, embedder(), namespace(f"acme/{name}")) for name in ("rex", "luna"))
+    bone = rex.store_message("The bone is under the quince.", title="Bones", speaker="Rex", timestamp=NOON)
+    luna.store_message("The fish is in the larder.", timestamp=NOON)
+    assert luna.search("bone quince", group_by="message").hits == ()
+    assert (
+        luna.search("where is the bone under the quince tree?", group_by="message")[0].best.message.content[:8]
+        == "The fish"
+    )
+    assert luna.messages([bone.id]) == []
+    assert luna.conversations(title="Bones") == []
+    assert b"bone" not in dump_of(luna)
+    assert (luna.stats().messages, rex.stats().messages) == (1, 1)
+    for refused in (luna.conversation, luna.resolve):
+        with pytest.raises(NotFound):
+            refused(bone.conversation_id)
+    with pytest.raises(NotFound):
+        luna.delete_message(bone.id)
+    with pytest.raises(NotFound):
+        luna.update_message(bone.id, "mine")
+    luna.store_message("My own bone", id=bone.id, conversation_id=bone.conversation_id)  # equal ids are strangers
+    assert rex.messages([bone.id]) == [bone]
+    assert rex.namespaces() == ["acme/luna", "acme/rex"]
+    assert rex.check() == luna.check() == []
+    store.close()
+
+
+# --- errors --------------------------------------------------------------------------------------------------------
+
+
+def test_what_is_not_there_is_not_found(memory: Memory) -> None:
+    stored = memory.store_message("Hello")
+    with pytest.raises(NotFound, match="There is no message nothing"):
+        memory.update_message("nothing", "words")
+    with pytest.raises(NotFound):
+        memory.delete_message(stored.id, "nothing")
+    assert not memory.messages([stored.id])[0].deleted  # all or nothing
+    with pytest.raises(NotFound):
+        memory.restore_message("nothing")
+    with pytest.raises(NotFound):
+        memory.store_tool_call("x", "", "", "nothing")
+    with pytest.raises(NotFound):
+        memory.store_message("below", conversation_id=stored.conversation_id, parent_id="nothing")
+    with pytest.raises(NotFound):
+        memory.store_message("below", conversation_id="new", parent_id=stored.id)
+    with pytest.raises(NotFound) as caught:
+        memory.conversation("nothing")
+    assert "recollect list" in caught.value.hint
+    assert memory.stats().messages == 1
+
+
+def test_what_cannot_be_used_is_refused_with_what_can(memory: Memory) -> None:
+    with pytest.raises(InvalidInput, match="needs words"):
+        memory.store_message("  \n ")
+    with pytest.raises(InvalidInput, match="needs words"):
+        memory.update_message(memory.store_message("Hello").id, " ")
+    with pytest.raises(InvalidInput, match="'wizard' is no role") as role:
+        memory.store_message("Hello", "wizard")
+    assert "user, assistant" in role.value.hint
+    with pytest.raises(InvalidInput, match="'secret' is no kind") as kind:
+        memory.store_message("Hello", kind="secret")
+    assert "said, reasoning" in kind.value.hint
+    for options in (
+        {"limit": 0},
+        {"group_by": "planet"},
+        {"mode": "magic"},
+        {"since": "the flood"},
+        {"role": "wizard"},
+    ):
+        with pytest.raises(InvalidInput) as refused:
+            memory.search("hello", **options)  # type: ignore[arg-type]
+        assert refused.value.hint
+
+
+def test_a_closed_memory_says_so(tmp_path: Path) -> None:
+    memory = opened(tmp_path / "memory.db")
+    memory.close()
+    with pytest.raises(StoreError, match="is closed") as caught:
+        memory.stats()
+    assert "recollect.open" in caught.value.hint
+
+
+def test_a_dump_can_be_written_to_any_stream(memory: Memory) -> None:
+    memory.store_message("Hello")
+    target = io.BytesIO()
+    assert memory.export(target) == 1
+    assert target.getvalue().count(b"\n") == 3
+    assert texts_of(memory) == ["Hello"]
