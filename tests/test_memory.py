@@ -221,6 +221,15 @@ def test_everything_that_search_needs_can_be_made_again(memory: Memory, tmp_path
     assert dump_of(memory) == dumped
 
 
+def test_another_handle_sees_what_was_made_again(memory: Memory, tmp_path: Path) -> None:
+    memory.import_file(export(tmp_path, [chat(f"heron {i}", "By the weir.", name=f"c{i}") for i in range(5)]))
+    memory.store_message("An otter")
+    with opened(tmp_path / "memory.db") as reader:
+        before = searches(reader)
+        memory.reindex()
+        assert searches(reader) == before
+
+
 def test_quality_vectors_are_made_newest_first_and_only_once(memory: Memory) -> None:
     talk = memory.store_message("one heron", timestamp=NOON).conversation_id
     for i in range(5):

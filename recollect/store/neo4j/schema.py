@@ -49,7 +49,6 @@ RANGE: Mapping[str, LiteralString] = {
     "message_source": "CREATE INDEX message_source IF NOT EXISTS FOR (m:Message) ON (m.ns, m.source_key)",
     # Only messages of people with names have the last property, and so only they are in the index.
     "message_named": "CREATE INDEX message_named IF NOT EXISTS FOR (m:Message) ON (m.ns, m.conversation_id, m.named)",
-    "message_parent": "CREATE INDEX message_parent IF NOT EXISTS FOR (m:Message) ON (m.ns, m.parent_id)",
     "tool_call_conversation": """
         CREATE INDEX tool_call_conversation IF NOT EXISTS FOR (t:ToolCall) ON (t.ns, t.conversation_id)""",
     "turn_place": "CREATE INDEX turn_place IF NOT EXISTS FOR (t:Turn) ON (t.ns, t.conversation_id, t.position)",
