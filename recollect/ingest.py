@@ -204,6 +204,8 @@ class Ingest:
         """Gives a message a new wording; `now` holds the old one's place in the history. Raises NotFound."""
         for _ in range(_ATTEMPTS):
             message = self._message(message_id)
+            if message.content == content:
+                return message
             end = self._store.end(self._namespace, message.conversation_id)
             assert end is not None
             version = replace(now, content=message.content)

@@ -43,10 +43,12 @@ _ENVIRONMENT = {"NO_COLOR": "1", "TERM": "xterm", "COLUMNS": "100", "LINES": "10
 _DOWNLOADED = 1_790_000_000  # seconds since 1970: what is found is told newest first
 _FOREIGN = ("RECOLLECT_", "XDG_", "CLAUDE_", "CODEX_", "OPENAI_")
 
-#: What differs from run to run: durations, sizes, ids that are made anew, and the blanks before them.
+#: What differs from run to run, or from processor to processor: durations, sizes, ids that are made anew, scores; and
+#: the blanks before them.
 _VARYING = (
     (re.compile(r"\d+(?:\.\d+)? (?:ms|kB|MB|bytes)\b"), "#"),
     (re.compile(r"just now|\d+ (?:min|h) ago"), "#"),
+    (re.compile(r"[+-]\d+\.\d\b|\d+\.\d\d(?= ')|(?<=\w{6} )\d+\.\d\d\b"), "#"),
     (re.compile(r"(?<=Remembered: recollect show )\w{6}"), "#"),
     (re.compile(r"(?:(?<=\S) {2,}|\n {3})(?=\S)"), "  "),
 )

@@ -125,8 +125,7 @@ def _updated(new: Message, old: Message | None, incoming: Thread) -> Message:
     """The new wording with the old ones kept; a deletion stays."""
     if old is None:
         return new
-    history = {(version.replaced_at, version.content): version for version in (*old.versions, *new.versions)}
-    versions = tuple(history[key] for key in sorted(history))
+    versions = _history(new, old)
     if new.content != old.content:
         if len(new.versions) <= len(old.versions) and _was(new.content, old):
             # An earlier wording is nothing new: what was put right here outlasts the next import.
@@ -136,6 +135,12 @@ def _updated(new: Message, old: Message | None, incoming: Thread) -> Message:
             moment = incoming.conversation.updated or new.timestamp or old.timestamp or utc_now()
             versions = (*versions, Version(old.content, moment))
     return replace(new, versions=versions, deleted=old.deleted or new.deleted)
+
+
+def _history(new: Message, old: Message) -> tuple[Version, ...]:
+    if set(old.versions) <= set(new.versions):
+        return new.versions
+    return (*old.versions, *(version for version in new.versions if version not in old.versions))
 
 
 def _was(content: str, message: Message) -> bool:

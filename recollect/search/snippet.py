@@ -14,7 +14,6 @@ LENGTH = 220
 _WORD = re.compile(r"\w+(?:[’']s\b)?")
 _Match = tuple[int, int, str]  # start, end, the term that matched
 
-_BLANKS = re.compile(r"\s+")
 _LOOKED_AT = 40_000  # characters: a passage is shorter, unless its tokens are very long
 
 
@@ -32,7 +31,7 @@ def excerpt_and_words(
     text: str, wanted: Collection[str], phrases: Sequence[Sequence[str]] = (), *, length: int = LENGTH
 ) -> tuple[Snippet, tuple[str, ...]]:
     """The same, with the words of the whole text, as written, that are wanted; each once, in order."""
-    flat = _BLANKS.sub(" ", text[:_LOOKED_AT]).strip()
+    flat = " ".join(text[:_LOOKED_AT].split())
     sought = frozenset(wanted)
     found = _matches(flat, sought, tuple(map(tuple, phrases)))
     words_found = dict.fromkeys(flat[a:b].lower() for a, b, term in found if term in sought)

@@ -60,6 +60,7 @@ class Resident:
         alive = np.ones(self.size, bool)
         alive[[row for row in rows if row < self.size]] = False
         self._alive = alive
+        self._derive()
 
     def _derive(self) -> None:
         if len(self._alive) < self.size:

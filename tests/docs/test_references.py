@@ -1,0 +1,107 @@
+"""The references leave nothing out: commands, settings, the dump, formats, Python names, tables of the store."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import recollect
+from recollect.importers.registry import READERS
+from recollect.memory import Memory
+from recollect.record import (
+    Chunk,
+    Conversation,
+    Document,
+    Edge,
+    Kind,
+    Message,
+    Part,
+    PartKind,
+    ToolCall,
+    Turn,
+    Version,
+    Window,
+)
+from recollect.search.result import Hit, MessageHit, SearchResults, Snippet, Why
+from recollect.settings import Settings
+from tests.paths import ROOT
+from tools import write_cli_reference
+
+REFERENCE = ROOT / "docs" / "reference"
+RECORDS = (Conversation, Message, Part, Version, ToolCall, Turn, Chunk, Window, Document, Edge)
+
+
+def text_of(page: Path) -> str:
+    return page.read_text(encoding="utf-8")
+
+
+def section(text: str, title: str) -> str:
+    """From a heading to the next."""
+    return text.split(f"\n## {title}\n", 1)[1].split("\n## ", 1)[0]
+
+
+def first_cells(text: str) -> list[str]:
+    """The names that begin the rows of tables."""
+    return re.findall(r"^\| `(\w+)`", text, re.MULTILINE)
+
+
+def test_the_command_line_is_told_by_its_own_help() -> None:
+    assert text_of(write_cli_reference.PAGE) == write_cli_reference.reference(), "python -m tools.write_cli_reference"
+
+
+def test_every_setting_is_told_with_its_default_and_variable() -> None:
+    rows = re.findall(r"^\| `(\w+)` \| (.+?) \| `(\w+)` \|", text_of(REFERENCE / "configuration.md"), re.MULTILINE)
+    told = {name: (default.strip("`"), variable) for name, default, variable in rows}
+    known = [f for f in fields(Settings) if f.name != "origins"]
+    assert list(told) == [f.name for f in known]
+    for f in known:
+        default, variable = told[f.name]
+        assert variable == f"RECOLLECT_{f.name.upper()}"
+        if f.name != "store":
+            assert default == (str(f.default).lower() if f.default != "" else "empty")
+
+
+@pytest.mark.parametrize("record", RECORDS, ids=lambda record: record.__name__)
+def test_every_field_of_a_record_is_told_in_the_dump(record: Any) -> None:
+    told = first_cells(section(text_of(REFERENCE / "dump.md"), record.__name__))
+    assert told == [f.name for f in fields(record)]
+
+
+def test_every_format_is_told_by_name_and_label() -> None:
+    page = text_of(REFERENCE / "formats.md")
+    for reader in READERS:
+        assert f"| `{reader.name}` | {reader.label} |" in page
+        assert f"\n## {reader.label}\n" in page
+
+
+def test_every_public_name_is_told() -> None:
+    page = text_of(REFERENCE / "python.md")
+    told = {name.split("(")[0] for name in re.findall(r"`([^`]+)`", page)}
+    assert told >= set(recollect.__all__)
+    assert told >= {name for name in vars(Memory) if not name.startswith("_")}
+
+
+@pytest.mark.parametrize("result", [SearchResults, Hit, MessageHit, Snippet, Why], ids=lambda result: result.__name__)
+def test_every_field_of_a_result_is_told(result: Any) -> None:
+    row = re.search(rf"^\| `{result.__name__}` \|(.+)\|$", text_of(REFERENCE / "python.md"), re.MULTILINE)
+    assert row is not None
+    told = set(re.findall(r"`(\w+)", row[1]))
+    assert told >= {f.name for f in fields(result)} - {"hits", "notes"}  # the results are the sequence itself
+
+
+def test_every_kind_is_told() -> None:
+    page = text_of(ROOT / "docs" / "explanation" / "whose-words.md")
+    assert first_cells(page) == [kind.value for kind in Kind]
+    assert all(f"`{kind.value}`" in page for kind in PartKind)
+
+
+def test_every_table_of_the_store_is_told() -> None:
+    schema = resources.files("recollect.store.sqlite").joinpath("schema.sql").read_text(encoding="utf-8")
+    page = text_of(ROOT / "docs" / "explanation" / "store.md")
+    tables = re.findall(r"^CREATE (?:VIRTUAL )?TABLE (\w+)", schema, re.MULTILINE)
+    assert [name for name in tables if f"`{name}`" not in page] == []

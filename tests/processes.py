@@ -1,0 +1,106 @@
+"""Other processes for the tests that need some: `python -m tests.processes COMMAND STORE …` does one thing to a store.
+
+Each says "ready" once it has loaded everything, so that a test measures what it does and not how long Python starts.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from itertools import count
+from pathlib import Path
+
+from recollect.embedding.static import StaticEmbedder
+from recollect.memory import Memory
+from recollect.store.sqlite.engine import SQLiteStore
+from tests.paths import ROOT
+
+
+def started(command: str, store: Path, *arguments: str | Path) -> subprocess.Popen[str]:
+    """A process that is ready for its work, which it begins now."""
+    words = [sys.executable, "-m", "tests.processes", command, str(store), *map(str, arguments)]
+    process = subprocess.Popen(
+        words, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    if (said := process.stdout.readline()) != "ready\n":
+        raise RuntimeError(f"{said}{process.communicate()[1]}")
+    assert process.stdin is not None
+    process.stdin.write("go\n")
+    process.stdin.flush()
+    return process
+
+
+def finished(process: subprocess.Popen[str]) -> list[str]:
+    """What it has printed, line by line. Raises where it failed."""
+    printed, errors = process.communicate(timeout=600)
+    if process.returncode:
+        raise RuntimeError(errors)
+    return printed.splitlines()
+
+
+def say(line: object) -> None:
+    print(line, flush=True)
+
+
+def do_import(memory: Memory, path: str) -> None:
+    """Imports, and tells what it took: seconds, messages, the most memory ever, in MB."""
+    began = time.perf_counter()
+    report = memory.import_file(path)
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1 << 20 if sys.platform == "darwin" else 1 << 10)
+    say(json.dumps({"seconds": time.perf_counter() - began, "messages": report.stored.messages, "mb": most}))
+
+
+def do_append(memory: Memory, conversation: str) -> None:
+    """Appends until somebody stops it, and tells each message that was stored."""
+    for number in count():
+        say(memory.store_message(f"message {number} of the tide", conversation_id=conversation).id)
+
+
+def do_search(memory: Memory, *queries: str) -> None:
+    """Searches until its input ends, every hit read whole; tells how many searches and hits there were."""
+    searches = hits = 0
+    sys.stdin.close()
+    for query in queries * 400:
+        results = memory.search(query, group_by="message", limit=20)
+        for hit in results:
+            assert hit.best.message.content
+            assert memory.conversation(hit.conversation.id).messages
+        searches, hits = searches + 1, hits + len(results)
+        if memory.stats().conversations >= int(queries[0]):
+            break
+    say(json.dumps({"searches": searches, "hits": hits}))
+
+
+def do_hold(memory: Memory, seconds: str) -> None:
+    """Holds the right to write."""
+    store = memory._store
+    assert isinstance(store, SQLiteStore)
+    with store._database.writing():
+        say("held")
+        time.sleep(float(seconds))
+
+
+COMMANDS: dict[str, Callable[..., None]] = {
+    "import": do_import,
+    "append": do_append,
+    "search": do_search,
+    "hold": do_hold,
+}
+
+
+def main(command: str, store: str, *arguments: str) -> None:
+    embedder = StaticEmbedder()
+    embedder.embed(["warm"])
+    with Memory(SQLiteStore(Path(store)), embedder) as memory:
+        say("ready")
+        sys.stdin.readline()
+        COMMANDS[command](memory, *arguments)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

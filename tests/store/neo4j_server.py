@@ -1,0 +1,71 @@
+"""A Neo4j server for the tests: the one at RECOLLECT_TEST_NEO4J_URI, or one of our own for as long as they run.
+
+Without Java or Maven the tests are left out with one line; RECOLLECT_REQUIRE_NEO4J=1 makes that a failure.
+A server that is given must be empty, or have been filled by these tests alone: they take everything out of it.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from pathlib import Path
+
+import neo4j
+import pytest
+
+from tools.neo4j_server import Server, Unavailable
+
+GIVEN = os.environ.get("RECOLLECT_TEST_NEO4J_URI", "")
+NEEDED = "Neo4j tests are left out: {} With Java 17 and Maven they run here, with RECOLLECT_TEST_NEO4J_URI elsewhere."
+
+_FOREIGN = "MATCH (n) WHERE NOT n:RecollectTest RETURN count(n) AS foreign"
+_MARKED = "MATCH (n:RecollectTest) RETURN count(n) AS marked"
+_MARK = "MERGE (:RecollectTest)"
+_EVERYTHING = """
+MATCH (n) WHERE NOT n:RecollectTest CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 2000 ROWS
+"""
+
+
+def started(home: Path) -> Server:
+    """A server of our own, running. Leaves the test out where there can be none."""
+    try:
+        server = Server(home)
+        server.start()
+    except Unavailable as problem:
+        reason = NEEDED.format(str(problem).splitlines()[0])
+        if os.environ.get("RECOLLECT_REQUIRE_NEO4J"):
+            pytest.fail(f"RECOLLECT_REQUIRE_NEO4J is set. {reason}")
+        pytest.skip(reason)
+    return server
+
+
+def auth() -> tuple[str, str] | None:
+    """The user of the server that is given."""
+    password = os.environ.get("NEO4J_PASSWORD") if GIVEN else None
+    return (os.environ.get("NEO4J_USER", "neo4j"), password) if password else None
+
+
+def claim(uri: str) -> None:
+    """Makes sure that nobody's data is there but that of these tests."""
+    with driver(uri).session() as session:
+        marked = session.run(_MARKED).single(strict=True)["marked"]
+        if not marked and session.run(_FOREIGN).single(strict=True)["foreign"]:
+            pytest.fail(f"{uri} holds data, and these tests would delete it.")
+        session.run(_MARK).consume()
+
+
+def empty(uri: str) -> None:
+    """Takes everything out; the schema stays."""
+    with driver(uri).session() as session:
+        session.run(_EVERYTHING).consume()
+
+
+@cache
+def driver(uri: str) -> neo4j.Driver:
+    """One for all tests."""
+    return neo4j.GraphDatabase.driver(
+        uri,
+        auth=auth(),
+        notifications_min_severity=neo4j.NotificationMinimumSeverity.OFF,
+        telemetry_disabled=True,
+    )
