@@ -12,7 +12,7 @@ from recollect.search.snippet import excerpt, excerpt_and_words, words_in
 from recollect.store import Store
 from recollect.store.passages import Owner, PassageText
 
-_MESSAGES_SHOWN = 5  # a conversation
+_MESSAGES_SHOWN = 4  # a conversation
 _NEAR_BEST = 0.4  # a message is shown beside its conversation's best if it reaches so much of its score
 _WITHIN = 3.0  # or is at most so much lower
 _LOOKED_AT = 20  # ranked messages for each result wanted, when grouping
@@ -145,7 +145,8 @@ def _hits(
 ) -> dict[NodeId | None, MessageHit]:
     ids = [f.text.message_id for f in found if f.text.message_id is not None]
     messages = {message.id: message for message in store.messages(namespace, ids)}
-    beside = _beside(store, namespace, messages.values())
+    first = {f.ranked.conversation: f.text.message_id for f in reversed(found)}  # the best of each conversation
+    beside = _beside(store, namespace, [m for m in messages.values() if m.id in first.values()])
     hits: dict[NodeId | None, MessageHit] = {}
     for f in found:
         message = messages.get(f.text.message_id) if f.text.message_id else None

@@ -34,7 +34,7 @@ class Why:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class MessageHit:
-    """A message that matched. `beside` is what was said in answer to it, or what it answers."""
+    """A message that matched. `beside` (of the best of a conversation) is what answers it, or what it answers."""
 
     message: Message
     score: float

@@ -11,9 +11,10 @@ from recollect.text.terms import terms, words
 
 LENGTH = 220
 
-_WORD = re.compile(r"\w+(?:[’']s\b)?")
+_WORD = re.compile(r"[^\W_]+(?:[’']s\b)?")
 _Match = tuple[int, int, str]  # start, end, the term that matched
 
+_NOTHING = re.compile(r"(?!)")
 _LOOKED_AT = 40_000  # characters: a passage is shorter, unless its tokens are very long
 
 
@@ -61,7 +62,7 @@ def words_in(text: str, wanted: Collection[str]) -> tuple[str, ...]:
 
 def _matches(text: str, wanted: frozenset[str], phrases: tuple[tuple[str, ...], ...]) -> list[_Match]:
     found: list[_Match] = []
-    for match in _WORD.finditer(text):
+    for match in (_beginnings(wanted) if text.isascii() else _WORD).finditer(text):
         word = match[0]
         own = _terms_of(word)
         if len(own) == 1:
@@ -73,6 +74,15 @@ def _matches(text: str, wanted: frozenset[str], phrases: tuple[tuple[str, ...], 
         pattern = r"\W+".join(map(re.escape, phrase))
         found += [(*m.span(), " ".join(phrase)) for m in re.finditer(rf"(?<!\w){pattern}(?!\w)", text, re.IGNORECASE)]
     return sorted(found)
+
+
+@lru_cache(maxsize=64)
+def _beginnings(wanted: frozenset[str]) -> re.Pattern[str]:
+    """Words that begin like a wanted term: a stem differs from its word at the end, so that no others need a look."""
+    starts = sorted({re.escape(term[:-1] if len(term) > 3 else term) for term in wanted if term.isascii()})
+    if not starts:
+        return _NOTHING
+    return re.compile(rf"(?<![^\W_])(?:{'|'.join(starts)})[^\W_]*(?:'s\b)?", re.IGNORECASE)
 
 
 def _inside(word: str, start: int, wanted: frozenset[str]) -> list[_Match]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from recollect.record import (
@@ -115,6 +115,7 @@ def test_every_record_comes_back_from_its_line(record: Any) -> None:
     assert from_wire(type(record), orjson.loads(dumps(to_wire(record)))) == record
 
 
+@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(threads())
 def test_a_conversation_comes_back_with_everything_in_it(thread: Thread) -> None:
     read = thread_from_wire(orjson.loads(dumps(thread_to_wire(thread))))
@@ -122,6 +123,7 @@ def test_a_conversation_comes_back_with_everything_in_it(thread: Thread) -> None
     assert digest(read) == digest(thread)
 
 
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(threads(), threads())
 def test_digests_are_equal_for_equal_content_alone(one: Thread, other: Thread) -> None:
     assert (digest(one) == digest(other)) == (one == other)

@@ -11,7 +11,7 @@ from pathlib import Path
 import apsw
 
 from recollect.errors import StoreBusy, StoreError
-from recollect.store.sqlite.migrations import migrate
+from recollect.store.sqlite.migrations import is_foreign, migrate
 
 #: Before this version a database in WAL mode could be damaged by two connections (the WAL-reset bug).
 OLDEST_SQLITE = (3, 51, 3)
@@ -41,9 +41,10 @@ class Database:
         self._writing = threading.RLock()
         self._closed = False
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            path.touch(mode=0o600)  # conversations are nobody else's; the files that SQLite lays beside it follow
         except OSError as problem:
-            raise StoreError(f"The folder {path.parent} cannot be made: {problem.strerror}.") from problem
+            raise StoreError(f"{path} cannot be made: {problem.strerror}.") from problem
         with self._said():
             migrate(self.connection())
 
@@ -99,6 +100,8 @@ class Database:
         with self._said():
             connection = apsw.Connection(str(self.path))
             connection.set_busy_handler(self._busy)
+            if is_foreign(connection):
+                raise self._no_store()
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute(f"PRAGMA synchronous = {'FULL' if self._durable else 'NORMAL'}")
             connection.execute("PRAGMA foreign_keys = ON")
@@ -120,6 +123,11 @@ class Database:
         time.sleep(min(0.001 * 2 ** min(tries, 6), 0.05))
         return True
 
+    def _no_store(self) -> StoreError:
+        return StoreError(
+            f"{self.path} is not a Recollect store.", hint="Choose another place with RECOLLECT_HOME or --store."
+        )
+
     @contextmanager
     def _said(self) -> Iterator[None]:
         try:
@@ -129,9 +137,7 @@ class Database:
                 f"Another process has been writing to {self.path} for {self._wait:.0f} s.", hint="Try again later."
             ) from problem
         except apsw.NotADBError as problem:
-            raise StoreError(
-                f"{self.path} is not a Recollect store.", hint="Choose another place with RECOLLECT_HOME or --store."
-            ) from problem
+            raise self._no_store() from problem
         except apsw.CorruptError as problem:
             raise StoreError(
                 f"{self.path} is damaged.", hint="recollect check says what; a copy is your last backup or export."

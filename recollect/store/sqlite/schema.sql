@@ -1,4 +1,7 @@
 -- The graph. Times are microseconds since 1970 in UTC, maps are JSON. Every row belongs to one namespace (ns).
+CREATE TABLE about (
+    written_by TEXT NOT NULL -- the newest Recollect that brought the schema further
+);
 CREATE TABLE namespace (
     ns INTEGER PRIMARY KEY,
     name TEXT NOT NULL UNIQUE,
