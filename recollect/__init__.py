@@ -48,7 +48,8 @@ def open(  # noqa: A001
 ) -> Memory:
     """Opens a memory, and makes it where there is none. Close it, or use it in a `with`.
 
-    Without a path it is the one that the command line uses. `embedder`: static, minilm, folder:/path or openai:model;
+    Without a path it is the one that the command line uses; an address such as "neo4j://localhost:7687" is a server
+    (docs/explanation/store.md). `embedder`: static, minilm, folder:/path or openai:model;
     its model is loaded when it is first needed. `durable=False` may lose the last moments before a power cut, never
     more. `on_wait` is called when another process has been writing for two seconds. Raises InvalidInput, StoreError.
     """
@@ -56,11 +57,11 @@ def open(  # noqa: A001
     from recollect.memory import Memory
     from recollect.record import namespace as checked
     from recollect.settings import load_settings
-    from recollect.store.sqlite.engine import SQLiteStore
+    from recollect.store.choose import open_store
 
     name = checked(namespace)
-    file = load_settings().store if path is None else Path(path).expanduser()
-    return Memory(SQLiteStore(file, durable=durable, on_wait=on_wait), LazyEmbedder(embedder), name)
+    place = load_settings().store if path is None else path
+    return Memory(open_store(place, durable=durable, on_wait=on_wait), LazyEmbedder(embedder), name)
 
 
 def __getattr__(name: str) -> object:

@@ -62,16 +62,16 @@ def do_append(memory: Memory, conversation: str) -> None:
 
 
 def do_search(memory: Memory, *queries: str) -> None:
-    """Searches until its input ends, every hit read whole; tells how many searches and hits there were."""
+    """Searches until so many conversations are there, the best hit read whole; tells the searches and the hits."""
+    enough, *asked = queries
     searches = hits = 0
-    sys.stdin.close()
-    for query in queries * 400:
+    for query in asked * 1000:
         results = memory.search(query, group_by="message", limit=20)
-        for hit in results:
-            assert hit.best.message.content
-            assert memory.conversation(hit.conversation.id).messages
+        assert all(hit.best.message.content for hit in results)
+        if results:
+            assert results[0].best.message in memory.conversation(results[0].conversation.id).messages
         searches, hits = searches + 1, hits + len(results)
-        if memory.stats().conversations >= int(queries[0]):
+        if memory.stats().conversations >= int(enough):
             break
     say(json.dumps({"searches": searches, "hits": hits}))
 

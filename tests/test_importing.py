@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -67,9 +68,14 @@ def search(memory: Memory, phrase: str, kind: str = "") -> SearchResults:
 
 
 def missed(memory: Memory, wanted: list[Sought], kind: str = "") -> list[Sought]:
-    """Those that are not the first hit for their phrase."""
-    results = [search(memory, one.phrase, kind) for one in wanted]
-    return [one for one, found in zip(wanted, results, strict=True) if not (found and one.is_in(found[0].best.message))]
+    """Those that are not the first hit for their phrase, or beside it where a result repeats an agent."""
+    return [one for one in wanted if not leads(search(memory, one.phrase, kind), one)]
+
+
+def leads(results: SearchResults, one: Sought) -> bool:
+    messages = [hit.best.message for hit in results]
+    leading = takewhile(lambda message: one.is_in(message) or one.phrase in message.content, messages)
+    return any(one.is_in(message) for message in leading)
 
 
 def of_store(name: str) -> list[Sought]:

@@ -221,3 +221,29 @@ def test_a_projects_file_that_shrank_leaves_nothing_behind(memory: Memory, tmp_p
     assert memory.check() == []
     with imported(tmp_path / "fresh.db", tmp_path / "new" / "projects.json") as fresh:
         assert dump_of(fresh) == dump_of(memory)
+
+
+# --- tools ---------------------------------------------------------------------------------------------------------
+
+
+def claude(result: str, updated: str) -> list[Json]:
+    use = {"type": "tool_use", "id": "t", "name": "tides", "input": {"port": "Ostend"}}
+    got = {"type": "tool_result", "tool_use_id": "t", "name": "tides", "content": [{"type": "text", "text": result}]}
+    words = {"type": "text", "text": "Let me consult the almanac."}
+    sides = [
+        {"uuid": "m1", "sender": "human", "text": "How high is the tide?", "content": []},
+        {"uuid": "m2", "sender": "assistant", "text": "", "content": [words, use, *([got] if result else [])]},
+    ]
+    return [{"uuid": "c", "name": "Tides", "created_at": updated, "updated_at": updated, "chat_messages": sides}]
+
+
+def test_the_result_of_a_tool_comes_grows_and_shrinks_with_the_exports(memory: Memory, tmp_path: Path) -> None:
+    long = "\n\n".join(f"Line {i} of the almanac speaks of moorings." for i in range(900)) + "\n\nNeap at noon."
+    for day, result in enumerate(["", long, "Spring at ten."], start=1):
+        memory.import_file(file(tmp_path / f"{day}.json", claude(result, f"2025-03-0{day}T09:00:00Z")))
+        last = result.rsplit("\n", 1)[-1]
+        found = [hit.best.message.source_id for hit in memory.search(f'"{last}"', kind="tool")] if last else ["m2"]
+        assert found == ["m2"]
+        assert (memory.stats().chunks > 1) == (result == long)
+        assert memory.check() == []
+    assert not memory.search('"neap"', kind="tool")

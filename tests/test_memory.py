@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -11,11 +10,10 @@ import pytest
 
 from recollect.errors import InvalidInput, NotFound, StoreError
 from recollect.memory import Memory
-from recollect.record import Edge, Part, PartKind, Role, namespace, stable_id
-from recollect.store import Batch
+from recollect.record import Part, PartKind, Role, namespace
 from recollect.store.sqlite.engine import SQLiteStore
 from recollect.text.marks import CLOSE, OPEN
-from tests.exports import archive, chat, dump_of, export, file, first_hit, node, opened, texts_of, tree
+from tests.exports import archive, chat, dump_of, export, first_hit, opened
 from tests.store.builders import embedder
 
 NOON = datetime(2025, 3, 1, 12, 0, tzinfo=UTC)
@@ -245,77 +243,6 @@ def test_quality_vectors_are_made_newest_first_and_only_once(memory: Memory) -> 
     assert results[0].best.message.content == "one heron"
 
 
-# --- carrying over -------------------------------------------------------------------------------------------------
-
-
-def test_a_dump_is_read_back_without_loss(memory: Memory, tmp_path: Path) -> None:
-    branches = [
-        node("q", None, "Which bread?"),
-        node("a", "q", "Rye.", "assistant"),
-        node("b", "q", "Spelt.", "assistant", minute=1),
-    ]
-    memory.import_file(export(tmp_path, [tree(*branches, name="branches"), chat("one", "two", "three")]))
-    docs = [
-        {"uuid": "d", "filename": "tides.md", "content": "High at noon. " * 4000, "created_at": "2025-03-01T09:00:00Z"}
-    ]
-    project = {
-        "uuid": "p",
-        "name": "Harbour",
-        "prompt_template": "Be brief.",
-        "docs": docs,
-        "created_at": "2025-03-01T09:00:00Z",
-    }
-    memory.import_file(file(tmp_path / "projects.json", [project]))
-    live = memory.store_message("Where is the heron?", speaker="Anna", metadata={"deep": {"x": [1, None, 2.5]}})
-    memory.store_tool_call("tides", "{}", "high", live.id)
-    memory.update_message(live.id, "Where is the otter?")
-    memory.delete_message(live.id)
-    a, b = stable_id("a"), stable_id("b")
-    memory._store.write(memory.namespace, Batch(edges=[Edge(a, "RELATED_TO", b, {"weight": 0.5})]))
-
-    path = tmp_path / "dump.jsonl"
-    assert memory.export(path) == 3 + 2 + 1  # conversations, documents, edges
-    with opened(tmp_path / "other.db") as other:
-        report = other.import_file(path)
-        assert not report.problems
-        assert dump_of(other) == path.read_bytes()
-        assert other.check() == []
-        assert other.import_file(path).written.same == 3
-        assert dump_of(other) == path.read_bytes()
-        assert first_hit(other, "spelt") is not None
-        assert finds(other, "the otter") == []  # deleted there, deleted here
-        other.restore_message(live.id)
-        assert finds(other, "the otter") == [live.id]
-
-
-def test_a_damaged_line_of_a_dump_costs_itself(memory: Memory, tmp_path: Path) -> None:
-    memory.import_file(export(tmp_path, [chat(f"heron {i}", "yes", name=f"c{i}") for i in range(4)]))
-    rows = dump_of(memory).splitlines(keepends=True)
-    rows[1] = rows[1][:50] + b"\n"
-    rows[2] = rows[2].replace(b'"position":1', b'"position":7')
-    rows[3] = rows[3].replace(b'"role":"user"', b'"role":null')
-    with opened(tmp_path / "other.db") as other:
-        report = other.import_file(file(tmp_path / "dump.jsonl", b"".join(rows[:-1])))
-        assert [problem.place for problem in report.problems] == [
-            "dump.jsonl line 2", "dump.jsonl line 3", "dump.jsonl line 4", "dump.jsonl",
-        ]  # fmt: skip
-        assert "ends early" in report.problems[-1].reason
-        assert other.stats().conversations == 1
-        assert other.check() == []
-
-
-def test_an_export_that_is_cut_off_leaves_the_old_file_as_it_was(memory: Memory, tmp_path: Path) -> None:
-    memory.store_message("Hello")
-    target = file(tmp_path / "dump.jsonl", "the last good one")
-
-    def stop(_: int) -> None:
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        memory.export(target, progress=stop)
-    assert target.read_text() == "the last good one"
-
-
 # --- namespaces ----------------------------------------------------------------------------------------------------
 
 
@@ -400,11 +327,3 @@ def test_a_closed_memory_says_so(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="is closed") as caught:
         memory.stats()
     assert "recollect.open" in caught.value.hint
-
-
-def test_a_dump_can_be_written_to_any_stream(memory: Memory) -> None:
-    memory.store_message("Hello")
-    target = io.BytesIO()
-    assert memory.export(target) == 1
-    assert target.getvalue().count(b"\n") == 3
-    assert texts_of(memory) == ["Hello"]

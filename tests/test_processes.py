@@ -21,7 +21,7 @@ from tests.exports import chat, dump_of, export, imported, opened
 from tests.processes import finished, started
 from tests.store.builders import embedder
 
-CONVERSATIONS = 60
+CONVERSATIONS = 40
 
 
 @pytest.fixture(scope="module")

@@ -202,12 +202,15 @@ class Server:
             return StoreError(f"{where} has no database {self._database!r}.", hint="Its name is the address's path.")
         if "ReadOnly" in code or "NotALeader" in code or "AccessMode" in code:
             return StoreError(
-                f"{where} can only be read.", hint="In a cluster use neo4j:// instead of bolt://, which finds the leader."
+                f"{where} can only be read.",
+                hint="In a cluster use neo4j:// instead of bolt://, which finds the leader.",
             )
         if "LockAcquisitionTimeout" in code or "TransactionTimedOut" in code or "Deadlock" in code:
             return StoreBusy(f"Others have been writing to {where} for too long.", hint="Try again later.")
         if "MemoryPoolOutOfMemory" in code or "OutOfMemory" in code:
-            return StoreError(f"{where} has not enough memory for this.", hint="Give it more, or write smaller batches.")
+            return StoreError(
+                f"{where} has not enough memory for this.", hint="Give it more, or write smaller batches."
+            )
         kind = "could not do it" if isinstance(problem, ClientError | DatabaseError | TransientError) else "failed"
         return StoreError(f"{where} {kind}: {_first_line(problem)}")
 

@@ -44,7 +44,7 @@ SET n.space = space, n.embedder = NULL, n.rows = [0, 0, 0], n.sealed = [0, 0, 0]
 # --- writing -------------------------------------------------------------------------------------------------------
 STANDS = """
 UNWIND $ids AS id MATCH (c:Conversation {ns: $ns, id: id})
-RETURN c.id AS id, c.revision AS revision, c.digest AS digest
+RETURN c.id AS id, c.revision AS revision, c.digest AS digest, c.number AS number
 """
 PUT_CONVERSATIONS = """
 UNWIND $rows AS r MERGE (c:Conversation {ns: $ns, id: r.id})
@@ -54,6 +54,7 @@ SET c += r.values, c.revision = c.revision + 1
 ADD_MESSAGES = """
 UNWIND $rows AS r MERGE (m:Message {ns: $ns, id: r.id})
 ON CREATE SET m.conversation_id = r.conversation_id, m.number = r.number, m += r.values
+WITH m, r WHERE m.number <> r.number RETURN m.id AS id // it was there before
 """
 EDIT_MESSAGES = "UNWIND $rows AS r MATCH (m:Message {ns: $ns, id: r.id}) SET m += r.values"
 UNLINK_REPLIES = "UNWIND $ids AS id MATCH (m:Message {ns: $ns, id: id})-[x:REPLIES_TO]->() DELETE x"
@@ -244,12 +245,12 @@ RETURN properties(t) AS call, m.content AS result
 DOCUMENT_IDS = "MATCH (d:Document) WHERE d.ns = $ns AND d.id IS NOT NULL RETURN d.id AS id"
 DOCUMENTS = "UNWIND $ids AS id MATCH (d:Document {ns: $ns, id: id}) RETURN properties(d) AS document"
 EDGES = """
-MATCH (e:Edge) WHERE e.ns = $ns AND e.source_id IS NOT NULL
+MATCH (e:Edge) WHERE e.ns = $ns AND e.source_id IS NOT NULL AND e.type IS NOT NULL AND e.target_id IS NOT NULL
 RETURN e.source_id AS source, e.type AS type, e.target_id AS target, e.properties AS properties
 """
 # The relations that fields say, beside those written as edges; one face for both.
 OUTWARD = """
-MATCH (e:Edge) WHERE e.ns = $ns AND e.source_id = $id
+MATCH (e:Edge) WHERE e.ns = $ns AND e.source_id = $id AND e.type IS NOT NULL AND e.target_id IS NOT NULL
 RETURN e.source_id AS source, e.type AS type, e.target_id AS target, e.properties AS properties
 UNION ALL MATCH (a:Message {ns: $ns, id: $id})-[r:REPLIES_TO]->(b)
 RETURN a.id AS source, type(r) AS type, b.id AS target, NULL AS properties
@@ -281,7 +282,8 @@ MATCH (c:Conversation) WHERE c.ns = $ns AND c.id IS NOT NULL AND NOT c.deleted A
 RETURN c.source AS source, count(*) AS number ORDER BY number DESC, source
 """
 COUNT_MESSAGES = """
-MATCH (m:Message) WHERE m.ns = $ns AND m.id IS NOT NULL AND NOT m.deleted AND ($ids IS NULL OR m.conversation_id IN $ids)
+MATCH (m:Message) WHERE m.ns = $ns AND m.id IS NOT NULL AND NOT m.deleted
+  AND ($ids IS NULL OR m.conversation_id IN $ids)
 RETURN m.kind AS kind, count(*) AS number, sum(CASE WHEN m.active THEN 1 ELSE 0 END) AS active,
     sum(coalesce(m.attachments, 0)) AS attachments, min(m.timestamp) AS first, max(m.timestamp) AS last
 """
@@ -293,14 +295,10 @@ RETURN
   COUNT { MATCH (t:Turn) WHERE t.ns = $ns AND t.id IS NOT NULL AND ($ids IS NULL OR t.conversation_id IN $ids) }
     AS turns,
   COUNT { MATCH (k:Chunk) WHERE k.ns = $ns AND k.id IS NOT NULL } AS chunks,
-  COUNT { MATCH (w:Window) WHERE w.ns = $ns AND w.conversation_id IS NOT NULL
+  COUNT { MATCH (w:Window) WHERE w.ns = $ns AND w.conversation_id IS NOT NULL AND w.index >= 0
     AND ($ids IS NULL OR w.conversation_id IN $ids) } AS windows,
   COUNT { MATCH (p:Passage) WHERE p.space = $space AND p.lane IN [0, 1, 2] AND p.row >= 0 AND p.gone IS NULL }
     AS passages,
-  COUNT { MATCH (q:Quality) WHERE q.space = $space AND q.lane IN [0, 1, 2] } AS quality,
+  COUNT { MATCH (q:Quality) WHERE q.space = $space AND q.lane IN [0, 1, 2] AND q.row >= 0 } AS quality,
   COUNT { MATCH (p:Passage) WHERE p.space = $space AND p.lane = 0 AND p.row >= 0 AND p.gone IS NULL } AS said
 """
-STORE_SIZE = """
-CALL dbms.queryJmx('org.neo4j:instance=kernel#0,name=Store sizes') YIELD attributes RETURN attributes AS sizes
-"""
-COUNTS_OF_ALL = "MATCH (p:Passage) RETURN count(p) AS passages"

@@ -44,8 +44,10 @@ UNIQUE: Mapping[str, LiteralString] = {
 }
 
 RANGE: Mapping[str, LiteralString] = {
-    "conversation_source": "CREATE INDEX conversation_source IF NOT EXISTS FOR (c:Conversation) ON (c.ns, c.source_key)",
-    "message_place": "CREATE INDEX message_place IF NOT EXISTS FOR (m:Message) ON (m.ns, m.conversation_id, m.position)",
+    "conversation_source": """
+        CREATE INDEX conversation_source IF NOT EXISTS FOR (c:Conversation) ON (c.ns, c.source_key)""",
+    "message_place": """
+        CREATE INDEX message_place IF NOT EXISTS FOR (m:Message) ON (m.ns, m.conversation_id, m.position)""",
     "message_source": "CREATE INDEX message_source IF NOT EXISTS FOR (m:Message) ON (m.ns, m.source_key)",
     # Only messages of people with names have the last property, and so only they are in the index.
     "message_named": "CREATE INDEX message_named IF NOT EXISTS FOR (m:Message) ON (m.ns, m.conversation_id, m.named)",
@@ -133,6 +135,8 @@ def _verify(name: str, kind: str, state: str, options: Mapping[str, Any], proper
         if told != int(name.rsplit("_", 1)[-1]):
             raise StoreError(f"The vector index {name} is of {told} dimensions.", hint=f"Drop it: DROP INDEX {name}")
     if wanted_kind is not None and kind != wanted_kind:
-        raise StoreError(f"The index {name} on {properties} is none of Recollect's.", hint=f"Drop it: DROP INDEX {name}")
+        raise StoreError(
+            f"The index {name} on {properties} is none of Recollect's.", hint=f"Drop it: DROP INDEX {name}"
+        )
     if wanted_kind is not None and state == "FAILED":
         raise StoreError(f"The index {name} has failed.", hint=f"Drop it and open again: DROP INDEX {name}")

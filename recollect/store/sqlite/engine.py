@@ -142,7 +142,8 @@ class SQLiteStore:
             wanted = read.document_ids(connection, ns) if ids is None else ids
         for document_id in wanted:  # one at a time: they may be large, and no transaction stays open between them
             with self._within(namespace) as (connection, ns):
-                yield from read.documents(connection, ns, [document_id])
+                found = read.documents(connection, ns, [document_id])
+            yield from found
 
     def document_chunks(self, namespace: Namespace, document_id: NodeId) -> list[Chunk]:
         """In order."""

@@ -1,0 +1,27 @@
+"""Which engine a place asks for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from recollect.errors import InvalidInput, StoreError
+from recollect.store.choose import open_store
+from recollect.store.sqlite.engine import SQLiteStore
+
+
+def test_a_path_is_a_sqlite_file(tmp_path: Path) -> None:
+    store = open_store(tmp_path / "memory.db")
+    assert isinstance(store, SQLiteStore)
+    store.close()
+
+
+def test_an_address_of_no_server_is_told_at_once() -> None:
+    with pytest.raises(StoreError, match="localhost:1"):
+        open_store("neo4j://localhost:1").namespaces()
+
+
+def test_other_addresses_are_no_place_for_a_memory() -> None:
+    with pytest.raises(InvalidInput, match="no place"):
+        open_store("https://localhost/memory")
