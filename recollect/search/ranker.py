@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from recollect.search.question import Question
 from recollect.search.weights import Weights
+from recollect.store.numeric import dots
 from recollect.store.passages import KINDS, PEOPLE, ROLE_SHIFT, ROLES, Bool, Float, Signals
 from recollect.text.flags import Flag
 
@@ -50,7 +51,7 @@ def coverage(signals: Signals) -> Float:
     if not weight or not len(signals):
         return np.zeros(len(signals), np.float32)
     best = (signals.holds * NEIGHBOUR_SHARE[None, :, None]).max(axis=1)
-    return np.asarray(best @ signals.idf / weight, np.float32)
+    return dots(best, signals.idf) / weight
 
 
 def own_coverage(signals: Signals) -> Float:
@@ -58,7 +59,7 @@ def own_coverage(signals: Signals) -> Float:
     weight = float(signals.idf.sum())
     if not weight or not len(signals):
         return np.zeros(len(signals), np.float32)
-    return np.asarray(signals.holds[:, 0, :] @ signals.idf / weight, np.float32)
+    return dots(signals.holds[:, 0, :], signals.idf) / weight
 
 
 def score(signals: Signals, question: Question, weights: Weights) -> Scores:

@@ -13,7 +13,7 @@ import numpy as np
 
 from recollect.errors import StoreError
 from recollect.record import NodeId
-from recollect.store.numeric import best_three, bm25, closeness
+from recollect.store.numeric import best_three, bm25, closeness, dots
 from recollect.store.passages import KINDS, OFFSETS, ROLE_SHIFT, ROLES, Bool, Filter, Float, Int, Probe, Signals
 from recollect.store.quantize import cosines
 from recollect.store.resident import Postings, Resident
@@ -93,11 +93,11 @@ def signals(rows: Resident, reader: Reader, probe: Probe) -> Signals:
 
 
 def _scored(rows: Resident, reader: Reader, probe: Probe, groups: list[Group]) -> _Scored:
-    dense = rows.vectors @ probe.vector if rows.size else np.zeros(0, np.float32)
+    dense = dots(rows.vectors, probe.vector) if rows.size else np.zeros(0, np.float32)
     quality = reader.quality() if probe.similarity is not None else None
     similarity_z = np.zeros(rows.size, np.float32)
     if quality is not None and probe.similarity is not None:
-        similarity_z = rows.zscore(quality[0] @ probe.similarity, quality[1])
+        similarity_z = rows.zscore(dots(quality[0], probe.similarity), quality[1])
         similarity_z[~quality[1]] = 0.0
     return _Scored(
         bm25_z=rows.zscore(_bm25(rows, groups, k1=2.0, b=1.0)),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from recollect.store.numeric import dots
 from recollect.store.passages import Float
 
 
@@ -28,5 +29,4 @@ def cosines(packed: NDArray[np.int8], vector: Float) -> Float:
     """The cosines (n,) of int8 rows (n, d) with a unit vector (d,); 0 for a row of zeros."""
     rows = packed.astype(np.float32)
     lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
-    found: Float = (rows @ vector) / np.maximum(lengths, 1e-9)
-    return found
+    return np.asarray(dots(rows, vector) / np.maximum(lengths, 1e-9), np.float32)

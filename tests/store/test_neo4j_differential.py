@@ -194,8 +194,9 @@ def assert_same_signals(ours: Store, theirs: Store, search: Callable[[Store], Si
         assert np.array_equal(getattr(own, name), getattr(other, name)), name
 
 
+@pytest.mark.long  # minutes: both engines, one operation at a time
 @settings(
-    max_examples=6,
+    max_examples=3,
     deadline=None,
     derandomize=True,
     database=None,

@@ -111,7 +111,9 @@ def put_changes(writing: Writing, changes: Sequence[ThreadChange]) -> None:
 
 
 def put_documents(writing: Writing, documents: Iterable[Document]) -> None:
-    """Writes documents; an equal id is replaced."""
+    """Writes documents; an equal id is replaced, and loses its chunks."""
+    documents = list(documents)
+    writing.put(queries.CLEAR_CHUNKS, [d.id for d in documents], "ids")
     writing.put(
         queries.PUT_DOCUMENTS,
         [
