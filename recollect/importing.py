@@ -210,12 +210,19 @@ class Importing:
         damaged = "; ".join(f"{p.place}: {p.reason}" for p in self._problems.found[:3])
         if damaged:
             return ImportProblem(f"{names} could not be read: {damaged}.", hint="Download the export once more.")
-        what = f"it holds {shape_of(unknown)}" if any(entry.size for entry in unknown) else "it is empty"
+        what = f"it holds {shape_of(unknown)}" if not all(map(_is_empty, unknown)) else "it is empty"
         return ImportProblem(
             f"{names} is not an export I know: {what}. I read: {read}.",
             hint="Force one with --format, or report it: "
             f"recollect import --describe {paths[0]} prints its shape, no text.",
         )
+
+
+def _is_empty(entry: Entry) -> bool:
+    try:
+        return not entry.peek(1)
+    except (ImportProblem, OSError):
+        return False
 
 
 class _CountingStream:

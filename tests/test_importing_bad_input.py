@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -110,6 +111,19 @@ def test_a_zip_whose_directory_alone_is_lost_is_read_whole(memory: Memory, tmp_p
     problems = told(memory, file(tmp_path / "cut.zip", data[: data.index(b"PK\x01\x02")]))
     assert set(texts_of(memory)) == BOTH
     assert [problem.lost for problem in problems] == [False]
+
+
+def test_of_a_zip_that_was_never_finished_what_is_there_is_in(memory: Memory, tmp_path: Path) -> None:
+    chance = random.Random(1)
+    many = json.dumps([GOOD, *(chat(f"{chance.random()}", "tide", name=f"c{i}") for i in range(800))]).encode()
+    writer = zipfile.ZipFile(tmp_path / "finished.zip", "w", zipfile.ZIP_DEFLATED)
+    member = writer.open("conversations.json", "w", force_zip64=True)
+    member.write(many)
+    unfinished = file(tmp_path / "unfinished.zip", (tmp_path / "finished.zip").read_bytes()[:-100])
+    member.close()
+    writer.close()
+    assert told(memory, unfinished)
+    assert 100 < memory.stats().conversations < 801
 
 
 def test_a_damaged_member_costs_itself(memory: Memory, tmp_path: Path) -> None:

@@ -65,9 +65,10 @@ def _from_local_header(archive: BinaryIO, header: bytes, place: int) -> tuple[Me
     _, _, flags, method, _, _, crc, packed, size, name_length, extra_length = HEADER.unpack(header)
     name = archive.read(name_length).decode("utf-8" if flags & _UTF8 else "cp437", "replace")
     extra = archive.read(extra_length)
-    if packed == _ZIP64 or size == _ZIP64:
+    large = _ZIP64 in (packed, size)
+    if large:
         size, packed = _zip64_sizes(extra)
-    unknown = bool(flags & _SIZES_FOLLOW) and not packed
+    unknown = not packed and bool(flags & _SIZES_FOLLOW or large)  # large and empty: whoever wrote it never came back
     member = Member(name, place, method, flags, None if unknown else packed, size, None if unknown else crc)
     return member, place + HEADER.size + name_length + extra_length
 
