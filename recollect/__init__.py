@@ -24,6 +24,7 @@ from recollect.errors import (
 
 if TYPE_CHECKING:
     from recollect.memory import Memory
+    from recollect.place import Address
 
 __all__ = [
     "ImportProblem",
@@ -39,7 +40,7 @@ __all__ = [
 
 
 def open(  # noqa: A001
-    path: str | Path | None = None,
+    path: str | Path | Address | None = None,
     *,
     namespace: str = "default",
     embedder: str = "static",

@@ -16,12 +16,14 @@ from pathlib import Path
 from typing import Any
 
 from recollect.errors import InvalidInput
+from recollect.place import Place, read_address, read_place
 from recollect.record.ids import DEFAULT_NAMESPACE, Namespace, namespace
 
 COLORS = ("auto", "always", "never")
 MOST_RESULTS = 1000
 
 _PREFIX = "RECOLLECT_"
+_SERVER = "NEO4J_URI"  # the store, where no setting of ours names one
 _YES, _NO = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
 
 
@@ -43,10 +45,11 @@ class Places:
 class Settings:
     """Everything that can be set. `origins` names for each setting the default, file, variable or flag it came from.
 
-    `pager` empty means $PAGER, else `less -FRX`. `durable=False` may lose the last moments before a power cut.
+    `store` is the path of a file or the address of a server. `pager` empty means $PAGER, else `less -FRX`.
+    `durable=False` may lose the last moments before a power cut.
     """
 
-    store: Path
+    store: Place
     namespace: Namespace = DEFAULT_NAMESPACE
     embedder: str = "static"
     color: str = "auto"
@@ -102,6 +105,9 @@ def load_settings(
         if given is not None:
             values[name] = _read(name, given, f"--{name}")
             origins[name] = f"--{name}"
+    if origins["store"] == "default" and (server := environment.get(_SERVER)):
+        values["store"] = _told(_SERVER, lambda: read_address(server.strip()))
+        origins["store"] = _SERVER
     return Settings(**values, origins=origins)
 
 
@@ -125,17 +131,20 @@ def _file_values(path: Path) -> dict[str, Any]:
 
 
 def _read(name: str, value: object, place: str, base: Path | None = None) -> Any:
+    return _told(place, lambda: _READERS[name](value, base))
+
+
+def _told(place: str, read: Callable[[], Any]) -> Any:
+    """What is read; where it cannot be used, the error names the place."""
     try:
-        return _READERS[name](value, base)
+        return read()
     except InvalidInput as problem:
         raise InvalidInput(f"{place}: {problem.message}", hint=problem.hint) from None
 
 
-def _path(value: object, base: Path | None) -> Path:
-    text = _text(value, None)
-    if "://" in text:
-        raise InvalidInput(f"{text!r} is not a file; this version keeps its memory in one.")
-    return ((base or Path()) / Path(text).expanduser()).absolute()
+def _store(value: object, base: Path | None) -> Place:
+    place = read_place(_text(value, None), base)
+    return place.absolute() if isinstance(place, Path) else place
 
 
 def _text(value: object, _: Path | None) -> str:
@@ -183,7 +192,7 @@ def _folder(named: str | None, default: Path) -> Path:
 
 
 _READERS: Mapping[str, Callable[[object, Path | None], Any]] = {
-    "store": _path,
+    "store": _store,
     "namespace": _namespace,
     "embedder": _text,
     "color": _color,

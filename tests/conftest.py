@@ -1,7 +1,8 @@
-"""What many tests share: an imported sample archive, and a clean environment for the command line."""
+"""What many tests share: an imported sample archive, a clean environment for the command line, a Neo4j server."""
 
 from __future__ import annotations
 
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,8 +17,12 @@ _FOREIGN = (
     "NO_COLOR", "TERM", "PAGER", "COLUMNS", "LINES", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_DATA_HOME",
     "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DOWNLOAD_DIR", "RECOLLECT_STORE", "RECOLLECT_NAMESPACE",
     "RECOLLECT_EMBEDDER", "RECOLLECT_COLOR", "RECOLLECT_PAGER", "RECOLLECT_LIMIT", "RECOLLECT_DURABLE",
-    "RECOLLECT_DEBUG", "OPENAI_API_KEY", "OPENAI_BASE_URL",
+    "RECOLLECT_DEBUG", "OPENAI_API_KEY", "OPENAI_BASE_URL", "NEO4J_URI", "NEO4J_USER", "NEO4J_USERNAME",
+    "NEO4J_PASSWORD",
 )  # fmt: skip
+
+
+_LEFT_OUT = "Neo4j tests are left out"
 
 
 @pytest.fixture(scope="session")
@@ -50,3 +55,50 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     yield home
     monkeypatch.undo()
     time.tzset()
+
+
+@pytest.fixture(scope="session")
+def neo4j_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A Neo4j server for as long as the tests run."""
+    pytest.importorskip("neo4j", reason="the Neo4j driver is not installed")
+    from tests.store import neo4j_server
+
+    if neo4j_server.GIVEN:
+        neo4j_server.claim(neo4j_server.GIVEN)
+        yield neo4j_server.GIVEN
+        return
+    server = neo4j_server.started(tmp_path_factory.mktemp("neo4j"))
+    yield server.uri
+    neo4j_server.driver(server.uri).close()
+    server.kill()
+
+
+@pytest.fixture
+def neo4j_uri(neo4j_address: str) -> Iterator[str]:
+    """An empty Neo4j, for one test at a time: a given server may be shared by several processes of pytest."""
+    import fcntl
+
+    from tests.store import neo4j_server
+
+    with (Path(tempfile.gettempdir()) / "recollect-test-neo4j.lock").open("w") as lock:
+        if neo4j_server.GIVEN:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        neo4j_server.empty(neo4j_address)
+        yield neo4j_address
+
+
+@pytest.fixture
+def neo4j_place(neo4j_uri: str) -> str:
+    """Its address as a user gives it: with user and password in it, where there are any."""
+    from tests.store import neo4j_server
+
+    return neo4j_server.with_auth(neo4j_uri)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Says in one line when Neo4j tests were left out, and how to run them."""
+    reasons = [str(report.longrepr) for report in terminalreporter.getreports("skipped")]
+    left_out = [reason for reason in reasons if _LEFT_OUT in reason]
+    if left_out:
+        told = left_out[0][left_out[0].index(_LEFT_OUT) :].rstrip("\"')")
+        terminalreporter.write_line(f"{len(left_out)} of them: {told}")

@@ -41,6 +41,26 @@ def test_a_store_in_the_file_is_found_from_the_files_folder(where: Places) -> No
     assert load_settings(environment={}, where=where).store == where.config.parent / "elsewhere" / "memory.db"
 
 
+def test_a_store_may_be_a_server_wherever_it_is_set(where: Places) -> None:
+    environment = {"NEO4J_URI": "neo4j://of-others"}
+    settings = load_settings(environment=environment, where=where)
+    assert (str(settings.store), settings.origins["store"]) == ("neo4j://of-others", "NEO4J_URI")
+    where.config.write_text('store = "neo4j://in-file:7687/chats"\n')
+    settings = load_settings(environment=environment, where=where)
+    assert (str(settings.store), settings.origins["store"]) == ("neo4j://in-file:7687/chats", str(where.config))
+    environment["RECOLLECT_STORE"] = "bolt://ana:secret@in-variable"
+    settings = load_settings(environment=environment, where=where)
+    assert (str(settings.store), settings.origins["store"]) == ("bolt://in-variable", "RECOLLECT_STORE")
+    settings = load_settings({"store": "memory.db"}, environment=environment, where=where)
+    assert settings.store == Path("memory.db").absolute()
+
+
+def test_a_bad_address_of_others_is_told_by_its_name_where_it_is_in_force(where: Places) -> None:
+    with pytest.raises(InvalidInput, match="NEO4J_URI"):
+        load_settings(environment={"NEO4J_URI": "localhost"}, where=where)
+    load_settings({"store": "memory.db"}, environment={"NEO4J_URI": "localhost"}, where=where)
+
+
 def test_an_unknown_key_is_told_with_the_file_and_what_was_meant(where: Places) -> None:
     where.config.write_text("limits = 5\n")
     with pytest.raises(InvalidInput) as problem:
@@ -60,7 +80,8 @@ def test_an_unknown_key_is_told_with_the_file_and_what_was_meant(where: Places) 
         ('durable = "perhaps"', "durable"),
         ('namespace = "a b"', "namespace"),
         ("embedder = 3", "embedder"),
-        ('store = "bolt://host"', "store"),
+        ('store = "https://host"', "store"),
+        ('store = "neo4j://"', "store"),
     ],
 )
 def test_a_bad_value_is_told_with_file_and_key(where: Places, line: str, key: str) -> None:

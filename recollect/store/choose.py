@@ -3,41 +3,45 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from recollect.errors import InvalidInput
+from recollect.place import Address, Place, read_place
 from recollect.store.base import Store
 
-#: How the addresses of Neo4j servers begin (+s: encrypted, +ssc: encrypted with a certificate of one's own).
-NEO4J_SCHEMES = ("neo4j://", "neo4j+s://", "neo4j+ssc://", "bolt://", "bolt+s://", "bolt+ssc://")
+_USER, _OTHER_USER, _PASSWORD = "NEO4J_USER", "NEO4J_USERNAME", "NEO4J_PASSWORD"
 
 
 def open_store(
-    place: str | Path, *, durable: bool = True, wait: float = 120.0, on_wait: Callable[[], None] | None = None
+    place: str | Place, *, durable: bool = True, wait: float = 120.0, on_wait: Callable[[], None] | None = None
 ) -> Store:
     """Opens the store at a path, or at an address such as `neo4j://localhost:7687`.
 
-    The user and the password of a server are NEO4J_USER (neo4j where it is not set) and NEO4J_PASSWORD in the
-    environment. Raises InvalidInput for an address of another kind, StoreError.
+    The user and the password of a server are those of the address, else NEO4J_USER (neo4j where it is not set) and
+    NEO4J_PASSWORD in the environment. Raises InvalidInput for an address of another kind, StoreError.
     """
-    text = str(place)
-    if text.startswith(NEO4J_SCHEMES):
-        return _open_neo4j(text, wait, on_wait)
-    if "://" in text:
-        raise InvalidInput(f"{text} is no place for a memory.", hint="Use a path, or neo4j://HOST:PORT.")
+    if isinstance(place, str):
+        place = read_place(place)
+    if isinstance(place, Address):
+        return _open_neo4j(place, wait, on_wait)
     from recollect.store.sqlite.engine import SQLiteStore
 
     return SQLiteStore(Path(place).expanduser(), durable=durable, wait=wait, on_wait=on_wait)
 
 
-def _open_neo4j(address: str, wait: float, on_wait: Callable[[], None] | None) -> Store:
+def credentials(address: Address, environment: Mapping[str, str]) -> tuple[str, str] | None:
+    """User and password for a server, each from its address, else from the environment; None without a password."""
+    user = address.user or environment.get(_USER) or environment.get(_OTHER_USER) or "neo4j"
+    password = address.password or environment.get(_PASSWORD)
+    return (user, password) if password else None
+
+
+def _open_neo4j(address: Address, wait: float, on_wait: Callable[[], None] | None) -> Store:
     try:
         from recollect.store.neo4j.engine import Neo4jStore
     except ModuleNotFoundError as missing:
         raise InvalidInput(
             f"{address} needs the Neo4j driver ({missing.name}).", hint='Install it: pip install "recollect[neo4j]"'
         ) from missing
-    password = os.environ.get("NEO4J_PASSWORD")
-    auth = (os.environ.get("NEO4J_USER", "neo4j"), password) if password else None
-    return Neo4jStore(address, auth, wait=wait, on_wait=on_wait)
+    return Neo4jStore(str(address), credentials(address, os.environ), wait=wait, on_wait=on_wait)

@@ -32,6 +32,7 @@ def differences(value: Any, shape: Any, place: str = "document") -> list[str]:
         "any": True,
         "text": isinstance(value, str),
         "text or null": value is None or isinstance(value, str),
+        "number or null": value is None or (isinstance(value, int | float) and not isinstance(value, bool)),
         "number": isinstance(value, int | float) and not isinstance(value, bool),
         "boolean": isinstance(value, bool),
     }[shape]

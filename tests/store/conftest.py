@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
-import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -37,26 +35,3 @@ def open_store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Calla
 @pytest.fixture
 def store(open_store: Callable[[], Store]) -> Store:
     return open_store()
-
-
-@pytest.fixture(scope="session")
-def neo4j_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A Neo4j server for as long as the tests run."""
-    if neo4j_server.GIVEN:
-        neo4j_server.claim(neo4j_server.GIVEN)
-        yield neo4j_server.GIVEN
-        return
-    server = neo4j_server.started(tmp_path_factory.mktemp("neo4j"))
-    yield server.uri
-    neo4j_server.driver(server.uri).close()
-    server.kill()
-
-
-@pytest.fixture
-def neo4j_uri(neo4j_address: str) -> Iterator[str]:
-    """An empty Neo4j, for one test at a time: a given server may be shared by several processes of pytest."""
-    with (Path(tempfile.gettempdir()) / "recollect-test-neo4j.lock").open("w") as lock:
-        if neo4j_server.GIVEN:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-        neo4j_server.empty(neo4j_address)
-        yield neo4j_address

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from functools import cache
 from pathlib import Path
+from urllib.parse import quote
 
 import neo4j
 import pytest
@@ -16,6 +17,7 @@ import pytest
 from tools.neo4j_server import Server, Unavailable
 
 GIVEN = os.environ.get("RECOLLECT_TEST_NEO4J_URI", "")
+_USER, _PASSWORD = os.environ.get("NEO4J_USER", "neo4j"), os.environ.get("NEO4J_PASSWORD", "")
 NEEDED = "Neo4j tests are left out: {} With Java 17 and Maven they run here, with RECOLLECT_TEST_NEO4J_URI elsewhere."
 
 _FOREIGN = "MATCH (n) WHERE NOT n:RecollectTest RETURN count(n) AS foreign"
@@ -41,8 +43,14 @@ def started(home: Path) -> Server:
 
 def auth() -> tuple[str, str] | None:
     """The user of the server that is given."""
-    password = os.environ.get("NEO4J_PASSWORD") if GIVEN else None
-    return (os.environ.get("NEO4J_USER", "neo4j"), password) if password else None
+    return (_USER, _PASSWORD) if GIVEN and _PASSWORD else None
+
+
+def with_auth(uri: str) -> str:
+    """The address with the user in it."""
+    user = auth()
+    scheme, _, rest = uri.partition("://")
+    return f"{scheme}://{quote(user[0], '')}:{quote(user[1], '')}@{rest}" if user else uri
 
 
 def claim(uri: str) -> None:

@@ -15,7 +15,8 @@ from typer.core import TyperCommand, TyperGroup
 from recollect.faces.cli.session import Session, open_session
 
 STORE = Annotated[
-    str | None, typer.Option(metavar="PATH", help="The memory's file, instead of the usual one.", show_default=False)
+    str | None,
+    typer.Option(metavar="PLACE", help="The memory's file, or neo4j://HOST:PORT for a server.", show_default=False),
 ]
 NAMESPACE = Annotated[
     str | None, typer.Option(metavar="NAME", help="The namespace: default, acme/rex …", show_default=False)

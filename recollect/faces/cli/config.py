@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -49,7 +48,7 @@ def config(session: Session, what: WHAT = None) -> int:
 
 def _values(session: Session) -> dict[str, Any]:
     values = {f.name: getattr(session.settings, f.name) for f in fields(session.settings) if f.name != "origins"}
-    return {name: str(value) if isinstance(value, Path) else value for name, value in values.items()}
+    return {name: value if isinstance(value, bool | int) else str(value) for name, value in values.items()}
 
 
 def _as_toml(value: Any) -> str:

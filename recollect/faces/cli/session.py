@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recollect.errors import NotFound
@@ -40,12 +41,23 @@ class Session:
 
     def existing_memory(self) -> Memory:
         """The memory, for commands that only read. Raises NotFound where there is none yet."""
-        if self._opened is None and not self.settings.store.exists():
+        if not self.has_memory():
             raise NotFound(
-                f"There is no memory at {self.settings.store} yet.",
+                f"There is no memory {self._whose()}at {self.settings.store} yet.",
                 hint="Begin one: recollect import PATH. Or look around first: recollect demo",
             )
         return self.memory()
+
+    def has_memory(self) -> bool:
+        """Whether there is a memory: its file, or on a server anything that was ever written to the namespace."""
+        if isinstance(self.settings.store, Path):
+            return self._opened is not None or self.settings.store.exists()
+        memory = self.memory()
+        return memory.stored_embedder() is not None or memory.namespace in memory.namespaces()
+
+    def _whose(self) -> str:
+        """Of which namespace, where others are there."""
+        return f"of {self.settings.namespace} " if self._opened and self._opened.namespaces() else ""
 
     @cached_property
     def state(self) -> State:

@@ -19,6 +19,7 @@ from recollect.faces.cli.times import parse_stored
 
 if TYPE_CHECKING:
     from recollect.importers.base import Problem
+    from recollect.place import Place
     from recollect.search.result import SearchResults
 
 _PROBLEMS_KEPT = 1000
@@ -41,8 +42,8 @@ class State:
         self._path = path
 
     @classmethod
-    def of(cls, folder: Path, store: Path, namespace: str) -> State:
-        """The state of a store and namespace."""
+    def of(cls, folder: Path, store: Place, namespace: str) -> State:
+        """The state of a store and namespace. A server is known by its address without user and password."""
         name = hashlib.blake2b(f"{store}\0{namespace}".encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
         return cls(folder / f"{name}.json")
 

@@ -27,7 +27,7 @@ def stats(session: Session) -> int:
         "store": memory.location,
         "namespace": memory.namespace,
         "namespaces": list(memory.namespaces()),
-        "bytes": memory.size(),
+        "bytes": memory.size() or None,
         "embedder": memory.stored_embedder(),
     }
     if session.json:
@@ -43,7 +43,7 @@ def _rows(facts: dict[str, Any], counts: Counts, dash: str) -> Iterator[tuple[st
     from recollect.faces.cli.times import day, percent, size
     from recollect.record import from_microseconds
 
-    yield "store", f"{facts['store']} ({size(facts['bytes'])})"
+    yield "store", facts["store"] + (f" ({size(facts['bytes'])})" if facts["bytes"] else "")
     others = [name for name in facts["namespaces"] if name != facts["namespace"]]
     yield "namespace", facts["namespace"] + (f" (others: {', '.join(others)})" if others else "")
     yield "conversations", f"{counts.conversations:,}"

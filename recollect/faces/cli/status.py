@@ -14,6 +14,7 @@ from recollect.importers.found import Found, found_on_this_machine
 from recollect.record import from_microseconds, iso, utc_now
 
 if TYPE_CHECKING:
+    from recollect.place import Place
     from recollect.store import Counts
 
 _HOW_TO_GET = (
@@ -49,7 +50,7 @@ def not_yet_in(session: Session, counts: Counts | None) -> list[Found]:
 
 
 def _counts(session: Session) -> Counts | None:
-    return session.memory().stats() if session.settings.store.exists() else None
+    return session.memory().stats() if session.has_memory() else None
 
 
 def _print_status(session: Session, counts: Counts, found: Sequence[Found]) -> None:
@@ -104,16 +105,16 @@ def _named(found: Found) -> str:
 
 
 def _where(session: Session) -> str:
-    store = session.settings.store
-    parts = [session.settings.namespace, _tilde(store)]
-    if store.exists():
-        parts.insert(1, size(session.memory().size()))
-    return f" {session.out.symbols.dot} ".join(parts)
+    taken = session.memory().size() if session.has_memory() else None
+    parts = [session.settings.namespace, size(taken) if taken else "", _tilde(session.settings.store)]
+    return f" {session.out.symbols.dot} ".join(filter(None, parts))
 
 
-def _tilde(path: Path) -> str:
+def _tilde(place: Place) -> str:
     home = Path.home()
-    return f"~/{path.relative_to(home).as_posix()}" if path.is_relative_to(home) else str(path)
+    if isinstance(place, Path) and place.is_relative_to(home):
+        return f"~/{place.relative_to(home).as_posix()}"
+    return str(place)
 
 
 def _quoted(session: Session) -> str:
@@ -128,7 +129,7 @@ def _document(session: Session, counts: Counts | None, found: Sequence[Found]) -
     return {
         "store": str(session.settings.store),
         "namespace": session.settings.namespace,
-        "bytes": session.memory().size() if counts else 0,
+        "bytes": (session.memory().size() or None) if counts else 0,
         "conversations": counts.conversations if counts else 0,
         "messages": counts.messages if counts else 0,
         "sources": dict(counts.by_source) if counts else {},

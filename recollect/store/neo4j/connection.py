@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, LiteralString, TypeVar
-from urllib.parse import urlsplit
 
 import neo4j
 from neo4j.exceptions import (
@@ -24,6 +23,7 @@ from neo4j.exceptions import (
 )
 
 from recollect.errors import InvalidInput, StoreBusy, StoreError
+from recollect.place import read_address
 
 #: Vectors beside full text, dynamic labels and OPTIONAL CALL: what the statements here need.
 OLDEST_SERVER = (5, 26)
@@ -55,15 +55,10 @@ class Server:
         wait: float = 120.0,
         on_wait: Callable[[], None] | None = None,
     ) -> None:
-        parts = urlsplit(address)
-        if not parts.hostname:
-            raise InvalidInput(f"{address!r} names no server.", hint="It looks so: neo4j://localhost:7687")
-        host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
-        self._host = f"{parts.scheme}://{host}" + (f":{parts.port}" if parts.port else "")
-        self._database = parts.path.strip("/") or None
-        self.location = self._host + (f"/{self._database}" if self._database else "")
-        if auth is None and parts.username:
-            auth = (parts.username, parts.password or "")
+        at = read_address(address)
+        self._host, self._database, self.location = at.server, at.database, str(at)
+        if auth is None and at.user:
+            auth = (at.user, at.password or "")
         self._wait, self._on_wait = wait, on_wait
         self._writing = threading.RLock()  # one writer a process: the driver has a race after dead locks (NEO4J 5)
         self._bookmarks = neo4j.GraphDatabase.bookmark_manager()
@@ -189,7 +184,8 @@ class Server:
             )
         if isinstance(problem, AuthError):
             return StoreError(
-                f"{where} refuses the user or the password.", hint="They come from NEO4J_USER and NEO4J_PASSWORD."
+                f"{where} refuses the user or the password.",
+                hint="They come from the address, else from NEO4J_USER and NEO4J_PASSWORD.",
             )
         if "AuthenticationRateLimit" in code:
             return StoreError(f"{where} has seen too many wrong passwords.", hint="It answers again in some seconds.")
