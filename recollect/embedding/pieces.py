@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from tokenizers import Tokenizer
 
-from recollect.embedding.tokenizer import encode_in_slices
+from recollect.embedding.tokenizer import encode_batch, encode_in_slices
 
 #: Tokens that are sorted by length at once: enough for batches with little padding, some MB of Python lists.
 _WINDOW = 65_536
@@ -55,7 +56,7 @@ def windows(pieces: Iterable[Piece]) -> Iterator[list[Piece]]:
 
 
 def _slices(tokenizer: Tokenizer, texts: Sequence[str]) -> Iterator[tuple[int, list[int]]]:
-    for owners, ids in encode_in_slices(tokenizer, texts):
+    for owners, ids in encode_in_slices(partial(encode_batch, tokenizer), texts):
         yield from zip(owners, ids, strict=True)
 
 

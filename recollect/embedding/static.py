@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from recollect.embedding.base import Vectors, unit_rows
 from recollect.embedding.packaged import packaged
-from recollect.embedding.tokenizer import encode_in_slices, packaged_tokenizer
+from recollect.embedding.tokenizer import encode_in_slices, packaged_pieces
 from recollect.errors import ModelError
 from recollect.text.sentences import Sentences
 
@@ -61,7 +61,7 @@ class StaticEmbedder:
 
     def _sums(self, texts: Sequence[str]) -> Vectors:
         sums = np.zeros((len(texts), self.dimensions), np.float32)
-        for owners, ids in encode_in_slices(packaged_tokenizer(), texts):
+        for owners, ids in encode_in_slices(packaged_pieces().ids, texts):
             _add_rows(sums, owners, ids)
         return sums
 

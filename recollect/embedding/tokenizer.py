@@ -7,14 +7,20 @@ pieces never cross.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+import re
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 
 from tokenizers import Tokenizer
 
 from recollect.embedding.packaged import packaged
 from recollect.errors import ModelError
+
+#: Token ids of texts.
+Encode = Callable[[Sequence[str]], list[list[int]]]
 
 #: Longest slice, in characters, that the tokenizer sees at once; longer texts are counted from samples.
 SLICE = 20_000
@@ -28,6 +34,11 @@ PROVIDER_FACTOR = 0.96
 
 #: How `count_tokens` counts, to be shown where counts are shown.
 COUNT_METHOD = "word pieces of all-MiniLM-L6-v2"
+
+#: Words whose pieces are remembered, and characters of the longest of them: some 20 MB at most.
+_REMEMBERED, _LONGEST_REMEMBERED = 60_000, 40
+#: Blanks to Python that the tokenizer drops, and words that are tokens of their own: such texts go to it whole.
+_UNLIKE_BLANKS = re.compile(r"[\x0b\x0c\x1c-\x1f\x85]|\[(?:CLS|SEP|UNK|PAD|MASK)\]")
 
 _SAMPLES, _SAMPLE_LENGTH = 8, 2_000
 _UNKNOWN = 100  # [UNK] of the packaged tokenizer
@@ -54,14 +65,13 @@ def open_tokenizer(path: Path) -> Tokenizer:
     return tokenizer
 
 
-def encode_in_slices(tokenizer: Tokenizer, texts: Sequence[str]) -> Iterator[tuple[list[int], list[list[int]]]]:
+def encode_in_slices(encode: Encode, texts: Sequence[str]) -> Iterator[tuple[list[int], list[list[int]]]]:
     """Batches of (numbers of texts, token ids of their slices), in reading order, without special tokens.
 
     The slices of one text follow each other; joined, they are the text's tokens. Memory is bounded by the batch.
     """
     for batch in _batches((number, piece) for number, text in enumerate(texts) for piece in slices(text)):
-        encoded = _encode_batch(tokenizer, [piece for _, piece in batch])
-        yield [number for number, _ in batch], encoded
+        yield [number for number, _ in batch], encode([piece for _, piece in batch])
 
 
 def slices(text: str, size: int = SLICE) -> Iterator[str]:
@@ -76,6 +86,41 @@ def slices(text: str, size: int = SLICE) -> Iterator[str]:
     yield text[start:]
 
 
+class WordPieces:
+    """Token ids of texts by their words, which are spelled once: some three times as fast as the tokenizer.
+
+    Word pieces never cross a blank and each word is normalised by itself, so that the ids are the same.
+    """
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self._tokenizer = tokenizer
+        self._known: dict[str, list[int]] = {}
+        self._lock = threading.Lock()
+
+    def ids(self, texts: Sequence[str]) -> list[list[int]]:
+        """The token ids of each text, without special tokens."""
+        split = [text.split() if _UNLIKE_BLANKS.search(text) is None else [text] for text in texts]
+        with self._lock:
+            words = set(chain.from_iterable(split))
+            new = [word for word in words if word not in self._known]
+            if len(self._known) + len(new) > _REMEMBERED:
+                self._known, new = {}, list(words)
+            for batch in _batches(enumerate(new)):
+                spelled = [word for _, word in batch]
+                self._known.update(zip(spelled, encode_batch(self._tokenizer, spelled), strict=True))
+            found = [list(chain.from_iterable(map(self._known.__getitem__, parts))) for parts in split]
+            for word in new:
+                if len(word) > _LONGEST_REMEMBERED:
+                    del self._known[word]
+        return found
+
+
+@lru_cache(maxsize=1)
+def packaged_pieces() -> WordPieces:
+    """The word pieces of the packaged tokenizer."""
+    return WordPieces(packaged_tokenizer())
+
+
 def count_tokens(text: str) -> int:
     """How many tokens a text costs a language model, as an estimate for budgets.
 
@@ -88,11 +133,11 @@ def count_tokens(text: str) -> int:
 
 
 def count_tokens_of(texts: Sequence[str]) -> list[int]:
-    """The same of many texts, several times as fast: on all cores."""
+    """The same of many texts, several times as fast."""
     counts = [0 if len(text) <= SLICE else _count_sampled(text) for text in texts]
     short = [number for number, text in enumerate(texts) if len(text) <= SLICE]
     for batch in _batches((number, texts[number]) for number in short):
-        for (number, text), ids in zip(batch, _encode_batch(packaged_tokenizer(), [t for _, t in batch]), strict=True):
+        for (number, text), ids in zip(batch, packaged_pieces().ids([t for _, t in batch]), strict=True):
             counts[number] = _count(text) if _UNKNOWN in ids else len(ids)
     return counts
 
@@ -124,9 +169,10 @@ def _batches(items: Iterable[tuple[int, str]]) -> Iterator[list[tuple[int, str]]
         yield batch
 
 
-def _encode_batch(tokenizer: Tokenizer, texts: list[str]) -> list[list[int]]:
+def encode_batch(tokenizer: Tokenizer, texts: Sequence[str]) -> list[list[int]]:
+    """The token ids of each text, without special tokens, on all cores."""
     try:
-        encoded = tokenizer.encode_batch_fast(texts, add_special_tokens=False)
+        encoded = tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
     except TypeError:  # half a surrogate pair, as broken exports hold them
         encoded = tokenizer.encode_batch_fast([_encodable(text) for text in texts], add_special_tokens=False)
     return [each.ids for each in encoded]

@@ -9,7 +9,7 @@ from itertools import groupby
 from recollect.record import Kind, Message, Namespace, NodeId, Role, Window
 from recollect.search.result import Hit, MessageHit, Why
 from recollect.search.snippet import excerpt, excerpt_and_words, words_in
-from recollect.store import Store
+from recollect.store import Outline, Span, Store
 from recollect.store.passages import Owner, PassageText
 
 _MESSAGES_SHOWN = 4  # a conversation
@@ -54,13 +54,8 @@ def by_message(
     """One result a message, in order of rank."""
     found = _with_texts(store, namespace, _one_a_message(ranked)[:limit])
     shown = _hits(store, namespace, found, wanted, phrases)
-    return tuple(
-        hit
-        for f in found
-        if f.text.message_id in shown
-        for hit in [_single(store, namespace, shown[f.text.message_id], f)]
-        if hit
-    )
+    groups = [(f.ranked.score, [shown[f.text.message_id]]) for f in found if f.text.message_id in shown]
+    return _conversation_hits(store, namespace, groups)
 
 
 def by_conversation(
@@ -95,7 +90,7 @@ def by_conversation(
         if text.message_id is not None
     ]
     shown = _hits(store, namespace, found, wanted, phrases)
-    hits = []
+    results = []
     for number in order:
         of_group = [
             shown[f.text.message_id] for f in found if f.ranked.conversation == number and f.text.message_id in shown
@@ -103,10 +98,8 @@ def by_conversation(
         if not of_group and number in titles:
             of_group = _title_hits(store, namespace, titles[number][0], best[number], wanted)
         if of_group:
-            hit = _conversation_hit(store, namespace, of_group, best[number])
-            if hit:
-                hits.append(hit)
-    return tuple(hits)
+            results.append((best[number], of_group))
+    return _conversation_hits(store, namespace, results)
 
 
 def _least(best: float) -> float:
@@ -164,11 +157,12 @@ def _found_in(found: _Found) -> str:
 def _beside(store: Store, namespace: Namespace, messages: Iterable[Message]) -> dict[NodeId, Message]:
     """The answer to what a user said, the question that an assistant answered (RANKING.md 4), by the message's id."""
     said = sorted((m for m in messages if m.kind is Kind.SAID), key=lambda m: (m.conversation_id, m.position))
-    near: dict[tuple[NodeId, int], Message] = {}
-    for conversation_id, group in groupby(said, key=lambda m: m.conversation_id):
-        for first, last in _joined(_looked_at(message) for message in group):
-            around = store.around(namespace, conversation_id, first, last)
-            near.update({(conversation_id, m.position): m for m in around})
+    spans = [
+        (conversation_id, first, last)
+        for conversation_id, group in groupby(said, key=lambda m: m.conversation_id)
+        for first, last in _joined(_looked_at(message) for message in group)
+    ]
+    near = {(m.conversation_id, m.position): m for m in store.around(namespace, spans)} if spans else {}
     found = ((message.id, _answer_or_question(message, near)) for message in said)
     return {message_id: other for message_id, other in found if other is not None}
 
@@ -203,19 +197,30 @@ def _answer_or_question(message: Message, near: Mapping[tuple[NodeId, int], Mess
     return None
 
 
-def _single(store: Store, namespace: Namespace, hit: MessageHit, found: _Found) -> Hit | None:
-    return _conversation_hit(store, namespace, [hit], found.ranked.score)
+def _conversation_hits(
+    store: Store, namespace: Namespace, groups: Sequence[tuple[float, Sequence[MessageHit]]]
+) -> tuple[Hit, ...]:
+    """A result a group: its score and its messages, which are of one conversation."""
+    spans: dict[NodeId, Span] = {}
+    for message in (hit.message for _, hits in groups for hit in hits):
+        conversation_id, at = message.conversation_id, message.position
+        _, first, last = spans.get(conversation_id, (conversation_id, at, at))
+        spans[conversation_id] = (conversation_id, min(first, at), max(last, at))
+    outlines = store.outlines(namespace, list(spans.values()))
+    return tuple(
+        _conversation_hit(outlines[conversation_id], hits, score)
+        for score, hits in groups
+        for conversation_id in [hits[0].message.conversation_id]
+        if conversation_id in outlines
+    )
 
 
-def _conversation_hit(store: Store, namespace: Namespace, hits: Sequence[MessageHit], score: float) -> Hit | None:
-    end = store.end(namespace, hits[0].message.conversation_id)
-    if end is None:
-        return None
-    windows = store.windows(namespace, end.conversation.id)
+def _conversation_hit(outline: Outline, hits: Sequence[MessageHit], score: float) -> Hit:
     return Hit(
-        conversation=end.conversation,
+        conversation=outline.conversation,
+        message_count=outline.message_count,
         score=score,
-        window=_best_window(windows, hits),
+        window=_best_window(outline.windows, hits),
         messages=tuple(sorted(hits, key=lambda hit: hit.message.position)),
     )
 
@@ -243,7 +248,7 @@ def _title_hits(
     texts = store.passage_texts(namespace, [passage])
     if not texts or texts[0].conversation_id is None:
         return []
-    first = store.around(namespace, texts[0].conversation_id, 0, _BESIDE)
+    first = store.around(namespace, [(texts[0].conversation_id, 0, _BESIDE)])
     shown = next((m for m in first if m.kind is Kind.SAID and m.content), first[0] if first else None)
     if shown is None:
         return []

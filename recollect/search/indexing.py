@@ -17,7 +17,7 @@ from recollect.store.passages import PEOPLE, ROLE_SHIFT, ROLES, SAID_KINDS, Floa
 from recollect.text.chunks import chunk_spans
 from recollect.text.flags import flags
 from recollect.text.sentences import Sentences, cut_sentences
-from recollect.text.terms import terms, words
+from recollect.text.terms import stemmed, words
 
 CHUNK_TOKENS, CHUNK_OVERLAP = 4000, 200
 
@@ -178,6 +178,7 @@ def _passage(
     message = text.message
     previous = before(message) if message is not None else None
     labelled = f"{text.label}: {content}" if text.label and content != text.label else content
+    surface = words(labelled)
     bits = int(flags(content)) | ROLES.index(text.role) << ROLE_SHIFT
     return Passage(
         owner=text.owner,
@@ -193,8 +194,8 @@ def _passage(
         chunk=index,
         start=start,
         end=end,
-        terms=Counter(terms(labelled)),
-        words=" ".join(words(labelled)),
+        terms=Counter(stemmed(surface)),
+        words=" ".join(surface),
         flags=bits | PEOPLE if people and lane == Lane.SAID else bits,
         vector=vector,
         windows=windows,

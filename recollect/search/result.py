@@ -77,6 +77,7 @@ class Hit:
     """
 
     conversation: Conversation
+    message_count: int  # of the conversation
     score: float
     window: Window
     messages: tuple[MessageHit, ...]
@@ -96,6 +97,7 @@ class Hit:
                 "title": c.title,
                 "source": c.source,
                 "created": iso(c.created),
+                "message_count": self.message_count,
             },
             "score": round(self.score, 4),
             "window": {"start": self.window.start, "end": self.window.end},

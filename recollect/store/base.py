@@ -100,6 +100,19 @@ class End:
     named: bool  # whether people with names speak in it
 
 
+#: A run of positions in a conversation, both ends included.
+Span = tuple[NodeId, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """What a result shows of a conversation around its messages: how many messages it has, and windows, in order."""
+
+    conversation: Conversation
+    message_count: int
+    windows: tuple[Window, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class ConversationRow:
     """A conversation in a list, with how much is in it."""
@@ -187,8 +200,8 @@ class Store(Protocol):
         """The growing end of a conversation; its cost does not depend on the length."""
         ...
 
-    def windows(self, namespace: Namespace, conversation_id: NodeId) -> list[Window]:
-        """The windows of a conversation, in order."""
+    def outlines(self, namespace: Namespace, spans: Sequence[Span]) -> dict[NodeId, Outline]:
+        """Of those conversations that are there, each named once, with the windows that touch its span."""
         ...
 
     def conversations(
@@ -205,8 +218,8 @@ class Store(Protocol):
         """Those that are there, in the order asked for."""
         ...
 
-    def around(self, namespace: Namespace, conversation_id: NodeId, first: int, last: int) -> list[Message]:
-        """The messages of a conversation at these positions, both included, in order."""
+    def around(self, namespace: Namespace, spans: Sequence[Span]) -> list[Message]:
+        """The messages at these positions, span by span, each in order."""
         ...
 
     def ids_ending(self, namespace: Namespace, suffix: str, limit: int = 5) -> list[NodeId]:

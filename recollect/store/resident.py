@@ -18,8 +18,6 @@ from recollect.store.quantize import unit
 
 _DAY = 86_400_000_000  # microseconds
 
-_DAY = 86_400_000_000
-
 #: The rows that hold a term, ascending, and how often.
 Postings = tuple[Int, Float]
 NO_POSTINGS: Postings = (np.zeros(0, np.int64), np.zeros(0, np.float32))

@@ -33,7 +33,7 @@ class Vocabulary:
         if len(word) < _SHORTEST_TYPO or word.isdigit():
             return None
         from rapidfuzz import process
-        from rapidfuzz.distance import DamerauLevenshtein
+        from rapidfuzz.distance import OSA
 
         allowed = 1 if len(word) < 8 else 2
         near = [
@@ -42,7 +42,7 @@ class Vocabulary:
             for term, distance, _ in process.extract(
                 typed,
                 self._of_length(len(typed), allowed),
-                scorer=DamerauLevenshtein.distance,
+                scorer=OSA.distance,
                 score_cutoff=allowed,
                 limit=20,
             )

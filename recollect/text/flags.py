@@ -25,8 +25,11 @@ def flags(text: str) -> Flag:
     """The flags of a message. The words are English, question marks of any script."""
     seen = text if len(text) <= 2 * LOOKED_AT else f"{text[:LOOKED_AT]}\n{text[-LOOKED_AT:]}"
     found = Flag.QUESTION if seen.rstrip().endswith(_QUESTION_MARKS) else Flag(0)
+    if _PLACE.search(seen):
+        found |= Flag.PLACE
+    lowered = seen.lower()  # twice as fast as patterns that ignore case
     for flag, pattern in _SIGNS:
-        if pattern.search(seen):
+        if pattern.search(lowered):
             found |= flag
     return found
 
@@ -39,7 +42,7 @@ _SPANS = "week|weekend|month|year"
 _MONTHS = "january|february|march|april|june|july|august|september|october|november|december"
 _UNITS = "days|weeks|months|years"
 
-# The first letters of all that follows: most words are passed over at once.
+# Each begins with the first letters of all that follows: most words are passed over at once.
 _TIME = rf"""\b(?=[\dadfijlmnorstwy])(?:
     yesterday | today | tonight | tomorrow | ago | recently | since | weekend
   | last\ (?:{_SPANS}|night|{_SEASONS}|{_WEEKDAYS})
@@ -55,9 +58,9 @@ _NUMBER = r"""\b(?:
   | dozen | couple | several | hundred | thousand | once | twice
 )\b"""
 
-_PLACE = r"(?<=[a-z,;:]\ )[A-Z][a-z]+"
+_PLACE = re.compile(r"(?<=[a-z,;:] )[A-Z][a-z]+")
 
-_INSTRUCTION = r"""\b(?:
+_INSTRUCTION = r"""\b(?=[afiknprw])(?:
     ^(?:please\ )?(?:always|never)
   | from\ now\ on
   | when(?:ever)?\ i\ ask
@@ -66,7 +69,7 @@ _INSTRUCTION = r"""\b(?:
   | keep\ in\ mind
 )\b"""
 
-_PREFERENCE = r"""\b(?:
+_PREFERENCE = r"""\b(?=[imr])(?:
     i(?:'d|\ would|\ really|\ also|\ usually|\ generally)*\ (?:prefer|rather|avoid|favou?r)
   | i(?:'m|\ am)\ (?:(?:more\ )?(?:comfortable|inclined)|not\ comfortable)
   | i\ (?:don't|do\ not)\ (?:like|want)
@@ -77,10 +80,9 @@ _PREFERENCE = r"""\b(?:
 _NEVER = r"\b(?:never|haven't|have\ not|not\ yet)\b"
 
 _SIGNS = (
-    (Flag.TIME, re.compile(_TIME, re.VERBOSE | re.IGNORECASE)),
-    (Flag.NUMBER, re.compile(_NUMBER, re.VERBOSE | re.IGNORECASE)),
-    (Flag.PLACE, re.compile(_PLACE, re.VERBOSE)),
-    (Flag.INSTRUCTION, re.compile(_INSTRUCTION, re.VERBOSE | re.IGNORECASE)),
-    (Flag.PREFERENCE, re.compile(_PREFERENCE, re.VERBOSE | re.IGNORECASE)),
-    (Flag.NEVER, re.compile(_NEVER, re.VERBOSE | re.IGNORECASE)),
+    (Flag.TIME, re.compile(_TIME, re.VERBOSE)),
+    (Flag.NUMBER, re.compile(_NUMBER, re.VERBOSE)),
+    (Flag.INSTRUCTION, re.compile(_INSTRUCTION, re.VERBOSE)),
+    (Flag.PREFERENCE, re.compile(_PREFERENCE, re.VERBOSE)),
+    (Flag.NEVER, re.compile(_NEVER, re.VERBOSE)),
 )

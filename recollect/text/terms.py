@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import threading
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 import Stemmer
@@ -60,8 +60,13 @@ def terms(text: str) -> list[str]:
     >>> terms("The trains to Łódź were cancelled")
     ['train', 'lodz', 'cancel']
     """
+    return stemmed(words(text))
+
+
+def stemmed(surface: Iterable[str]) -> list[str]:
+    """The index terms of surface words as `words` gives them."""
     stems = _stems_of_this_thread()
-    return [stem for word in words(text) if (stem := stems[word])]
+    return [stem for word in surface if (stem := stems[word])]
 
 
 def words(text: str) -> list[str]:

@@ -10,9 +10,11 @@ from hypothesis import strategies as st
 
 from recollect.embedding.tokenizer import (
     SLICE,
+    WordPieces,
     count_tokens,
     encode_in_slices,
     open_tokenizer,
+    packaged_pieces,
     packaged_tokenizer,
     slices,
 )
@@ -58,9 +60,34 @@ def test_slices_are_cut_at_blanks():
 
 def test_tokens_of_the_slices_are_the_tokens_of_the_text():
     text = "Wonderfully untranslatable words, " * 3_000
-    found = [token for _, ids in encode_in_slices(packaged_tokenizer(), [text]) for piece in ids for token in piece]
+    found = [token for _, ids in encode_in_slices(packaged_pieces().ids, [text]) for piece in ids for token in piece]
     assert len(text) > 4 * SLICE
     assert found == packaged_tokenizer().encode(text, add_special_tokens=False).ids
+
+
+ODD = st.characters(exclude_categories=["Cs"]) | st.sampled_from(" \t\n\x0b\x1c\x85[SEP]\u0301ßΣς漢.")
+
+
+@given(st.lists(st.text(ODD, max_size=60)))
+def test_words_spelled_one_by_one_are_the_tokens_of_the_text(texts):
+    whole = [packaged_tokenizer().encode(text, add_special_tokens=False).ids for text in texts]
+    assert packaged_pieces().ids(texts) == whole
+    assert packaged_pieces().ids(texts) == whole  # remembered
+
+
+@pytest.mark.parametrize("text", ["a [SEP] b", "a\x0bb", "x" * 300 + " " + "y" * 41, "Wörter, Wörter: ÀÉ — “so”"])
+def test_words_that_the_tokenizer_treats_in_its_own_way_are_left_to_it(text):
+    assert packaged_pieces().ids([text]) == [packaged_tokenizer().encode(text, add_special_tokens=False).ids]
+
+
+def test_pieces_of_more_words_than_are_remembered_are_right():
+    pieces = WordPieces(packaged_tokenizer())
+    for start in range(0, 90_000, 30_000):
+        words = [f"w{n}" for n in range(start, start + 30_000)]
+        assert pieces.ids([" ".join(words[:50])]) == [
+            packaged_tokenizer().encode(" ".join(words[:50]), add_special_tokens=False).ids
+        ]
+        assert len(pieces.ids(words)) == len(words)
 
 
 def test_the_tokenizer_neither_pads_nor_cuts():

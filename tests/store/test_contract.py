@@ -214,10 +214,10 @@ def test_nothing_of_one_namespace_is_seen_from_another(store: Store) -> None:
     assert store.stands(DEFAULT, [whole.conversation.id]) == {}
     assert store.messages(DEFAULT, ids) == []
     assert store.tool_calls(DEFAULT, [c.id for c in whole.tool_calls]) == []
-    assert store.around(DEFAULT, whole.conversation.id, 0, 9) == []
+    assert store.around(DEFAULT, [(whole.conversation.id, 0, 9)]) == []
     assert store.ids_ending(DEFAULT, whole.conversation.id[-8:]) == []
     assert store.neighbours(DEFAULT, ids[1], inward=True) == []
-    assert store.windows(DEFAULT, whole.conversation.id) == []
+    assert store.outlines(DEFAULT, [(whole.conversation.id, 0, 9)]) == {}
     assert store.counts(DEFAULT).messages == 1
     assert ask(store, "focaccia hydration").size == 1
     assert found(store, ask(store, "focaccia hydration")) == ["one"]

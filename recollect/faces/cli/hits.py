@@ -32,7 +32,7 @@ def print_hits(found: SearchResults, out: Output, *, why: bool = False, next_ste
 def _print_hit(place: int, hit: Hit, out: Output, *, why: bool) -> None:
     c = hit.conversation
     title = harmless(titled(c.title))
-    where = f" {out.symbols.dot} ".join([source_label(c.source), day(c.created)])
+    where = f" {out.symbols.dot} ".join([source_label(c.source), day(c.created), number(hit.message_count, "message")])
     left = f"{place}  {title}"
     out.line(f"{place}  {out.bold(title)}{gap(left, where, out)}{out.dim(where)}")
     best = hit.best

@@ -11,10 +11,20 @@ import neo4j
 import numpy as np
 
 from recollect.errors import StoreError
-from recollect.record import Document, Edge, Message, Namespace, NodeId, Thread, ToolCall, Window
+from recollect.record import Document, Edge, Message, Namespace, NodeId, Thread, ToolCall
 from recollect.record.nodes import Chunk
 from recollect.store import pool
-from recollect.store.base import Batch, ConversationFilter, ConversationRow, Counts, End, Stand, Violation
+from recollect.store.base import (
+    Batch,
+    ConversationFilter,
+    ConversationRow,
+    Counts,
+    End,
+    Outline,
+    Span,
+    Stand,
+    Violation,
+)
 from recollect.store.neo4j import index, queries, read, search_queries, texts, write
 from recollect.store.neo4j.candidates import LaneReader
 from recollect.store.neo4j.check import violations
@@ -101,9 +111,9 @@ class Neo4jStore:
         """The growing end of a conversation."""
         return self._server.read(lambda tx: read.end(tx, namespace, conversation_id))
 
-    def windows(self, namespace: Namespace, conversation_id: NodeId) -> list[Window]:
+    def outlines(self, namespace: Namespace, spans: Sequence[Span]) -> dict[NodeId, Outline]:
         """In order."""
-        return self._server.read(lambda tx: read.windows(tx, namespace, conversation_id))
+        return self._server.read(lambda tx: read.outlines(tx, namespace, spans))
 
     def conversations(
         self, namespace: Namespace, wanted: ConversationFilter, *, limit: int, offset: int = 0
@@ -119,9 +129,9 @@ class Neo4jStore:
         """By id."""
         return self._server.read(lambda tx: read.messages(tx, namespace, ids)) if ids else []
 
-    def around(self, namespace: Namespace, conversation_id: NodeId, first: int, last: int) -> list[Message]:
+    def around(self, namespace: Namespace, spans: Sequence[Span]) -> list[Message]:
         """By position."""
-        return self._server.read(lambda tx: read.around(tx, namespace, conversation_id, first, last))
+        return self._server.read(lambda tx: read.around(tx, namespace, spans))
 
     def ids_ending(self, namespace: Namespace, suffix: str, limit: int = 5) -> list[NodeId]:
         """By short id."""

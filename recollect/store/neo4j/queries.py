@@ -181,9 +181,22 @@ MATCH (t:Turn) WHERE t.ns = $ns AND t.conversation_id = $id AND t.position IS NO
 THREAD_CHUNKS = """
 UNWIND $ids AS id MATCH (k:Chunk) WHERE k.ns = $ns AND k.parent_id = id RETURN properties(k) AS chunk
 """
-WINDOWS = """
+THREAD_WINDOWS = """
 MATCH (w:Window) WHERE w.ns = $ns AND w.conversation_id = $id AND w.index IS NOT NULL
 RETURN properties(w) AS window ORDER BY w.index
+"""
+OUTLINES = """
+UNWIND $spans AS s MATCH (c:Conversation {ns: $ns, id: s.id})
+OPTIONAL CALL (c) {
+    MATCH (m:Message) WHERE m.ns = $ns AND m.conversation_id = c.id AND m.position >= 0
+    RETURN m.position AS last ORDER BY m.ns DESC, m.conversation_id DESC, m.position DESC LIMIT 1
+}
+CALL (c, s) {
+    MATCH (w:Window) WHERE w.ns = $ns AND w.conversation_id = c.id AND w.index IS NOT NULL
+      AND w.start <= s.last AND w.end >= s.first
+    RETURN collect(properties(w)) AS windows
+}
+RETURN properties(c) AS conversation, last, windows
 """
 END = """
 MATCH (c:Conversation {ns: $ns, id: $id})
@@ -217,8 +230,10 @@ RETURN properties(c) AS conversation, COUNT {
 CONVERSATION_IDS = "MATCH (c:Conversation) WHERE c.ns = $ns AND c.id IS NOT NULL RETURN c.id AS id"
 MESSAGES = "UNWIND $ids AS id MATCH (m:Message {ns: $ns, id: id}) RETURN properties(m) AS message"
 AROUND = """
-MATCH (m:Message) WHERE m.ns = $ns AND m.conversation_id = $id AND $first <= m.position <= $last
-RETURN properties(m) AS message
+UNWIND range(0, size($spans) - 1) AS place
+MATCH (m:Message) WHERE m.ns = $ns AND m.conversation_id = $spans[place].id
+  AND $spans[place].first <= m.position <= $spans[place].last
+RETURN place, properties(m) AS message
 """
 IDS_EXACT = """
 MATCH (c:Conversation {ns: $ns, id: $upper}) RETURN c.id AS id, 0 AS kind, c.number AS number

@@ -7,9 +7,9 @@ from typing import Any
 
 import neo4j
 
-from recollect.record import Document, Edge, Message, Namespace, NodeId, Thread, ToolCall, Window
+from recollect.record import Document, Edge, Message, Namespace, NodeId, Thread, ToolCall
 from recollect.record.nodes import Chunk
-from recollect.store.base import ConversationFilter, ConversationRow, Counts, End, Stand
+from recollect.store.base import ConversationFilter, ConversationRow, Counts, End, Outline, Span, Stand
 from recollect.store.neo4j import queries, records
 from recollect.store.rows import unpack_metadata
 
@@ -38,7 +38,7 @@ def thread(tx: Transaction, ns: Namespace, conversation_id: NodeId) -> Thread | 
         tool_calls=tuple(sorted(calls, key=lambda call: (call.position, call.id))),
         turns=tuple(sorted(turns, key=lambda turn: (turn.position, turn.id))),
         chunks=tuple(_chunks(tx, ns, parents)),
-        windows=tuple(windows(tx, ns, conversation_id)),
+        windows=tuple(records.window(r["window"]) for r in tx.run(queries.THREAD_WINDOWS, whose)),
     )
 
 
@@ -58,9 +58,16 @@ def end(tx: Transaction, ns: Namespace, conversation_id: NodeId) -> End | None:
     )
 
 
-def windows(tx: Transaction, ns: Namespace, conversation_id: NodeId) -> list[Window]:
-    """The windows of a conversation, in order."""
-    return [records.window(r["window"]) for r in tx.run(queries.WINDOWS, ns=ns, id=conversation_id)]
+def outlines(tx: Transaction, ns: Namespace, spans: Sequence[Span]) -> dict[NodeId, Outline]:
+    """Conversations with the windows that touch a span of each."""
+    return {
+        record["conversation"]["id"]: Outline(
+            records.conversation(record["conversation"]),
+            0 if record["last"] is None else record["last"] + 1,
+            tuple(sorted(map(records.window, record["windows"]), key=lambda window: window.index)),
+        )
+        for record in tx.run(queries.OUTLINES, ns=ns, spans=_spans(spans))
+    }
 
 
 def conversations(
@@ -92,10 +99,17 @@ def messages(tx: Transaction, ns: Namespace, ids: Sequence[NodeId]) -> list[Mess
     return [by_id[i] for i in ids if i in by_id]
 
 
-def around(tx: Transaction, ns: Namespace, conversation_id: NodeId, first: int, last: int) -> list[Message]:
+def around(tx: Transaction, ns: Namespace, spans: Sequence[Span]) -> list[Message]:
     """The messages at these positions."""
-    found = tx.run(queries.AROUND, ns=ns, id=conversation_id, first=first, last=last)
-    return [records.message(m) for m in sorted((r["message"] for r in found), key=_by_position)]
+    found = sorted(
+        ((r["place"], r["message"]) for r in tx.run(queries.AROUND, ns=ns, spans=_spans(spans))),
+        key=lambda placed: (placed[0], _by_position(placed[1])),
+    )
+    return [records.message(message) for _, message in found]
+
+
+def _spans(spans: Sequence[Span]) -> list[dict[str, Any]]:
+    return [{"id": conversation_id, "first": first, "last": last} for conversation_id, first, last in spans]
 
 
 def ids_ending(tx: Transaction, ns: Namespace, suffix: str, limit: int) -> list[NodeId]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import apsw
@@ -54,7 +55,8 @@ class CorpusReader:
         """Numbers of the passages that hold a phrase, word by word."""
         quoted = " ".join(word.replace('"', '""') for word in phrase)
         query = f'scope : {scope(self.corpus.ns, self.corpus.lane)} AND text : "{quoted}"'
-        return np.array([row[0] for row in self.connection.execute(WORDS, (query,))], np.int64)
+        found: list[Any] = self.connection.execute(WORDS, (query,)).fetchall()
+        return np.fromiter(chain.from_iterable(found), np.int64, len(found))
 
     def speaker(self, name: str) -> int:
         """The number of a person."""

@@ -12,10 +12,20 @@ import numpy as np
 import orjson
 
 from recollect.errors import StoreError
-from recollect.record import Document, Edge, Message, Namespace, NodeId, Thread, ToolCall, Window
+from recollect.record import Document, Edge, Message, Namespace, NodeId, Thread, ToolCall
 from recollect.record.nodes import Chunk
 from recollect.store import pool
-from recollect.store.base import Batch, ConversationFilter, ConversationRow, Counts, End, Stand, Violation
+from recollect.store.base import (
+    Batch,
+    ConversationFilter,
+    ConversationRow,
+    Counts,
+    End,
+    Outline,
+    Span,
+    Stand,
+    Violation,
+)
 from recollect.store.passages import Lane, PassageText, Probe, QualityVectors, Signals, TokenRows
 from recollect.store.sqlite import index, read, texts, write
 from recollect.store.sqlite.candidates import CorpusReader
@@ -99,10 +109,10 @@ class SQLiteStore:
         with self._within(namespace) as (connection, ns):
             return read.end(connection, ns, conversation_id)
 
-    def windows(self, namespace: Namespace, conversation_id: NodeId) -> list[Window]:
-        """In order."""
+    def outlines(self, namespace: Namespace, spans: Sequence[Span]) -> dict[NodeId, Outline]:
+        """Conversations with the windows of a span."""
         with self._within(namespace) as (connection, ns):
-            return read.windows(connection, ns, conversation_id)
+            return read.outlines(connection, ns, spans)
 
     def conversations(
         self, namespace: Namespace, wanted: ConversationFilter, *, limit: int, offset: int = 0
@@ -121,10 +131,10 @@ class SQLiteStore:
         with self._within(namespace) as (connection, ns):
             return read.messages(connection, ns, ids)
 
-    def around(self, namespace: Namespace, conversation_id: NodeId, first: int, last: int) -> list[Message]:
+    def around(self, namespace: Namespace, spans: Sequence[Span]) -> list[Message]:
         """By position."""
         with self._within(namespace) as (connection, ns):
-            return read.around(connection, ns, conversation_id, first, last)
+            return read.around(connection, ns, spans)
 
     def ids_ending(self, namespace: Namespace, suffix: str, limit: int = 5) -> list[NodeId]:
         """By short id."""

@@ -11,7 +11,7 @@ import orjson
 from recollect.record import Conversation, Document, Edge, Message, NodeId, Thread, ToolCall, Turn, Window
 from recollect.record.nodes import Chunk
 from recollect.store import rows
-from recollect.store.base import ConversationFilter, ConversationRow, Counts, End, Stand
+from recollect.store.base import ConversationFilter, ConversationRow, Counts, End, Outline, Span, Stand
 from recollect.store.rows import unpack_metadata
 from recollect.store.sqlite import columns
 
@@ -51,9 +51,11 @@ END_WINDOW = "SELECT idx, start, end FROM window WHERE conversation = ? ORDER BY
 END_NAMED = (
     "SELECT EXISTS (SELECT 1 FROM message WHERE conversation = ? AND speaker IS NOT NULL AND kind = 'said' LIMIT 1)"
 )
-WINDOWS = """
-SELECT w.idx, w.start, w.end FROM conversation c JOIN window w ON w.conversation = c.num
-WHERE c.ns = ? AND c.id = ? ORDER BY w.idx
+OUTLINES = f"""
+SELECT {columns.CONVERSATION}, (SELECT max(m.position) FROM message m WHERE m.conversation = c.num),
+  (SELECT json_group_array(json_array(w.idx, w.start, w.end) ORDER BY w.idx) FROM window w
+   WHERE w.conversation = c.num AND w.start <= s.value ->> 2 AND w.end >= s.value ->> 1)
+FROM json_each(?2) s CROSS JOIN conversation c WHERE c.ns = ?1 AND c.id = s.value ->> 0
 """
 LIST_CONVERSATIONS = f"""
 SELECT {columns.CONVERSATION}, (SELECT count(*) FROM message m WHERE m.conversation = c.num AND NOT m.deleted)
@@ -71,8 +73,10 @@ SELECT {columns.MESSAGE} FROM message m JOIN conversation c ON c.num = m.convers
 WHERE m.ns = ?1 AND m.id IN (SELECT value FROM json_each(?2))
 """
 AROUND = f"""
-SELECT {columns.MESSAGE} FROM conversation c JOIN message m ON m.conversation = c.num
-WHERE c.ns = ? AND c.id = ? AND m.position BETWEEN ? AND ? ORDER BY m.position, m.num
+SELECT {columns.MESSAGE}
+FROM json_each(?2) s CROSS JOIN conversation c CROSS JOIN message m ON m.conversation = c.num
+WHERE c.ns = ?1 AND c.id = s.value ->> 0 AND m.position BETWEEN s.value ->> 1 AND s.value ->> 2
+ORDER BY s.key, m.position, m.num
 """
 IDS_ENDING = """
 SELECT id FROM conversation WHERE ns = ?1 AND (id LIKE '%' || ?2 OR source_id = ?3)
@@ -194,9 +198,16 @@ def end(connection: apsw.Connection, ns: int, conversation_id: NodeId) -> End | 
     )
 
 
-def windows(connection: apsw.Connection, ns: int, conversation_id: NodeId) -> list[Window]:
-    """The windows of a conversation, in order."""
-    return [Window(conversation_id, *row) for row in connection.execute(WINDOWS, (ns, conversation_id))]
+def outlines(connection: apsw.Connection, ns: int, spans: Sequence[Span]) -> dict[NodeId, Outline]:
+    """Conversations with the windows that touch a span of each."""
+    return {
+        row[0]: Outline(
+            rows.conversation(row),
+            0 if row[9] is None else row[9] + 1,
+            tuple(Window(row[0], *window) for window in orjson.loads(row[10])),
+        )
+        for row in connection.execute(OUTLINES, (ns, _json(spans)))
+    }
 
 
 def conversations(
@@ -219,9 +230,9 @@ def messages(connection: apsw.Connection, ns: int, ids: Sequence[NodeId]) -> lis
     return [found[i] for i in ids if i in found]
 
 
-def around(connection: apsw.Connection, ns: int, conversation_id: NodeId, first: int, last: int) -> list[Message]:
+def around(connection: apsw.Connection, ns: int, spans: Sequence[Span]) -> list[Message]:
     """The messages at these positions."""
-    return list(map(rows.message, connection.execute(AROUND, (ns, conversation_id, first, last))))
+    return list(map(rows.message, connection.execute(AROUND, (ns, _json(spans)))))
 
 
 def ids_ending(connection: apsw.Connection, ns: int, suffix: str, limit: int) -> list[NodeId]:
@@ -311,5 +322,5 @@ def _edge(row: Sequence[Any]) -> Edge:
     return Edge(row[0], row[1], row[2], unpack_metadata(row[3]))
 
 
-def _json(values: Sequence[str]) -> str:
+def _json(values: Sequence[object]) -> str:
     return orjson.dumps(list(values)).decode()
