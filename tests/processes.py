@@ -1,4 +1,4 @@
-"""Other processes for the tests that need some: `python -m tests.processes COMMAND STORE …` does one thing to a store.
+"""Other processes for the tests that need some: `python -m tests.processes COMMAND PLACE …` does one thing to a store.
 
 Each says "ready" once it has loaded everything, so that a test measures what it does and not how long Python starts.
 """
@@ -15,12 +15,15 @@ from itertools import count
 from pathlib import Path
 
 from recollect.embedding.static import StaticEmbedder
+from recollect.errors import StoreError
 from recollect.memory import Memory
+from recollect.record import stable_id
+from recollect.store.choose import open_store
 from recollect.store.sqlite.engine import SQLiteStore
 from tests.paths import ROOT
 
 
-def started(command: str, store: Path, *arguments: str | Path) -> subprocess.Popen[str]:
+def started(command: str, store: str | Path, *arguments: str | Path) -> subprocess.Popen[str]:
     """A process that is ready for its work, which it begins now."""
     words = [sys.executable, "-m", "tests.processes", command, str(store), *map(str, arguments)]
     process = subprocess.Popen(
@@ -61,6 +64,28 @@ def do_append(memory: Memory, conversation: str) -> None:
         say(memory.store_message(f"message {number} of the tide", conversation_id=conversation).id)
 
 
+def do_insist(memory: Memory, conversation: str) -> None:
+    """Appends like that, each message again until it is stored; between two tries it waits for the server."""
+    for number in count():
+        own = stable_id("insist", conversation, number)
+        while True:
+            try:
+                memory.store_message(f"message {number} of {conversation}", conversation_id=conversation, id=own)
+                break
+            except StoreError:
+                time.sleep(0.1)
+        say(own)
+
+
+def do_give_up(memory: Memory, conversation: str) -> None:
+    """Appends like that, and what fails is not tried again."""
+    for number in count():
+        try:
+            say(memory.store_message(f"message {number} of {conversation}", conversation_id=conversation).id)
+        except StoreError:
+            time.sleep(0.1)
+
+
 def do_search(memory: Memory, *queries: str) -> None:
     """Searches until so many conversations are there, the best hit read whole; tells the searches and the hits."""
     enough, *asked = queries
@@ -88,6 +113,8 @@ def do_hold(memory: Memory, seconds: str) -> None:
 COMMANDS: dict[str, Callable[..., None]] = {
     "import": do_import,
     "append": do_append,
+    "insist": do_insist,
+    "give_up": do_give_up,
     "search": do_search,
     "hold": do_hold,
 }
@@ -96,7 +123,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
 def main(command: str, store: str, *arguments: str) -> None:
     embedder = StaticEmbedder()
     embedder.embed(["warm"])
-    with Memory(SQLiteStore(Path(store)), embedder) as memory:
+    with Memory(open_store(store), embedder) as memory:
         say("ready")
         sys.stdin.readline()
         COMMANDS[command](memory, *arguments)

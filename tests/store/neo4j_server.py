@@ -7,6 +7,7 @@ A server that is given must be empty, or have been filled by these tests alone: 
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from urllib.parse import quote
@@ -28,10 +29,10 @@ MATCH (n) WHERE NOT n:RecollectTest CALL (n) { DETACH DELETE n } IN TRANSACTIONS
 """
 
 
-def started(home: Path) -> Server:
+def started(home: Path, password: str | None = None, settings: Mapping[str, str] | None = None) -> Server:
     """A server of our own, running. Leaves the test out where there can be none."""
     try:
-        server = Server(home)
+        server = Server(home, password=password, settings=settings)
         server.start()
     except Unavailable as problem:
         reason = NEEDED.format(str(problem).splitlines()[0])

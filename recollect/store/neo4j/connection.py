@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -19,6 +20,7 @@ from neo4j.exceptions import (
     Neo4jError,
     ResultFailedError,
     ServiceUnavailable,
+    SessionExpired,
     TransientError,
 )
 
@@ -30,11 +32,15 @@ OLDEST_SERVER = (5, 26)
 
 COMPONENTS = "CALL dbms.components() YIELD name, versions WHERE name = 'Neo4j Kernel' RETURN versions[0] AS version"
 
-_CONNECT_SECONDS = 2.5  # nobody waits longer to hear that the server is down
-_RETRY_SECONDS = 8.0  # for dead locks and restarts, within one call
+_CONNECT_SECONDS = 2.5  # to each address of a name
+_ANSWER_SECONDS = 3.5  # to all of them, and for the first words: nobody waits longer to hear that nobody is there
+_RETRY_SECONDS = 2.0  # the driver tries again after 1 s and 3 s: who waits for a lock does so for longer, see below
 _PATIENCE = 2.0  # seconds of waiting for a lock before somebody is told
 _LONGEST_WRITE = 600.0
-_ATTEMPTS = 5
+_PAUSE = 0.2
+
+# What the driver logs is told as errors; where nobody listens, Python would print it beside them.
+logging.getLogger("neo4j").addHandler(logging.NullHandler())
 
 T = TypeVar("T")
 Work = Callable[[neo4j.ManagedTransaction], T]
@@ -77,21 +83,28 @@ class Server:
         with self._said(), self._session(neo4j.READ_ACCESS) as session:
             return session.execute_read(work)
 
-    def write(self, work: Work[T], lock: Work[Any] | None = None) -> T:
+    def write(self, work: Work[T]) -> T:
         """One transaction that writes: committed and durable at the end, or as if it had never been.
 
-        `lock` is run first; while it waits for others, `on_wait` is told. Both may run more than once.
+        The work may run more than once.
         """
-
-        @neo4j.unit_of_work(timeout=max(self._wait, _LONGEST_WRITE))
-        def whole(tx: neo4j.ManagedTransaction) -> T:
-            if lock is not None:
-                with self._told():
-                    lock(tx)
-            return work(tx)
-
+        limited = neo4j.unit_of_work(timeout=max(self._wait, _LONGEST_WRITE))(work)
         with self._writing, self._said():
-            return self._insisting(whole)
+            return self._insisting(limited)
+
+    @contextmanager
+    def waiting(self) -> Iterator[None]:
+        """While the block waits for the lock of others, `on_wait` is told."""
+        if self._on_wait is None:
+            yield
+            return
+        timer = threading.Timer(_PATIENCE, self._on_wait)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
 
     def run(self, statement: LiteralString, **values: Any) -> None:
         """A statement that opens its own transactions (schema, IN TRANSACTIONS)."""
@@ -110,7 +123,7 @@ class Server:
                 self._host,
                 auth=auth,
                 connection_timeout=_CONNECT_SECONDS,
-                connection_acquisition_timeout=2 * _CONNECT_SECONDS,
+                connection_acquisition_timeout=_ANSWER_SECONDS,
                 max_transaction_retry_time=_RETRY_SECONDS,
                 notifications_min_severity=neo4j.NotificationMinimumSeverity.OFF,
                 telemetry_disabled=True,
@@ -121,14 +134,7 @@ class Server:
 
     def _version(self) -> tuple[int, ...]:
         found = self._driver.execute_query(COMPONENTS, database_=self._database, routing_=neo4j.RoutingControl.READ)
-        told = str(found.records[0]["version"])
-        version = tuple(int(part) for part in told.split("-")[0].split(".")[:2] if part.isdigit())
-        if version < OLDEST_SERVER:
-            raise StoreError(
-                f"{self.location} is Neo4j {told}; Recollect needs {'.'.join(map(str, OLDEST_SERVER))} or newer.",
-                hint="Update the server, or choose another with --store.",
-            )
-        return version
+        return read_version(str(found.records[0]["version"]), self.location)
 
     def _session(self, access: str) -> neo4j.Session:
         if self._closed:
@@ -138,30 +144,15 @@ class Server:
         )
 
     def _insisting(self, work: Work[T]) -> T:
-        for attempt in range(_ATTEMPTS):
+        limit = time.monotonic() + self._wait
+        while True:
             try:
                 with self._session(neo4j.WRITE_ACCESS) as session:
                     return session.execute_write(work)
-            except ResultFailedError as problem:  # the driver's race: what lies behind it may well be tried again
-                cause = problem.__cause__
-                again = isinstance(cause, Neo4jError | DriverError) and cause.is_retryable()
-                if not again or attempt == _ATTEMPTS - 1:
+            except (ResultFailedError, TransientError) as problem:
+                if not _is_of_locks(problem) or time.monotonic() > limit:
                     raise
-                time.sleep(0.05 * 2**attempt)
-        raise AssertionError("unreachable")
-
-    @contextmanager
-    def _told(self) -> Iterator[None]:
-        if self._on_wait is None:
-            yield
-            return
-        timer = threading.Timer(_PATIENCE, self._on_wait)
-        timer.daemon = True
-        timer.start()
-        try:
-            yield
-        finally:
-            timer.cancel()
+                time.sleep(_PAUSE)
 
     @contextmanager
     def _said(self) -> Iterator[None]:
@@ -175,11 +166,12 @@ class Server:
         code = (problem.code or "") if isinstance(problem, Neo4jError) else ""
         if isinstance(problem, IncompleteCommit):
             return StoreError(
-                f"{where} went away while it was writing.", hint="Do it again: what is there is not written twice."
+                f"{where} went away at the very end of a write, which is there or not.",
+                hint="An import is simply run again; look for a message before you write it again.",
             )
-        if isinstance(problem, ServiceUnavailable):
+        if isinstance(problem, ServiceUnavailable | SessionExpired):
             return StoreError(
-                f"{where} does not answer: {_first_line(problem)}",
+                f"{where} does not answer: {_first_line(problem)}.",
                 hint="Is Neo4j running, and is the address right? What was acknowledged is safe.",
             )
         if isinstance(problem, AuthError):
@@ -196,6 +188,11 @@ class Server:
             )
         if "DatabaseNotFound" in code:
             return StoreError(f"{where} has no database {self._database!r}.", hint="Its name is the address's path.")
+        if "Security.Forbidden" in code:
+            return StoreError(
+                f"{where} does not let this user do that.",
+                hint="Recollect reads, writes and makes indexes; to search, reading is enough.",
+            )
         if "ReadOnly" in code or "NotALeader" in code or "AccessMode" in code:
             return StoreError(
                 f"{where} can only be read.",
@@ -203,12 +200,14 @@ class Server:
             )
         if "LockAcquisitionTimeout" in code or "TransactionTimedOut" in code or "Deadlock" in code:
             return StoreBusy(f"Others have been writing to {where} for too long.", hint="Try again later.")
+        if "DatabaseUnavailable" in code:
+            return StoreError(f"{where} is starting or stopping.", hint="Try again in some seconds.")
         if "MemoryPoolOutOfMemory" in code or "OutOfMemory" in code:
             return StoreError(
                 f"{where} has not enough memory for this.", hint="Give it more, or write smaller batches."
             )
         kind = "could not do it" if isinstance(problem, ClientError | DatabaseError | TransientError) else "failed"
-        return StoreError(f"{where} {kind}: {_first_line(problem)}")
+        return StoreError(f"{where} {kind}: {_first_line(problem)}.")
 
     def __del__(self) -> None:
         with suppress(Exception):  # at the interpreter's end nothing is certain
@@ -216,5 +215,26 @@ class Server:
                 self.close()
 
 
+def read_version(told: str, where: str) -> tuple[int, ...]:
+    """The first two numbers of a server's version. Raises StoreError for one that is too old."""
+    version = tuple(int(part) for part in told.split("-")[0].split(".")[:2] if part.isdigit())
+    if version < OLDEST_SERVER:
+        raise StoreError(
+            f"{where} is Neo4j {told}; Recollect needs {'.'.join(map(str, OLDEST_SERVER))} or newer.",
+            hint="Update the server, or choose another with --store.",
+        )
+    return version
+
+
+def _is_of_locks(problem: ResultFailedError | TransientError) -> bool:
+    """Whether a write failed because of others who wrote: then it is tried again for as long as one may wait.
+
+    After dead locks the driver may say that a result has failed; the reason lies behind it.
+    """
+    cause = problem.__cause__ if isinstance(problem, ResultFailedError) else problem
+    code = (cause.code or "") if isinstance(cause, Neo4jError) else ""
+    return "Deadlock" in code or "LockAcquisitionTimeout" in code or "LockClientStopped" in code
+
+
 def _first_line(problem: BaseException) -> str:
-    return str(problem).splitlines()[0][:300] if str(problem) else type(problem).__name__
+    return (str(problem).splitlines() or [type(problem).__name__])[0][:300].rstrip(" .:")

@@ -303,7 +303,8 @@ class Neo4jStore:
         """One transaction with the namespace locked; its numbers are kept at the end."""
 
         def whole(tx: Transaction) -> None:
-            writing = Writing.begin(tx, namespace)
+            with self._server.waiting():
+                writing = Writing.begin(tx, namespace)
             work(writing)
             writing.finish()
 
