@@ -101,4 +101,4 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     left_out = [reason for reason in reasons if _LEFT_OUT in reason]
     if left_out:
         told = left_out[0][left_out[0].index(_LEFT_OUT) :].rstrip("\"')")
-        terminalreporter.write_line(f"{len(left_out)} of them: {told}")
+        terminalreporter.write_line(f"{told} ({len(left_out)} tests)")
