@@ -1,34 +1,35 @@
-"""Runs a transformer in ONNX over pieces of token ids, in batches of like length."""
+"""Runs a transformer in ONNX over pieces of token ids, each by itself, a core a piece.
+
+Batches are no faster on a processor, and in a quantised model the texts of a batch would colour each other: its scales
+are those of the whole batch. By itself a text has the same vector, always.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from recollect.embedding.base import Vectors
 from recollect.embedding.pieces import Piece
 from recollect.errors import ModelError
 
-#: Tokens of a batch, padding included. Larger ones were slower on 2 cores, smaller ones no faster.
-_BATCH_TOKENS = 1_024
+#: Pieces under way or waiting to be taken, for each core.
+_AHEAD = 8
 _KNOWN_INPUTS = {"input_ids", "attention_mask", "token_type_ids"}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Batch:
-    """The answer of the model to some pieces: b of them, the longest of t tokens, special ones included.
+class Answer:
+    """What the model says of a piece of t tokens, special ones included: float32 (d,) of it whole, (t, d) of each."""
 
-    `outputs` by name, float32: (b, d) for sentences, (b, t, d) for tokens. `mask`: bool (b, t), false for padding.
-    """
-
-    pieces: Sequence[Piece]
-    mask: NDArray[np.bool_]
+    piece: Piece
     outputs: dict[str, Vectors]
 
 
@@ -39,13 +40,14 @@ class Encoder:
     """
 
     def __init__(self, model: Path, tokenizer: Tokenizer, threads: int | None = None) -> None:
-        """Loads the model. `threads`: None for all cores. Raises ModelError when it cannot be loaded or used."""
+        """Loads the model. `threads`: pieces at once, None for all cores. Raises ModelError where it cannot be used."""
         try:
             import onnxruntime
         except ImportError as error:
             raise ModelError("onnxruntime is not installed.", hint="Run: pip install onnxruntime") from error
         options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = threads or _cores()
+        options.intra_op_num_threads = 1
+        self._cores = threads or _cores()
         try:
             self._session = onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
         except Exception as error:  # the library's own classes, which differ between its versions
@@ -66,36 +68,30 @@ class Encoder:
         """How many special tokens each piece gets."""
         return len(self.prefix) + len(self._suffix)
 
-    def run(self, pieces: Sequence[Piece], outputs: Sequence[str]) -> Iterator[Batch]:
-        """The wanted outputs for all pieces, batch by batch, shortest pieces first. Raises ModelError."""
-        order = sorted(pieces, key=lambda piece: len(piece.ids))
-        at = 0
-        while at < len(order):
-            end = self._batch_end(order, at)
-            yield self._run_batch(order[at:end], outputs)
-            at = end
+    def run(self, pieces: Iterable[Piece], outputs: Sequence[str]) -> Iterator[Answer]:
+        """The wanted outputs for each piece, in order. Raises ModelError."""
+        names = list(outputs)
+        if self._cores == 1:
+            yield from (self._answer(piece, names) for piece in pieces)
+            return
+        with ThreadPoolExecutor(self._cores) as workers:
+            waiting: deque[Future[Answer]] = deque()
+            for piece in pieces:
+                waiting.append(workers.submit(self._answer, piece, names))
+                if len(waiting) >= _AHEAD * self._cores:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
 
-    def _batch_end(self, order: Sequence[Piece], at: int) -> int:
-        end = at + 1
-        while end < len(order) and (end + 1 - at) * (len(order[end].ids) + self.specials) <= _BATCH_TOKENS:
-            end += 1
-        return end
-
-    def _run_batch(self, pieces: Sequence[Piece], outputs: Sequence[str]) -> Batch:
-        width = len(pieces[-1].ids) + self.specials
-        ids = np.zeros((len(pieces), width), np.int64)
-        mask = np.zeros((len(pieces), width), np.bool_)
-        for row, piece in enumerate(pieces):
-            wrapped = [*self.prefix, *piece.ids, *self._suffix]
-            ids[row, : len(wrapped)] = wrapped
-            mask[row, : len(wrapped)] = True
-        values = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
+    def _answer(self, piece: Piece, outputs: list[str]) -> Answer:
+        ids = np.array([[*self.prefix, *piece.ids, *self._suffix]], np.int64)
+        values = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
         feed = {name: values[name].astype(integer) for name, integer in self._integers.items()}
         try:
-            answers = self._session.run(list(outputs), feed)
+            answers = self._session.run(outputs, feed)
         except Exception as error:
             raise ModelError(f"The embedding model failed: {error}") from error
-        return Batch(pieces, mask, {name: np.asarray(a, np.float32) for name, a in zip(outputs, answers, strict=True)})
+        return Answer(piece, {name: np.asarray(a[0], np.float32) for name, a in zip(outputs, answers, strict=True)})
 
 
 def _special_tokens(tokenizer: Tokenizer) -> tuple[list[int], list[int]]:

@@ -15,11 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recollect.embedding.base import Embedder, Vectors, unit_rows
-from recollect.embedding.encoder import Batch, Encoder
-from recollect.embedding.pieces import Piece, cut_pieces, windows
+from recollect.embedding.encoder import Answer, Encoder
+from recollect.embedding.pieces import Piece, cut_pieces
 from recollect.embedding.tokenizer import open_tokenizer, slices
 from recollect.errors import ModelError
 
@@ -68,19 +67,19 @@ class OnnxFolder:
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Unit rows, float32 (n, dimensions); zeros for a text without tokens. Raises ModelError."""
         sums = np.zeros((len(texts), self.dimensions), np.float32)
-        for window in windows(cut_pieces(self._tokenizer, texts, self._piece)):
-            for batch in self._encoder.run(window, [self._output]):
-                np.add.at(sums, np.array([piece.owner for piece in batch.pieces]), self._sentences(batch))
+        for answer in self._encoder.run(cut_pieces(self._tokenizer, texts, self._piece), [self._output]):
+            sums[answer.piece.owner] += self._sentence(answer)
         return unit_rows(sums)
 
-    def _sentences(self, batch: Batch) -> Vectors:
-        answer = batch.outputs[self._output]
-        return unit_rows(answer if answer.ndim == 2 else pool(answer, batch.mask, self._pooling))
+    def _sentence(self, answer: Answer) -> Vectors:
+        found = answer.outputs[self._output]
+        row: Vectors = found if found.ndim == 1 else pool(found, self._pooling)
+        return np.asarray(unit_rows(row[None, :])[0], np.float32)
 
     def _measure(self) -> int:
         ids = self._tokenizer.encode("a", add_special_tokens=False).ids
-        batch = next(iter(self._encoder.run([Piece(0, 0, ids)], [self._output])))
-        return int(batch.outputs[self._output].shape[-1])
+        (answer,) = self._encoder.run([Piece(0, 0, ids)], [self._output])
+        return int(answer.outputs[self._output].shape[-1])
 
 
 class SentenceTransformersFolder:
@@ -123,16 +122,11 @@ class SentenceTransformersFolder:
         return unit_rows(sums)
 
 
-def pool(tokens: Vectors, mask: NDArray[np.bool_], how: str) -> Vectors:
-    """One row a text from its token states (b, t, d) under the mask (b, t): their "mean", the "cls" or "last" one."""
-    if how == "cls":
-        return tokens[:, 0]
-    if how == "last":
-        last: Vectors = tokens[np.arange(len(tokens)), mask.sum(axis=1) - 1]
-        return last
-    weights = mask[:, :, None].astype(np.float32)
-    pooled: Vectors = (tokens * weights).sum(axis=1) / weights.sum(axis=1)
-    return pooled
+def pool(tokens: Vectors, how: str) -> Vectors:
+    """The vector (d,) of a text from its token states (t, d): their "mean", the "cls" or "last" one."""
+    if how == "mean":
+        return np.asarray(tokens.mean(axis=0), np.float32)
+    return np.asarray(tokens[0 if how == "cls" else -1], np.float32)
 
 
 def _wanted_output(folder: Path, outputs: dict[str, int]) -> str:

@@ -9,12 +9,11 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recollect.embedding.base import MAX_TOKENS, TOKEN_SCALE, TokenVectors, Vectors, unit_rows
-from recollect.embedding.encoder import Batch, Encoder
+from recollect.embedding.encoder import Answer, Encoder
 from recollect.embedding.packaged import packaged
-from recollect.embedding.pieces import cut_pieces, windows
+from recollect.embedding.pieces import cut_pieces
 from recollect.embedding.tokenizer import packaged_tokenizer
 from recollect.errors import ModelError
 
@@ -28,15 +27,14 @@ _Parts = list[tuple[int, TokenVectors]]
 class MiniLM:
     """Vectors of 384 dimensions, token vectors of 128. A long text is the mean of its pieces of 254 tokens.
 
-    The model computes its int8 scales per batch, so that a text's vector varies a little (cosine .97 and above) with
-    the texts beside it.
+    A text has the same vectors whatever other texts are embedded beside it.
     """
 
     name = "minilm-int8@1"
     dimensions = 384
 
     def __init__(self, threads: int | None = None) -> None:
-        """Loads the model, in about 0.2 s. `threads`: None for all cores. Raises ModelError."""
+        """Loads the model, in about 0.2 s. `threads`: texts at once, None for all cores. Raises ModelError."""
         self._tokenizer = packaged_tokenizer()
         self._encoder = Encoder(packaged("minilm-int8.onnx"), self._tokenizer, threads)
         self._projection = _load_projection()
@@ -44,15 +42,15 @@ class MiniLM:
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Unit rows, float32 (n, 384); zeros for a text without tokens. Raises ModelError."""
         sums = np.zeros((len(texts), self.dimensions), np.float32)
-        for batch in self._batches(texts, [_SENTENCES]):
-            _add_sentences(sums, batch)
+        for answer in self._answers(texts, [_SENTENCES]):
+            sums[answer.piece.owner] += answer.outputs[_SENTENCES]
         return unit_rows(sums)
 
     def token_embed(self, texts: Sequence[str], *, max_tokens: int = MAX_TOKENS) -> list[TokenVectors]:
         """The vectors of the first `max_tokens` tokens of each text. Raises ModelError."""
         parts: dict[int, _Parts] = defaultdict(list)
-        for batch in self._batches(texts, [_TOKENS], limit=max_tokens):
-            self._add_tokens(parts, batch, max_tokens)
+        for answer in self._answers(texts, [_TOKENS], limit=max_tokens):
+            self._add_tokens(parts, answer, max_tokens)
         return [_joined(parts[number]) for number in range(len(texts))]
 
     def embed_with_tokens(
@@ -61,34 +59,31 @@ class MiniLM:
         """Vectors and token vectors in one pass, both of the first `max_tokens` tokens. Raises ModelError."""
         sums = np.zeros((len(texts), self.dimensions), np.float32)
         parts: dict[int, _Parts] = defaultdict(list)
-        for batch in self._batches(texts, [_SENTENCES, _TOKENS], limit=max_tokens):
-            _add_sentences(sums, batch)
-            self._add_tokens(parts, batch, max_tokens)
+        for answer in self._answers(texts, [_SENTENCES, _TOKENS], limit=max_tokens):
+            sums[answer.piece.owner] += answer.outputs[_SENTENCES]
+            self._add_tokens(parts, answer, max_tokens)
         return unit_rows(sums), [_joined(parts[number]) for number in range(len(texts))]
 
-    def _batches(self, texts: Sequence[str], outputs: Sequence[str], limit: int | None = None) -> Iterator[Batch]:
-        for window in windows(cut_pieces(self._tokenizer, texts, PIECE, limit)):
-            yield from self._encoder.run(window, outputs)
+    def _answers(self, texts: Sequence[str], outputs: Sequence[str], limit: int | None = None) -> Iterator[Answer]:
+        return self._encoder.run(cut_pieces(self._tokenizer, texts, PIECE, limit), outputs)
 
-    def _add_tokens(self, parts: dict[int, _Parts], batch: Batch, max_tokens: int) -> None:
-        """Projects and quantises the tokens of a batch, for those pieces that begin before `max_tokens`."""
-        first = len(self._encoder.prefix)
-        for piece, projected in zip(batch.pieces, self._project(batch.outputs[_TOKENS]), strict=True):
-            kept = min(len(piece.ids), max_tokens - piece.start)
-            if kept > 0:
-                vectors = unit_rows(projected[first : first + kept])
-                parts[piece.owner].append((piece.start, _quantised(piece.ids[:kept], vectors)))
+    def _add_tokens(self, parts: dict[int, _Parts], answer: Answer, max_tokens: int) -> None:
+        """Projects and quantises the tokens of a piece that begins before `max_tokens`."""
+        piece, first = answer.piece, len(self._encoder.prefix)
+        kept = min(len(piece.ids), max_tokens - piece.start)
+        if kept > 0:
+            vectors = unit_rows(self._project(answer.outputs[_TOKENS][first : first + kept]))
+            parts[piece.owner].append((piece.start, _quantised(piece.ids[:kept], vectors)))
 
     def _project(self, states: Vectors) -> Vectors:
-        """Token states (b, t, 384) to (b, t, 128).
+        """Token states (t, 384) to (t, 128).
 
         Multiplied four rows at a time: larger products wake the threads of numpy's BLAS, which then spin on the cores
         that the model wants, and halve its speed.
         """
-        rows = states.reshape(-1, states.shape[2])
-        padded = np.pad(rows, ((0, -len(rows) % 4), (0, 0)))
-        projected = (padded.reshape(-1, 4, rows.shape[1]) @ self._projection).reshape(len(padded), -1)
-        return projected[: len(rows)].reshape(*states.shape[:2], -1)
+        padded = np.pad(states, ((0, -len(states) % 4), (0, 0)))
+        projected = (padded.reshape(-1, 4, states.shape[1]) @ self._projection).reshape(len(padded), -1)
+        return projected[: len(states)]
 
 
 def _load_projection() -> Vectors:
@@ -97,11 +92,6 @@ def _load_projection() -> Vectors:
         return np.asarray(np.load(path), np.float32)
     except (OSError, ValueError) as error:
         raise ModelError(f"The packaged model file {path.name} is damaged.", hint="Install recollect again.") from error
-
-
-def _add_sentences(sums: Vectors, batch: Batch) -> None:
-    owners: NDArray[np.intp] = np.array([piece.owner for piece in batch.pieces], np.intp)
-    np.add.at(sums, owners, batch.outputs[_SENTENCES])
 
 
 def _quantised(ids: Sequence[int], vectors: Vectors) -> TokenVectors:

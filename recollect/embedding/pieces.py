@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 from tokenizers import Tokenizer
 
 from recollect.embedding.tokenizer import encode_batch, encode_in_slices
-
-#: Tokens that are sorted by length at once: enough for batches with little padding, some MB of Python lists.
-_WINDOW = 65_536
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,20 +36,6 @@ def cut_pieces(tokenizer: Tokenizer, texts: Sequence[str], size: int, limit: int
             yield from _cut(owner, start, waiting[:whole], size, limit)
             start, waiting = start + whole, waiting[whole:]
     yield from _cut(owner, start, waiting, size, limit)
-
-
-def windows(pieces: Iterable[Piece]) -> Iterator[list[Piece]]:
-    """The pieces in runs of bounded size."""
-    window: list[Piece] = []
-    tokens = 0
-    for piece in pieces:
-        window.append(piece)
-        tokens += len(piece.ids)
-        if tokens >= _WINDOW:
-            yield window
-            window, tokens = [], 0
-    if window:
-        yield window
 
 
 def _slices(tokenizer: Tokenizer, texts: Sequence[str]) -> Iterator[tuple[int, list[int]]]:

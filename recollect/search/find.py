@@ -7,6 +7,7 @@ import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -21,7 +22,20 @@ from recollect.search.snippet import surface
 from recollect.search.syntax import Query
 from recollect.search.weights import INSTANT, INSTANT_TOPIC, QUALITY, QUALITY_TOPIC, Weights
 from recollect.store import Store
-from recollect.store.passages import KINDS, SAID_KINDS, Bool, Filter, Float, Int, Lane, Probe, Signals, TokenRows
+from recollect.store.passages import (
+    KINDS,
+    PEOPLE,
+    SAID_KINDS,
+    Bool,
+    Filter,
+    Float,
+    Int,
+    Lane,
+    Probe,
+    Signals,
+    TokenRows,
+)
+from recollect.text.flags import Flag
 from recollect.text.terms import is_identifier, terms, words
 
 #: Passages of the instant mode that late interaction scores again (RANKING.md 1).
@@ -158,6 +172,9 @@ class _Asked:
         if self._is_typed():
             scores.add("all words", _ALL_WORDS * own_coverage(signals) ** 2)
         scores.add("as typed", (_QUOTED if self._quoted else _AS_TYPED) * signals.sought)
+        if weights.title_ua:
+            people = (signals.flags & PEOPLE).astype(bool)
+            scores.add("title", np.where(people, 0, weights.title_ua * self._title_meaning(signals.conversations)))
         return scores
 
     def _is_typed(self) -> bool:
@@ -276,10 +293,7 @@ class _Asked:
         """Conversations whose titles hold most of the question: number to passage and bonus."""
         if self._search.group_by == "message" or not self.question.terms or self.phrases:
             return {}
-        probe = replace(
-            self._probe(Lane.TITLE), filter=self._filter_titles(), similarity=None, speaker=None, spans=(), pool=_TITLES
-        )
-        signals = self._searcher.store.signals(self._searcher.namespace, probe)
+        signals = self._titles
         share = own_coverage(signals)
         found = np.flatnonzero(share >= _TITLE_SHARE)
         texts = self._searcher.store.passage_texts(self._searcher.namespace, [int(n) for n in signals.passages[found]])
@@ -290,6 +304,23 @@ class _Asked:
             for i in found
             for number in [int(signals.passages[i])]
         }
+
+    @cached_property
+    def _titles(self) -> Signals:
+        probe = replace(
+            self._probe(Lane.TITLE), filter=self._filter_titles(), similarity=None, speaker=None, spans=(), pool=_TITLES
+        )
+        return self._searcher.store.signals(self._searcher.namespace, probe)
+
+    def _title_meaning(self, conversations: Int) -> Float:
+        """How near in meaning the titles of these conversations are, in standard deviations; 0 for a mere date."""
+        titles = self._titles
+        near = np.where(titles.flags & int(Flag.DATE), 0, titles.dense_z)
+        order = np.argsort(titles.conversations)
+        places = np.searchsorted(titles.conversations[order], conversations)
+        at = order[np.minimum(places, len(order) - 1)] if len(order) else places
+        there = titles.conversations[at] == conversations if len(order) else np.zeros(len(conversations), bool)
+        return np.asarray(np.where(there, near[at] if len(order) else 0, 0), np.float32)
 
     def _filter_titles(self) -> Filter:
         wanted = self._search.filter

@@ -54,6 +54,7 @@ class Weights:
     dense_ua: float = 0.0
     similarity_ua: float = 0.0
     previous_dense_a: float = 0.0
+    title_ua: float = 0.0
 
 
 #: No model but the static vectors.
@@ -91,6 +92,7 @@ INSTANT = Weights(
     where_place=0.8,
     date_inside=2.0,
     date_near=2.2,
+    title_ua=0.6,
 )
 
 #: With MiniLM vectors and late interaction over the best of INSTANT.
@@ -128,6 +130,7 @@ QUALITY = Weights(
     where_place=0.65,
     date_inside=1.95,
     date_near=2.1,
+    title_ua=0.2,
 )
 
 INSTANT_TOPIC = replace(

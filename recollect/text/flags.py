@@ -19,6 +19,7 @@ class Flag(IntFlag):
     INSTRUCTION = 16  # a standing instruction: "always", "from now on"
     PREFERENCE = 32  # states a preference: "I prefer", "rather than"
     NEVER = 64  # says that something has not been: "never", "haven't"
+    DATE = 128  # is a date and nothing else, as titles are that nobody chose
 
 
 def flags(text: str) -> Flag:
@@ -28,6 +29,8 @@ def flags(text: str) -> Flag:
     if _PLACE.search(seen):
         found |= Flag.PLACE
     lowered = seen.lower()  # twice as fast as patterns that ignore case
+    if len(seen) <= _LONGEST_DATE and _DATE.fullmatch(lowered):
+        found |= Flag.DATE
     for flag, pattern in _SIGNS:
         if pattern.search(lowered):
             found |= flag
@@ -78,6 +81,14 @@ _PREFERENCE = r"""\b(?=[imr])(?:
 )\b"""
 
 _NEVER = r"\b(?:never|haven't|have\ not|not\ yet)\b"
+
+_LONGEST_DATE = 60  # characters
+_DATE = re.compile(
+    rf"""(?=.*\d) (?: (?:\d+(?:st|nd|rd|th)? | {_WEEKDAYS} | {_MONTHS} | may | [ap]\.?m\.? | of | on | at | the
+    | (?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|mon|tue|wed|thu|fri|sat|sun|t|z|utc|gmt)(?![a-z]) )
+    [\W_\d]* )+""",
+    re.VERBOSE,
+)
 
 _SIGNS = (
     (Flag.TIME, re.compile(_TIME, re.VERBOSE)),

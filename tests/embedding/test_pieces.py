@@ -5,7 +5,7 @@ from itertools import groupby
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.embedding.pieces import cut_pieces, windows
+from recollect.embedding.pieces import cut_pieces
 from recollect.embedding.tokenizer import packaged_tokenizer
 
 
@@ -30,10 +30,3 @@ def test_pieces_run_on_over_slices_of_a_giant_text():
 def test_a_limit_leaves_out_what_begins_after_it():
     pieces = list(cut_pieces(packaged_tokenizer(), ["word " * 100, "other"], 10, limit=25))
     assert [(piece.owner, piece.start) for piece in pieces] == [(0, 0), (0, 10), (0, 20), (1, 0)]
-
-
-def test_windows_are_bounded_and_keep_the_order():
-    pieces = list(cut_pieces(packaged_tokenizer(), ["word " * 200_000], 254))
-    found = list(windows(pieces))
-    assert len(found) == 4
-    assert [piece for window in found for piece in window] == pieces
