@@ -132,6 +132,16 @@ def test_a_title_finds_its_conversation(memory: Memory) -> None:
     assert memory.search("proxy trouble")[0].conversation.title == "Proxy trouble"
 
 
+def test_what_was_said_under_a_fitting_title_comes_first(tmp_path: Path) -> None:
+    with recollect.open(tmp_path / "titles.db") as memory:
+        for title in ("Repairing bicycles", "Baking bread", "8 May 2024"):
+            memory.store_message("Leave it for twenty minutes, then try again.", conversation_id=title, title=title)
+        hits = memory.search("how long should the dough rest before it goes into the oven?", group_by="message")
+    assert hits[0].conversation.title == "Baking bread"
+    assert hits[0].best.why.terms["title"] > 0
+    assert "title" not in next(h for h in hits if h.conversation.title == "8 May 2024").best.why.terms
+
+
 def test_each_hit_says_why_and_what_stands_beside_it(memory: Memory) -> None:
     hit = memory.search("heron weir", group_by="message")[0].best
     assert hit.why.rank == 0

@@ -54,7 +54,21 @@ def test_the_stored_values_never_change() -> None:
         "INSTRUCTION": 16,
         "PREFERENCE": 32,
         "NEVER": 64,
+        "DATE": 128,
     }
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["June-10-2024", "1:25 pm on 9 July, 2023", "2024-05-01T10:00:00Z", "Monday 5th of May", "Sun 3 Mar", "9.7.23"],
+)
+def test_a_title_that_is_but_a_date_is_known(text: str) -> None:
+    assert Flag.DATE in flags(text)
+
+
+@pytest.mark.parametrize("text", ["Porto in May 2024", "May", "502", "New chat", "Sunny day 2", "Marching 20 miles"])
+def test_a_title_that_says_more_than_when_is_no_date(text: str) -> None:
+    assert Flag.DATE not in flags(text)
 
 
 def test_of_long_texts_the_beginning_and_the_end_count() -> None:
