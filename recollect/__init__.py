@@ -50,7 +50,7 @@ def open(  # noqa: A001
     """Opens a memory, and makes it where there is none. Close it, or use it in a `with`.
 
     Without a path it is the one that the command line uses; an address such as "neo4j://localhost:7687" is a server
-    (docs/explanation/store.md). `embedder`: static, minilm, folder:/path or openai:model;
+    (docs/how-to/neo4j.md). `embedder`: static, minilm, folder:/path or openai:model;
     its model is loaded when it is first needed. `durable=False` may lose the last moments before a power cut, never
     more. `on_wait` is called when another process has been writing for two seconds. Raises InvalidInput, StoreError.
     """
