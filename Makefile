@@ -26,9 +26,10 @@ check: $(INSTALLED)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-# Quality and speed, as tables, JSON and plots in benchmarks/results.
+# Quality and speed, as tables, JSON and plots in benchmarks/results; STORE=neo4j measures that engine as well.
+STORE ?= sqlite
 bench: $(INSTALLED)
-	$(BIN)/python -m benchmarks.run
+	$(BIN)/python -m benchmarks.run --store $(STORE)
 
 $(INSTALLED): pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)

@@ -12,7 +12,7 @@ from benchmarks.quality import APART, SYSTEMS, Result
 from benchmarks.speed import Speed
 
 _WIDTH, _PANEL, _TOP, _LEFT, _RIGHT = 960, 300, 56, 60, 20
-_COLOURS = ("#1f5fbf", "#0b2f66", "#b98a2f", "#9a9a9a", "#cfcfcf")
+_COLOURS = ("#1f5fbf", "#0b2f66", "#b98a2f", "#9a9a9a", "#cfcfcf", "#2a9d6f", "#7a4fb0")
 _STYLE = (
     "text{font:12px system-ui,sans-serif;fill:#222}.title{font-size:15px;font-weight:600}"
     ".small{font-size:11px;fill:#555}.grid{stroke:#e3e3e3}.line{fill:none;stroke-width:2.5}"
@@ -40,8 +40,10 @@ def svg(quality: Sequence[Result], speed: Sequence[Speed]) -> str:
     apart = [result for result in quality if result.arrangement == APART]
     if apart:
         panels.append(_bars(apart))
-    if speed:
-        panels.append(_lines(speed))
+    panels += (
+        _lines(engine, [s for s in speed if s.engine == engine and s.messages > s.beside])
+        for engine in dict.fromkeys(s.engine for s in speed)
+    )
     height = (_PANEL + 2 * _TOP) * len(panels)
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" width="{_WIDTH}" height="{height}">',
@@ -55,7 +57,8 @@ def svg(quality: Sequence[Result], speed: Sequence[Speed]) -> str:
 
 def _bars(results: Sequence[Result]) -> Iterable[str]:
     yield _text(_LEFT, -32, "An answering message among the first five, percent of questions", "title")
-    yield from _legend([(system, _COLOURS[i]) for i, system in enumerate(SYSTEMS)])
+    systems = [system for system in SYSTEMS if any(result.system == system for result in results)]
+    yield from _legend([(system, _COLOURS[i]) for i, system in enumerate(systems)])
     yield from _percent_grid()
     groups = [(data, list(rows)) for data, rows in groupby(results, key=lambda result: result.data)]
     step = (_WIDTH - _LEFT - _RIGHT) / len(groups)
@@ -66,7 +69,7 @@ def _bars(results: Sequence[Result]) -> Iterable[str]:
             value = row.messages.recall[5]
             height = _PANEL * value / 100
             x, y = start + i * width, _PANEL - height
-            colour = _COLOURS[SYSTEMS.index(row.system)]
+            colour = _COLOURS[systems.index(row.system)]
             yield f'<rect x="{x:.1f}" y="{y:.1f}" width="{width - 3:.1f}" height="{height:.1f}" fill="{colour}"/>'
             yield _text(x + width / 2 - 1, y - 5, f"{value:.0f}", "small", "middle")
         label = f"{data} ({rows[0].messages.questions} questions)"
@@ -80,8 +83,8 @@ def _percent_grid() -> Iterable[str]:
         yield _text(_LEFT - 8, y + 4, str(percent), "small", "end")
 
 
-def _lines(speed: Sequence[Speed]) -> Iterable[str]:
-    yield _text(_LEFT, -32, "Milliseconds by number of messages (both axes logarithmic)", "title")
+def _lines(engine: str, speed: Sequence[Speed]) -> Iterable[str]:
+    yield _text(_LEFT, -32, f"{engine}: milliseconds by number of messages (both axes logarithmic)", "title")
     drawn = [(line, points) for line in _LATENCIES if (points := _points(line, speed))]
     yield from _legend([(line.name, line.colour) for line, _ in drawn])
     values = [value for _, points in drawn for _, value in points]

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from benchmarks import baselines
 from benchmarks.datasets import DataSet, History, Question
+from benchmarks.engines import NEO4J, SQLITE, Engine
 from benchmarks.metrics import Figures, figures, first_seen
 from benchmarks.systems import Product, RememberingModel
 from recollect.embedding.base import TokenEmbedder
 from recollect.embedding.minilm import MiniLM
 
 INSTANT, QUALITY = "recollect, instant", "recollect, quality"
+INSTANT_NEO4J, QUALITY_NEO4J = "recollect on Neo4j, instant", "recollect on Neo4j, quality"
+_MODES = {SQLITE: (INSTANT, QUALITY), NEO4J: (INSTANT_NEO4J, QUALITY_NEO4J)}
 BM25, VECTORS, WINDOWS = "BM25 (FTS5)", "MiniLM per message (as Chroma)", "windows of 10 (MiniLM)"
-SYSTEMS = (INSTANT, QUALITY, BM25, VECTORS, WINDOWS)
+SYSTEMS = (INSTANT, QUALITY, INSTANT_NEO4J, QUALITY_NEO4J, BM25, VECTORS, WINDOWS)
 BASELINES = (BM25, VECTORS, WINDOWS)
 
 #: How the histories of a set are kept: each in a namespace of its own, or all in one.
@@ -58,7 +61,7 @@ class Result:
         }
 
 
-def measure(sets: list[DataSet], say: Say) -> list[Result]:
+def measure(sets: list[DataSet], engines: Sequence[Engine], say: Say) -> list[Result]:
     """Every system on every set, apart and together; a set of one history is measured once."""
     model = RememberingModel(MiniLM())
     results = []
@@ -66,16 +69,16 @@ def measure(sets: list[DataSet], say: Say) -> list[Result]:
         arrangements = [(APART, data)] if len(data.histories) == 1 else [(APART, data), (TOGETHER, data.joined())]
         for arrangement, arranged in arrangements:
             say(f"{data.name}: {arrangement}")
-            for system, answers in answers_of(arranged, model).items():
+            for system, answers in answers_of(arranged, engines, model).items():
                 results.append(summarised(data.name, arrangement, system, answers, arranged))
     return results
 
 
-def answers_of(data: DataSet, model: TokenEmbedder) -> dict[str, list[Answer]]:
+def answers_of(data: DataSet, engines: Sequence[Engine], model: TokenEmbedder) -> dict[str, list[Answer]]:
     """All systems' answers to all questions of a set, each history by itself."""
     answers: dict[str, list[Answer]] = defaultdict(list)
     for history in data.histories:
-        for system, answer in _history_answers(history, model):
+        for system, answer in _history_answers(history, engines, model):
             answers[system].append(answer)
     return dict(answers)
 
@@ -91,15 +94,17 @@ def summarised(data: str, arrangement: str, system: str, answers: list[Answer], 
     return Result(data, arrangement, system, of_messages, of_sessions)
 
 
-def _history_answers(history: History, model: TokenEmbedder) -> Iterator[tuple[str, Answer]]:
-    with TemporaryDirectory(prefix="recollect-bench-") as folder:
-        product = Product(history, Path(folder), model)
-        try:
-            yield from _product_answers(INSTANT, "instant", product, history)
-            product.make_quality()
-            yield from _product_answers(QUALITY, "quality", product, history)
-        finally:
-            product.close()
+def _history_answers(history: History, engines: Sequence[Engine], model: TokenEmbedder) -> Iterator[tuple[str, Answer]]:
+    for engine in engines:
+        instant, quality = _MODES[engine.name]
+        with TemporaryDirectory(prefix="recollect-bench-") as folder:
+            product = Product(history, engine.place(Path(folder)), Path(folder), model)
+            try:
+                yield from _product_answers(instant, "instant", product, history)
+                product.make_quality()
+                yield from _product_answers(quality, "quality", product, history)
+            finally:
+                product.close()
     yield from _ranking_answers(BM25, baselines.bm25(history), history)
     yield from _ranking_answers(VECTORS, baselines.vectors(history, model), history)
     yield from _ranking_answers(WINDOWS, baselines.windows(history, model), history)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 
 from benchmarks.metrics import CUTS, DEPTH
-from benchmarks.quality import BASELINES, INSTANT, QUALITY, Result
+from benchmarks.quality import BASELINES, SYSTEMS, Result
 from benchmarks.speed import Speed
 
 _MIB = 1024 * 1024
@@ -20,7 +20,9 @@ def markdown(
     if quality:
         parts += ["## Retrieval", _EXPLAINED, *quality_tables(quality), *verdicts(quality)]
     if speed:
-        parts += ["## Speed", speed_table(speed)]
+        parts.append("## Speed")
+        for engine, group in groupby(sorted(speed, key=lambda s: s.engine, reverse=True), key=lambda s: s.engine):
+            parts += [f"### {engine}", speed_table(list(group))]
     return "\n\n".join(parts) + "\n"
 
 
@@ -51,7 +53,7 @@ def verdicts(results: Sequence[Result]) -> list[str]:
     for (data, arrangement), group in groupby(results, key=lambda result: (result.data, result.arrangement)):
         at_five = {result.system: result.messages.recall[5] for result in group}
         best = max(at_five[system] for system in BASELINES)
-        for mode in (INSTANT, QUALITY):
+        for mode in (system for system in SYSTEMS if system in at_five and system not in BASELINES):
             above = at_five[mode] - best
             lines.append(f"- {data}, {arrangement}: {mode} {above:+.1f} points to the best baseline (recall@5)")
     return ["\n".join(lines)]
@@ -59,7 +61,7 @@ def verdicts(results: Sequence[Result]) -> list[str]:
 
 def speed_table(measured: Sequence[Speed]) -> str:
     """A row a quantity, a column a size."""
-    return _table(["", *(f"{speed.messages:,} messages" for speed in measured)], (
+    return _table(["", *map(_size, measured)], (
         ["import, messages/s", *(f"{s.import_rate:,.0f}" for s in measured)],
         ["import again, messages/s", *(f"{s.reimport_rate:,.0f}" for s in measured)],
         ["import, peak memory", *(f"{s.import_peak_bytes / _MIB:,.0f} MiB" for s in measured)],
@@ -71,6 +73,11 @@ def speed_table(measured: Sequence[Speed]) -> str:
         ["store on disk", *(f"{s.store_bytes / _MIB:,.0f} MiB" for s in measured)],
         ["export read", *(f"{s.export_bytes / _MIB:,.1f} MiB" for s in measured)],
     ))  # fmt: skip
+
+
+def _size(speed: Speed) -> str:
+    beside = f", beside {speed.beside:,} in other namespaces" if speed.beside else ""
+    return f"{speed.messages:,} messages{beside}"
 
 
 def _latency(search: Mapping[str, float]) -> str:

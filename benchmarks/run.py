@@ -1,6 +1,6 @@
 """Measures and writes latest.json, latest.md and plot.svg.
 
-python -m benchmarks.run [quality|speed|all] [--out DIR] [--quick]
+python -m benchmarks.run [quality|speed|all] [--store neo4j] [--out DIR] [--quick]
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from pathlib import Path
 
 from benchmarks import quality, speed
 from benchmarks.datasets import all_sets
+from benchmarks.engines import Engine, engines
 from benchmarks.machine import machine
 from benchmarks.plot import svg
 from benchmarks.report import machine_line, markdown
@@ -29,9 +30,10 @@ def main(arguments: list[str]) -> int:
 
     where = machine()
     say(machine_line(where))
-    qualities, notes = _quality(options.quick, say) if options.what != "speed" else ([], [])
-    sizes = speed.QUICK_SIZES if options.quick else speed.SIZES
-    speeds = speed.measure(sizes, say) if options.what != "quality" else []
+    with engines(options.store) as measured:
+        qualities, notes = _quality(measured, options.quick, say) if options.what != "speed" else ([], [])
+        sizes = speed.QUICK_SIZES if options.quick else speed.SIZES
+        speeds = speed.measure(sizes, measured, say) if options.what != "quality" else []
 
     report = markdown(where, qualities, speeds, notes)
     everything = {
@@ -46,14 +48,14 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-def _quality(quick: bool, say: quality.Say) -> tuple[list[quality.Result], list[str]]:
+def _quality(measured: list[Engine], quick: bool, say: quality.Say) -> tuple[list[quality.Result], list[str]]:
     sets, missing = all_sets()
     for line in missing:
         say(line)
     if quick:
         sets = [data.head(histories=1, questions=40) for data in sets]
         missing = [*missing, "A quick run: the first history of each set, 40 questions at most."]
-    return quality.measure(sets, say), missing
+    return quality.measure(sets, measured, say), missing
 
 
 def _write(folder: Path, report: str, results: str, picture: str) -> None:
@@ -66,6 +68,7 @@ def _write(folder: Path, report: str, results: str, picture: str) -> None:
 def _options(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="benchmarks.run", description="Measures quality and speed.")
     parser.add_argument("what", nargs="?", choices=("quality", "speed", "all"), default="all")
+    parser.add_argument("--store", choices=("sqlite", "neo4j"), default="sqlite", help="neo4j: that one as well")
     parser.add_argument("--out", type=Path, default=RESULTS, help="where the results go")
     parser.add_argument("--quick", action="store_true", help="a look in two minutes, not the figures")
     return parser.parse_args(arguments)

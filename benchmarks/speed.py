@@ -1,4 +1,8 @@
-"""Speed by size: import, import again, append, warm search, cold search, bytes on disk; each size in a fresh folder."""
+"""Speed by engine and size: import, import again, append, warm search, cold search, bytes on disk.
+
+Each size has a fresh file, or a namespace of its own on the server; the smallest is measured once more beside all the
+others, for nobody shall pay for what lies in other namespaces.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +12,13 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from benchmarks.engines import NEO4J, Engine
 from benchmarks.generator import write_openai
 from benchmarks.queries import queries
 
@@ -30,7 +35,9 @@ Say = Callable[[str], None]
 class Speed:
     """What was measured at one size. Rates are messages a second, times milliseconds unless named otherwise."""
 
+    engine: str
     messages: int
+    beside: int  # messages in other namespaces of the same store
     export_bytes: int
     import_rate: float
     import_peak_bytes: int
@@ -46,30 +53,40 @@ class Speed:
         return {name: _rounded(getattr(self, name)) for name in self.__dataclass_fields__}
 
 
-def measure(sizes: tuple[int, ...], say: Say) -> list[Speed]:
-    """All sizes, one after the other."""
+def measure(sizes: tuple[int, ...], engines: Sequence[Engine], say: Say) -> list[Speed]:
+    """All sizes, one after the other, each on every engine."""
     measured = []
-    for size in sizes:
-        say(f"speed at {size:,} messages")
-        with TemporaryDirectory(prefix="recollect-bench-") as folder:
-            measured.append(_measure_size(size, Path(folder)))
+    with TemporaryDirectory(prefix="recollect-bench-") as scratch:
+        for size in sizes:
+            for engine in engines:
+                say(f"{engine.name}: speed at {size:,} messages")
+                folder = Path(scratch) / f"{engine.name}-{size}"
+                folder.mkdir()
+                beside = sum(sizes[: sizes.index(size)]) if engine.name == NEO4J else 0
+                measured.append(_measure_size(engine, size, beside, folder))
+        for engine in engines:
+            beside = sum(sizes) if engine.name == NEO4J else sizes[-1]
+            say(f"{engine.name}: speed at {sizes[0]:,} messages beside {beside:,}")
+            measured.append(_measure_size(engine, sizes[0], beside, Path(scratch) / f"{engine.name}-{sizes[-1]}"))
     return measured
 
 
-def _measure_size(size: int, folder: Path) -> Speed:
-    export, store = folder / "export.jsonl", folder / "memory.db"
+def _measure_size(engine: Engine, size: int, beside: int, folder: Path) -> Speed:
+    export, store = folder / "export.jsonl", (engine.place(folder), f"bench/{size}-beside-{beside}")
     write_openai(export, size)
+    empty = engine.bytes_on_disk(folder)
     first = _worker("import", store, export)
     again = _worker("import", store, export)
     if first["messages"] < size or again["new"]:
         raise RuntimeError(f"Of {size} messages {first['messages']} are in; a second import added {again['new']}.")
-    stored = sum(file.stat().st_size for file in folder.glob(f"{store.name}*"))
     searched = _worker("search", store, _SEARCHES)
     peak = searched.pop("peak_bytes")
-    cold = _cold_search(folder)
+    cold = _cold_search(store, folder)
     appended = _worker("append", store, _APPENDS)
     return Speed(
+        engine=engine.name,
         messages=size,
+        beside=beside,
         export_bytes=export.stat().st_size,
         import_rate=size / first["seconds"],
         import_peak_bytes=first["peak_bytes"],
@@ -78,12 +95,12 @@ def _measure_size(size: int, folder: Path) -> Speed:
         search=searched,
         search_peak_bytes=peak,
         cold_seconds=cold,
-        store_bytes=stored,
+        store_bytes=engine.bytes_on_disk(folder) - empty,
     )
 
 
-def _worker(what: str, store: Path, detail: Path | int) -> dict[str, Any]:
-    command = [sys.executable, "-m", "benchmarks.worker", what, str(store), str(detail)]
+def _worker(what: str, store: tuple[str, str], detail: Path | int) -> dict[str, Any]:
+    command = [sys.executable, "-m", "benchmarks.worker", what, *store, str(detail)]
     done = subprocess.run(command, cwd=_ROOT, capture_output=True, text=True, check=False)
     if done.returncode:
         raise RuntimeError(f"benchmarks.worker {what} failed:\n{done.stderr[-2000:]}")
@@ -91,12 +108,17 @@ def _worker(what: str, store: Path, detail: Path | int) -> dict[str, Any]:
     return measured
 
 
-def _cold_search(folder: Path) -> float | None:
+def _cold_search(store: tuple[str, str], folder: Path) -> float | None:
     """Seconds from starting `recollect search` to its end, the median of some; None where the command is not there."""
     command = Path(sys.executable).with_name("recollect")
     if not command.exists():
         return None
-    environment = os.environ | {"RECOLLECT_HOME": str(folder)}
+    place, namespace = store
+    environment = os.environ | {
+        "RECOLLECT_HOME": str(folder),
+        "RECOLLECT_STORE": place,
+        "RECOLLECT_NAMESPACE": namespace,
+    }
     seconds = []
     for query in queries(_COLD_STARTS + 1):
         began = time.perf_counter()

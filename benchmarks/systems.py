@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from uuid import uuid4
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from recollect.embedding.base import MAX_TOKENS, TokenEmbedder, TokenVectors, Ve
 from recollect.embedding.static import StaticEmbedder
 from recollect.memory import Memory
 from recollect.record import Namespace
-from recollect.store.sqlite.engine import SQLiteStore
+from recollect.store.choose import open_store
 
 
 class RememberingModel:
@@ -49,11 +50,10 @@ class RememberingModel:
 class Product:
     """Recollect over one history, in a namespace of its own."""
 
-    def __init__(self, history: History, folder: Path, model: TokenEmbedder) -> None:
+    def __init__(self, history: History, place: str, folder: Path, model: TokenEmbedder) -> None:
         """Imports the history. Raises what the product raises, and RuntimeError where a message is not in."""
-        self._memory = Memory(
-            SQLiteStore(folder / "memory.db"), StaticEmbedder(), Namespace("bench"), quality=lambda: model
-        )
+        namespace = Namespace(f"bench/{uuid4()}")
+        self._memory = Memory(open_store(place), StaticEmbedder(), namespace, quality=lambda: model)
         export = folder / "export.jsonl"
         write_openai(history.sessions, export)
         report = self._memory.import_file(export)

@@ -1,6 +1,6 @@
 """One measurement in a process of its own, so that its memory and start are its own: prints one JSON object.
 
-python -m benchmarks.worker import STORE EXPORT | append STORE COUNT | search STORE COUNT
+python -m benchmarks.worker import STORE NAMESPACE EXPORT | append STORE NAMESPACE COUNT | search STORE NAMESPACE COUNT
 """
 
 from __future__ import annotations
@@ -71,8 +71,8 @@ def percentiles(seconds: list[float]) -> dict[str, float]:
 
 
 def main(arguments: list[str]) -> int:
-    what, store, detail = arguments
-    with recollect.open(store) as memory:
+    what, store, namespace, detail = arguments
+    with recollect.open(store, namespace=namespace) as memory:
         if what == "import":
             measured: dict[str, object] = {**import_export(memory, Path(detail))}
         elif what == "append":

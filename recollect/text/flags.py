@@ -84,9 +84,10 @@ _NEVER = r"\b(?:never|haven't|have\ not|not\ yet)\b"
 
 _LONGEST_DATE = 60  # characters
 _DATE = re.compile(
-    rf"""(?=.*\d) (?=.*(?:[a-z]{{3}} | \d{{4}} | \d[:./-]\d)) (?: (?:\d+(?:st|nd|rd|th)? | {_WEEKDAYS} | {_MONTHS} | may | [ap]\.?m\.? | of | on | at | the
-    | (?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|mon|tue|wed|thu|fri|sat|sun|t|z|utc|gmt)(?![a-z]) )
-    [\W_\d]* )+""",
+    rf"""(?=.*\d) (?=.*(?:[a-z]{{3}} | \d{{4}} | \d[:./-]\d))
+    (?: (?: \d+(?:st|nd|rd|th)? | {_WEEKDAYS} | {_MONTHS} | may | [ap]\.?m\.? | of | on | at | the
+          | (?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|mon|tue|wed|thu|fri|sat|sun|t|z|utc|gmt)(?![a-z]) )
+        [\W_\d]* )+""",
     re.VERBOSE,
 )
 

@@ -23,7 +23,7 @@ def speed() -> list[Speed]:
     search = {"first_ms": 80.0, "p50_ms": 4.0, "p95_ms": 9.0, "p99_ms": 11.0}
     append = {"p50_ms": 3.0, "p95_ms": 6.0}
     return [
-        Speed(size, 2**20, 2000.0, 2**28, 9000.0, append, search, 2**27, cold, 2**22)
+        Speed("SQLite", size, 0, 2**20, 2000.0, 2**28, 9000.0, append, search, 2**27, cold, 2**22)
         for size, cold in ((1000, 0.5), (10_000, None))
     ]
 

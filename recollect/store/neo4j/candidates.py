@@ -52,8 +52,8 @@ class LaneReader:
         if not any(phrase):
             return np.zeros(0, np.int64)
         query = f'+scope:"{scope(self.lane.space, self.lane.lane)}" +words:{quoted(phrase)}'
-        found = self.tx.run(search_queries.HOLDING, {"query": query})
-        return np.sort(np.array([record["number"] for record in found], np.int64))
+        found = self.tx.run(search_queries.HOLDING, {"query": query}).single(strict=True)
+        return np.sort(np.array(found["numbers"], np.int64))
 
     def speaker(self, name: str) -> int:
         """The number of a person."""

@@ -68,6 +68,7 @@ class Server:
         self._wait, self._on_wait = wait, on_wait
         self._writing = threading.RLock()  # one writer a process: the driver has a race after dead locks (NEO4J 5)
         self._bookmarks = neo4j.GraphDatabase.bookmark_manager()
+        self._local = threading.local()
         self._closed = False
         self._driver = self._connect(auth)
         try:
@@ -79,9 +80,20 @@ class Server:
             raise
 
     def read(self, work: Work[T]) -> T:
-        """One transaction that reads."""
+        """One transaction that reads; reads within the work take part in it. The work may run more than once."""
+        under_way: neo4j.ManagedTransaction | None = getattr(self._local, "reading", None)
+        if under_way is not None:
+            return work(under_way)
+
+        def whole(tx: neo4j.ManagedTransaction) -> T:
+            self._local.reading = tx
+            try:
+                return work(tx)
+            finally:
+                self._local.reading = None
+
         with self._said(), self._session(neo4j.READ_ACCESS) as session:
-            return session.execute_read(work)
+            return session.execute_read(whole)
 
     def write(self, work: Work[T]) -> T:
         """One transaction that writes: committed and durable at the end, or as if it had never been.

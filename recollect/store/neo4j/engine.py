@@ -61,6 +61,7 @@ class Neo4jStore:
         self._schema = Schema(self._server)
         self._lanes: OrderedDict[tuple[int, int], LoadedLane] = OrderedDict()
         self._lock = threading.RLock()
+        self._local = threading.local()
 
     def close(self) -> None:
         """Closes all connections."""
@@ -166,6 +167,10 @@ class Neo4jStore:
     def counts(self, namespace: Namespace, conversation_ids: Sequence[NodeId] | None = None) -> Counts:
         """What is in the namespace, or in some of its conversations."""
         return self._within(namespace, lambda tx, state: read.counts(tx, namespace, state.space, conversation_ids))
+
+    def at_once(self, work: Callable[[], T]) -> T:
+        """In one transaction; its statements still see what others commit meanwhile."""
+        return self._server.read(lambda _: work())
 
     # --- search ----------------------------------------------------------------------------------------------------
     def signals(self, namespace: Namespace, probe: Probe) -> Signals:
@@ -311,7 +316,14 @@ class Neo4jStore:
         self._server.write(whole)
 
     def _within(self, namespace: Namespace, work: Callable[[Transaction, State], T]) -> T:
-        return self._server.read(lambda tx: work(tx, read_state(tx, namespace) or _NOTHING))
+        return self._server.read(lambda tx: work(tx, self._state(tx, namespace)))
+
+    def _state(self, tx: Transaction, namespace: Namespace) -> State:
+        """Where the namespace stands, looked up once a transaction."""
+        known: tuple[Transaction, Namespace, State] | None = getattr(self._local, "state", None)
+        if known is None or known[0] is not tx or known[1] != namespace:
+            known = self._local.state = (tx, namespace, read_state(tx, namespace) or _NOTHING)
+        return known[2]
 
     def _on_lane(self, namespace: Namespace, lane: Lane, work: Callable[[Transaction, LoadedLane], T]) -> T:
         """Lends an up-to-date lane to one search at a time."""

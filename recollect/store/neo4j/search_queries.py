@@ -94,7 +94,7 @@ RETURN c.number AS number
 """
 HOLDING = """
 CALL db.index.fulltext.queryNodes('passage_text', $query) YIELD node
-RETURN node.number AS number
+RETURN collect(node.number) AS numbers
 """
 SPEAKER = "MATCH (s:Speaker {space: $space, key: $key}) RETURN s.number AS number"
 SPEAKERS = "MATCH (s:Speaker) WHERE s.space = $space AND s.key IS NOT NULL RETURN s.name AS name"

@@ -39,7 +39,7 @@ class Corpus(Resident):
 
     def __init__(self, connection: apsw.Connection, ns: int, lane: int) -> None:
         self.ns, self.lane = ns, lane
-        self._changes: int = 0
+        self._changes: int | None = None
         self._first: int | None = None
         self._sealed: int = 0
         self._load(connection)
@@ -48,6 +48,8 @@ class Corpus(Resident):
     def refresh(self, connection: apsw.Connection) -> None:
         """Brings everything up to date with the file."""
         changes = connection.execute(CHANGES, (self.ns,)).get
+        if changes is not None and self._changes is not None and changes < self._changes:
+            return  # another search has seen more than this one's view of the file: what is too new has no text here
         last = connection.execute(LAST, (self.ns, self.lane)).fetchone()
         if changes != self._changes:
             first = connection.execute(FIRST, (self.ns, self.lane)).get

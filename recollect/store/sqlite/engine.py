@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar
 
 import apsw
 import numpy as np
@@ -33,6 +34,8 @@ from recollect.store.sqlite.check import violations
 from recollect.store.sqlite.connection import Database
 from recollect.store.sqlite.corpus import Corpus
 from recollect.store.vocabulary import spelled
+
+T = TypeVar("T")
 
 NAMESPACES = """
 SELECT name FROM namespace n WHERE EXISTS (SELECT 1 FROM conversation c WHERE c.ns = n.ns)
@@ -177,6 +180,11 @@ class SQLiteStore:
         """What is in the namespace, or in some of its conversations."""
         with self._within(namespace) as (connection, ns):
             return read.counts(connection, ns, conversation_ids)
+
+    def at_once(self, work: Callable[[], T]) -> T:
+        """In one view of the file."""
+        with self._database.reading():
+            return work()
 
     # --- search ----------------------------------------------------------------------------------------------------
     def signals(self, namespace: Namespace, probe: Probe) -> Signals:
