@@ -32,8 +32,8 @@ from recollect.embedding.base import unit_rows
 from recollect.embedding.encoder import Encoder
 from recollect.embedding.minilm import PIECE, MiniLM
 from recollect.embedding.packaged import packaged
-from recollect.embedding.pieces import Piece, cut_pieces, windows
-from recollect.embedding.tokenizer import encode_in_slices, packaged_tokenizer
+from recollect.embedding.pieces import Piece, cut_pieces
+from recollect.embedding.tokenizer import encode_in_slices, packaged_pieces, packaged_tokenizer
 
 Rows = NDArray[np.float32]
 
@@ -76,7 +76,7 @@ def sif_weights(counts: NDArray[np.int64], a: float = _SIF) -> Rows:
 def token_ids(texts: Sequence[str]) -> list[list[int]]:
     """The word pieces of each text, without special tokens."""
     joined: list[list[int]] = [[] for _ in texts]
-    for owners, ids in encode_in_slices(packaged_tokenizer(), texts):
+    for owners, ids in encode_in_slices(packaged_pieces().ids, texts):
         for owner, piece in zip(owners, ids, strict=True):
             joined[owner].extend(piece)
     return joined
@@ -85,19 +85,18 @@ def token_ids(texts: Sequence[str]) -> list[list[int]]:
 def vocabulary_vectors(encoder: Encoder, size: int) -> Rows:
     """The model's vector (size, 384) of every token of the vocabulary alone between [CLS] and [SEP]."""
     vectors = np.zeros((size, MiniLM.dimensions), np.float32)
-    for batch in encoder.run([Piece(token, 0, [token]) for token in range(size)], ["sentence_embedding"]):
-        vectors[[piece.owner for piece in batch.pieces]] = batch.outputs["sentence_embedding"]
+    for answer in encoder.run([Piece(token, 0, [token]) for token in range(size)], ["sentence_embedding"]):
+        vectors[answer.piece.owner] = answer.outputs["sentence_embedding"]
     return vectors
 
 
 def token_states(encoder: Encoder, texts: Sequence[str]) -> Rows:
     """The unit states (t, 384) of all tokens of all texts, without special tokens, in any order."""
-    found: list[Rows] = []
     first = len(encoder.prefix)
-    for window in windows(cut_pieces(packaged_tokenizer(), texts, PIECE)):
-        for batch in encoder.run(window, ["token_embeddings"]):
-            states = batch.outputs["token_embeddings"]
-            found += [row[first : first + len(piece.ids)] for piece, row in zip(batch.pieces, states, strict=True)]
+    found = [
+        answer.outputs["token_embeddings"][first : first + len(answer.piece.ids)]
+        for answer in encoder.run(cut_pieces(packaged_tokenizer(), texts, PIECE), ["token_embeddings"])
+    ]
     return unit_rows(np.concatenate(found))
 
 

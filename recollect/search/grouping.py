@@ -82,7 +82,7 @@ def by_conversation(
         (rank, entry)
         for number in order
         for rank, entry in groups.get(number, [])[:_MESSAGES_SHOWN]
-        if entry.score >= _least(groups[number][0][1].score)
+        if _of_its_own(entry) >= _least(_of_its_own(groups[number][0][1]))
     ]
     found = [
         _Found(rank, entry, text)
@@ -100,6 +100,11 @@ def by_conversation(
         if of_group:
             results.append((best[number], of_group))
     return _conversation_hits(store, namespace, results)
+
+
+def _of_its_own(entry: Ranked) -> float:
+    """The score without what the title gives to all messages of the conversation."""
+    return entry.score - entry.terms.get("title", 0.0)
 
 
 def _least(best: float) -> float:
