@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from recollect.errors import ImportProblem
+from recollect.errors import ImportProblem, NotFound
 from recollect.importers.archive import walk
 from recollect.importers.assemble import assemble, assemble_document, beginning
 from recollect.importers.base import DraftConversation, Entry, Problem, Problems
@@ -92,17 +92,25 @@ class Importing:
     def __call__(self, paths: Sequence[Path], format_name: str | None = None) -> ImportReport:
         """Imports files, folders and archives; an interrupted import is simply run again.
 
-        Raises NotFound for a path that is not there, ImportProblem where none of the files is of a known format.
+        What cannot be opened is among the problems where other paths can. Raises NotFound for a path that is not there,
+        ImportProblem where none of the files is of a known format.
         """
         forced = reader_named(format_name) if format_name else None
         found: list[Found] = []
         unknown: list[Entry] = []
+        refused: dict[Path, NotFound | ImportProblem] = {}
         for path in paths:
-            of_path, rest = detect(walk(path, self._problems), self._problems, forced)
+            try:
+                of_path, rest = detect(walk(path, self._problems), self._problems, forced)
+            except (NotFound, ImportProblem) as problem:
+                refused[path] = problem
+                continue
             found += of_path
             unknown += rest
         if not found:
-            raise self._unknown(paths, unknown)
+            raise next(iter(refused.values()), None) or self._unknown(paths, unknown)
+        for path, problem in refused.items():
+            self._problems.lost(str(path), problem.message)
         self._report.notes["other files"] = len(unknown)
         self._total = sum(entry.size for group in found for entry in group.entries)
         for group in found:

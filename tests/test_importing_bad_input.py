@@ -113,6 +113,17 @@ def test_a_zip_whose_directory_alone_is_lost_is_read_whole(memory: Memory, tmp_p
     assert [problem.lost for problem in problems] == [False]
 
 
+def test_a_path_that_is_not_there_costs_no_other(memory: Memory, tmp_path: Path) -> None:
+    good = archive(tmp_path / "good.zip", {"conversations.json": [GOOD]})
+    report = memory.import_file(tmp_path / "nowhere.zip", good)
+    assert report.stored.conversations == 1
+    (problem,) = report.problems
+    assert problem.lost
+    assert problem.place.endswith("nowhere.zip")
+    with pytest.raises(NotFound, match=r"nowhere\.zip"):
+        memory.import_file(tmp_path / "nowhere.zip")
+
+
 def test_of_a_zip_that_was_never_finished_what_is_there_is_in(memory: Memory, tmp_path: Path) -> None:
     chance = random.Random(1)
     many = json.dumps([GOOD, *(chat(f"{chance.random()}", "tide", name=f"c{i}") for i in range(800))]).encode()

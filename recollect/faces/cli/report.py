@@ -32,7 +32,7 @@ def print_report(report: ImportReport, namespace: Counts, out: Output, *, all_pr
         f"  new {written.new:,}{dot}changed {written.changed:,}{dot}as before {written.same:,}"
         f"      searchable now; quality vectors {quality}" + ("" if quality == "100 %" else " (recollect embed)")
     )
-    notes = [f"{count:,} {what}" for what, count in report.notes.items() if count]
+    notes = [f"{what} ({count:,})" for what, count in report.notes.items() if count]
     if notes:
         out.line(out.dim(f"  beside it: {', '.join(notes)}"))
     print_problems(report.problems, out, all_problems=all_problems)
