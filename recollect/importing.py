@@ -109,8 +109,8 @@ class Importing:
             unknown += rest
         if not found:
             raise next(iter(refused.values()), None) or self._unknown(paths, unknown)
-        for path, problem in refused.items():
-            self._problems.lost(str(path), problem.message)
+        for path, why in refused.items():
+            self._problems.lost(str(path), why.message)
         self._report.notes["other files"] = len(unknown)
         self._total = sum(entry.size for group in found for entry in group.entries)
         for group in found:

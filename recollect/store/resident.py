@@ -5,8 +5,10 @@ Rows of the arrays are the passages' rows in the store. How they come here is th
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Sequence
 from functools import cached_property
+from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +17,9 @@ from recollect.store.columns import COLUMNS
 from recollect.store.numeric import zscore
 from recollect.store.passages import PEOPLE, Bool, Float, Int
 from recollect.store.quantize import unit
+
+#: Passages that are kept in memory over all lanes, some 1.5 KB each.
+MOST_LOADED = 1_000_000
 
 _DAY = 86_400_000_000  # microseconds
 
@@ -162,3 +167,28 @@ class Resident:
         rows, counts = postings
         alive = self.alive[rows]
         return (rows, counts) if alive.all() else (rows[alive], counts[alive])
+
+
+R = TypeVar("R", bound=Resident)
+
+
+class Loaded(Generic[R]):
+    """The lanes that a store keeps in memory; of more than `most` passages those least recently searched go first."""
+
+    def __init__(self, most: int = MOST_LOADED) -> None:
+        self._most = most
+        self._lanes: OrderedDict[tuple[int, int], R] = OrderedDict()
+
+    def take(self, namespace: int, lane: int) -> R | None:
+        """Takes a lane out, if it is there: what cannot be brought up to date shall not stay."""
+        return self._lanes.pop((namespace, lane), None)
+
+    def keep(self, namespace: int, lane: int, loaded: R) -> None:
+        """Puts a lane back as the last one searched."""
+        self._lanes[namespace, lane] = loaded
+        while len(self._lanes) > 1 and sum(each.size for each in self._lanes.values()) > self._most:
+            self._lanes.popitem(last=False)
+
+    def clear(self) -> None:
+        """Gives up all."""
+        self._lanes.clear()

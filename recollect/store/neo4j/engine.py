@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
@@ -33,10 +32,8 @@ from recollect.store.neo4j.lane import LoadedLane, State, read_state
 from recollect.store.neo4j.schema import Schema
 from recollect.store.neo4j.write import Writing
 from recollect.store.passages import Lane, PassageText, Probe, QualityVectors, Signals, TokenRows
+from recollect.store.resident import Loaded
 from recollect.store.vocabulary import spelled
-
-#: Passages that are kept in memory over all lanes, some 1.5 KB each; the least recently searched lanes go first.
-MOST_LOADED = 1_000_000
 
 _NOTHING = State(space=-1, changes=0, rows=(0, 0, 0), sealed=(0, 0, 0), embedder=None)
 _TOKEN_WIDTH = 128
@@ -59,7 +56,7 @@ class Neo4jStore:
         self._server = Server(address, auth, wait=wait, on_wait=on_wait)
         self.location = self._server.location
         self._schema = Schema(self._server)
-        self._lanes: OrderedDict[tuple[int, int], LoadedLane] = OrderedDict()
+        self._lanes: Loaded[LoadedLane] = Loaded()
         self._lock = threading.RLock()
         self._local = threading.local()
 
@@ -335,17 +332,11 @@ class Neo4jStore:
             return self._within(namespace, whole)
 
     def _loaded(self, tx: Transaction, state: State, lane: Lane) -> LoadedLane:
-        place = (state.space, int(lane))
-        loaded = self._lanes.pop(place, None)
-        try:
-            if loaded is None:
-                loaded = LoadedLane(tx, state, lane)
-            else:
-                loaded.refresh(tx, state)
-        finally:
-            pass
+        loaded = self._lanes.take(state.space, lane)
+        if loaded is None:
+            loaded = LoadedLane(tx, state, lane)
+        else:
+            loaded.refresh(tx, state)
         if state is not _NOTHING:
-            self._lanes[place] = loaded
-            while len(self._lanes) > 1 and sum(lane.size for lane in self._lanes.values()) > MOST_LOADED:
-                self._lanes.popitem(last=False)
+            self._lanes.keep(state.space, lane, loaded)
         return loaded

@@ -28,6 +28,7 @@ from recollect.store.base import (
     Violation,
 )
 from recollect.store.passages import Lane, PassageText, Probe, QualityVectors, Signals, TokenRows
+from recollect.store.resident import Loaded
 from recollect.store.sqlite import index, read, texts, write
 from recollect.store.sqlite.candidates import CorpusReader
 from recollect.store.sqlite.check import violations
@@ -62,7 +63,7 @@ class SQLiteStore:
     ) -> None:
         self.location = str(path)
         self._database = Database(path, wait=wait, on_wait=on_wait, durable=durable)
-        self._corpora: dict[tuple[int, Lane], Corpus] = {}
+        self._corpora: Loaded[Corpus] = Loaded()
         self._lock = threading.RLock()
 
     def close(self) -> None:
@@ -302,11 +303,11 @@ class SQLiteStore:
     @contextmanager
     def _corpus(self, namespace: Namespace, lane: Lane) -> Iterator[tuple[apsw.Connection, Corpus]]:
         with self._lock, self._within(namespace) as (connection, ns):
-            corpus = self._corpora.get((ns, lane))
+            corpus = self._corpora.take(ns, lane)
             if corpus is None:
                 corpus = Corpus(connection, ns, lane)
-                if ns != _NOWHERE:
-                    self._corpora[ns, lane] = corpus
             else:
                 corpus.refresh(connection)
+            if ns != _NOWHERE:
+                self._corpora.keep(ns, lane, corpus)
             yield connection, corpus
