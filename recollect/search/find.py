@@ -55,7 +55,8 @@ _CLOSE = 0.15  # likelihood under which nothing close was said
 _ALL = 0.999  # of the question's idf: every word of it
 _LIKE = 0.30  # cosine of a run of sentences from which meaning alone makes a result
 _TITLES = 100  # that are scored
-_TITLE_LIKE = 6.0  # standard deviations; more is no more telling
+#: Cosines of titles between which meaning counts: below are titles that say nothing ("Session 5"), however they vary.
+_TITLE_LIKE = (0.05, 0.45)
 _TITLE_SHARE = 0.6  # of the question that a title must hold to count
 
 
@@ -318,9 +319,10 @@ class _Asked:
         return self._searcher.store.signals(self._searcher.namespace, probe)
 
     def _title_meaning(self, conversations: Int) -> Float:
-        """How near in meaning the titles of these conversations are, in standard deviations; 0 for a mere date."""
+        """How near in meaning the titles of these conversations are, as a cosine above the least; 0 for a mere date."""
         titles = self._titles
-        near = np.where(titles.flags & int(Flag.DATE), 0, np.minimum(titles.dense_z, _TITLE_LIKE))
+        near = np.clip(titles.dense - _TITLE_LIKE[0], 0, _TITLE_LIKE[1] - _TITLE_LIKE[0])
+        near = np.where(titles.flags & int(Flag.DATE), 0, near)
         order = np.argsort(titles.conversations)
         places = np.searchsorted(titles.conversations[order], conversations)
         at = order[np.minimum(places, len(order) - 1)] if len(order) else places

@@ -92,7 +92,7 @@ INSTANT = Weights(
     where_place=0.8,
     date_inside=2.0,
     date_near=2.2,
-    title_ua=0.6,
+    title_ua=13.0,
 )
 
 #: With MiniLM vectors and late interaction over the best of INSTANT.
@@ -130,7 +130,7 @@ QUALITY = Weights(
     where_place=0.65,
     date_inside=1.95,
     date_near=2.1,
-    title_ua=0.2,
+    title_ua=4.0,
 )
 
 INSTANT_TOPIC = replace(
