@@ -41,7 +41,7 @@ def test_each_query_finds_something_and_the_picture_is_the_promised_one(
         memory._ingest.threads([branched()])
     for query in blocks("cypher"):
         assert rows_of(neo4j_uri, query), query
-    picture = """MATCH (a)-[r]->(b) WHERE a.ns = 'default' AND NOT a:Passage AND NOT b:Window
+    picture = """MATCH (a)-[r]->(b) WHERE a.namespace = 'default' AND NOT a:Passage AND NOT b:Window
         RETURN DISTINCT labels(a), type(r), labels(b)"""
     assert {(label_of(a), relation, label_of(b)) for a, relation, b in rows_of(neo4j_uri, picture)} == {
         ("Session", "HAS_TURN", "Turn"),

@@ -111,7 +111,7 @@ def _add(writing: Writing, lane: Lane, passages: Sequence[Passage], columns: np.
     for i, p in enumerate(passages):
         rows.append(
             {
-                "ns": writing.namespace,
+                "namespace": writing.namespace,
                 "space": writing.space,
                 "lane": int(lane),
                 "row": first + i,

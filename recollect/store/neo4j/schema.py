@@ -23,18 +23,19 @@ UNIQUE: Mapping[str, LiteralString] = {
     "counter_name": "CREATE CONSTRAINT counter_name IF NOT EXISTS FOR (k:Counter) REQUIRE k.name IS UNIQUE",
     "namespace_name": "CREATE CONSTRAINT namespace_name IF NOT EXISTS FOR (n:Namespace) REQUIRE n.name IS UNIQUE",
     "conversation_id": """
-        CREATE CONSTRAINT conversation_id IF NOT EXISTS FOR (c:Conversation) REQUIRE (c.ns, c.id) IS UNIQUE""",
-    "message_id": "CREATE CONSTRAINT message_id IF NOT EXISTS FOR (m:Message) REQUIRE (m.ns, m.id) IS UNIQUE",
-    "tool_call_id": "CREATE CONSTRAINT tool_call_id IF NOT EXISTS FOR (t:ToolCall) REQUIRE (t.ns, t.id) IS UNIQUE",
-    "turn_id": "CREATE CONSTRAINT turn_id IF NOT EXISTS FOR (t:Turn) REQUIRE (t.ns, t.id) IS UNIQUE",
-    "chunk_id": "CREATE CONSTRAINT chunk_id IF NOT EXISTS FOR (k:Chunk) REQUIRE (k.ns, k.id) IS UNIQUE",
-    "document_id": "CREATE CONSTRAINT document_id IF NOT EXISTS FOR (d:Document) REQUIRE (d.ns, d.id) IS UNIQUE",
+        CREATE CONSTRAINT conversation_id IF NOT EXISTS FOR (c:Conversation) REQUIRE (c.namespace, c.id) IS UNIQUE""",
+    "message_id": "CREATE CONSTRAINT message_id IF NOT EXISTS FOR (m:Message) REQUIRE (m.namespace, m.id) IS UNIQUE",
+    "tool_call_id": """
+        CREATE CONSTRAINT tool_call_id IF NOT EXISTS FOR (t:ToolCall) REQUIRE (t.namespace, t.id) IS UNIQUE""",
+    "turn_id": "CREATE CONSTRAINT turn_id IF NOT EXISTS FOR (t:Turn) REQUIRE (t.namespace, t.id) IS UNIQUE",
+    "chunk_id": "CREATE CONSTRAINT chunk_id IF NOT EXISTS FOR (k:Chunk) REQUIRE (k.namespace, k.id) IS UNIQUE",
+    "document_id": "CREATE CONSTRAINT document_id IF NOT EXISTS FOR (d:Document) REQUIRE (d.namespace, d.id) IS UNIQUE",
     "window_place": """
         CREATE CONSTRAINT window_place IF NOT EXISTS
-        FOR (w:Window) REQUIRE (w.ns, w.conversation_id, w.index) IS UNIQUE""",
+        FOR (w:Window) REQUIRE (w.namespace, w.conversation_id, w.index) IS UNIQUE""",
     "edge_ends": """
         CREATE CONSTRAINT edge_ends IF NOT EXISTS
-        FOR (e:Edge) REQUIRE (e.ns, e.source_id, e.type, e.target_id) IS UNIQUE""",
+        FOR (e:Edge) REQUIRE (e.namespace, e.source_id, e.type, e.target_id) IS UNIQUE""",
     "passage_number": "CREATE CONSTRAINT passage_number IF NOT EXISTS FOR (p:Passage) REQUIRE p.number IS UNIQUE",
     "quality_number": "CREATE CONSTRAINT quality_number IF NOT EXISTS FOR (q:Quality) REQUIRE q.number IS UNIQUE",
     "segment_place": """
@@ -45,17 +46,18 @@ UNIQUE: Mapping[str, LiteralString] = {
 
 RANGE: Mapping[str, LiteralString] = {
     "conversation_source": """
-        CREATE INDEX conversation_source IF NOT EXISTS FOR (c:Conversation) ON (c.ns, c.source_key)""",
+        CREATE INDEX conversation_source IF NOT EXISTS FOR (c:Conversation) ON (c.namespace, c.source_key)""",
     "message_place": """
-        CREATE INDEX message_place IF NOT EXISTS FOR (m:Message) ON (m.ns, m.conversation_id, m.position)""",
-    "message_source": "CREATE INDEX message_source IF NOT EXISTS FOR (m:Message) ON (m.ns, m.source_key)",
+        CREATE INDEX message_place IF NOT EXISTS FOR (m:Message) ON (m.namespace, m.conversation_id, m.position)""",
+    "message_source": "CREATE INDEX message_source IF NOT EXISTS FOR (m:Message) ON (m.namespace, m.source_key)",
     # Only messages of people with names have the last property, and so only they are in the index.
-    "message_named": "CREATE INDEX message_named IF NOT EXISTS FOR (m:Message) ON (m.ns, m.conversation_id, m.named)",
+    "message_named": """
+        CREATE INDEX message_named IF NOT EXISTS FOR (m:Message) ON (m.namespace, m.conversation_id, m.named)""",
     "tool_call_conversation": """
-        CREATE INDEX tool_call_conversation IF NOT EXISTS FOR (t:ToolCall) ON (t.ns, t.conversation_id)""",
-    "turn_place": "CREATE INDEX turn_place IF NOT EXISTS FOR (t:Turn) ON (t.ns, t.conversation_id, t.position)",
-    "chunk_parent": "CREATE INDEX chunk_parent IF NOT EXISTS FOR (k:Chunk) ON (k.ns, k.parent_id)",
-    "edge_target": "CREATE INDEX edge_target IF NOT EXISTS FOR (e:Edge) ON (e.ns, e.target_id)",
+        CREATE INDEX tool_call_conversation IF NOT EXISTS FOR (t:ToolCall) ON (t.namespace, t.conversation_id)""",
+    "turn_place": "CREATE INDEX turn_place IF NOT EXISTS FOR (t:Turn) ON (t.namespace, t.conversation_id, t.position)",
+    "chunk_parent": "CREATE INDEX chunk_parent IF NOT EXISTS FOR (k:Chunk) ON (k.namespace, k.parent_id)",
+    "edge_target": "CREATE INDEX edge_target IF NOT EXISTS FOR (e:Edge) ON (e.namespace, e.target_id)",
     "passage_row": "CREATE INDEX passage_row IF NOT EXISTS FOR (p:Passage) ON (p.space, p.lane, p.row)",
     "passage_owner": "CREATE INDEX passage_owner IF NOT EXISTS FOR (p:Passage) ON (p.space, p.owner_id)",
     "passage_gone": "CREATE INDEX passage_gone IF NOT EXISTS FOR (p:Passage) ON (p.space, p.lane, p.gone)",

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 # --- writing -------------------------------------------------------------------------------------------------------
 FIND_MESSAGES = """
-UNWIND $ids AS id MATCH (m:Message {ns: $ns, id: id}) MATCH (c:Conversation {ns: $ns, id: m.conversation_id})
+UNWIND $ids AS id MATCH (m:Message {namespace: $ns, id: id})
+MATCH (c:Conversation {namespace: $ns, id: m.conversation_id})
 RETURN m.id AS id, m.number AS number, c.number AS conversation
 """
 FIND_CONVERSATIONS = """
-UNWIND $ids AS id MATCH (c:Conversation {ns: $ns, id: id}) RETURN c.id AS id, c.number AS number
+UNWIND $ids AS id MATCH (c:Conversation {namespace: $ns, id: id}) RETURN c.id AS id, c.number AS number
 """
 FIND_SITTINGS = """
 UNWIND $ids AS id MATCH (p:Passage) WHERE p.space = $space AND p.owner_id = id
@@ -21,26 +22,27 @@ RETURN s.name AS name, s.number AS number
 # One property is the vector; its name says lane and size (schema.vector_key).
 ADD_PASSAGES = "UNWIND $rows AS r CREATE (p:Passage) SET p = r"
 LINK_TO_MESSAGES = """
-UNWIND $rows AS r MATCH (p:Passage {number: r.number}) MATCH (o:Message {ns: $ns, id: r.owner_id})
+UNWIND $rows AS r MATCH (p:Passage {number: r.number}) MATCH (o:Message {namespace: $ns, id: r.owner_id})
 CREATE (p)-[:PASSAGE_OF]->(o)
 """
 LINK_TO_TOOL_CALLS = """
-UNWIND $rows AS r MATCH (p:Passage {number: r.number}) MATCH (o:ToolCall {ns: $ns, id: r.owner_id})
+UNWIND $rows AS r MATCH (p:Passage {number: r.number}) MATCH (o:ToolCall {namespace: $ns, id: r.owner_id})
 CREATE (p)-[:PASSAGE_OF]->(o)
 """
 LINK_TO_DOCUMENTS = """
-UNWIND $rows AS r MATCH (p:Passage {number: r.number}) MATCH (o:Document {ns: $ns, id: r.owner_id})
+UNWIND $rows AS r MATCH (p:Passage {number: r.number}) MATCH (o:Document {namespace: $ns, id: r.owner_id})
 CREATE (p)-[:PASSAGE_OF]->(o)
 """
 LINK_TO_CONVERSATIONS = """
-UNWIND $rows AS r MATCH (p:Passage {number: r.number}) MATCH (o:Conversation {ns: $ns, id: r.owner_id})
+UNWIND $rows AS r MATCH (p:Passage {number: r.number}) MATCH (o:Conversation {namespace: $ns, id: r.owner_id})
 CREATE (p)-[:PASSAGE_OF]->(o)
 """
 # What is set is all that is left: words and vectors go, and with them the entries of their indexes.
 KILL = """
 UNWIND $ids AS id MATCH (p:Passage) WHERE p.space = $space AND p.owner_id = id AND p.gone IS NULL
-SET p = {ns: p.ns, space: p.space, lane: p.lane, row: p.row, number: p.number, owner: p.owner, owner_id: p.owner_id,
-    part: p.part, start: p.start, end: p.end, sitting: p.sitting, columns: p.columns, packed: p.packed, gone: p.row}
+SET p = {namespace: p.namespace, space: p.space, lane: p.lane, row: p.row, number: p.number, owner: p.owner,
+    owner_id: p.owner_id, part: p.part, start: p.start, end: p.end, sitting: p.sitting, columns: p.columns,
+    packed: p.packed, gone: p.row}
 RETURN p.number AS number
 """
 UNLINK_KILLED = "UNWIND $numbers AS n MATCH (p:Passage {number: n})-[x:PASSAGE_OF]->() DELETE x"
@@ -86,10 +88,10 @@ RETURN p.row AS row, p.columns AS columns, p.packed AS packed, p.terms AS terms 
 """
 GONE = "MATCH (p:Passage) WHERE p.space = $space AND p.lane = $lane AND p.gone >= 0 RETURN p.gone AS row"
 SOURCES = """
-MATCH (c:Conversation) WHERE c.ns = $ns AND c.id IS NOT NULL AND c.source IN $sources RETURN c.number AS number
+MATCH (c:Conversation) WHERE c.namespace = $ns AND c.id IS NOT NULL AND c.source IN $sources RETURN c.number AS number
 """
 BY_IDS = """
-UNWIND $ids AS id MATCH (c:Conversation {ns: $ns, id: id}) WHERE $sources IS NULL OR c.source IN $sources
+UNWIND $ids AS id MATCH (c:Conversation {namespace: $ns, id: id}) WHERE $sources IS NULL OR c.source IN $sources
 RETURN c.number AS number
 """
 HOLDING = """
