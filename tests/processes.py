@@ -6,7 +6,6 @@ Each says "ready" once it has loaded everything, so that a test measures what it
 from __future__ import annotations
 
 import json
-import resource
 import subprocess
 import sys
 import time
@@ -14,6 +13,7 @@ from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 
+from benchmarks.machine import peak_memory
 from recollect.embedding.static import StaticEmbedder
 from recollect.errors import StoreError
 from recollect.memory import Memory
@@ -54,7 +54,7 @@ def do_import(memory: Memory, path: str) -> None:
     """Imports, and tells what it took: seconds, messages, the most memory ever, in MB."""
     began = time.perf_counter()
     report = memory.import_file(path)
-    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1 << 20 if sys.platform == "darwin" else 1 << 10)
+    most = peak_memory() / (1 << 20)
     say(json.dumps({"seconds": time.perf_counter() - began, "messages": report.stored.messages, "mb": most}))
 
 
