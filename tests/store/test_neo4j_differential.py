@@ -194,21 +194,41 @@ def assert_same_signals(ours: Store, theirs: Store, search: Callable[[Store], Si
         assert np.array_equal(getattr(own, name), getattr(other, name)), name
 
 
-@pytest.mark.long  # minutes: both engines, one operation at a time
-@settings(
-    max_examples=3,
-    deadline=None,
-    derandomize=True,
-    database=None,
-    suppress_health_check=list(HealthCheck),
-    phases=(Phase.generate,),
-)
-@given(st.lists(st.tuples(st.sampled_from(OPERATIONS), st.integers(0, 999)), min_size=12, max_size=24))
+def same_operations(examples: int) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Calls a test with so many runs of operations, the same ones each time."""
+
+    def decorated(test: Callable[..., None]) -> Callable[..., None]:
+        runs = st.lists(st.tuples(st.sampled_from(OPERATIONS), st.integers(0, 999)), min_size=12, max_size=24)
+        chosen = settings(
+            max_examples=examples,
+            deadline=None,
+            derandomize=True,
+            database=None,
+            suppress_health_check=list(HealthCheck),
+            phases=(Phase.generate,),
+        )
+        return chosen(given(runs)(test))
+
+    return decorated
+
+
+@same_operations(2)
 def test_the_same_operations_leave_the_same(
     neo4j_uri: str, tmp_path_factory: pytest.TempPathFactory, operations: list[tuple[str, int]]
 ) -> None:
+    run_on_both(neo4j_uri, tmp_path_factory.mktemp("same"), operations)
+
+
+@pytest.mark.long
+@same_operations(40)
+def test_the_same_operations_leave_the_same_however_many(
+    neo4j_uri: str, tmp_path_factory: pytest.TempPathFactory, operations: list[tuple[str, int]]
+) -> None:
+    run_on_both(neo4j_uri, tmp_path_factory.mktemp("same"), operations)
+
+
+def run_on_both(neo4j_uri: str, folder: Path, operations: list[tuple[str, int]]) -> None:
     neo4j_server.empty(neo4j_uri)
-    folder: Path = tmp_path_factory.mktemp("same")
     engines = [
         Driven(SQLiteStore(folder / "memory.db", durable=False)),
         Driven(Neo4jStore(neo4j_uri, neo4j_server.auth())),
