@@ -9,6 +9,7 @@ from recollect.text.terms import terms, words
 
 _SHORTEST_PART = 4  # of a compound, in letters
 _SHORTEST_TYPO = 4
+_FREE_BEGINNING = 6  # letters from which a slip may be in the first of them: "yeast" is not meant to be "least"
 
 
 class Vocabulary:
@@ -46,7 +47,7 @@ class Vocabulary:
                 score_cutoff=allowed,
                 limit=20,
             )
-            if distance
+            if distance and (len(typed) >= _FREE_BEGINNING or term[0] == typed[0])
         ]
         return min(near)[2] if near else None
 

@@ -414,10 +414,11 @@ def test_bm25_is_over_the_whole_lane(store: Store) -> None:
 
 
 def test_compounds_and_misspellings_are_known(store: Store) -> None:
-    write(store, talk("a", "Die Heizkostenabrechnung ist da", "Kubernetes kubernetes"))
+    write(store, talk("a", "Die Heizkostenabrechnung ist da", "Kubernetes kubernetes", "Weist hin"))
     assert store.similar_terms(DEFAULT, terms("Heizkosten")[0]) == terms("Heizkostenabrechnung")
     assert store.similar_terms(DEFAULT, terms("Abrechnung")[0]) == terms("Heizkostenabrechnung")
     assert store.nearest_word(DEFAULT, "kubernetis") == "kubernetes"
+    assert store.nearest_word(DEFAULT, "heist") is None  # of a short word the first letter is right
 
 
 def test_many_passages_are_found_like_few(store: Store) -> None:

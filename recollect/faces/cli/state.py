@@ -66,7 +66,8 @@ class State:
         """A hit of the last search, counted from 1. Raises NotFound."""
         hits = self._hits()
         if not 1 <= number <= len(hits):
-            found = f"The last search found {len(hits)}." if hits else "No search has found anything yet."
+            searched = "hits" in self._read()
+            found = f"The last search found {len(hits) or 'nothing'}." if searched else "Nothing was searched for yet."
             raise NotFound(f"There is no hit {number}. {found}", hint='Search first: recollect search "…"')
         return hits[number - 1]
 
