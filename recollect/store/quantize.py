@@ -20,9 +20,15 @@ def to_int8(vectors: Float) -> tuple[NDArray[np.int8], Float]:
 
 def unit(vectors: NDArray[np.generic]) -> Float:
     """Rows (n, d) as float32 unit rows; zero rows stay zero. The scale of int8 rows therefore needs no keeping."""
-    rows = vectors.astype(np.float32)
-    rows /= np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
+    rows = np.empty(vectors.shape, np.float32)
+    unit_into(rows, vectors)
     return rows
+
+
+def unit_into(rows: Float, vectors: NDArray[np.generic]) -> None:
+    """The same into rows (n, d) that are there, without a second copy of them at any time."""
+    rows[:] = vectors
+    rows /= np.maximum(np.sqrt(np.einsum("ij,ij->i", rows, rows)), 1e-9)[:, None]
 
 
 def cosines(packed: NDArray[np.int8], vector: Float) -> Float:

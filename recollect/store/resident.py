@@ -16,12 +16,13 @@ from numpy.typing import NDArray
 from recollect.store.columns import COLUMNS
 from recollect.store.numeric import zscore
 from recollect.store.passages import PEOPLE, Bool, Float, Int
-from recollect.store.quantize import unit
+from recollect.store.quantize import unit_into
 
 #: Passages that are kept in memory over all lanes, some 1.5 KB each.
 MOST_LOADED = 1_000_000
 
 _DAY = 86_400_000_000  # microseconds
+_SLICE = 1024  # vectors that are made ready at once, 1 MiB
 
 #: The rows that hold a term, ascending, and how often.
 Postings = tuple[Int, Float]
@@ -54,8 +55,8 @@ class Resident:
                 grown[: self.size] = self._vectors[: self.size]
             self._vectors = grown
         self._columns[self.size : end] = added
-        for at in range(0, len(packed), 8192):  # in slices: no second float copy of everything
-            self._vectors[self.size + at : self.size + min(at + 8192, len(packed))] = unit(packed[at : at + 8192])
+        for at in range(0, len(packed), _SLICE):  # while they are in the processor's cache
+            unit_into(self._vectors[self.size + at : min(self.size + at + _SLICE, end)], packed[at : at + _SLICE])
         self.size = end
 
     def _bury(self, rows: Sequence[int]) -> None:
