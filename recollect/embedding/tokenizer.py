@@ -87,7 +87,7 @@ def slices(text: str, size: int = SLICE) -> Iterator[str]:
 
 
 class WordPieces:
-    """Token ids of texts by their words, which are spelled once: some three times as fast as the tokenizer.
+    """Token ids of texts by their words, which are spelled once: most words of a text were met before.
 
     Word pieces never cross a blank and each word is normalised by itself, so that the ids are the same.
     """

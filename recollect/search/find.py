@@ -178,8 +178,8 @@ class _Asked:
         if self._is_typed():
             scores.add("all words", _ALL_WORDS * own_coverage(signals) ** 2)
         scores.add("as typed", (_QUOTED if self._quoted else _AS_TYPED) * signals.sought)
-        if weights.title_ua:
-            people = (signals.flags & PEOPLE).astype(bool)
+        people = (signals.flags & PEOPLE).astype(bool)
+        if weights.title_ua and not people.all():
             scores.add("title", np.where(people, 0, weights.title_ua * self._title_meaning(signals.conversations)))
         return scores
 
@@ -314,20 +314,27 @@ class _Asked:
     @cached_property
     def _titles(self) -> Signals:
         probe = replace(
-            self._probe(Lane.TITLE), filter=self._filter_titles(), similarity=None, speaker=None, spans=(), pool=_TITLES
+            self._probe(Lane.TITLE),
+            filter=self._filter_titles(),
+            similarity=None,
+            speaker=None,
+            spans=(),
+            phrases=(),  # what is said must hold them, not what stands above it
+            pool=_TITLES,
         )
         return self._searcher.store.signals(self._searcher.namespace, probe)
 
     def _title_meaning(self, conversations: Int) -> Float:
         """How near in meaning the titles of these conversations are, as a cosine above the least; 0 for a mere date."""
         titles = self._titles
+        if not len(titles):
+            return np.zeros(len(conversations), np.float32)
         near = np.clip(titles.dense - _TITLE_LIKE[0], 0, _TITLE_LIKE[1] - _TITLE_LIKE[0])
         near = np.where(titles.flags & int(Flag.DATE), 0, near)
         order = np.argsort(titles.conversations)
         places = np.searchsorted(titles.conversations[order], conversations)
-        at = order[np.minimum(places, len(order) - 1)] if len(order) else places
-        there = titles.conversations[at] == conversations if len(order) else np.zeros(len(conversations), bool)
-        return np.asarray(np.where(there, near[at] if len(order) else 0, 0), np.float32)
+        at = order[np.minimum(places, len(order) - 1)]
+        return np.asarray(np.where(titles.conversations[at] == conversations, near[at], 0), np.float32)
 
     def _filter_titles(self) -> Filter:
         wanted = self._search.filter
