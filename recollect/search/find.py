@@ -179,7 +179,7 @@ class _Asked:
             scores.add("all words", _ALL_WORDS * own_coverage(signals) ** 2)
         scores.add("as typed", (_QUOTED if self._quoted else _AS_TYPED) * signals.sought)
         people = (signals.flags & PEOPLE).astype(bool)
-        if weights.title_ua and not people.all():
+        if weights.title_ua and not self.phrases and not people.all():
             scores.add("title", np.where(people, 0, weights.title_ua * self._title_meaning(signals.conversations)))
         return scores
 
@@ -314,13 +314,7 @@ class _Asked:
     @cached_property
     def _titles(self) -> Signals:
         probe = replace(
-            self._probe(Lane.TITLE),
-            filter=self._filter_titles(),
-            similarity=None,
-            speaker=None,
-            spans=(),
-            phrases=(),  # what is said must hold them, not what stands above it
-            pool=_TITLES,
+            self._probe(Lane.TITLE), filter=self._filter_titles(), similarity=None, speaker=None, spans=(), pool=_TITLES
         )
         return self._searcher.store.signals(self._searcher.namespace, probe)
 
