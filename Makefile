@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-.PHONY: demo test test-long check bench
+.PHONY: demo test test-long check bench bench-million
 .DEFAULT_GOAL := test
 
 # The sample archive, imported and searched in a throwaway memory.
@@ -30,6 +30,10 @@ check: $(INSTALLED)
 STORE ?= sqlite
 bench: $(INSTALLED)
 	$(BIN)/python -m benchmarks.run --store $(STORE)
+
+# A million messages on SQLite: some twenty minutes and 8 GB on disk.
+bench-million: $(INSTALLED)
+	$(BIN)/python -m benchmarks.million
 
 $(INSTALLED): pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)

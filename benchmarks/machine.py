@@ -33,6 +33,16 @@ def peak_memory() -> int:
     return held if sys.platform == "darwin" else held * 1024
 
 
+def own_memory() -> int:
+    """Bytes that this process holds by itself now: without pages of mapped files, which the system can drop."""
+    rollup = Path("/proc/self/smaps_rollup")
+    if rollup.exists():
+        for line in rollup.read_text().splitlines():
+            if line.startswith("Anonymous:"):
+                return int(line.split()[1]) * 1024
+    return peak_memory()
+
+
 def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 

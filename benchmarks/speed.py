@@ -75,14 +75,14 @@ def _measure_size(engine: Engine, size: int, beside: int, folder: Path) -> Speed
     export, store = folder / "export.jsonl", (engine.place(folder), f"bench/{size}-beside-{beside}")
     write_openai(export, size)
     empty = engine.bytes_on_disk(folder)
-    first = _worker("import", store, export)
-    again = _worker("import", store, export)
+    first = worker("import", store, export)
+    again = worker("import", store, export)
     if first["messages"] < size or again["new"]:
         raise RuntimeError(f"Of {size} messages {first['messages']} are in; a second import added {again['new']}.")
-    searched = _worker("search", store, _SEARCHES)
+    searched = worker("search", store, _SEARCHES)
     peak = searched.pop("peak_bytes")
-    cold = _cold_search(store, folder)
-    appended = _worker("append", store, _APPENDS)
+    cold = cold_search(store, folder)
+    appended = worker("append", store, _APPENDS)
     return Speed(
         engine=engine.name,
         messages=size,
@@ -99,7 +99,8 @@ def _measure_size(engine: Engine, size: int, beside: int, folder: Path) -> Speed
     )
 
 
-def _worker(what: str, store: tuple[str, str], detail: Path | int) -> dict[str, Any]:
+def worker(what: str, store: tuple[str, str], detail: Path | int) -> dict[str, Any]:
+    """What `benchmarks.worker` measures in a process of its own. Raises RuntimeError where it fails."""
     command = [sys.executable, "-m", "benchmarks.worker", what, *store, str(detail)]
     done = subprocess.run(command, cwd=_ROOT, capture_output=True, text=True, check=False)
     if done.returncode:
@@ -108,7 +109,7 @@ def _worker(what: str, store: tuple[str, str], detail: Path | int) -> dict[str, 
     return measured
 
 
-def _cold_search(store: tuple[str, str], folder: Path) -> float | None:
+def cold_search(store: tuple[str, str], folder: Path) -> float | None:
     """Seconds from starting `recollect search` to its end, the median of some; None where the command is not there."""
     command = Path(sys.executable).with_name("recollect")
     if not command.exists():

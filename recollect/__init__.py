@@ -1,4 +1,4 @@
-"""Memory for LLM conversations: every chat kept as one graph, and the very messages found again.
+"""Memory for LLM conversations: every chat kept as one graph, and the exact message found again.
 
 >>> import recollect
 >>> with recollect.open("memory.db") as memory:  # doctest: +SKIP
@@ -36,6 +36,7 @@ __all__ = [
     "StoreBusy",
     "StoreError",
     "open",
+    "restore",
 ]
 
 
@@ -63,6 +64,25 @@ def open(  # noqa: A001
     name = checked(namespace)
     place = load_settings().store if path is None else path
     return Memory(open_store(place, durable=durable, on_wait=on_wait), LazyEmbedder(embedder), name)
+
+
+def restore(backup: str | Path, path: str | Path | None = None, *, replace: bool = False) -> Path:
+    """Puts a backup (`Memory.backup`) in its place, verified, and returns the place; a memory there is kept unless
+    `replace`.
+
+    Without a path it is the memory that the command line uses. Raises NotFound, InvalidInput, StoreError.
+    """
+    from recollect.errors import InvalidInput
+    from recollect.place import Address, read_place
+    from recollect.settings import load_settings
+    from recollect.store.sqlite.backup import restore_backup
+
+    place = load_settings().store if path is None else read_place(str(path))
+    if isinstance(place, Address):
+        raise InvalidInput(f"A backup is a file, and {place} a server.", hint="Import an export there instead.")
+    target = place.expanduser()
+    restore_backup(Path(backup).expanduser(), target, replace=replace)
+    return target
 
 
 def __getattr__(name: str) -> object:

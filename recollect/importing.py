@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -13,14 +14,17 @@ from recollect.importers.assemble import assemble, assemble_document, beginning
 from recollect.importers.base import DraftConversation, Entry, Problem, Problems
 from recollect.importers.registry import READERS, Found, detect, reader_named, shape_of
 from recollect.ingest import Ingest, Written
-from recollect.record import Chunk, Document, Edge, Namespace, NodeId, Thread, stable_id
-from recollect.store import Counts, Store
+from recollect.record import Chunk, Document, Edge, Node, NodeId, Thread, stable_id
+from recollect.store import Counts, Space
 
 #: A batch is one transaction: so many messages or characters, whichever comes first.
 BATCH_MESSAGES = 1000
 BATCH_CHARACTERS = 4_000_000
+BATCH_EDGES = 5000
 
-Record = Thread | tuple[Document, Sequence[Chunk]] | Edge
+_MAINTENANCE = timedelta(milliseconds=500)  # between two batches
+
+Record = Thread | tuple[Document, Sequence[Chunk]] | Edge | Node
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,36 +60,91 @@ class ImportReport:
     notes: dict[str, int] = field(default_factory=dict)
 
     @property
+    def forgotten(self) -> int:
+        """How many conversations were left out because they were forgotten."""
+        return self.written.forgotten
+
+    @property
     def nothing(self) -> bool:
         """Whether nothing at all could be imported."""
-        return not (self.stored.conversations or self.documents)
+        return not (self.stored.conversations or self.documents or self.forgotten)
 
     def __repr__(self) -> str:
         w = self.written
         lost = sum(problem.lost for problem in self.problems)
         return (
             f"<import: {self.stored.conversations} conversations, {self.stored.messages} messages"
-            f" (new {w.new}, changed {w.changed}, as before {w.same}); {lost} not read>"
+            f" (new {w.new}, changed {w.changed}, unchanged {w.same}); {lost} not read>"
         )
 
 
+@dataclass(slots=True)
+class _Batch:
+    """What is written together."""
+
+    threads: list[Thread] = field(default_factory=list)
+    documents: list[tuple[Document, Sequence[Chunk]]] = field(default_factory=list)
+    others: list[Edge | Node] = field(default_factory=list)
+    ids: set[NodeId] = field(default_factory=set)
+    messages: int = 0
+    characters: int = 0
+
+    def holds(self, record: Record) -> bool:
+        """Whether a conversation or document of this id is in it: each is written only once in a transaction."""
+        return _id_of(record) in self.ids
+
+    def add(self, record: Record) -> None:
+        """Takes a record in."""
+        match record:
+            case Thread():
+                self.threads.append(record)
+                self.messages += len(record.messages)
+                self.characters += sum(len(m.content) + sum(len(p.text) for p in m.parts) for m in record.messages)
+            case Edge() | Node():
+                self.others.append(record)
+            case document, _:
+                self.documents.append(record)
+                self.characters += len(document.content)
+        if own := _id_of(record):
+            self.ids.add(own)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether it is to be written."""
+        return self.messages >= BATCH_MESSAGES or self.characters >= BATCH_CHARACTERS or len(self.others) >= BATCH_EDGES
+
+
+def _id_of(record: Record) -> NodeId | None:
+    match record:
+        case Thread():
+            return record.conversation.id
+        case Node():
+            return record.id
+        case Edge():
+            return None
+        case document, _:
+            return document.id
+
+
 class Importing:
-    """Imports paths into a namespace."""
+    """Imports paths into a space."""
 
     def __init__(
         self,
-        store: Store,
-        namespace: Namespace,
+        space: Space,
         ingest: Ingest,
         count_tokens: Callable[[str], int],
         count_all: Callable[[Sequence[str]], Sequence[int]],
         progress: Callable[[Progress], None] | None = None,
+        *,
+        again: bool = False,
     ) -> None:
-        self._store, self._namespace, self._ingest = store, namespace, ingest
+        self._space, self._ingest, self._again = space, ingest, again
         self._count_tokens, self._count_all, self._progress = count_tokens, count_all, progress
         self._report = ImportReport()
         self._problems = Problems()
         self._imported: dict[NodeId, None] = {}
+        self._documents: dict[NodeId, None] = {}
         self._alike: dict[str, list[NodeId]] = {}
         self._read = self._total = 0
 
@@ -115,31 +174,22 @@ class Importing:
         self._total = sum(entry.size for group in found for entry in group.entries)
         for group in found:
             self._import(group)
-        self._store.settle(self._namespace)
         return self._finished()
 
     def _import(self, group: Found) -> None:
         reader = group.reader
         self._report.sources.append(Source(reader.label, group.container, len(group.entries)))
         entries = [replace(entry, open=self._counted(entry)) for entry in group.entries]
-        batch: list[Thread] = []
-        ids: set[NodeId] = set()
-        messages = characters = 0
+        batch = _Batch()
         try:
             for record in self._records(group, entries):
-                if not isinstance(record, Thread):
-                    self._write_other(record)
-                    continue
-                if record.conversation.id in ids:
+                if batch.holds(record):
                     self._write(batch, group)
-                    batch, ids, messages, characters = [], set(), 0, 0
-                batch.append(record)
-                ids.add(record.conversation.id)
-                messages += len(record.messages)
-                characters += sum(len(m.content) + sum(len(p.text) for p in m.parts) for m in record.messages)
-                if messages >= BATCH_MESSAGES or characters >= BATCH_CHARACTERS:
+                    batch = _Batch()
+                batch.add(record)
+                if batch.is_full:
                     self._write(batch, group)
-                    batch, ids, messages, characters = [], set(), 0, 0
+                    batch = _Batch()
         except ImportProblem as problem:
             self._problems.lost(group.container, str(problem))
         self._write(batch, group)
@@ -149,7 +199,7 @@ class Importing:
             if isinstance(draft, DraftConversation):
                 thread = assemble(
                     draft,
-                    self._namespace,
+                    self._space.namespace,
                     count_tokens=self._counter(draft),
                     problems=self._problems,
                     repeat=self._repeat(draft),
@@ -158,10 +208,10 @@ class Importing:
                     yield thread
                 else:
                     self._problems.note("conversations without messages")
-            elif isinstance(draft, Thread | tuple | Edge):
+            elif isinstance(draft, Thread | tuple | Edge | Node):
                 yield draft
             else:
-                yield assemble_document(draft, self._namespace), ()
+                yield assemble_document(draft, self._space.namespace), ()
 
     def _repeat(self, draft: DraftConversation) -> int:
         """Which of the conversations without an id that begin alike this is; a copy is none of its own."""
@@ -179,10 +229,16 @@ class Importing:
         known = dict(zip(texts, self._count_all(texts), strict=True))
         return lambda text: known[text] if text in known else self._count_tokens(text)
 
-    def _write(self, batch: Sequence[Thread], group: Found) -> None:
-        if batch:
-            self._report.written.add(self._ingest.threads(batch))
-            self._imported.update(dict.fromkeys(thread.conversation.id for thread in batch))
+    def _write(self, batch: _Batch, group: Found) -> None:
+        """Writes what has gathered. What is read of a kind comes in the order threads, documents, edges and nodes."""
+        if batch.threads:
+            self._report.written.add(self._ingest.threads(batch.threads, again=self._again))
+            self._imported.update(dict.fromkeys(thread.conversation.id for thread in batch.threads))
+        if batch.documents:
+            self._ingest.documents(batch.documents, again=self._again)
+            self._documents.update(dict.fromkeys(document.id for document, _ in batch.documents))
+        self._ingest.others(batch.others)
+        self._space.maintain(_MAINTENANCE)
         if self._progress is not None:
             done = self._report.written
             count = done.new + done.changed + done.same
@@ -192,13 +248,6 @@ class Importing:
                 )
             )
 
-    def _write_other(self, record: tuple[Document, Sequence[Chunk]] | Edge) -> None:
-        if isinstance(record, Edge):
-            self._ingest.edges([record])
-        else:
-            self._ingest.documents([record])
-            self._report.documents += 1
-
     def _counted(self, entry: Entry) -> Callable[[], BinaryIO]:
         return lambda: cast(BinaryIO, _CountingStream(entry.open(), self._count_bytes))
 
@@ -207,7 +256,11 @@ class Importing:
 
     def _finished(self) -> ImportReport:
         report = self._report
-        report.stored = self._store.counts(self._namespace, list(self._imported))
+        while self._space.maintain(_MAINTENANCE):
+            pass
+        with self._space.view() as view:
+            report.stored = view.counts(list(self._imported))
+            report.documents = sum(not document.erased for document in view.get(Document, list(self._documents)))
         report.problems = self._problems.found
         report.notes |= self._problems.notes
         return report

@@ -1,44 +1,49 @@
 """Into the memory: records become changes and passages, and both are written in one transaction.
 
-The only way in, for imports and for live writing alike. What others write meanwhile is no harm: a change planned on a
-conversation that has moved on is planned again.
+The only way in, for imports and for live writing alike. A change that was planned on what somebody else has changed
+meanwhile is planned again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TypeVar
 
+from recollect.branching import Placed, place
 from recollect.embedding import Embedder
-from recollect.errors import InvalidInput, NotFound, StoreError
+from recollect.errors import InvalidInput, NotFound, StoreBusy
 from recollect.importers.assemble import chunks_of, clean_part, message_chunks
-from recollect.importers.merge import Plan, plan
+from recollect.importers.merge import Plan, plan, updated
 from recollect.record import (
     Chunk,
     Conversation,
     Document,
     Edge,
-    Kind,
     Message,
-    Namespace,
+    Node,
     NodeId,
-    Role,
     Thread,
     ToolCall,
-    Turn,
     Version,
-    Window,
-    stable_id,
+    utc_now,
 )
-from recollect.search.indexing import document_passages, is_person, message_passages, thread_passages, title_passages
-from recollect.store import Batch, End, StaleChange, Stand, Store, ThreadChange
-from recollect.store.passages import Passage
+from recollect.search.indexing import (
+    document_passages,
+    is_person,
+    message_passages,
+    said_before,
+    thread_passages,
+    title_passages,
+)
+from recollect.store import Change, IndexChange, Mark, Space, Stale, View
+from recollect.store.passages import EmbedderId, Passage
 from recollect.text.clean import clean_metadata, clean_title
-from recollect.text.windows import window_spans
 
 _ATTEMPTS = 20
-_ABOVE = 8  # how far up an append looks for what was said before it
-_WINDOW_STEP = 8
+
+T = TypeVar("T")
 
 
 @dataclass(slots=True)
@@ -48,6 +53,7 @@ class Written:
     new: int = 0
     changed: int = 0
     same: int = 0
+    forgotten: int = 0
     messages: int = 0
 
     def add(self, other: Written) -> None:
@@ -55,118 +61,116 @@ class Written:
         self.new += other.new
         self.changed += other.changed
         self.same += other.same
+        self.forgotten += other.forgotten
         self.messages += other.messages
 
 
 class Ingest:
-    """Writes into one namespace of a store."""
+    """Writes into one space."""
 
     def __init__(
-        self, store: Store, namespace: Namespace, embedder: Embedder, count_tokens: Callable[[str], int]
+        self,
+        space: Space,
+        embedder: Embedder,
+        count_tokens: Callable[[str], int],
+        clock: Callable[[], datetime] = utc_now,
     ) -> None:
-        self._store, self._namespace = store, namespace
-        self._embedder, self._count_tokens = embedder, count_tokens
-        self._embedder_known = False
+        self._space, self._embedder, self._count_tokens, self._clock = space, embedder, count_tokens, clock
+
+    @property
+    def embedder_id(self) -> EmbedderId:
+        """Who makes the vectors of what is written."""
+        return EmbedderId(self._embedder.name, self._embedder.dimensions)
 
     # --- imports ---------------------------------------------------------------------------------------------------
-    def threads(self, threads: Sequence[Thread]) -> Written:
-        """Writes conversations, in one transaction; each only once in a call. What is stored just so is left alone."""
-        self._settle_embedder()
-        for _ in range(_ATTEMPTS):
-            stands = self._store.stands(self._namespace, [t.conversation.id for t in threads])
-            plans: list[Plan] = []
-            for thread in threads:
-                conversation_id = thread.conversation.id
-                made = plan(thread, stands.get(conversation_id), lambda i=conversation_id: self._load(i))  # type: ignore[misc]
-                if made is not None:
-                    plans.append(made)
-            try:
-                self._write_plans(plans)
-            except StaleChange:
-                continue
-            changed = [p for p in plans if p.change.base_revision and (p.fresh or p.change.moved)]
-            new = [p for p in plans if not p.change.base_revision]
-            return Written(
-                new=len(new),
-                changed=len(changed),
-                same=len(threads) - len(new) - len(changed),
-                messages=sum(len(p.change.added) for p in plans),
-            )
-        raise StoreError("These conversations are being written all the time by somebody else.", hint="Try again.")
+    def threads(self, threads: Sequence[Thread], *, again: bool = False) -> Written:
+        """Writes conversations, in one transaction; each only once in a call. What is stored just so is left alone.
 
-    def documents(self, documents: Sequence[tuple[Document, Sequence[Chunk]]]) -> None:
-        """Writes documents with their chunks; where none are given, chunks are made."""
-        self._settle_embedder()
-        chunks: list[Chunk] = []
-        for document, given in documents:
-            chunks += given or chunks_of(document.id, document.content, count_tokens=self._count_tokens)
-        known = {d.id: d for d in self._store.documents(self._namespace, [d.id for d, _ in documents])}
-        fresh = [d for d, _ in documents if known.get(d.id) != d]
-        if not fresh:
-            return
-        passages = [
-            passage
-            for document in fresh
-            for passage in document_passages(document, embedder=self._embedder, count_tokens=self._count_tokens)
-        ]
-        self._store.write(
-            self._namespace,
-            Batch(documents=fresh, chunks=chunks, passages=passages, reindexed=[d.id for d in fresh if d.id in known]),
+        What was erased stays away unless it is asked for `again`.
+        """
+        return self._insisting(lambda: self._threads(threads, again), "These conversations are")
+
+    def _threads(self, threads: Sequence[Thread], again: bool) -> Written:
+        with self._space.view() as view:
+            revisions = view.revisions([thread.conversation.id for thread in threads])
+            plans = [
+                made
+                for thread in threads
+                for conversation_id in [thread.conversation.id]
+                if (
+                    made := plan(
+                        thread,
+                        revisions.get(conversation_id),
+                        lambda i=conversation_id: view.thread(i),  # type: ignore[misc]
+                        again=again,
+                    )
+                )
+            ]
+        self._write_plans(plans, again)
+        new = sum(not made.revision for made in plans)
+        changed = sum(bool(made.revision) and made.changes for made in plans)
+        forgotten = sum(revision.erased for revision in revisions.values()) if not again else 0
+        return Written(
+            new=new,
+            changed=changed,
+            same=len(threads) - new - changed - forgotten,
+            forgotten=forgotten,
+            messages=sum(made.added for made in plans),
         )
 
-    def edges(self, edges: Sequence[Edge]) -> None:
-        """Writes edges."""
-        self._store.write(self._namespace, Batch(edges=edges))
-
-    def reindex(self, progress: Callable[[int], None] | None = None) -> int:
-        """Makes the passages of everything that is stored, when there are none. Returns how many messages."""
-        self._settle_embedder()
-        done = 0
-        for conversation_id in self._store.conversation_ids(self._namespace):
-            thread = self._load(conversation_id)
-            if thread is None:
-                continue
-            passages = thread_passages(
-                thread,
-                [m.id for m in thread.messages],
-                titled=True,
-                embedder=self._embedder,
-                count_tokens=self._count_tokens,
-            )
-            self._store.write(self._namespace, Batch(passages=passages))
-            done += len(thread.messages)
-            if progress is not None:
-                progress(done)
-        for document in self._store.documents(self._namespace):
-            passages = document_passages(document, embedder=self._embedder, count_tokens=self._count_tokens)
-            self._store.write(self._namespace, Batch(passages=passages))
-        self._store.settle(self._namespace)
-        return done
-
-    def _write_plans(self, plans: Sequence[Plan]) -> None:
+    def _write_plans(self, plans: Sequence[Plan], again: bool) -> None:
         if not plans:
             return
-        passages = [
-            passage
-            for p in plans
-            for passage in thread_passages(
-                p.thread, p.fresh, titled=p.retitled, embedder=self._embedder, count_tokens=self._count_tokens
+        passages: dict[NodeId, list[Passage]] = {}
+        for made in plans:
+            passages |= self.thread_passages(made.thread, made.fresh, titled=made.retitled)
+        self._space.write(
+            Change(
+                expect={made.thread.conversation.id: made.revision for made in plans},
+                put=[record for made in plans for record in made.put],
+                digests={made.thread.conversation.id: made.digest for made in plans if made.digest},
+                revive=again,
+                mark=[mark for made in plans for mark in made.mark],
+                index=IndexChange(embedder=self.embedder_id, passages=passages) if passages else None,
             )
+        )
+
+    def documents(self, documents: Sequence[tuple[Document, Sequence[Chunk]]], *, again: bool = False) -> None:
+        """Writes documents with their chunks; where none are given, chunks are made."""
+        self._insisting(lambda: self._documents(documents, again), "These documents are")
+
+    def _documents(self, documents: Sequence[tuple[Document, Sequence[Chunk]]], again: bool) -> None:
+        ids = [document.id for document, _ in documents]
+        with self._space.view() as view:
+            revisions = view.revisions(ids)
+            known = {document.id: document for document in view.get(Document, ids)}
+        fresh = [
+            (document, chunks)
+            for given, chunks in documents
+            if (document := updated(given, known.get(given.id), now=self._clock(), again=again)) is not None
         ]
-        known = [p for p in plans if p.change.base_revision]
-        again: list[NodeId] = [message_id for p in known for message_id in p.fresh]
-        fresh = set(again)
-        again += [call.id for p in known for call in p.thread.tool_calls if call.message_id in fresh]
-        again += [p.thread.conversation.id for p in known if p.retitled]
-        self._store.write(self._namespace, Batch(changes=[p.change for p in plans], passages=passages, reindexed=again))
+        if not fresh:
+            return
+        put: list[Document | Chunk] = []
+        passages: dict[NodeId, list[Passage]] = {}
+        for document, given in fresh:
+            put += [document, *(given or chunks_of(document.id, document.content, count_tokens=self._count_tokens))]
+            passages[document.id] = self.document_passages(document)
+        self._space.write(
+            Change(
+                expect={d.id: revisions[d.id].number if d.id in revisions else 0 for d, _ in fresh},
+                put=put,
+                revive=again,
+                index=IndexChange(embedder=self.embedder_id, passages=passages),
+            )
+        )
 
-    def _load(self, conversation_id: NodeId) -> Thread | None:
-        return self._store.thread(self._namespace, conversation_id)
-
-    def _settle_embedder(self) -> None:
-        if not self._embedder_known:
-            self._store.set_embedder(self._namespace, self._embedder.name)
-            self._embedder_known = True
+    def others(self, records: Sequence[Edge | Node]) -> None:
+        """Writes edges and nodes."""
+        edges = [record for record in records if isinstance(record, Edge)]
+        nodes = [record for record in records if isinstance(record, Node)]
+        if edges or nodes:
+            self._space.write(Change(put=nodes, edges=edges))
 
     # --- live writing ----------------------------------------------------------------------------------------------
     def append(self, conversation: Conversation, message: Message, calls: Sequence[ToolCall] = ()) -> Message:
@@ -175,173 +179,156 @@ class Ingest:
         The cost does not depend on how long the conversation is. What is there already is not added again. Raises
         NotFound for a parent that is not in it, InvalidInput where another message has this id.
         """
-        self._settle_embedder()
         message = _cleaned(message)
-        for _ in range(_ATTEMPTS):
-            if known := self._store.messages(self._namespace, [message.id]):
-                return _repeated(known[0], message)
-            end = self._store.end(self._namespace, conversation.id)
-            change, placed, previous = self._appended(conversation, message, calls, end)
-            people = is_person(message.speaker) or bool(end and end.named)
-            passages = message_passages(
-                placed,
-                previous,
-                people=people,
-                embedder=self._embedder,
-                count_tokens=self._count_tokens,
-                calls=calls,
+        return self._insisting(lambda: self._append(conversation, message, calls), f"Conversation {conversation.id} is")
+
+    def _append(self, conversation: Conversation, message: Message, calls: Sequence[ToolCall]) -> Message:
+        with self._space.view() as view:
+            known = {known.id: known for known in view.get(Message, [message.id, conversation.id])}
+            if message.id in known:
+                return _repeated(known[message.id], message)
+            if conversation.id in (message.id, *known) or view.get(Conversation, [message.id]):
+                raise InvalidInput(
+                    f"{message.id} in {conversation.id}: one of these is the id of something else already.",
+                    hint="Messages and conversations cannot share an id: take a new one.",
+                )
+            placed = place(view, conversation, message)
+        passages = self._message_passages(placed.message, placed.previous, placed.people, calls)
+        if not placed.revision or placed.revived:
+            passages |= self.title_passages(placed.conversation)
+        self._space.write(
+            Change(
+                expect={conversation.id: placed.revision, message.id: 0},
+                put=[
+                    placed.conversation,
+                    placed.message,
+                    *calls,
+                    *placed.turns,
+                    *message_chunks(placed.message, count_tokens=self._count_tokens),
+                ],
+                revive=placed.revived,
+                mark=placed.mark,
+                index=IndexChange(embedder=self.embedder_id, passages=passages),
             )
-            if end is None:
-                passages += title_passages(conversation, self._embedder, self._count_tokens)
-            try:
-                self._store.write(self._namespace, Batch(changes=[change], passages=passages))
-            except StaleChange:
-                continue
-            return placed
-        raise StoreError(f"Conversation {conversation.id} is being written all the time.", hint="Try again.")
+        )
+        return placed.message
 
     def edit(self, message_id: NodeId, content: str, now: Version) -> Message:
         """Gives a message a new wording; `now` holds the old one's place in the history. Raises NotFound."""
-        for _ in range(_ATTEMPTS):
-            message = self._message(message_id)
+        return self._insisting(lambda: self._edit(message_id, content, now), f"Message {message_id} is")
+
+    def _edit(self, message_id: NodeId, content: str, now: Version) -> Message:
+        with self._space.view() as view:
+            message = _living(view, message_id)
             if message.content == content:
                 return message
-            end = self._store.end(self._namespace, message.conversation_id)
-            assert end is not None
-            version = replace(now, content=message.content)
-            edited = replace(
-                message, content=content, versions=(*message.versions, version), tokens=self._count_tokens(content)
+            revision = view.revisions([message.conversation_id])[message.conversation_id].number
+            end = view.end(message.conversation_id)
+            previous = said_before(view, message)
+        version = replace(now, content=message.content)
+        edited = replace(
+            message, content=content, versions=(*message.versions, version), tokens=self._count_tokens(content)
+        )
+        people = is_person(message.speaker) or bool(end and end.named)
+        self._space.write(
+            Change(
+                expect={message.conversation_id: revision},
+                put=[edited, *message_chunks(edited, count_tokens=self._count_tokens)],
+                index=IndexChange(
+                    embedder=self.embedder_id, passages=self._message_passages(edited, previous, people, ())
+                ),
             )
-            chunks = tuple(message_chunks(edited, count_tokens=self._count_tokens))
-            change = ThreadChange(end.conversation, base_revision=end.revision, edited=[edited], chunks=chunks)
-            passages = self._passages_again(edited, end)
-            batch = Batch(changes=[change], passages=passages, reindexed=[edited.id])
-            try:
-                self._store.write(self._namespace, batch)
-            except StaleChange:
-                continue
-            return edited
-        raise StoreError(f"Message {message_id} is being written all the time.", hint="Try again.")
+        )
+        return edited
 
     def delete(self, message_ids: Sequence[NodeId]) -> None:
-        """Deletes softly: out of every search and count, kept in the record."""
-        self._store.set_deleted(self._namespace, message_ids, True)
+        """Deletes softly: out of every search and count, kept in the record. Raises NotFound."""
+        self._space.write(Change(mark=[Mark(ids=message_ids, deleted=True)]))
 
     def restore(self, message_ids: Sequence[NodeId]) -> None:
-        """Takes deletions back. Raises NotFound."""
-        self._store.set_deleted(self._namespace, message_ids, False)
-        passages, again = [], list(message_ids)
-        for message in self._store.messages(self._namespace, message_ids):
-            end = self._store.end(self._namespace, message.conversation_id)
-            assert end is not None
-            calls = self._calls(message.id)
-            again += [call.id for call in calls]
-            passages += self._passages_again(message, end, calls)
-        self._store.write(self._namespace, Batch(passages=passages, reindexed=again))
+        """Takes deletions back. Raises NotFound, InvalidInput for what was forgotten."""
+        self._insisting(lambda: self._restore(message_ids), "These messages are")
 
-    def _calls(self, message_id: NodeId) -> list[ToolCall]:
-        """The tool calls of a message as they are stored: a result that is a message of its own is not in them."""
-        edges = self._store.neighbours(self._namespace, message_id, ["CALLED_BY"], inward=True)
-        calls = self._store.tool_calls(self._namespace, [edge.source_id for edge in edges])
-        return [replace(call, result="") if call.result_message_id else call for call in calls]
+    def _restore(self, message_ids: Sequence[NodeId]) -> None:
+        with self._space.view() as view:
+            messages = [_living(view, message_id) for message_id in message_ids]
+            touched = {message.conversation_id for message in messages}
+            expect = {i: revision.number for i, revision in view.revisions(list(touched)).items()}
+            passages = self.owners_passages(view, [replace(message, deleted=False) for message in messages])
+        self._space.write(
+            Change(
+                expect=expect,
+                mark=[Mark(ids=message_ids, deleted=False)],
+                index=IndexChange(embedder=self.embedder_id, passages=passages),
+            )
+        )
 
-    def _message(self, message_id: NodeId) -> Message:
-        found = self._store.messages(self._namespace, [message_id])
-        if not found:
-            raise NotFound(f"There is no message {message_id}.", hint="recollect search finds messages.")
-        return found[0]
+    # --- passages --------------------------------------------------------------------------------------------------
+    def thread_passages(self, thread: Thread, fresh: Iterable[NodeId], *, titled: bool) -> dict[NodeId, list[Passage]]:
+        """The passages of some messages of a conversation with their tool calls, and of its title, by owner."""
+        wanted = set(fresh)
+        made = thread_passages(thread, wanted, titled=titled, embedder=self._embedder, count_tokens=self._count_tokens)
+        owners = [m.id for m in thread.messages if m.id in wanted]
+        owners += [call.id for call in thread.tool_calls if call.message_id in wanted]
+        return _by_owner(made, [*owners, *([thread.conversation.id] if titled else [])])
 
-    def _passages_again(self, message: Message, end: End, calls: Sequence[ToolCall] = ()) -> list[Passage]:
-        previous = self._said_before(message.parent_id, message.kind)
-        people = is_person(message.speaker) or end.named
-        return message_passages(
+    def owners_passages(self, view: View, messages: Sequence[Message]) -> dict[NodeId, list[Passage]]:
+        """The passages of messages as they are now, with their tool calls, by owner."""
+        found: dict[NodeId, list[Passage]] = {}
+        for message in messages:
+            callers = view.edges([message.id], ["CALLED_BY"], "in")
+            calls = view.get(ToolCall, [edge.source_id for edge in callers])
+            # A result that is a message of its own is found as that message.
+            calls = [replace(call, result="") if call.result_message_id else call for call in calls]
+            end = view.end(message.conversation_id)
+            people = is_person(message.speaker) or bool(end and end.named)
+            found |= self._message_passages(message, said_before(view, message), people, calls)
+        return found
+
+    def title_passages(self, conversation: Conversation) -> dict[NodeId, list[Passage]]:
+        """The passage of a conversation's title, by owner."""
+        made = title_passages(conversation, self._embedder, self._count_tokens)
+        return _by_owner(made, [conversation.id])
+
+    def document_passages(self, document: Document) -> list[Passage]:
+        """The passages of a document."""
+        if document.erased:
+            return []
+        return document_passages(document, embedder=self._embedder, count_tokens=self._count_tokens)
+
+    def _message_passages(
+        self, message: Message, previous: Message | None, people: bool, calls: Sequence[ToolCall]
+    ) -> dict[NodeId, list[Passage]]:
+        made = message_passages(
             message, previous, people=people, embedder=self._embedder, count_tokens=self._count_tokens, calls=calls
         )
+        return _by_owner(made, [message.id, *(call.id for call in calls)])
 
-    def _said_before(self, parent_id: NodeId | None, kind: Kind) -> Message | None:
-        for _ in range(_ABOVE):
-            found = self._store.messages(self._namespace, [parent_id]) if parent_id else []
-            if not found:
-                return None
-            above = found[0]
-            if kind is not Kind.SAID or (above.kind is Kind.SAID and not above.deleted and above.content):
-                return above
-            parent_id = above.parent_id
-        return None
+    def _insisting(self, work: Callable[[], T], what: str) -> T:
+        """Does it again where somebody else has written meanwhile."""
+        for _ in range(_ATTEMPTS):
+            try:
+                return work()
+            except Stale:
+                continue
+        raise StoreBusy(f"{what} being written by others all the time.", hint="Try again.")
 
-    def _appended(
-        self, conversation: Conversation, message: Message, calls: Sequence[ToolCall], end: End | None
-    ) -> tuple[ThreadChange, Message, Message | None]:
-        """The change that an append makes, the message at its place, and what was said before it."""
-        if end is None:
-            if message.parent_id is not None:
-                raise NotFound(f"There is no message {message.parent_id} to answer.")
-            placed = replace(message, position=0, active=True)
-            return self._change(conversation, 0, placed, calls, None), placed, None
-        parent_id = message.parent_id or (end.leaf.id if end.leaf else None)
-        if end.leaf is not None and message.kind is Kind.TOOL and self._called_alike(end.leaf, parent_id):
-            parent_id = end.leaf.id
-        if parent_id is not None and (end.leaf is None or parent_id != end.leaf.id):
-            return self._branched(end, replace(message, parent_id=parent_id), calls)
-        placed = replace(message, parent_id=parent_id, position=end.message_count, active=True)
-        if end.leaf is not None and end.message_count > end.leaf.position + 1:
-            return self._branched(end, placed, calls)  # other branches stand behind the leaf in reading order
-        updated = max((t for t in (end.conversation.updated, message.timestamp) if t), default=None)
-        grown = replace(end.conversation, updated=updated)
-        return self._change(grown, end.revision, placed, calls, end), placed, self._said_before(parent_id, message.kind)
 
-    def _called_alike(self, leaf: Message, asked: NodeId | None) -> bool:
-        """Whether only results of tools stand between a message and the leaf: several calls of it are no branches."""
-        while leaf.kind is Kind.TOOL and leaf.parent_id is not None:
-            if leaf.parent_id == asked:
-                return True
-            leaf = self._message(leaf.parent_id)
-        return False
+def _by_owner(passages: Iterable[Passage], owners: Iterable[NodeId]) -> dict[NodeId, list[Passage]]:
+    """The passages of each owner; an owner without any has an empty list, which removes what it had."""
+    found: dict[NodeId, list[Passage]] = {owner: [] for owner in owners}
+    for passage in passages:
+        found.setdefault(passage.owner_id, []).append(passage)
+    return found
 
-    def _change(
-        self, conversation: Conversation, revision: int, message: Message, calls: Sequence[ToolCall], end: End | None
-    ) -> ThreadChange:
-        return ThreadChange(
-            replace(conversation, leaf_id=message.id),
-            base_revision=revision,
-            added=[message],
-            tool_calls=calls,
-            turns=self._turns(message, end),
-            chunks=tuple(message_chunks(message, count_tokens=self._count_tokens)),
-            windows=_last_windows(conversation.id, message.position + 1),
-        )
 
-    def _turns(self, message: Message, end: End | None) -> tuple[Turn, ...]:
-        """A user's words open a turn, an assistant's are added to the last."""
-        if message.kind is not Kind.SAID:
-            return ()
-        last = end.turn if end else None
-        if message.role is Role.USER:
-            position = last.position + 1 if last else 0
-            return (Turn(stable_id("turn", message.id), message.conversation_id, position, message.id),)
-        if message.role is Role.ASSISTANT and last is not None:
-            return (replace(last, response_ids=(*last.response_ids, message.id)),)
-        return ()
-
-    def _branched(
-        self, end: End, message: Message, calls: Sequence[ToolCall]
-    ) -> tuple[ThreadChange, Message, Message | None]:
-        """An answer to an earlier message opens a branch: the whole conversation is put in order again."""
-        stored = self._load(end.conversation.id)
-        if stored is None or message.parent_id not in {m.id for m in stored.messages}:
-            raise NotFound(f"There is no message {message.parent_id} in conversation {end.conversation.id}.")
-        updated = max((t for t in (stored.conversation.updated, message.timestamp) if t), default=None)
-        incoming = Thread(
-            replace(stored.conversation, leaf_id=message.id, updated=updated),
-            (replace(message, position=len(stored.messages)),),
-            tool_calls=tuple(calls),
-            chunks=tuple(message_chunks(message, count_tokens=self._count_tokens)),
-        )
-        made = plan(incoming, Stand(end.revision, None), lambda: stored)
-        if made is None:
-            raise InvalidInput(f"Message {message.id} is there already.")
-        placed = next(m for m in made.thread.messages if m.id == message.id)
-        return replace(made.change, digest=None), placed, self._said_before(message.parent_id, message.kind)
+def _living(view: View, message_id: NodeId) -> Message:
+    found = view.get(Message, [message_id])
+    if not found:
+        raise NotFound(f"There is no message {message_id}.", hint="recollect search finds messages.")
+    if found[0].erased:
+        raise InvalidInput(f"Message {message_id} was forgotten.", hint="Importing it again brings it back: --again.")
+    return found[0]
 
 
 def _cleaned(message: Message) -> Message:
@@ -366,11 +353,4 @@ def _repeated(known: Message, message: Message) -> Message:
     return known
 
 
-def _last_windows(conversation_id: NodeId, count: int) -> tuple[Window, ...]:
-    """The last two windows of a path of so many messages: all that an append can have changed."""
-    first = max(0, (count - 2) // _WINDOW_STEP - 1)
-    spans = window_spans(count - first * _WINDOW_STEP)
-    return tuple(
-        Window(conversation_id, first + index, first * _WINDOW_STEP + start, first * _WINDOW_STEP + last)
-        for index, (start, last) in enumerate(spans)
-    )
+__all__ = ["Ingest", "Placed", "Written"]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
-from datetime import datetime
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from recollect.embedding import QUALITY_TOKENS, Embedder, TokenEmbedder
 from recollect.embedding.tokenizer import count_tokens, count_tokens_of
 from recollect.errors import InvalidInput, NotFound
+from recollect.forget import Forgotten, Selection, forget
 from recollect.ingest import Ingest
 from recollect.record import (
     DEFAULT_NAMESPACE,
@@ -34,7 +36,8 @@ from recollect.record import (
     to_microseconds,
     utc_now,
 )
-from recollect.store import ConversationFilter, ConversationRow, Counts, Store, Violation
+from recollect.store import Change, Counts, IndexChange, IndexInfo, Store, StoreInfo, Violation, Where
+from recollect.store.transfer import every
 from recollect.text.clean import clean_text, clean_title
 from recollect.text.marks import cut_recall
 
@@ -46,6 +49,7 @@ if TYPE_CHECKING:
 LIVE_SOURCE = "recollect"
 
 _EMBED_BATCH = 64
+_MAINTENANCE = timedelta(seconds=1)
 
 
 class Memory:
@@ -63,7 +67,8 @@ class Memory:
     ) -> None:
         self._store, self._embedder, self.namespace = store, embedder, namespace
         self._make_quality, self._clock, self._ids = quality or _packaged_quality, clock, ids
-        self._ingest = Ingest(store, namespace, embedder, count_tokens)
+        self._space = store.space(namespace)
+        self._ingest = Ingest(self._space, embedder, count_tokens, clock)
 
     def __enter__(self) -> Memory:
         return self
@@ -95,15 +100,17 @@ class Memory:
         self,
         *paths: str | Path,
         format: str | None = None,
+        again: bool = False,
         progress: Callable[[Progress], None] | None = None,
     ) -> ImportReport:
         """Imports exports: files, folders, archives; the format is detected unless it is named.
 
-        Importing again changes nothing; a newer export adds what is new. Raises NotFound, ImportProblem, StoreError.
+        Importing again changes nothing; a newer export adds what is new. What was forgotten stays away, unless `again`
+        brings it back. Raises NotFound, ImportProblem, StoreError.
         """
         from recollect.importing import Importing
 
-        importing = Importing(self._store, self.namespace, self._ingest, count_tokens, count_tokens_of, progress)
+        importing = Importing(self._space, self._ingest, count_tokens, count_tokens_of, progress, again=again)
         return importing([Path(path).expanduser() for path in paths], format)
 
     def store_message(
@@ -129,7 +136,7 @@ class Memory:
         """
         words = cut_recall(clean_text(content))
         if not words.strip() and not parts:
-            raise InvalidInput("A message needs words or parts.")
+            raise InvalidInput("Nothing to remember: the text is empty.")
         now = timestamp or self._clock()
         conversation = Conversation(
             id=NodeId(conversation_id or self._ids()),
@@ -192,13 +199,48 @@ class Memory:
             raise InvalidInput("A message needs words.", hint="To remove it: delete_message().")
         return self._ingest.edit(NodeId(id), words, Version("", self._clock()))
 
+    def delete(self, *names: str) -> int:
+        """Deletes softly: no search or count shows it, the record keeps it. Returns how many messages.
+
+        `names` are ids, ends of ids or titles of messages and conversations. Raises NotFound, InvalidInput.
+        """
+        ids = [m.id for m in self._messages_of(names) if not m.deleted]
+        if ids:
+            self._ingest.delete(ids)
+        return len(ids)
+
+    def restore(self, *names: str) -> int:
+        """Takes soft deletions back; returns how many messages. Raises NotFound, InvalidInput."""
+        ids = [m.id for m in self._messages_of(names) if m.deleted and not m.erased]
+        if ids:
+            self._ingest.restore(ids)
+        return len(ids)
+
     def delete_message(self, *ids: str) -> None:
-        """Deletes softly: no search or count shows it, the record keeps it. Raises NotFound."""
+        """Deletes messages softly, by id. Raises NotFound."""
         self._ingest.delete([NodeId(i) for i in ids])
 
     def restore_message(self, *ids: str) -> None:
-        """Takes a soft deletion back. Raises NotFound."""
+        """Takes the soft deletion of messages back, by id. Raises NotFound, InvalidInput for what was forgotten."""
         self._ingest.restore([NodeId(i) for i in ids])
+
+    def forget(
+        self,
+        *names: str,
+        sources: str | Sequence[str] = (),
+        since: str | datetime | None = None,
+        until: str | datetime | None = None,
+        everything: bool = False,
+        dry_run: bool = False,
+    ) -> Forgotten:
+        """Erases for good: no table, index or file holds the words any longer, and importing does not bring them back.
+
+        `names` are ids, ends of ids, source ids or titles of messages and conversations; `sources`, `since` and `until`
+        choose among all messages, or among those named; `everything` is the whole namespace. Returns what goes.
+        Raises NotFound, InvalidInput where nothing is named.
+        """
+        selection = Selection.read(self.resolve, names, _several(sources), since, until, everything, self._clock())
+        return forget(self._space, selection, dry_run=dry_run)
 
     # --- going out -------------------------------------------------------------------------------------------------
     def search(
@@ -253,44 +295,59 @@ class Memory:
         offset: int = 0,
     ) -> list[ConversationRow]:
         """Conversations with their numbers of messages, newest first."""
-        wanted = ConversationFilter(_several(source), title, to_microseconds(since), to_microseconds(until))
-        return self._store.conversations(self.namespace, wanted, limit=limit, offset=offset)
+        where = Where(
+            sources=_several(source),
+            title=title,
+            since=to_microseconds(since),
+            until=to_microseconds(until),
+            deleted=False,
+            order="newest",
+        )
+        with self._space.view() as view:
+            found = list(islice(every(view, Conversation, where), offset, offset + limit))
+            sizes = view.sizes([conversation.id for conversation in found])
+        return [ConversationRow(conversation, sizes[conversation.id][0]) for conversation in found]
 
     def conversation(self, id: str) -> Thread:
         """A conversation with everything in it. Raises NotFound."""
-        thread = self._store.thread(self.namespace, NodeId(id))
-        if thread is None:
+        with self._space.view() as view:
+            thread = view.thread(NodeId(id))
+        if thread is None or thread.conversation.erased:
             raise NotFound(f"There is no conversation {id}.", hint="recollect list shows what is there.")
         return thread
 
     def messages(self, ids: Iterable[str]) -> list[Message]:
         """Those messages that are there, in the order asked for."""
-        return self._store.messages(self.namespace, [NodeId(i) for i in ids])
+        with self._space.view() as view:
+            return [message for message in view.get(Message, [NodeId(i) for i in ids]) if not message.erased]
 
     def tool_calls(self, ids: Iterable[str]) -> list[ToolCall]:
         """Those tool calls that are there, with their results, in the order asked for."""
-        return self._store.tool_calls(self.namespace, [NodeId(i) for i in ids])
+        with self._space.view() as view:
+            return view.get(ToolCall, [NodeId(i) for i in ids])
 
     def documents(self) -> Iterator[Document]:
         """The documents of the namespace."""
-        return self._store.documents(self.namespace)
+        with self._space.view() as view:
+            yield from every(view, Document, Where(deleted=False))
 
     def resolve(self, name: str) -> tuple[Thread, Message | None]:
         """What a person means by an id, the end of one, a source's id or a title: the conversation, and the message.
 
         Raises NotFound, or InvalidInput where several are meant.
         """
-        ids = self._store.ids_ending(self.namespace, name)
+        with self._space.view() as view:
+            ids = view.named(name)
         if not ids:
             rows = self.conversations(title=name, limit=4)
             exact = [row for row in rows if row.conversation.title.casefold() == name.casefold()]
             ids = [row.conversation.id for row in exact or rows]
         if not ids:
-            raise NotFound(f"Nothing is called {name!r}.", hint="recollect list shows what is there.")
+            raise NotFound(f"No conversation or message matches {name!r}.", hint="recollect list shows what is there.")
         if len(ids) > 1:
             several = ", ".join(ids)
             raise InvalidInput(f"{name!r} can mean several: {several}.", hint="Give more of the id.")
-        message = next(iter(self._store.messages(self.namespace, ids)), None)
+        message = next(iter(self.messages(ids)), None)
         return self.conversation(message.conversation_id if message else ids[0]), message
 
     # --- upkeep ----------------------------------------------------------------------------------------------------
@@ -307,7 +364,8 @@ class Memory:
         wanted = wanted if limit is None else min(wanted, limit)
         made = 0
         while made < wanted:
-            texts = self._store.without_quality(self.namespace, min(_EMBED_BATCH, wanted - made))
+            with self._space.view() as view:
+                texts = view.unembedded(min(_EMBED_BATCH, wanted - made))
             if not texts:
                 break
             vectors, tokens = model.embed_with_tokens([text.text for text in texts], max_tokens=QUALITY_TOKENS)
@@ -315,41 +373,83 @@ class Memory:
                 QualityVectors(text.number, vector, token.ids, token.vectors)
                 for text, vector, token in zip(texts, vectors, tokens, strict=True)
             ]
-            self._store.store_quality(self.namespace, rows)
+            self._space.write(Change(index=IndexChange(quality=rows)))
             made += len(rows)
             if progress is not None:
                 progress(made, wanted)
         return made
 
-    def reindex(self, *, progress: Callable[[int], None] | None = None) -> int:
-        """Throws away everything that is derived for search and makes it again from the messages; returns how many."""
-        self._store.clear_passages(self.namespace)
-        return Ingest(self._store, self.namespace, self._embedder, count_tokens).reindex(progress)
+    def reindex(self, *, progress: Callable[[int, int], None] | None = None) -> int:
+        """Makes anew what search derives from the messages, beside what is in use; returns how many messages.
 
-    def export(self, target: str | Path | BinaryIO, *, progress: Callable[[int], None] | None = None) -> int:
-        """Writes the whole namespace as a dump that `import_file` reads back without loss; returns the records."""
+        Search answers meanwhile; interrupted, it goes on where it was. `progress` gets the messages done and all.
+        """
+        from recollect.reindex import reindex
+
+        done = reindex(self._space, self._ingest, progress)
+        self.maintain()
+        return done
+
+    def maintain(self, budget: timedelta | None = None) -> bool:
+        """Does what is due of the store's own upkeep, for so long at most; True while there is more."""
+        if budget is not None:
+            return self._space.maintain(budget)
+        while self._space.maintain(_MAINTENANCE):
+            pass
+        return False
+
+    def export(
+        self,
+        target: str | Path | BinaryIO,
+        *,
+        overwrite: bool = False,
+        progress: Callable[[int], None] | None = None,
+    ) -> int:
+        """Writes the whole namespace as a dump that `import_file` reads back without loss; returns the records.
+
+        A file appears whole or not at all, and is yours alone to read. Something else than a dump is replaced only
+        where `overwrite` says so. Raises InvalidInput, StoreError.
+        """
         from recollect.store.transfer import dump
+        from recollect.writing import whole_file
 
         if isinstance(target, str | Path):
-            path = Path(target).expanduser()
-            partial = path.with_name(path.name + ".part")
-            with partial.open("wb") as stream:
-                written = dump(self._store, self.namespace, stream, progress)
-            partial.replace(path)
-            return written
-        return dump(self._store, self.namespace, target, progress)
+            with whole_file(Path(target).expanduser(), overwrite=overwrite) as stream:
+                return dump(self._space, stream, progress)
+        return dump(self._space, target, progress)
+
+    def backup(self, target: str | Path, *, progress: Callable[[int, int], None] | None = None) -> int:
+        """Writes a verified copy of the whole store, all namespaces, while it is in use; returns its bytes.
+
+        `recollect.restore` puts it back. Raises InvalidInput, StoreError.
+        """
+        path = Path(target).expanduser()
+        self._store.backup(path, progress)
+        return path.stat().st_size
 
     def check(self) -> list[Violation]:
         """Verifies every invariant of the namespace; an empty list means that all hold."""
-        return self._store.check(self.namespace)
+        return self._space.check()
+
+    def repair(self, *, progress: Callable[[int, int], None] | None = None) -> list[Violation]:
+        """Makes anew what is derived, where something is wrong with it; returns what is wrong then."""
+        if any(violation.remedy == "reindex" for violation in self.check()):
+            self.reindex(progress=progress)
+        return self.check()
 
     def stats(self) -> Counts:
         """What is in the namespace."""
-        return self._store.counts(self.namespace)
+        with self._space.view() as view:
+            return view.counts()
 
-    def size(self) -> int:
-        """Bytes that the whole store takes."""
-        return self._store.size()
+    def index(self) -> IndexInfo:
+        """What search reads, and what is being built beside it."""
+        with self._space.view() as view:
+            return view.index()
+
+    def info(self) -> StoreInfo:
+        """About the whole store: engine, schema, bytes."""
+        return self._store.info()
 
     def namespaces(self) -> list[Namespace]:
         """The namespaces of the store that hold anything."""
@@ -357,27 +457,45 @@ class Memory:
 
     def stored_embedder(self) -> str | None:
         """The embedder that made the vectors of this namespace."""
-        return self._store.embedder(self.namespace)
+        embedder = self.index().embedder
+        return embedder.name if embedder else None
 
     # --- inside ----------------------------------------------------------------------------------------------------
     @cached_property
     def _searcher(self) -> Any:
         from recollect.search.find import Searcher
 
-        return Searcher(self._store, self.namespace, self._embedder, self._make_quality)
+        return Searcher(self._space, self._embedder, self._make_quality)
 
     def _message(self, id: NodeId) -> Message:
-        found = self._store.messages(self.namespace, [id])
+        found = self.messages([id])
         if not found:
             raise NotFound(f"There is no message {id}.")
         return found[0]
 
+    def _messages_of(self, names: Sequence[str]) -> list[Message]:
+        """Every message that is meant by names of messages and conversations, each once."""
+        found: dict[NodeId, Message] = {}
+        for name in names:
+            thread, message = self.resolve(name)
+            found |= {m.id: m for m in ([message] if message else thread.messages)}
+        return list(found.values())
+
     def _conversation_ids(self, title_or_id: str) -> list[NodeId]:
-        ids = self._store.ids_ending(self.namespace, title_or_id)
-        by_id = {m.conversation_id for m in self._store.messages(self.namespace, ids)}
-        by_id |= {i for i in ids if self._store.end(self.namespace, i) is not None}
-        by_title = {row.conversation.id for row in self.conversations(title=title_or_id, limit=10_000)}
-        return sorted(by_id | by_title)
+        with self._space.view() as view:
+            ids = view.named(title_or_id)
+            by_id = {message.conversation_id for message in view.get(Message, ids)}
+            by_id |= {conversation.id for conversation in view.get(Conversation, ids)}
+            named = every(view, Conversation, Where(title=title_or_id, deleted=False))
+            return sorted(by_id | {conversation.id for conversation in named})
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationRow:
+    """A conversation in a list, with how much is in it."""
+
+    conversation: Conversation
+    messages: int  # that are not deleted
 
 
 def _several(value: str | Sequence[str]) -> tuple[str, ...]:

@@ -13,14 +13,17 @@ from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 
+import apsw
+
 from benchmarks.machine import peak_memory
+from benchmarks.worker import MadeUp
 from recollect.embedding.static import StaticEmbedder
 from recollect.errors import StoreError
 from recollect.memory import Memory
 from recollect.record import stable_id
 from recollect.store.choose import open_store
-from recollect.store.sqlite.engine import SQLiteStore
 from tests.paths import ROOT
+from tests.working import KINDS
 
 
 def started(command: str, store: str | Path, *arguments: str | Path) -> subprocess.Popen[str]:
@@ -103,11 +106,16 @@ def do_search(memory: Memory, *queries: str) -> None:
 
 def do_hold(memory: Memory, seconds: str) -> None:
     """Holds the right to write."""
-    store = memory._store
-    assert isinstance(store, SQLiteStore)
-    with store._database.writing():
-        say("held")
-        time.sleep(float(seconds))
+    connection = apsw.Connection(memory.location)
+    connection.execute("BEGIN IMMEDIATE")
+    say("held")
+    time.sleep(float(seconds))
+    connection.close()
+
+
+def do_work(memory: Memory, kind: str, name: str, folder: str) -> None:
+    """Writes of one kind, until somebody stops it (`tests.working`)."""
+    KINDS[kind](memory, name, Path(folder))
 
 
 COMMANDS: dict[str, Callable[..., None]] = {
@@ -117,13 +125,14 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "give_up": do_give_up,
     "search": do_search,
     "hold": do_hold,
+    "work": do_work,
 }
 
 
 def main(command: str, store: str, *arguments: str) -> None:
     embedder = StaticEmbedder()
     embedder.embed(["warm"])
-    with Memory(open_store(store), embedder) as memory:
+    with Memory(open_store(store), embedder, quality=MadeUp) as memory:
         say("ready")
         sys.stdin.readline()
         COMMANDS[command](memory, *arguments)

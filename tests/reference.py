@@ -13,6 +13,9 @@ import pytest
 
 from tests.paths import SHARED
 
+#: What the reference was written for: English, with and without an assistant.
+_SETS = ("beam", "locomo")
+
 needs_shared = pytest.mark.skipif(not SHARED.is_dir(), reason="the shared fixtures are not here")
 
 
@@ -27,7 +30,7 @@ class Talk:
 
 @cache
 def talks() -> tuple[Talk, ...]:
-    files = sorted((SHARED / "data").glob("*-dev.json"))
+    files = (SHARED / "data" / f"{name}-dev.json" for name in _SETS)
     return tuple(_talk(talk) for file in files for talk in json.loads(file.read_text("utf-8"))["conversations"])
 
 

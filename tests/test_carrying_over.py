@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import io
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from recollect.errors import InvalidInput
 from recollect.memory import Memory
-from recollect.record import Edge, stable_id
-from recollect.store import Batch
+from recollect.record import Edge, Node, NodeKind, Origin, stable_id
+from recollect.store import Change
 from tests.exports import chat, dump_of, export, file, first_hit, node, opened, texts_of, tree
 
 
@@ -48,11 +50,18 @@ def test_a_dump_is_read_back_without_loss(memory: Memory, tmp_path: Path) -> Non
     memory.store_tool_call("tides", "{}", "high", live.id)
     memory.update_message(live.id, "Where is the otter?")
     memory.delete_message(live.id)
-    a, b = stable_id("a"), stable_id("b")
-    memory._store.write(memory.namespace, Batch(edges=[Edge(a, "RELATED_TO", b, {"weight": 0.5})]))
+    said = Node(stable_id("n"), NodeKind.FACT, "Anna", "likes otters", origin=Origin.SAID, body={"since": [2024]})
+    made = Node(stable_id("m"), NodeKind.TOPIC, "birds", "herons and such", made_by="topics-1")
+    edges = [
+        Edge(said.id, "MENTIONS", live.id, {"weight": 0.5}),
+        Edge(said.id, "RELATED_TO", live.id, name="USES"),
+        Edge(said.id, "RELATED_TO", live.id, name="REPLACES"),
+    ]
+    memory._space.write(Change(put=[said, made], edges=edges))
 
     path = tmp_path / "dump.jsonl"
-    assert memory.export(path) == 3 + 2 + 1  # conversations, documents, edges
+    assert memory.export(path) == 3 + 2 + 1 + 3  # conversations, documents, nodes that are not derived, edges
+    assert b"herons and such" not in path.read_bytes()
     with opened(tmp_path / "other.db") as other:
         report = other.import_file(path)
         assert not report.problems
@@ -84,14 +93,37 @@ def test_a_damaged_line_of_a_dump_costs_itself(memory: Memory, tmp_path: Path) -
 
 def test_an_export_that_is_cut_off_leaves_the_old_file_as_it_was(memory: Memory, tmp_path: Path) -> None:
     memory.store_message("Hello")
-    target = file(tmp_path / "dump.jsonl", "the last good one")
+    target = file(tmp_path / "dump.jsonl", '{"recollect_dump":1}, the last good one')
 
     def stop(_: int) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         memory.export(target, progress=stop)
-    assert target.read_text() == "the last good one"
+    assert target.read_text().endswith("the last good one")
+    assert [path.name for path in tmp_path.glob(".*")] == []  # nothing of the new one is left lying about
+
+
+def test_an_export_replaces_nothing_but_a_dump(memory: Memory, tmp_path: Path) -> None:
+    memory.store_message("Hello")
+    target = file(tmp_path / "diary.txt", "not yours")
+    with pytest.raises(InvalidInput, match=r"diary\.txt exists"):
+        memory.export(target)
+    assert target.read_text() == "not yours"
+    memory.export(target, overwrite=True)
+    memory.export(target)  # now it is ours
+    assert target.read_bytes() == dump_of(memory)
+
+
+def test_a_dump_is_for_its_owner_alone(memory: Memory, tmp_path: Path) -> None:
+    """S16: the store is readable by its owner alone, and so is what comes out of it."""
+    memory.store_message("Hello")
+    target = tmp_path / "dump.jsonl"
+    memory.export(target)
+    assert stat.S_IMODE(target.stat().st_mode) == 0o600
+    target.chmod(0o644)
+    memory.export(target)
+    assert stat.S_IMODE(target.stat().st_mode) == 0o600
 
 
 def test_a_dump_can_be_written_to_any_stream(memory: Memory) -> None:

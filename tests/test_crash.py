@@ -1,16 +1,23 @@
-"""Killed at any moment: what was acknowledged is there, and an import that is run again ends as if never disturbed."""
+"""Killed at any moment: what was acknowledged is there, what was forgotten is not, and what is run again goes on."""
 
 from __future__ import annotations
 
 import json
 import random
 import subprocess
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
-from tests.exports import archive, chat, dump_of, node, opened, tree
+import recollect
+from recollect.memory import Memory
+from tests.coherent import assert_tree, found, passages_that_belong, threads_of
+from tests.exports import archive, chat, dump_of, export, messages_of, node, opened, tree
 from tests.processes import finished, started
+from tests.working import KINDS
 
 SUBJECTS = ("tide", "weir", "belfry", "heron", "otter", "lease", "bread", "kiln")
 
@@ -109,3 +116,122 @@ def test_every_message_that_was_acknowledged_is_there(tmp_path: Path, kills: int
         assert all(message.content.endswith("of the tide") for message in there.values())
         assert memory.stats().messages - len(told) <= kills  # at most the one that was under way each time
         assert len(memory.search("tide", group_by="message", limit=1000)) > 0
+
+
+# --- writers of every kind -----------------------------------------------------------------------------------------
+
+ABSENT = ("absent", "")
+
+
+@dataclass
+class Ledger:
+    """What the writers told: for each message the states that it may be in, and what was imported and backed up."""
+
+    states: dict[str, set[tuple[str, str]]] = field(default_factory=dict)
+    imported: set[Path] = field(default_factory=set)
+    backups: set[Path] = field(default_factory=set)
+    kills: int = 0
+
+    def read(self, lines: Iterable[str]) -> None:
+        """Takes in what one process printed before it was killed. The last line may be cut off."""
+        for line in lines:
+            if line.endswith("\n"):
+                step, own, state = json.loads(line)
+                match step, state:
+                    case "did", ["imported"]:
+                        self.imported.add(Path(own))
+                    case "did", ["backed up"]:
+                        self.backups.add(Path(own))
+                    case "did", [name, words]:
+                        self.states[own] = {(name, words)}
+                    case "begins", [name, words]:
+                        self.states.setdefault(own, {ABSENT}).add((name, words))
+        self.kills += 1
+
+
+def state_of(memory: Memory, ids: Iterable[str]) -> dict[str, tuple[str, str]]:
+    there = {m.id: m for m in memory.messages(ids)}
+    return {
+        own: ("deleted" if there[own].deleted else "living", there[own].content) if own in there else ABSENT
+        for own in ids
+    }
+
+
+def kill_writers(ledger: Ledger, store: Path, folder: Path, kinds: Iterable[str], chance: random.Random) -> None:
+    """Lets writers work at once for a moment and kills them."""
+    processes = [started("work", store, kind, f"r{ledger.kills}w{number}", folder) for number, kind in enumerate(kinds)]
+    time.sleep(chance.uniform(0.02, 0.5))
+    for process in processes:
+        process.kill()
+    for process in processes:
+        with process:
+            assert process.stdout is not None
+            ledger.read(process.stdout.readlines())
+            errors = process.stderr.read() if process.stderr else ""
+            assert "Error" not in errors, errors
+
+
+def assert_kept(ledger: Ledger, store: Path, folder: Path) -> None:
+    """Everything that was acknowledged holds, from the record to the bytes of the files."""
+    with opened(store) as memory:
+        assert memory.check() == []
+        states = state_of(memory, ledger.states)
+        for own, allowed in ledger.states.items():
+            # What was forgotten is as if it had never been.
+            assert states[own] in {ABSENT if state[0] == "forgotten" else state for state in allowed}, own
+        for name, words in random.Random(5).sample(list(states.values()), min(300, len(states))):
+            if name != "absent":
+                assert len(found(memory, words.split()[0])) == (name == "living"), words
+        wanted = {text for path in ledger.imported for text in texts_in(path)}
+        assert wanted <= {m.content for m in messages_of(memory)}
+        threads = threads_of(memory)
+        for thread in threads:
+            assert_tree(thread)
+        assert memory.stats().passages == passages_that_belong(memory, threads)
+        memory.reindex()
+        memory.embed()
+        counts = memory.stats()
+        assert counts.quality == counts.said_passages
+        memory.maintain()
+        assert memory.check() == []
+    data = b"".join(path.read_bytes() for path in store.parent.rglob("*") if path.is_file())
+    for allowed in ledger.states.values():
+        if all(name == "forgotten" for name, _ in allowed):
+            ((_, words),) = allowed
+            assert words.split()[0].encode() not in data, words
+    for path in sorted((folder / "backups").glob("*.db")) if ledger.backups else ():
+        place = recollect.restore(path, folder / "restored" / path.name)
+        with opened(place) as restored:
+            assert restored.check() == []
+    assert all(path.exists() for path in ledger.backups)
+
+
+def texts_in(path: Path) -> set[str]:
+    conversations = json.loads((path / "conversations.json").read_text())
+    return {
+        node["message"]["content"]["parts"][0]
+        for conversation in conversations
+        for node in conversation["mapping"].values()
+    }
+
+
+@pytest.mark.parametrize("kills", [10, pytest.param(200, marks=pytest.mark.long)])
+def test_writers_of_every_kind_are_killed_and_what_they_acknowledged_holds(tmp_path: Path, kills: int) -> None:
+    store, chance, ledger = tmp_path / "store" / "memory.db", random.Random(kills), Ledger()
+    store.parent.mkdir()
+    for number in range(4):
+        talks = [chat(*(f"import {number} {n} {i}" for i in range(20)), name=f"x{number}c{n}") for n in range(6)]
+        export(tmp_path / "exports" / str(number), talks)
+    (tmp_path / "restored").mkdir()
+    with opened(store) as memory:  # enough for a generation and a backup to take a while
+        talks = [chat(*(f"{SUBJECTS[i % 8]} {i} of {n}" for i in range(30)), name=f"c{n}") for n in range(20)]
+        memory.import_file(export(tmp_path / "first", talks))
+    order = list(KINDS)
+    while ledger.kills < kills:
+        kinds = [order[ledger.kills % len(order)], *([chance.choice(order)] if kills > 50 else [])]
+        kill_writers(ledger, store, tmp_path, kinds, chance)
+        if kills > 50 and ledger.kills % 20 < len(kinds):
+            with opened(store) as memory:
+                assert memory.check() == []
+    assert ledger.states
+    assert_kept(ledger, store, tmp_path)

@@ -79,7 +79,7 @@ def test_what_recollect_handed_out_is_cut_out_before_storing(memory: Memory) -> 
     stored = memory.store_message(f"{handed}\nWhere is the otter?")
     assert stored.content.strip() == "Where is the otter?"
     assert finds(memory, "zeppelins") == []
-    with pytest.raises(InvalidInput, match="needs words"):
+    with pytest.raises(InvalidInput, match="Nothing to remember"):
         memory.store_message(handed)
 
 
@@ -108,6 +108,34 @@ def test_an_append_that_was_tried_twice_is_one(memory: Memory) -> None:
     with pytest.raises(InvalidInput, match="another message M1"):
         memory.store_message("Hello", id="M1", conversation_id="C2")
     assert memory.stats().messages == 1
+
+
+def test_messages_and_conversations_share_no_id(memory: Memory) -> None:
+    """Both are nodes of one graph: whatever one of them owns would be the other's."""
+    memory.store_message("Hello", id="M1", conversation_id="C1", title="Greetings")
+    for message, conversation in (("C1", "C1"), ("C1", "C2"), ("M2", "M1"), ("X", "X")):
+        with pytest.raises(InvalidInput, match="cannot share an id"):
+            memory.store_message("Hello", id=message, conversation_id=conversation)
+    assert memory.stats().messages == 1
+    assert finds(memory, "Hello") == ["M1"]
+
+
+def test_ids_of_any_kind_are_found_again(memory: Memory) -> None:
+    """S15: what somebody called chat-1 is chat-1, not CHAT-1."""
+    memory.store_message("Hello there", id="msg_a", conversation_id="chat-1", title="Greetings")
+    memory.store_message("Hello, too", id="MSG_A2", conversation_id="Chat-2")
+    assert memory.resolve("chat-1")[0].conversation.id == "chat-1"
+    assert memory.resolve("Chat-2")[0].conversation.id == "Chat-2"
+    thread, message = memory.resolve("msg_a")
+    assert message is not None
+    assert (thread.conversation.id, message.id) == ("chat-1", "msg_a")
+    assert memory.resolve("CHAT-1")[0].conversation.id == "chat-1"  # whatever the case, where only one is meant
+    assert [hit.conversation.id for hit in memory.search("hello", conversation="chat-1")] == ["chat-1"]
+    assert [hit.conversation.id for hit in memory.search("hello in:chat-1")] == ["chat-1"]
+    stored = memory.store_message("A long id of our own")
+    assert memory.resolve(stored.id[-8:].lower())[1] == stored
+    memory.store_message("An exact id goes first", id="MSG_A", conversation_id="chat-3")
+    assert [memory.resolve(name)[0].conversation.id for name in ("msg_a", "MSG_A")] == ["chat-1", "chat-3"]
 
 
 def test_what_no_store_accepts_is_made_acceptable(memory: Memory) -> None:
@@ -299,7 +327,7 @@ def test_what_is_not_there_is_not_found(memory: Memory) -> None:
 
 
 def test_what_cannot_be_used_is_refused_with_what_can(memory: Memory) -> None:
-    with pytest.raises(InvalidInput, match="needs words"):
+    with pytest.raises(InvalidInput, match="Nothing to remember"):
         memory.store_message("  \n ")
     with pytest.raises(InvalidInput, match="needs words"):
         memory.update_message(memory.store_message("Hello").id, " ")

@@ -28,6 +28,7 @@ What holds for all commands:
   terminal there is no colour, no pager and no cutting to width; it is UTF-8 whatever the locale.
 - **Exit codes.** 0 found or done; 1 nothing found or imported; 2 an error or wrong usage; 130 interrupted. An import
   that brought some conversations and could not read others ends with 0, and says so.
+- **Asking.** What removes something for good asks first; without a terminal it does nothing unless told `--yes`.
 - **JSON.** With `--json` a command prints one document, errors too. [json.md](json.md) has the shapes.
 - **Common options.** `--store`, `--namespace`, `--color` and `--json` may stand before the command's name or after it.
   [configuration.md](configuration.md) has the file and the variables behind them.

@@ -1,8 +1,8 @@
-"""From drafts to records: ids, the tree, the active path, turns, chunks and windows, the same for every format."""
+"""From drafts to records: ids, the tree, the active path, turns and chunks, the same for every format."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -21,14 +21,12 @@ from recollect.record import (
     Thread,
     ToolCall,
     Turn,
-    Window,
     iso,
     stable_id,
 )
 from recollect.text.chunks import chunk_spans
 from recollect.text.clean import clean_metadata, clean_text, clean_title
 from recollect.text.marks import cut_recall
-from recollect.text.windows import window_spans
 
 CHUNK_TOKENS, CHUNK_OVERLAP = 4000, 200
 
@@ -65,7 +63,6 @@ def assemble(
         tool_calls=calls,
         turns=turns_of(messages),
         chunks=tuple(_all_chunks(messages, calls, count_tokens)),
-        windows=windows_of(messages, conversation_id),
     )
 
 
@@ -209,23 +206,36 @@ def _conversation(
 def turns_of(messages: Sequence[Message]) -> tuple[Turn, ...]:
     """One turn for each thing that a person said, with what was said in answer before the person's next, on any branch.
 
-    Parents stand before their children, so that one pass suffices.
+    The messages may stand in any order: an export can bring a question later than its answer.
     """
-    query_of: dict[NodeId, NodeId] = {}
-    responses: dict[NodeId, list[NodeId]] = {}
+    parents = {message.id: message.parent_id for message in messages}
+    responses: dict[NodeId, list[NodeId]] = {
+        message.id: [] for message in messages if message.kind is Kind.SAID and message.role is Role.USER
+    }
+    query_of: dict[NodeId, NodeId | None] = {query: query for query in responses}
     for message in messages:
-        above = query_of.get(message.parent_id) if message.parent_id else None
-        if message.kind is Kind.SAID and message.role is Role.USER:
-            responses[message.id] = []
-            above = message.id
-        elif message.kind is Kind.SAID and message.role is Role.ASSISTANT and above:
-            responses[above].append(message.id)
-        if above:
-            query_of[message.id] = above
+        if message.kind is Kind.SAID and message.role is Role.ASSISTANT:
+            query = _query_above(message, parents, query_of)
+            if query is not None:
+                responses[query].append(message.id)
     return tuple(
         Turn(stable_id("turn", query), messages[0].conversation_id, position, query, tuple(answers))
         for position, (query, answers) in enumerate(responses.items())
     )
+
+
+def _query_above(
+    message: Message, parents: Mapping[NodeId, NodeId | None], query_of: dict[NodeId, NodeId | None]
+) -> NodeId | None:
+    """The nearest of a person's words above a message. What is found is remembered for all on the way."""
+    way: dict[NodeId, None] = {}
+    at = message.parent_id
+    while at is not None and at in parents and at not in query_of and at not in way:
+        way[at] = None
+        at = parents[at]
+    found = query_of.get(at) if at is not None else None
+    query_of |= dict.fromkeys(way, found)
+    return found
 
 
 def message_chunks(message: Message, *, count_tokens: Callable[[str], int]) -> Iterator[Chunk]:
@@ -243,9 +253,3 @@ def _all_chunks(
         yield from message_chunks(message, count_tokens=count_tokens)
     for call in calls:
         yield from chunks_of(call.id, call.result, count_tokens=count_tokens)
-
-
-def windows_of(messages: Sequence[Message], conversation_id: NodeId) -> tuple[Window, ...]:
-    """Windows over the active path, whose messages come first in reading order."""
-    active = sum(message.active for message in messages)
-    return tuple(Window(conversation_id, index, start, end) for index, (start, end) in enumerate(window_spans(active)))

@@ -10,11 +10,11 @@ import orjson
 from recollect.errors import ImportProblem
 from recollect.importers.base import Entry, Problems
 from recollect.importers.json_stream import lines
-from recollect.record import Chunk, Document, Edge, Thread
+from recollect.record import Chunk, Document, Edge, Node, Thread, has_circle
 from recollect.record.wire import from_wire, thread_from_wire
-from recollect.store.transfer import DUMP_VERSION
+from recollect.store.transfer import DUMP_VERSION, DUMP_VERSIONS
 
-Record = Thread | tuple[Document, tuple[Chunk, ...]] | Edge
+Record = Thread | tuple[Document, tuple[Chunk, ...]] | Edge | Node
 
 _BROKEN = (KeyError, TypeError, ValueError, AttributeError)
 
@@ -47,9 +47,10 @@ class Dump:
                     problems.lost(place, line.error or "not a JSON object")
                     continue
                 value = line.value
-                if value.get("recollect_dump", DUMP_VERSION) != DUMP_VERSION:
+                if value.get("recollect_dump", DUMP_VERSION) not in DUMP_VERSIONS:
                     raise ImportProblem(
-                        f"{entry.place} is a dump of version {value['recollect_dump']}; I read version {DUMP_VERSION}.",
+                        f"{entry.place} is a dump of version {value['recollect_dump']}; this Recollect reads "
+                        f"{' and '.join(map(str, DUMP_VERSIONS))}.",
                         hint="Update Recollect: pip install -U recollect",
                     )
                 ended = ended or value.get("type") == "end"
@@ -77,6 +78,9 @@ def _record(value: dict[str, Any]) -> Record | None:
         case "edge":
             edge: Edge = from_wire(Edge, value["edge"])
             return edge
+        case "node":
+            node: Node = from_wire(Node, value["node"])
+            return node
     return None
 
 
@@ -91,9 +95,11 @@ def _fault(thread: Thread) -> str:
     active = {message.id for message in thread.messages if message.active}
     if list(place.values()) != list(range(len(thread.messages))):
         return "its messages are not numbered from 0"
+    if has_circle({message.id: message.parent_id for message in thread.messages}):
+        return "its messages answer each other in a circle"
     for message in thread.messages:
-        if message.parent_id is not None and not place.get(message.parent_id, message.position) < message.position:
-            return f"message {message.position} stands before its parent"
+        if message.parent_id is not None and message.parent_id not in place:
+            return f"message {message.position} answers one that is not in it"
         if message.active and message.parent_id is not None and message.parent_id not in active:
             return f"message {message.position} is active without its parent"
     if thread.messages and thread.conversation.leaf_id not in active:
@@ -105,6 +111,4 @@ def _fault(thread: Thread) -> str:
         return "it names messages that are not in it"
     if not {chunk.parent_id for chunk in thread.chunks} <= place.keys() | {call.id for call in thread.tool_calls}:
         return "it has chunks of what is not in it"
-    if any(not 0 <= window.start <= window.end < len(place) for window in thread.windows):
-        return "a window reaches beyond it"
     return ""

@@ -1,119 +1,151 @@
 """What an imported conversation changes in the store: nothing, something new, or an edit.
 
 Nothing that is stored is ever taken away by an import: messages that the new export lacks stay, an older export cannot
-undo a newer one, what the user deleted stays deleted.
+undo a newer one, what the user deleted stays deleted, what was erased stays erased unless it is asked for again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 
-from recollect.importers.assemble import turns_of, windows_of
-from recollect.importers.base import DraftMessage
-from recollect.importers.tree import shape
-from recollect.record import Chunk, Conversation, Message, NodeId, Thread, ToolCall, Turn, Version, utc_now
+from recollect.importers.assemble import turns_of
+from recollect.record import (
+    Chunk,
+    Conversation,
+    Document,
+    Message,
+    NodeId,
+    Thread,
+    ToolCall,
+    Turn,
+    Version,
+    path_to,
+    to_microseconds,
+    utc_now,
+)
 from recollect.record.wire import digest
-from recollect.store.base import Placement, Stand, ThreadChange
+from recollect.store import Mark, Record, Revision
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A change with the conversation as it will then be, and the messages whose passages must be made (again)."""
+    """What to write for a conversation that was at a revision: records to put, marks, and the fingerprint to keep.
 
-    change: ThreadChange
+    `thread` is the conversation as it will then be, `fresh` are the messages whose passages must be made (again).
+    """
+
+    revision: int
+    digest: str | None
     thread: Thread
+    put: tuple[Record, ...]
+    mark: tuple[Mark, ...]
+    added: int
     fresh: tuple[NodeId, ...]
     retitled: bool
 
+    @property
+    def changes(self) -> bool:
+        """Whether it brings anything but the fingerprint."""
+        return bool(self.fresh or self.mark or self.retitled)
 
-def plan(incoming: Thread, stand: Stand | None, load: Callable[[], Thread | None]) -> Plan | None:
-    """What is to be written for an incoming conversation, None where it is stored already just so.
 
-    `stand` is what the store says of it, `load` reads the stored one (only called where there may be a difference).
+def plan(
+    incoming: Thread, revision: Revision | None, load: Callable[[], Thread | None], *, again: bool = False
+) -> Plan | None:
+    """What is to be written for an incoming conversation, None where it is stored already just so, or was erased.
+
+    `revision` is what the store says of it, `load` reads the stored one (only called where there may be a difference).
+    `again` takes back what was erased.
     """
-    mark = digest(incoming)
-    if stand is not None and stand.digest == mark:
+    fingerprint = digest(incoming)
+    if revision is not None and (revision.digest == fingerprint or (revision.erased and not again)):
         return None
-    stored = load() if stand is not None else None
-    if stored is None:
-        change = ThreadChange(
+    stored = load() if revision is not None else None
+    if stored is None or revision is None:
+        records: tuple[Record, ...] = (
             incoming.conversation,
-            base_revision=stand.revision if stand else 0,
-            digest=mark,
-            added=incoming.messages,
-            tool_calls=incoming.tool_calls,
-            turns=incoming.turns,
-            chunks=incoming.chunks,
-            windows=incoming.windows,
+            *incoming.messages,
+            *incoming.tool_calls,
+            *incoming.turns,
+            *incoming.chunks,
         )
-        return Plan(change, incoming, tuple(m.id for m in incoming.messages), retitled=True)
-    assert stand is not None
-    return _merge(incoming, stored, stand, mark)
+        every = tuple(message.id for message in incoming.messages)
+        number = revision.number if revision else 0
+        return Plan(number, fingerprint, incoming, records, (), len(every), every, retitled=True)
+    return _merge(incoming, stored, revision.number, fingerprint, again)
 
 
-def _merge(incoming: Thread, stored: Thread, stand: Stand, mark: str) -> Plan | None:
-    older = _is_older(incoming.conversation, stored.conversation)
+def _merge(incoming: Thread, stored: Thread, revision: int, fingerprint: str, again: bool) -> Plan | None:
+    older = _is_older(incoming.conversation, stored.conversation) and not again
     known = {message.id: message for message in stored.messages}
-    thread = _union(incoming, stored, older)
+    thread = _union(incoming, stored, older, again)
     if not older and digest(thread) == digest(stored):
         # Equal but for what is ours (deletions, versions): remember that this export holds nothing new.
-        change = ThreadChange(thread.conversation, base_revision=stand.revision, digest=mark)
-        return Plan(change, thread, (), retitled=False)
-    messages = thread.messages
-    added = [m for m in messages if m.id not in known]
+        return Plan(revision, fingerprint, thread, (thread.conversation,), (), 0, (), retitled=False)
+    added = [m for m in thread.messages if m.id not in known]
     if older and not added:
         return None
-    edited = [m for m in messages if m.id in known and not _same(m, known[m.id])]
-    moved = [
-        Placement(m.id, m.position, m.active)
-        for m in messages
-        if m.id in known and (m.position, m.active) != (known[m.id].position, known[m.id].active)
-    ]
+    edited = [m for m in thread.messages if m.id in known and replace(m, active=known[m.id].active) != known[m.id]]
     calls_before = {call.id: call for call in stored.tool_calls}
     calls = [call for call in thread.tool_calls if call != calls_before.get(call.id)]
+    turns_before = {turn.id: turn for turn in stored.turns}
+    turns = [turn for turn in thread.turns if turn != turns_before.get(turn.id)]
+    put = {m.id for m in (*added, *edited)}
+    written = put | {call.id for call in calls}
     fresh = dict.fromkeys([*(m.id for m in (*added, *edited)), *(call.message_id for call in calls)])
-    cut = fresh.keys() | {call.id for call in calls}
-    change = ThreadChange(
-        thread.conversation,
-        base_revision=stand.revision,
-        digest=None if older else mark,
-        added=added,
-        edited=edited,
-        moved=moved,
-        tool_calls=calls,
-        turns=thread.turns,
-        chunks=[chunk for chunk in thread.chunks if chunk.parent_id in cut],
-        windows=thread.windows,
-        window_count=len(thread.windows),
+    return Plan(
+        revision,
+        None if older else fingerprint,
+        thread,
+        put=(
+            thread.conversation,
+            *added,
+            *edited,
+            *calls,
+            *turns,
+            *(chunk for chunk in thread.chunks if chunk.parent_id in written),
+        ),
+        mark=_switched([m for m in thread.messages if m.id in known and m.id not in put], known),
+        added=len(added),
+        fresh=tuple(fresh),
+        retitled=thread.conversation.title != stored.conversation.title,
     )
-    return Plan(change, thread, tuple(fresh), retitled=thread.conversation.title != stored.conversation.title)
 
 
-def _union(incoming: Thread, stored: Thread, older: bool) -> Thread:
-    """The conversation with everything of both; where they differ, the newer one counts."""
+def _switched(messages: Sequence[Message], known: Mapping[NodeId, Message]) -> tuple[Mark, ...]:
+    """The marks that bring the active path where it now leads."""
+    changed = [m for m in messages if m.active != known[m.id].active]
+    marks = [Mark(ids=[m.id for m in changed if m.active is active], active=active) for active in (True, False)]
+    return tuple(mark for mark in marks if mark.ids)
+
+
+def _union(incoming: Thread, stored: Thread, older: bool, again: bool) -> Thread:
+    """The conversation with everything of both; where they differ, the newer one counts.
+
+    What is stored keeps its position, what is new comes after it.
+    """
     known = {message.id: message for message in stored.messages}
     seen = {message.id for message in incoming.messages}
     merged = [
-        known[m.id] if older and m.id in known else _updated(m, known.get(m.id), incoming) for m in incoming.messages
+        known[m.id] if older and m.id in known else _updated(m, known.get(m.id), incoming, again)
+        for m in incoming.messages
     ]
     kept = [message for message in stored.messages if message.id not in seen]
     conversation = _conversation(incoming.conversation, stored.conversation, older)
-    messages, windows = merged, incoming.windows
-    if kept or older:
-        leaf = _leaf([*merged, *kept], conversation.leaf_id, stored.conversation.leaf_id)
-        messages, end = _arranged([*merged, *kept], stored, leaf)
-        conversation = replace(conversation, leaf_id=end)
-        windows = windows_of(messages, conversation.id)
+    messages, leaf = _placed([*merged, *kept], known, conversation.leaf_id, stored.conversation.leaf_id)
+    conversation = replace(conversation, leaf_id=leaf)
     first, second = (incoming, stored) if older else (stored, incoming)
     calls = {call.id: call for call in (*first.tool_calls, *second.tool_calls)}
+    gone = {message.id for message in messages if message.erased}
+    calls = {call.id: call for call in calls.values() if call.message_id not in gone}
     return Thread(
         conversation,
         tuple(messages),
         tuple(calls.values()),
         _turns(messages, stored.turns),
         _chunks(incoming, stored, messages, calls),
-        windows,
     )
 
 
@@ -121,10 +153,12 @@ def _is_older(incoming: Conversation, stored: Conversation) -> bool:
     return bool(incoming.updated and stored.updated and incoming.updated < stored.updated)
 
 
-def _updated(new: Message, old: Message | None, incoming: Thread) -> Message:
-    """The new wording with the old ones kept; a deletion stays."""
-    if old is None:
+def _updated(new: Message, old: Message | None, incoming: Thread, again: bool) -> Message:
+    """The new wording with the old ones kept; a deletion stays, and so does an erasing."""
+    if old is None or (old.erased and again):
         return new
+    if old.erased:
+        return old
     versions = _history(new, old)
     if new.content != old.content:
         if len(new.versions) <= len(old.versions) and _was(new.content, old):
@@ -137,7 +171,20 @@ def _updated(new: Message, old: Message | None, incoming: Thread) -> Message:
     return replace(new, versions=versions, deleted=old.deleted or new.deleted)
 
 
-def _history(new: Message, old: Message) -> tuple[Version, ...]:
+def updated(new: Document, old: Document | None, *, now: datetime, again: bool) -> Document | None:
+    """The document to write, None where nothing is new. An earlier text of it is nothing new; what it said is kept."""
+    if old is None or (old.erased and again):
+        return new
+    if old.erased or any(version.content == new.content for version in old.versions):
+        return None
+    versions = _history(new, old)
+    if new.content != old.content and not any(version.content == old.content for version in versions):
+        versions = (*versions, Version(old.content, new.created or now))
+    merged = replace(new, versions=versions)
+    return merged if merged != old else None
+
+
+def _history(new: Message | Document, old: Message | Document) -> tuple[Version, ...]:
     if set(old.versions) <= set(new.versions):
         return new.versions
     return (*old.versions, *(version for version in new.versions if version not in old.versions))
@@ -148,10 +195,6 @@ def _was(content: str, message: Message) -> bool:
     return any(version.content == content for version in message.versions)
 
 
-def _same(a: Message, b: Message) -> bool:
-    return replace(a, position=0, active=True) == replace(b, position=0, active=True)
-
-
 def _conversation(incoming: Conversation, stored: Conversation, older: bool) -> Conversation:
     if older:
         return stored
@@ -159,44 +202,60 @@ def _conversation(incoming: Conversation, stored: Conversation, older: bool) -> 
         incoming,
         title=incoming.title or stored.title,
         created=incoming.created or stored.created,
-        deleted=stored.deleted,
+        deleted=stored.deleted and not stored.erased,
         metadata={**stored.metadata, **incoming.metadata},
     )
 
 
-def _leaf(messages: Sequence[Message], leaf: NodeId | None, stored: NodeId | None) -> NodeId | None:
-    """The end of the active path; where the stored one only goes on from it, that stays."""
-    above = {message.id: message.parent_id for message in messages}
-    at = stored
-    while at is not None and at != leaf:
-        at = above.get(at)
-    return leaf if at is None else stored
+def _placed(
+    messages: Sequence[Message], known: Mapping[NodeId, Message], leaf: NodeId | None, stored_leaf: NodeId | None
+) -> tuple[list[Message], NodeId | None]:
+    """The messages in their places with the active path marked, and where that ends.
 
-
-def _arranged(messages: Sequence[Message], stored: Thread, leaf: NodeId | None) -> tuple[list[Message], NodeId | None]:
-    """The union of both in one reading order."""
-    place = {message.id: message.position for message in stored.messages}
-    ordered = sorted(messages, key=lambda m: place.get(m.id, len(place) + m.position))
-    drafts = [
-        DraftMessage(m.role, "-", source_id=m.id, parent=m.parent_id, timestamp=m.timestamp)  # no message is left out
-        for m in ordered
-    ]
-    formed = shape(drafts, linear=False, leaf=leaf)
-    by_id = {message.id: message for message in ordered}
+    It ends at the incoming leaf; where the stored one only goes on from there, at that.
+    """
+    parents = {message.id: message.parent_id for message in messages}
+    end = _end(messages, parents, leaf, stored_leaf)
+    path = set(path_to(end, parents))
+    new = [message for message in messages if message.id not in known]
+    place = {message.id: len(known) + index for index, message in enumerate(new)}
     placed = [
-        replace(by_id[NodeId(p.draft.source_id or "")], position=position, active=p.active)
-        for position, p in enumerate(formed.placed)
+        replace(
+            message,
+            position=known[message.id].position if message.id in known else place[message.id],
+            active=message.id in path,
+        )
+        for message in messages
     ]
-    return placed, placed[formed.leaf].id if formed.leaf is not None else None
+    return sorted(placed, key=lambda message: message.position), end
+
+
+def _end(
+    messages: Sequence[Message], parents: Mapping[NodeId, NodeId | None], leaf: NodeId | None, stored: NodeId | None
+) -> NodeId | None:
+    if leaf in parents and leaf not in path_to(stored, parents):
+        return leaf
+    if stored in parents:
+        return stored
+    inner = set(parents.values())
+    ends = [message for message in messages if message.id not in inner]
+    newest = max(ends, key=lambda m: (to_microseconds(m.timestamp) or 0, m.position), default=None)
+    return newest.id if newest else None
 
 
 def _turns(messages: Sequence[Message], stored: Sequence[Turn]) -> tuple[Turn, ...]:
-    """The turns of the union; what chat has written into stored ones stays."""
+    """The turns of the union; what chat has written into stored ones stays, and so do their places."""
     known = {turn.id: turn for turn in stored}
-    return tuple(
-        replace(known[turn.id], position=turn.position, response_ids=turn.response_ids) if turn.id in known else turn
-        for turn in turns_of(messages)
-    )
+    made = turns_of(messages)
+    new = [turn.id for turn in made if turn.id not in known]
+    place = {turn_id: len(known) + index for index, turn_id in enumerate(new)}
+    turns = [
+        replace(known[turn.id], response_ids=turn.response_ids)
+        if turn.id in known
+        else replace(turn, position=place[turn.id])
+        for turn in made
+    ]
+    return tuple(sorted(turns, key=lambda turn: (turn.position, turn.id)))
 
 
 def _chunks(
@@ -205,10 +264,11 @@ def _chunks(
     """The chunks of each text from the side that the text comes from."""
     texts = {message.id: (message.content, message.parts) for message in messages}
     taken = {message.id for message in incoming.messages if texts[message.id] == (message.content, message.parts)}
-    taken |= {call.id for call in incoming.tool_calls if calls[call.id].result == call.result}
+    taken |= {call.id for call in incoming.tool_calls if call.id in calls and calls[call.id].result == call.result}
+    there = texts.keys() | calls.keys()
     return tuple(
         chunk
         for chunks, ours in ((stored.chunks, False), (incoming.chunks, True))
         for chunk in chunks
-        if (chunk.parent_id in taken) == ours
+        if (chunk.parent_id in taken) == ours and chunk.parent_id in there
     )

@@ -1,5 +1,6 @@
 """What is remembered. Imports nothing of ours but the errors."""
 
+from recollect.record.derived import Node, NodeKind, Origin
 from recollect.record.ids import DEFAULT_NAMESPACE, Namespace, NodeId, namespace, new_id, stable_id
 from recollect.record.nodes import (
     NOTHING,
@@ -20,6 +21,7 @@ from recollect.record.nodes import (
     Window,
 )
 from recollect.record.time import from_microseconds, iso, parse_time, to_microseconds, utc_now
+from recollect.record.tree import has_circle, path_to, reading_order
 
 __all__ = [
     "DEFAULT_NAMESPACE",
@@ -32,7 +34,10 @@ __all__ = [
     "Message",
     "Metadata",
     "Namespace",
+    "Node",
     "NodeId",
+    "NodeKind",
+    "Origin",
     "Part",
     "PartKind",
     "Role",
@@ -42,10 +47,13 @@ __all__ = [
     "Version",
     "Window",
     "from_microseconds",
+    "has_circle",
     "iso",
     "namespace",
     "new_id",
     "parse_time",
+    "path_to",
+    "reading_order",
     "stable_id",
     "to_microseconds",
     "utc_now",

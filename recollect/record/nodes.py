@@ -91,10 +91,11 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One utterance. `position` counts the messages of the conversation in reading order, from 0.
+    """One utterance. `position` counts the messages of the conversation as they came, from 0, and never changes.
 
-    `parent_id` makes the conversation a tree (regenerations, edits); `active` says whether it lies on the path
-    that is shown first. `tokens` is an estimate of the packaged tokenizer.
+    `parent_id` makes the conversation a tree (regenerations, edits), parents before their children; `active` says
+    whether it lies on the path that is shown first. `tokens` is an estimate of the packaged tokenizer. Of an `erased`
+    message nothing is left but its place.
     """
 
     id: NodeId
@@ -114,6 +115,7 @@ class Message:
     metadata: Metadata = NOTHING
     versions: tuple[Version, ...] = ()
     deleted: bool = False
+    erased: bool = False
 
     @property
     def edited(self) -> bool:
@@ -168,7 +170,9 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """A run of messages of the active path, first and last position included [0]."""
+    """A run of messages by position, first and last included [0]. Never stored: it follows from the number of messages
+    (`recollect.text.windows`).
+    """
 
     conversation_id: NodeId
     index: int
@@ -189,11 +193,14 @@ class Conversation:
     leaf_id: NodeId | None = None
     metadata: Metadata = NOTHING
     deleted: bool = False
+    erased: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A file of a knowledge base (a project's instructions and files), searched by its chunks."""
+    """A file of a knowledge base (a project's instructions and files), searched by its chunks. `versions` are what it
+    said before.
+    """
 
     id: NodeId
     source: str
@@ -202,16 +209,22 @@ class Document:
     source_id: str | None = None
     created: datetime | None = None
     metadata: Metadata = NOTHING
+    versions: tuple[Version, ...] = ()
+    erased: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A relation between two nodes that no field of theirs already says."""
+    """A relation between two nodes that no field of theirs already says.
+
+    `name` tells relations of one type between the same two apart (RELATED_TO: USES, REPLACES).
+    """
 
     source_id: NodeId
     type: str
     target_id: NodeId
     properties: Metadata = NOTHING
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,4 +236,3 @@ class Thread:
     tool_calls: tuple[ToolCall, ...] = ()
     turns: tuple[Turn, ...] = ()
     chunks: tuple[Chunk, ...] = field(default=())
-    windows: tuple[Window, ...] = ()

@@ -12,6 +12,7 @@ from typing import Any
 
 import orjson
 
+from recollect.record.derived import Node, NodeKind, Origin
 from recollect.record.nodes import (
     Chunk,
     Conversation,
@@ -26,7 +27,6 @@ from recollect.record.nodes import (
     ToolCall,
     Turn,
     Version,
-    Window,
 )
 from recollect.record.time import from_microseconds, parse_time, to_microseconds
 
@@ -34,17 +34,19 @@ _ENUMS: Mapping[tuple[type, str], type[Enum]] = {
     (Message, "role"): Role,
     (Message, "kind"): Kind,
     (Part, "kind"): PartKind,
+    (Node, "kind"): NodeKind,
+    (Node, "origin"): Origin,
 }
 _LISTS: Mapping[tuple[type, str], type] = {
     (Message, "parts"): Part,
     (Message, "versions"): Version,
+    (Document, "versions"): Version,
     (Thread, "messages"): Message,
     (Thread, "tool_calls"): ToolCall,
     (Thread, "turns"): Turn,
     (Thread, "chunks"): Chunk,
-    (Thread, "windows"): Window,
 }
-_TIMES = frozenset({"timestamp", "created", "updated", "replaced_at"})
+_TIMES = frozenset({"timestamp", "created", "updated", "replaced_at", "valid_from", "valid_to"})
 _EXPECTED: Mapping[str, type | tuple[type, ...]] = {
     "str": str,
     "NodeId": str,
@@ -102,7 +104,7 @@ def from_wire(kind: type[Any], plain: Mapping[str, Any]) -> Any:
 def thread_to_wire(thread: Thread) -> dict[str, Any]:
     """A conversation with everything in it as one map; messages do not repeat the conversation's id."""
     plain = to_wire(thread.conversation)
-    for name in ("messages", "tool_calls", "turns", "chunks", "windows"):
+    for name in ("messages", "tool_calls", "turns", "chunks"):
         inner = [to_wire(record) for record in getattr(thread, name)]
         for record in inner:
             record.pop("conversation_id", None)
@@ -112,9 +114,9 @@ def thread_to_wire(thread: Thread) -> dict[str, Any]:
 
 def thread_from_wire(plain: Mapping[str, Any]) -> Thread:
     """The inverse of `thread_to_wire`."""
-    owned = {"messages", "tool_calls", "turns", "windows"}
+    owned = {"messages", "tool_calls", "turns"}
     values: dict[str, Any] = {"conversation": from_wire(Conversation, plain)}
-    for name in ("messages", "tool_calls", "turns", "chunks", "windows"):
+    for name in ("messages", "tool_calls", "turns", "chunks"):
         extra = {"conversation_id": plain["id"]} if name in owned else {}
         values[name] = tuple(from_wire(_LISTS[Thread, name], {**inner, **extra}) for inner in plain.get(name, ()))
     return Thread(**values)
@@ -131,7 +133,7 @@ def dumps(plain: Mapping[str, Any]) -> bytes:
     return orjson.dumps(plain, option=orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE | orjson.OPT_NON_STR_KEYS)
 
 
-_RECORDS = (Part, Version, Message, ToolCall, Turn, Chunk, Window, Document, Edge)
+_RECORDS = (Part, Version, Message, ToolCall, Turn, Chunk, Document, Edge, Node)
 
 
 def _plain(value: Any) -> Any:

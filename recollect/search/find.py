@@ -12,27 +12,27 @@ from functools import cached_property
 import numpy as np
 
 from recollect.embedding import QUALITY_TOKENS, Embedder, TokenEmbedder
-from recollect.record import Namespace
 from recollect.search.grouping import Ranked, by_conversation, by_message
 from recollect.search.late import add_late, late_interaction, wanted
 from recollect.search.question import Question, named, read_question, without_names
 from recollect.search.ranker import Scores, own_coverage, score
 from recollect.search.result import SearchResults
+from recollect.search.scan import scanned
 from recollect.search.snippet import surface
 from recollect.search.syntax import Query
 from recollect.search.weights import INSTANT, INSTANT_TOPIC, QUALITY, QUALITY_TOPIC, Weights
-from recollect.store import Store
+from recollect.store import IndexDamaged, Space, View
 from recollect.store.passages import (
     KINDS,
     PEOPLE,
     SAID_KINDS,
     Bool,
+    CandidateQuery,
+    Features,
     Filter,
     Float,
     Int,
-    Lane,
-    Probe,
-    Signals,
+    Partition,
     TokenRows,
 )
 from recollect.text.flags import Flag
@@ -72,29 +72,29 @@ class Search:
 
 
 class Searcher:
-    """Searches one namespace."""
+    """Searches one space."""
 
-    def __init__(
-        self,
-        store: Store,
-        namespace: Namespace,
-        embedder: Embedder,
-        quality: Callable[[], TokenEmbedder],
-    ) -> None:
-        self._store, self._namespace = store, namespace
-        self._embedder, self._quality = embedder, quality
+    def __init__(self, space: Space, embedder: Embedder, quality: Callable[[], TokenEmbedder]) -> None:
+        self._space, self._embedder, self._quality = space, embedder, quality
 
     def __call__(self, search: Search) -> SearchResults:
-        """Finds. Raises InvalidInput for a query without words, StoreError."""
+        """Finds, in one snapshot. Where the index is damaged or not made yet, words in the record are all it goes by.
+
+        Raises StoreError.
+        """
         began = time.perf_counter()
-        found = self._store.at_once(lambda: self._find(search))
+        with self._space.view() as view:
+            try:
+                found = self._find(view, search)
+            except IndexDamaged as damage:
+                found = scanned(view, search.query, search.filter, search.group_by, search.limit, damage.message)
         return replace(found, took_ms=(time.perf_counter() - began) * 1000)
 
-    def _find(self, search: Search) -> SearchResults:
-        asked = _Asked(self, search)
+    def _find(self, view: View, search: Search) -> SearchResults:
+        asked = _Asked(view, self, search)
         ranked = asked.ranked()
         group = by_message if search.group_by == "message" else by_conversation
-        hits = group(self._store, self._namespace, asked.words, asked.phrases, ranked, asked.titles(), search.limit)
+        hits = group(view, asked.words, asked.phrases, ranked, asked.titles(), search.limit)
         return SearchResults(
             query=search.query.text,
             hits=hits,
@@ -105,16 +105,6 @@ class Searcher:
             close=asked.close,
             searched=asked.searched,
         )
-
-    @property
-    def store(self) -> Store:
-        """Where it searches."""
-        return self._store
-
-    @property
-    def namespace(self) -> Namespace:
-        """What it searches."""
-        return self._namespace
 
     def embed(self, text: str) -> Float:
         """The vector of a text, as the store's passages have it."""
@@ -127,17 +117,17 @@ class Searcher:
 
 
 class _Asked:
-    """One question under way."""
+    """One question under way, in one view."""
 
-    def __init__(self, searcher: Searcher, search: Search) -> None:
-        self._searcher, self._search = searcher, search
-        store, namespace = searcher.store, searcher.namespace
-        self.question: Question = read_question(search.query.text, years=store.years(namespace))
+    def __init__(self, view: View, searcher: Searcher, search: Search) -> None:
+        self._view, self._searcher, self._search = view, searcher, search
+        vocabulary = view.vocabulary()
+        self.question: Question = read_question(search.query.text, years=vocabulary.years())
         quoted = tuple(words for phrase in search.query.phrases if (words := surface(phrase)))
         # Among typed words quotes demand; in a sentence they are titles and sayings, which the answer need not repeat.
         self.phrases = () if self.question.is_sentence else quoted
         self._quoted = quoted if self.question.is_sentence else ()
-        self.names = named(self.question.clean, store.speakers(namespace))
+        self.names = named(self.question.clean, vocabulary.speakers())
         self.mode, self.searched, self.close = "instant", 0, True
         self._unknown: tuple[str, ...] = ()
         self.words: tuple[str, ...] = tuple(self.question.terms)
@@ -147,21 +137,21 @@ class _Asked:
     def ranked(self) -> list[Ranked]:
         """Passages, best first. What nobody said comes among the rest where its kind is asked for, else after it."""
         kinds = set(self._search.filter.kinds)
-        said = self._lane(Lane.SAID) if not kinds or kinds & set(SAID_KINDS) else []
+        said = self._partition(Partition.SAID) if not kinds or kinds & set(SAID_KINDS) else []
         if kinds - set(SAID_KINDS):
-            return sorted([*said, *self._lane(Lane.OTHER)], key=lambda entry: -entry.score)
+            return sorted([*said, *self._partition(Partition.OTHER)], key=lambda entry: -entry.score)
         if self._is_typed() and not self.close and not any(entry.share > 0 for entry in said):
             said = []  # words that nobody used, and nothing like them: that is nothing, not something vaguely alike
         if kinds or (said and not self._is_typed()) or any(entry.share >= _ALL for entry in said):
             return said
-        other = [entry for entry in self._lane(Lane.OTHER) if entry.share >= _ALL or not said]
+        other = [entry for entry in self._partition(Partition.OTHER) if entry.share >= _ALL or not said]
         return [entry for entry in said if entry.share > 0] + other if other else said
 
-    def _lane(self, lane: Lane) -> list[Ranked]:
-        signals = self._signals(lane)
+    def _partition(self, partition: Partition) -> list[Ranked]:
+        signals = self._signals(partition)
         if not len(signals):
             return []
-        if lane == Lane.SAID and self.question.terms:
+        if partition == Partition.SAID and self.question.terms:
             self.close = _likelihood(signals) >= _CLOSE
         scores = self._scores(signals, INSTANT if self.question.is_personal else INSTANT_TOPIC)
         order = np.argsort(-scores.total, kind="stable")
@@ -173,7 +163,7 @@ class _Asked:
         matching = order[self._matches(signals)[order]]
         return _ranked(signals, scores, matching[: _RANKED * self._search.limit])
 
-    def _scores(self, signals: Signals, weights: Weights) -> Scores:
+    def _scores(self, signals: Features, weights: Weights) -> Scores:
         scores = score(signals, self.question, weights)
         if self._is_typed():
             scores.add("all words", _ALL_WORDS * own_coverage(signals) ** 2)
@@ -188,7 +178,7 @@ class _Asked:
         q = self.question
         return len(q.terms) <= _FEW_TERMS and not q.is_sentence
 
-    def _matches(self, signals: Signals) -> Bool:
+    def _matches(self, signals: Features) -> Bool:
         """Which passages have anything to do with the question at all."""
         if self.phrases and not self.question.terms:
             return np.ones(len(signals), bool)
@@ -196,29 +186,29 @@ class _Asked:
             return (own_coverage(signals) > 0) | (signals.windows >= _LIKE) | signals.sought
         return np.ones(len(signals), bool)
 
-    def _signals(self, lane: Lane) -> Signals:
-        probe = self._probe(lane)
-        signals = self._searcher.store.signals(self._searcher.namespace, probe)
+    def _signals(self, partition: Partition) -> Features:
+        asked = self._asked(partition)
+        signals = self._view.candidates(asked)
         self.searched += signals.size
         unknown = [i for i, n in enumerate(signals.frequencies) if n == 0]
-        if lane == Lane.SAID:
+        if partition == Partition.SAID:
             self._unknown = tuple(self.question.terms[i] for i in unknown)
-        groups = self._with_compounds(probe, unknown if self.question.is_english else range(len(probe.terms)))
-        if groups != probe.terms:
+        groups = self._with_compounds(asked, unknown if self.question.is_english else range(len(asked.terms)))
+        if groups != asked.terms:
             self.words = tuple({term for group in groups for term, _ in group})
-            signals = self._searcher.store.signals(self._searcher.namespace, replace(probe, terms=groups))
+            signals = self._view.candidates(replace(asked, terms=groups))
         return signals
 
-    def _probe(self, lane: Lane) -> Probe:
+    def _asked(self, partition: Partition) -> CandidateQuery:
         q = self.question
         weights = INSTANT
         speaker, weight = None, 0.0
         if self.names:
             speaker = min(self.names, key=lambda name: self.names[name])
             weight = weights.only_speaker if len(self.names) == 1 else weights.first_speaker
-        similarity, pieces = self._similarity(lane)
-        return Probe(
-            lane=lane,
+        similarity, pieces = self._similarity(partition)
+        return CandidateQuery(
+            partition=partition,
             terms=tuple(((term, 1.0),) for term in q.terms),
             vector=self._vector,
             similarity=similarity,
@@ -226,7 +216,7 @@ class _Asked:
             phrases=self.phrases,
             excluded=tuple(words for text in self._search.query.excluded if (words := surface(text))),
             sought=self._sought(),
-            filter=self._filter(lane),
+            filter=self._filter(partition),
             speaker=speaker,
             speaker_weight=weight,
             spans=tuple((_day(span.start), _day(span.end)) for span in q.dates),
@@ -238,42 +228,43 @@ class _Asked:
         typed = (surface(word) for word in self._search.query.text.split() if is_identifier(word))
         return (*(words for words in typed if len(words) > 1), *self._quoted)
 
-    def _filter(self, lane: Lane) -> Filter:
+    def _filter(self, partition: Partition) -> Filter:
         wanted = self._search.filter
-        own = [k for k in wanted.kinds if (k in SAID_KINDS) == (lane == Lane.SAID)]
+        own = [k for k in wanted.kinds if (k in SAID_KINDS) == (partition == Partition.SAID)]
         return replace(wanted, kinds=tuple(own))
 
-    def _with_compounds(self, probe: Probe, places: Sequence[int] | range) -> tuple[tuple[tuple[str, float], ...], ...]:
-        groups = list(probe.terms)
+    def _with_compounds(
+        self, asked: CandidateQuery, places: Sequence[int] | range
+    ) -> tuple[tuple[tuple[str, float], ...], ...]:
+        groups = list(asked.terms)
         for place in places:
             term = self.question.terms[place]
-            similar = self._searcher.store.similar_terms(self._searcher.namespace, term)
+            similar = self._view.vocabulary().compounds(term)
             groups[place] = ((term, 1.0), *((other, _COMPOUND_WEIGHT) for other in similar))
         return tuple(groups)
 
     # --- quality ---------------------------------------------------------------------------------------------------
-    def _similarity(self, lane: Lane) -> tuple[Float | None, tuple[int, ...]]:
-        if lane != Lane.SAID or self._search.mode == "instant":
+    def _similarity(self, partition: Partition) -> tuple[Float | None, tuple[int, ...]]:
+        if partition != Partition.SAID or self._search.mode == "instant":
             return None, ()
-        if not self._searcher.store.has_quality(self._searcher.namespace):
+        if not self._view.index().quality:
             return None, ()
         clean = without_names(self.question.clean, self.names)
         vectors, tokens = self._searcher.quality().embed_with_tokens([clean], max_tokens=64)
         self._tokens = tokens[0]
         return vectors[0], tuple(int(piece) for piece in tokens[0].ids)
 
-    def _late(self, signals: Signals, best: Int) -> tuple[Scores, Int] | None:
+    def _late(self, signals: Features, best: Int) -> tuple[Scores, Int] | None:
         """The scores of the quality mode and the order of the best; None where too many token vectors are missing."""
-        store, namespace = self._searcher.store, self._searcher.namespace
         needed = wanted(signals, best)
-        rows = store.token_rows(namespace, needed)
-        missing = [number for number in needed if number not in rows]
+        texts = self._view.passages(needed, tokens=True)
+        rows = {text.number: text.tokens for text in texts if text.tokens is not None}
+        missing = [text for text in texts if text.tokens is None]
         if len(missing) > max(_MISSING_TOKENS, len(needed) // 10):
             return None
         if 0 < len(missing) <= _MISSING_TOKENS:
-            texts = store.passage_texts(namespace, missing)
-            made = self._searcher.quality().token_embed([text.text for text in texts], max_tokens=QUALITY_TOKENS)
-            rows.update({t.number: TokenRows(m.ids, m.vectors) for t, m in zip(texts, made, strict=True)})
+            made = self._searcher.quality().token_embed([text.text for text in missing], max_tokens=QUALITY_TOKENS)
+            rows.update({t.number: TokenRows(m.ids, m.vectors) for t, m in zip(missing, made, strict=True)})
         weights = QUALITY if self.question.is_personal else QUALITY_TOPIC
         scores = self._scores(signals, weights)
         self._rescale(scores)
@@ -282,7 +273,7 @@ class _Asked:
         return scores, best[np.argsort(-scores.total[best], kind="stable")]
 
     def _rescale(self, scores: Scores) -> None:
-        """The probe weighs speaker and dates for the instant mode; the quality mode weighs them differently."""
+        """The asked weighs speaker and dates for the instant mode; the quality mode weighs them differently."""
         factors = {}
         if self.names:
             only = len(self.names) == 1
@@ -302,7 +293,7 @@ class _Asked:
         signals = self._titles
         share = own_coverage(signals)
         found = np.flatnonzero(share >= _TITLE_SHARE)
-        texts = self._searcher.store.passage_texts(self._searcher.namespace, [int(n) for n in signals.passages[found]])
+        texts = self._view.passages([int(n) for n in signals.passages[found]])
         asked = set(self.question.terms)
         bonus = {t.number: len(asked & set(terms(t.text))) / (len(set(terms(t.text))) or 1) for t in texts}
         return {
@@ -312,11 +303,16 @@ class _Asked:
         }
 
     @cached_property
-    def _titles(self) -> Signals:
-        probe = replace(
-            self._probe(Lane.TITLE), filter=self._filter_titles(), similarity=None, speaker=None, spans=(), pool=_TITLES
+    def _titles(self) -> Features:
+        asked = replace(
+            self._asked(Partition.TITLE),
+            filter=self._filter_titles(),
+            similarity=None,
+            speaker=None,
+            spans=(),
+            pool=_TITLES,
         )
-        return self._searcher.store.signals(self._searcher.namespace, probe)
+        return self._view.candidates(asked)
 
     def _title_meaning(self, conversations: Int) -> Float:
         """How near in meaning the titles of these conversations are, as a cosine above the least; 0 for a mere date."""
@@ -350,13 +346,13 @@ class _Asked:
         suggested = self._search.query.text
         for unknown in self._unknown:
             typed = next((word for word in words(suggested) if unknown in terms(word)), None)
-            near = self._searcher.store.nearest_word(self._searcher.namespace, typed) if typed else None
+            near = self._view.vocabulary().nearest(typed) if typed else None
             if near and typed:
                 suggested = re.sub(re.escape(typed), near, suggested, flags=re.IGNORECASE)
         return suggested if suggested != self._search.query.text else None
 
 
-def _ranked(signals: Signals, scores: Scores, order: Int) -> list[Ranked]:
+def _ranked(signals: Features, scores: Scores, order: Int) -> list[Ranked]:
     columns = (order, signals.passages[order], signals.messages[order], signals.conversations[order])
     figures = (signals.kinds[order], scores.total[order], own_coverage(signals)[order])
     values = zip(*(column.tolist() for column in (*columns, *figures)), strict=True)
@@ -384,9 +380,9 @@ class _Terms(Mapping[str, float]):
         return sum(1 for _ in self)
 
 
-def _likelihood(signals: Signals) -> float:
-    """How likely the lane holds an answer at all (RANKING.md 3): from the best share of the words, how many of them are
-    known, and the best cosine, in absolute values.
+def _likelihood(signals: Features) -> float:
+    """How likely the partition holds an answer at all (RANKING.md 3): from the best share of the words, how many of
+    them are known, and the best cosine, in absolute values.
     """
     known = float((signals.frequencies > 0).mean())
     logit = 3.2 * float(own_coverage(signals).max()) + 1.0 * known + 5.4 * float(signals.dense.max()) - 4.6

@@ -6,11 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from recollect.record import Kind, Message, Namespace, NodeId, Role, Window
+from recollect.record import Conversation, Kind, Message, NodeId, Role, Window
 from recollect.search.result import Hit, MessageHit, Why
 from recollect.search.snippet import excerpt, excerpt_and_words, words_in
-from recollect.store import Outline, Span, Store
+from recollect.store import View
 from recollect.store.passages import Owner, PassageText
+from recollect.text.windows import windows_around
 
 _MESSAGES_SHOWN = 4  # a conversation
 _NEAR_BEST = 0.4  # a message is shown beside its conversation's best if it reaches so much of its score
@@ -43,8 +44,7 @@ class _Found:
 
 
 def by_message(
-    store: Store,
-    namespace: Namespace,
+    view: View,
     wanted: Sequence[str],
     phrases: Sequence[Sequence[str]],
     ranked: Sequence[Ranked],
@@ -52,15 +52,14 @@ def by_message(
     limit: int,
 ) -> tuple[Hit, ...]:
     """One result a message, in order of rank."""
-    found = _with_texts(store, namespace, _one_a_message(ranked)[:limit])
-    shown = _hits(store, namespace, found, wanted, phrases)
+    found = _with_texts(view, _one_a_message(ranked)[:limit])
+    shown = _hits(view, found, wanted, phrases)
     groups = [(f.ranked.score, [shown[f.text.message_id]]) for f in found if f.text.message_id in shown]
-    return _conversation_hits(store, namespace, groups)
+    return _conversation_hits(view, groups)
 
 
 def by_conversation(
-    store: Store,
-    namespace: Namespace,
+    view: View,
     wanted: Sequence[str],
     phrases: Sequence[Sequence[str]],
     ranked: Sequence[Ranked],
@@ -84,22 +83,18 @@ def by_conversation(
         for rank, entry in groups.get(number, [])[:_MESSAGES_SHOWN]
         if _of_its_own(entry) >= _least(_of_its_own(groups[number][0][1]))
     ]
-    found = [
-        _Found(rank, entry, text)
-        for (rank, entry), text in _pairs(store, namespace, chosen)
-        if text.message_id is not None
-    ]
-    shown = _hits(store, namespace, found, wanted, phrases)
+    found = [_Found(rank, entry, text) for (rank, entry), text in _pairs(view, chosen) if text.message_id is not None]
+    shown = _hits(view, found, wanted, phrases)
     results = []
     for number in order:
         of_group = [
             shown[f.text.message_id] for f in found if f.ranked.conversation == number and f.text.message_id in shown
         ]
         if not of_group and number in titles:
-            of_group = _title_hits(store, namespace, titles[number][0], best[number], wanted)
+            of_group = _title_hits(view, titles[number][0], best[number], wanted)
         if of_group:
             results.append((best[number], of_group))
-    return _conversation_hits(store, namespace, results)
+    return _conversation_hits(view, results)
 
 
 def _of_its_own(entry: Ranked) -> float:
@@ -123,28 +118,25 @@ def _one_a_message(ranked: Sequence[Ranked]) -> list[Ranked]:
     return kept
 
 
-def _with_texts(store: Store, namespace: Namespace, ranked: Sequence[Ranked]) -> list[_Found]:
-    return [_Found(rank, entry, text) for (rank, entry), text in _pairs(store, namespace, list(enumerate(ranked)))]
+def _with_texts(view: View, ranked: Sequence[Ranked]) -> list[_Found]:
+    return [_Found(rank, entry, text) for (rank, entry), text in _pairs(view, list(enumerate(ranked)))]
 
 
-def _pairs(
-    store: Store, namespace: Namespace, ranked: Sequence[tuple[int, Ranked]]
-) -> list[tuple[tuple[int, Ranked], PassageText]]:
-    texts = {t.number: t for t in store.passage_texts(namespace, [entry.passage for _, entry in ranked])}
+def _pairs(view: View, ranked: Sequence[tuple[int, Ranked]]) -> list[tuple[tuple[int, Ranked], PassageText]]:
+    texts = {t.number: t for t in view.passages([entry.passage for _, entry in ranked])}
     return [((rank, entry), texts[entry.passage]) for rank, entry in ranked if entry.passage in texts]
 
 
 def _hits(
-    store: Store,
-    namespace: Namespace,
+    view: View,
     found: Sequence[_Found],
     wanted: Sequence[str],
     phrases: Sequence[Sequence[str]],
 ) -> dict[NodeId | None, MessageHit]:
     ids = [f.text.message_id for f in found if f.text.message_id is not None]
-    messages = {message.id: message for message in store.messages(namespace, ids)}
+    messages = {message.id: message for message in view.get(Message, ids)}
     first = {f.ranked.conversation: f.text.message_id for f in reversed(found)}  # the best of each conversation
-    beside = _beside(store, namespace, [m for m in messages.values() if m.id in first.values()])
+    beside = _beside(view, [m for m in messages.values() if m.id in first.values()])
     hits: dict[NodeId | None, MessageHit] = {}
     for f in found:
         message = messages.get(f.text.message_id) if f.text.message_id else None
@@ -159,7 +151,7 @@ def _found_in(found: _Found) -> str:
     return "tool" if found.text.owner == Owner.TOOL_CALL else found.ranked.kind
 
 
-def _beside(store: Store, namespace: Namespace, messages: Iterable[Message]) -> dict[NodeId, Message]:
+def _beside(view: View, messages: Iterable[Message]) -> dict[NodeId, Message]:
     """The answer to what a user said, the question that an assistant answered (RANKING.md 4), by the message's id."""
     said = sorted((m for m in messages if m.kind is Kind.SAID), key=lambda m: (m.conversation_id, m.position))
     spans = [
@@ -167,7 +159,7 @@ def _beside(store: Store, namespace: Namespace, messages: Iterable[Message]) -> 
         for conversation_id, group in groupby(said, key=lambda m: m.conversation_id)
         for first, last in _joined(_looked_at(message) for message in group)
     ]
-    near = {(m.conversation_id, m.position): m for m in store.around(namespace, spans)} if spans else {}
+    near = {(m.conversation_id, m.position): m for m in view.around(spans)} if spans else {}
     found = ((message.id, _answer_or_question(message, near)) for message in said)
     return {message_id: other for message_id, other in found if other is not None}
 
@@ -193,7 +185,7 @@ def _answer_or_question(message: Message, near: Mapping[tuple[NodeId, int], Mess
     by_user = message.role is Role.USER
     places = range(first, last + 1) if by_user else range(last, first - 1, -1)
     for other in (near.get((message.conversation_id, place)) for place in places):
-        if other is None or other.kind is not Kind.SAID:
+        if other is None or other.kind is not Kind.SAID or other.deleted:
             continue
         if by_user and other.role is not Role.USER and other.active == message.active:
             return other
@@ -202,42 +194,31 @@ def _answer_or_question(message: Message, near: Mapping[tuple[NodeId, int], Mess
     return None
 
 
-def _conversation_hits(
-    store: Store, namespace: Namespace, groups: Sequence[tuple[float, Sequence[MessageHit]]]
-) -> tuple[Hit, ...]:
+def _conversation_hits(view: View, groups: Sequence[tuple[float, Sequence[MessageHit]]]) -> tuple[Hit, ...]:
     """A result a group: its score and its messages, which are of one conversation."""
-    spans: dict[NodeId, Span] = {}
-    for message in (hit.message for _, hits in groups for hit in hits):
-        conversation_id, at = message.conversation_id, message.position
-        _, first, last = spans.get(conversation_id, (conversation_id, at, at))
-        spans[conversation_id] = (conversation_id, min(first, at), max(last, at))
-    outlines = store.outlines(namespace, list(spans.values()))
+    ids = list(dict.fromkeys(hits[0].message.conversation_id for _, hits in groups))
+    conversations = {conversation.id: conversation for conversation in view.get(Conversation, ids)}
+    sizes = view.sizes(ids)
     return tuple(
-        _conversation_hit(outlines[conversation_id], hits, score)
+        Hit(
+            conversation=conversations[conversation_id],
+            message_count=sizes[conversation_id][0],
+            score=score,
+            window=_best_window(hits, sizes[conversation_id][1]),
+            messages=tuple(sorted(hits, key=lambda hit: hit.message.position)),
+        )
         for score, hits in groups
         for conversation_id in [hits[0].message.conversation_id]
-        if conversation_id in outlines
+        if conversation_id in conversations
     )
 
 
-def _conversation_hit(outline: Outline, hits: Sequence[MessageHit], score: float) -> Hit:
-    return Hit(
-        conversation=outline.conversation,
-        message_count=outline.message_count,
-        score=score,
-        window=_best_window(outline.windows, hits),
-        messages=tuple(sorted(hits, key=lambda hit: hit.message.position)),
-    )
-
-
-def _best_window(windows: Sequence[Window], hits: Sequence[MessageHit]) -> Window:
+def _best_window(hits: Sequence[MessageHit], count: int) -> Window:
     """The window that holds the best message, and of those the one whose messages scored highest together."""
     best = max(hits, key=lambda hit: hit.score)
     at = best.message.position
-    around = [window for window in windows if window.start <= at <= window.end]
-    if not around:  # a message of another branch lies in no window
-        return Window(best.message.conversation_id, -1, at, at)
     lowest = min(hit.score for hit in hits)
+    around = [Window(best.message.conversation_id, index, *span) for index, span in windows_around(at, count)]
 
     def value(window: Window) -> tuple[float, int]:
         inside = [hit.score - lowest + 1 for hit in hits if window.start <= hit.message.position <= window.end]
@@ -246,14 +227,12 @@ def _best_window(windows: Sequence[Window], hits: Sequence[MessageHit]) -> Windo
     return max(around, key=value)
 
 
-def _title_hits(
-    store: Store, namespace: Namespace, passage: int, score: float, wanted: Sequence[str]
-) -> list[MessageHit]:
+def _title_hits(view: View, passage: int, score: float, wanted: Sequence[str]) -> list[MessageHit]:
     """A conversation found by its title alone is shown by its first message."""
-    texts = store.passage_texts(namespace, [passage])
+    texts = view.passages([passage])
     if not texts or texts[0].conversation_id is None:
         return []
-    first = store.around(namespace, [(texts[0].conversation_id, 0, _BESIDE)])
+    first = [m for m in view.around([(texts[0].conversation_id, 0, _BESIDE)]) if not m.deleted]
     shown = next((m for m in first if m.kind is Kind.SAID and m.content), first[0] if first else None)
     if shown is None:
         return []

@@ -13,7 +13,8 @@ from datetime import timedelta
 from recollect.embedding import Embedder
 from recollect.embedding.runs import embed_with_runs
 from recollect.record import Conversation, Document, Kind, Message, NodeId, PartKind, Thread, ToolCall, to_microseconds
-from recollect.store.passages import PEOPLE, ROLE_SHIFT, ROLES, SAID_KINDS, Float, Lane, Owner, Passage
+from recollect.store import View
+from recollect.store.passages import PEOPLE, ROLE_SHIFT, ROLES, SAID_KINDS, Float, Owner, Partition, Passage
 from recollect.text.chunks import chunk_spans
 from recollect.text.flags import flags
 from recollect.text.sentences import Sentences, cut_sentences
@@ -21,12 +22,13 @@ from recollect.text.terms import stemmed, words
 
 CHUNK_TOKENS, CHUNK_OVERLAP = 4000, 200
 
-#: A longer silence ends a sitting (RANKING.md 1).
-SITTING_GAP = timedelta(hours=6)
+#: A longer silence ends a session (RANKING.md 1).
+SESSION_GAP = timedelta(hours=6)
 
 #: Names that formats give to the sides of a chat: not people.
 GENERIC_SPEAKERS = frozenset({"user", "assistant", "system", "human", "ai", "tool", ""})
 
+_ABOVE = 32  # messages that are passed over on the way to what was said before
 _CERTAINLY_SHORT = 4000  # characters: never more tokens than that
 _PART_KINDS = {PartKind.ATTACHMENT: "attachment", PartKind.ARTIFACT: "artifact", PartKind.REASONING: "reasoning"}
 
@@ -90,6 +92,20 @@ def message_passages(
     return _passages(texts, lambda _: previous, people, embedder, count_tokens)
 
 
+def said_before(view: View, message: Message) -> Message | None:
+    """What was said before a message that stands, or will stand, below `parent_id`."""
+    parents = view.get(Message, [message.parent_id]) if message.parent_id else []
+    if not parents:
+        return None
+    above = [parents[0], *(view.above(parents[0].id, _ABOVE) if _is_passed_over(parents[0], message) else ())]
+    return next((other for other in above if not _is_passed_over(other, message)), None)
+
+
+def _is_passed_over(above: Message, message: Message) -> bool:
+    """Whether something is no neighbour of what was said: tool output, hidden context, what was deleted."""
+    return message.kind is Kind.SAID and (above.kind is not Kind.SAID or above.deleted or not above.content)
+
+
 def title_passages(conversation: Conversation, embedder: Embedder, count_tokens: Callable[[str], int]) -> list[Passage]:
     """The passage of a conversation's title."""
     texts = [_title_text(conversation)] if conversation.title else []
@@ -135,10 +151,9 @@ def _message_texts(message: Message, calls: Sequence[ToolCall], people: bool) ->
 
 
 def _before(message: Message, by_id: dict[NodeId, Message]) -> Message | None:
-    """The nearest message above that was said: tool output and hidden context are nobody's neighbours."""
-    said = message.kind is Kind.SAID
+    """The nearest message above that is its neighbour."""
     above = by_id.get(message.parent_id) if message.parent_id else None
-    while above is not None and said and (above.kind is not Kind.SAID or above.deleted or not above.content):
+    while above is not None and _is_passed_over(above, message):
         above = by_id.get(above.parent_id) if above.parent_id else None
     return above
 
@@ -152,14 +167,14 @@ def _passages(
 ) -> list[Passage]:
     pieces = [(text, index, span) for text in texts for index, span in enumerate(_spans(text, count_tokens))]
     contents = [text.text[start:end] or text.label for text, _, (start, end) in pieces]
-    lanes = [_lane(text.kind) for text, _, _ in pieces]
-    cut = [_cut(content, lane) for content, lane in zip(contents, lanes, strict=True)]
+    partitions = [_partition(text.kind) for text, _, _ in pieces]
+    cut = [_cut(content, partition) for content, partition in zip(contents, partitions, strict=True)]
     whole, windows = embed_with_runs(embedder, cut)
     found, at = [], 0
     for i, (text, index, (start, end)) in enumerate(pieces):
         own = windows[at : at + len(cut[i].runs)]
         at += len(cut[i].runs)
-        found.append(_passage(text, index, start, end, contents[i], whole[i], own, lanes[i], before, people))
+        found.append(_passage(text, index, start, end, contents[i], whole[i], own, partitions[i], before, people))
     return found
 
 
@@ -171,7 +186,7 @@ def _passage(
     content: str,
     vector: Float,
     windows: Float,
-    lane: Lane,
+    partition: Partition,
     before: Callable[[Message], Message | None],
     people: bool,
 ) -> Passage:
@@ -185,7 +200,7 @@ def _passage(
         owner_id=text.owner_id,
         message_id=message.id if message else None,
         conversation_id=text.conversation_id,
-        lane=lane,
+        partition=partition,
         kind=text.kind,
         role=text.role,
         speaker=message.speaker if message and text.part < 0 and people and is_person(message.speaker) else None,
@@ -196,24 +211,24 @@ def _passage(
         end=end,
         terms=Counter(stemmed(surface)),
         words=" ".join(surface),
-        flags=bits | PEOPLE if people and lane == Lane.SAID else bits,
+        flags=bits | PEOPLE if people and partition == Partition.SAID else bits,
         vector=vector,
         windows=windows,
         previous_id=previous.id if previous else None,
-        continues=previous is not None and message is not None and _same_sitting(previous, message),
+        continues=previous is not None and message is not None and _same_session(previous, message),
     )
 
 
-def _same_sitting(before: Message, after: Message) -> bool:
+def _same_session(before: Message, after: Message) -> bool:
     if before.timestamp is None or after.timestamp is None:
         return True
-    return after.timestamp - before.timestamp <= SITTING_GAP
+    return after.timestamp - before.timestamp <= SESSION_GAP
 
 
-def _lane(kind: str) -> Lane:
+def _partition(kind: str) -> Partition:
     if kind == "title":
-        return Lane.TITLE
-    return Lane.SAID if kind in SAID_KINDS else Lane.OTHER
+        return Partition.TITLE
+    return Partition.SAID if kind in SAID_KINDS else Partition.OTHER
 
 
 def _spans(of: _Text, count_tokens: Callable[[str], int]) -> list[tuple[int, int]]:
@@ -224,9 +239,9 @@ def _spans(of: _Text, count_tokens: Callable[[str], int]) -> list[tuple[int, int
     return [(span.start, span.end) for span in spans]
 
 
-def _cut(content: str, lane: Lane) -> Sentences:
+def _cut(content: str, partition: Partition) -> Sentences:
     """The sentences with their runs; no runs where there is but one, which is the whole, nor for what nobody said."""
-    if lane != Lane.SAID:
+    if partition != Partition.SAID:
         return Sentences(content, [content], [], [])
     cut = cut_sentences(content)
     return cut if len(cut.runs) > 1 else replace(cut, runs=[])

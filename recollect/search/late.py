@@ -1,6 +1,6 @@
 """Late interaction (ColBERT's MaxSim): each word piece of the question against the nearest in a message.
 
-Scored for the best of the instant mode only; the neighbours in the sitting count as a window (RANKING.md 1, LI).
+Scored for the best of the instant mode only; the neighbours in the session count as a window (RANKING.md 1, LI).
 """
 
 from __future__ import annotations
@@ -12,20 +12,20 @@ import numpy as np
 from recollect.embedding import TokenVectors
 from recollect.search.ranker import Scores, pool_z
 from recollect.search.weights import Weights
-from recollect.store.passages import PEOPLE, Float, Int, Signals, TokenRows
+from recollect.store.passages import PEOPLE, Features, Float, Int, TokenRows
 
 _BEFORE, _AFTER = 1, 2  # places in OFFSETS
 _BEFORE_SHARE, _AFTER_SHARE = 0.9, 0.8
 
 
-def wanted(signals: Signals, best: Int) -> list[int]:
+def wanted(signals: Features, best: Int) -> list[int]:
     """The passages whose token vectors are needed to score these: themselves and the ones beside them."""
     around = np.unique(signals.neighbours[best][:, [0, _BEFORE, _AFTER]])
     return [int(n) for n in around if n >= 0]
 
 
 def late_interaction(
-    signals: Signals, best: Int, question: TokenVectors, rows: Mapping[int, TokenRows]
+    signals: Features, best: Int, question: TokenVectors, rows: Mapping[int, TokenRows]
 ) -> tuple[Float, Float]:
     """Own and window scores (m,) of the passages `best` (m,): idf-weighted mean of each piece's best cosine."""
     vectors = question.unit()
@@ -43,7 +43,7 @@ def late_interaction(
     return (own @ idf / total).astype(np.float32), (window @ idf / total).astype(np.float32)
 
 
-def add_late(scores: Scores, signals: Signals, best: Int, own: Float, window: Float, weights: Weights) -> None:
+def add_late(scores: Scores, signals: Features, best: Int, own: Float, window: Float, weights: Weights) -> None:
     """Adds late interaction to the scores of `best`; z over these alone."""
     people = (signals.flags[best] & PEOPLE).astype(bool)
     own_z, window_z = pool_z(own), pool_z(window)

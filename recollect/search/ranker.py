@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from recollect.search.question import Question
 from recollect.search.weights import Weights
-from recollect.store.numeric import dots
-from recollect.store.passages import KINDS, PEOPLE, ROLE_SHIFT, ROLES, Bool, Float, Signals
+from recollect.store.index.numeric import dots
+from recollect.store.passages import KINDS, PEOPLE, ROLE_SHIFT, ROLES, Bool, Features, Float
 from recollect.text.flags import Flag
 
 #: How much of a term a neighbour's words count towards a passage, in the order of OFFSETS.
@@ -45,7 +45,7 @@ def pool_z(values: Float) -> Float:
     return np.asarray((values - values.mean()) / (values.std() + 1e-6), np.float32)
 
 
-def coverage(signals: Signals) -> Float:
+def coverage(signals: Features) -> Float:
     """The share of the question's idf that a passage and its neighbours hold: each term where it counts most."""
     weight = float(signals.idf.sum())
     if not weight or not len(signals):
@@ -54,7 +54,7 @@ def coverage(signals: Signals) -> Float:
     return dots(best, signals.idf) / weight
 
 
-def own_coverage(signals: Signals) -> Float:
+def own_coverage(signals: Features) -> Float:
     """The same of the passage's own words alone."""
     weight = float(signals.idf.sum())
     if not weight or not len(signals):
@@ -62,7 +62,7 @@ def own_coverage(signals: Signals) -> Float:
     return dots(signals.holds[:, 0, :], signals.idf) / weight
 
 
-def score(signals: Signals, question: Question, weights: Weights) -> Scores:
+def score(signals: Features, question: Question, weights: Weights) -> Scores:
     """Scores a pool. Late interaction is added by `recollect.search.late`, for its best."""
     people, user, other = _sides(signals)
     asks = (signals.flags & int(Flag.QUESTION)).astype(bool)
@@ -79,9 +79,9 @@ def score(signals: Signals, question: Question, weights: Weights) -> Scores:
     scores.add("meaning", np.where(people, 0, whole))
     scores.add("answers", weights.previous_question * np.where(signals.previous_asks, signals.previous_dense_z, 0))
     scores.add("answers", np.where(other, weights.previous_dense_a * signals.previous_dense_z, 0))
-    sitting_dense = np.where(people, weights.sitting_dense_p, weights.sitting_dense_ua)
-    scores.add("sitting", weights.sitting_bm25 * signals.sitting_bm25 + sitting_dense * signals.sitting_dense)
-    scores.add("sitting", weights.sitting_similarity * signals.sitting_similarity)
+    session_dense = np.where(people, weights.session_dense_p, weights.session_dense_ua)
+    scores.add("session", weights.session_bm25 * signals.session_bm25 + session_dense * signals.session_dense)
+    scores.add("session", weights.session_similarity * signals.session_similarity)
     scores.add("length", np.where(people, weights.length_p, np.where(other, weights.length_a, 0)) * signals.length_z)
     scores.add("question", np.where(people & asks, weights.asks_p, 0))
     scores.add("role", np.where(user, weights.user, 0))
@@ -90,7 +90,7 @@ def score(signals: Signals, question: Question, weights: Weights) -> Scores:
     return scores
 
 
-def _sides(signals: Signals) -> tuple[Bool, Bool, Bool]:
+def _sides(signals: Features) -> tuple[Bool, Bool, Bool]:
     """Which passages are people's, a user's own words to an assistant, and all others."""
     people = (signals.flags & PEOPLE).astype(bool)
     role = (signals.flags >> ROLE_SHIFT) & 3
@@ -98,7 +98,9 @@ def _sides(signals: Signals) -> tuple[Bool, Bool, Bool]:
     return people, user, ~people & ~user
 
 
-def _add_rules(scores: Scores, signals: Signals, question: Question, weights: Weights, user: Bool, other: Bool) -> None:
+def _add_rules(
+    scores: Scores, signals: Features, question: Question, weights: Weights, user: Bool, other: Bool
+) -> None:
     """What English questions ask for, and which messages have it."""
 
     def has(flag: Flag) -> Bool:

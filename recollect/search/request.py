@@ -64,8 +64,8 @@ def read_search(
             kinds=_kinds([*kinds, *query.kinds]),
             sources=tuple(name.lower() for name in (*sources, *query.sources)),
             conversation_ids=tuple(i for name in where for i in find_conversations(name)) if where else None,
-            since=_moment("since", since or query.since, now, end=False),
-            until=_moment("until", until or query.until, now, end=True),
+            since=moment("since", since or query.since, now, end=False),
+            until=moment("until", until or query.until, now, end=True),
         ),
         limit=limit,
         group_by=group_by,
@@ -92,12 +92,13 @@ def _one_of(what: str, value: str, known: Sequence[str]) -> None:
         raise InvalidInput(f"{value!r} is no {what}.", hint=f"One of: {', '.join(known)}.")
 
 
-def _moment(what: str, value: str | datetime | None, now: datetime, *, end: bool) -> int | None:
+def moment(what: str, value: str | datetime | None, now: datetime, *, end: bool) -> int | None:
+    """A time as people write it, in microseconds; of a period its beginning or its end. Raises InvalidInput."""
     if value is None or isinstance(value, datetime):
         return to_microseconds(value)
-    moment = parse_moment(value, now.date(), end=end)
-    if moment is None:
+    found = parse_moment(value, now.date(), end=end)
+    if found is None:
         raise InvalidInput(
             f"{what}: {value!r} is no time that I understand.", hint='Use 2025, 2025-03, 2025-03-14 or "last week".'
         )
-    return to_microseconds(moment)
+    return to_microseconds(found)

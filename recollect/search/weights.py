@@ -28,10 +28,10 @@ class Weights:
     next_bm25_u: float
     two_away_bm25_p: float
     previous_question: float
-    sitting_bm25: float
-    sitting_dense_p: float
-    sitting_dense_ua: float
-    sitting_similarity: float
+    session_bm25: float
+    session_dense_p: float
+    session_dense_ua: float
+    session_similarity: float
     length_p: float
     length_a: float
     asks_p: float
@@ -70,10 +70,10 @@ INSTANT = Weights(
     next_bm25_u=0.10,
     two_away_bm25_p=0.05,
     previous_question=0.20,
-    sitting_bm25=0.20,
-    sitting_dense_p=0.14,
-    sitting_dense_ua=0.14,
-    sitting_similarity=0.0,
+    session_bm25=0.20,
+    session_dense_p=0.14,
+    session_dense_ua=0.14,
+    session_similarity=0.0,
     length_p=0.35,
     length_a=-0.30,
     asks_p=-0.65,
@@ -108,10 +108,10 @@ QUALITY = Weights(
     next_bm25_u=0.0,
     two_away_bm25_p=0.06,
     previous_question=0.12,
-    sitting_bm25=0.16,
-    sitting_dense_p=0.0,
-    sitting_dense_ua=0.0,
-    sitting_similarity=0.34,
+    session_bm25=0.16,
+    session_dense_p=0.0,
+    session_dense_ua=0.0,
+    session_similarity=0.34,
     length_p=0.12,
     length_a=-0.30,
     asks_p=-0.75,
@@ -140,7 +140,7 @@ INSTANT_TOPIC = replace(
     windows_ua=0.75,
     dense_ua=0.3,
     previous_dense_a=0.4,
-    sitting_dense_ua=0.44,
+    session_dense_ua=0.44,
     length_a=-0.15,
 )
 

@@ -1,33 +1,44 @@
-"""Where the graph is kept: one port, an engine a folder."""
+"""Where the graph is kept: one port (base.py), an engine a folder."""
 
-from recollect.store.base import (
-    Batch,
-    ConversationFilter,
-    ConversationRow,
+from recollect.store.base import Fenced, IndexDamaged, Space, Stale, Store, View, Vocabulary, WrongEmbedder
+from recollect.store.change import Change, EdgeKey, IndexChange, Lease, Mark, Record, Task
+from recollect.store.results import (
     Counts,
     End,
-    Outline,
-    Placement,
+    Erased,
+    IndexInfo,
+    Page,
+    Revision,
     Span,
-    StaleChange,
-    Stand,
-    Store,
-    ThreadChange,
+    StoreInfo,
     Violation,
+    Where,
 )
 
 __all__ = [
-    "Batch",
-    "ConversationFilter",
-    "ConversationRow",
+    "Change",
     "Counts",
+    "EdgeKey",
     "End",
-    "Outline",
-    "Placement",
+    "Erased",
+    "Fenced",
+    "IndexChange",
+    "IndexDamaged",
+    "IndexInfo",
+    "Lease",
+    "Mark",
+    "Page",
+    "Record",
+    "Revision",
+    "Space",
     "Span",
-    "StaleChange",
-    "Stand",
+    "Stale",
     "Store",
-    "ThreadChange",
+    "StoreInfo",
+    "Task",
     "Violation",
+    "View",
+    "Vocabulary",
+    "Where",
+    "WrongEmbedder",
 ]

@@ -1,326 +1,243 @@
-"""The port of the stores: what every engine can do, in the words of the domain.
+"""The port of the stores: what an engine must do, in the words of the domain. Another engine is written from this file.
 
-An engine keeps the records of `recollect.record`, and beside them what is derived for search: passages. Each method is
-one transaction; what it acknowledges survives a kill. Nothing of one namespace is ever read for another.
+Five ideas carry it. A `Space` is *bound to one namespace*: no call can name another. Everything that changes is *one
+write*: a `Change` (change.py) is one transaction, idempotent, and fails whole where somebody else has written
+meanwhile. Reading happens in *one view*: a snapshot that stays still as long as its `with` lasts; what it answers is in
+results.py. *Passages belong to owners* and replace what the owner had. What is derived for search has *generations*:
+a new one is built beside the old and published. What a write acknowledges survives a kill.
+
+Candidates, statistics and what is kept in memory for search are not an engine's business: it gives the rows
+(`recollect.store.index.source.Source`) and `recollect.store.index` does the rest. Methods raise StoreError and its kin.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Protocol, TypeVar
+from collections.abc import Callable, Collection, Sequence
+from contextlib import AbstractContextManager
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Literal, Protocol
 
-from recollect.record import (
-    Conversation,
-    Document,
-    Edge,
-    Message,
-    Namespace,
-    NodeId,
-    Thread,
-    ToolCall,
-    Turn,
-    Window,
+from recollect.errors import StoreError
+from recollect.record import Edge, Message, Namespace, NodeId, Thread
+from recollect.store.change import Change, Lease, Task
+from recollect.store.passages import CandidateQuery, EmbedderId, Features, PassageText
+from recollect.store.results import (
+    Counts,
+    End,
+    Erased,
+    IndexInfo,
+    Page,
+    R,
+    Revision,
+    Span,
+    StoreInfo,
+    Violation,
+    Where,
 )
-from recollect.record.nodes import Chunk
-from recollect.store.passages import Passage, PassageText, Probe, QualityVectors, Signals, TokenRows
-
-T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class Placement:
-    """Where a message that is already stored now stands, after its conversation has grown or branched."""
+class Stale(Exception):
+    """These nodes were written by somebody else since the change was planned: read again, plan again."""
 
-    id: NodeId
-    position: int
-    active: bool
-
-
-@dataclass(frozen=True, slots=True)
-class ThreadChange:
-    """What a write does to one conversation. Everything is put by id, so that doing it twice is doing it once.
-
-    `base_revision` is the revision that the change was planned on (0: the conversation is not there yet); another one
-    in the store makes the whole write fail with `StaleChange`, and nothing is written. `edited` replaces messages
-    (their versions are complete). `window_count`, where given, removes the windows from that index on.
-    """
-
-    conversation: Conversation
-    base_revision: int
-    digest: str | None = None
-    added: Sequence[Message] = ()
-    edited: Sequence[Message] = ()
-    moved: Sequence[Placement] = ()
-    tool_calls: Sequence[ToolCall] = ()
-    turns: Sequence[Turn] = ()
-    chunks: Sequence[Chunk] = ()
-    windows: Sequence[Window] = ()
-    window_count: int | None = None
+    def __init__(self, ids: Collection[NodeId]) -> None:
+        super().__init__(", ".join(ids))
+        self.ids = tuple(ids)
 
 
-@dataclass(frozen=True, slots=True)
-class Batch:
-    """One transaction: changes of conversations, documents with their chunks, edges, and the passages that make them
-    searchable. `reindexed` names owners whose earlier passages the new ones replace (or that shall have none).
-    """
-
-    changes: Sequence[ThreadChange] = ()
-    documents: Sequence[Document] = ()
-    chunks: Sequence[Chunk] = ()
-    edges: Sequence[Edge] = ()
-    passages: Sequence[Passage] = ()
-    reindexed: Sequence[NodeId] = ()
+class Fenced(Exception):
+    """The lease has run out and the task may be somebody else's by now: drop the work."""
 
 
-class StaleChange(Exception):
-    """Somebody else has written to these conversations since the change was planned: plan again."""
+class WrongEmbedder(StoreError):
+    """The vectors of a change were made by another embedder than those of the generation that they are for."""
 
-    def __init__(self, conversation_ids: Sequence[NodeId]) -> None:
-        super().__init__(", ".join(conversation_ids))
-        self.conversation_ids = tuple(conversation_ids)
+    code = "wrong_embedder"
 
 
-@dataclass(frozen=True, slots=True)
-class Stand:
-    """What is stored of a conversation, without reading it: enough to see whether an import brings anything new."""
+class IndexDamaged(StoreError):
+    """What is derived for search cannot be read; the record can (`View.scan`), and it is made anew from that."""
 
-    revision: int
-    digest: str | None
+    code = "index_damaged"
 
 
-@dataclass(frozen=True, slots=True)
-class End:
-    """The growing end of a conversation, which an append builds on."""
+class Vocabulary(Protocol):
+    """The words of a namespace, as of a view."""
 
-    conversation: Conversation
-    revision: int
-    message_count: int
-    leaf: Message | None
-    turn: Turn | None
-    window: Window | None
-    named: bool  # whether people with names speak in it
-
-
-#: A run of positions in a conversation, both ends included.
-Span = tuple[NodeId, int, int]
-
-
-@dataclass(frozen=True, slots=True)
-class Outline:
-    """What a result shows of a conversation around its messages: how many messages it has, and windows, in order."""
-
-    conversation: Conversation
-    message_count: int
-    windows: tuple[Window, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ConversationRow:
-    """A conversation in a list, with how much is in it."""
-
-    conversation: Conversation
-    messages: int
-
-
-@dataclass(frozen=True, slots=True)
-class ConversationFilter:
-    """Which conversations to list. `title` is found anywhere in the title, whatever the case. Times: microseconds."""
-
-    sources: tuple[str, ...] = ()
-    title: str = ""
-    since: int | None = None
-    until: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """What is in a namespace, counted by reading it."""
-
-    conversations: int = 0
-    messages: int = 0  # all of them, without the deleted
-    active: int = 0  # on the active paths
-    by_kind: Mapping[str, int] = field(default_factory=dict)
-    by_source: Mapping[str, int] = field(default_factory=dict)  # conversations
-    tool_calls: int = 0
-    attachments: int = 0  # attachments, artifacts and assets that messages name
-    documents: int = 0
-    turns: int = 0
-    chunks: int = 0
-    windows: int = 0
-    passages: int = 0
-    quality: int = 0  # passages of what was said that have quality vectors
-    said_passages: int = 0
-    first: int | None = None  # microseconds
-    last: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Violation:
-    """An invariant that does not hold: which, where, and how many times."""
-
-    invariant: str
-    where: str
-    count: int = 1
-
-
-class Store(Protocol):
-    """A place where the graph is kept."""
-
-    location: str
-
-    def close(self) -> None:
-        """Releases everything. Further calls raise StoreError."""
+    def compounds(self, term: str, limit: int = 12) -> list[str]:
+        """Terms that begin or end with this one (parts of compounds), most frequent first."""
         ...
 
-    def namespaces(self) -> list[Namespace]:
-        """The namespaces that hold anything."""
+    def nearest(self, word: str) -> str | None:
+        """The most frequent living word that is spelled nearly so: for "did you mean"."""
         ...
 
-    # --- writing ---------------------------------------------------------------------------------------------------
-    def write(self, namespace: Namespace, batch: Batch) -> None:
-        """Writes all of it or nothing. Raises StaleChange, StoreBusy, StoreError."""
+    def speakers(self) -> list[str]:
+        """The names of people who speak in messages that are not deleted, sorted."""
         ...
 
-    def set_deleted(self, namespace: Namespace, message_ids: Sequence[NodeId], deleted: bool) -> None:
-        """Deletes softly or restores: the words stay in the record; deleted ones are out of every search and count.
+    def years(self) -> list[int]:
+        """The years in which something was said, ascending."""
+        ...
 
-        Raises NotFound, with nothing changed. Restoring makes no passages: the caller indexes again.
+
+class View(Protocol):
+    """One snapshot of a namespace. Not thread-safe; useless after its `with`."""
+
+    def get(self, kind: type[R], ids: Sequence[NodeId]) -> list[R]:
+        """Those that are there, in the order asked for; of Chunk, those of the parents `ids`, in order. A tool call's
+        result that is a message of its own is filled in.
         """
         ...
 
-    # --- reading ---------------------------------------------------------------------------------------------------
-    def stands(self, namespace: Namespace, conversation_ids: Sequence[NodeId]) -> dict[NodeId, Stand]:
-        """Of those conversations that are there."""
+    def find(self, kind: type[R], where: Where, *, after: str | None = None, limit: int = 100) -> Page[R]:
+        """A page of records."""
         ...
 
-    def thread(self, namespace: Namespace, conversation_id: NodeId) -> Thread | None:
+    def revisions(self, ids: Sequence[NodeId]) -> dict[NodeId, Revision]:
+        """Of those conversations, documents and derived nodes that are there."""
+        ...
+
+    def thread(self, id: NodeId) -> Thread | None:
         """A conversation with everything in it, messages by position."""
         ...
 
-    def end(self, namespace: Namespace, conversation_id: NodeId) -> End | None:
-        """The growing end of a conversation; its cost does not depend on the length."""
+    def end(self, id: NodeId) -> End | None:
+        """The growing end of a conversation."""
         ...
 
-    def outlines(self, namespace: Namespace, spans: Sequence[Span]) -> dict[NodeId, Outline]:
-        """Of those conversations that are there, each named once, with the windows that touch its span."""
+    def above(self, id: NodeId, most: int) -> list[Message]:
+        """What stands above a message, its parent first."""
         ...
 
-    def conversations(
-        self, namespace: Namespace, wanted: ConversationFilter, *, limit: int, offset: int = 0
-    ) -> list[ConversationRow]:
-        """Newest first."""
-        ...
-
-    def conversation_ids(self, namespace: Namespace) -> list[NodeId]:
-        """All of them, sorted: the order of a dump."""
-        ...
-
-    def messages(self, namespace: Namespace, ids: Sequence[NodeId]) -> list[Message]:
-        """Those that are there, in the order asked for."""
-        ...
-
-    def around(self, namespace: Namespace, spans: Sequence[Span]) -> list[Message]:
+    def around(self, spans: Sequence[Span]) -> list[Message]:
         """The messages at these positions, span by span, each in order."""
         ...
 
-    def ids_ending(self, namespace: Namespace, suffix: str, limit: int = 5) -> list[NodeId]:
-        """Ids of conversations and messages that end so (short ids), or are a source id equal to it."""
+    def sizes(self, ids: Sequence[NodeId]) -> dict[NodeId, tuple[int, int]]:
+        """How many messages these conversations have: those that are not deleted, and all, deleted and erased too."""
         ...
 
-    def tool_calls(self, namespace: Namespace, ids: Sequence[NodeId]) -> list[ToolCall]:
-        """Those that are there, in the order asked for; a result that is a message of its own is filled in."""
+    def named(self, text: str, limit: int = 5) -> list[NodeId]:
+        """Conversations and messages whose id or source id is this, whatever the case, or else whose id ends so."""
         ...
 
-    def documents(self, namespace: Namespace, ids: Sequence[NodeId] | None = None) -> Iterator[Document]:
-        """All documents, sorted by id, or those asked for."""
-        ...
-
-    def document_chunks(self, namespace: Namespace, document_id: NodeId) -> list[Chunk]:
-        """The chunks of a document, in order."""
-        ...
-
-    def edges(self, namespace: Namespace) -> Iterator[Edge]:
-        """The edges that were written as such, sorted."""
-        ...
-
-    def neighbours(
-        self, namespace: Namespace, node_id: NodeId, types: Iterable[str] = (), *, inward: bool = False
+    def edges(
+        self,
+        of: Sequence[NodeId] | None,
+        types: Collection[str] = (),
+        way: Literal["out", "in"] = "out",
+        limit: int = 10_000,
     ) -> list[Edge]:
-        """The edges that leave a node (or enter it): written ones, and those that fields say (REPLIES_TO, HAS_TURN)."""
+        """The edges that leave (or enter) these nodes, written ones and those that fields say (REPLIES_TO, HAS_TURN …),
+        sorted by type, source, target, name. None: all written ones, sorted by source, type, target, name, no limit.
+        """
         ...
 
-    def counts(self, namespace: Namespace, conversation_ids: Sequence[NodeId] | None = None) -> Counts:
-        """What is in the namespace, or in some of its conversations, read back from it."""
+    def counts(self, of: Sequence[NodeId] | None = None) -> Counts:
+        """What is in the namespace, or in some of its conversations."""
         ...
 
-    def at_once(self, work: Callable[[], T]) -> T:
-        """Runs work that reads in one transaction: quicker than one for each call. It may be run more than once."""
+    def tasks(self, state: Literal["due", "leased", "dead"], limit: int = 100) -> list[tuple[Task, str]]:
+        """Tasks with the reason of their last failure, oldest first."""
         ...
 
-    # --- search ----------------------------------------------------------------------------------------------------
-    def signals(self, namespace: Namespace, probe: Probe) -> Signals:
-        """The candidates of a question with everything that the ranker scores them by."""
+    def index(self) -> IndexInfo:
+        """Which generation search reads, and what is being built."""
         ...
 
-    def speakers(self, namespace: Namespace) -> list[str]:
-        """The names of the people who speak in the namespace."""
+    def candidates(self, query: CandidateQuery) -> Features:
+        """The passages that may answer, with everything that the ranker scores them by. Raises IndexDamaged."""
         ...
 
-    def years(self, namespace: Namespace) -> list[int]:
-        """The years of its messages, ascending."""
+    def passages(self, numbers: Sequence[int], *, tokens: bool = False) -> list[PassageText]:
+        """The texts of passages (with `tokens`: and their token vectors), in the order asked for."""
         ...
 
-    def similar_terms(self, namespace: Namespace, term: str, *, limit: int = 12) -> list[str]:
-        """Terms of the namespace that begin or end with this one (parts of compounds), most frequent first."""
+    def unembedded(self, limit: int) -> list[PassageText]:
+        """Passages of what was said that have no quality vectors yet, newest first."""
         ...
 
-    def nearest_word(self, namespace: Namespace, word: str) -> str | None:
-        """The most frequent word that is spelled nearly so: for "did you mean"."""
+    def scan(self, words: Sequence[str], limit: int) -> list[Message]:
+        """Living messages that hold these words, most of them first, then newest first: a slow search in the record
+        itself, for when the index is damaged.
+        """
         ...
 
-    def passage_texts(self, namespace: Namespace, passages: Sequence[int]) -> list[PassageText]:
-        """The texts of passages, in the order asked for."""
+    def vocabulary(self) -> Vocabulary:
+        """The words of the namespace."""
         ...
 
-    # --- vectors ---------------------------------------------------------------------------------------------------
-    def embedder(self, namespace: Namespace) -> str | None:
-        """The name of the embedder that made the vectors of this namespace; None while there are none."""
+
+class Space(Protocol):
+    """One namespace of a store. Thread-safe."""
+
+    namespace: Namespace
+
+    def write(self, change: Change) -> None:
+        """Writes all or nothing. Raises Stale, Fenced, WrongEmbedder, StoreBusy, and NotFound for a mark on nothing."""
         ...
 
-    def set_embedder(self, namespace: Namespace, name: str) -> None:
-        """Records it. Raises StoreError if vectors of another one are there."""
+    def view(self) -> AbstractContextManager[View]:
+        """A snapshot to read in."""
         ...
 
-    def clear_passages(self, namespace: Namespace) -> None:
-        """Throws away everything that is derived for search, and the embedder's name with it."""
+    def claim(self, worker: str, kinds: Sequence[str], most: int, lease: timedelta) -> list[Lease]:
+        """Due tasks, oldest first, now held by this worker; those whose lease has run out among them."""
         ...
 
-    def has_quality(self, namespace: Namespace) -> bool:
-        """Whether any passage has quality vectors."""
+    def keep(self, lease: Lease, answer: bytes) -> None:
+        """Keeps what was generated before it is applied, so that no model call is paid for twice. Raises Fenced."""
         ...
 
-    def without_quality(self, namespace: Namespace, limit: int) -> list[PassageText]:
-        """Said passages that have no quality vectors yet, newest first."""
+    def release(self, lease: Lease, why: str, again: datetime | None) -> None:
+        """Gives a task back with the reason: due again at a time, or dead (None). Raises Fenced."""
         ...
 
-    def store_quality(self, namespace: Namespace, rows: Sequence[QualityVectors]) -> None:
-        """Stores the quality vectors of passages."""
+    def erase(self, ids: Sequence[NodeId]) -> Erased:
+        """Removes the words of messages, conversations (with all in them), documents and nodes from every table, index
+        and file. Tombstones stay (`erased`), so that importing again does not bring them back. Raises NotFound.
+        """
         ...
 
-    def token_rows(self, namespace: Namespace, passages: Sequence[int]) -> dict[int, TokenRows]:
-        """The token vectors of those passages that have them."""
+    def generation(self, step: Literal["begin", "publish", "drop"], embedder: EmbedderId | None = None) -> int:
+        """Begins a generation (or goes on with an unfinished one of the same embedder), publishes it (Stale while `todo`
+        is not empty; quality vectors are taken over where passages are the same), or drops it. Returns its number.
+        """
         ...
 
-    # --- upkeep ----------------------------------------------------------------------------------------------------
-    def settle(self, namespace: Namespace) -> None:
-        """Brings what was written in haste into its resting form (merging of index segments). Cheap when done."""
+    def maintain(self, budget: timedelta) -> bool:
+        """Seals, compacts, sweeps what is left of old generations, in short transactions; True while there is more."""
         ...
 
-    def check(self, namespace: Namespace | None = None) -> list[Violation]:
+    def check(self) -> list[Violation]:
         """Verifies every invariant; an empty list means that all hold."""
         ...
 
-    def size(self) -> int:
-        """Bytes on disk."""
+
+class Store(Protocol):
+    """A place where graphs are kept, a namespace each. Thread-safe."""
+
+    location: str
+
+    def space(self, namespace: Namespace) -> Space:
+        """A handle on one namespace."""
+        ...
+
+    def namespaces(self) -> list[Namespace]:
+        """The namespaces that hold anything, sorted."""
+        ...
+
+    def info(self) -> StoreInfo:
+        """Engine, schema version, size."""
+        ...
+
+    def backup(self, target: Path, progress: Callable[[int, int], None] | None = None) -> None:
+        """Writes a verified copy of the whole store while it is in use. Raises StoreError where the engine has another
+        way. `progress` gets the parts done and all.
+        """
+        ...
+
+    def close(self) -> None:
+        """Releases everything. Further calls raise StoreError."""
         ...

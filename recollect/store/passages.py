@@ -1,8 +1,8 @@
 """Passages: what search looks at, derived from messages, parts, tool calls and documents; and what it is told of them.
 
-There are three lanes. SAID holds what people and models said, with the attachments and artifacts that hang on it; OTHER
-holds what nobody said (tool output, reasoning, context, agents among themselves, documents); TITLE the titles of
-conversations. Each lane has its own statistics, so that tool output does not blur the words of people.
+The index has partitions. SAID holds what people and models said, with the attachments and artifacts that hang on it;
+OTHER what is not chat text (tool output, reasoning, context, agents among themselves, documents); TITLE the titles of
+conversations. Each partition has its own statistics, so that tool output does not blur the words of people.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Bool = NDArray[np.bool_]
 OFFSETS = (0, -1, 1, -2, 2)
 
 
-class Lane(IntEnum):
+class Partition(IntEnum):
     """What is ranked together."""
 
     SAID = 0
@@ -39,14 +39,15 @@ class Owner(IntEnum):
     TOOL_CALL = 1
     DOCUMENT = 2
     CONVERSATION = 3  # by its title
+    NODE = 4  # derived
 
 
-#: The kinds of passages, by number. The first three make up the lane SAID.
+#: The kinds of passages, by number. The first three make up the partition SAID.
 KINDS = ("said", "attachment", "artifact", "reasoning", "tool", "context", "subagent", "document", "title")
 SAID_KINDS = KINDS[:3]
 
 #: Bits of `Passage.flags` above those of `recollect.text.flags`.
-PEOPLE = 1 << 14  # in a sitting of people with names
+PEOPLE = 1 << 14  # in a session of people with names
 ROLES = ("user", "assistant", "system", "tool")
 ROLE_SHIFT = 16  # two bits: the role's place in ROLES
 
@@ -57,14 +58,14 @@ class Passage:
 
     `terms` are index terms with their counts, `words` the surface words joined by blanks (phrases, identifiers).
     `vector` is a unit vector (d,), `windows` unit vectors (n, d) of runs of three sentences. `previous_id` is the
-    message before in reading order, `continues` says whether both lie in one sitting.
+    message before in reading order, `continues` says whether both lie in one session.
     """
 
     owner: Owner
     owner_id: NodeId
     message_id: NodeId | None
     conversation_id: NodeId | None
-    lane: Lane
+    partition: Partition
     kind: str
     role: str
     speaker: str | None
@@ -83,6 +84,25 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True)
+class EmbedderId:
+    """Which embedder made vectors: its name, and their size. Only vectors of the same one can be compared."""
+
+    name: str
+    size: int
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.size})"
+
+
+@dataclass(frozen=True, slots=True)
+class TokenRows:
+    """The stored word pieces of a passage (t,) and their vectors (t, 128) int8."""
+
+    pieces: NDArray[np.uint16]
+    tokens: NDArray[np.int8]
+
+
+@dataclass(frozen=True, slots=True)
 class PassageText:
     """A passage with its text: number, what it leads to, where in the owner's text it stands.
 
@@ -98,6 +118,7 @@ class PassageText:
     part: int
     start: int
     text: str
+    tokens: TokenRows | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,14 +127,6 @@ class QualityVectors:
 
     passage: int
     vector: Float
-    pieces: NDArray[np.uint16]
-    tokens: NDArray[np.int8]
-
-
-@dataclass(frozen=True, slots=True)
-class TokenRows:
-    """The stored word pieces of a passage and their vectors."""
-
     pieces: NDArray[np.uint16]
     tokens: NDArray[np.int8]
 
@@ -131,18 +144,18 @@ class Filter:
 
 
 @dataclass(frozen=True, slots=True)
-class Probe:
+class CandidateQuery:
     """A question as the store is asked it.
 
     `terms` are (term, weight) in groups: the alternatives of one query term (the parts of a compound, weight under 1)
     stand in one group. `phrases` must all occur, `excluded` must not; each is a tuple of surface words.
-    `sought` phrases (identifiers as typed) need not occur: `Signals.sought` says where they do.
+    `sought` phrases (identifiers as typed) need not occur: `Features.sought` says where they do.
     `speaker` is the person that the question names, with the weight of the speaker term. `spans` are ranges of days
     since 1970, with the weights of lying inside, and near. `pool` is how many passages are scored in full.
     `similarity` is the question's vector in the space of the quality vectors, where these shall be used.
     """
 
-    lane: Lane
+    partition: Partition
     terms: tuple[tuple[tuple[str, float], ...], ...]
     vector: Float
     similarity: Float | None = None
@@ -159,10 +172,10 @@ class Probe:
 
 
 @dataclass(frozen=True, slots=True)
-class Signals:
+class Features:
     """The pool of a question, n passages, and what the ranker scores them by.
 
-    z-scores are over the whole lane of the namespace. Arrays with a second axis of five follow OFFSETS; `there` says
+    z-scores are over the whole partition of the namespace. Arrays with a second axis of five follow OFFSETS; `there` says
     which neighbours exist. `holds[i, o, t]` is how much of term t the neighbour o of passage i holds (0 to 1).
     """
 
@@ -184,12 +197,12 @@ class Signals:
     length_z: Float  # (n,) z of ln(1 + number of terms)
     speaker: Float  # (n,) the speaker term, weighted
     dates: Float  # (n,) the date term, weighted
-    sitting_bm25: Float  # (n,) mean of the sitting's three best z
-    sitting_dense: Float
-    sitting_similarity: Float  # zeros without quality vectors
+    session_bm25: Float  # (n,) mean of the session's three best z
+    session_dense: Float
+    session_similarity: Float  # zeros without quality vectors
     similarity: Float  # (n,) z of the quality vectors' cosine; zeros without
     sought: Bool  # (n,) holds one of the sought phrases
-    size: int  # passages in the lane of the namespace
+    size: int  # passages in the partition of the namespace
     frequencies: Int  # (t,) passages that hold each query term or one of its alternatives
     quality: bool  # whether quality vectors were used
     piece_idf: Mapping[int, float]  # idf of the asked word pieces, with quality vectors

@@ -1,8 +1,9 @@
 """A namespace as JSON Lines and back, whole and without loss: `recollect export`, and moving between engines.
 
-The first line names the format, then come conversations (each with everything in it), documents and edges, one a line,
-sorted by id, and a last line that counts them: a dump that ends early is known to. Memory stays bounded by the largest
-conversation. What is derived for search is not in it; it is made again where the dump is read (docs/reference/dump.md).
+The first line names the format, then come conversations (each with everything in it), documents, nodes that were said
+or imported, and edges, one a line, sorted by id. The last line counts them, so that a dump that ends early is noticed.
+Memory stays bounded by the largest conversation. What is derived is not in it; it is made again where the dump is read
+(docs/reference/dump.md).
 """
 
 from __future__ import annotations
@@ -10,38 +11,57 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import BinaryIO
 
-from recollect.record import Namespace
+from recollect.record import Chunk, Conversation, Document, Node, Origin
 from recollect.record.wire import dumps, thread_to_wire, to_wire
-from recollect.store.base import Store
+from recollect.store.base import Space, View
+from recollect.store.results import R, Where
 
-#: The version of the format, in the first line under "recollect_dump".
-DUMP_VERSION = 1
+#: The version of the format, in the first line under "recollect_dump", and all that can be read.
+DUMP_VERSION = 2
+DUMP_VERSIONS = (1, 2)
+
+_PAGE = 500
 
 
-def dump_lines(store: Store, namespace: Namespace) -> Iterator[bytes]:
-    """The lines of a dump. Equal content gives equal bytes, whatever the engine and the order of writing."""
+def dump_lines(space: Space) -> Iterator[bytes]:
+    """The lines of a dump, of one snapshot. Equal content gives equal bytes, whatever the engine."""
     yield dumps({"recollect_dump": DUMP_VERSION})
-    count = {"conversations": 0, "messages": 0, "documents": 0, "edges": 0}
-    for conversation_id in store.conversation_ids(namespace):
-        thread = store.thread(namespace, conversation_id)
-        if thread is not None:
-            count["conversations"] += 1
-            count["messages"] += len(thread.messages)
-            yield dumps({"type": "conversation", **thread_to_wire(thread)})
-    for document in store.documents(namespace):
-        count["documents"] += 1
-        chunks = [to_wire(chunk) for chunk in store.document_chunks(namespace, document.id)]
-        yield dumps({"type": "document", **to_wire(document), "chunks": chunks})
-    for edge in store.edges(namespace):
-        count["edges"] += 1
-        yield dumps({"edge": to_wire(edge), "type": "edge"})
+    count = {"conversations": 0, "messages": 0, "documents": 0, "nodes": 0, "edges": 0}
+    with space.view() as view:
+        for conversation in every(view, Conversation):
+            thread = view.thread(conversation.id)
+            if thread is not None:
+                count["conversations"] += 1
+                count["messages"] += len(thread.messages)
+                yield dumps({"type": "conversation", **thread_to_wire(thread)})
+        for document in every(view, Document):
+            count["documents"] += 1
+            chunks = [to_wire(chunk) for chunk in view.get(Chunk, [document.id])]
+            yield dumps({"type": "document", **to_wire(document), "chunks": chunks})
+        for node in every(view, Node):
+            if node.origin is not Origin.DERIVED:
+                count["nodes"] += 1
+                yield dumps({"node": to_wire(node), "type": "node"})
+        for edge in view.edges(None):
+            count["edges"] += 1
+            yield dumps({"edge": to_wire(edge), "type": "edge"})
     yield dumps({"type": "end", **count})
 
 
-def dump(store: Store, namespace: Namespace, target: BinaryIO, progress: Callable[[int], None] | None = None) -> int:
-    """Writes a dump; returns its number of conversations, documents and edges. `progress` gets the lines so far."""
+def every(view: View, kind: type[R], where: Where = Where(), after: str | None = None) -> Iterator[R]:  # noqa: B008
+    """All records of a kind, page by page."""
+    while True:
+        page = view.find(kind, where, after=after, limit=_PAGE)
+        yield from page.items
+        if page.next is None:
+            return
+        after = page.next
+
+
+def dump(space: Space, target: BinaryIO, progress: Callable[[int], None] | None = None) -> int:
+    """Writes a dump; returns its number of records. `progress` gets the lines so far."""
     written = 0
-    for line in dump_lines(store, namespace):
+    for line in dump_lines(space):
         target.write(line)
         written += 1
         if progress is not None:

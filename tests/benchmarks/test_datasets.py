@@ -114,5 +114,6 @@ def test_every_question_of_the_public_sets_has_evidence_that_is_there():
     for path in PUBLIC.glob("*-dev.json"):
         for history in public_set(path).histories:
             ids = {message.id for message in history.messages}
-            assert all(session.created for session in history.sessions)
+            dated = {session.created is not None for session in history.sessions}
+            assert len(dated) == 1  # of the meetings no day is known
             assert all(question.evidence and question.evidence <= ids for question in history.questions)

@@ -20,12 +20,12 @@ from recollect.record import (
     Edge,
     Kind,
     Message,
+    Node,
     Part,
     PartKind,
     ToolCall,
     Turn,
     Version,
-    Window,
 )
 from recollect.search.result import Hit, MessageHit, SearchResults, Snippet, Why
 from recollect.settings import Settings
@@ -33,7 +33,7 @@ from tests.paths import ROOT
 from tools import write_cli_reference
 
 REFERENCE = ROOT / "docs" / "reference"
-RECORDS = (Conversation, Message, Part, Version, ToolCall, Turn, Chunk, Window, Document, Edge)
+RECORDS = (Conversation, Message, Part, Version, ToolCall, Turn, Chunk, Document, Node, Edge)
 
 
 def text_of(page: Path) -> str:

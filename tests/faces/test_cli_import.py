@@ -29,15 +29,15 @@ def test_the_report_counts_what_is_in(run: CommandLine, export: Path) -> None:
     ran = run("import", export)
     assert ran.code == 0
     assert "OpenAI messages - 1 file - messages.jsonl" in ran.out
-    assert "In: 3 conversations, 6 messages" in ran.out
-    assert "new 3 - changed 0 - as before 0" in ran.out
+    assert "Imported 3 conversations, 6 messages" in ran.out
+    assert "3 new - 0 changed - 0 unchanged" in ran.out
     assert ran.out.endswith('Next: recollect search "..."\n')
     assert ran.err == ""
 
 
 def test_importing_again_changes_nothing(run: CommandLine, export: Path) -> None:
     run("import", export)
-    assert "new 0 - changed 0 - as before 3" in run("import", export).out
+    assert "0 new - 0 changed - 3 unchanged" in run("import", export).out
 
 
 def test_what_was_not_read_is_listed_now_and_later_and_exits_0(run: CommandLine, export: Path) -> None:
@@ -70,7 +70,7 @@ def test_an_unknown_file_says_what_it_holds_and_exits_1(run: CommandLine, tmp_pa
 def test_a_path_that_is_not_there_exits_1(run: CommandLine, tmp_path: Path) -> None:
     ran = run("import", tmp_path / "nothing.zip")
     assert ran.code == 1
-    assert "There is nothing at" in ran.err
+    assert ran.err.startswith("No such file: ")
 
 
 def test_an_unknown_format_is_wrong_usage(run: CommandLine, export: Path) -> None:
@@ -94,12 +94,12 @@ def test_without_a_path_it_says_what_is_on_this_machine(
     assert "recollect import --found" in found.out
 
 
-def test_found_takes_in_what_is_on_this_machine(run: CommandLine, home: Path, sample_archive: list[Path]) -> None:
+def test_found_imports_what_is_on_this_machine(run: CommandLine, home: Path, sample_archive: list[Path]) -> None:
     downloads = home / "Downloads"
     downloads.mkdir()
     (downloads / "claude.zip").write_bytes(sample_archive[1].read_bytes())
-    assert "not yet in" in run().out or "Found on this machine: " in run().out
-    assert "In: 45 conversations" in run("import", "--found").out
+    assert "not imported yet" in run().out or "Found on this machine: " in run().out
+    assert "Imported 45 conversations" in run("import", "--found").out
     assert "Found on this machine" not in run().out
 
 

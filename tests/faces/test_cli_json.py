@@ -87,6 +87,14 @@ def test_what_a_writing_command_prints_is_documented(
         ("remember", ("remember", "the spare key is with Ana")),
         ("embed", ("embed", "--limit", "2")),
         ("export", ("export", tmp_path / "dump.jsonl")),
+        ("backup", ("backup", tmp_path / "copy.db")),
+        ("reindex", ("reindex",)),
+        ("check", ("check", "--repair")),
+        ("delete", ("delete", "Background task vanishes")),
+        ("restored", ("restore", "Background task vanishes")),
+        ("restore", ("restore", tmp_path / "copy.db", "--replace")),
+        ("forget", ("forget", "--all", "--dry-run")),
+        ("forget", ("forget", "--all", "--yes")),
     ):
         assert differences(run(*arguments, "--json").document, SHAPES[name]) == [], name
 

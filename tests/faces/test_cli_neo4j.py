@@ -21,7 +21,7 @@ def server(run: CommandLine, neo4j_place: str, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_every_command_works_on_a_server(server: CommandLine, neo4j_uri: str, tmp_path: Path) -> None:
-    assert "In: 1 conversation, 2 messages" in server("import", export(tmp_path / "export", [TALK])).out
+    assert "Imported 1 conversation, 2 messages" in server("import", export(tmp_path / "export", [TALK])).out
     status = server()
     assert status.out.startswith("2 messages in 1 conversation")
     assert f"default - {neo4j_uri}\n" in status.out, "nothing is said of bytes that are not known"
@@ -34,8 +34,18 @@ def test_every_command_works_on_a_server(server: CommandLine, neo4j_uri: str, tm
     assert server("remember", "rye wants more", "--in", "Bread and water").code == 0
     assert server("embed", "--json").document["quality"] == {"made": 3, "wanted": 3}
     assert server("search", "rye", "--json").document["mode"] == "quality"
-    assert server("embed", "--again", "--limit", "1").code == 0
+    assert server("reindex").code == 0
+    assert server("embed", "--json").document["quality"] == {"made": 3, "wanted": 3}
+    assert server("delete", "Bread and water").code == 0
+    assert server("restore", "Bread and water").out == "Restored 3 messages.\n"
+    backup = server("backup", tmp_path / "copy.db")
+    assert backup.code == 2
+    assert "recollect export" in backup.err
+    assert server("restore", tmp_path / "dump.jsonl").code == 2
     assert server("export", tmp_path / "dump.jsonl").code == 0
+    assert server("check").code == 0
+    assert server("forget", "Bread and water", "--yes").code == 0
+    assert server("search", "rye").code == 1
     assert server("check").code == 0
     assert server("config", "--json").document["settings"]["store"] == {"value": neo4j_uri, "from": "RECOLLECT_STORE"}
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-COMMAND = [sys.executable, "-c", "from recollect.faces.cli.main import run; run()"]
+from tests.faces.terminal import COMMAND, on_a_terminal
 
 
 @pytest.fixture
@@ -43,6 +43,23 @@ def test_a_reader_that_goes_away_ends_it_silently(environment: dict[str, str]) -
     assert (process.wait(timeout=30), complaint) == (0, b"")
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+@pytest.mark.parametrize("arguments", [["list", "--json"], ["export", "-"], ["stats"]])
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_an_output_that_does_not_fit_is_one_line(
+    environment: dict[str, str], arguments: list[str], unbuffered: str
+) -> None:
+    with Path("/dev/full").open("wb") as full:
+        ran = subprocess.run(
+            [*COMMAND, *arguments],
+            env=environment | {"PYTHONUNBUFFERED": unbuffered},
+            stdout=full,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+    assert (ran.returncode, ran.stderr) == (2, b"Standard output: No space left on device.\n")
+
+
 def test_a_pipe_gets_no_colour_no_wrapping_and_plain_signs(environment: dict[str, str]) -> None:
     out = started(["search", "nginx reverse proxy"], environment).stdout.decode()
     assert "\033" not in out
@@ -61,33 +78,6 @@ def test_a_query_comes_through_a_pipe(environment: dict[str, str]) -> None:
 def test_a_shell_gets_its_completions(environment: dict[str, str]) -> None:
     asked = {"_RECOLLECT_COMPLETE": "complete_bash", "COMP_WORDS": "recollect se", "COMP_CWORD": "1"}
     assert started([], environment | asked).stdout.split() == [b"search"]
-
-
-def on_a_terminal(arguments: list[str], environment: dict[str, str]) -> str:
-    """What the command writes to a terminal of 80 columns and 24 lines."""
-    pty = pytest.importorskip("pty")
-    import fcntl
-    import struct
-    import termios
-
-    ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
-    with subprocess.Popen(
-        [*COMMAND, *arguments], env=environment, stdin=theirs, stdout=theirs, stderr=theirs
-    ) as process:
-        os.close(theirs)
-        pieces = []
-        while True:
-            try:
-                piece = os.read(ours, 65_536)
-            except OSError:  # the last of the other side is closed
-                break
-            if not piece:
-                break
-            pieces.append(piece)
-        process.wait(timeout=30)
-    os.close(ours)
-    return b"".join(pieces).decode().replace("\r\n", "\n")
 
 
 def test_a_terminal_gets_styles_and_lines_that_fit(environment: dict[str, str]) -> None:

@@ -247,11 +247,11 @@ def test_long_messages_parts_and_results_are_cut_in_chunks() -> None:
     assert list(chunks_of(made.messages[0].id, "short", count_tokens=count_tokens)) == []
 
 
-def test_windows_lie_over_the_active_path() -> None:
+def test_the_active_path_comes_first_and_then_what_leads_aside() -> None:
     path = [said(f"m{at}", f"m{at}", f"m{at - 1}") for at in range(12)]
     made = thread(*path, said("aside", "x", "m3"), leaf="m11")
-    assert [(window.index, window.start, window.end) for window in made.windows] == [(0, 0, 9), (1, 8, 11)]
-    assert contents(made)[:12] == [f"m{at}" for at in range(12)]
+    assert contents(made) == [*(f"m{at}" for at in range(12)), "aside"]
+    assert [message.position for message in made.messages] == list(range(13))
 
 
 def test_our_own_recall_is_cut_from_what_was_said_only() -> None:

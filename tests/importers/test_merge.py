@@ -7,16 +7,17 @@ from datetime import timedelta
 
 from recollect.importers.base import DraftCall
 from recollect.importers.merge import Plan, plan
-from recollect.record import Part, PartKind, Thread, Version
-from recollect.store import Stand
-from tests.store.builders import START, said, talk, thread
+from recollect.record import Chunk, Message, NodeId, Part, PartKind, Thread, ToolCall, Turn, Version, path_to
+from recollect.record.wire import digest
+from recollect.store import Revision
+from tests.store.builders import START, branched, said, talk, thread
 
 LATER = START + timedelta(days=1)
 LONG = "\n\n".join(f"Paragraph {i} speaks of tides and moorings at some length." for i in range(900))
 
 
 def planned(incoming: Thread, stored: Thread) -> Plan | None:
-    return plan(incoming, Stand(1, None), lambda: stored)
+    return plan(incoming, Revision(1), lambda: stored)
 
 
 def merged(incoming: Thread, stored: Thread) -> Thread:
@@ -32,7 +33,7 @@ def test_what_is_stored_just_so_is_not_even_read() -> None:
     whole = talk("a", "one", "two")
     made = plan(whole, None, lambda: None)
     assert made is not None
-    assert plan(whole, Stand(1, made.change.digest), lambda: 1 / 0) is None  # type: ignore[arg-type, return-value]
+    assert plan(whole, Revision(1, made.digest), lambda: 1 / 0) is None  # type: ignore[arg-type, return-value]
 
 
 def test_what_was_put_right_here_outlasts_the_next_import() -> None:
@@ -92,9 +93,9 @@ def called(result: str, updated: timedelta) -> Thread:
 def test_a_result_that_came_later_makes_its_message_findable_by_it() -> None:
     made = planned(called("high at noon", timedelta(days=1)), called("", timedelta()))
     assert made is not None
-    assert [call.result for call in made.change.tool_calls] == ["high at noon"]
+    assert [record.result for record in made.put if isinstance(record, ToolCall)] == ["high at noon"]
     assert made.fresh == (made.thread.messages[0].id,)
-    assert made.change.edited == []
+    assert not [record for record in made.put if isinstance(record, Message)]
 
 
 def test_an_older_export_does_not_take_a_result_away() -> None:
@@ -108,3 +109,124 @@ def test_the_chunks_of_a_result_that_shrank_go() -> None:
     made = planned(called("short", timedelta(days=1)), called(LONG, timedelta()))
     assert made is not None
     assert made.thread.chunks == ()
+
+
+# --- places: the order of arrival ----------------------------------------------------------------------------------
+
+
+def tree(*answers: str, leaf: str, day: int) -> Thread:
+    """A question with answers; the export was made on some day."""
+    drafts = [said(words, "assistant", source_id=words, parent="q", minute=i) for i, words in enumerate(answers, 1)]
+    return at(thread("a", [said("Which?", source_id="q"), *drafts], leaf=leaf), timedelta(days=day))
+
+
+def test_what_is_stored_keeps_its_place_and_what_is_new_comes_after_it() -> None:
+    union = merged(tree("first", "second", leaf="second", day=1), tree("first", leaf="first", day=0))
+    assert [(m.content, m.position, m.active) for m in union.messages] == [
+        ("Which?", 0, True), ("first", 1, False), ("second", 2, True),
+    ]  # fmt: skip
+
+
+def test_a_path_that_moves_is_marked_and_nothing_stored_is_put_again() -> None:
+    made = planned(tree("first", "second", leaf="second", day=1), tree("first", leaf="first", day=0))
+    assert made is not None
+    first = made.thread.messages[1]
+    assert [record.content for record in made.put if isinstance(record, Message)] == ["second"]
+    assert [(tuple(mark.ids), mark.active) for mark in made.mark] == [((first.id,), False)]
+    assert made.fresh == (made.thread.messages[2].id,)
+    assert [turn.response_ids for turn in made.put if isinstance(turn, Turn)] == [
+        tuple(m.id for m in made.thread.messages[1:])
+    ]
+
+
+def test_a_parent_that_an_export_brings_later_makes_the_answers_below_it_its_own() -> None:
+    """Places say nothing of who answers whom: a question may come after its answer."""
+    drafts = [
+        said("Hm?", source_id="p"),
+        said("Which?", source_id="q", parent="p", minute=1),
+        said("Rye.", "assistant", source_id="r", parent="q", minute=2),
+    ]
+    whole = at(thread("a", drafts), timedelta(days=1))
+    lone = replace(whole.messages[2], position=0, parent_id=None)
+    stored = Thread(replace(whole.conversation, updated=START, leaf_id=lone.id), (lone,))
+    union = merged(whole, stored)
+    assert [m.content for m in union.messages] == ["Rye.", "Hm?", "Which?"]
+    assert [m.position for m in union.messages] == [0, 1, 2]
+    by_id = {m.id: m.content for m in union.messages}
+    turns = {by_id[turn.query_id]: [by_id[i] for i in turn.response_ids] for turn in union.turns}
+    assert turns == {"Hm?": [], "Which?": ["Rye."]}
+
+
+# --- what was forgotten --------------------------------------------------------------------------------------------
+
+
+def stripped(whole: Thread, *places: int) -> Thread:
+    """The conversation after messages of it were forgotten: nothing is left of them but their places."""
+    gone = {whole.messages[place].id for place in places}
+    calls = tuple(call for call in whole.tool_calls if call.message_id not in gone)
+    return replace(
+        whole,
+        messages=tuple(
+            replace(m, content="", parts=(), metadata={}, versions=(), tokens=0, deleted=True, erased=True)
+            if m.id in gone
+            else m
+            for m in whole.messages
+        ),
+        tool_calls=calls,
+        chunks=tuple(c for c in whole.chunks if c.parent_id not in gone),
+    )
+
+
+def test_a_forgotten_conversation_is_left_alone_unless_it_is_asked_for_again() -> None:
+    whole = talk("a", "one", "two")
+    forgotten = Thread(replace(whole.conversation, title="", erased=True, deleted=True), stripped(whole, 0, 1).messages)
+    assert plan(whole, Revision(3, None, erased=True), lambda: 1 / 0) is None  # type: ignore[arg-type, return-value]
+    again = plan(whole, Revision(3, None, erased=True), lambda: forgotten, again=True)
+    assert again is not None
+    assert [(m.content, m.erased, m.deleted) for m in again.thread.messages] == [
+        ("one", False, False), ("two", False, False),
+    ]  # fmt: skip
+    assert not again.thread.conversation.erased
+    assert not again.thread.conversation.deleted
+    assert again.thread.conversation.title == "a"
+    assert set(again.fresh) == {m.id for m in whole.messages}
+    assert again.retitled
+
+
+def test_a_forgotten_message_stays_away_and_what_is_new_beside_it_comes_in() -> None:
+    stored = stripped(at(talk("a", "one", "two"), timedelta()), 1)
+    grown = planned(at(talk("a", "one", "two", "three"), timedelta(days=1)), stored)
+    assert grown is not None
+    assert [m.content for m in grown.thread.messages] == ["one", "", "three"]
+    assert grown.thread.messages[1].erased
+    assert grown.fresh == (grown.thread.messages[2].id,)
+    again = plan(at(talk("a", "one", "two"), timedelta()), Revision(1), lambda: stored, again=True)
+    assert again is not None
+    assert [m.content for m in again.thread.messages] == ["one", "two"]
+    assert again.fresh == (again.thread.messages[1].id,)
+
+
+def test_tool_calls_and_chunks_of_a_forgotten_message_stay_away_too() -> None:
+    whole = called(LONG, timedelta())
+    stored = stripped(whole, 0)
+    newer = planned(called(LONG + " and more", timedelta(days=1)), stored)
+    union = newer.thread if newer else stored
+    assert union.tool_calls == union.chunks == ()
+    back = plan(whole, Revision(1), lambda: stored, again=True)
+    assert back is not None
+    assert back.thread.tool_calls == whole.tool_calls
+    assert back.thread.chunks == whole.chunks
+    assert {c.id for c in back.put if isinstance(c, Chunk)} == {c.id for c in whole.chunks}
+
+
+def test_merging_twice_changes_nothing_more() -> None:
+    older, newer = branched(), at(branched(), timedelta(days=1))
+    grown = replace(newer, conversation=replace(newer.conversation, title="Renamed"))
+    first = planned(grown, older)
+    assert first is not None
+    second = planned(grown, first.thread)
+    assert second is not None
+    assert not second.changes
+    assert digest(second.thread) == digest(first.thread)
+    parents: dict[NodeId, NodeId | None] = {m.id: m.parent_id for m in first.thread.messages}
+    assert [m.id for m in first.thread.messages if m.active] == path_to(first.thread.conversation.leaf_id, parents)

@@ -16,7 +16,10 @@ from recollect.record import (
     Edge,
     Kind,
     Message,
+    Node,
     NodeId,
+    NodeKind,
+    Origin,
     Part,
     PartKind,
     Role,
@@ -24,7 +27,6 @@ from recollect.record import (
     ToolCall,
     Turn,
     Version,
-    Window,
 )
 from recollect.record.wire import digest, dumps, from_wire, thread_from_wire, thread_to_wire, to_wire
 
@@ -56,20 +58,26 @@ parts = st.builds(Part, st.sampled_from(PartKind), text, text, metadata)
 versions = st.builds(Version, text, moment)
 conversations = st.builds(
     Conversation, node_id, text.filter(bool), maybe(text.filter(bool)), text, maybe(moment), maybe(moment),
-    maybe(node_id), metadata, st.booleans(),
+    maybe(node_id), metadata, st.booleans(), st.booleans(),
 )  # fmt: skip
 chunks = st.builds(Chunk, node_id, node_id, number, number, number, number, st.integers(-1, 5))
 documents = st.builds(
-    Document, node_id, text.filter(bool), text, text, maybe(text.filter(bool)), maybe(moment), metadata
-)
-edges = st.builds(Edge, node_id, text.filter(bool), node_id, metadata)
+    Document, node_id, text.filter(bool), text, text, maybe(text.filter(bool)), maybe(moment), metadata,
+    several(versions), st.booleans(),
+)  # fmt: skip
+edges = st.builds(Edge, node_id, text.filter(bool), node_id, metadata, text)
+nodes = st.builds(
+    Node, node_id, st.sampled_from(NodeKind), text, text, text.filter(bool), maybe(node_id), maybe(moment),
+    maybe(moment), st.floats(allow_nan=False, allow_infinity=False), st.sampled_from(Origin), text, metadata,
+    st.booleans(),
+)  # fmt: skip
 
 
 def messages(owner: st.SearchStrategy[NodeId]) -> st.SearchStrategy[Message]:
     return st.builds(
         Message, node_id, owner, st.sampled_from(Role), text, st.sampled_from(Kind), maybe(text.filter(bool)),
         maybe(moment), maybe(node_id), maybe(text.filter(bool)), number, st.booleans(), maybe(text.filter(bool)),
-        number, several(parts), metadata, several(versions), st.booleans(),
+        number, several(parts), metadata, several(versions), st.booleans(), st.booleans(),
     )  # fmt: skip
 
 
@@ -86,10 +94,6 @@ def turns(owner: st.SearchStrategy[NodeId]) -> st.SearchStrategy[Turn]:
     )  # fmt: skip
 
 
-def windows(owner: st.SearchStrategy[NodeId]) -> st.SearchStrategy[Window]:
-    return st.builds(Window, owner, number, number, number)
-
-
 @st.composite
 def threads(draw: st.DrawFn) -> Thread:
     conversation = draw(conversations)
@@ -100,13 +104,12 @@ def threads(draw: st.DrawFn) -> Thread:
         draw(several(tool_calls(owner))),
         draw(several(turns(owner))),
         draw(several(chunks)),
-        draw(several(windows(owner))),
     )
 
 
 records = st.one_of(
-    parts, versions, conversations, chunks, documents, edges,
-    messages(node_id), tool_calls(node_id), turns(node_id), windows(node_id),
+    parts, versions, conversations, chunks, documents, edges, nodes,
+    messages(node_id), tool_calls(node_id), turns(node_id),
 )  # fmt: skip
 
 

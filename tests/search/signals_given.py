@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from recollect.store.passages import KINDS, PEOPLE, ROLE_SHIFT, ROLES, Signals
+from recollect.store.passages import KINDS, PEOPLE, ROLE_SHIFT, ROLES, Features
 
 SAID = KINDS.index("said")
 
@@ -17,11 +17,11 @@ def flags(role: str = "user", *, people: bool = False, has: int = 0) -> int:
     return has | ROLES.index(role) << ROLE_SHIFT | (PEOPLE if people else 0)
 
 
-def pool(*bits: int, **signals: Any) -> Signals:
+def pool(*bits: int, **signals: Any) -> Features:
     """One passage for each of the flags given, alike in everything but them and the signals given."""
     n = len(bits)
     zeros = np.zeros(n, np.float32)
-    plain = Signals(
+    plain = Features(
         passages=np.arange(1, n + 1),
         neighbours=np.full((n, 5), -1),
         messages=np.arange(1, n + 1),
@@ -40,9 +40,9 @@ def pool(*bits: int, **signals: Any) -> Signals:
         length_z=zeros,
         speaker=zeros,
         dates=zeros,
-        sitting_bm25=zeros,
-        sitting_dense=zeros,
-        sitting_similarity=zeros,
+        session_bm25=zeros,
+        session_dense=zeros,
+        session_similarity=zeros,
         similarity=zeros,
         sought=np.zeros(n, bool),
         size=n,
@@ -56,6 +56,6 @@ def pool(*bits: int, **signals: Any) -> Signals:
     return replace(plain, **given)
 
 
-def plain_is_bool(signals: Signals, name: str) -> bool:
+def plain_is_bool(signals: Features, name: str) -> bool:
     """Whether a signal is yes or no."""
     return bool(getattr(signals, name).dtype == bool)

@@ -1,4 +1,4 @@
-"""What of a conversation can be found: passages with their kinds, lanes, neighbours and sittings."""
+"""What of a conversation can be found: passages with their kinds, partitions, neighbours and sessions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from itertools import pairwise
 from recollect.embedding.tokenizer import count_tokens
 from recollect.record import Kind, Part, PartKind, Thread
 from recollect.search.indexing import is_person, thread_passages
-from recollect.store.passages import PEOPLE, ROLE_SHIFT, ROLES, Lane, Owner, Passage
+from recollect.store.passages import PEOPLE, ROLE_SHIFT, ROLES, Owner, Partition, Passage
 from recollect.text.flags import Flag
 from tests.store.builders import START, branched, embedder, said, talk, thread
 
@@ -20,15 +20,15 @@ def passages(whole: Thread) -> list[Passage]:
     )
 
 
-def test_each_kind_goes_into_its_lane() -> None:
+def test_each_kind_goes_into_its_partition() -> None:
     found = passages(branched())
-    kinds = {(p.kind, p.lane, p.owner) for p in found}
+    kinds = {(p.kind, p.partition, p.owner) for p in found}
     assert kinds == {
-        ("title", Lane.TITLE, Owner.CONVERSATION),
-        ("said", Lane.SAID, Owner.MESSAGE),
-        ("context", Lane.OTHER, Owner.MESSAGE),
-        ("tool", Lane.OTHER, Owner.MESSAGE),
-        ("tool", Lane.OTHER, Owner.TOOL_CALL),
+        ("title", Partition.TITLE, Owner.CONVERSATION),
+        ("said", Partition.SAID, Owner.MESSAGE),
+        ("context", Partition.OTHER, Owner.MESSAGE),
+        ("tool", Partition.OTHER, Owner.MESSAGE),
+        ("tool", Partition.OTHER, Owner.TOOL_CALL),
     }
 
 
@@ -40,11 +40,11 @@ def test_what_hangs_on_a_message_is_found_by_itself_and_leads_to_it() -> None:
     )
     whole = thread("a", [said("look at this", source_id="m", parts=parts)])
     found = {p.part: p for p in passages(whole) if p.owner == Owner.MESSAGE}
-    assert {n: (p.kind, p.lane) for n, p in found.items()} == {
-        -1: ("said", Lane.SAID),
-        0: ("attachment", Lane.SAID),
-        1: ("reasoning", Lane.OTHER),
-        2: ("attachment", Lane.SAID),
+    assert {n: (p.kind, p.partition) for n, p in found.items()} == {
+        -1: ("said", Partition.SAID),
+        0: ("attachment", Partition.SAID),
+        1: ("reasoning", Partition.OTHER),
+        2: ("attachment", Partition.SAID),
     }
     assert "photo" in found[2].words
     assert {p.owner_id for p in found.values()} == {whole.messages[0].id}
@@ -60,7 +60,7 @@ def test_a_long_text_is_a_passage_a_chunk_and_every_part_is_in_one() -> None:
     assert [p.chunk for p in found] == list(range(len(found)))
 
 
-def test_neighbours_are_what_was_said_and_a_long_silence_ends_a_sitting() -> None:
+def test_neighbours_are_what_was_said_and_a_long_silence_ends_a_session() -> None:
     whole = branched()
     by_text = {m.content: m for m in whole.messages}
     answer = next(p for p in passages(whole) if p.owner_id == by_text["Focaccia, at 85 percent."].id)

@@ -10,14 +10,14 @@ import pytest
 from recollect.search.question import Question, read_question
 from recollect.search.ranker import coverage, own_coverage, pool_z, score
 from recollect.search.weights import INSTANT, INSTANT_TOPIC, QUALITY
-from recollect.store.passages import Signals
+from recollect.store.passages import Features
 from recollect.text.flags import Flag
 from tests.search.signals_given import flags, pool
 
 PLAIN = read_question("the heron by the river")
 
 
-def order(signals: Signals, question: Question = PLAIN, weights: object = INSTANT) -> list[int]:
+def order(signals: Features, question: Question = PLAIN, weights: object = INSTANT) -> list[int]:
     return [int(i) for i in np.argsort(-score(signals, question, weights).total, kind="stable")]  # type: ignore[arg-type]
 
 
@@ -124,11 +124,11 @@ def test_the_rules_of_english_are_left_out_for_other_languages() -> None:
     assert "instruction" not in score(signals, german, INSTANT).terms
 
 
-def test_each_mode_and_kind_of_question_weighs_the_sitting() -> None:
-    signals = pool(flags(), sitting_bm25=[1], sitting_dense=[1], sitting_similarity=[1])
-    assert score(signals, PLAIN, INSTANT).terms["sitting"] == pytest.approx([0.20 + 0.14])
-    assert score(signals, PLAIN, QUALITY).terms["sitting"] == pytest.approx([0.16 + 0.34])
-    assert score(signals, PLAIN, INSTANT_TOPIC).terms["sitting"] == pytest.approx([0.20 + 0.44])
+def test_each_mode_and_kind_of_question_weighs_the_session() -> None:
+    signals = pool(flags(), session_bm25=[1], session_dense=[1], session_similarity=[1])
+    assert score(signals, PLAIN, INSTANT).terms["session"] == pytest.approx([0.20 + 0.14])
+    assert score(signals, PLAIN, QUALITY).terms["session"] == pytest.approx([0.16 + 0.34])
+    assert score(signals, PLAIN, INSTANT_TOPIC).terms["session"] == pytest.approx([0.20 + 0.44])
 
 
 def test_z_of_a_pool_is_centred_and_survives_equal_values() -> None:

@@ -1,25 +1,45 @@
-"""Every statement of the catalogue finds what it needs by an index: none walks through everything of a kind."""
+"""Every statement finds what it needs by an index, and names the namespace or the generation that it is about."""
 
 from __future__ import annotations
 
+import pkgutil
 from collections.abc import Iterator, Mapping
+from importlib import import_module
 from typing import Any
 
 import pytest
 
 pytest.importorskip("neo4j", reason="the Neo4j driver is not installed")
 
-from recollect.store.neo4j import check, queries, search_queries
+from recollect.embedding.tokenizer import count_tokens
+from recollect.ingest import Ingest
+from recollect.store import neo4j as package
+from recollect.store.neo4j import check, maintain
 from recollect.store.neo4j.engine import Neo4jStore
-from recollect.store.neo4j.schema import FULL_TEXT, RANGE, UNIQUE, vector_index
+from recollect.store.neo4j.schema import FULL_TEXT, RANGE, UNIQUE
 from tests.store import neo4j_server
-from tests.store.builders import branched, embedder, write
+from tests.store.builders import DEFAULT, branched, embedder
 
-CATALOGUE: Mapping[str, str] = {
-    **{f"queries.{name}": text for name, text in vars(queries).items() if name.isupper()},
-    **{f"search_queries.{name}": text for name, text in vars(search_queries).items() if name.isupper()},
-    **{f"check: {name}": text for name, text in check.INVARIANTS.items()},
-}
+MODULES = [module.name for module in pkgutil.iter_modules(package.__path__) if module.name not in ("schema",)]
+
+
+def catalogue() -> Mapping[str, str]:
+    """The statements of all modules, each once."""
+    found: dict[str, str] = {}
+    for name in MODULES:
+        module = import_module(f"recollect.store.neo4j.{name}")
+        for constant, value in vars(module).items():
+            if constant.isupper() and isinstance(value, str) and any(word in value for word in ("MATCH", "RETURN")):
+                found.setdefault(value, f"{name}.{constant}")
+    found |= {text: f"check: {name}" for name, text in {**check.RECORD, **check.INDEX}.items()}
+    return {name: text for text, name in found.items()}
+
+
+CATALOGUE = catalogue()
+#: About the whole store: its version, its namespaces, its own counters.
+OF_THE_STORE = {
+    "connection.COMPONENTS", "engine.NAMESPACES", "engine.VERSION_OF", "check: nothing is left of generations that are gone",
+}  # fmt: skip
 SLOW = {"AllNodesScan", "NodeByLabelScan", "UnionNodeByLabelsScan", "DirectedAllRelationshipsScan"}
 ONE_ROW = ("NodeUniqueIndexSeek", "Argument")
 
@@ -27,7 +47,7 @@ ONE_ROW = ("NodeUniqueIndexSeek", "Argument")
 @pytest.fixture(scope="module")
 def opened(neo4j_address: str) -> str:
     store = Neo4jStore(neo4j_address, neo4j_server.auth())
-    write(store, branched())
+    Ingest(store.space(DEFAULT), embedder(), count_tokens).threads([branched()])
     store.close()
     return neo4j_address
 
@@ -51,6 +71,11 @@ def finds_one(plan: Mapping[str, Any]) -> bool:
     return operator(plan).startswith(ONE_ROW) and not plan.get("children")
 
 
+def test_there_are_statements() -> None:
+    assert len(CATALOGUE) > 120
+    assert set(maintain.SWEEPS) <= set(CATALOGUE.values())
+
+
 @pytest.mark.parametrize("name", sorted(CATALOGUE))
 def test_no_statement_reads_what_it_does_not_need(opened: str, name: str) -> None:
     with neo4j_server.driver(opened).session() as session:
@@ -59,10 +84,20 @@ def test_no_statement_reads_what_it_does_not_need(opened: str, name: str) -> Non
     assert list(slow(plan)) == []
 
 
+@pytest.mark.parametrize("name", sorted(CATALOGUE.keys() - OF_THE_STORE))
+def test_every_statement_says_whose_data_it_means(name: str) -> None:
+    assert any(whose in CATALOGUE[name] for whose in ("$ns", "$space")), CATALOGUE[name]
+
+
 def test_every_index_of_the_schema_is_there_and_online(opened: str) -> None:
     with neo4j_server.driver(opened).session() as session:
-        found = {r["name"]: r["state"] for r in session.run("SHOW INDEXES YIELD name, state RETURN name, state")}
-    vectors = {vector_index(lane, embedder().dimensions) for lane in range(3)}
-    wanted = {*UNIQUE, *RANGE, *FULL_TEXT, *vectors}
+        found = {r["name"]: (r["type"], r["state"]) for r in session.run("SHOW INDEXES YIELD name, type, state")}
+    wanted = {*UNIQUE, *RANGE, *FULL_TEXT}
     assert wanted <= set(found)
-    assert {found[name] for name in wanted} == {"ONLINE"}
+    assert {found[name][1] for name in wanted} == {"ONLINE"}
+
+
+def test_no_vector_is_indexed(opened: str) -> None:
+    with neo4j_server.driver(opened).session() as session:
+        kinds = {r["type"] for r in session.run("SHOW INDEXES YIELD type")}
+    assert "VECTOR" not in kinds

@@ -11,15 +11,20 @@ from typer.main import get_command
 
 from recollect.errors import RecollectError
 from recollect.faces.cli import (
+    backup,
     check,
     completion,
     config,
+    delete,
     demo,
     embed,
     export,
+    forget,
     import_,
     list_,
+    reindex,
     remember,
+    restore,
     search,
     show,
     stats,
@@ -29,6 +34,12 @@ from recollect.faces.cli.session import Session
 from recollect.faces.cli.status import show_status
 
 PROGRAM = "recollect"
+
+_IN_ORDER = (
+    *(import_, search, show, list_, stats, remember),
+    *(delete, restore, forget, backup, export),
+    *(embed, reindex, check, demo, config, completion),
+)
 
 VERSION = Annotated[bool, typer.Option("--version", help="Print the version.")]
 
@@ -54,7 +65,7 @@ def build_app(*, completing: bool = False) -> typer.Typer:
         "recollect show 1",
     )
     root(app, examples)(status)
-    for module in (import_, search, show, list_, stats, remember, embed, export, check, demo, config, completion):
+    for module in _IN_ORDER:
         module.register(app)
     return app
 
@@ -81,7 +92,7 @@ def run_command(arguments: Sequence[str]) -> int:
 
 
 def status(session: Session, version: VERSION = False) -> None:
-    """Remember your conversations with language models, and find the very messages again.
+    """Remember your conversations with language models, and find the exact message again.
 
     Without a command it shows what is in the memory. Nothing leaves this machine.
     """

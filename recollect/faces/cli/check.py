@@ -1,32 +1,87 @@
-"""`recollect check`: whether every invariant of the store holds."""
+"""`recollect check`: whether the memory is whole, and what mends it where it is not."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from recollect.faces.cli.command import command
 from recollect.faces.cli.session import Session
 
+if TYPE_CHECKING:
+    from recollect.store import Violation
+
+_PLACES = 3
+
+REPAIR = Annotated[bool, typer.Option("--repair", help="Rebuild what is wrong and can be rebuilt.")]
+
 
 def register(app: typer.Typer) -> None:
     """Adds the command."""
-    command(app, "check", ("recollect check", "recollect check --json"))(check)
+    command(app, "check", ("recollect check", "recollect check --repair"))(check)
 
 
-def check(session: Session) -> int:
-    """Verify every invariant of the memory.
+def check(session: Session, repair: REPAIR = False) -> int:
+    """Look for damage, and say what mends it.
 
-    Changes nothing. Exit code 1 says that something is wrong, and what.
+    It reads everything, and changes nothing. With --repair it rebuilds what can be rebuilt from the messages: the
+    search index and all else that is derived. The messages themselves are never touched. The exit code is 1 if
+    something is (or, with --repair, stays) wrong.
     """
     violations = session.existing_memory().check()
-    out = session.out
+    mended = bool(repair and violations)
+    if mended:
+        _print(session, violations)
+        violations = _repaired(session)
     if session.json:
-        found = [{"invariant": v.invariant, "where": v.where, "count": v.count} for v in violations]
-        out.document({"ok": not violations, "violations": found})
-    elif not violations:
-        out.line(f"{out.symbols.ok} Every invariant holds.")
-    else:
-        for v in violations:
-            out.line(f"{out.symbols.bad} {v.invariant}: {v.where}" + (f" ({v.count:,} times)" if v.count > 1 else ""))
-        out.note("What is derived for search can be made again: recollect embed --again")
-    return 1 if violations else 0
+        found = [{"invariant": v.invariant, "where": v.where, "count": v.count, "remedy": v.remedy} for v in violations]
+        session.out.document({"ok": not violations, "repaired": mended, "violations": found})
+        return 1 if violations else 0
+    if not violations:
+        ok = session.out.symbols.ok
+        session.out.line(f"{ok} Repaired: no problems left." if mended else f"{ok} No problems found.")
+        return 0
+    if mended:
+        session.out.line("Still wrong after the repair:")
+    _print(session, violations)
+    _print_remedies(session, violations, repaired=mended)
+    return 1
+
+
+def _repaired(session: Session) -> list[Violation]:
+    from recollect.faces.cli.progress import on_interrupt, progress
+    from recollect.faces.cli.times import number
+
+    told = session.out.hint("Nothing has changed. To continue: recollect check --repair")
+    with on_interrupt(told), progress(session.out, "Repairing") as report:
+        return session.memory().repair(progress=lambda done, total: report(done, total, number(done, "message")))
+
+
+def _print(session: Session, violations: Sequence[Violation]) -> None:
+    """A line for each kind of problem, with the first places."""
+    if session.json:
+        return
+    kinds: dict[str, list[Violation]] = {}
+    for violation in violations:
+        kinds.setdefault(violation.invariant, []).append(violation)
+    for kind, found in kinds.items():
+        count = sum(violation.count for violation in found)
+        places = [violation.where for violation in found if violation.where][:_PLACES]
+        where = ", ".join(places) + (f" {session.out.symbols.more}" if len(found) > len(places) else "")
+        times = f" ({count:,} times)" if count > 1 else ""
+        session.out.line(f"{session.out.symbols.bad} {kind}{times}" + (f": {where}" if where else ""))
+
+
+def _print_remedies(session: Session, violations: Sequence[Violation], *, repaired: bool) -> None:
+    out = session.out
+    if not repaired and any(violation.remedy == "reindex" for violation in violations):
+        out.note(out.hint("The search index can be rebuilt from the messages: recollect check --repair"))
+    if any(violation.remedy == "backup" for violation in violations):
+        out.note(
+            out.hint(
+                "The messages themselves are damaged. From a backup: recollect restore FILE --replace\n"
+                "Without one, save what can be read: recollect export FILE"
+            )
+        )

@@ -59,7 +59,7 @@ def _print(session: Session, memory: Memory, archive: list[Path]) -> None:
         out.line(out.bold(f'$ recollect search "{query}"{options}'))
         print_hits(memory.search(query, limit=_RESULTS, **filters), out, next_steps=False)
     out.line()
-    out.line(out.bold("Now with your own:"))
+    out.line(out.bold("Now with your own history:"))
     out.line("  recollect import ~/Downloads/your-export.zip")
     out.line('  recollect search "what you remember of it"')
 

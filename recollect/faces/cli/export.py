@@ -11,8 +11,10 @@ import typer
 from recollect.errors import InvalidInput
 from recollect.faces.cli.command import command
 from recollect.faces.cli.session import Session
+from recollect.faces.cli.targets import is_standard_output, naming
 
 FILE = Annotated[str | None, typer.Argument(metavar="FILE|-", hidden=True)]
+OVERWRITE = Annotated[bool, typer.Option("--overwrite", help="Replace FILE even if it is not an export.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -20,49 +22,60 @@ def register(app: typer.Typer) -> None:
     command(
         app,
         "export",
-        ("recollect export backup.jsonl", "recollect export - | gzip > backup.jsonl.gz"),
+        ("recollect export history.jsonl", "recollect export - | gzip > history.jsonl.gz"),
     )(export)
 
 
-def export(session: Session, file: FILE = None) -> int:
+def export(session: Session, file: FILE = None, overwrite: OVERWRITE = False) -> int:
     """Write the whole namespace as JSON Lines.
 
     `recollect import` reads it back without loss. `-` writes to standard output, and so does no name where that is no
-    terminal; else the file is named by namespace and day.
+    terminal; else the file is named by namespace and day. An earlier export is replaced, any other file only with
+    --overwrite.
     """
-    memory = session.existing_memory()
+    session.existing_memory()
     target = file or (_dated(session) if session.out.width is not None else "-")
-    if target == "-":
-        if session.json:
-            raise InvalidInput("A dump on standard output leaves no room for --json.", hint="Name a file.")
-        _write(session, None)
+    path = None if target == "-" else Path(target).expanduser()
+    if session.json and (path is None or is_standard_output(path)):
+        raise InvalidInput("A dump on standard output leaves no room for --json.", hint="Name a file.")
+    records = _write(session, path, overwrite=overwrite)
+    if path is None:
         return 0
-    path = Path(target).expanduser()
-    records = _write(session, path)
+    size = path.stat().st_size if path.is_file() else None
     if session.json:
-        session.out.document({"file": str(path), "records": records, "bytes": path.stat().st_size})
+        session.out.document({"file": str(path), "records": records, "bytes": size})
     else:
-        from recollect.faces.cli.times import number, size
-
-        session.out.line(f"{number(records, 'record')} of {memory.namespace} in {path} ({size(path.stat().st_size)})")
+        _print_done(session, path, records, size)
     return 0
 
 
-def _write(session: Session, path: Path | None) -> int:
+def _write(session: Session, path: Path | None, *, overwrite: bool) -> int:
     from recollect.faces.cli.progress import progress
     from recollect.faces.cli.times import number
 
     memory = session.memory()
-    with progress(session.out, "Writing") as report:
+    with progress(session.out, "Writing") as report, naming(path):
         total = memory.stats().conversations
 
         def told(count: int) -> None:
             report(count, total, number(count, "record"))
 
         if path is not None:
-            return memory.export(path, progress=told)
+            return memory.export(path, overwrite=overwrite, progress=told)
         sys.stdout.flush()
-        return memory.export(sys.stdout.buffer, progress=told)
+        written = memory.export(sys.stdout.buffer, progress=told)
+        sys.stdout.buffer.flush()
+        return written
+
+
+def _print_done(session: Session, path: Path, records: int, size: int | None) -> None:
+    from recollect.faces.cli import times
+
+    done = f"Exported {times.number(records, 'record')} of {session.settings.namespace} to {path}"
+    if size is not None:
+        session.out.line(f"{done} ({times.size(size)}).")
+    else:  # a pipe or a device: nothing of ours may get into it
+        session.out.note(f"{done}.")
 
 
 def _dated(session: Session) -> str:

@@ -21,12 +21,18 @@ def print_hits(found: SearchResults, out: Output, *, why: bool = False, next_ste
         out.line("Nothing close to this was said. Nearest:")
     for place, hit in enumerate(found, 1):
         _print_hit(place, hit, out, why=why)
-    summary, steps = _summary(found, out), f" {out.symbols.dot} ".join(["recollect show 1", "--why", "--json"])
+    steps = f" {out.symbols.dot} ".join([out.hint("recollect show 1"), "--why", "--json"])
+    summary = _summary(found, out)
     out.line(out.dim(summary + gap(summary, steps, out) + steps if next_steps else summary))
     if found.suggestion:
         out.line(f"Did you mean: {found.suggestion}")
+    print_notes(found, out)
+
+
+def print_notes(found: SearchResults, out: Output) -> None:
+    """Says what kept the search from being all that it could be."""
     for note in found.notes:
-        out.note(note)
+        out.note(out.hint(note))
 
 
 def _print_hit(place: int, hit: Hit, out: Output, *, why: bool) -> None:

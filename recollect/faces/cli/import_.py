@@ -1,4 +1,4 @@
-"""`recollect import`: take exports in, and say what is in."""
+"""`recollect import`: exports come in, and the report says what is in."""
 
 from __future__ import annotations
 
@@ -27,11 +27,12 @@ FORMAT = Annotated[
     ),
 ]
 PROBLEMS = Annotated[bool, typer.Option("--problems", help="List all that was not read; without PATH, of last time.")]
+AGAIN = Annotated[bool, typer.Option("--again", help="Take back what you forgot, too.")]
 DESCRIBE = Annotated[
     str | None,
     typer.Option(metavar="PATH", help="Print the shape of an unknown export: no text, no title.", show_default=False),
 ]
-FOUND = Annotated[bool, typer.Option("--found", help="Take in what is found on this machine.")]
+FOUND = Annotated[bool, typer.Option("--found", help="Import what is found on this machine.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -54,35 +55,37 @@ def import_(
     problems: PROBLEMS = False,
     describe: DESCRIBE = None,
     found: FOUND = False,
+    again: AGAIN = False,
 ) -> int:
-    """Take in exports of ChatGPT, Claude, Claude Code, Codex …
+    """Import exports of ChatGPT, Claude, Claude Code, Codex …
 
     PATH is a file, a folder or a zip. The format is detected. Importing again changes nothing; a newer export adds
-    what is new; an interrupted import is simply run again. Without PATH it says what it finds on this machine.
+    what is new; an interrupted import is simply run again. What you forgot stays away, unless you say --again. Without
+    PATH it says what it finds on this machine.
     """
     if describe is not None:
         return _describe(session, Path(describe).expanduser())
     if found:
         if paths:
             raise InvalidInput("--found chooses the paths itself.", hint="Leave out either --found or the paths.")
-        return _import(session, _found_paths(session), format, problems)
+        return _import(session, _found_paths(session), format, problems, again=again)
     if paths:
-        return _import(session, paths, format, problems)
+        return _import(session, paths, format, problems, again=again)
     return _last_problems(session) if problems else _what_is_found(session)
 
 
-def _import(session: Session, paths: Sequence[str], format_name: str | None, all_problems: bool) -> int:
+def _import(session: Session, paths: Sequence[str], format_name: str | None, all_problems: bool, *, again: bool) -> int:
     from recollect.faces.cli.report import print_report, report_as_json
     from recollect.record import utc_now
 
-    report = _run(session, paths, format_name)
+    report = _run(session, paths, format_name, again=again)
     session.state.remember_import(utc_now(), report.problems)
     if session.json and not report.nothing:
         session.out.document(report_as_json(report, session.memory().stats()))
     elif not session.json:
         print_report(report, session.memory().stats(), session.out, all_problems=all_problems)
         if not report.nothing:
-            session.out.line(f'Next: recollect search "{session.out.symbols.more}"')
+            session.out.line(session.out.hint(f'Next: recollect search "{session.out.symbols.more}"'))
     if report.nothing:
         reasons = "; ".join(f"{p.place}: {p.reason}" for p in report.problems[:3])
         raise ImportProblem(
@@ -92,18 +95,21 @@ def _import(session: Session, paths: Sequence[str], format_name: str | None, all
     return 0
 
 
-def _run(session: Session, paths: Sequence[str], format_name: str | None) -> ImportReport:
-    from recollect.faces.cli.progress import progress
+def _run(session: Session, paths: Sequence[str], format_name: str | None, *, again: bool) -> ImportReport:
+    from recollect.faces.cli.progress import on_interrupt, progress
     from recollect.faces.cli.times import number
     from recollect.importing import Progress
 
-    with progress(session.out, "Reading") as report:
+    with (
+        on_interrupt("What was imported is saved; run it again to continue."),
+        progress(session.out, "Reading") as report,
+    ):
 
         def told(p: Progress) -> None:
             words = f"{number(p.conversations, 'conversation')}   {number(p.messages, 'message')}"
             report(p.read, p.total, words)
 
-        return session.memory().import_file(*paths, format=format_name, progress=told)
+        return session.memory().import_file(*paths, format=format_name, again=again, progress=told)
 
 
 def _found_here() -> list[Found]:
@@ -122,19 +128,20 @@ def _found_paths(session: Session) -> list[str]:
 def _what_is_found(session: Session) -> int:
     from recollect.faces.cli.status import found_as_json
     from recollect.faces.cli.times import day, number
+    from recollect.faces.cli.typed import typed
 
     out, found = session.out, _found_here()
     if session.json:
         out.document({"found": [found_as_json(one) for one in found]})
     elif not found:
         out.line("Nothing was found on this machine: no Claude Code or Codex sessions, no export among the downloads.")
-        out.line("Name it:  recollect import PATH")
+        out.line(out.hint("Name it:  recollect import PATH"))
     else:
         out.line(out.bold("Found on this machine:"))
         for one in found:
             out.line(f"  {one.label:<12} {number(one.files, 'file'):>12}   newest {day(one.newest):<12}  {one.path}")
-        out.line("Take in all of it:  recollect import --found")
-        out.line(f"Or one of it:       recollect import {_as_typed(found[0].path)}")
+        out.line(out.hint("Import all of it:  recollect import --found"))
+        out.line(out.hint(f"Or one of it:      recollect import {typed(str(found[0].path))}"))
     return 0 if found else 1
 
 
@@ -166,8 +173,3 @@ def _describe(session: Session, path: Path) -> int:
 
 def _problem_as_json(problem: Any) -> dict[str, Any]:
     return {"place": problem.place, "reason": problem.reason, "lost": problem.lost}
-
-
-def _as_typed(path: Path) -> str:
-    text = str(path)
-    return f'"{text}"' if " " in text else text

@@ -22,6 +22,13 @@ def gap(left: str, right: str, out: Output) -> str:
     return " " * room if room >= 2 else "\n   "
 
 
+def joined(left: str, right: str, out: Output) -> str:
+    """Two sentences in a line, or the second in a line of its own, so that no command in it is cut."""
+    if out.width is None or cell_len(left) + 1 + cell_len(right) <= out.width:
+        return f"{left} {right}"
+    return f"{left}\n{right}"
+
+
 def padded(text: str, width: int) -> str:
     """The text filled up to a width."""
     return text + " " * max(0, width - cell_len(text))

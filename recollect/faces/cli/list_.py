@@ -6,23 +6,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from recollect.errors import InvalidInput
 from recollect.faces.cli.command import command
+from recollect.faces.cli.options import SINCE, SOURCE, UNTIL, period
 from recollect.faces.cli.session import Session
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
-    from recollect.store import ConversationRow
+    from recollect.memory import ConversationRow
 
 _LIMIT = 50
 
-SOURCE = Annotated[
-    list[str] | None,
-    typer.Option(metavar="NAME", help="Only chatgpt, claude, claude-code, codex …", show_default=False),
-]
-SINCE = Annotated[str | None, typer.Option(metavar="WHEN", help="From then: 2025-03, last week …", show_default=False)]
-UNTIL = Annotated[str | None, typer.Option(metavar="WHEN", help="Up to and including then.", show_default=False)]
 TITLE = Annotated[str | None, typer.Option(metavar="TEXT", help="With this in the title.", show_default=False)]
 LIMIT = Annotated[int, typer.Option("--limit", "-n", metavar="N", min=1, help="Conversations listed.")]
 
@@ -48,11 +40,12 @@ def list_(
 
     Each with the end of its id, which `recollect show` takes.
     """
+    first, last = period(since, until)
     rows = session.existing_memory().conversations(
         source=[name.lower() for name in source or ()],
         title=title or "",
-        since=_moment("since", since, end=False),
-        until=_moment("until", until, end=True),
+        since=first,
+        until=last,
         limit=limit + 1,
     )
     more = len(rows) > limit
@@ -63,18 +56,6 @@ def list_(
     return 0 if rows else 1
 
 
-def _moment(name: str, text: str | None, *, end: bool) -> datetime | None:
-    from recollect.record import utc_now
-    from recollect.search.relative import parse_moment
-
-    if text is None:
-        return None
-    moment = parse_moment(text, utc_now().date(), end=end)
-    if moment is None:
-        raise InvalidInput(f"--{name}: {text!r} is no time that I understand.", hint='Use 2025-03-14 or "last week".')
-    return moment
-
-
 def _print(session: Session, rows: list[ConversationRow], *, more: bool) -> None:
     from recollect.faces.cli.layout import padded, shortened
     from recollect.faces.cli.names import short, source_label, titled
@@ -83,7 +64,7 @@ def _print(session: Session, rows: list[ConversationRow], *, more: bool) -> None
 
     out = session.out
     if not rows:
-        out.line("No conversation is like that.")
+        out.line("No conversation matches.")
     for row in rows:
         c = row.conversation
         facts = f"{day(c.updated or c.created):>11}  {padded(source_label(c.source), 11)}  {row.messages:>5,}  "

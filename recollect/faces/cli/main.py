@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
 from recollect.errors import ImportProblem, NotFound, RecollectError
-from recollect.faces.cli.output import use_utf8
+from recollect.faces.cli.output import STANDARD_OUTPUT, use_utf8
 
 COMPLETE = "_RECOLLECT_COMPLETE"  #: the variable by which shells ask for completions
 
@@ -31,20 +32,24 @@ def run() -> NoReturn:
 
 def main(arguments: Sequence[str]) -> int:
     """Runs one command and returns its exit code; never raises, unless RECOLLECT_DEBUG is set."""
+    in_json = "--json" in arguments
     try:
-        code = _run_or_explain(arguments)
+        code = _run_or_explain(arguments, in_json=in_json)
         sys.stdout.flush()
     except BrokenPipeError:
         _let_go_of_stdout()
         return 0
-    except KeyboardInterrupt:
-        print("Interrupted. What was reported done is kept; run it again to go on.", file=sys.stderr)
+    except KeyboardInterrupt as interrupt:
+        print(" ".join(["Interrupted.", *map(str, interrupt.args)]), file=sys.stderr)
         return _INTERRUPTED
+    except OSError as error:  # what was still to be written does not fit
+        print(f"{STANDARD_OUTPUT}: {error.strerror or error}.", file=sys.stderr)
+        _let_go_of_stdout()
+        return _ERROR
     return code
 
 
-def _run_or_explain(arguments: Sequence[str]) -> int:
-    in_json = "--json" in arguments
+def _run_or_explain(arguments: Sequence[str], *, in_json: bool) -> int:
     try:
         return _run(arguments)
     except (BrokenPipeError, KeyboardInterrupt):
@@ -54,12 +59,14 @@ def _run_or_explain(arguments: Sequence[str]) -> int:
         _explain(problem.code, problem.message, problem.hint, in_json=in_json)
         return exit_code
     except OSError as error:
+        if error.filename == STANDARD_OUTPUT:
+            raise
         where = f"{error.filename}: " if error.filename else ""
         _explain("os_error", f"{where}{error.strerror or error}.", "", in_json=in_json)
     except Exception as bug:
         if os.environ.get("RECOLLECT_DEBUG"):
             raise
-        message = f"Something went wrong inside of Recollect ({type(bug).__name__}: {bug})."
+        message = f"Something went wrong inside Recollect ({type(bug).__name__}: {bug})."
         _explain("internal", message, "RECOLLECT_DEBUG=1 shows where; please report it.", in_json=in_json)
     return _ERROR
 
@@ -84,9 +91,10 @@ def _explain(code: str, message: str, hint: str, *, in_json: bool) -> None:
         print(json.dumps(document, ensure_ascii=False, indent=2))
     else:
         sys.stdout.flush()
-        print(f"{message} {hint}".strip(), file=sys.stderr)
+        narrow = sys.stderr.isatty() and len(message) + len(hint) >= shutil.get_terminal_size().columns
+        print(("\n" if narrow else " ").join(filter(None, (message, hint))), file=sys.stderr)
 
 
 def _let_go_of_stdout() -> None:
-    """Whoever read has gone; what Python would still flush at its end goes nowhere."""
+    """Nobody takes the output any more; what Python would still flush at its end goes nowhere."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

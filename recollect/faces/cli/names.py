@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from recollect.errors import InvalidInput
 from recollect.record import Kind, Message, Role
+
+if TYPE_CHECKING:
+    from recollect.memory import Memory
 
 #: Characters at the end of an id by which people call a message or conversation.
 SHORT_ID = 6
+
+_MOST_DIGITS = 4  # more are the end of an id
 
 #: Sources that are one assistant: it speaks under its name. A file of messages or a dump is no speaker.
 _ASSISTANTS = ("chatgpt", "claude", "claude-code", "codex")
@@ -32,7 +41,7 @@ def source_of_label(label: str) -> str:
 
 
 def speaker(message: Message, source: str) -> str:
-    """Who speaks, in a word: the person's name, "you", the assistant's name, or what it is that nobody said."""
+    """Who speaks, in a word: the person's name, "you", the assistant's name, or the kind of what is not chat."""
     if message.kind not in (Kind.SAID, Kind.SUBAGENT):
         return message.kind.value
     if message.speaker:
@@ -45,6 +54,32 @@ def speaker(message: Message, source: str) -> str:
 def short(node_id: str) -> str:
     """The short form of an id, which `show` takes too."""
     return node_id[-SHORT_ID:]
+
+
+def is_hit_number(name: str) -> bool:
+    """Whether the number of a search result is meant, as in `show 1`."""
+    return name.isdigit() and len(name) <= _MOST_DIGITS
+
+
+def names_meant(memory: Memory, words: Sequence[str]) -> list[str]:
+    """Ids and titles as they were typed; several words that are a title together are that title.
+
+    Raises InvalidInput for the number of a search result: what it stands for is several messages.
+    """
+    whole = " ".join(words)
+    if len(words) > 1 and any(
+        row.conversation.title.casefold() == whole.casefold() for row in memory.conversations(title=whole, limit=4)
+    ):
+        return [whole]
+    for word in words:
+        if is_hit_number(word):
+            raise InvalidInput(
+                f"{word} is the number of a search result, which can be several messages.",
+                hint="Give the id of a message, which is at its right, or the title of the conversation.",
+            )
+        if not word.strip():
+            raise InvalidInput("A name is empty.", hint="Give an id or a title.")
+    return list(words)
 
 
 def titled(title: str) -> str:

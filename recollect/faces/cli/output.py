@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TextIO
 
+#: What an error calls it.
+STANDARD_OUTPUT = "Standard output"
+
 _NARROWEST = 40
+
+#: A command of ours inside of a hint; those left out here have no use for a store or a namespace.
+_COMMAND = re.compile(r"\brecollect (?=[a-z])(?!demo\b|completion\b)")
 
 #: What a terminal would obey instead of showing: control characters other than line ends and tabs.
 _CONTROLS = dict.fromkeys((*range(9), *range(11, 32), *range(127, 160)), "\ufffd") | {13: " "}
@@ -34,21 +41,24 @@ _PLAIN = Symbols("-", ">", "->", "-", "...", "[ok]", "[bad]")
 
 
 class Output:
-    """The two streams. `width` is the terminal's, None where there is none: then nothing is cut or wrapped."""
+    """The two streams. `width` is the terminal's, None where there is none: then nothing is cut or wrapped.
 
-    def __init__(self, out: TextIO, err: TextIO, *, styled: bool, width: int | None) -> None:
-        self._out, self._err = out, err
+    `options` are those of this run that say which memory is meant: "--namespace work", or empty.
+    """
+
+    def __init__(self, out: TextIO, err: TextIO, *, styled: bool, width: int | None, options: str = "") -> None:
+        self._out, self._err, self._options = out, err, options
         self.styled, self.width = styled, width
         self.symbols = _PLAIN if width is None else _FANCY
 
     @classmethod
-    def standard(cls, color: str = "auto", environment: Mapping[str, str] = os.environ) -> Output:
+    def standard(cls, color: str = "auto", environment: Mapping[str, str] = os.environ, *, options: str = "") -> Output:
         """The process's own streams; `color` auto: styles on a terminal, unless NO_COLOR or TERM=dumb."""
         terminal = sys.stdout.isatty()
         silenced = bool(environment.get("NO_COLOR")) or environment.get("TERM") == "dumb"
         styled = color == "always" or (color == "auto" and terminal and not silenced)
         width = max(_NARROWEST, shutil.get_terminal_size().columns) if terminal else None
-        return cls(sys.stdout, sys.stderr, styled=styled, width=width)
+        return cls(sys.stdout, sys.stderr, styled=styled, width=width, options=options)
 
     @property
     def height(self) -> int | None:
@@ -60,9 +70,32 @@ class Output:
         """Whether somebody watches stderr."""
         return self._err.isatty() and os.environ.get("TERM") != "dumb"
 
+    @property
+    def can_ask(self) -> bool:
+        """Whether somebody is there to answer a question."""
+        return sys.stdin.isatty() and self._err.isatty()
+
+    def confirms(self, question: str) -> bool:
+        """Asks; whatever is not a yes is a no."""
+        self._out.flush()
+        self._err.write(f"{question} [y/N] ")
+        self._err.flush()
+        try:
+            answer = sys.stdin.readline()
+        except KeyboardInterrupt:
+            self._err.write("\n")
+            raise
+        if not answer.endswith("\n"):  # the end of the input was typed: the cursor still stands behind the question
+            self._err.write("\n")
+        return answer.strip().lower() in ("y", "yes")
+
+    def hint(self, text: str) -> str:
+        """A hint whose commands can be typed as they are: with the store and namespace that this run was given."""
+        return _COMMAND.sub(lambda found: f"{found[0]}{self._options} ", text) if self._options else text
+
     def line(self, text: str = "") -> None:
         """A line of the result."""
-        self._out.write(text + "\n")
+        self._write(text + "\n")
 
     def note(self, text: str) -> None:
         """A line beside the result: progress, notes, warnings, errors."""
@@ -72,7 +105,14 @@ class Output:
 
     def document(self, value: Mapping[str, Any]) -> None:
         """The one JSON document of a `--json` run."""
-        self._out.write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
+        self._write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
+
+    def _write(self, text: str) -> None:
+        try:
+            self._out.write(text)
+        except OSError as error:  # a disk that is full
+            error.filename = STANDARD_OUTPUT
+            raise
 
     # --- styles ----------------------------------------------------------------------------------------------------
     def bold(self, text: str) -> str:

@@ -12,6 +12,15 @@ Report = Callable[[int, int, str], None]
 
 
 @contextmanager
+def on_interrupt(words: str) -> Iterator[None]:
+    """Says after "Interrupted." what became of the work of this block, and how to continue."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(words) from None
+
+
+@contextmanager
 def progress(out: Output, label: str) -> Iterator[Report]:
     """A bar for as long as the block runs."""
     if not out.shows_progress:

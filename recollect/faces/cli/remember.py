@@ -44,5 +44,5 @@ def remember(session: Session, text: TEXT, title: TITLE = "", role: ROLE = "user
     if session.json:
         session.out.document({"id": message.id, "conversation_id": message.conversation_id})
     else:
-        session.out.line(f"Remembered: recollect show {short(message.id)}")
+        session.out.line(session.out.hint(f"Remembered: recollect show {short(message.id)}"))
     return 0

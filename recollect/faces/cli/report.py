@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from recollect.faces.cli.indexed import is_complete, quality_state
 from recollect.faces.cli.names import source_label
 from recollect.faces.cli.output import Output, harmless
-from recollect.faces.cli.times import number, percent, span
+from recollect.faces.cli.times import number, span
 from recollect.importers.base import Problem
 from recollect.importing import ImportReport
 from recollect.record import from_microseconds, iso, utc_now
 from recollect.store import Counts
 
 _SHOWN = 3
+_KEPT = " kept"  # in a note: it is in, though it is not known what it is
+_PLURAL = re.compile(r"\b(?:files|entries|lines|sessions|conversations|messages|blocks|parts)\b")
+_ONE = {"entries": "entry"}
 
 
 def print_report(report: ImportReport, namespace: Counts, out: Output, *, all_problems: bool) -> None:
@@ -26,23 +31,28 @@ def print_report(report: ImportReport, namespace: Counts, out: Output, *, all_pr
         print_problems(report.problems, out, all_problems=all_problems)
         return
     when = span(from_microseconds(stored.first), from_microseconds(stored.last), utc_now(), out.symbols.dash)
-    out.line(out.bold("In: ") + ", ".join(_counted(report)) + (dot + when if when else ""))
-    quality = percent(namespace.quality, namespace.said_passages)
-    out.line(
-        f"  new {written.new:,}{dot}changed {written.changed:,}{dot}as before {written.same:,}"
-        f"      searchable now; quality vectors {quality}" + ("" if quality == "100 %" else " (recollect embed)")
-    )
-    notes = [f"{what} ({count:,})" for what, count in report.notes.items() if count]
-    if notes:
-        out.line(out.dim(f"  beside it: {', '.join(notes)}"))
+    out.line(out.bold("Imported ") + ", ".join(_counted(report)) + (dot + when if when else ""))
+    out.line(f"  {written.new:,} new{dot}{written.changed:,} changed{dot}{written.same:,} unchanged")
+    embed = "" if is_complete(namespace) else f" ({out.hint('recollect embed')})"
+    out.line(f"  searchable now{dot}{quality_state(namespace)}{embed}")
+    if report.forgotten:
+        left_out = f"{number(report.forgotten, 'conversation')} that you forgot"
+        out.line(f"  left out: {left_out} ({out.hint('recollect import --again PATH')} takes them back)")
+    notes = {what: _noted(what, count) for what, count in report.notes.items() if count}
+    for words, some in (
+        ("skipped", [text for what, text in notes.items() if _KEPT not in what]),
+        ("unknown", [text for what, text in notes.items() if _KEPT in what]),
+    ):
+        if some:
+            out.line(out.dim(f"  {words}: {', '.join(some)}"))
     print_problems(report.problems, out, all_problems=all_problems)
 
 
 def print_problems(problems: Sequence[Problem], out: Output, *, all_problems: bool) -> None:
-    """Prints what could not be read, or not whole: the first few, or all."""
+    """Prints what could not be read, or only in part: the first few, or all."""
     for words, some in (
         ("Not read", [p for p in problems if p.lost]),
-        ("Not read whole", [p for p in problems if not p.lost]),
+        ("Partly read", [p for p in problems if not p.lost]),
     ):
         if not some:
             continue
@@ -51,7 +61,15 @@ def print_problems(problems: Sequence[Problem], out: Output, *, all_problems: bo
         for problem in shown:
             out.line(harmless(f"  {problem.place}   {problem.reason}"))
         if len(shown) < len(some):
-            out.line(f"  {out.symbols.more} and {len(some) - len(shown):,} more: recollect import --problems")
+            rest = f"{len(some) - len(shown):,} more"
+            out.line(f"  {out.symbols.more} and {rest}: {out.hint('recollect import --problems')}")
+
+
+def _noted(what: str, count: int) -> str:
+    """As in "2 other files", "1 entry without messages"."""
+    if count == 1:
+        what = _PLURAL.sub(lambda found: _ONE.get(found[0], found[0][:-1]), what, count=1)
+    return f"{count:,} {what}"
 
 
 def _counted(report: ImportReport) -> list[str]:
@@ -92,6 +110,7 @@ def report_as_json(report: ImportReport, namespace: Counts) -> dict[str, Any]:
             "last": iso(from_microseconds(stored.last)),
         },
         "written": {"new": written.new, "changed": written.changed, "same": written.same},
+        "forgotten": report.forgotten,
         "quality": {"made": namespace.quality, "wanted": namespace.said_passages},
         "problems": [{"place": p.place, "reason": p.reason, "lost": p.lost} for p in report.problems],
         "notes": dict(report.notes),

@@ -10,6 +10,7 @@ import typer
 
 from recollect.errors import InvalidInput
 from recollect.faces.cli.command import command
+from recollect.faces.cli.options import SINCE, SOURCE, UNTIL
 from recollect.faces.cli.session import Session
 
 if TYPE_CHECKING:
@@ -18,23 +19,15 @@ if TYPE_CHECKING:
 _COUNTED = 100  # messages are counted so far when a search is tried in another way
 
 QUERY = Annotated[list[str], typer.Argument(metavar="QUERY", hidden=True)]
-SOURCE = Annotated[
-    list[str] | None,
-    typer.Option(metavar="NAME", help="Only chatgpt, claude, claude-code, codex …", show_default=False),
-]
 ROLE = Annotated[
     list[str] | None, typer.Option(metavar="ROLE", help="Only what the user or the assistant said.", show_default=False)
 ]
 KIND = Annotated[
     list[str] | None,
     typer.Option(
-        metavar="KIND", help="What nobody said: reasoning, tool, context, subagent, document, all.", show_default=False
+        metavar="KIND", help="Not chat text: reasoning, tool, context, subagent, document, all.", show_default=False
     ),
 ]
-SINCE = Annotated[
-    str | None, typer.Option(metavar="WHEN", help='From 2025, 2025-03, "last week" …', show_default=False)
-]
-UNTIL = Annotated[str | None, typer.Option(metavar="WHEN", help="Up to and including then.", show_default=False)]
 IN = Annotated[
     str | None,
     typer.Option("--in", metavar="TITLE|ID", help="Only in conversations of that title, or id.", show_default=False),
@@ -126,9 +119,11 @@ class Asked:
 
     def as_typed(self) -> str:
         """The filters as options: "--source claude"."""
-        typed = [f"--{name} {value}" for name in ("source", "role", "kind") for value in getattr(self, name)]
+        from recollect.faces.cli.typed import typed
+
+        several = [f"--{name} {typed(value)}" for name in ("source", "role", "kind") for value in getattr(self, name)]
         named = (("since", self.since), ("until", self.until), ("in", self.conversation))
-        return " ".join([*typed, *(f"--{name} {_typed(value)}" for name, value in named if value)])
+        return " ".join([*several, *(f"--{name} {typed(value)}" for name, value in named if value)])
 
 
 def _print(session: Session, asked: Asked, found: SearchResults, *, why: bool) -> None:
@@ -139,7 +134,10 @@ def _print(session: Session, asked: Asked, found: SearchResults, *, why: bool) -
 
         print_hits(found, session.out, why=why)
     else:
+        from recollect.faces.cli.hits import print_notes
+
         _print_nothing(session, asked, found)
+        print_notes(found, session.out)
 
 
 def _print_nothing(session: Session, asked: Asked, found: SearchResults) -> None:
@@ -186,7 +184,3 @@ def _words(query: list[str]) -> str:
     if not text.strip():
         raise InvalidInput("There is nothing to search for.", hint='Give words: recollect search "sourdough hydration"')
     return text.strip()
-
-
-def _typed(value: str) -> str:
-    return f'"{value}"' if " " in value else value

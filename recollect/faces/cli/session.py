@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from recollect.errors import NotFound
+from recollect.errors import NotFound, RecollectError, StoreError
 from recollect.faces.cli.output import Output
 from recollect.settings import Places, Settings, load_settings, own_places
 
 if TYPE_CHECKING:
-    from recollect.faces.cli.state import State
+    from recollect.faces.cli.state import LastHit, State
     from recollect.memory import Memory
+    from recollect.place import Place
 
 
 class Session:
@@ -24,11 +27,17 @@ class Session:
         self.settings, self.places, self.out, self.json = settings, places, out, json
         self._opened: Memory | None = None
 
+    @property
+    def store(self) -> Place:
+        """Where the memory is."""
+        return self.settings.store
+
     def memory(self) -> Memory:
         """The memory, made where there is none: for commands that write."""
         if self._opened is None:
             import recollect
 
+            self._refuse_file_as_folder()
             s = self.settings
             self._opened = recollect.open(
                 s.store,
@@ -43,43 +52,98 @@ class Session:
         """The memory, for commands that only read. Raises NotFound where there is none yet."""
         if not self.has_memory():
             raise NotFound(
-                f"There is no memory {self._whose()}at {self.settings.store} yet.",
+                f"There is no memory {self._whose()}at {self.store} yet.",
                 hint="Begin one: recollect import PATH. Or look around first: recollect demo",
             )
         return self.memory()
 
     def has_memory(self) -> bool:
         """Whether there is a memory: its file, or on a server anything that was ever written to the namespace."""
-        if isinstance(self.settings.store, Path):
-            return self._opened is not None or self.settings.store.exists()
+        if isinstance(self.store, Path):
+            self._refuse_file_as_folder()
+            return self._opened is not None or self.store.exists()
         memory = self.memory()
         return memory.stored_embedder() is not None or memory.namespace in memory.namespaces()
+
+    def last_hit(self, number: int) -> LastHit:
+        """A hit of the last search, counted from 1.
+
+        Raises NotFound, also where the last search was in another memory or namespace than this run would look in
+        without having been told so: its hits are on the screen, not those of an earlier search here.
+        """
+        elsewhere = self.state.searched_elsewhere()
+        if elsewhere is None or (elsewhere == "" and self._was_told("store")):
+            return self.state.hit(number)
+        if elsewhere == "":
+            raise NotFound("The last search was in another memory.", hint="Name it here too, or search here first.")
+        if self._was_told("namespace"):
+            return self.state.hit(number)
+        raise NotFound(
+            f"The last search was in the namespace {elsewhere}, not in {self.settings.namespace}.",
+            hint=f"Its hit: recollect show {number} --namespace {elsewhere}",
+        )
+
+    def _was_told(self, setting: str) -> bool:
+        """Whether a flag or a variable of this run sets it."""
+        return self.settings.origins[setting].startswith(("--", "RECOLLECT_", "NEO4J_"))
 
     def _whose(self) -> str:
         """Of which namespace, where others are there."""
         return f"of {self.settings.namespace} " if self._opened and self._opened.namespaces() else ""
+
+    def _refuse_file_as_folder(self) -> None:
+        if not isinstance(self.store, Path):
+            return
+        above = next((folder for folder in self.store.parents if folder.exists()), None)
+        if above is None or above.is_dir():
+            return
+        moved = self.settings.origins["store"] == "default" and os.environ.get("RECOLLECT_HOME")
+        hint = "Set RECOLLECT_HOME to a folder." if moved else "recollect config shows where this setting comes from."
+        raise StoreError(f"There can be no memory at {self.store}: {above} is a file, not a folder.", hint=hint)
 
     @cached_property
     def state(self) -> State:
         """What is remembered from run to run for this store and namespace."""
         from recollect.faces.cli.state import State
 
-        return State.of(self.places.state, self.settings.store, self.settings.namespace)
+        return State.of(self.places.state, self.store, self.settings.namespace)
 
     def close(self) -> None:
         """Closes the memory."""
         if self._opened is not None:
             self._opened.close()
+            self._opened = None
 
 
 @contextmanager
 def open_session(flags: Mapping[str, Any]) -> Iterator[Session]:
-    """A session with the settings in force under these flags (None: not given). Raises InvalidInput."""
+    """A session with the settings in force under these flags (None: not given). Raises InvalidInput.
+
+    The hints of errors are completed by the options of this run, so that what they name can be typed.
+    """
     places = own_places()
     given = {name: value for name, value in flags.items() if name != "json"}
     settings = load_settings(given, where=places)
-    session = Session(settings, places, Output.standard(settings.color), json=bool(flags.get("json")))
+    if isinstance(settings.store, Path) and settings.store.is_dir():
+        settings = replace(settings, store=settings.store / places.store.name)
+    session = Session(
+        settings,
+        places,
+        Output.standard(settings.color, options=_options(given, settings)),
+        json=bool(flags.get("json")),
+    )
     try:
         yield session
+    except RecollectError as problem:
+        problem.hint = session.out.hint(problem.hint)
+        raise
     finally:
         session.close()
+
+
+def _options(given: Mapping[str, Any], settings: Settings) -> str:
+    if given.get("store") is None and given.get("namespace") is None:
+        return ""
+    from recollect.faces.cli.typed import memory_options
+
+    return memory_options(given, settings)

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from recollect.faces.cli.state import LastHit
     from recollect.record import Message, Thread
 
-_MOST_DIGITS = 4  # more are the end of an id
 _CONTEXT = 2
 _PAGERS = (("less", "-FRX"), ("more",))
 
@@ -94,9 +93,11 @@ class _Chosen:
 
 
 def _choose(session: Session, which: str, around: str | None) -> _Chosen:
+    from recollect.faces.cli.names import is_hit_number
+
     memory = session.existing_memory()
-    if which.isdigit() and len(which) <= _MOST_DIGITS:
-        hit = session.state.hit(int(which))
+    if is_hit_number(which):
+        hit = session.last_hit(int(which))
         thread, found = memory.conversation(hit.conversation), hit.message
         message = next((m for m in thread.messages if m.id == found), None)
     else:
@@ -112,6 +113,8 @@ def _choose(session: Session, which: str, around: str | None) -> _Chosen:
 
 def _shown(chosen: _Chosen, context: int | None, all_branches: bool) -> list[Message]:
     """The messages to show: around one, on its branch, or the active path and, where asked for, all others after it."""
+    from recollect.record.tree import reading_order
+
     active = [m for m in chosen.thread.messages if m.active]
     if chosen.message is not None:
         path = active if chosen.message.active else _path_to(chosen.thread, chosen.message)
@@ -120,7 +123,7 @@ def _shown(chosen: _Chosen, context: int | None, all_branches: bool) -> list[Mes
         return path[max(0, at - near) : at + near + 1]
     if context is not None:
         raise InvalidInput("--context needs a message to be around.", hint="Add --around MESSAGE.")
-    return [*active, *(m for m in chosen.thread.messages if not m.active)] if all_branches else active
+    return reading_order(chosen.thread.messages) if all_branches else active
 
 
 def _path_to(thread: Thread, message: Message) -> list[Message]:

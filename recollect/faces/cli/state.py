@@ -1,6 +1,7 @@
 """What is remembered from one run to the next, beside the memory: the hits of the last search, the last import.
 
-One small file a store and namespace, readable by its owner alone. It is a convenience: damaged or gone, it is empty.
+One small file a store and namespace, and one that says where the last search was; readable by their owner alone. They
+are a convenience: damaged or gone, they are empty.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from recollect.search.result import SearchResults
 
 _PROBLEMS_KEPT = 1000
+_LAST_SEARCH = "last-search.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,16 +38,17 @@ class LastHit:
 
 
 class State:
-    """Reads and writes the file."""
+    """Reads and writes the files."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, folder: Path, memory: str, namespace: str) -> None:
+        self._path = folder / f"{_digest(memory, namespace)}.json"
+        self._last = folder / _LAST_SEARCH
+        self._memory, self._namespace = _digest(memory), namespace
 
     @classmethod
     def of(cls, folder: Path, store: Place, namespace: str) -> State:
         """The state of a store and namespace. A server is known by its address without user and password."""
-        name = hashlib.blake2b(f"{store}\0{namespace}".encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
-        return cls(folder / f"{name}.json")
+        return cls(folder, str(store), namespace)
 
     def remember_search(self, results: SearchResults) -> None:
         """Keeps what `show N` needs."""
@@ -61,6 +64,19 @@ class State:
                 for hit in results
             ],
         )
+        _write(self._last, {"memory": self._memory, "namespace": self._namespace})
+
+    def searched_elsewhere(self) -> str | None:
+        """The namespace of this store that was searched last, if it is another one; "" for another store."""
+        last = _read(self._last)
+        if not last or (last.get("memory"), last.get("namespace")) == (self._memory, self._namespace):
+            return None
+        return str(last.get("namespace", "")) if last.get("memory") == self._memory else ""
+
+    def forget(self) -> None:
+        """Drops what repeats words of the memory: the last search and the places of problems."""
+        if kept := self._read():
+            _write(self._path, {name: value for name, value in kept.items() if name == "imported"})
 
     def hit(self, number: int) -> LastHit:
         """A hit of the last search, counted from 1. Raises NotFound."""
@@ -99,16 +115,28 @@ class State:
         return []
 
     def _read(self) -> Mapping[str, Any]:
-        with suppress(OSError, ValueError):
-            value = json.loads(self._path.read_text(encoding="utf-8"))
-            return value if isinstance(value, dict) else {}
-        return {}
+        return _read(self._path)
 
     def _update(self, **values: object) -> None:
-        """A state that cannot be kept must not fail the command."""
-        with suppress(OSError):
-            self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            partial = self._path.with_suffix(".part")
-            partial.touch(mode=0o600)
-            partial.write_text(json.dumps({**self._read(), **values}), encoding="utf-8")
-            partial.replace(self._path)
+        _write(self._path, {**self._read(), **values})
+
+
+def _digest(*parts: str) -> str:
+    return hashlib.blake2b("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+
+
+def _read(path: Path) -> Mapping[str, Any]:
+    with suppress(OSError, ValueError):
+        value = json.loads(path.read_text(encoding="utf-8"))
+        return value if isinstance(value, dict) else {}
+    return {}
+
+
+def _write(path: Path, values: Mapping[str, object]) -> None:
+    """A state that cannot be kept must not fail the command."""
+    with suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        partial = path.with_suffix(".part")
+        partial.touch(mode=0o600)
+        partial.write_text(json.dumps(values), encoding="utf-8")
+        partial.replace(path)

@@ -11,7 +11,7 @@ from recollect.faces.cli.command import command
 from recollect.faces.cli.session import Session
 
 if TYPE_CHECKING:
-    from recollect.store import Counts
+    from recollect.store import Counts, IndexInfo
 
 
 def register(app: typer.Typer) -> None:
@@ -22,23 +22,25 @@ def register(app: typer.Typer) -> None:
 def stats(session: Session) -> int:
     """Count what is in the memory, by kind and by source."""
     memory = session.existing_memory()
-    counts = memory.stats()
+    counts, index = memory.stats(), memory.index()
     facts: dict[str, Any] = {
         "store": memory.location,
         "namespace": memory.namespace,
         "namespaces": list(memory.namespaces()),
-        "bytes": memory.size() or None,
-        "embedder": memory.stored_embedder(),
+        "bytes": memory.info().bytes or None,
+        "embedder": index.embedder.name if index.embedder else None,
     }
     if session.json:
-        session.out.document(facts | _as_json(counts))
+        building = {"rebuilding": index.building is not None}
+        session.out.document(facts | _as_json(counts) | {"index": building})
         return 0
-    for name, value in _rows(facts, counts, session.out.symbols.dash):
+    for name, value in _rows(facts, counts, index, session.out.symbols.dash):
         session.out.line(f"{name:<18} {value}")
     return 0
 
 
-def _rows(facts: dict[str, Any], counts: Counts, dash: str) -> Iterator[tuple[str, str]]:
+def _rows(facts: dict[str, Any], counts: Counts, index: IndexInfo, dash: str) -> Iterator[tuple[str, str]]:
+    from recollect.faces.cli.indexed import index_state
     from recollect.faces.cli.names import source_label
     from recollect.faces.cli.times import day, percent, size
     from recollect.record import from_microseconds
@@ -54,10 +56,12 @@ def _rows(facts: dict[str, Any], counts: Counts, dash: str) -> Iterator[tuple[st
     yield "  other branches", f"{counts.messages - counts.active:,}"
     for kind, count in sorted(counts.by_kind.items(), key=lambda item: -item[1]):
         yield f"  {kind}", f"{count:,}"
-    for name in ("tool_calls", "attachments", "documents", "turns", "chunks", "windows", "passages"):
+    for name in ("tool_calls", "attachments", "documents", "turns", "chunks", "passages"):
         yield name.replace("_", " "), f"{getattr(counts, name):,}"
     yield "quality vectors", f"{counts.quality:,} ({percent(counts.quality, counts.said_passages)})"
     yield "embedder", facts["embedder"] or "none yet"
+    if state := index_state(index):
+        yield "search index", state
     first, last = from_microseconds(counts.first), from_microseconds(counts.last)
     if first and last:
         yield "time", f"{day(first)} {dash} {day(last)}"
@@ -78,7 +82,6 @@ def _as_json(counts: Counts) -> dict[str, Any]:
         "documents": counts.documents,
         "turns": counts.turns,
         "chunks": counts.chunks,
-        "windows": counts.windows,
         "passages": counts.passages,
         "quality": {"made": counts.quality, "wanted": counts.said_passages},
         "first": iso(from_microseconds(counts.first)),

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from recollect.faces.cli.layout import gap
+from recollect.faces.cli.indexed import index_state, quality_state
+from recollect.faces.cli.layout import gap, wrapped
 from recollect.faces.cli.session import Session
-from recollect.faces.cli.times import ago, number, percent, size, span
+from recollect.faces.cli.times import ago, number, size, span
 from recollect.importers.found import Found, found_on_this_machine
 from recollect.record import from_microseconds, iso, utc_now
 
@@ -18,10 +19,15 @@ if TYPE_CHECKING:
     from recollect.store import Counts
 
 _HOW_TO_GET = (
-    ("ChatGPT", "Settings, Data controls, Export data. A link comes by mail, may take days, and dies after 24 hours."),
-    ("Claude", "Settings, Privacy, Export data. A link comes by mail, and dies after 24 hours."),
+    (
+        "ChatGPT",
+        "Settings, Data controls, Export data. A link comes by email, may take days, and expires after 24 hours.",
+    ),
+    ("Claude", "Settings, Privacy, Export data. A link comes by email, and expires after 24 hours."),
     ("Claude Code, Codex", "keep their sessions on the machine where they run: recollect import --found"),
 )
+
+_INDENT = 22  # of how to get it
 
 
 def show_status(session: Session) -> None:
@@ -64,14 +70,14 @@ def _print_status(session: Session, counts: Counts, found: Sequence[Found]) -> N
     out.line(out.bold(total) + head + gap(total + head, tail, out) + out.dim(tail))
     sources = dot.join(f"{source_label(name)} {count:,}" for name, count in _largest_first(counts.by_source))
     last = session.state.last_import()
-    stand = [f"last import {ago(last, now)}"] if last else []
-    stand.append(f"quality vectors {percent(counts.quality, counts.said_passages)}")
-    out.line(sources + gap(sources, dot.join(stand), out) + out.dim(dot.join(stand)))
-    _print_found(session, found, "Found on this machine, not yet in: ")
-    out.line(
-        f"Try  recollect search {_quoted(session)}  {out.symbols.dot}  recollect list  {out.symbols.dot}  "
-        "recollect --help"
-    )
+    facts = [f"last import {ago(last, now)}"] if last else []
+    facts.append(quality_state(counts))
+    out.line(sources + gap(sources, dot.join(facts), out) + out.dim(dot.join(facts)))
+    if state := index_state(session.memory().index()):
+        out.line(out.hint(state))
+    _print_found(session, found, "Found on this machine, not imported yet: ")
+    steps = [f"recollect search {_quoted(session)}", "recollect list", "recollect --help"]
+    out.line(f"Try  {f'  {out.symbols.dot}  '.join(map(out.hint, steps))}")
 
 
 def _print_empty(session: Session, found: Sequence[Found]) -> None:
@@ -80,16 +86,20 @@ def _print_empty(session: Session, found: Sequence[Found]) -> None:
     out.line(out.bold(left) + gap(left, right, out) + out.dim(right))
     out.line("Get your history:")
     for who, how in _HOW_TO_GET:
-        out.line(f"  {who:<18}  {how}")
+        how, room = out.hint(how), None if out.width is None else out.width - _INDENT
+        for count, (start, end) in enumerate(wrapped(how, room)):
+            out.line(f"{'' if count else f'  {who}':<{_INDENT}}{how[start:end]}")
     _print_found(session, found, "Found on this machine: ")
-    out.line(f"Then  recollect import ~/Downloads/export.zip  {out.symbols.dot}  recollect search {_quoted(session)}")
+    steps = ["recollect import ~/Downloads/export.zip", f"recollect search {_quoted(session)}"]
+    out.line(f"Then  {f'  {out.symbols.dot}  '.join(map(out.hint, steps))}")
     out.line("Or look around first, with nothing of your own:  recollect demo")
 
 
 def _print_found(session: Session, found: Sequence[Found], words: str) -> None:
     if found:
         line = words + found_labels(found)
-        session.out.line(line + gap(line, "recollect import --found", session.out) + "recollect import --found")
+        step = session.out.hint("recollect import --found")
+        session.out.line(line + gap(line, step, session.out) + step)
 
 
 def found_labels(found: Sequence[Found]) -> str:
@@ -105,7 +115,7 @@ def _named(found: Found) -> str:
 
 
 def _where(session: Session) -> str:
-    taken = session.memory().size() if session.has_memory() else None
+    taken = session.memory().info().bytes if session.has_memory() else None
     parts = [session.settings.namespace, size(taken) if taken else "", _tilde(session.settings.store)]
     return f" {session.out.symbols.dot} ".join(filter(None, parts))
 
@@ -129,13 +139,15 @@ def _document(session: Session, counts: Counts | None, found: Sequence[Found]) -
     return {
         "store": str(session.settings.store),
         "namespace": session.settings.namespace,
-        "bytes": (session.memory().size() or None) if counts else 0,
+        "bytes": (session.memory().info().bytes or None) if counts else 0,
         "conversations": counts.conversations if counts else 0,
         "messages": counts.messages if counts else 0,
         "sources": dict(counts.by_source) if counts else {},
         "first": iso(from_microseconds(counts.first)) if counts else None,
         "last": iso(from_microseconds(counts.last)) if counts else None,
         "last_import": iso(session.state.last_import()),
+        "quality": {"made": counts.quality if counts else 0, "wanted": counts.said_passages if counts else 0},
+        "index": {"rebuilding": counts is not None and session.memory().index().building is not None},
         "found": [found_as_json(one) for one in found],
     }
 

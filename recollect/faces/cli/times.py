@@ -63,10 +63,10 @@ def number(count: int, one: str, several: str = "") -> str:
 
 
 def percent(part: int, whole: int) -> str:
-    """As in "12 %": never 100 % where something is missing, nor 0 % where something is there."""
+    """As in "12%": never 100% where something is missing, nor 0% where something is there."""
     if not whole:
-        return "0 %"
-    return f"{min(max(100 * part // whole, 1 if part else 0), 100)} %"
+        return "0%"
+    return f"{min(max(100 * part // whole, 1 if part else 0), 100)}%"
 
 
 def parse_stored(value: object) -> datetime | None:

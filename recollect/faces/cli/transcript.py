@@ -1,8 +1,9 @@
-"""A conversation as text: who, when, what, with the matches marked and what nobody said folded to a line."""
+"""A conversation as text: who, when, what, with the matches marked and what is not chat folded to a line."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from recollect.faces.cli.layout import marked_lines, shortened
@@ -42,9 +43,11 @@ class Transcript:
     def lines(self) -> Iterator[str]:
         """The head, the messages, and what is not shown."""
         yield from self._head()
-        branch_told = False
+        branch_told, gone_before = False, False
         for message in self._shown:
-            yield ""
+            if not (message.deleted and gone_before):
+                yield ""
+            gone_before = message.deleted
             if not message.active and not branch_told:
                 branch_told = True
                 yield self._out.bold(f"{self._out.symbols.dash * 2} another branch")
@@ -53,10 +56,16 @@ class Transcript:
 
     def _head(self) -> Iterator[str]:
         c, out = self._thread.conversation, self._out
-        others = sum(not m.active for m in self._thread.messages)
-        facts = [source_label(c.source), day(c.created), number(len(self._thread.messages), "message")]
-        if others:
-            facts.append(f"{others:,} on other branches")
+        messages = self._thread.messages
+        living = [m for m in messages if not m.deleted]
+        facts = [source_label(c.source), day(c.created), number(len(living), "message")]
+        for count, words in (
+            (sum(not m.active for m in living), "on other branches"),
+            (sum(m.deleted and not m.erased for m in messages), "deleted"),
+            (sum(m.erased for m in messages), "forgotten"),
+        ):
+            if count:
+                facts.append(f"{count:,} {words}")
         yield out.bold(harmless(titled(c.title)))
         yield out.dim(f" {out.symbols.dot} ".join([*facts, c.id]))
 
@@ -64,14 +73,24 @@ class Transcript:
         hidden = len(self._thread.messages) - len(self._shown)
         if not hidden:
             return
-        first, last = self._shown[0].position + 1, self._shown[-1].position + 1
+        path = {m.id: place for place, m in enumerate((m for m in self._thread.messages if m.active), 1)}
+        places = [path[m.id] for m in self._shown if m.id in path]
         whole = f"recollect show {short(self._thread.conversation.id)}"
         if all(m in self._shown for m in self._thread.messages if m.active):
             whole += " --all-branches"
         yield ""
-        yield self._out.dim(f"Messages {first} to {last} of {len(self._thread.messages):,}. All: {whole}")
+        if len(places) < len(self._shown):
+            part = f"{len(self._shown):,} of {number(len(self._thread.messages), 'message')}"
+        elif len(places) == 1:
+            part = f"Message {places[0]:,} of {len(path):,}"
+        else:
+            part = f"Messages {places[0]:,} to {places[-1]:,} of {len(path):,}"
+        yield self._out.dim(f"{part}. All: {self._out.hint(whole)}")
 
     def _message(self, message: Message) -> Iterator[str]:
+        if message.deleted:
+            yield self._gone(message)
+            return
         if message.kind not in (Kind.SAID, Kind.SUBAGENT) and not self._is_wanted(message.kind.value):
             yield self._folded(message)
             return
@@ -81,6 +100,12 @@ class Transcript:
             yield from self._part(part, message)
         for call in self._calls.get(message.id, ()):
             yield from self._call(call)
+
+    def _gone(self, message: Message) -> str:
+        if message.erased:
+            return self._out.dim(f"{_INDENT}forgotten  {short(message.id)}")
+        back = self._out.hint(f"recollect restore {short(message.id)}")
+        return self._out.dim(f"{_INDENT}deleted  {short(message.id)}  {back}")
 
     def _title(self, message: Message) -> str:
         out = self._out
@@ -147,7 +172,7 @@ def as_json(thread: Thread, shown: Sequence[Message], hit: LastHit | None) -> di
             "source": c.source,
             "created": iso(c.created),
             "updated": iso(c.updated),
-            "messages": len(thread.messages),
+            "messages": sum(not m.deleted for m in thread.messages),
         },
         "messages": [
             {
@@ -163,14 +188,20 @@ def as_json(thread: Thread, shown: Sequence[Message], hit: LastHit | None) -> di
                 "model": m.model,
                 "tokens": m.tokens,
                 "edited": m.edited,
+                "deleted": m.deleted,
+                "erased": m.erased,
                 "content": m.content,
                 "marks": [list(mark) for mark in marks_in(m.content, wanted)] if hit and m.id in hit.messages else [],
                 "parts": [{"kind": p.kind.value, "name": p.name, "text": p.text} for p in m.parts],
-                "tool_calls": calls.get(m.id, []),
+                "tool_calls": calls.get(m.id, []) if not m.deleted else [],
             }
-            for m in shown
+            for m in (_without_words(m) if m.deleted else m for m in shown)
         ],
     }
+
+
+def _without_words(message: Message) -> Message:
+    return replace(message, content="", speaker=None, model=None, parts=())
 
 
 def _terms(hit: LastHit | None) -> frozenset[str]:

@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, LiteralString
 
 import neo4j
+import numpy as np
 
 from recollect.record import Namespace
-from recollect.store.base import Violation
-from recollect.store.neo4j.lane import read_state
+from recollect.store.base import IndexDamaged
+from recollect.store.index.segment import unseal
+from recollect.store.neo4j.maintain import SEGMENT
+from recollect.store.neo4j.source import DEATHS, SEGMENTS
+from recollect.store.neo4j.writing import PARTITIONS, Generation
+from recollect.store.results import Violation
 
-INVARIANTS: Mapping[str, LiteralString] = {
+#: Of the record: what is wrong here cannot be made anew from anything.
+RECORD: Mapping[str, LiteralString] = {
     "every parent of a message is a message of the same conversation": """
-        MATCH (m:Message) WHERE m.namespace = $ns AND m.id IS NOT NULL AND m.parent_id IS NOT NULL
+        MATCH (m:Message) WHERE m.namespace = $ns AND m.conversation_id IS NOT NULL AND m.position >= 0
+          AND m.parent_id IS NOT NULL
         OPTIONAL MATCH (m)-[:REPLIES_TO]->(p:Message)
         WITH m, collect(p) AS parents
         WHERE size(parents) <> 1 OR parents[0].id <> m.parent_id OR parents[0].namespace <> $ns
           OR parents[0].conversation_id <> m.conversation_id
         RETURN m.id AS place, 1 AS number""",
-    "a parent stands before its children (so there is no cycle)": """
-        MATCH (m:Message) WHERE m.namespace = $ns AND m.id IS NOT NULL
+    "no message answers itself, by whatever detour": """
+        MATCH (m:Message) WHERE m.namespace = $ns AND m.conversation_id IS NOT NULL AND m.position >= 0
         MATCH (m)-[:REPLIES_TO]->(p) WHERE p.position >= m.position
+          AND EXISTS { MATCH (p)-[:REPLIES_TO*0..]->(m) }
         RETURN m.id AS place, 1 AS number""",
     "the positions of a conversation run from 0 without gap": """
         MATCH (m:Message) WHERE m.namespace = $ns AND m.conversation_id IS NOT NULL AND m.position IS NOT NULL
@@ -30,32 +38,34 @@ INVARIANTS: Mapping[str, LiteralString] = {
         WHERE low <> 0 OR high <> number - 1 OR places <> number
         RETURN id AS place, 1 AS number""",
     "every message has its conversation": """
-        MATCH (m:Message) WHERE m.namespace = $ns AND m.id IS NOT NULL
-          AND NOT EXISTS { MATCH (c:Conversation) WHERE c.namespace = $ns AND c.id = m.conversation_id }
-        RETURN m.id AS place, 1 AS number""",
+        MATCH (m:Message) WHERE m.namespace = $ns AND m.conversation_id IS NOT NULL AND m.position IS NOT NULL
+        WITH DISTINCT m.conversation_id AS id
+        WHERE NOT EXISTS { MATCH (c:Conversation&Node {namespace: $ns, id: id}) }
+        RETURN id AS place, 1 AS number""",
     "the parent of an active message is active": """
-        MATCH (m:Message) WHERE m.namespace = $ns AND m.id IS NOT NULL AND m.active
+        MATCH (m:Message) WHERE m.namespace = $ns AND m.conversation_id IS NOT NULL AND m.position >= 0 AND m.active
         MATCH (m)-[:REPLIES_TO]->(p) WHERE NOT p.active
         RETURN m.id AS place, 1 AS number""",
     "the active path ends at the conversation's leaf": """
         MATCH (c:Conversation) WHERE c.namespace = $ns AND c.id IS NOT NULL
           AND EXISTS { MATCH (x:Message) WHERE x.namespace = $ns AND x.conversation_id = c.id AND x.position >= 0 }
-          AND NOT EXISTS { MATCH (m:Message) WHERE m.namespace = $ns AND m.id = c.leaf_id AND m.active
-            AND m.conversation_id = c.id }
+          AND NOT EXISTS { MATCH (m:Message&Node {namespace: $ns, id: c.leaf_id})
+            WHERE m.active AND m.conversation_id = c.id }
         RETURN c.id AS place, 1 AS number""",
     "every tool call belongs to a message, and names a result that is there": """
-        MATCH (t:ToolCall) WHERE t.namespace = $ns AND t.id IS NOT NULL
+        MATCH (t:ToolCall) WHERE t.namespace = $ns AND t.conversation_id IS NOT NULL
           AND (NOT EXISTS { MATCH (t)-[:CALLED_BY]->(m:Message) WHERE m.namespace = $ns AND m.id = t.message_id }
             OR t.result_message_id IS NOT NULL
-              AND NOT EXISTS { MATCH (m:Message) WHERE m.namespace = $ns AND m.id = t.result_message_id })
+              AND NOT EXISTS { MATCH (m:Message&Node {namespace: $ns, id: t.result_message_id}) })
         RETURN t.id AS place, 1 AS number""",
     "every turn names messages that are there, and is linked to them and to its conversation": """
-        MATCH (t:Turn) WHERE t.namespace = $ns AND t.id IS NOT NULL
+        MATCH (t:Turn) WHERE t.namespace = $ns AND t.conversation_id IS NOT NULL AND t.position >= 0
           AND (NOT EXISTS { MATCH (t)-[:HAS_QUERY]->(m:Message) WHERE m.namespace = $ns AND m.id = t.query_id }
             OR NOT EXISTS {
                 MATCH (c:Conversation)-[:HAS_TURN]->(t) WHERE c.namespace = $ns AND c.id = t.conversation_id }
-            OR COUNT { MATCH (t)-[:HAS_RESPONSE]->(m:Message) WHERE m.namespace = $ns AND m.id IN t.response_ids }
-              <> size(t.response_ids))
+            OR COUNT { MATCH (t)-[:HAS_RESPONSE]->(m:Message)
+                WHERE m.namespace = $ns AND t.response_ids CONTAINS '"' + m.id + '"' }
+              <> size(split(coalesce(t.response_ids, ''), '"')) / 2)
         RETURN t.id AS place, 1 AS number""",
     "turns follow each other": """
         MATCH (t:Turn) WHERE t.namespace = $ns AND t.conversation_id IS NOT NULL AND t.position > 0
@@ -63,81 +73,135 @@ INVARIANTS: Mapping[str, LiteralString] = {
           AND NOT EXISTS { MATCH (b)-[:NEXT_TURN]->(t) }
         RETURN t.id AS place, 1 AS number""",
     "every chunk has its parent": """
-        MATCH (k:Chunk) WHERE k.namespace = $ns AND k.id IS NOT NULL
+        MATCH (k:Chunk) WHERE k.namespace = $ns AND k.parent_id IS NOT NULL
           AND NOT EXISTS { MATCH (k)-[:CHUNK_OF]->(p) WHERE p.namespace = $ns AND p.id = k.parent_id }
         RETURN k.id AS place, 1 AS number""",
     "the chunks of a text follow each other without gap": """
-        MATCH (k:Chunk) WHERE k.namespace = $ns AND k.id IS NOT NULL
+        MATCH (k:Chunk) WHERE k.namespace = $ns AND k.parent_id IS NOT NULL
         OPTIONAL MATCH (b:Chunk) WHERE b.namespace = $ns AND b.parent_id = k.parent_id AND b.part = k.part
           AND b.index = k.index - 1
         WITH k, b
         WHERE k.index = 0 AND k.start <> 0 OR k.index > 0 AND (b IS NULL OR k.start > b.end OR k.end <= b.end)
         RETURN k.parent_id AS place, 1 AS number""",
-    "every window lies within its conversation": """
-        MATCH (w:Window) WHERE w.namespace = $ns AND w.conversation_id IS NOT NULL AND w.index IS NOT NULL
-          AND (w.start > w.end OR NOT EXISTS { MATCH (m:Message) WHERE m.namespace = $ns
-            AND m.conversation_id = w.conversation_id AND m.position >= w.end })
-        RETURN w.conversation_id AS place, 1 AS number""",
-    "everything that has words can be found": """
-        MATCH (m:Message) WHERE m.namespace = $ns AND m.id IS NOT NULL AND NOT m.deleted AND m.content <> ''
-          AND $embedded AND NOT EXISTS {
-            MATCH (p:Passage) WHERE p.space = $space AND p.owner_id = m.id AND p.gone IS NULL }
-        RETURN m.id AS place, 1 AS number""",
-    "nothing that is deleted can be found": """
-        MATCH (m:Message) WHERE m.namespace = $ns AND m.id IS NOT NULL AND m.deleted
-          AND EXISTS { MATCH (p:Passage) WHERE p.space = $space AND p.owner_id = m.id AND p.owner = 0
-            AND p.gone IS NULL }
-        RETURN m.id AS place, 1 AS number""",
-    "every passage leads to something that is there": """
-        MATCH (p:Passage) WHERE p.space = $space AND p.lane IN [0, 1, 2] AND p.row >= 0 AND p.gone IS NULL
-          AND NOT EXISTS { MATCH (p)-[:PASSAGE_OF]->(o) WHERE o.namespace = $ns AND o.id = p.owner_id }
-        RETURN p.owner_id AS place, 1 AS number""",
-    "no passage is there twice": """
-        MATCH (p:Passage) WHERE p.space = $space AND p.lane IN [0, 1, 2] AND p.row >= 0 AND p.gone IS NULL
-        WITH p.owner_id AS id, p.owner AS owner, p.part AS part, p.start AS start, count(*) AS number WHERE number > 1
-        RETURN id AS place, number - 1 AS number""",
-    "the rows of the search index run from 0 without gap": """
-        UNWIND [0, 1, 2] AS lane
-        WITH lane, COUNT { MATCH (p:Passage) WHERE p.space = $space AND p.lane = lane AND 0 <= p.row < $rows[lane] }
-            AS inside, COUNT { MATCH (p:Passage) WHERE p.space = $space AND p.lane = lane AND p.row >= 0 } AS all
-        WHERE inside <> $rows[lane] OR all <> inside
-        RETURN 'lane ' + toString(lane) AS place, abs($rows[lane] - all) AS number""",
-    "the segments are whole": """
-        UNWIND [0, 1, 2] AS lane
-        OPTIONAL MATCH (s:Segment) WHERE s.space = $space AND s.lane = lane AND s.first >= 0
-        WITH lane, coalesce(sum(s.last - s.first + 1), 0) AS inside, coalesce(max(s.last) + 1, 0) AS until
-        WHERE inside <> $sealed[lane] OR until <> $sealed[lane]
-        RETURN 'lane ' + toString(lane) AS place, abs($sealed[lane] - inside) AS number""",
-    "every living passage has its words, no dead one has": """
-        MATCH (p:Passage) WHERE p.space = $space AND p.lane IN [0, 1, 2] AND p.row >= 0
-          AND (p.gone IS NULL) <> (p.words IS NOT NULL)
-        RETURN p.owner_id AS place, 1 AS number""",
-    "quality vectors belong to living passages, and come with their tokens": """
-        MATCH (q:Quality) WHERE q.space = $space AND q.lane IN [0, 1, 2] AND q.row >= 0
-          AND (q.tokens IS NULL
-            OR NOT EXISTS { MATCH (q)-[:QUALITY_OF]->(p:Passage) WHERE p.number = q.number AND p.gone IS NULL })
-        RETURN toString(q.number) AS place, 1 AS number""",
+    "nothing is left of the words of what was erased": """
+        MATCH (n:Node) WHERE n.namespace = $ns AND n.id IS NOT NULL AND n.erased
+          AND (coalesce(n.content, '') <> '' OR coalesce(n.title, '') <> '' OR coalesce(n.text, '') <> ''
+            OR coalesce(n.key, '') <> '' OR n.parts IS NOT NULL OR n.metadata IS NOT NULL OR n.versions IS NOT NULL
+            OR n.body IS NOT NULL OR n.speaker IS NOT NULL
+            OR EXISTS { MATCH (n)-[x]-() WHERE x.name IS NOT NULL })
+        RETURN n.id AS place, 1 AS number""",
+    "an edge whose ends are both there is drawn": """
+        MATCH (e:Edge) WHERE e.namespace = $ns AND e.target_id IS NOT NULL AND e.drawable
+          AND EXISTS { MATCH (a:Node {namespace: $ns, id: e.source_id}) }
+          AND EXISTS { MATCH (b:Node {namespace: $ns, id: e.target_id}) }
+        RETURN e.source_id AS place, 1 AS number""",
 }
 
+#: Of what is derived for search, in the generation that is read: `recollect reindex` makes it anew.
+INDEX: Mapping[str, LiteralString] = {
+    "everything that has words can be found": """
+        MATCH (m:Message) WHERE m.namespace = $ns AND m.conversation_id IS NOT NULL AND m.position >= 0
+          AND NOT m.deleted AND m.content <> ''
+          AND NOT EXISTS { MATCH (p:Passage) WHERE p.space = $space AND p.owner_id = m.id }
+        RETURN m.id AS place, 1 AS number""",
+    "nothing that is deleted can be found": """
+        MATCH (m:Message) WHERE m.namespace = $ns AND m.conversation_id IS NOT NULL AND m.position >= 0 AND m.deleted
+          AND (EXISTS { MATCH (p:Passage) WHERE p.space = $space AND p.owner_id = m.id }
+            OR EXISTS { MATCH (m)<-[:CALLED_BY]-(t) MATCH (p:Passage) WHERE p.space = $space AND p.owner_id = t.id })
+        RETURN m.id AS place, 1 AS number""",
+    "every passage leads to something that is there": """
+        MATCH (p:Passage) WHERE p.space = $space AND p.number > 0
+          AND NOT EXISTS { MATCH (o:Node {namespace: $ns, id: p.owner_id}) WHERE NOT coalesce(o.erased, false) }
+        RETURN p.owner_id AS place, 1 AS number""",
+    "no passage is there twice": """
+        MATCH (p:Passage) WHERE p.space = $space AND p.number > 0
+        WITH p.owner_id AS id, p.part AS part, p.start AS start, count(*) AS number WHERE number > 1
+        RETURN id AS place, number - 1 AS number""",
+    "every passage has its words": """
+        MATCH (p:Passage) WHERE p.space = $space AND p.number > 0 AND (p.words IS NULL OR p.scope IS NULL)
+        RETURN p.owner_id AS place, 1 AS number""",
+    "quality vectors belong to living passages, and come with their tokens": """
+        MATCH (q:Quality) WHERE q.space = $space AND q.number > 0
+          AND (q.tokens IS NULL OR q.place IS NULL
+            OR NOT EXISTS { MATCH (p:Passage {space: $space, number: q.number}) WHERE p.bare IS NULL })
+        RETURN toString(q.number) AS place, 1 AS number""",
+    "the passages with word pieces are counted": """
+        OPTIONAL MATCH (k:PieceCount {space: $space})
+        WITH coalesce(k.passages, 0) AS counted,
+            COUNT { MATCH (q:Quality) WHERE q.space = $space AND q.number > 0 } AS there
+        WHERE counted <> there RETURN 'word pieces' AS place, abs(counted - there) AS number""",
+    "who speaks is known by living passages": """
+        MATCH (s:Speaker) WHERE s.space = $space AND s.key IS NOT NULL AND s.passages <= 0
+        RETURN s.key AS place, 1 AS number""",
+    "nothing is left of generations that are gone": """
+        MATCH (k:Counter {name: 'spaces'}) UNWIND range(1, k.value) AS space
+        WITH space WHERE NOT EXISTS { MATCH (g:Generation {space: space}) }
+          AND (EXISTS { MATCH (p:Passage) WHERE p.space = space AND p.number > 0 }
+            OR EXISTS { MATCH (q:Quality) WHERE q.space = space AND q.number > 0 }
+            OR EXISTS { MATCH (s:IndexSegment) WHERE s.space = space AND s.partition IS NOT NULL AND s.first > 0 })
+        RETURN 'space ' + toString(space) AS place, 1 AS number""",
+}
+
+NUMBERS = """
+MATCH (p:Passage) WHERE p.space = $space AND p.number > 0 AND p.partition = $partition
+RETURN p.number AS number, p.tail IS NOT NULL AS tail
+"""
+
+_IN_PARTITIONS = "every passage is in the tail or in one segment"
+_WHOLE = "the segments of the search index are whole"
 _SHOWN = 20
 
 
-def violations(tx: neo4j.ManagedTransaction, ns: Namespace) -> list[Violation]:
+def violations(tx: neo4j.Transaction, ns: Namespace, state: neo4j.Record) -> list[Violation]:
     """What does not hold: of each invariant at most 20 places, and a last line that counts the rest."""
-    state = read_state(tx, ns)
-    if state is None:
+    if state["number"] is None:
         return []
-    values = {
-        "ns": ns,
-        "space": state.space,
-        "rows": list(state.rows),
-        "sealed": list(state.sealed),
-        "embedded": state.embedder is not None,
-    }
+    live = Generation.of(state["live"])
+    space = live.space if live else -1
     found: list[Violation] = []
-    for invariant, statement in INVARIANTS.items():
-        broken: list[Any] = [record.values() for record in tx.run(statement, values)]
-        found += [Violation(invariant, str(place), number) for place, number in broken[:_SHOWN]]
-        if len(broken) > _SHOWN:
-            found.append(Violation(invariant, "and elsewhere", len(broken) - _SHOWN))
+    for invariant, statement in RECORD.items():
+        found += _told(invariant, "backup", [r.values() for r in tx.run(statement, ns=ns, space=space)])
+    for invariant, statement in INDEX.items():
+        found += _told(invariant, "reindex", [r.values() for r in tx.run(statement, ns=ns, space=space)])
+    if live is not None:
+        for invariant, broken in _partitions(tx, live):
+            found += _told(invariant, "reindex", broken)
     return found
+
+
+def _told(invariant: str, remedy: Any, broken: list[list[Any]]) -> list[Violation]:
+    found = [Violation(invariant, str(place), number, remedy) for place, number in broken[:_SHOWN]]
+    if len(broken) > _SHOWN:
+        found.append(Violation(invariant, "and elsewhere", len(broken) - _SHOWN, remedy))
+    return found
+
+
+def _partitions(tx: neo4j.Transaction, live: Generation) -> Iterator[tuple[str, list[list[Any]]]]:
+    """What is wrong with tails and segments: their numbers against the passages that live and those that died."""
+    for partition in sorted(r["partition"] for r in tx.run(PARTITIONS, space=live.space)):
+        where = {"space": live.space, "partition": partition}
+        damaged: list[list[Any]] = []
+        sealed: list[int] = []
+        for mark in list(tx.run(SEGMENTS, where)):
+            name = f"partition {partition}, segment {mark['first']}"
+            try:
+                data = tx.run(SEGMENT, first=mark["first"], **where).single(strict=True)["data"]
+                numbers = unseal(bytes(data), name).columns["number"]
+            except (IndexDamaged, TypeError, ValueError):
+                damaged.append([name, 1])
+                continue
+            told = (mark["first"], mark["last"], mark["size"])
+            if told != (int(numbers[0]), int(numbers[-1]), len(numbers)) or (np.diff(numbers) <= 0).any():
+                damaged.append([name, 1])
+            sealed += numbers.tolist()
+        yield _WHOLE, damaged
+        if damaged:
+            continue
+        dead = {r["number"] for r in tx.run(DEATHS, after=0, **where)}
+        tail = {r["number"]: r["tail"] for r in tx.run(NUMBERS, where)}
+        in_tail = {number for number, is_tail in tail.items() if is_tail}
+        in_segment = set(sealed)
+        lost = (tail.keys() - in_tail - in_segment) | (in_tail & in_segment) | (in_segment - tail.keys() - dead)
+        lost |= tail.keys() & dead
+        yield _IN_PARTITIONS, [[f"partition {partition}, passage {number}", 1] for number in sorted(lost)]
+        yield _IN_PARTITIONS, [[f"partition {partition}", 1]] * (len(sealed) != len(in_segment))

@@ -1,4 +1,4 @@
-"""The way to a Neo4j server: one driver, managed transactions, short waits, and errors in our own words."""
+"""The way to a Neo4j server: one driver, short waits, writes that are tried again, and errors in our own words."""
 
 from __future__ import annotations
 
@@ -37,6 +37,7 @@ _ANSWER_SECONDS = 3.5  # to all of them, and for the first words: nobody waits l
 _RETRY_SECONDS = 2.0  # the driver tries again after 1 s and 3 s: who waits for a lock does so for longer, see below
 _PATIENCE = 2.0  # seconds of waiting for a lock before somebody is told
 _LONGEST_WRITE = 600.0
+_LONGEST_READ = 3600.0  # a view that an export reads from stays open as long
 _PAUSE = 0.2
 
 # What the driver logs is told as errors; where nobody listens, Python would print it beside them.
@@ -68,7 +69,6 @@ class Server:
         self._wait, self._on_wait = wait, on_wait
         self._writing = threading.RLock()  # one writer a process: the driver has a race after dead locks (NEO4J 5)
         self._bookmarks = neo4j.GraphDatabase.bookmark_manager()
-        self._local = threading.local()
         self._closed = False
         self._driver = self._connect(auth)
         try:
@@ -80,20 +80,23 @@ class Server:
             raise
 
     def read(self, work: Work[T]) -> T:
-        """One transaction that reads; reads within the work take part in it. The work may run more than once."""
-        under_way: neo4j.ManagedTransaction | None = getattr(self._local, "reading", None)
-        if under_way is not None:
-            return work(under_way)
-
-        def whole(tx: neo4j.ManagedTransaction) -> T:
-            self._local.reading = tx
-            try:
-                return work(tx)
-            finally:
-                self._local.reading = None
-
+        """One short transaction that reads. The work may run more than once."""
         with self._said(), self._session(neo4j.READ_ACCESS) as session:
-            return session.execute_read(whole)
+            return session.execute_read(work)
+
+    @contextmanager
+    def reading(self, first: LiteralString, **values: Any) -> Iterator[tuple[neo4j.Transaction, neo4j.Record]]:
+        """One transaction that reads, for as long as the block lasts, with the only record of its first statement.
+
+        Errors of the server within the block are told in our words.
+        """
+        with self._said(), self._session(neo4j.READ_ACCESS) as session:
+            tx, record = self._begun(session, first, values)
+            try:
+                yield tx, record
+            finally:
+                with suppress(DriverError, Neo4jError):  # nothing was written: what matters was told already
+                    tx.close()
 
     def write(self, work: Work[T]) -> T:
         """One transaction that writes: committed and durable at the end, or as if it had never been.
@@ -155,6 +158,20 @@ class Server:
             database=self._database, default_access_mode=access, bookmark_manager=self._bookmarks, fetch_size=5000
         )
 
+    def _begun(
+        self, session: neo4j.Session, first: LiteralString, values: dict[str, Any]
+    ) -> tuple[neo4j.Transaction, neo4j.Record]:
+        """Begins, again if need be: connections of the pool may have died meanwhile."""
+        limit = time.monotonic() + _RETRY_SECONDS
+        while True:
+            try:
+                tx = session.begin_transaction(timeout=_LONGEST_READ)
+                return tx, tx.run(first, values).single(strict=True)
+            except (ServiceUnavailable, SessionExpired, TransientError):
+                if time.monotonic() > limit:
+                    raise
+                time.sleep(_PAUSE)
+
     def _insisting(self, work: Work[T]) -> T:
         limit = time.monotonic() + self._wait
         while True:
@@ -212,6 +229,11 @@ class Server:
             )
         if "LockAcquisitionTimeout" in code or "TransactionTimedOut" in code or "Deadlock" in code:
             return StoreBusy(f"Others have been writing to {where} for too long.", hint="Try again later.")
+        if "ConstraintValidationFailed" in code:
+            return StoreError(
+                f"{where} has something in this place already: {_first_line(problem)}.",
+                hint="A message never moves, and two never stand at one position of a conversation.",
+            )
         if "DatabaseUnavailable" in code:
             return StoreError(f"{where} is starting or stopping.", hint="Try again in some seconds.")
         if "MemoryPoolOutOfMemory" in code or "OutOfMemory" in code:

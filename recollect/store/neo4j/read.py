@@ -1,207 +1,205 @@
-"""Reading records. Every statement names the namespace."""
+"""Reading records by id, by position, by what they hang on. Every statement names the namespace."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, LiteralString
 
 import neo4j
 
-from recollect.record import Document, Edge, Message, Namespace, NodeId, Thread, ToolCall
-from recollect.record.nodes import Chunk
-from recollect.store.base import ConversationFilter, ConversationRow, Counts, End, Outline, Span, Stand
-from recollect.store.neo4j import queries, records
-from recollect.store.rows import unpack_metadata
+from recollect.record import Chunk, Conversation, Document, Message, Namespace, Node, NodeId, Thread, ToolCall, Turn
+from recollect.store.neo4j.records import record, source_key
+from recollect.store.results import End, R, Revision, Span
 
-Transaction = neo4j.ManagedTransaction
+GET_CONVERSATIONS = """
+UNWIND $ids AS id MATCH (n:Conversation&Node {namespace: $ns, id: id}) RETURN properties(n) AS node
+"""
+GET_MESSAGES = "UNWIND $ids AS id MATCH (n:Message&Node {namespace: $ns, id: id}) RETURN properties(n) AS node"
+# A result that is a message of its own is filled in.
+GET_CALLS = """
+UNWIND $ids AS id MATCH (n:ToolCall&Node {namespace: $ns, id: id})
+OPTIONAL MATCH (m:Message&Node {namespace: $ns, id: n.result_message_id})
+RETURN n {.*, result: CASE WHEN n.result <> '' THEN n.result ELSE coalesce(m.content, '') END} AS node
+"""
+GET_TURNS = "UNWIND $ids AS id MATCH (n:Turn&Node {namespace: $ns, id: id}) RETURN properties(n) AS node"
+GET_CHUNKS = """
+UNWIND $ids AS id MATCH (n:Chunk) WHERE n.namespace = $ns AND n.parent_id = id RETURN properties(n) AS node
+"""
+GET_DOCUMENTS = "UNWIND $ids AS id MATCH (n:Document&Node {namespace: $ns, id: id}) RETURN properties(n) AS node"
+GET_DERIVED = "UNWIND $ids AS id MATCH (n:Derived&Node {namespace: $ns, id: id}) RETURN properties(n) AS node"
+REVISIONS = """
+UNWIND $ids AS id MATCH (n:Node {namespace: $ns, id: id}) WHERE n:Conversation OR n:Document OR n:Derived
+RETURN n.id AS id, n.revision AS revision, n.digest AS digest, n.erased AS erased
+"""
+THREAD_MESSAGES = """
+MATCH (n:Message) WHERE n.namespace = $ns AND n.conversation_id = $id AND n.position >= 0
+RETURN properties(n) AS node ORDER BY n.namespace, n.conversation_id, n.position
+"""
+THREAD_CALLS = """
+MATCH (n:ToolCall) WHERE n.namespace = $ns AND n.conversation_id = $id RETURN properties(n) AS node
+"""
+THREAD_TURNS = """
+MATCH (n:Turn) WHERE n.namespace = $ns AND n.conversation_id = $id AND n.position IS NOT NULL
+RETURN properties(n) AS node
+"""
+END = """
+MATCH (c:Conversation&Node {namespace: $ns, id: $id})
+OPTIONAL MATCH (leaf:Message&Node {namespace: $ns, id: c.leaf_id})
+OPTIONAL CALL (c) {
+    MATCH (m:Message) WHERE m.namespace = $ns AND m.conversation_id = c.id AND m.position >= 0
+    RETURN m.position AS last ORDER BY m.namespace DESC, m.conversation_id DESC, m.position DESC LIMIT 1
+}
+OPTIONAL CALL (c) {
+    MATCH (t:Turn) WHERE t.namespace = $ns AND t.conversation_id = c.id AND t.position >= 0
+    RETURN t ORDER BY t.namespace DESC, t.conversation_id DESC, t.position DESC, t.id DESC LIMIT 1
+}
+RETURN properties(c) AS conversation, properties(leaf) AS leaf, last, properties(t) AS turn,
+    EXISTS { MATCH (n:Message) WHERE n.namespace = $ns AND n.conversation_id = $id AND n.named = true } AS named
+"""
+# A message has one parent: the nearest come first, and no more are walked than are asked for.
+ABOVE = """
+MATCH (m:Message&Node {namespace: $ns, id: $id})
+MATCH path = (m)-[:REPLIES_TO*1..]->(p)
+RETURN properties(p) AS node, length(path) AS depth LIMIT $most
+"""
+AROUND = """
+UNWIND range(0, size($spans) - 1) AS place
+MATCH (n:Message) WHERE n.namespace = $ns AND n.conversation_id = $spans[place][0]
+  AND $spans[place][1] <= n.position <= $spans[place][2]
+RETURN place, properties(n) AS node ORDER BY place, n.position
+"""
+SIZES = """
+UNWIND $ids AS id MATCH (c:Conversation&Node {namespace: $ns, id: id})
+CALL (c) {
+    MATCH (m:Message) WHERE m.namespace = $ns AND m.conversation_id = c.id AND m.position >= 0
+    RETURN sum(CASE WHEN m.deleted THEN 0 ELSE 1 END) AS living, count(*) AS all
+}
+RETURN c.id AS id, living, all
+"""
+CALLED = """
+CALL () {
+    MATCH (n:Node {namespace: $ns, id: $text}) WHERE n:Conversation OR n:Message
+    RETURN n.id AS id, n.source_id AS source_id
+    UNION MATCH (n:Conversation) WHERE n.namespace = $ns AND n.source_key = $key
+    RETURN n.id AS id, n.source_id AS source_id
+    UNION MATCH (n:Message) WHERE n.namespace = $ns AND n.source_key = $key
+    RETURN n.id AS id, n.source_id AS source_id
+}
+RETURN id, source_id ORDER BY id
+"""
+# Ends of ids, whatever the case; an id that is the whole of it comes first.
+ENDING = """
+MATCH (n:Node) WHERE n.namespace = $ns AND n.id IS NOT NULL AND toUpper(n.id) ENDS WITH $upper
+  AND (n:Conversation OR n:Message)
+RETURN n.id AS id ORDER BY size(id) <> $size, id LIMIT $limit
+"""
+# Living messages that hold any of these words, by reading them all.
+SCAN = """
+MATCH (n:Message) WHERE n.namespace = $ns AND n.conversation_id IS NOT NULL AND n.position >= 0 AND NOT n.deleted
+WITH n, toLower(n.content) AS text
+WITH n, size([word IN $words WHERE text CONTAINS word]) AS held WHERE held > 0
+WITH n, held ORDER BY held DESC, coalesce(n.timestamp, -9223372036854775808) DESC, n.id DESC LIMIT $limit
+RETURN properties(n) AS node
+"""
+
+_GET: Mapping[type[Any], LiteralString] = {
+    Conversation: GET_CONVERSATIONS,
+    Message: GET_MESSAGES,
+    ToolCall: GET_CALLS,
+    Turn: GET_TURNS,
+    Chunk: GET_CHUNKS,
+    Document: GET_DOCUMENTS,
+    Node: GET_DERIVED,
+}
 
 
-def stands(tx: Transaction, ns: Namespace, ids: Sequence[NodeId]) -> dict[NodeId, Stand]:
-    """Revision and digest of those conversations that are there."""
-    found = tx.run(queries.STANDS, ns=ns, ids=list(ids))
-    return {record["id"]: Stand(record["revision"], record["digest"]) for record in found}
+def get(tx: neo4j.Transaction, ns: Namespace, kind: type[R], ids: Sequence[NodeId]) -> list[R]:
+    """Those that are there, in the order asked for; of Chunk those of the parents."""
+    if not ids:
+        return []
+    nodes = [r["node"] for r in tx.run(_GET[kind], ns=ns, ids=list(dict.fromkeys(ids)))]
+    if kind is Chunk:
+        place = {parent_id: at for at, parent_id in reversed(list(enumerate(ids)))}
+        nodes.sort(key=lambda node: (place[node["parent_id"]], node["part"], node["index"]))
+        return [record(kind, node) for node in nodes]
+    found = [record(kind, node) for node in nodes]
+    by_id = {one.id: one for one in found}
+    return [by_id[node_id] for node_id in ids if node_id in by_id]
 
 
-def thread(tx: Transaction, ns: Namespace, conversation_id: NodeId) -> Thread | None:
+def revisions(tx: neo4j.Transaction, ns: Namespace, ids: Sequence[NodeId]) -> dict[NodeId, Revision]:
+    """Of those conversations, documents and derived nodes that are there."""
+    found = tx.run(REVISIONS, ns=ns, ids=list(dict.fromkeys(ids)))
+    return {r["id"]: Revision(r["revision"], r["digest"], bool(r["erased"])) for r in found}
+
+
+def thread(tx: neo4j.Transaction, ns: Namespace, id: NodeId) -> Thread | None:
     """A conversation with everything in it."""
-    whose = {"ns": ns, "id": conversation_id}
-    found = tx.run(queries.CONVERSATION, whose).single()
-    if found is None:
+    found = get(tx, ns, Conversation, [id])
+    if not found:
         return None
-    messages = sorted((r["message"] for r in tx.run(queries.THREAD_MESSAGES, whose)), key=_by_position)
-    calls = [records.tool_call(r["call"]) for r in tx.run(queries.THREAD_TOOL_CALLS, whose)]
-    turns = [records.turn(r["turn"]) for r in tx.run(queries.THREAD_TURNS, whose)]
-    parents = [m["id"] for m in messages] + [call.id for call in calls]
+    messages = [record(Message, r["node"]) for r in tx.run(THREAD_MESSAGES, ns=ns, id=id)]
+    calls = [record(ToolCall, r["node"]) for r in tx.run(THREAD_CALLS, ns=ns, id=id)]
+    turns = [record(Turn, r["node"]) for r in tx.run(THREAD_TURNS, ns=ns, id=id)]
+    chunks = get(tx, ns, Chunk, [*(m.id for m in messages), *(call.id for call in calls)])
     return Thread(
-        conversation=records.conversation(found["conversation"]),
-        messages=tuple(map(records.message, messages)),
+        conversation=found[0],
+        messages=tuple(messages),
         tool_calls=tuple(sorted(calls, key=lambda call: (call.position, call.id))),
         turns=tuple(sorted(turns, key=lambda turn: (turn.position, turn.id))),
-        chunks=tuple(_chunks(tx, ns, parents)),
-        windows=tuple(records.window(r["window"]) for r in tx.run(queries.THREAD_WINDOWS, whose)),
+        chunks=tuple(sorted(chunks, key=lambda chunk: (chunk.parent_id, chunk.part, chunk.index))),
     )
 
 
-def end(tx: Transaction, ns: Namespace, conversation_id: NodeId) -> End | None:
+def end(tx: neo4j.Transaction, ns: Namespace, id: NodeId) -> End | None:
     """The growing end of a conversation: a few seeks, whatever its length."""
-    found = tx.run(queries.END, ns=ns, id=conversation_id).single()
+    found = tx.run(END, ns=ns, id=id).single()
     if found is None:
         return None
     return End(
-        conversation=records.conversation(found["conversation"]),
+        conversation=record(Conversation, found["conversation"]),
         revision=found["conversation"]["revision"],
         message_count=0 if found["last"] is None else found["last"] + 1,
-        leaf=records.message(found["leaf"]) if found["leaf"] else None,
-        turn=records.turn(found["turn"]) if found["turn"] else None,
-        window=records.window(found["window"]) if found["window"] else None,
+        leaf=record(Message, found["leaf"]) if found["leaf"] else None,
+        turn=record(Turn, found["turn"]) if found["turn"] else None,
         named=found["named"],
     )
 
 
-def outlines(tx: Transaction, ns: Namespace, spans: Sequence[Span]) -> dict[NodeId, Outline]:
-    """Conversations with the windows that touch a span of each."""
-    return {
-        record["conversation"]["id"]: Outline(
-            records.conversation(record["conversation"]),
-            0 if record["last"] is None else record["last"] + 1,
-            tuple(sorted(map(records.window, record["windows"]), key=lambda window: window.index)),
-        )
-        for record in tx.run(queries.OUTLINES, ns=ns, spans=_spans(spans))
-    }
+def above(tx: neo4j.Transaction, ns: Namespace, id: NodeId, most: int) -> list[Message]:
+    """What stands above a message, its parent first."""
+    found = sorted(tx.run(ABOVE, ns=ns, id=id, most=most), key=lambda r: r["depth"])
+    return [record(Message, r["node"]) for r in found]
 
 
-def conversations(
-    tx: Transaction, ns: Namespace, wanted: ConversationFilter, limit: int, offset: int
-) -> list[ConversationRow]:
-    """Newest first."""
-    found = tx.run(
-        queries.LIST_CONVERSATIONS,
-        ns=ns,
-        sources=list(wanted.sources) or None,
-        title=wanted.title,
-        since=wanted.since,
-        until=wanted.until,
-        limit=limit,
-        offset=offset,
-    )
-    return [ConversationRow(records.conversation(r["conversation"]), r["messages"]) for r in found]
-
-
-def conversation_ids(tx: Transaction, ns: Namespace) -> list[NodeId]:
-    """All, sorted."""
-    return sorted(record["id"] for record in tx.run(queries.CONVERSATION_IDS, ns=ns))
-
-
-def messages(tx: Transaction, ns: Namespace, ids: Sequence[NodeId]) -> list[Message]:
-    """Those that are there, in the order asked for."""
-    found = [records.message(r["message"]) for r in tx.run(queries.MESSAGES, ns=ns, ids=list(dict.fromkeys(ids)))]
-    by_id = {message.id: message for message in found}
-    return [by_id[i] for i in ids if i in by_id]
-
-
-def around(tx: Transaction, ns: Namespace, spans: Sequence[Span]) -> list[Message]:
+def around(tx: neo4j.Transaction, ns: Namespace, spans: Sequence[Span]) -> list[Message]:
     """The messages at these positions."""
-    found = sorted(
-        ((r["place"], r["message"]) for r in tx.run(queries.AROUND, ns=ns, spans=_spans(spans))),
-        key=lambda placed: (placed[0], _by_position(placed[1])),
-    )
-    return [records.message(message) for _, message in found]
+    found = tx.run(AROUND, ns=ns, spans=[list(span) for span in spans])
+    return [record(Message, r["node"]) for r in found]
 
 
-def _spans(spans: Sequence[Span]) -> list[dict[str, Any]]:
-    return [{"id": conversation_id, "first": first, "last": last} for conversation_id, first, last in spans]
+def sizes(tx: neo4j.Transaction, ns: Namespace, ids: Sequence[NodeId]) -> dict[NodeId, tuple[int, int]]:
+    """How many messages these conversations have: living, and all."""
+    found = tx.run(SIZES, ns=ns, ids=list(dict.fromkeys(ids)))
+    return {r["id"]: (r["living"], r["all"]) for r in found}
 
 
-def ids_ending(tx: Transaction, ns: Namespace, suffix: str, limit: int) -> list[NodeId]:
-    """Ids that are this, or else that end so; source ids that are this."""
-    upper = suffix.upper()
-    values = {"ns": ns, "upper": upper, "exact": suffix, "key": records.key(suffix), "limit": limit}
-    exact = sorted(tx.run(queries.IDS_EXACT, values), key=lambda record: (record["kind"], record["number"]))
-    if exact or not upper.isalnum():
-        return [record["id"] for record in exact[:limit]]
-    return [record["id"] for record in tx.run(queries.IDS_ENDING, values)]
+def named(tx: neo4j.Transaction, ns: Namespace, text: str, limit: int) -> list[NodeId]:
+    """Ids and source ids that are this: as typed, else in another case, else ids that end so."""
+    if not text:
+        return []
+    found = [(r["id"], r["source_id"] or "") for r in tx.run(CALLED, ns=ns, text=text, key=source_key(text))]
+    exact: list[NodeId] = [node_id for node_id, source_id in found if text in (node_id, source_id)]
+    if exact:
+        return exact[:limit]
+    folded = text.casefold()
+    whole = {node_id for node_id, source_id in found if source_id.casefold() == folded}
+    ending: list[NodeId] = [r["id"] for r in tx.run(ENDING, ns=ns, upper=text.upper(), size=len(text), limit=limit)]
+    whole.update(node_id for node_id in ending if node_id.casefold() == folded)
+    return (sorted(whole) or ending)[:limit]
 
 
-def tool_calls(tx: Transaction, ns: Namespace, ids: Sequence[NodeId]) -> list[ToolCall]:
-    """Those that are there, in the order asked for, with their results."""
-    found = [
-        records.tool_call(record["call"], record["result"])
-        for record in tx.run(queries.TOOL_CALLS, ns=ns, ids=list(dict.fromkeys(ids)))
-    ]
-    by_id = {call.id: call for call in found}
-    return [by_id[i] for i in ids if i in by_id]
-
-
-def with_calls(tx: Transaction, ns: Namespace, message_ids: Sequence[NodeId]) -> list[NodeId]:
-    """These messages and their tool calls: what dies with them."""
-    return [*message_ids, *(record["id"] for record in tx.run(queries.CALLS_OF, ns=ns, ids=list(message_ids)))]
-
-
-def document_ids(tx: Transaction, ns: Namespace) -> list[NodeId]:
-    """All, sorted."""
-    return sorted(record["id"] for record in tx.run(queries.DOCUMENT_IDS, ns=ns))
-
-
-def documents(tx: Transaction, ns: Namespace, ids: Sequence[NodeId]) -> list[Document]:
-    """Those that are there, sorted by id."""
-    found = tx.run(queries.DOCUMENTS, ns=ns, ids=list(dict.fromkeys(ids)))
-    return sorted((records.document(r["document"]) for r in found), key=lambda document: document.id)
-
-
-def chunks(tx: Transaction, ns: Namespace, parent_id: NodeId) -> list[Chunk]:
-    """The chunks of one parent."""
-    return _chunks(tx, ns, [parent_id])
-
-
-def edges(tx: Transaction, ns: Namespace) -> list[Edge]:
-    """The edges written as such, sorted."""
-    return sorted(map(_edge, tx.run(queries.EDGES, ns=ns)), key=lambda e: (e.source_id, e.type, e.target_id))
-
-
-def neighbours(tx: Transaction, ns: Namespace, node_id: NodeId, types: Iterable[str], inward: bool) -> list[Edge]:
-    """Edges that leave a node, or enter it."""
-    wanted = set(types)
-    found = map(_edge, tx.run(queries.INWARD if inward else queries.OUTWARD, ns=ns, id=node_id))
-    return sorted(
-        (edge for edge in found if not wanted or edge.type in wanted), key=lambda e: (e.type, e.source_id, e.target_id)
-    )
-
-
-def counts(tx: Transaction, ns: Namespace, space: int, conversation_ids: Sequence[NodeId] | None = None) -> Counts:
-    """What is in the namespace, or in some of its conversations (documents and passages: always all)."""
-    chosen = {"ns": ns, "space": space, "ids": None if conversation_ids is None else list(conversation_ids)}
-    by_source = {record["source"]: record["number"] for record in tx.run(queries.COUNT_CONVERSATIONS, chosen)}
-    by_kind: list[Any] = sorted(tx.run(queries.COUNT_MESSAGES, chosen), key=lambda record: str(record["kind"]))
-    rest = tx.run(queries.COUNT_REST, chosen).single(strict=True)
-    times = [record[edge] for record in by_kind for edge in ("first", "last") if record[edge] is not None]
-    return Counts(
-        conversations=sum(by_source.values()),
-        messages=sum(record["number"] for record in by_kind),
-        active=sum(record["active"] for record in by_kind),
-        by_kind={record["kind"]: record["number"] for record in by_kind},
-        by_source=by_source,
-        tool_calls=rest["tool_calls"],
-        attachments=sum(record["attachments"] for record in by_kind),
-        documents=rest["documents"],
-        turns=rest["turns"],
-        chunks=rest["chunks"],
-        windows=rest["windows"],
-        passages=rest["passages"],
-        quality=rest["quality"],
-        said_passages=rest["said"],
-        first=min(times, default=None),
-        last=max(times, default=None),
-    )
-
-
-def _chunks(tx: Transaction, ns: Namespace, parents: Sequence[NodeId]) -> list[Chunk]:
-    found = [records.chunk(record["chunk"]) for record in tx.run(queries.THREAD_CHUNKS, ns=ns, ids=list(parents))]
-    return sorted(found, key=lambda chunk: (chunk.parent_id, chunk.part, chunk.index))
-
-
-def _by_position(message: Any) -> tuple[int, int]:
-    return message["position"], message["number"]
-
-
-def _edge(record: Any) -> Edge:
-    return Edge(record["source"], record["type"], record["target"], unpack_metadata(record["properties"]))
+def scan(tx: neo4j.Transaction, ns: Namespace, words: Sequence[str], limit: int) -> list[Message]:
+    """Living messages that hold these words, by reading them all."""
+    folded = [word.lower() for word in dict.fromkeys(words) if word]
+    return [record(Message, r["node"]) for r in tx.run(SCAN, ns=ns, words=folded, limit=limit)]

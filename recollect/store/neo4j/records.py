@@ -1,36 +1,41 @@
-"""From records to the properties of nodes and back. Times are microseconds, maps are JSON, lists of texts are lists."""
+"""From records to the properties of nodes and back, by the one codec (`recollect.store.codec`).
+
+A property is named like the field. Beside the fields stands what statements look for: `number` (of messages,
+conversations, documents, derived nodes), `revision` and `digest`, titles in one case (`folded`), and keys made of what
+may be too long for an index.
+"""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeVar
 
-from recollect.record import Conversation, Document, Kind, Message, PartKind, ToolCall, Turn, Window, to_microseconds
-from recollect.record.nodes import Chunk
-from recollect.store import rows
-from recollect.store.rows import pack
+from recollect.record import Chunk, Conversation, Document, Kind, Message, Node, NodeKind, PartKind, ToolCall, Turn
+from recollect.store.change import Record
+from recollect.store.codec import decode, encode, names
 
+T = TypeVar("T")
 Properties = Mapping[str, Any]
 
-# The properties in the order of the functions of `recollect.store.rows` that read them.
-_CONVERSATION = ("id", "source", "source_id", "title", "created", "updated", "leaf_id", "metadata", "deleted")
-_MESSAGE = (
-    "id", "conversation_id", "role", "content", "kind", "speaker", "timestamp", "parent_id", "source_id", "position",
-    "active", "model", "tokens", "parts", "metadata", "versions", "deleted",
-)  # fmt: skip
-_MESSAGE_VALUES = (
-    "position", "role", "kind", "speaker", "timestamp", "parent_id", "source_id", "active", "deleted", "tokens",
-    "model", "parts", "metadata", "versions", "content",
-)  # fmt: skip
-_TOOL_CALL = (
-    "id", "message_id", "conversation_id", "name", "arguments", "result", "result_message_id", "timestamp", "position",
-    "metadata",
-)  # fmt: skip
-_CHUNK = ("id", "parent_id", "index", "start", "end", "tokens", "part")
-_DOCUMENT = ("id", "source", "title", "content", "source_id", "created", "metadata")
+#: The label of each kind of record; of a derived node it is DERIVED, beside its own (`own_label`).
+LABELS: Mapping[type[Any], str] = {
+    Conversation: "Conversation",
+    Message: "Message",
+    ToolCall: "ToolCall",
+    Turn: "Turn",
+    Chunk: "Chunk",
+    Document: "Document",
+    Node: "Derived",
+}
 
+_FLAGS = frozenset({"active", "deleted", "erased"})  # true and false in the graph, for whoever asks it
 _LONGEST_KEY = 500
+
+
+def own_label(kind: NodeKind) -> str:
+    """The label of a kind of derived node: Summary, Fact …"""
+    return kind.value.capitalize()
 
 
 def key(text: str | None) -> str | None:
@@ -40,123 +45,31 @@ def key(text: str | None) -> str | None:
     return "#" + hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
-def conversation_values(c: Conversation, digest: str | None) -> dict[str, Any]:
-    """All that is set when a conversation is put."""
-    return {
-        "source": c.source,
-        "source_id": c.source_id,
-        "source_key": key(c.source_id),
-        "title": c.title,
-        "created": to_microseconds(c.created),
-        "updated": to_microseconds(c.updated),
-        "leaf_id": c.leaf_id,
-        "metadata": pack(dict(c.metadata)),
-        "deleted": c.deleted,
-        "digest": digest,
-    }
+def source_key(source_id: str | None) -> str | None:
+    """What source ids are looked up by, whatever their case."""
+    return key(source_id.casefold()) if source_id is not None else None
 
 
-def conversation(node: Properties) -> Conversation:
+def properties(record: Record) -> dict[str, Any]:
+    """All that is set when a record is put; what is None is removed."""
+    found: dict[str, Any] = dict(zip(names(type(record)), encode(record), strict=True))
+    for name in _FLAGS & found.keys():
+        found[name] = bool(found[name])
+    if isinstance(record, Message):
+        found["source_key"] = source_key(record.source_id)
+        # Only messages of people with names have this property, and so only they are in its index.
+        found["named"] = True if record.speaker is not None and record.kind is Kind.SAID else None
+        found["attachments"] = sum(part.kind is not PartKind.REASONING for part in record.parts) or None
+    elif isinstance(record, Conversation):
+        found["source_key"] = source_key(record.source_id)
+        found["folded"] = record.title.casefold()
+    elif isinstance(record, Document):
+        found["folded"] = record.title.casefold()
+    elif isinstance(record, Node):
+        found["short_key"] = key(record.key)
+    return found
+
+
+def record(kind: type[T], node: Properties) -> T:
     """The inverse."""
-    return rows.conversation([node.get(name) for name in _CONVERSATION])
-
-
-def message_values(m: Message) -> dict[str, Any]:
-    """All that is set when a message is added or edited; what is None is removed."""
-    return {
-        **dict(zip(_MESSAGE_VALUES, rows.message_row(m), strict=True)),
-        "active": m.active,
-        "deleted": m.deleted,
-        "source_key": key(m.source_id),
-        "named": True if m.speaker is not None and m.kind is Kind.SAID else None,
-        "attachments": sum(part.kind is not PartKind.REASONING for part in m.parts) or None,
-    }
-
-
-def message(node: Properties) -> Message:
-    """The inverse."""
-    return rows.message([node.get(name) for name in _MESSAGE])
-
-
-def tool_call_values(t: ToolCall) -> dict[str, Any]:
-    """All that is set when a tool call is put."""
-    return {
-        "message_id": t.message_id,
-        "position": t.position,
-        "name": t.name,
-        "arguments": t.arguments,
-        "result": t.result,
-        "result_message_id": t.result_message_id,
-        "timestamp": to_microseconds(t.timestamp),
-        "metadata": pack(dict(t.metadata)),
-    }
-
-
-def tool_call(node: Properties, result: str | None = None) -> ToolCall:
-    """The inverse; `result` stands in where the call has none of its own."""
-    values = [node.get(name) for name in _TOOL_CALL]
-    values[5] = values[5] or result or ""
-    return rows.tool_call(values)
-
-
-def turn_values(t: Turn) -> dict[str, Any]:
-    """All that is set when a turn is put."""
-    return {
-        "position": t.position,
-        "query_id": t.query_id,
-        "response_ids": list(t.response_ids),
-        "resolved_query": t.resolved_query,
-        "entities": list(t.entities) or None,
-        "source_chunk_ids": list(t.source_chunk_ids) or None,
-    }
-
-
-def turn(node: Properties) -> Turn:
-    """The inverse."""
-    return Turn(
-        id=node["id"],
-        conversation_id=node["conversation_id"],
-        position=node["position"],
-        query_id=node["query_id"],
-        response_ids=tuple(node.get("response_ids") or ()),
-        resolved_query=node.get("resolved_query"),
-        entities=tuple(node.get("entities") or ()),
-        source_chunk_ids=tuple(node.get("source_chunk_ids") or ()),
-    )
-
-
-def chunk_values(c: Chunk) -> dict[str, Any]:
-    """All that is set when a chunk is put."""
-    return {
-        "parent_id": c.parent_id,
-        "index": c.index,
-        "start": c.start,
-        "end": c.end,
-        "tokens": c.tokens,
-        "part": c.part,
-    }
-
-
-def chunk(node: Properties) -> Chunk:
-    """The inverse."""
-    return rows.chunk([node.get(name) for name in _CHUNK])
-
-
-def window(node: Properties) -> Window:
-    """From the properties of a window."""
-    return Window(node["conversation_id"], node["index"], node["start"], node["end"])
-
-
-def document_values(d: Document) -> dict[str, Any]:
-    """All that is set when a document is put."""
-    return {
-        "title": d.title,
-        "created": to_microseconds(d.created),
-        "metadata": pack(dict(d.metadata)),
-        "content": d.content,
-    }
-
-
-def document(node: Properties) -> Document:
-    """The inverse."""
-    return rows.document([node.get(name) for name in _DOCUMENT])
+    return decode(kind, [node.get(name) for name in names(kind)])

@@ -1,12 +1,12 @@
-"""Constraints and indexes: looked for first, and only what is missing is made, so that a read-only member opens too.
+"""Constraints and indexes, and the version of the schema.
 
-Strings that are indexed are short: ids, names, and keys made of what may be long (`records.key`). Texts are in the
-full-text index alone, which has no limit.
+They are looked for first, and only what is missing is made, so that a read-only member opens too. Strings that are
+indexed are short: ids, names, and keys made of what may be long (`records.key`). Texts are in the full-text index
+alone, which has no limit. Every record is a `Node` with an id of its own in its namespace, beside its other labels.
 """
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping
 from typing import Any, LiteralString
 
@@ -14,131 +14,165 @@ import neo4j
 
 from recollect.errors import StoreError
 from recollect.store.neo4j.connection import Server
-from recollect.store.passages import Lane
 
-SHOW = "SHOW INDEXES YIELD name, type, state, options, properties RETURN name, type, state, options, properties"
+#: Raised when statements of an older Recollect would do harm. 0.1.0 wrote none, and is told by that.
+VERSION = 2
+
+SHOW = "SHOW INDEXES YIELD name, type, state, properties RETURN name, type, state, properties"
 AWAIT = "CALL db.awaitIndexes(300)"
+LOOK = """
+OPTIONAL MATCH (s:Schema {name: 'recollect'})
+RETURN s.version AS version, EXISTS { MATCH (n:Namespace) WHERE n.name IS NOT NULL } AS filled
+"""
+MARK = "MERGE (s:Schema {name: 'recollect'}) ON CREATE SET s.version = $version"
 
 UNIQUE: Mapping[str, LiteralString] = {
-    "counter_name": "CREATE CONSTRAINT counter_name IF NOT EXISTS FOR (k:Counter) REQUIRE k.name IS UNIQUE",
-    "namespace_name": "CREATE CONSTRAINT namespace_name IF NOT EXISTS FOR (n:Namespace) REQUIRE n.name IS UNIQUE",
-    "conversation_id": """
-        CREATE CONSTRAINT conversation_id IF NOT EXISTS FOR (c:Conversation) REQUIRE (c.namespace, c.id) IS UNIQUE""",
-    "message_id": "CREATE CONSTRAINT message_id IF NOT EXISTS FOR (m:Message) REQUIRE (m.namespace, m.id) IS UNIQUE",
-    "tool_call_id": """
-        CREATE CONSTRAINT tool_call_id IF NOT EXISTS FOR (t:ToolCall) REQUIRE (t.namespace, t.id) IS UNIQUE""",
-    "turn_id": "CREATE CONSTRAINT turn_id IF NOT EXISTS FOR (t:Turn) REQUIRE (t.namespace, t.id) IS UNIQUE",
-    "chunk_id": "CREATE CONSTRAINT chunk_id IF NOT EXISTS FOR (k:Chunk) REQUIRE (k.namespace, k.id) IS UNIQUE",
-    "document_id": "CREATE CONSTRAINT document_id IF NOT EXISTS FOR (d:Document) REQUIRE (d.namespace, d.id) IS UNIQUE",
-    "window_place": """
-        CREATE CONSTRAINT window_place IF NOT EXISTS
-        FOR (w:Window) REQUIRE (w.namespace, w.conversation_id, w.index) IS UNIQUE""",
-    "edge_ends": """
-        CREATE CONSTRAINT edge_ends IF NOT EXISTS
-        FOR (e:Edge) REQUIRE (e.namespace, e.source_id, e.type, e.target_id) IS UNIQUE""",
-    "passage_number": "CREATE CONSTRAINT passage_number IF NOT EXISTS FOR (p:Passage) REQUIRE p.number IS UNIQUE",
-    "quality_number": "CREATE CONSTRAINT quality_number IF NOT EXISTS FOR (q:Quality) REQUIRE q.number IS UNIQUE",
-    "segment_place": """
-        CREATE CONSTRAINT segment_place IF NOT EXISTS FOR (s:Segment) REQUIRE (s.space, s.lane, s.first) IS UNIQUE""",
-    "speaker_key": "CREATE CONSTRAINT speaker_key IF NOT EXISTS FOR (s:Speaker) REQUIRE (s.space, s.key) IS UNIQUE",
-    "pieces_space": "CREATE CONSTRAINT pieces_space IF NOT EXISTS FOR (k:PieceCount) REQUIRE k.space IS UNIQUE",
+    "schema_name": "CREATE CONSTRAINT schema_name IF NOT EXISTS FOR (s:Schema) REQUIRE s.name IS UNIQUE",
+    "counter_key": "CREATE CONSTRAINT counter_key IF NOT EXISTS FOR (k:Counter) REQUIRE k.name IS UNIQUE",
+    "namespace_key": "CREATE CONSTRAINT namespace_key IF NOT EXISTS FOR (n:Namespace) REQUIRE n.name IS UNIQUE",
+    "node_id": "CREATE CONSTRAINT node_id IF NOT EXISTS FOR (n:Node) REQUIRE (n.namespace, n.id) IS UNIQUE",
+    "message_position": """
+        CREATE CONSTRAINT message_position IF NOT EXISTS
+        FOR (m:Message) REQUIRE (m.namespace, m.conversation_id, m.position) IS UNIQUE""",
+    "edge_key": """
+        CREATE CONSTRAINT edge_key IF NOT EXISTS
+        FOR (e:Edge) REQUIRE (e.namespace, e.source_id, e.type, e.target_id, e.name) IS UNIQUE""",
+    "task_id": "CREATE CONSTRAINT task_id IF NOT EXISTS FOR (t:Task) REQUIRE (t.namespace, t.id) IS UNIQUE",
+    "generation_space": "CREATE CONSTRAINT generation_space IF NOT EXISTS FOR (g:Generation) REQUIRE g.space IS UNIQUE",
+    "partition_key": """
+        CREATE CONSTRAINT partition_key IF NOT EXISTS FOR (x:Partition) REQUIRE (x.space, x.partition) IS UNIQUE""",
+    "passage_key": "CREATE CONSTRAINT passage_key IF NOT EXISTS FOR (p:Passage) REQUIRE (p.space, p.number) IS UNIQUE",
+    "quality_key": "CREATE CONSTRAINT quality_key IF NOT EXISTS FOR (q:Quality) REQUIRE (q.space, q.number) IS UNIQUE",
+    "segment_first": """
+        CREATE CONSTRAINT segment_first IF NOT EXISTS
+        FOR (s:IndexSegment) REQUIRE (s.space, s.partition, s.first) IS UNIQUE""",
+    "death_place": """
+        CREATE CONSTRAINT death_place IF NOT EXISTS
+        FOR (d:Death) REQUIRE (d.space, d.partition, d.place) IS UNIQUE""",
+    "speaker_name": "CREATE CONSTRAINT speaker_name IF NOT EXISTS FOR (s:Speaker) REQUIRE (s.space, s.key) IS UNIQUE",
+    "piece_count": "CREATE CONSTRAINT piece_count IF NOT EXISTS FOR (k:PieceCount) REQUIRE k.space IS UNIQUE",
+    "todo_owner": "CREATE CONSTRAINT todo_owner IF NOT EXISTS FOR (t:Todo) REQUIRE (t.space, t.owner_id) IS UNIQUE",
 }
 
 RANGE: Mapping[str, LiteralString] = {
-    "conversation_source": """
-        CREATE INDEX conversation_source IF NOT EXISTS FOR (c:Conversation) ON (c.namespace, c.source_key)""",
-    "message_place": """
-        CREATE INDEX message_place IF NOT EXISTS FOR (m:Message) ON (m.namespace, m.conversation_id, m.position)""",
-    "message_source": "CREATE INDEX message_source IF NOT EXISTS FOR (m:Message) ON (m.namespace, m.source_key)",
-    # Only messages of people with names have the last property, and so only they are in the index.
-    "message_named": """
-        CREATE INDEX message_named IF NOT EXISTS FOR (m:Message) ON (m.namespace, m.conversation_id, m.named)""",
-    "tool_call_conversation": """
-        CREATE INDEX tool_call_conversation IF NOT EXISTS FOR (t:ToolCall) ON (t.namespace, t.conversation_id)""",
-    "turn_place": "CREATE INDEX turn_place IF NOT EXISTS FOR (t:Turn) ON (t.namespace, t.conversation_id, t.position)",
-    "chunk_parent": "CREATE INDEX chunk_parent IF NOT EXISTS FOR (k:Chunk) ON (k.namespace, k.parent_id)",
-    "edge_target": "CREATE INDEX edge_target IF NOT EXISTS FOR (e:Edge) ON (e.namespace, e.target_id)",
-    "passage_row": "CREATE INDEX passage_row IF NOT EXISTS FOR (p:Passage) ON (p.space, p.lane, p.row)",
-    "passage_owner": "CREATE INDEX passage_owner IF NOT EXISTS FOR (p:Passage) ON (p.space, p.owner_id)",
-    "passage_gone": "CREATE INDEX passage_gone IF NOT EXISTS FOR (p:Passage) ON (p.space, p.lane, p.gone)",
-    "passage_todo": "CREATE INDEX passage_todo IF NOT EXISTS FOR (p:Passage) ON (p.space, p.todo)",
-    "quality_row": "CREATE INDEX quality_row IF NOT EXISTS FOR (q:Quality) ON (q.space, q.lane, q.row)",
+    "conversation_own": "CREATE INDEX conversation_own IF NOT EXISTS FOR (c:Conversation) ON (c.namespace, c.id)",
+    "conversation_key": """
+        CREATE INDEX conversation_key IF NOT EXISTS FOR (c:Conversation) ON (c.namespace, c.source_key)""",
+    "message_key": "CREATE INDEX message_key IF NOT EXISTS FOR (m:Message) ON (m.namespace, m.source_key)",
+    "message_named_in": """
+        CREATE INDEX message_named_in IF NOT EXISTS FOR (m:Message) ON (m.namespace, m.conversation_id, m.named)""",
+    "call_conversation": """
+        CREATE INDEX call_conversation IF NOT EXISTS FOR (t:ToolCall) ON (t.namespace, t.conversation_id)""",
+    "turn_position": """
+        CREATE INDEX turn_position IF NOT EXISTS FOR (t:Turn) ON (t.namespace, t.conversation_id, t.position)""",
+    "chunk_of": "CREATE INDEX chunk_of IF NOT EXISTS FOR (k:Chunk) ON (k.namespace, k.parent_id)",
+    "document_own": "CREATE INDEX document_own IF NOT EXISTS FOR (d:Document) ON (d.namespace, d.id)",
+    "derived_key": "CREATE INDEX derived_key IF NOT EXISTS FOR (d:Derived) ON (d.namespace, d.short_key)",
+    "derived_conversation": """
+        CREATE INDEX derived_conversation IF NOT EXISTS FOR (d:Derived) ON (d.namespace, d.conversation_id)""",
+    "edge_inward": "CREATE INDEX edge_inward IF NOT EXISTS FOR (e:Edge) ON (e.namespace, e.target_id)",
+    "task_state": "CREATE INDEX task_state IF NOT EXISTS FOR (t:Task) ON (t.namespace, t.state)",
+    "task_subject": "CREATE INDEX task_subject IF NOT EXISTS FOR (t:Task) ON (t.namespace, t.subject)",
+    "generation_of": "CREATE INDEX generation_of IF NOT EXISTS FOR (g:Generation) ON (g.namespace, g.number)",
+    "passage_of": "CREATE INDEX passage_of IF NOT EXISTS FOR (p:Passage) ON (p.space, p.owner_id)",
+    # Only passages of the tail, and those without quality vectors, have these properties.
+    "passage_tail": "CREATE INDEX passage_tail IF NOT EXISTS FOR (p:Passage) ON (p.space, p.partition, p.tail)",
+    "passage_bare": "CREATE INDEX passage_bare IF NOT EXISTS FOR (p:Passage) ON (p.space, p.bare)",
+    "quality_place": "CREATE INDEX quality_place IF NOT EXISTS FOR (q:Quality) ON (q.space, q.partition, q.place)",
+    "death_of": "CREATE INDEX death_of IF NOT EXISTS FOR (d:Death) ON (d.space, d.owner_id)",
 }
 
 FULL_TEXT: Mapping[str, LiteralString] = {
-    "passage_text": """
-        CREATE FULLTEXT INDEX passage_text IF NOT EXISTS FOR (p:Passage) ON EACH [p.terms, p.words, p.scope]
+    "passage_words": """
+        CREATE FULLTEXT INDEX passage_words IF NOT EXISTS FOR (p:Passage) ON EACH [p.words, p.scope]
         OPTIONS {indexConfig: {`fulltext.analyzer`: 'whitespace', `fulltext.eventually_consistent`: false}}""",
 }
 
-# The name and the size are ours: a lane of the enumeration and a number of dimensions.
-VECTOR: LiteralString = """
-CREATE VECTOR INDEX %s IF NOT EXISTS FOR (p:Passage) ON (p.%s) OPTIONS {indexConfig:
-    {`vector.dimensions`: %d, `vector.similarity_function`: 'cosine', `vector.quantization.enabled`: false}}
-"""
+# 0.1.0 refuses to open a server on which an index of this name is none of its own, and prints the property's name.
+GUARD: Mapping[str, LiteralString] = {
+    "namespace_name": """
+        CREATE TEXT INDEX namespace_name IF NOT EXISTS FOR (s:Schema) ON (s.written_by_a_newer_Recollect)""",
+}
 
-_MOST_DIMENSIONS = 4096
-
-
-def vector_key(lane: int, dimensions: int) -> str:
-    """The property that holds the vectors of a lane: one for each size, since an index has one size."""
-    return f"{Lane(lane).name.lower()}_{dimensions}"
-
-
-def vector_index(lane: int, dimensions: int) -> str:
-    """The name of the index over them."""
-    return f"passage_{vector_key(lane, dimensions)}"
-
-
-class Schema:
-    """What is there of the schema. Thread-safe."""
-
-    def __init__(self, server: Server) -> None:
-        self._server = server
-        self._lock = threading.Lock()
-        self._known = self._look()
-        wanted = {**UNIQUE, **RANGE, **FULL_TEXT}
-        missing = [statement for name, statement in wanted.items() if name not in self._known]
-        self._make(missing)
-
-    def ensure_vectors(self, dimensions: int) -> None:
-        """Makes the vector indexes of an embedder's size where they are not there. Raises StoreError."""
-        with self._lock:
-            names = {vector_index(lane, dimensions): vector_key(lane, dimensions) for lane in Lane}
-            if all(name in self._known for name in names):
-                return
-            if not 1 <= dimensions <= _MOST_DIMENSIONS:
-                raise StoreError(f"Neo4j indexes vectors of 1 to {_MOST_DIMENSIONS} numbers, not {dimensions}.")
-            self._make([VECTOR % (name, key, dimensions) for name, key in names.items() if name not in self._known])
-
-    def _make(self, statements: list[LiteralString]) -> None:
-        for statement in statements:
-            self._server.run(statement)
-        if statements:
-            self._server.run(AWAIT)
-            self._known = self._look()
-
-    def _look(self) -> set[str]:
-        def work(tx: neo4j.ManagedTransaction) -> set[str]:
-            found = [record.values() for record in tx.run(SHOW)]
-            for name, kind, state, options, properties in found:
-                _verify(name, kind, state, options, properties)
-            return {row[0] for row in found}
-
-        return self._server.read(work)
+#: What 0.1.0 made, and what may be left of it on a server that was emptied since.
+OLD_CONSTRAINTS: tuple[LiteralString, ...] = (
+    "DROP CONSTRAINT counter_name IF EXISTS", "DROP CONSTRAINT namespace_name IF EXISTS",
+    "DROP CONSTRAINT conversation_id IF EXISTS", "DROP CONSTRAINT message_id IF EXISTS",
+    "DROP CONSTRAINT tool_call_id IF EXISTS", "DROP CONSTRAINT turn_id IF EXISTS", "DROP CONSTRAINT chunk_id IF EXISTS",
+    "DROP CONSTRAINT document_id IF EXISTS", "DROP CONSTRAINT window_place IF EXISTS",
+    "DROP CONSTRAINT edge_ends IF EXISTS", "DROP CONSTRAINT passage_number IF EXISTS",
+    "DROP CONSTRAINT quality_number IF EXISTS", "DROP CONSTRAINT segment_place IF EXISTS",
+    "DROP CONSTRAINT speaker_key IF EXISTS", "DROP CONSTRAINT pieces_space IF EXISTS",
+)  # fmt: skip
+DROP_INDEX: LiteralString = "DROP INDEX `%s` IF EXISTS"  # the name is one that SHOW told
+OLD_INDEXES = frozenset({
+    "conversation_source", "message_place", "message_source", "message_named", "tool_call_conversation", "turn_place",
+    "chunk_parent", "edge_target", "passage_row", "passage_owner", "passage_gone", "passage_todo", "quality_row",
+    "passage_text",
+})  # fmt: skip
 
 
-def _verify(name: str, kind: str, state: str, options: Mapping[str, Any], properties: list[str] | None) -> None:
+def prepare(server: Server) -> None:
+    """Makes what is missing of the schema. Raises StoreError for a store that is older or newer than this Recollect."""
+    version, filled = server.read(_look)
+    verify(version, server.location)
+    if version is None and filled:
+        raise StoreError(
+            f"{server.location} holds a memory of Recollect 0.1.0.",
+            hint="Export it with that version (recollect export), empty the database, and import it with this one.",
+        )
+    known = server.read(_indexes)
+    if version is None:
+        _clear_away(server, known)
+        known = server.read(_indexes)
+    made = [text for name, text in {**UNIQUE, **RANGE, **FULL_TEXT, **GUARD}.items() if name not in known]
+    for statement in made:
+        server.run(statement)
+    if made:
+        server.run(AWAIT)
+        server.read(_indexes)
+    if version is None:
+        server.write(lambda tx: tx.run(MARK, version=VERSION).consume())
+
+
+def verify(version: int | None, location: str) -> None:
+    """Raises StoreError for a store of a newer Recollect. Called in every transaction: it may change at any time."""
+    if version is not None and version > VERSION:
+        raise StoreError(
+            f"{location} was written by a newer version of Recollect (schema {version}, this one knows {VERSION}).",
+            hint='Update: pip install --upgrade "recollect[neo4j]"',
+        )
+
+
+def _look(tx: neo4j.ManagedTransaction) -> tuple[int | None, bool]:
+    found = tx.run(LOOK).single(strict=True)
+    return found["version"], found["filled"]
+
+
+def _indexes(tx: neo4j.ManagedTransaction) -> Mapping[str, str]:
+    """The names and kinds of all indexes. Raises StoreError where one of ours is another's, or has failed."""
+    found = [record.values() for record in tx.run(SHOW)]
+    for name, kind, state, properties in found:
+        _verify_index(name, kind, state, properties)
+    return {name: kind for name, kind, _, _ in found}
+
+
+def _verify_index(name: str, kind: str, state: str, properties: list[str] | None) -> None:
     """`IF NOT EXISTS` says nothing of an index of our name that is another: so it is looked at."""
-    wanted_kind = "FULLTEXT" if name in FULL_TEXT else "RANGE" if name in UNIQUE or name in RANGE else None
-    if name.startswith("passage_") and name.rsplit("_", 1)[-1].isdigit():
-        wanted_kind = "VECTOR"
-        told = options.get("indexConfig", {}).get("vector.dimensions")
-        if told != int(name.rsplit("_", 1)[-1]):
-            raise StoreError(f"The vector index {name} is of {told} dimensions.", hint=f"Drop it: DROP INDEX {name}")
-    if wanted_kind is not None and kind != wanted_kind:
+    wanted = "FULLTEXT" if name in FULL_TEXT else "RANGE" if name in UNIQUE or name in RANGE else None
+    if wanted is not None and kind != wanted:
         raise StoreError(
             f"The index {name} on {properties} is none of Recollect's.", hint=f"Drop it: DROP INDEX {name}"
         )
-    if wanted_kind is not None and state == "FAILED":
+    if wanted is not None and state == "FAILED":
         raise StoreError(f"The index {name} has failed.", hint=f"Drop it and open again: DROP INDEX {name}")
+
+
+def _clear_away(server: Server, known: Mapping[str, Any]) -> None:
+    if "conversation_id" not in known:
+        return
+    for statement in OLD_CONSTRAINTS:
+        server.run(statement)
+    for name, kind in known.items():
+        if name in OLD_INDEXES or (kind == "VECTOR" and name.startswith("passage_")):
+            server.run(DROP_INDEX % name)

@@ -2,110 +2,169 @@
 
 from __future__ import annotations
 
-from typing import Any
+import contextlib
+from typing import Any, Literal
 
 import apsw
 
-from recollect.store.base import Violation
+from recollect.store.base import IndexDamaged
+from recollect.store.index.segment import unseal
+from recollect.store.index.source import SegmentMark
+from recollect.store.results import Violation
 
-# Each returns (where, count) rows; ?1 is the namespace, or NULL for all of them.
-INVARIANTS = {
-    "every parent of a message is a message of the same conversation": """
-        SELECT m.id, 1 FROM message m LEFT JOIN message p ON p.ns = m.ns AND p.id = m.parent_id
-        WHERE m.parent_id IS NOT NULL AND (p.num IS NULL OR p.conversation != m.conversation)
-          AND (?1 IS NULL OR m.ns = ?1)""",
-    "a parent stands before its children (so there is no cycle)": """
-        SELECT m.id, 1 FROM message m JOIN message p ON p.ns = m.ns AND p.id = m.parent_id
-        WHERE p.position >= m.position AND (?1 IS NULL OR m.ns = ?1)""",
-    "the positions of a conversation run from 0 without gap": """
-        SELECT c.id, 1 FROM conversation c JOIN message m ON m.conversation = c.num WHERE (?1 IS NULL OR c.ns = ?1)
-        GROUP BY c.num HAVING min(m.position) != 0 OR max(m.position) != count(*) - 1
-            OR count(DISTINCT m.position) != count(*)""",
+# A query makes FTS5 look whether what it remembers of its index is still so; the check alone does not, and would find
+# what others have changed meanwhile damaged.
+REFRESH_WORDS = "SELECT rowid FROM words WHERE words MATCH '\"\"' LIMIT 1"
+WHOLE_FILE = "PRAGMA integrity_check"
+REFERENCES = "PRAGMA foreign_key_check"
+
+# Each returns where it does not hold; ?1 is the namespace.
+RECORD = {
+    "the parent of a message is a message of the same conversation": """
+        SELECT m.id FROM message m LEFT JOIN message p ON p.ns = m.ns AND p.id = m.parent_id
+        WHERE m.ns = ?1 AND m.parent_id IS NOT NULL AND (p.num IS NULL OR p.conversation != m.conversation)""",
     "a message and its conversation are of one namespace": """
-        SELECT m.id, 1 FROM message m JOIN conversation c ON c.num = m.conversation
-        WHERE m.ns != c.ns AND (?1 IS NULL OR m.ns = ?1)""",
+        SELECT m.id FROM message m JOIN conversation c ON c.num = m.conversation WHERE m.ns = ?1 AND m.ns != c.ns""",
+    "the positions of a conversation run from 0 without gap": """
+        SELECT c.id FROM conversation c CROSS JOIN message m ON m.conversation = c.num WHERE c.ns = ?1
+        GROUP BY c.num HAVING min(m.position) != 0 OR max(m.position) != count(*) - 1""",
     "the parent of an active message is active": """
-        SELECT m.id, 1 FROM message m JOIN message p ON p.ns = m.ns AND p.id = m.parent_id
-        WHERE m.active AND NOT p.active AND (?1 IS NULL OR m.ns = ?1)""",
-    "the active path ends at the conversation's leaf": """
-        SELECT c.id, 1 FROM conversation c LEFT JOIN message m ON m.ns = c.ns AND m.id = c.leaf_id
-        WHERE (?1 IS NULL OR c.ns = ?1) AND EXISTS (SELECT 1 FROM message x WHERE x.conversation = c.num)
+        SELECT m.id FROM message m JOIN message p ON p.ns = m.ns AND p.id = m.parent_id
+        WHERE m.ns = ?1 AND m.active AND NOT p.active""",
+    "the active path ends at the conversation's last message": """
+        SELECT c.id FROM conversation c LEFT JOIN message m ON m.ns = c.ns AND m.id = c.leaf_id
+        WHERE c.ns = ?1 AND EXISTS (SELECT 1 FROM message x WHERE x.conversation = c.num)
           AND (m.num IS NULL OR m.conversation != c.num OR NOT m.active)""",
-    "every tool call belongs to a message, and names a result that is there": """
-        SELECT t.id, 1 FROM tool_call t WHERE (?1 IS NULL OR t.ns = ?1)
+    "a tool call belongs to a message, and names a result that is there": """
+        SELECT t.id FROM tool_call t WHERE t.ns = ?1
           AND (NOT EXISTS (SELECT 1 FROM message m WHERE m.ns = t.ns AND m.id = t.message_id)
             OR t.result_message_id IS NOT NULL
                AND NOT EXISTS (SELECT 1 FROM message m WHERE m.ns = t.ns AND m.id = t.result_message_id))""",
-    "every turn names messages that are there": """
-        SELECT t.id, 1 FROM turn t WHERE (?1 IS NULL OR t.ns = ?1)
+    "a turn names messages that are there": """
+        SELECT t.id FROM turn t WHERE t.ns = ?1
           AND (NOT EXISTS (SELECT 1 FROM message m WHERE m.ns = t.ns AND m.id = t.query_id)
             OR EXISTS (SELECT 1 FROM json_each(t.response_ids) r
                        WHERE NOT EXISTS (SELECT 1 FROM message m WHERE m.ns = t.ns AND m.id = r.value)))""",
-    "every chunk has its parent": """
-        SELECT k.id, 1 FROM chunk k WHERE (?1 IS NULL OR k.ns = ?1)
+    "a chunk has its parent": """
+        SELECT k.id FROM chunk k WHERE k.ns = ?1
           AND NOT EXISTS (SELECT 1 FROM message m WHERE m.ns = k.ns AND m.id = k.parent_id)
           AND NOT EXISTS (SELECT 1 FROM tool_call t WHERE t.ns = k.ns AND t.id = k.parent_id)
           AND NOT EXISTS (SELECT 1 FROM document d WHERE d.ns = k.ns AND d.id = k.parent_id)""",
     "the chunks of a text follow each other without gap": """
-        SELECT k.parent_id, 1 FROM chunk k
+        SELECT k.parent_id FROM chunk k
         LEFT JOIN chunk b ON b.ns = k.ns AND b.parent_id = k.parent_id AND b.part = k.part AND b.idx = k.idx - 1
-        WHERE (?1 IS NULL OR k.ns = ?1)
-          AND (k.idx = 0 AND k.start != 0 OR k.idx > 0 AND (b.num IS NULL OR k.start > b.end OR k.end <= b.end))""",
-    "every window lies within its conversation": """
-        SELECT c.id, 1 FROM window w JOIN conversation c ON c.num = w.conversation
-        WHERE (?1 IS NULL OR c.ns = ?1)
-          AND (w.start > w.end OR w.end > (SELECT max(position) FROM message m WHERE m.conversation = c.num))""",
-    "everything that has words can be found": """
-        SELECT m.id, 1 FROM message m WHERE NOT m.deleted AND m.content != '' AND (?1 IS NULL OR m.ns = ?1)
-          AND EXISTS (SELECT 1 FROM namespace n WHERE n.ns = m.ns AND n.embedder IS NOT NULL)
-          AND NOT EXISTS (SELECT 1 FROM passage p WHERE p.ns = m.ns AND p.owner_id = m.id AND NOT p.dead)""",
-    "nothing that is deleted can be found": """
-        SELECT m.id, 1 FROM message m JOIN passage p ON p.ns = m.ns AND p.owner_id = m.id AND p.owner = 0
-        WHERE m.deleted AND NOT p.dead AND (?1 IS NULL OR m.ns = ?1)""",
-    "every passage leads to something that is there": """
-        SELECT p.owner_id, 1 FROM passage p WHERE NOT p.dead AND (?1 IS NULL OR p.ns = ?1)
-          AND NOT CASE p.owner
-            WHEN 0 THEN EXISTS (SELECT 1 FROM message x WHERE x.ns = p.ns AND x.id = p.owner_id)
-            WHEN 1 THEN EXISTS (SELECT 1 FROM tool_call x WHERE x.ns = p.ns AND x.id = p.owner_id)
-            WHEN 3 THEN EXISTS (SELECT 1 FROM conversation x WHERE x.ns = p.ns AND x.id = p.owner_id)
-            ELSE EXISTS (SELECT 1 FROM document x WHERE x.ns = p.ns AND x.id = p.owner_id) END""",
-    "no passage is there twice": """
-        SELECT owner_id, count(*) - 1 FROM passage WHERE NOT dead AND (?1 IS NULL OR ns = ?1)
-        GROUP BY ns, owner_id, part, start HAVING count(*) > 1""",
-    "the rows of the search index run from 0 without gap": """
-        SELECT n.name || ' lane ' || p.lane, max(p.row) + 1 - count(*) FROM passage p JOIN namespace n ON n.ns = p.ns
-        WHERE (?1 IS NULL OR p.ns = ?1) GROUP BY p.ns, p.lane HAVING max(p.row) + 1 != count(*)""",
-    "every row of the search index is in one segment or in the tail": """
-        SELECT n.name || ' lane ' || p.lane, 1 FROM (SELECT ns, lane, count(*) AS rows FROM passage GROUP BY ns, lane) p
-        JOIN namespace n ON n.ns = p.ns WHERE (?1 IS NULL OR p.ns = ?1)
-          AND p.rows != (SELECT count(*) FROM tail t WHERE t.ns = p.ns AND t.lane = p.lane)
-            + (SELECT coalesce(sum(last - first + 1), 0) FROM segment s WHERE s.ns = p.ns AND s.lane = p.lane)""",
-    "every living passage has its words, no dead one has": """
-        SELECT p.owner_id, 1 FROM passage p WHERE (?1 IS NULL OR p.ns = ?1)
-          AND p.dead = EXISTS (SELECT 1 FROM words w WHERE w.rowid = p.num)""",
-    "quality vectors belong to living passages, and come with their tokens": """
-        SELECT q.num, 1 FROM quality_vector q WHERE (?1 IS NULL OR q.ns = ?1)
-          AND (NOT EXISTS (SELECT 1 FROM passage p WHERE p.num = q.num AND NOT p.dead)
-            OR NOT EXISTS (SELECT 1 FROM quality_token t WHERE t.num = q.num))""",
+        WHERE k.ns = ?1 AND (k.idx = 0 AND k.start != 0 OR k.idx > 0 AND (b.num IS NULL OR k.start > b.end OR k.end <= b.end))""",
+    "what was erased has no words left": """
+        SELECT id FROM message WHERE ns = ?1 AND erased
+            AND (content != '' OR parts IS NOT NULL OR versions IS NOT NULL OR NOT deleted)
+        UNION ALL SELECT id FROM conversation WHERE ns = ?1 AND erased AND (title != '' OR NOT deleted)
+        UNION ALL SELECT id FROM document WHERE ns = ?1 AND erased AND (content != '' OR title != '' OR versions IS NOT NULL)
+        UNION ALL SELECT id FROM node WHERE ns = ?1 AND erased AND (text != '' OR key != '' OR body IS NOT NULL)
+        UNION ALL SELECT t.id FROM tool_call t JOIN message m ON m.ns = t.ns AND m.id = t.message_id
+            WHERE t.ns = ?1 AND m.erased""",
 }
+INDEX = {
+    "what has words is in the search index": """
+        SELECT m.id FROM message m JOIN generation g ON g.ns = m.ns AND g.state = 'live'
+        WHERE m.ns = ?1 AND NOT m.deleted AND trim(m.content, ' ' || char(9, 10, 11, 12, 13)) != ''
+          AND NOT EXISTS (SELECT 1 FROM passage p WHERE p.gen = g.num AND p.owner = 0 AND p.owner_num = m.num)""",
+    "the messages of an older version are in the search index": """
+        SELECT name FROM namespace WHERE num = ?1 AND unindexed""",
+    "what is deleted is not in the search index": """
+        SELECT m.id FROM message m JOIN generation g ON g.ns = m.ns AND g.state != 'garbage'
+        JOIN passage p ON p.gen = g.num AND p.owner = 0 AND p.owner_num = m.num WHERE m.ns = ?1 AND m.deleted""",
+    "the search index leads to things that are there": """
+        SELECT 'passage ' || p.num FROM generation g JOIN passage p ON p.gen = g.num
+        WHERE g.ns = ?1 AND g.state != 'garbage' AND NOT CASE p.owner
+            WHEN 0 THEN EXISTS (SELECT 1 FROM message x WHERE x.num = p.owner_num AND x.ns = ?1)
+            WHEN 1 THEN EXISTS (SELECT 1 FROM tool_call x WHERE x.num = p.owner_num AND x.ns = ?1)
+            WHEN 2 THEN EXISTS (SELECT 1 FROM document x WHERE x.num = p.owner_num AND x.ns = ?1)
+            WHEN 3 THEN EXISTS (SELECT 1 FROM conversation x WHERE x.num = p.owner_num AND x.ns = ?1)
+            ELSE EXISTS (SELECT 1 FROM node x WHERE x.num = p.owner_num AND x.ns = ?1) END""",
+    "nothing is in the search index twice": """
+        SELECT 'passage ' || max(p.num) FROM generation g JOIN passage p ON p.gen = g.num
+        WHERE g.ns = ?1 AND g.state != 'garbage' GROUP BY p.gen, p.owner, p.owner_num, p.part, p.start HAVING count(*) > 1""",
+    "every passage is in one segment or in the tail": """
+        SELECT 'passage ' || p.num FROM generation g JOIN index_state s ON s.gen = g.num
+        JOIN passage p ON p.gen = g.num AND p.partition = s.partition
+        WHERE g.ns = ?1 AND g.state != 'garbage'
+          AND (p.num > s.sealed) != EXISTS (SELECT 1 FROM tail t WHERE t.num = p.num)
+        UNION ALL SELECT 'passage ' || t.num FROM generation g JOIN tail t ON t.gen = g.num
+            WHERE g.ns = ?1 AND g.state != 'garbage' AND NOT EXISTS (SELECT 1 FROM passage p WHERE p.num = t.num)
+        UNION ALL SELECT 'segment ' || s.first FROM generation g JOIN segment s ON s.gen = g.num
+            WHERE g.ns = ?1 AND s.state = 1 AND NOT EXISTS (SELECT 1 FROM segment_data d WHERE d.num = s.num)""",
+    "every passage has its words": """
+        SELECT 'passage ' || p.num FROM generation g JOIN passage p ON p.gen = g.num
+        WHERE g.ns = ?1 AND g.state != 'garbage' AND NOT EXISTS (SELECT 1 FROM words w WHERE w.rowid = p.num)""",
+    "quality vectors belong to passages, and come with their tokens": """
+        SELECT 'passage ' || q.num FROM generation g JOIN quality_vector q ON q.gen = g.num
+        WHERE g.ns = ?1 AND g.state != 'garbage'
+          AND (NOT EXISTS (SELECT 1 FROM passage p WHERE p.num = q.num)
+            OR NOT EXISTS (SELECT 1 FROM quality_token t WHERE t.seq = q.seq))""",
+}
+SEGMENTS = """
+SELECT s.num, s.gen, s.partition, s.first, s.last, s.count, s.checksum, d.data, g.size
+FROM generation g CROSS JOIN segment s ON s.gen = g.num JOIN segment_data d ON d.num = s.num
+WHERE g.ns = ? AND g.state != 'garbage' AND s.state = 1 ORDER BY s.gen, s.partition, s.first
+"""
+# Living passages between two numbers, in order.
+LIVING = "SELECT num FROM passage WHERE num BETWEEN ? AND ? AND gen = ? AND partition = ? ORDER BY num"
 
 _SHOWN = 20
+_Remedy = Literal["reindex", "backup"]
 
 
 def violations(connection: apsw.Connection, ns: int | None) -> list[Violation]:
-    """What does not hold: of each invariant at most 20 places, and a last line that counts the rest."""
-    found = [
-        Violation("the file is whole", str(row[0]))
-        for row in connection.execute("PRAGMA integrity_check")
-        if row[0] != "ok"
-    ]
-    found += [
-        Violation("no row refers to a missing one", f"{row[0]} {row[1]}")
-        for row in connection.execute("PRAGMA foreign_key_check")
-    ]
-    for invariant, statement in INVARIANTS.items():
+    """What does not hold in a namespace, and whether the file is whole."""
+    with contextlib.suppress(apsw.CorruptError):  # which the check then tells
+        connection.execute(REFRESH_WORDS).fetchall()
+    found = _shown("the file is whole", [row[0] for row in connection.execute(WHOLE_FILE) if row[0] != "ok"], "backup")
+    found += _shown(
+        "no row refers to a missing one", [f"{row[0]} {row[1]}" for row in connection.execute(REFERENCES)], "backup"
+    )
+    if ns is None:
+        return found
+    for invariants, remedy in ((RECORD, "backup"), (INDEX, "reindex")):
+        for invariant, statement in invariants.items():
+            found += _asked(connection, ns, invariant, statement, remedy)  # type: ignore[arg-type]
+    return found + _segments(connection, ns)
+
+
+def _asked(connection: apsw.Connection, ns: int, invariant: str, statement: str, remedy: _Remedy) -> list[Violation]:
+    try:
         rows: list[Any] = connection.execute(statement, (ns,)).fetchall()
-        found += [Violation(invariant, str(where), count) for where, count in rows[:_SHOWN]]
-        if len(rows) > _SHOWN:
-            found.append(Violation(invariant, "and elsewhere", len(rows) - _SHOWN))
+    except apsw.CorruptError as problem:
+        return [Violation(invariant, f"cannot be read: {problem}", 1, remedy)]
+    return _shown(invariant, [str(row[0]) for row in rows], remedy)
+
+
+def _shown(invariant: str, places: list[str], remedy: _Remedy) -> list[Violation]:
+    """At most 20 places of an invariant, and a last line that counts the rest."""
+    found = [Violation(invariant, where, 1, remedy) for where in places[:_SHOWN]]
+    if len(places) > _SHOWN:
+        found.append(Violation(invariant, "and elsewhere", len(places) - _SHOWN, remedy))
     return found
+
+
+def _segments(connection: apsw.Connection, ns: int) -> list[Violation]:
+    """Segments that cannot be read, or lack living passages."""
+    unreadable, lacking = [], []
+    try:
+        for _, gen, partition, first, last, count, checksum, data, size in connection.execute(SEGMENTS, (ns,)):
+            where = f"segment {first} to {last}"
+            try:
+                segment = unseal(data, where, SegmentMark(first, last, count, checksum))
+            except IndexDamaged as problem:
+                unreadable.append(problem.message)
+                continue
+            numbers = segment.columns["number"].tolist()
+            if segment.vectors.shape[1] != size:
+                unreadable.append(f"{where} has vectors of another size")
+            living = [row[0] for row in connection.execute(LIVING, (first, last, gen, partition))]
+            lacking += [f"passage {num}" for num in sorted(set(living) - set(numbers))]
+    except apsw.CorruptError as problem:
+        unreadable.append(f"segments cannot be read: {problem}")
+    return [
+        *_shown("the segments of the search index can be read", unreadable, "reindex"),
+        *_shown("every passage is in one segment or in the tail", lacking, "reindex"),
+    ]

@@ -1,4 +1,8 @@
-"""Connections to one SQLite file: WAL, one writer at a time, a reader a thread, and errors in our own words."""
+"""Connections to one SQLite file: WAL, one writer at a time, readers that are lent connections, errors in our words.
+
+Connections are lent for a transaction and come back, whatever thread asks and ends: a thousand threads need no more of
+them than read at the same time.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +14,30 @@ from pathlib import Path
 
 import apsw
 
-from recollect.errors import StoreBusy, StoreError
-from recollect.store.sqlite.migrations import is_foreign, migrate
+from recollect.errors import StoreError
+from recollect.store.sqlite import problems
+from recollect.store.sqlite.migrations import NEWEST, is_foreign, migrate, require, version
+from recollect.store.sqlite.place import has_log, immutable_uri, prepare, read_only_uri
 
 #: Before this version a database in WAL mode could be damaged by two connections (the WAL-reset bug).
 OLDEST_SQLITE = (3, 51, 3)
 
 _PATIENCE = 2.0  # seconds of waiting before somebody is told
+_IDLE = 8  # connections that are kept for the next reader
+_MOST = 48  # that are lent at once; further threads wait
+_CLOSING = 10.0  # seconds for what is under way when the store is closed
+
+JOURNAL = "PRAGMA journal_mode = WAL"
+SYNCHRONOUS = {True: "PRAGMA synchronous = FULL", False: "PRAGMA synchronous = NORMAL"}
+FOREIGN_KEYS = "PRAGMA foreign_keys = ON"
+SECURE_DELETE = "PRAGMA secure_delete = ON"  # what is deleted is overwritten
+IN_MEMORY = "PRAGMA temp_store = MEMORY"
+ON_DISK = "PRAGMA temp_store = FILE"
+LOG_LIMIT = "PRAGMA journal_size_limit = 67108864"
+READER_CACHE = "PRAGMA cache_size = -8192"
+WRITER_CACHE = "PRAGMA cache_size = -65536"
+CHECKPOINT_AFTER = "PRAGMA wal_autocheckpoint = 2000"
+CAN_READ = "SELECT count(*) FROM sqlite_schema"
 
 
 class Database:
@@ -35,116 +56,253 @@ class Database:
             )
         self.path = path
         self._wait, self._on_wait, self._durable = wait, on_wait, durable
-        self._local = threading.local()
-        self._open: list[apsw.Connection] = []
-        self._guard = threading.Lock()
-        self._writing = threading.RLock()
+        self._changed = threading.Condition()
+        self._idle: list[apsw.Connection] = []
+        self._lent: dict[int, tuple[apsw.Connection | None, int]] = {}  # by a number: the connection, and the thread
+        self._lending = 0
+        self._writing = threading.Lock()
+        self._writer: apsw.Connection | None = None
         self._closed = False
+        self._immutable = False
+        self.read_only = not prepare(path)
+        #: Whether an older version's store was brought to this one's form when it was opened.
+        self.migrated = False
         try:
-            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            path.touch(mode=0o600)  # conversations are nobody else's; the files that SQLite lays beside it follow
-        except OSError as problem:
-            raise StoreError(f"{path} cannot be made: {problem.strerror}.") from problem
-        with self._said():
-            migrate(self.connection())
-
-    def connection(self) -> apsw.Connection:
-        """The connection of this thread."""
-        if self._closed:
-            raise StoreError("This memory is closed.", hint="Open it again with recollect.open().")
-        connection: apsw.Connection | None = getattr(self._local, "connection", None)
-        if connection is None:
-            connection = self._connect()
-            self._local.connection = connection
-            with self._guard:
-                self._open.append(connection)
-        return connection
+            with self.told():
+                self._open_first()
+        except BaseException:
+            self.close()
+            raise
 
     @contextmanager
     def reading(self) -> Iterator[apsw.Connection]:
         """One consistent view of the file."""
-        connection = self.connection()
-        with self._said():
-            if connection.in_transaction:
-                yield connection
-                return
+        with self.told(), self.lent() as connection:
             connection.execute("BEGIN")
             try:
+                self._require(connection)
                 yield connection
             finally:
-                connection.execute("COMMIT")
+                _end(connection)
 
     @contextmanager
     def writing(self) -> Iterator[apsw.Connection]:
         """One transaction: committed and durable at the end, or as if it had never been."""
-        connection = self.connection()
-        with self._writing, self._said():
+        with self.told(), self.alone() as connection:
             connection.execute("BEGIN IMMEDIATE")
             try:
+                self._require(connection)
                 yield connection
+                connection.execute("COMMIT")
             except BaseException:
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK")
+                _end(connection)
                 raise
-            connection.execute("COMMIT")
-
-    def close(self) -> None:
-        """Closes every thread's connection."""
-        with self._guard:
-            self._closed = True
-            for connection in self._open:
-                connection.close()
-            self._open.clear()
-
-    def _connect(self) -> apsw.Connection:
-        with self._said():
-            connection = apsw.Connection(str(self.path))
-            connection.set_busy_handler(self._busy)
-            if is_foreign(connection):
-                raise self._no_store()
-            connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute(f"PRAGMA synchronous = {'FULL' if self._durable else 'NORMAL'}")
-            connection.execute("PRAGMA foreign_keys = ON")
-            connection.execute("PRAGMA cache_size = -65536")
-            connection.execute("PRAGMA temp_store = MEMORY")
-            return connection
-
-    def _busy(self, tries: int) -> bool:
-        began = getattr(self._local, "busy_since", None)
-        now = time.monotonic()
-        if tries == 0 or began is None:
-            self._local.busy_since, self._local.told = now, False
-            began = now
-        if now - began > self._wait:
-            return False
-        if now - began > _PATIENCE and not self._local.told and self._on_wait is not None:
-            self._local.told = True
-            self._on_wait()
-        time.sleep(min(0.001 * 2 ** min(tries, 6), 0.05))
-        return True
-
-    def _no_store(self) -> StoreError:
-        return StoreError(
-            f"{self.path} is not a Recollect store.", hint="Choose another place with RECOLLECT_HOME or --store."
-        )
 
     @contextmanager
-    def _said(self) -> Iterator[None]:
+    def alone(self) -> Iterator[apsw.Connection]:
+        """The connection that writes, for one thread of this process at a time, in no transaction."""
+        if self.read_only:
+            raise problems.read_only(self.path)
+        if not self._writing.acquire(timeout=self._wait):
+            raise problems.busy(self.path, self._wait)
+        try:
+            if self._closed:
+                raise problems.closed()
+            if self._writer is None:
+                self._writer = self._connect()
+                self._writer.execute(WRITER_CACHE)
+                self._writer.execute(CHECKPOINT_AFTER)
+            yield self._writer
+        finally:
+            self._writing.release()
+
+    @contextmanager
+    def lent(self) -> Iterator[apsw.Connection]:
+        """A connection in no transaction."""
+        number, connection = self._lend()
+        try:
+            yield connection
+        finally:
+            self._take_back(number, connection)
+
+    @contextmanager
+    def impatient(self, connection: apsw.Connection) -> Iterator[None]:
+        """A connection waits for nobody."""
+        connection.set_busy_handler(None)
         try:
             yield
-        except apsw.BusyError as problem:
-            raise StoreBusy(
-                f"Another process has been writing to {self.path} for {self._wait:.0f} s.", hint="Try again later."
-            ) from problem
-        except apsw.NotADBError as problem:
-            raise self._no_store() from problem
-        except apsw.CorruptError as problem:
-            raise StoreError(
-                f"{self.path} is damaged.", hint="recollect check says what; a copy is your last backup or export."
-            ) from problem
-        except (apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError, apsw.AuthError) as problem:
-            raise StoreError(f"{self.path} cannot be opened for writing: {problem}.") from problem
-        except (apsw.FullError, apsw.IOError) as problem:
-            raise StoreError(
-                f"{self.path} could not be written: {problem}.", hint="Is the disk full? What was acknowledged is safe."
-            ) from problem
+        finally:
+            connection.set_busy_handler(self._patience())
+
+    @contextmanager
+    def told(self) -> Iterator[None]:
+        """Says in our words what SQLite complains of."""
+        try:
+            yield
+        except apsw.Error as problem:
+            if self._closed:
+                raise problems.closed() from problem
+            said = problems.told(problem, self.path, self._wait)
+            if said is None:
+                raise
+            raise said from problem
+
+    def close(self) -> None:
+        """Closes all connections. What is being read elsewhere fails with StoreError, what is being written ends first."""
+        with self._changed:
+            self._closed = True
+            idle, self._idle = self._idle, []
+            self._changed.notify_all()
+        for connection in idle:
+            connection.close()
+        if self._writing.acquire(timeout=_CLOSING):
+            if self._writer is not None:
+                self._writer.close()
+                self._writer = None
+            self._writing.release()
+        self._close_lent()
+
+    # --- lending ---------------------------------------------------------------------------------------------------
+    def _lend(self) -> tuple[int, apsw.Connection]:
+        thread = threading.get_ident()
+        until = time.monotonic() + self._wait
+        with self._changed:
+            # A thread that has one already gets a second: it would else wait for itself.
+            while not self._closed and len(self._lent) >= _MOST and thread not in {t for _, t in self._lent.values()}:
+                if not self._changed.wait(max(0.0, until - time.monotonic())) and time.monotonic() >= until:
+                    raise problems.busy(self.path, self._wait)
+            if self._closed:
+                raise problems.closed()
+            self._lending += 1
+            number = self._lending
+            connection = self._idle.pop() if self._idle else None
+            self._lent[number] = (connection, thread)
+        if connection is None:
+            try:
+                connection = self._connect()
+                connection.execute(READER_CACHE)
+            except BaseException:
+                with self._changed:
+                    self._lent.pop(number, None)
+                    self._changed.notify()
+                raise
+            with self._changed:
+                self._lent[number] = (connection, thread)
+        return number, connection
+
+    def _take_back(self, number: int, connection: apsw.Connection) -> None:
+        with self._changed:
+            self._lent.pop(number, None)
+            keep = not self._closed and not self._immutable and len(self._idle) < _IDLE
+            if keep:
+                self._idle.append(connection)
+            self._changed.notify()
+        if not keep:
+            connection.close()
+
+    def _close_lent(self) -> None:
+        """Stops what other threads read; their next statement, or this one, finds the connection closed."""
+        until = time.monotonic() + _CLOSING
+        own = threading.get_ident()
+        while time.monotonic() < until:
+            with self._changed:
+                others = [c for c, thread in self._lent.values() if thread != own]
+            if not others:
+                return
+            for connection in others:
+                if connection is None:
+                    continue
+                try:
+                    connection.interrupt()
+                    connection.close()
+                except apsw.Error:  # a statement is under way: it ends now
+                    continue
+                with self._changed:
+                    self._lent = {n: lent for n, lent in self._lent.items() if lent[0] is not connection}
+            time.sleep(0.001)
+
+    # --- opening ---------------------------------------------------------------------------------------------------
+    def _open_first(self) -> None:
+        with self.lent() as connection:
+            if is_foreign(connection):
+                raise problems.no_store(self.path)
+            if self.read_only:
+                found = version(connection)
+                require(connection, found)
+                if found < NEWEST:
+                    raise StoreError(
+                        f"{self.path} was written by an older Recollect and must be upgraded, but it is read-only.",
+                        hint="Copy it to a place that can be written to, and open it there.",
+                    )
+                return
+            self.migrated = migrate(connection)
+
+    def _connect(self) -> apsw.Connection:
+        if self.read_only:
+            return self._connect_read_only()
+        connection = apsw.Connection(str(self.path))
+        try:
+            connection.set_busy_handler(self._patience())
+            if is_foreign(connection):  # before a pragma writes to it
+                raise problems.no_store(self.path)
+            for pragma in (JOURNAL, SYNCHRONOUS[self._durable], FOREIGN_KEYS, SECURE_DELETE, IN_MEMORY, LOG_LIMIT):
+                connection.execute(pragma)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _connect_read_only(self) -> apsw.Connection:
+        flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+        connection = apsw.Connection(read_only_uri(self.path), flags=flags)
+        try:
+            connection.set_busy_handler(self._patience())
+            connection.execute(CAN_READ)
+            connection.execute(IN_MEMORY)
+        except (apsw.CantOpenError, apsw.ReadOnlyError) as problem:
+            connection.close()  # WAL wants to lay its index beside the file
+            if has_log(self.path):
+                raise StoreError(
+                    f"{self.path} was not closed, and on a read-only disk its log cannot be read.",
+                    hint="Copy it together with its -wal file to a place that can be written to, and open it there.",
+                ) from problem
+            connection = apsw.Connection(immutable_uri(self.path), flags=flags)
+            self._immutable = True
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _require(self, connection: apsw.Connection) -> None:
+        found = version(connection)
+        if found != NEWEST:
+            require(connection, found)
+            raise StoreError(f"{self.path} was replaced by an older store.", hint="Open it again.")
+
+    def _patience(self) -> Callable[[int], bool]:
+        """What a connection does while another one is in its way. The state is the connection's own."""
+        began, told = 0.0, False
+
+        def wait(tries: int) -> bool:
+            nonlocal began, told
+            now = time.monotonic()
+            if tries == 0:
+                began, told = now, False
+            if self._closed or now - began > self._wait:
+                return False
+            if now - began > _PATIENCE and not told and self._on_wait is not None:
+                told = True
+                self._on_wait()
+            time.sleep(min(0.001 * 2 ** min(tries, 6), 0.05))
+            return True
+
+        return wait
+
+
+def _end(connection: apsw.Connection) -> None:
+    """Leaves a transaction without a trace; it may have ended, or its connection been closed."""
+    try:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+    except (apsw.ConnectionClosedError, apsw.InterruptError):
+        return

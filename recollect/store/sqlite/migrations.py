@@ -1,56 +1,84 @@
 """The schema's versions: a list of small functions, each bringing a store one version further.
 
-`PRAGMA user_version` holds how many have been applied. A released migration is never changed; a new one is added.
+`PRAGMA user_version` holds how many have been applied. A released migration is never changed; a new one is added. Each
+is one transaction with the version, so that a kill at any moment leaves one version or the other.
 """
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable
 from importlib import metadata, resources
 
 import apsw
 
-from recollect.errors import StoreError
+from recollect.store.sqlite import problems
+from recollect.store.sqlite.from_version_1 import from_version_1
+
+VERSION = "PRAGMA user_version"
+SET_VERSION = "PRAGMA user_version = 2"
+# Within a transaction the first would do nothing, and tables are rebuilt; the file is written anew afterwards, so that
+# nothing has to be overwritten here.
+BEFORE = "PRAGMA foreign_keys = OFF; PRAGMA secure_delete = OFF"
+AFTER = "PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON"
+WRITTEN_BY = "SELECT written_by FROM about"
+NOTE_WRITER = "UPDATE about SET written_by = ?"
+ABOUT = "INSERT INTO about (one, written_by, identity) VALUES (1, ?, ?)"
+IS_FOREIGN = "SELECT count(*) > 0 AND sum(name = 'namespace') = 0 FROM sqlite_schema"
+
+#: The version that this program reads and writes.
+NEWEST = 2
 
 
 def create(connection: apsw.Connection) -> None:
-    """Version 1: the schema as first released."""
+    """An empty store, as of today."""
     connection.execute(resources.files(__package__).joinpath("schema.sql").read_text(encoding="utf-8"))
+    connection.execute(ABOUT, (own_version(), secrets.token_hex(16)))
 
 
-VERSION = "PRAGMA user_version"
-WRITTEN_BY = "SELECT written_by FROM about"
-IS_FOREIGN = "SELECT count(*) > 0 AND sum(name = 'namespace') = 0 FROM sqlite_schema"
-NOTE_WRITER = "INSERT INTO about (written_by) VALUES (?)"
-FORGET_WRITER = "DELETE FROM about"
-
-MIGRATIONS: tuple[Callable[[apsw.Connection], None], ...] = (create,)
+#: By the version that they start from.
+MIGRATIONS: dict[int, Callable[[apsw.Connection], None]] = {0: create, 1: from_version_1}
+_LEADS_TO = {0: NEWEST, 1: 2}
 
 
-def migrate(connection: apsw.Connection) -> None:
-    """Brings the store to the newest version, in one transaction. Several processes may try at once.
+def migrate(connection: apsw.Connection) -> bool:
+    """Brings the store to the newest version, from whichever. Returns whether an older one was there.
 
+    Several processes may try at once.
     Raises StoreError for a store written by a newer Recollect.
     """
-    if _version(connection) == len(MIGRATIONS):
-        return
+    if version(connection) == NEWEST:
+        return False
+    connection.execute(BEFORE)
     connection.execute("BEGIN IMMEDIATE")
     try:
-        version = _version(connection)
-        if version > len(MIGRATIONS):
-            raise StoreError(
-                f"This store was written by Recollect {_writer(connection)}, this is {_own_version()}.",
-                hint="Update this one: pip install -U recollect. Or export the store there: recollect export.",
-            )
-        for step in MIGRATIONS[version:]:
-            step(connection)
-        connection.execute(FORGET_WRITER)
-        connection.execute(NOTE_WRITER, (_own_version(),))
-        connection.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
+        began = at = version(connection)
+        require(connection, at)
+        while at < NEWEST:
+            MIGRATIONS[at](connection)
+            at = _LEADS_TO[at]
+        connection.execute(NOTE_WRITER, (own_version(),))
+        connection.execute(SET_VERSION)
+        connection.execute("COMMIT")
     except BaseException:
-        connection.execute("ROLLBACK")
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
         raise
-    connection.execute("COMMIT")
+    finally:
+        connection.execute(AFTER)
+    return 0 < began < NEWEST
+
+
+def version(connection: apsw.Connection) -> int:
+    """Of the schema, as the transaction sees it."""
+    found: int = connection.execute(VERSION).get
+    return found
+
+
+def require(connection: apsw.Connection, found: int) -> None:
+    """Raises StoreError where a newer program has brought the schema further: before this one began, or while it runs."""
+    if found > NEWEST:
+        raise problems.newer(_writer(connection), own_version())
 
 
 def is_foreign(connection: apsw.Connection) -> bool:
@@ -58,8 +86,12 @@ def is_foreign(connection: apsw.Connection) -> bool:
     return bool(connection.execute(IS_FOREIGN).get)
 
 
-def _version(connection: apsw.Connection) -> int:
-    return int(connection.execute(VERSION).get)
+def own_version() -> str:
+    """Of this program."""
+    try:
+        return metadata.version("recollect")
+    except metadata.PackageNotFoundError:
+        return "(not installed)"
 
 
 def _writer(connection: apsw.Connection) -> str:
@@ -67,10 +99,3 @@ def _writer(connection: apsw.Connection) -> str:
         return str(connection.execute(WRITTEN_BY).get)
     except apsw.SQLError:  # it is told otherwise there
         return "of a newer version"
-
-
-def _own_version() -> str:
-    try:
-        return metadata.version("recollect")
-    except metadata.PackageNotFoundError:
-        return "(not installed)"

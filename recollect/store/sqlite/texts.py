@@ -1,44 +1,70 @@
-"""The texts of passages, cut out of what they were made from."""
+"""The texts of passages, cut out of what they were made from; and a slow search in the record itself."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import apsw
+import numpy as np
 import orjson
 
-from recollect.store.passages import Owner, PassageText
+from recollect.record import Message
+from recollect.store.codec import decode
+from recollect.store.passages import Owner, PassageText, TokenRows
+from recollect.store.sqlite.put import ids_json
 
 PASSAGES = """
-SELECT p.num, p.owner, p.owner_id, p.part, p.start, p.end,
-    coalesce(m.id, t.message_id), c.id, coalesce(m.active, 1),
-    CASE WHEN p.part >= 0 THEN m.parts -> p.part ->> 'text'
-         WHEN m.num IS NOT NULL THEN m.content
-         WHEN t.num IS NOT NULL THEN t.name || ': ' || t.arguments || char(10) || t.result
+SELECT p.num, p.owner, coalesce(m.id, t.id, d.id, o.id, n.id), coalesce(m.id, t.message_id), c.id, coalesce(m.active, 1),
+    p.part, p.start, p.end,
+    CASE WHEN p.owner = 0 AND p.part >= 0 THEN m.parts -> p.part ->> 'text'
+         WHEN p.owner = 0 THEN m.content
+         WHEN p.owner = 1 THEN t.name || ': ' || t.arguments || char(10) || t.result
+         WHEN p.owner = 2 THEN d.content
          WHEN p.owner = 3 THEN o.title
-         ELSE d.content END
-FROM passage p
-LEFT JOIN message m ON p.owner = 0 AND m.ns = p.ns AND m.id = p.owner_id
-LEFT JOIN tool_call t ON p.owner = 1 AND t.ns = p.ns AND t.id = p.owner_id
-LEFT JOIN document d ON p.owner = 2 AND d.ns = p.ns AND d.id = p.owner_id
-LEFT JOIN conversation o ON p.owner = 3 AND o.ns = p.ns AND o.id = p.owner_id
+         ELSE n.text END
+FROM json_each(?2) w CROSS JOIN passage p ON p.num = w.value
+JOIN generation g ON g.num = p.gen AND g.ns = ?1
+LEFT JOIN message m ON p.owner = 0 AND m.num = p.owner_num
+LEFT JOIN tool_call t ON p.owner = 1 AND t.num = p.owner_num
+LEFT JOIN document d ON p.owner = 2 AND d.num = p.owner_num
+LEFT JOIN conversation o ON p.owner = 3 AND o.num = p.owner_num
+LEFT JOIN node n ON p.owner = 4 AND n.num = p.owner_num
 LEFT JOIN conversation c ON c.num = coalesce(m.conversation, t.conversation, o.num)
-WHERE p.ns = ?1 AND p.num IN (SELECT value FROM json_each(?2))
+ORDER BY w.key
 """
-WITHOUT_QUALITY = """
-SELECT num FROM passage p WHERE ns = ? AND lane = 0 AND NOT dead
-  AND NOT EXISTS (SELECT 1 FROM quality_vector q WHERE q.num = p.num) ORDER BY row DESC LIMIT ?
+TOKENS = """
+SELECT q.num, k.pieces, k.vectors FROM json_each(?2) w CROSS JOIN quality_vector q ON q.num = w.value
+JOIN generation g ON g.num = q.gen AND g.ns = ?1 JOIN quality_token k ON k.seq = q.seq
+"""
+UNEMBEDDED = """
+SELECT p.num FROM generation g CROSS JOIN index_state s ON s.gen = g.num AND s.partition = 0
+CROSS JOIN passage p ON p.num <= s.last AND p.gen = g.num AND p.partition = 0
+WHERE g.ns = ? AND g.state = 'live' AND NOT EXISTS (SELECT 1 FROM quality_vector q WHERE q.num = p.num)
+ORDER BY p.num DESC LIMIT ?
+"""
+SCAN = """
+SELECT m.id, c.id, m.role, m.content, m.kind, m.speaker, m.timestamp, m.parent_id, m.source_id, m.position, m.active,
+    m.model, m.tokens, m.parts, m.metadata, m.versions, m.deleted, m.erased, words_held(m.content, ?2) AS held
+FROM message m JOIN conversation c ON c.num = m.conversation
+WHERE m.ns = ?1 AND NOT m.deleted AND held > 0
+ORDER BY held DESC, m.timestamp DESC NULLS LAST, m.id DESC LIMIT ?3
 """
 
+_TOKEN_WIDTH = 128
 
-def passage_texts(connection: apsw.Connection, ns: int, numbers: Sequence[int]) -> list[PassageText]:
+
+def passage_texts(connection: apsw.Connection, ns: int, numbers: Sequence[int], tokens: bool) -> list[PassageText]:
     """In the order asked for; those that are gone are left out."""
-    wanted = orjson.dumps([int(n) for n in numbers]).decode()
-    found = {}
-    for num, owner, owner_id, part, start, end, message_id, conversation_id, active, text in connection.execute(
-        PASSAGES, (ns, wanted)
-    ):
-        found[num] = PassageText(
+    wanted = ids_json(int(n) for n in numbers)
+    vectors: dict[int, TokenRows] = {}
+    if tokens:
+        for num, pieces, rows in connection.execute(TOKENS, (ns, wanted)):
+            vectors[num] = TokenRows(
+                np.frombuffer(pieces, np.uint16), np.frombuffer(rows, np.int8).reshape(-1, _TOKEN_WIDTH)
+            )
+    return [
+        PassageText(
             number=num,
             owner=Owner(owner),
             owner_id=owner_id,
@@ -48,10 +74,27 @@ def passage_texts(connection: apsw.Connection, ns: int, numbers: Sequence[int]) 
             part=part,
             start=start,
             text=(text or "")[start:end],
+            tokens=vectors.get(num),
         )
-    return [found[n] for n in map(int, numbers) if n in found]
+        for num, owner, owner_id, message_id, conversation_id, active, part, start, end, text in connection.execute(
+            PASSAGES, (ns, wanted)
+        )
+    ]
 
 
-def without_quality(connection: apsw.Connection, ns: int, limit: int) -> list[int]:
+def unembedded(connection: apsw.Connection, ns: int, limit: int) -> list[int]:
     """Numbers of said passages that have no quality vectors yet, newest first."""
-    return [row[0] for row in connection.execute(WITHOUT_QUALITY, (ns, limit))]
+    return [row[0] for row in connection.execute(UNEMBEDDED, (ns, limit))]
+
+
+def scan(connection: apsw.Connection, ns: int, words: Sequence[str], limit: int) -> list[Message]:
+    """Living messages that hold these words, by reading them all."""
+    folded = ids_json(dict.fromkeys(word.casefold() for word in words if word))
+    rows: Any = connection.execute(SCAN, (ns, folded, limit)).fetchall()
+    return [decode(Message, row) for row in rows]
+
+
+def words_held(text: str, words: str) -> int:
+    """How many of these words (a JSON list, folded) a text holds; the SQL function of this name."""
+    folded = text.casefold()
+    return sum(word in folded for word in orjson.loads(words))

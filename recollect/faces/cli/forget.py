@@ -1,0 +1,187 @@
+"""`recollect forget`: messages removed for good, with everything that was derived from them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from recollect.errors import InvalidInput
+from recollect.faces.cli.command import command
+from recollect.faces.cli.options import SINCE, SOURCE, UNTIL
+from recollect.faces.cli.session import Session
+
+if TYPE_CHECKING:
+    from recollect.forget import Forgotten
+    from recollect.memory import Memory
+
+_SHOWN = 10
+
+WHAT = Annotated[list[str] | None, typer.Argument(metavar="ID|TITLE", hidden=True)]
+ALL = Annotated[bool, typer.Option("--all", help="Everything in the namespace.")]
+DRY_RUN = Annotated[bool, typer.Option("--dry-run", help="Show what would go, and change nothing.")]
+YES = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    command(
+        app,
+        "forget",
+        (
+            "recollect forget 7Q2KAB",
+            'recollect forget "Letter to the landlord" --dry-run',
+            "recollect forget --source chatgpt --until 2023",
+        ),
+    )(forget)
+
+
+def forget(
+    session: Session,
+    what: WHAT = None,
+    source: SOURCE = None,
+    since: SINCE = None,
+    until: UNTIL = None,
+    everything: ALL = False,
+    dry_run: DRY_RUN = False,
+    yes: YES = False,
+) -> int:
+    """Remove messages or whole conversations for good.
+
+    Name them by an id, the end of one, or a title, or choose by --source, --since and --until; what is given must all
+    hold. It shows what will go, and asks. The words are removed from the memory, its search index and its files. They
+    stay away when the same export is imported again, unless you say `recollect import --again`. To only hide
+    something: recollect delete.
+    """
+    from recollect.faces.cli.layout import joined
+    from recollect.faces.cli.progress import on_interrupt
+
+    chosen = _chosen(what or (), source or (), since, until, everything=everything)
+    memory, out = session.existing_memory(), session.out
+    names = _names(memory, what or ())
+    found = memory.forget(*names, **chosen, dry_run=True)
+    if not _anything(found):
+        return _print_nothing(session, found)
+    if not dry_run and not yes:
+        if session.json or not out.can_ask:
+            raise InvalidInput(
+                f"Nothing was forgotten. This would remove {_counted(found)}, and there is no terminal to ask on.",
+                hint="Add --yes to remove them, or --dry-run to see what they are.",
+            )
+        _print_plan(session, found)
+        with on_interrupt("Nothing was forgotten."):
+            sure = out.confirms("Remove for good?")
+        if not sure:
+            out.line("Nothing was forgotten.")
+            return 1
+    if not dry_run:
+        found = _forget(session, names, chosen)
+    if session.json:
+        out.document(_as_json(found, done=not dry_run))
+    elif dry_run:
+        _print_plan(session, found)
+        out.line("Nothing was removed: this was a dry run.")
+    else:
+        back = out.hint("To take back from an export: recollect import --again PATH")
+        out.line(joined(f"Removed {_counted(found)}.", back, out))
+    return 0
+
+
+def _chosen(
+    what: Sequence[str], source: Sequence[str], since: str | None, until: str | None, *, everything: bool
+) -> dict[str, Any]:
+    """The filters, as the façade takes them. Raises InvalidInput where it is not clear what is to go."""
+    from recollect.faces.cli.options import period
+
+    filtered = bool(source) or since is not None or until is not None
+    if everything and (what or filtered):
+        raise InvalidInput("--all means everything.", hint="Leave it out to choose by names and filters.")
+    if not (what or filtered or everything):
+        raise InvalidInput(
+            "Nothing is named that should be forgotten.",
+            hint="Give an id or a title, or choose by --source, --since, --until or --all.",
+        )
+    first, last = period(since, until)
+    return {
+        "sources": [name.lower() for name in source],
+        "since": first,
+        "until": last,
+        "everything": everything,
+    }
+
+
+def _names(memory: Memory, what: Sequence[str]) -> list[str]:
+    from recollect.faces.cli.names import names_meant
+
+    return names_meant(memory, what)
+
+
+def _forget(session: Session, names: Sequence[str], chosen: dict[str, Any]) -> Forgotten:
+    from recollect.faces.cli.progress import progress
+
+    with progress(session.out, "Removing"):
+        done = session.memory().forget(*names, **chosen)
+    session.state.forget()  # it repeats words and titles of what is gone
+    return done
+
+
+def _anything(found: Forgotten) -> bool:
+    return bool(found.conversations or found.messages or found.documents or found.nodes)
+
+
+def _print_nothing(session: Session, found: Forgotten) -> int:
+    if session.json:
+        session.out.document(_as_json(found, done=False))
+    else:
+        session.out.line("Nothing matches; nothing was forgotten.")
+    return 1
+
+
+def _print_plan(session: Session, found: Forgotten) -> None:
+    out = session.out
+    out.line(out.bold(f"This removes {_counted(found)} from {session.settings.namespace}:"))
+    for line in _titles(found, out.symbols.more):
+        out.line(f"  {line}")
+
+
+def _titles(found: Forgotten, more: str) -> Iterator[str]:
+    from recollect.faces.cli.names import titled
+    from recollect.faces.cli.output import harmless
+
+    shown = found.titles[:_SHOWN]
+    for title in shown:
+        yield harmless(titled(title)).replace("\n", " ")
+    if found.touched > len(shown):
+        yield f"{more} and {found.touched - len(shown):,} more"
+
+
+def _counted(found: Forgotten) -> str:
+    """As in "1 conversation with 8 messages", "41 messages of 3 conversations, 2 of them whole, and 1 document"."""
+    from recollect.faces.cli.times import number
+
+    counted = []
+    messages, conversations = number(found.messages, "message"), number(found.touched, "conversation")
+    if found.touched and found.conversations == found.touched:
+        counted.append(f"{conversations} with {messages}")
+    elif found.conversations:
+        counted.append(f"{messages} of {conversations}, {found.conversations:,} of them whole,")
+    elif found.messages:
+        counted.append(f"{messages} of {conversations}")
+    if found.documents:
+        counted.append(number(found.documents, "document"))
+    if found.nodes:
+        counted.append(f"{number(found.nodes, 'note')} derived from them")
+    return " and ".join(counted).removesuffix(",")
+
+
+def _as_json(found: Forgotten, *, done: bool) -> dict[str, Any]:
+    return {
+        "removed": done,
+        "conversations": found.conversations,
+        "messages": found.messages,
+        "documents": found.documents,
+        "nodes": found.nodes,
+        "touched": found.touched,
+        "titles": list(found.titles),
+    }

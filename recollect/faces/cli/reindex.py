@@ -1,0 +1,34 @@
+"""`recollect reindex`: the search index, built anew beside the one in use."""
+
+from __future__ import annotations
+
+import typer
+
+from recollect.faces.cli.command import command
+from recollect.faces.cli.session import Session
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    command(app, "reindex", ("recollect reindex", "recollect reindex --namespace acme/rex"))(reindex)
+
+
+def reindex(session: Session) -> int:
+    """Rebuild the search index from the messages.
+
+    Needed after changing the embedder. Search uses the old index until the new one is complete; if you interrupt it,
+    nothing changes, and the next run continues. Quality vectors are kept.
+    """
+    from recollect.faces.cli.progress import on_interrupt, progress
+    from recollect.faces.cli.times import number
+
+    memory, out = session.existing_memory(), session.out
+    told = out.hint("Nothing has changed for search. To continue: recollect reindex")
+    with on_interrupt(told), progress(out, "Indexing") as report:
+        memory.reindex(progress=lambda done, total: report(done, total, number(done, "message")))
+    messages, embedder = memory.stats().messages, memory.stored_embedder()
+    if session.json:
+        out.document({"messages": messages, "embedder": embedder})
+    else:
+        out.line(f"Search index rebuilt from {number(messages, 'message')}.")
+    return 0

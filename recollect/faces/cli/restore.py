@@ -1,0 +1,89 @@
+"""`recollect restore`: what was deleted comes back; or a whole memory, from a backup."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from recollect.errors import InvalidInput, NotFound
+from recollect.faces.cli.command import command
+from recollect.faces.cli.session import Session
+
+WHAT = Annotated[list[str], typer.Argument(metavar="ID|TITLE|FILE", hidden=True)]
+REPLACE = Annotated[bool, typer.Option("--replace", help="With FILE: replace the memory that is there.")]
+
+_DUMP_BEGINS = b'{"recollect_dump"'
+_ENDINGS = (".db", ".jsonl", ".gz", ".zip", ".sqlite", ".backup")
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    command(
+        app,
+        "restore",
+        ("recollect restore 7Q2KAB", "recollect restore ~/backups/memory.db", "recollect restore memory.db --replace"),
+    )(restore)
+
+
+def restore(session: Session, what: WHAT, replace: REPLACE = False) -> int:
+    """Take back what was deleted, or a whole memory from a backup.
+
+    The name of a file means a backup: it is verified, and becomes the memory. One that is there already is kept unless
+    you say --replace. Anything else is the id, the end of an id, or the title of what was deleted.
+    """
+    files = [Path(name).expanduser() for name in what if _is_path(name)]
+    if not files:
+        if replace:
+            raise InvalidInput("--replace needs the file of a backup.", hint="recollect restore FILE --replace")
+        return _undelete(session, what)
+    if len(what) > 1:
+        raise InvalidInput("A backup is restored alone.", hint="Name one file, or several ids.")
+    return _from_backup(session, files[0], replace=replace)
+
+
+def _undelete(session: Session, what: Sequence[str]) -> int:
+    from recollect.faces.cli.names import names_meant
+    from recollect.faces.cli.times import number
+
+    memory = session.existing_memory()
+    back = memory.restore(*names_meant(memory, what))
+    if session.json:
+        session.out.document({"restored": back})
+    else:
+        session.out.line(f"Restored {number(back, 'message')}.")
+    return 0
+
+
+def _from_backup(session: Session, backup: Path, *, replace: bool) -> int:
+    import recollect
+    from recollect.faces.cli.times import size
+    from recollect.faces.cli.typed import typed
+
+    if not backup.is_file():
+        raise NotFound(f"No such file: {backup}.")
+    with backup.open("rb") as stream:
+        if stream.read(len(_DUMP_BEGINS)) == _DUMP_BEGINS:
+            raise InvalidInput(
+                f"{backup} is an export, not a backup.", hint=f"Read it: recollect import {typed(str(backup))}"
+            )
+    store = session.store
+    if not isinstance(store, Path):
+        raise InvalidInput(f"A backup is a file, and {store} is a server.", hint="Import an export there instead.")
+    recollect.restore(backup, store, replace=replace)
+    info = session.memory().info()
+    if session.json:
+        session.out.document({"file": str(backup), "store": str(store), "bytes": info.bytes or None})
+    else:
+        session.out.line(f"Restored {store} from {backup} ({size(info.bytes)}).")
+    return 0
+
+
+def _is_path(name: str) -> bool:
+    """Whether a file is meant: it is there, or it looks like one and nothing else."""
+    if Path(name).expanduser().is_file():
+        return True
+    return (os.sep in name or name.startswith("~") or name.lower().endswith(_ENDINGS)) and " " not in name

@@ -1,0 +1,160 @@
+"""Forgetting: what was named becomes a list of ids, is shown, and is erased."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from recollect.errors import InvalidInput
+from recollect.record import Conversation, Document, Message, Node, NodeId, Thread, to_microseconds
+from recollect.store import Space, View, Where
+from recollect.store.transfer import every
+
+_TITLES = 20
+
+Resolve = Callable[[str], tuple[Thread, Message | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """What goes: conversations that go whole, messages (those of these conversations too), documents, other nodes.
+
+    `titles` are of conversations that lose anything, at most twenty; `touched` counts them all.
+    """
+
+    conversations: int = 0
+    messages: int = 0
+    documents: int = 0
+    nodes: int = 0
+    titles: tuple[str, ...] = ()
+    touched: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What is to be forgotten. `conversations` go whole; `messages` alone; else what matches source and time."""
+
+    conversations: tuple[NodeId, ...] = ()
+    messages: tuple[Message, ...] = ()
+    sources: tuple[str, ...] = ()
+    since: int | None = None
+    until: int | None = None
+    everything: bool = False
+
+    @classmethod
+    def read(
+        cls,
+        resolve: Resolve,
+        names: Sequence[str],
+        sources: Sequence[str],
+        since: str | datetime | None,
+        until: str | datetime | None,
+        everything: bool,
+        now: datetime,
+    ) -> Selection:
+        """What names and options mean. Raises InvalidInput where they name nothing, NotFound."""
+        from recollect.search.request import moment
+
+        if not (names or sources or since or until or everything):
+            raise InvalidInput(
+                "Nothing is named that should be forgotten.",
+                hint="Name a message or conversation, or choose by source, since, until.",
+            )
+        found = [resolve(name) for name in names]
+        return cls(
+            conversations=tuple(thread.conversation.id for thread, message in found if message is None),
+            messages=tuple(message for _, message in found if message is not None),
+            sources=tuple(name.lower() for name in sources),
+            since=moment("since", since, now, end=False),
+            until=moment("until", until, now, end=True),
+            everything=everything,
+        )
+
+    @property
+    def is_named(self) -> bool:
+        """Whether it speaks of certain messages and conversations."""
+        return bool(self.conversations or self.messages)
+
+    @property
+    def has_times(self) -> bool:
+        """Whether only some messages of a conversation may be meant."""
+        return self.since is not None or self.until is not None
+
+    def takes(self, message: Message) -> bool:
+        """Whether a message lies in the time."""
+        moment = to_microseconds(message.timestamp)
+        if not self.has_times:
+            return True
+        if moment is None:
+            return False
+        return (self.since is None or moment >= self.since) and (self.until is None or moment < self.until)
+
+
+def forget(space: Space, selection: Selection, *, dry_run: bool) -> Forgotten:
+    """Erases what is selected, or with `dry_run` only counts it."""
+    with space.view() as view:
+        found = _Found.of(view, selection)
+    if not dry_run:
+        ids = [*found.conversations, *found.messages, *found.documents, *found.nodes]
+        if ids:
+            space.erase(ids)
+    return found.counted()
+
+
+@dataclass(slots=True)
+class _Found:
+    conversations: list[NodeId]
+    messages: list[NodeId]
+    documents: list[NodeId]
+    nodes: list[NodeId]
+    titles: list[str]
+    inside: int = 0  # messages of the conversations that go whole
+
+    @classmethod
+    def of(cls, view: View, selection: Selection) -> _Found:
+        found = cls([], [], [], [], [])
+        for conversation in _conversations(view, selection):
+            if conversation.erased or (selection.sources and conversation.source not in selection.sources):
+                continue
+            found._add(view, conversation, selection)
+        if not selection.is_named and not selection.has_times:
+            where = Where(sources=selection.sources)
+            found.documents = [d.id for d in every(view, Document, where) if not d.erased]
+        if selection.everything and not (selection.sources or selection.has_times):
+            found.nodes = [node.id for node in every(view, Node) if not node.erased]
+        return found
+
+    def _add(self, view: View, conversation: Conversation, selection: Selection) -> None:
+        named = {message.id for message in selection.messages}
+        whole = conversation.id in selection.conversations or not selection.is_named
+        if whole and not selection.has_times:
+            self.conversations.append(conversation.id)
+            self.inside += view.sizes([conversation.id])[conversation.id][0]
+        else:
+            messages = [
+                message
+                for message in every(view, Message, Where(conversation=conversation.id))
+                if not message.erased and (whole or message.id in named) and selection.takes(message)
+            ]
+            if not messages:
+                return
+            self.messages += [message.id for message in messages]
+        self.titles.append(conversation.title)
+
+    def counted(self) -> Forgotten:
+        return Forgotten(
+            conversations=len(self.conversations),
+            messages=self.inside + len(self.messages),
+            documents=len(self.documents),
+            nodes=len(self.nodes),
+            titles=tuple(self.titles[:_TITLES]),
+            touched=len(self.titles),
+        )
+
+
+def _conversations(view: View, selection: Selection) -> Iterable[Conversation]:
+    if not selection.is_named:
+        return every(view, Conversation, Where(sources=selection.sources))
+    ids = [*selection.conversations, *(message.conversation_id for message in selection.messages)]
+    return view.get(Conversation, list(dict.fromkeys(ids)))

@@ -1,0 +1,186 @@
+"""The one codec of records: to plain values that any engine can store, in the order of the fields, and back.
+
+Plain values are text, whole numbers, floats and None: times are microseconds, flags 0 or 1, maps and lists JSON (None
+where they are empty). A field that is added to a record is stored by every engine that has a column of its name.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
+from datetime import datetime
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
+
+import orjson
+
+from recollect.record import (
+    NOTHING,
+    Document,
+    Message,
+    Metadata,
+    Part,
+    PartKind,
+    Version,
+    from_microseconds,
+    to_microseconds,
+)
+
+T = TypeVar("T")
+Plain = str | int | float | None
+
+#: What keeps its earlier wordings.
+_EDITED = (Message, Document)
+
+
+def names(kind: type[Any]) -> tuple[str, ...]:
+    """The fields of a kind of record, in the order of `encode` and `decode`.
+
+    >>> from recollect.record import Chunk
+    >>> names(Chunk)
+    ('id', 'parent_id', 'index', 'start', 'end', 'tokens', 'part')
+    """
+    return tuple(f.name for f in fields(kind))
+
+
+def encode(record: Any) -> tuple[Plain, ...]:
+    """The plain values of a record."""
+    kind = type(record)
+    encoded = tuple(
+        [
+            value if code is None else code(value)
+            for (name, code, _) in _fields(kind)
+            for value in [getattr(record, name)]
+        ]
+    )
+    if kind in _EDITED and record.versions:
+        at = names(kind).index("versions")
+        return (*encoded[:at], _pack_versions(record.versions, record.content), *encoded[at + 1 :])
+    return encoded
+
+
+def decode(kind: type[T], values: Sequence[Any]) -> T:
+    """The inverse. `values` may hold more than the fields; what follows them is left alone."""
+    found = [value if code is None else code(value) for (_, _, code), value in zip(_fields(kind), values, strict=False)]
+    if kind in _EDITED:
+        known = names(kind)
+        at = known.index("versions")
+        if values[at]:
+            found[at] = _unpack_versions(values[at], values[known.index("content")])
+    return kind(*found)
+
+
+def pack(value: Any) -> str | None:
+    """JSON, or None for what is empty."""
+    if not value:
+        return None
+    return orjson.dumps(value, default=_plain, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS).decode()
+
+
+def unpack_map(text: str | None) -> Metadata:
+    """The inverse of `pack` for maps."""
+    return MappingProxyType(orjson.loads(text)) if text else NOTHING
+
+
+_Code = Callable[[Any], Any] | None
+
+
+_known: dict[type[Any], tuple[tuple[str, _Code, _Code], ...]] = {}
+
+
+def _fields(kind: type[Any]) -> tuple[tuple[str, _Code, _Code], ...]:
+    if kind not in _known:
+        hints = get_type_hints(kind)
+        _known[kind] = tuple((f.name, *_codes(kind, f.name, hints[f.name])) for f in fields(kind))
+    return _known[kind]
+
+
+def _codes(kind: type[Any], name: str, hint: Any) -> tuple[_Code, _Code]:
+    """How a field of this type is written and read."""
+    if kind in _EDITED and name == "versions":
+        return (lambda _: None), (lambda _: ())
+    if get_origin(hint) in (Union, types.UnionType):
+        hint = next(inner for inner in get_args(hint) if inner is not type(None))
+    hint = getattr(hint, "__supertype__", hint)
+    if hint is datetime:
+        return to_microseconds, from_microseconds
+    if hint is bool:
+        return int, bool
+    if isinstance(hint, type) and issubclass(hint, StrEnum):
+        return (lambda value: value.value), hint
+    if get_origin(hint) is tuple:
+        if get_args(hint)[0] is Part:
+            return _pack_parts, _unpack_parts
+        return (lambda value: pack(list(value))), (lambda text: tuple(orjson.loads(text)) if text else ())
+    if hint is Metadata or get_origin(hint) is get_origin(Metadata):
+        return (lambda value: pack(dict(value)) if value else None), unpack_map
+    return None, None
+
+
+def _pack_parts(parts: Sequence[Part]) -> str | None:
+    return pack(
+        [
+            _without_empty({"kind": p.kind.value, "name": p.name, "text": p.text, "metadata": dict(p.metadata)})
+            for p in parts
+        ]
+    )
+
+
+def _unpack_parts(text: str | None) -> tuple[Part, ...]:
+    if not text:
+        return ()
+    return tuple(
+        Part(PartKind(p["kind"]), p.get("name", ""), p.get("text", ""), MappingProxyType(p.get("metadata", {})))
+        for p in orjson.loads(text)
+    )
+
+
+def _pack_versions(versions: Sequence[Version], content: str) -> str | None:
+    """Each wording as what it shares with the beginning of the one after it, and the rest: an answer that was streamed
+    into the store in 400 edits would else stand in it 400 times.
+    """
+    packed = []
+    for version, after in zip(versions, [*(v.content for v in versions[1:]), content], strict=True):
+        shared = _shared(version.content, after)
+        packed.append(
+            _without_empty(
+                {
+                    "shared": shared,
+                    "rest": version.content[shared:],
+                    "replaced_at": to_microseconds(version.replaced_at),
+                }
+            )
+        )
+    return pack(packed)
+
+
+def _unpack_versions(text: str, content: str) -> tuple[Version, ...]:
+    found: list[Version] = []
+    after = content
+    for packed in reversed(orjson.loads(text)):
+        after = after[: packed.get("shared", 0)] + packed.get("rest", "")
+        moment = from_microseconds(packed["replaced_at"])
+        assert moment is not None
+        found.append(Version(after, moment))
+    return tuple(reversed(found))
+
+
+def _shared(a: str, b: str) -> int:
+    """How many characters two texts begin with alike."""
+    low, high = 0, min(len(a), len(b))
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if a[:middle] == b[:middle] else (low, middle - 1)
+    return low
+
+
+def _without_empty(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, MappingProxyType):
+        return dict(value)
+    return str(value)

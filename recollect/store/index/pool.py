@@ -1,0 +1,272 @@
+"""Which rows are scored in full: all that are allowed; of many the best by a leading sum, by words and by meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from recollect.store.index.numeric import closeness
+from recollect.store.index.snapshot import Part, Snapshot
+from recollect.store.index.source import Source
+from recollect.store.index.threads import each
+from recollect.store.index.words import Scores
+from recollect.store.passages import KINDS, OFFSETS, ROLE_SHIFT, ROLES, Bool, CandidateQuery, Float, Int
+
+#: Up to so many passages all are scored in full.
+SCORE_ALL = 2000
+#: Up to so many rows every cosine is computed; of more they are estimated, and those of the best computed.
+EXACT_ROWS = 131_072
+#: So many of the best by estimates are looked at again.
+CARRIED = 8192
+
+_DAY = 86_400_000_000  # microseconds
+_SAMPLED = 61  # every so many-th row tells about where the best begin
+
+#: Which rows of a part may be found; None: all.
+Allowed = Bool | None
+
+
+class Cosines:
+    """The cosines of the rows of a snapshot with the vector of a query."""
+
+    def __init__(self, snapshot: Snapshot, vector: Float) -> None:
+        self._snapshot, self._vector = snapshot, vector
+        self._scanned: dict[int, Float] = {}
+        self.exact = snapshot.size <= EXACT_ROWS
+        moments = snapshot.statistics.moments
+        self._mean, self._deviation = moments.spread(vector) if moments.count else (0.0, 0.0)
+
+    def scan(self, place: int) -> Float:
+        """Of all rows of a part: exact, or of a large snapshot estimated."""
+        block = self._snapshot.parts[place].block
+        if not self.exact:
+            return block.estimates(self._vector)
+        if place not in self._scanned:
+            self._scanned[place] = block.cosines(self._vector)
+        return self._scanned[place]
+
+    def at(self, at: Int) -> Float:
+        """Of rows by ascending positions, exact."""
+        found = np.empty(len(at), np.float32)
+        for place, part, own, rows in self._snapshot.split(at):
+            scanned = self._scanned.get(place)
+            found[own] = part.block.cosines(self._vector, rows) if scanned is None else scanned[rows]
+        return found
+
+    def z(self, values: Float) -> Float:
+        """Cosines in standard deviations from the mean of all living rows."""
+        return np.asarray((values - np.float32(self._mean)) / np.float32(self._deviation + 1e-6), np.float32)
+
+
+class Extras:
+    """What counts beside words and meaning: who speaks, when, and what is sought as it was typed."""
+
+    def __init__(self, snapshot: Snapshot, source: Source, query: CandidateQuery) -> None:
+        self._snapshot, self._query = snapshot, query
+        self._speaker = source.speaker(query.speaker) if query.speaker else None
+        self._sought = holding(snapshot, source, query.sought)
+
+    def speaker(self, at: Int) -> Float:
+        """The weight where the person that the question names speaks."""
+        if self._speaker is None:
+            return np.zeros(len(at), np.float32)
+        spoken = self._snapshot.gather("speaker", at) == self._speaker
+        return np.asarray(self._query.speaker_weight * spoken, np.float32)
+
+    def dates(self, at: Int) -> Float:
+        """How near rows are to the days that the question names."""
+        time = self._snapshot.gather("time", at)
+        return self._near(np.where(time > 0, time // _DAY, -1))
+
+    def sought(self, at: Int) -> Bool:
+        """Which rows hold a phrase that is sought."""
+        return np.isin(at, self._sought)
+
+    def lead(self, part: Part) -> Float | None:
+        """What all rows of a part gain in the choice of candidates; None: nothing."""
+        query, block, total = self._query, part.block, np.zeros(part.block.size, np.float32)
+        low, high = np.searchsorted(self._sought, [part.offset, part.offset + block.size])
+        if self._speaker is None and not query.spans and low == high:
+            return None
+        if self._speaker is not None:
+            total += np.float32(0.5 * query.speaker_weight) * (block.speaker == self._speaker)
+        if query.spans:
+            total += np.float32(0.5) * self._near(block.days)[block.day]
+        total[self._sought[low:high] - part.offset] += np.float32(4.0)
+        return total
+
+    def _near(self, days: Int) -> Float:
+        if not self._query.spans:
+            return np.zeros(len(days), np.float32)
+        inside, near = closeness(days, self._query.spans)
+        weights = self._query.span_weights
+        return (weights[0] * inside + weights[1] * near).astype(np.float32)
+
+
+def holding(snapshot: Snapshot, source: Source, phrases: Sequence[tuple[str, ...]]) -> Int:
+    """The positions of the rows that hold at least one of the phrases, word by word, ascending."""
+    numbers = [np.asarray(source.holding(phrase), np.int64) for phrase in phrases]
+    return snapshot.positions_of(np.unique(np.concatenate(numbers))) if numbers else np.zeros(0, np.int64)
+
+
+def allowed_rows(snapshot: Snapshot, source: Source, query: CandidateQuery) -> list[Allowed]:
+    """Which living rows the filter, the phrases and the excluded words leave, part by part."""
+    wanted = query.filter
+    conversations = None
+    if wanted.sources or wanted.conversation_ids is not None:
+        conversations = np.array(source.conversations(wanted.sources, wanted.conversation_ids), np.int64)
+    demanded = [holding(snapshot, source, (phrase,)) for phrase in query.phrases]
+    excluded = holding(snapshot, source, query.excluded)
+
+    def allowed(part: Part) -> Allowed:
+        block, conditions = part.block, [] if part.alive is None else [part.alive]
+        if wanted.kinds:
+            conditions.append(_table([KINDS.index(kind) for kind in wanted.kinds])[block.kind])
+        if conversations is not None:
+            conditions.append(np.isin(block.conversation, conversations))
+        if wanted.since is not None:
+            conditions.append(block.time >= wanted.since)
+        if wanted.until is not None:
+            conditions.append((block.time > 0) & (block.time < wanted.until))
+        if wanted.roles:
+            conditions.append(_table([ROLES.index(role) for role in wanted.roles])[(block.flags >> ROLE_SHIFT) & 3])
+        conditions += [_marked(part, at) for at in demanded]
+        if len(excluded):
+            conditions.append(~_marked(part, excluded))
+        return np.logical_and.reduce(conditions) if conditions else None
+
+    return [allowed(part) for part in snapshot.parts]
+
+
+def _table(values: list[int]) -> Bool:
+    table = np.zeros(256, bool)
+    table[values] = True
+    return table
+
+
+def _marked(part: Part, at: Int) -> Bool:
+    marked = np.zeros(part.block.size, bool)
+    low, high = np.searchsorted(at, [part.offset, part.offset + part.block.size])
+    marked[at[low:high] - part.offset] = True
+    return marked
+
+
+def choose_pool(
+    snapshot: Snapshot,
+    allowed: Sequence[Allowed],
+    words: tuple[Scores, Scores],
+    cosines: Cosines,
+    extras: Extras,
+    size: int,
+) -> Int:
+    """The positions of the pool, ascending. Of many rows the best by the leading sum, by the words and by meaning are
+    taken, each with its neighbours.
+    """
+    count = sum(
+        p.block.size if own is None else np.count_nonzero(own) for p, own in zip(snapshot.parts, allowed, strict=True)
+    )
+    if count <= SCORE_ALL:
+        return _positions(snapshot, allowed)
+    scores = _Leading(snapshot, allowed, words, cosines, extras)
+    chosen = scores.best(size // 2, size // 8, size // 8)
+    found = np.unique(np.concatenate([chosen, *(snapshot.step(chosen, offset) for offset in OFFSETS[1:])]))
+    found = found[found >= 0]
+    may = np.ones(len(found), bool)
+    for place, _, own, rows in snapshot.split(found):
+        mask = allowed[place]
+        if mask is not None:
+            may[own] = mask[rows]
+    return found[may]
+
+
+def _positions(snapshot: Snapshot, allowed: Sequence[Allowed]) -> Int:
+    found = [np.zeros(0, np.int64)]
+    for part, own in zip(snapshot.parts, allowed, strict=True):
+        found.append((np.arange(part.block.size) if own is None else np.flatnonzero(own)) + part.offset)
+    return np.concatenate(found)
+
+
+class _Leading:
+    """What candidates are chosen by, for all rows, block by block; -inf for rows that may not be found."""
+
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        allowed: Sequence[Allowed],
+        words: tuple[Scores, Scores],
+        cosines: Cosines,
+        extras: Extras,
+    ) -> None:
+        self._snapshot, self._allowed, self._cosines = snapshot, allowed, cosines
+        self._wide, self._narrow = words
+        self._extras = extras
+        scored = each(self._score, range(len(snapshot.parts)), together=not cosines.exact)
+        self._lead = [lead for lead, _, _ in scored]
+        self._words = [words for _, words, _ in scored]
+        self._dense = [dense for _, _, dense in scored]
+
+    def _score(self, place: int) -> tuple[Float, Float, Float]:
+        part, allowed = self._snapshot.parts[place], self._allowed[place]
+        dense = self._cosines.scan(place)
+        lead = self._cosines.z(dense)
+        lead += self._of_words(place)
+        extra = self._extras.lead(part)
+        if extra is not None:
+            lead += extra
+        narrow = self._narrow.blocks[place]
+        words = np.zeros(part.block.size, np.float32) if narrow is None else narrow
+        if allowed is not None:
+            lead[~allowed] = -np.inf
+            words, dense = (np.where(allowed, values, np.float32(-np.inf)) for values in (words, dense))
+        return lead, words, dense
+
+    def _of_words(self, place: int) -> Float | np.float32:
+        """BM25 as it suits who speaks: the words of people are short, those of assistants are not."""
+        people = self._snapshot.parts[place].block.people
+        if people is True:
+            return self._narrow.all(place)
+        if people is False:
+            return self._wide.all(place)
+        return np.where(people, self._narrow.all(place), self._wide.all(place))
+
+    def best(self, by_lead: int, by_words: int, by_meaning: int) -> Int:
+        """The positions of the best by each, ascending."""
+        if self._cosines.exact:
+            found = _positions(self._snapshot, self._allowed)
+            wanted = zip((self._lead, self._words, self._dense), (by_lead, by_words, by_meaning), strict=True)
+            return np.unique(np.concatenate([_best(found, self._pick(of, found), count) for of, count in wanted]))
+        # By estimates first; what they promise is computed for some thousands, and of these the best are taken.
+        words = _top(self._snapshot, self._words, by_words)
+        carried = np.unique(
+            np.concatenate(
+                [_top(self._snapshot, self._lead, CARRIED), _top(self._snapshot, self._dense, CARRIED // 2), words]
+            )
+        )
+        estimated, exact = self._pick(self._dense, carried), self._cosines.at(carried)
+        lead = self._pick(self._lead, carried) + self._cosines.z(exact) - self._cosines.z(estimated)
+        return np.unique(np.concatenate([_best(carried, lead, by_lead), words, _best(carried, exact, by_meaning)]))
+
+    def _pick(self, blocks: Sequence[Float], at: Int) -> Float:
+        found = np.empty(len(at), np.float32)
+        for place, _, own, rows in self._snapshot.split(at):
+            found[own] = blocks[place][rows]
+        return found
+
+
+def _best(rows: Int, scores: Float, count: int) -> Int:
+    return np.asarray(rows[np.argpartition(-scores, count)[:count]]) if count < len(rows) else rows
+
+
+def _top(snapshot: Snapshot, blocks: Sequence[Float], count: int) -> Int:
+    """The positions of the highest of very many values, without sorting them: a sample tells about where they begin."""
+    sample = np.concatenate([values[::_SAMPLED] for values in blocks])
+    among = min(max(count + count // 4, CARRIED) // _SAMPLED + 1, len(sample) - 1)
+    least = np.partition(sample, -among)[-among]
+    for bound in (least, np.float32(-np.inf)):
+        rows = [np.flatnonzero(values > bound) for values in blocks]
+        if sum(map(len, rows)) >= count:
+            break
+    at = np.concatenate([own + part.offset for own, part in zip(rows, snapshot.parts, strict=True)])
+    values = np.concatenate([values[own] for own, values in zip(rows, blocks, strict=True)])
+    return _best(at, values, count)

@@ -1,0 +1,257 @@
+"""A snapshot of one partition: blocks, which of their rows live, and what is known of all of them.
+
+Rows have *positions*: the blocks one after the other. A snapshot never changes and may be read by any thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.store.index.block import Block
+from recollect.store.index.source import IndexState
+from recollect.store.index.statistics import NOTHING, Moments, Statistics
+from recollect.store.index.terms import ranges, term_hash
+from recollect.store.passages import Bool, Float, Int
+
+if TYPE_CHECKING:
+    from recollect.store.index.quality import QualityCache
+
+_AT_ONCE = 4096  # vectors that are unpacked at once
+
+
+@dataclass(frozen=True)
+class Part:
+    """A block with its place and its living rows. `alive` is None where all live."""
+
+    block: Block
+    offset: int
+    alive: Bool | None = None
+
+    @cached_property
+    def living(self) -> int:
+        """How many of its rows live."""
+        return self.block.size if self.alive is None else int(np.count_nonzero(self.alive))
+
+
+@dataclass(frozen=True)
+class Deaths:
+    """The log of deaths as far as it was read."""
+
+    numbers: Int = field(default_factory=lambda: np.zeros(0, np.int64))
+    places: Int = field(default_factory=lambda: np.zeros(0, np.int64))
+
+    def with_more(self, found: Sequence[tuple[int, int]]) -> Deaths:
+        """The log with what was read since."""
+        if not found:
+            return self
+        places, numbers = np.array(found, np.int64).T
+        return Deaths(np.concatenate([self.numbers, numbers]), np.concatenate([self.places, places]))
+
+
+@dataclass(frozen=True, eq=False)
+class Snapshot:
+    """The rows of a partition as of a state. `qualities` is the same as long as positions mean the same rows."""
+
+    state: IndexState
+    parts: tuple[Part, ...]
+    full: int  # of the parts, full ones at the beginning
+    statistics: Statistics  # of the living rows
+    deaths: Deaths
+    qualities: QualityCache
+
+    @cached_property
+    def size(self) -> int:
+        """How many rows there are, dead ones included."""
+        return self.parts[-1].offset + self.parts[-1].block.size if self.parts else 0
+
+    @property
+    def living(self) -> int:
+        """How many passages can be found."""
+        return self.statistics.count
+
+    @cached_property
+    def offsets(self) -> Int:
+        """Where each part begins, and the last one ends."""
+        return np.array([*(part.offset for part in self.parts), self.size], np.int64)
+
+    def years(self) -> list[int]:
+        """The years in which something was said, ascending."""
+        days = [
+            part.block.days if part.alive is None else part.block.days[np.unique(part.block.day[part.alive])]
+            for part in self.parts
+        ]
+        found = np.unique(np.concatenate(days)) if days else np.zeros(0, np.int64)
+        years = np.unique(found[found >= 0].astype("datetime64[D]").astype("datetime64[Y]"))
+        return [int(year) + 1970 for year in years.astype(np.int64)]
+
+    # --- rows by position --------------------------------------------------------------------------------------------
+    def split(self, at: Int) -> Iterator[tuple[int, Part, slice, Int]]:
+        """Positions, ascending, part by part: which, the part, where they stand in `at`, and its own rows."""
+        bounds = np.searchsorted(at, self.offsets).tolist()
+        for place, part in enumerate(self.parts):
+            own = slice(bounds[place], bounds[place + 1])
+            if own.start < own.stop:
+                yield place, part, own, at[own] - part.offset
+
+    def gather(self, name: str, at: Int) -> NDArray[Any]:
+        """A column of some rows, by position; zeros for position -1."""
+        known = at >= 0
+        if not known.all():
+            found = np.zeros(len(at), self._type(name))
+            found[known] = self.gather(name, at[known])
+            return found
+        order = None if (at[1:] >= at[:-1]).all() else np.argsort(at, kind="stable")
+        ascending = at if order is None else at[order]
+        found = np.empty(len(at), self._type(name))
+        for _, part, own, rows in self.split(ascending):
+            found[own] = getattr(part.block, name)[rows]
+        if order is None:
+            return found
+        back = np.empty_like(found)
+        back[order] = found
+        return back
+
+    def _type(self, name: str) -> np.dtype[Any]:
+        return getattr(self.parts[0].block, name).dtype if self.parts else np.dtype(np.int64)
+
+    def cosines(self, at: Int, vector: Float) -> Float:
+        """The cosines of some rows, by ascending position, with a unit vector."""
+        found = np.empty(len(at), np.float32)
+        for _, part, own, rows in self.split(at):
+            found[own] = part.block.cosines(vector, rows)
+        return found
+
+    def positions_of(self, numbers: Int) -> Int:
+        """The positions of passages by ascending number; those that are not here are left out."""
+        found = [np.zeros(0, np.int64)]
+        for part in self.parts:
+            low, high = np.searchsorted(numbers, [part.block.number[0], part.block.number[-1] + 1])
+            found.append(part.block.rows_of(numbers[low:high]) + part.offset)
+        return np.concatenate(found)
+
+    # --- rows by what they belong to ---------------------------------------------------------------------------------
+    def step(self, at: Int, offset: int) -> Int:
+        """The rows so many places before or after in reading order within their session; -1 where there is none."""
+        for _ in range(abs(offset)):
+            at = self._before(at) if offset < 0 else self._after(at)
+        return at
+
+    def _before(self, at: Int) -> Int:
+        found = self._latest("by_message", self.gather("previous", at))
+        other = self.gather("session", found) != self.gather("session", at)
+        found[other] = -1
+        return found
+
+    def _after(self, at: Int) -> Int:
+        """Of several branches the one that was written last; further passages of a message share its neighbours."""
+        messages = self.gather("message", at)
+        own = self._latest("by_message", messages)
+        stands = (own >= 0) & ((own == at) | (self.gather("first", at) == 0))
+        return self._latest("by_previous", np.where(stands, messages, 0), self.gather("session", own))
+
+    def _latest(self, order: Literal["by_message", "by_previous"], keys: Int, sessions: Int | None = None) -> Int:
+        """For each key that is not 0 the last living row that has it (in this session); -1 where there is none."""
+        found = np.full(len(keys), -1, np.int64)
+        pending = np.flatnonzero(keys > 0)
+        for part in reversed(self.parts):
+            sorted_keys, rows = getattr(part.block, order).keys, getattr(part.block, order).rows
+            if not len(sorted_keys) or not len(pending):
+                continue
+            within = pending[(keys[pending] >= sorted_keys[0]) & (keys[pending] <= sorted_keys[-1])]
+            at = np.searchsorted(sorted_keys, keys[within], "right") - 1
+            while len(within):  # mostly once: the last row of a key is the living one
+                same = sorted_keys[at] == keys[within]
+                within, at = within[same], at[same]
+                own = rows[at]
+                good = np.ones(len(own), bool) if part.alive is None else part.alive[own]
+                if sessions is not None:
+                    good = good & (part.block.session[own] == sessions[within])
+                found[within[good]] = own[good].astype(np.int64) + part.offset
+                within, at = within[~good], at[~good] - 1
+                within, at = within[at >= 0], at[at >= 0]
+            pending = pending[found[pending] < 0]
+        return found
+
+    def sessions(self, wanted: Int) -> tuple[Int, Int]:
+        """The living rows of sessions (m,), ascending: their positions, session by session, and where each begins."""
+        groups, positions = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+        for part in self.parts:
+            order = part.block.by_session
+            low, high = np.searchsorted(wanted, [order.keys[0], order.keys[-1] + 1])
+            own = wanted[low:high]
+            begins = np.searchsorted(order.keys, own)
+            sizes = np.searchsorted(order.keys, own, "right") - begins
+            rows = order.rows[ranges(begins, sizes)]
+            group = np.repeat(np.arange(low, high), sizes)
+            if part.alive is not None:
+                living = part.alive[rows]
+                rows, group = rows[living], group[living]
+            groups.append(group)
+            positions.append(rows.astype(np.int64) + part.offset)
+        group = np.concatenate(groups)
+        by_group = np.argsort(group, kind="stable")
+        return np.concatenate(positions)[by_group], np.searchsorted(group[by_group], np.arange(len(wanted) + 1))
+
+    # --- terms -------------------------------------------------------------------------------------------------------
+    def numbers(self, term: str, limit: int) -> list[int]:
+        """The numbers of the first passages that hold a term."""
+        wanted, found = np.array([term_hash(term)], np.uint64), list[int]()
+        for part in self.parts:
+            start, end = part.block.terms.find(wanted)[0]
+            rows = part.block.terms.rows[start:end]
+            if part.alive is not None:
+                rows = rows[part.alive[rows]]
+            found += part.block.number[rows[: limit - len(found)]].tolist()
+        return found
+
+
+def order_of(state: IndexState) -> tuple[int, ...]:
+    """States of one partition sort in the order in which they came."""
+    return (state.generation, state.epoch, state.last, state.deaths, state.quality, state.sealed)
+
+
+def is_after(state: IndexState, other: IndexState) -> bool:
+    """Of the same epoch: whether everything that the other one sees is in this one."""
+    return all(a >= b for a, b in zip(order_of(state), order_of(other), strict=True))
+
+
+def place_blocks(blocks: Sequence[Block], offset: int = 0) -> list[Part]:
+    """Parts of blocks that follow each other from a position on; all their rows live."""
+    parts = []
+    for block in blocks:
+        parts.append(Part(block, offset))
+        offset += block.size
+    return parts
+
+
+def without_rows(parts: Sequence[Part], numbers: Int) -> tuple[list[Part], Statistics]:
+    """The parts when passages, by number, have died, and the sums over those that did live."""
+    gone, left = NOTHING, []
+    numbers = np.unique(numbers)
+    for part in parts:
+        low, high = np.searchsorted(numbers, [part.block.number[0], part.block.number[-1] + 1])
+        rows = part.block.rows_of(numbers[low:high])
+        if part.alive is not None:
+            rows = rows[part.alive[rows]]
+        if len(rows):
+            alive = np.ones(part.block.size, bool) if part.alive is None else part.alive.copy()
+            alive[rows] = False
+            part = replace(part, alive=alive)
+            gone += sums_of(part.block, rows)
+        left.append(part)
+    return left, gone
+
+
+def sums_of(block: Block, rows: Int) -> Statistics:
+    """The sums over some rows of a block."""
+    total = NOTHING
+    for at in range(0, len(rows), _AT_ONCE):
+        some = rows[at : at + _AT_ONCE]
+        total += Statistics.of(block.length[some], Moments.of(block.units(some)))
+    return total

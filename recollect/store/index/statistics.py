@@ -1,0 +1,89 @@
+"""Sums over rows, from which means and deviations follow without a look at the rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.store.passages import Float
+
+Double = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Sums over n vectors: enough for the mean and deviation of their products with any other vector."""
+
+    count: int
+    total: Double  # (d,)
+    squares: Double  # (d, d) Σ v vᵀ
+
+    @classmethod
+    def of(cls, vectors: Float) -> Moments:
+        """Of rows (n, d), a few thousand at once. In double precision: a variance is the small difference of two sums."""
+        exact = vectors.astype(np.float64)
+        return cls(len(vectors), exact.sum(axis=0), exact.T @ exact)
+
+    def __add__(self, other: Moments) -> Moments:
+        if not self.count or not other.count:
+            return self if not other.count else other
+        return Moments(self.count + other.count, self.total + other.total, self.squares + other.squares)
+
+    def __sub__(self, other: Moments) -> Moments:
+        if not other.count:
+            return self
+        return Moments(self.count - other.count, self.total - other.total, self.squares - other.squares)
+
+    def spread(self, vector: Float) -> tuple[float, float]:
+        """Mean and standard deviation of the products with a vector (d,)."""
+        if not self.count:
+            return 0.0, 0.0
+        exact = vector.astype(np.float64)
+        mean = float(self.total @ exact) / self.count
+        variance = float(exact @ self.squares @ exact) / self.count - mean * mean
+        return mean, float(np.sqrt(max(variance, 0.0)))
+
+
+NO_MOMENTS = Moments(0, np.zeros(0), np.zeros((0, 0)))
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """Sums over the rows of passages."""
+
+    count: int
+    length: float  # terms
+    log: float  # of 1 + length
+    log_squares: float
+    moments: Moments  # of the unit vectors
+
+    @classmethod
+    def of(cls, lengths: NDArray[np.uint32], moments: Moments) -> Statistics:
+        """Of lengths (n,) and the moments of as many vectors."""
+        logs = np.log1p(lengths.astype(np.float64))
+        return cls(len(lengths), float(lengths.sum(dtype=np.int64)), float(logs.sum()), float(logs @ logs), moments)
+
+    def __add__(self, other: Statistics) -> Statistics:
+        return Statistics(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))
+
+    def __sub__(self, other: Statistics) -> Statistics:
+        return Statistics(*(getattr(self, f.name) - getattr(other, f.name) for f in fields(self)))
+
+    @cached_property
+    def mean_length(self) -> float:
+        """In terms; 1 where there are no rows."""
+        return self.length / self.count if self.count else 1.0
+
+    @cached_property
+    def log_spread(self) -> tuple[float, float]:
+        """Mean and standard deviation of ln(1 + length)."""
+        if not self.count:
+            return 0.0, 1.0
+        mean = self.log / self.count
+        return mean, float(np.sqrt(max(self.log_squares / self.count - mean * mean, 0.0)))
+
+
+NOTHING = Statistics(0, 0.0, 0.0, 0.0, NO_MOMENTS)

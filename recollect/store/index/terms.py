@@ -1,0 +1,155 @@
+"""The terms of rows: which rows hold each, and how often.
+
+Terms are sorted by a hash of 64 bits, so that they are found and merged as numbers, without reading their texts.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.store.passages import Bool, Int
+
+#: Rows are numbered in 16 bits.
+MOST_ROWS = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """Which rows hold each of t terms, and how often: p postings, those of a term ascending by row."""
+
+    hashes: NDArray[np.uint64]  # (t,) ascending
+    starts: NDArray[np.uint32]  # (t + 1,) where each term's postings begin
+    text_starts: NDArray[np.uint32]  # (t + 1,) where each term's text begins
+    rows: NDArray[np.uint16]  # (p,)
+    counts: NDArray[np.uint8]  # (p,) 255: as often or more
+    texts: NDArray[np.uint8]  # UTF-8
+
+    def find(self, hashes: NDArray[np.uint64]) -> list[tuple[int, int]]:
+        """Where the postings of each of these terms begin and end; equal numbers where no row holds it."""
+        at = np.searchsorted(self.hashes, hashes)
+        known = at < len(self.hashes)
+        known[known] = self.hashes[at[known]] == hashes[known]
+        at = np.where(known, at, 0)
+        starts = np.where(known, self.starts[at], 0).tolist()
+        ends = np.where(known, self.starts[np.minimum(at + 1, len(self.starts) - 1)], 0).tolist()
+        return list(zip(starts, ends, strict=True))
+
+    def text(self, term: int) -> bytes:
+        """The text of a term by its place."""
+        return self.texts[self.text_starts[term] : self.text_starts[term + 1]].tobytes()
+
+
+def encoded(term: str) -> bytes:
+    """A term as it is stored: a lone surrogate in a message shall not make it unfindable."""
+    return term.encode("utf-8", "surrogatepass")
+
+
+def term_hash(term: str) -> int:
+    """The number by which a term is found: 64 bits, the same in every process."""
+    return int.from_bytes(hashlib.blake2b(encoded(term), digest_size=8).digest(), "little")
+
+
+def term_hashes(terms: Iterable[str]) -> NDArray[np.uint64]:
+    """The same for several."""
+    return np.array([term_hash(term) for term in terms], np.uint64)
+
+
+def index_terms(rows: Sequence[Mapping[str, int]]) -> Terms:
+    """The terms of up to MOST_ROWS rows, each with its terms and how often it holds them."""
+    postings: dict[str, tuple[list[int], list[int]]] = {}
+    for place, terms in enumerate(rows):
+        for term, count in terms.items():
+            own = postings.get(term)
+            if own is None:
+                own = postings[term] = ([], [])
+            own[0].append(place)
+            own[1].append(min(count, 255))
+    ordered = sorted((term_hash(term), term) for term in postings)
+    texts = [encoded(term) for _, term in ordered]
+    return Terms(
+        hashes=np.array([number for number, _ in ordered], np.uint64),
+        starts=starts_of(np.array([len(postings[term][0]) for _, term in ordered], np.int64)),
+        text_starts=starts_of(np.array([len(text) for text in texts], np.int64)),
+        rows=np.array([place for _, term in ordered for place in postings[term][0]], np.uint16),
+        counts=np.array([count for _, term in ordered for count in postings[term][1]], np.uint8),
+        texts=np.frombuffer(b"".join(texts), np.uint8),
+    )
+
+
+def only(terms: Terms, keep: Bool) -> Terms:
+    """The terms of some rows (n,) alone; a term that only others hold is gone with its text."""
+    kept = keep[terms.rows]
+    held = np.add.reduceat(kept, terms.starts[:-1], dtype=np.int64) if len(terms.hashes) else np.zeros(0, np.int64)
+    left = np.flatnonzero(held)
+    sizes = _sizes(terms.text_starts)[left]
+    places = np.cumsum(keep) - 1
+    return Terms(
+        hashes=terms.hashes[left],
+        starts=starts_of(held[left]),
+        text_starts=starts_of(sizes),
+        rows=places[terms.rows[kept]].astype(np.uint16),
+        counts=terms.counts[kept],
+        texts=terms.texts[ranges(terms.text_starts[left].astype(np.int64), sizes)],
+    )
+
+
+def joined(parts: Sequence[tuple[Terms, int]]) -> Terms:
+    """The terms of several runs of rows, one after the other; each with how many rows it has."""
+    if len(parts) == 1:
+        return parts[0][0]
+    hashes = np.concatenate([terms.hashes for terms, _ in parts])
+    order = np.argsort(hashes, kind="stable")  # a term's postings follow each other as the runs do
+    hashes = hashes[order]
+    new = np.ones(len(hashes), bool)
+    new[1:] = hashes[1:] != hashes[:-1]
+    first = np.flatnonzero(new)
+
+    sizes = np.concatenate([_sizes(terms.starts) for terms, _ in parts])[order]
+    begins = _begins(terms.starts for terms, _ in parts)[order]
+    text_sizes = np.concatenate([_sizes(terms.text_starts) for terms, _ in parts])[order][first]
+    text_begins = _begins(terms.text_starts for terms, _ in parts)[order][first]
+
+    before = np.cumsum([0, *(size for _, size in parts)])
+    rows = np.concatenate([terms.rows + np.uint16(at) for (terms, _), at in zip(parts, before[:-1], strict=True)])
+    postings = ranges(begins, sizes)
+    return Terms(
+        hashes=hashes[first],
+        starts=starts_of(np.add.reduceat(sizes, first) if len(first) else sizes),
+        text_starts=starts_of(text_sizes),
+        rows=rows[postings],
+        counts=np.concatenate([terms.counts for terms, _ in parts])[postings],
+        texts=np.concatenate([terms.texts for terms, _ in parts])[ranges(text_begins, text_sizes)],
+    )
+
+
+def _sizes(starts: NDArray[np.uint32]) -> Int:
+    return starts[1:].astype(np.int64) - starts[:-1]
+
+
+def _begins(starts: Iterable[NDArray[np.uint32]]) -> Int:
+    """Where each term's items begin when the arrays stand one after the other."""
+    found, before = [], 0
+    for own in starts:
+        found.append(own[:-1].astype(np.int64) + before)
+        before += int(own[-1])
+    return np.concatenate(found)
+
+
+def starts_of(sizes: Int) -> NDArray[np.uint32]:
+    """Where each of some runs begins (n + 1,), by their sizes (n,)."""
+    starts = np.zeros(len(sizes) + 1, np.uint32)
+    np.cumsum(sizes, out=starts[1:])
+    return starts
+
+
+def ranges(begins: Int, sizes: Int) -> Int:
+    """The numbers of several ranges, one after the other."""
+    ends = np.cumsum(sizes)
+    if not len(ends):
+        return np.zeros(0, np.int64)
+    return np.asarray(np.arange(ends[-1]) + np.repeat(begins - (ends - sizes), sizes), np.int64)

@@ -1,0 +1,158 @@
+"""BM25 over a snapshot: the query terms in every block, their weights, and scores that are known for all rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.store.index.numeric import bm25
+from recollect.store.index.snapshot import Part, Snapshot
+from recollect.store.index.terms import term_hashes
+from recollect.store.passages import Bool, Float, Int
+
+#: k1 and b of BM25: of what is ranked, and of what chooses candidates among the words of people.
+WIDE, NARROW = (2.0, 1.0), (0.9, 0.4)
+
+_Found = tuple[Int, Float]  # the living rows of a block that hold a term, and how often
+
+
+@dataclass(frozen=True)
+class Scores:
+    """A number for every row of a snapshot: block by block, None where it is 0 for the whole block."""
+
+    blocks: Sequence[Float | None]
+    mean: float
+    deviation: float
+
+    def z(self, place: int, rows: Int) -> Float:
+        """Of some rows of a block, in standard deviations from the mean of all living rows."""
+        own = self.blocks[place]
+        values = np.zeros(len(rows), np.float32) if own is None else own[rows]
+        return np.asarray((values - np.float32(self.mean)) / np.float32(self.deviation + 1e-6), np.float32)
+
+    def all(self, place: int) -> Float | np.float32:
+        """Of all rows of a block; one number where it is the same for all."""
+        own = self.blocks[place]
+        values = np.float32(0.0) if own is None else own
+        return (values - np.float32(self.mean)) / np.float32(self.deviation + 1e-6)
+
+    def at(self, snapshot: Snapshot, at: Int) -> Float:
+        """The same by ascending positions."""
+        found = np.empty(len(at), np.float32)
+        for place, _, own, rows in snapshot.split(at):
+            found[own] = self.z(place, rows)
+        return found
+
+
+class Words:
+    """The words of a query, in groups of alternatives with weights, as a snapshot holds them."""
+
+    def __init__(self, snapshot: Snapshot, groups: Sequence[Sequence[tuple[str, float]]]) -> None:
+        self._snapshot = snapshot
+        self._weights = [weight for group in groups for _, weight in group]
+        self._ends = np.cumsum([0, *(len(group) for group in groups)]).tolist()
+        hashes = term_hashes(term for group in groups for term, _ in group)
+        self._found = [_found(part, hashes) for part in snapshot.parts]
+        self._frequencies = [sum(len(own[0]) for own in of if own) for of in zip(*self._found, strict=True)]
+        self._frequencies = self._frequencies or [0] * len(self._weights)
+
+    @cached_property
+    def frequencies(self) -> NDArray[np.int64]:
+        """In how many passages each group's most frequent alternative stands."""
+        return np.array([max(self._frequencies[a:b], default=0) for a, b in self._groups()], np.int64)
+
+    @cached_property
+    def idf(self) -> Float:
+        """The inverse document frequency of each group: of its rarest alternative."""
+        return np.array([max(self._idf[a:b], default=0.0) for a, b in self._groups()], np.float32)
+
+    @cached_property
+    def _idf(self) -> list[float]:
+        living = self._snapshot.living
+        return [float(np.log(1 + (living - count + 0.5) / (count + 0.5))) for count in self._frequencies]
+
+    def scores(self) -> tuple[Scores, Scores]:
+        """BM25 of every living row, with WIDE and with NARROW parameters."""
+        mean_length, living = self._snapshot.statistics.mean_length, self._snapshot.living
+        wide, narrow = [], []
+        sums = np.zeros((2, 2))
+        for part, found in zip(self._snapshot.parts, self._found, strict=True):
+            totals = self._totals(part, found, mean_length)
+            wide.append(None if totals is None else totals[0])
+            narrow.append(None if totals is None else totals[1])
+            if totals is not None:
+                for row, total in enumerate(totals):
+                    sums[row] += total.sum(), (total * total).sum()
+        return tuple(  # type: ignore[return-value]
+            Scores(blocks, *_spread(own[0], own[1], living)) for blocks, own in zip((wide, narrow), sums, strict=True)
+        )
+
+    def holds(self, at: Int) -> Float:
+        """How much of each group rows at ascending positions (n,) hold: the weight of the alternative, (n, groups)."""
+        held = np.zeros((len(at), len(self._ends) - 1), np.float32)
+        for place, _, own, rows in self._snapshot.split(at):
+            for group, (a, b) in enumerate(self._groups()):
+                for term in range(a, b):
+                    found = self._found[place][term]
+                    if found is not None:
+                        there = _among(found[0], rows) * np.float32(self._weights[term])
+                        np.maximum(held[own, group], there, out=held[own, group])
+        return held
+
+    def _groups(self) -> list[tuple[int, int]]:
+        return list(zip(self._ends[:-1], self._ends[1:], strict=True))
+
+    def _totals(self, part: Part, found: Sequence[_Found | None], mean_length: float) -> tuple[Float, Float] | None:
+        if not any(found):
+            return None
+        totals = np.zeros(part.block.size, np.float32), np.zeros(part.block.size, np.float32)
+        for a, b in self._groups():
+            scored = [self._scored(part, own, term, mean_length) for term in range(a, b) if (own := found[term])]
+            if len(scored) == 1:
+                rows, *values = scored[0]
+                for total, value in zip(totals, values, strict=True):
+                    total[rows] += value
+            elif scored:
+                for which, total in enumerate(totals):
+                    best = np.zeros(part.block.size, np.float32)
+                    for rows, *values in scored:
+                        best[rows] = np.maximum(best[rows], values[which])
+                    total += best
+        return totals
+
+    def _scored(self, part: Part, found: _Found, term: int, mean_length: float) -> tuple[Int, Float, Float]:
+        rows, counts = found
+        weight = self._weights[term] * self._idf[term]
+        lengths = part.block.lengths[rows] / mean_length
+        return rows, weight * bm25(counts, lengths, *WIDE), weight * bm25(counts, lengths, *NARROW)
+
+
+def _found(part: Part, hashes: NDArray[np.uint64]) -> list[_Found | None]:
+    terms = part.block.terms
+    found: list[_Found | None] = []
+    for start, end in terms.find(hashes):
+        if start == end:
+            found.append(None)
+            continue
+        rows, counts = terms.rows[start:end].astype(np.int64), terms.counts[start:end].astype(np.float32)
+        if part.alive is not None:
+            living = part.alive[rows]
+            rows, counts = rows[living], counts[living]
+        found.append((rows, counts) if len(rows) else None)
+    return found
+
+
+def _among(rows: Int, wanted: Int) -> Bool:
+    """Which of the wanted rows are among these, which ascend."""
+    at = np.minimum(np.searchsorted(rows, wanted), len(rows) - 1)
+    return np.asarray(rows[at] == wanted)
+
+
+def _spread(total: float, squares: float, count: int) -> tuple[float, float]:
+    """Mean and standard deviation from sums."""
+    mean = total / count if count else 0.0
+    return mean, float(np.sqrt(max(squares / count - mean * mean, 0.0))) if count else 0.0

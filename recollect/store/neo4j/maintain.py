@@ -1,0 +1,184 @@
+"""Upkeep in short transactions: sealing tails into segments, writing segments anew without the dead, sweeping.
+
+A user's write does none of it. Each step looks first for what there is to do, so that it goes on wherever another
+process, or a kill, has left off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, LiteralString
+
+import orjson
+
+from recollect.store.index.columns import SEGMENT_ROWS, SETTLED_ROWS
+from recollect.store.index.segment import seal, without
+from recollect.store.index.source import SegmentMark, TailRow
+from recollect.store.neo4j.writing import Generation, Writing
+
+TAIL = """
+MATCH (p:Passage) WHERE p.space = $space AND p.partition = $partition AND p.tail > $after
+RETURN p.tail AS number, p.columns AS columns, p.vector AS vector, p.terms AS terms
+ORDER BY p.space, p.partition, p.tail LIMIT $limit
+"""
+TAIL_SIZE = """
+MATCH (p:Passage) WHERE p.space = $space AND p.partition = $partition AND p.tail > 0 RETURN count(*) AS size
+"""
+ADD_SEGMENT = """
+CREATE (:IndexSegment {space: $space, partition: $partition, first: $first, last: $last, size: $size,
+    checksum: $checksum, data: $data})
+"""
+SEALED = """
+UNWIND $rows AS number MATCH (p:Passage {space: $space, number: number})
+SET p.tail = NULL, p.columns = NULL, p.vector = NULL, p.terms = NULL
+"""
+DEATHS = """
+MATCH (d:Death) WHERE d.space = $space AND d.partition = $partition AND d.place > 0
+RETURN d.number AS number, d.number <= $sealed AS in_segment
+"""
+CLEAR_DEATHS = """
+MATCH (d:Death) WHERE d.space = $space AND d.partition = $partition AND d.place > 0
+  AND (d.number > $sealed OR any(run IN $rows WHERE run[0] <= d.number <= run[1]))
+DELETE d
+"""
+HOLDING = """
+UNWIND $rows AS number
+MATCH (s:IndexSegment) WHERE s.space = $space AND s.partition = $partition AND s.first <= number AND s.last >= number
+RETURN s.first AS first, collect(number) AS numbers ORDER BY first
+"""
+SEGMENT = """
+MATCH (s:IndexSegment {space: $space, partition: $partition, first: $first}) RETURN s.last AS last, s.data AS data
+"""
+DROP_SEGMENT = "MATCH (s:IndexSegment {space: $space, partition: $partition, first: $first}) DELETE s"
+GARBAGE = """
+MATCH (g:Generation) WHERE g.namespace = $ns AND g.number > 0 AND g.state = 'garbage'
+RETURN g.space AS space ORDER BY space LIMIT 1
+"""
+SWEEP_PASSAGES = """
+MATCH (p:Passage) WHERE p.space = $space AND p.number > 0 WITH p LIMIT $limit DELETE p RETURN count(*) AS gone
+"""
+SWEEP_QUALITY = """
+MATCH (q:Quality) WHERE q.space = $space AND q.number > 0 WITH q LIMIT $limit DELETE q RETURN count(*) AS gone
+"""
+SWEEP_DEATHS = """
+MATCH (d:Death) WHERE d.space = $space AND d.owner_id IS NOT NULL WITH d LIMIT $limit DELETE d RETURN count(*) AS gone
+"""
+SWEEP_TODO = """
+MATCH (t:Todo) WHERE t.space = $space AND t.owner_id IS NOT NULL WITH t LIMIT $limit DELETE t RETURN count(*) AS gone
+"""
+SWEEP_SPEAKERS = """
+MATCH (s:Speaker) WHERE s.space = $space AND s.key IS NOT NULL WITH s LIMIT $limit DELETE s RETURN count(*) AS gone
+"""
+SWEEP_SEGMENTS = """
+MATCH (s:IndexSegment) WHERE s.space = $space AND s.partition IS NOT NULL AND s.first IS NOT NULL
+WITH s LIMIT 20 DELETE s RETURN count(*) AS gone
+"""
+SWEEP_PIECES = "MATCH (k:PieceCount {space: $space}) DELETE k RETURN count(*) AS gone"
+SWEEP_PARTITIONS = """
+MATCH (x:Partition) WHERE x.space = $space AND x.partition IS NOT NULL DELETE x RETURN count(*) AS gone
+"""
+SWEEP_GENERATION = "MATCH (g:Generation {space: $space}) DELETE g"
+
+#: In the order in which they go; the generation's own node is the last, so that what is left is always known.
+SWEEPS: tuple[LiteralString, ...] = (
+    SWEEP_SEGMENTS, SWEEP_PASSAGES, SWEEP_QUALITY, SWEEP_DEATHS, SWEEP_TODO, SWEEP_SPEAKERS, SWEEP_PIECES,
+    SWEEP_PARTITIONS,
+)  # fmt: skip
+
+_SWEPT = 2000  # nodes a transaction
+_REWRITTEN = 8  # segments a transaction
+_FEW_DEATHS = 1000  # a log of so many deaths is no burden
+
+
+def step(writing: Writing) -> bool:
+    """Does one thing; False where there is nothing to do."""
+    return _sweep(writing) or _seal(writing) or _compact(writing)
+
+
+def segments_without(
+    writing: Writing, space: int, partition: int, numbers: Iterable[int], most: int | None = None
+) -> list[tuple[int, int]]:
+    """Writes the segments that hold these passages anew without them; returns the runs of numbers they stood for.
+
+    What is loaded elsewhere is void by that: the epoch is raised.
+    """
+    wanted = sorted(set(numbers))
+    by_first: dict[int, list[int]] = {}
+    for record in writing.put(HOLDING, wanted, space=space, partition=partition):
+        by_first.setdefault(record["first"], []).extend(record["numbers"])
+    runs = []
+    for first in sorted(by_first)[:most]:
+        where = {"space": space, "partition": partition, "first": first}
+        found = writing.tx.run(SEGMENT, where).single(strict=True)
+        runs.append((first, found["last"]))
+        writing.tx.run(DROP_SEGMENT, where).consume()
+        left = without(found["data"], by_first[first], f"{first} of partition {partition}")
+        if left is not None:
+            _add_segment(writing, space, partition, *left)
+    if runs:
+        writing.partition(space, partition).epoch += 1
+    return runs
+
+
+def _in_use(writing: Writing) -> Iterator[Generation]:
+    for generation in (writing.live, writing.building):
+        if generation is not None:
+            yield generation
+
+
+def _seal(writing: Writing) -> bool:
+    """The oldest rows of a tail that is long enough become a segment."""
+    for generation in _in_use(writing):
+        for partition, state in writing.partitions(generation.space).items():
+            where: dict[str, Any] = {"space": generation.space, "partition": partition}
+            if writing.tx.run(TAIL_SIZE, where).single(strict=True)["size"] < SETTLED_ROWS:
+                continue
+            rows = [tail_row(r) for r in writing.tx.run(TAIL, **where, after=0, limit=SEGMENT_ROWS)]
+            mark, data = seal(rows)
+            _add_segment(writing, generation.space, partition, mark, data)
+            writing.put(SEALED, [row.number for row in rows], space=generation.space)
+            state.sealed = mark.last
+            return True
+    return False
+
+
+def tail_row(record: Any) -> TailRow:
+    """A row of the tail, as it is stored."""
+    return TailRow(record["number"], record["columns"], record["vector"], orjson.loads(record["terms"]))
+
+
+def _add_segment(writing: Writing, space: int, partition: int, mark: SegmentMark, data: bytes) -> None:
+    first, last, size, checksum = mark
+    writing.tx.run(
+        ADD_SEGMENT, space=space, partition=partition, first=first, last=last, size=size, checksum=checksum, data=data
+    ).consume()
+
+
+def _compact(writing: Writing) -> bool:
+    """Where many rows have died, segments are written anew without them, and the log of these deaths is emptied."""
+    for generation in _in_use(writing):
+        for partition, state in writing.partitions(generation.space).items():
+            where: dict[str, Any] = {"space": generation.space, "partition": partition}
+            found = list(writing.tx.run(DEATHS, **where, sealed=state.sealed))
+            if len(found) < _FEW_DEATHS:
+                continue
+            dead = [record["number"] for record in found if record["in_segment"]]
+            runs = segments_without(writing, generation.space, partition, dead, _REWRITTEN)
+            if not runs:  # what died lay in the tail, or between segments
+                state.epoch += 1
+            rows, sealed = [list(run) for run in runs], state.sealed if runs else -1
+            writing.tx.run(CLEAR_DEATHS, **where, sealed=sealed, rows=rows).consume()
+            return True
+    return False
+
+
+def _sweep(writing: Writing) -> bool:
+    """A piece of a generation that was given up goes."""
+    found = writing.tx.run(GARBAGE, ns=writing.namespace).single()
+    if found is None:
+        return False
+    for statement in SWEEPS:
+        if writing.tx.run(statement, space=found["space"], limit=_SWEPT).single(strict=True)["gone"]:
+            return True
+    writing.tx.run(SWEEP_GENERATION, space=found["space"]).consume()
+    return True

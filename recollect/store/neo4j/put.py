@@ -1,0 +1,287 @@
+"""Putting records: whole, by id, so that a repeated write changes nothing. All records of a kind at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, LiteralString, TypeVar
+
+from recollect.errors import NotFound, StoreError
+from recollect.record import Chunk, Conversation, Document, Message, Node, NodeId, ToolCall, Turn
+from recollect.store.base import Stale
+from recollect.store.change import Change, Mark, Record
+from recollect.store.neo4j import relations
+from recollect.store.neo4j.records import LABELS, own_label, properties
+from recollect.store.neo4j.writing import Known, Writing, labelled
+
+CREATE_CONVERSATIONS = "UNWIND $rows AS r CREATE (n:Node:Conversation:Session) SET n = r.values, n.namespace = $ns"
+CREATE_MESSAGES = "UNWIND $rows AS r CREATE (n:Node:Message) SET n = r.values, n.namespace = $ns"
+CREATE_CALLS = "UNWIND $rows AS r CREATE (n:Node:ToolCall) SET n = r.values, n.namespace = $ns"
+CREATE_TURNS = "UNWIND $rows AS r CREATE (n:Node:Turn) SET n = r.values, n.namespace = $ns"
+CREATE_CHUNKS = "UNWIND $rows AS r CREATE (n:Node:Chunk) SET n = r.values, n.namespace = $ns"
+CREATE_DOCUMENTS = "UNWIND $rows AS r CREATE (n:Node:Document) SET n = r.values, n.namespace = $ns"
+CREATE_DERIVED = "UNWIND $rows AS r CREATE (n:Node:Derived:$(r.label)) SET n = r.values, n.namespace = $ns"
+REPLACE = "UNWIND $rows AS r MATCH (n:Node {namespace: $ns, id: r.id}) SET n += r.values"
+CHUNKS_OF = """
+UNWIND $rows AS id MATCH (k:Chunk) WHERE k.namespace = $ns AND k.parent_id = id RETURN k.id AS id
+"""
+DELETE = "UNWIND $rows AS id MATCH (n:Node {namespace: $ns, id: id}) DETACH DELETE n"
+RAISE = """
+UNWIND $rows AS r MATCH (n:Node {namespace: $ns, id: r.id})
+SET n.revision = coalesce(n.revision, 0) + 1, n.digest = r.digest
+"""
+MARK_DELETED = """
+UNWIND $rows AS id MATCH (n:Node {namespace: $ns, id: id}) SET n.deleted = $deleted
+"""
+MARK_ACTIVE = "UNWIND $rows AS id MATCH (n:Node {namespace: $ns, id: id}) SET n.active = $active"
+MARK_STATE = "UNWIND $rows AS id MATCH (n:Node {namespace: $ns, id: id}) SET n.state = $state"
+CALLS_OF = """
+UNWIND $rows AS id MATCH (:Message&Node {namespace: $ns, id: id})<-[:CALLED_BY]-(t:ToolCall) RETURN t.id AS id
+"""
+
+_CREATE: Mapping[type[Any], LiteralString] = {
+    Conversation: CREATE_CONVERSATIONS,
+    Message: CREATE_MESSAGES,
+    ToolCall: CREATE_CALLS,
+    Turn: CREATE_TURNS,
+    Chunk: CREATE_CHUNKS,
+    Document: CREATE_DOCUMENTS,
+    Node: CREATE_DERIVED,
+}
+_NUMBERED = (Conversation, Message, Document, Node)
+_REVISED = (Conversation, Document, Node)
+
+R = TypeVar("R", Conversation, Message, ToolCall, Turn, Chunk, Document, Node)
+
+
+@dataclass(slots=True)
+class Putting:
+    """What the records of one change do to the graph."""
+
+    writing: Writing
+    change: Change
+    touched: dict[NodeId, None] = field(default_factory=dict)  # whose revision is raised
+    silenced: dict[NodeId, None] = field(default_factory=dict)  # owners whose passages go
+
+    def compare(self) -> None:
+        """Looks up everything that the change speaks of. Raises Stale."""
+        self._look()
+        self._refuse_stale()
+
+    def run(self) -> None:
+        """Puts, marks, raises revisions. Raises NotFound, StoreError."""
+        change = self.change
+        kept = [self._without_words(record) for record in change.put if not self._is_forgotten(record)]
+        for record in change.put:
+            self._touch(record)
+        self.touched.update((node_id, None) for node_id in change.digests if self.writing.known(node_id) is not None)
+        made = [node_id for kind in _CREATE for node_id in self._put(kind, kept)]
+        self._link(kept, frozenset(made))
+        relations.draw_waiting(self.writing, made)
+        for mark in change.mark:
+            self._mark(mark)
+        calls = self.writing.put(CALLS_OF, list(self.silenced))
+        self.silenced.update((record["id"], None) for record in calls)
+        self._raise()
+
+    # --- before anything is written ---------------------------------------------------------------------------------
+    def _look(self) -> None:
+        change = self.change
+        ids: dict[NodeId, None] = dict.fromkeys([*change.expect, *change.digests])
+        for record in change.put:
+            ids[record.id] = None
+            if isinstance(record, Message | ToolCall | Turn):
+                ids[record.conversation_id] = None
+            if isinstance(record, ToolCall):
+                ids[record.message_id] = None
+            if isinstance(record, Chunk):
+                ids[record.parent_id] = None
+            if isinstance(record, Turn) and _has_words(record):
+                ids.update(dict.fromkeys([record.query_id, *record.response_ids]))
+        for mark in change.mark:
+            ids.update(dict.fromkeys(mark.ids))
+        self.writing.know(ids)
+        self.writing.know(
+            known.conversation_id
+            for node_id in ids
+            if (known := self.writing.known(node_id)) is not None and known.conversation_id is not None
+        )
+
+    def _refuse_stale(self) -> None:
+        stale = []
+        for node_id, expected in self.change.expect.items():
+            known = self.writing.known(node_id)
+            if ((known.revision or 0) if known else 0) != expected:
+                stale.append(node_id)
+        if stale:
+            raise Stale(stale)
+
+    def _is_forgotten(self, record: Record) -> bool:
+        """Whether this was erased, or belongs to something that was, and shall stay so."""
+        if self.change.revive:
+            return False
+        owners: tuple[NodeId, ...] = (record.id,)
+        if isinstance(record, Message | ToolCall | Turn):
+            owners += (record.conversation_id,)
+        if isinstance(record, ToolCall):
+            owners += (record.message_id,)
+        if isinstance(record, Chunk):
+            owners += (record.parent_id,)
+        return any(known.erased for owner in owners if (known := self.writing.known(owner)) is not None)
+
+    def _without_words(self, record: Record) -> Record:
+        """A turn says nothing of messages that were erased; everything else is as it was given."""
+        if not isinstance(record, Turn) or self.change.revive or not _has_words(record):
+            return record
+        messages = (self.writing.known(node_id) for node_id in (record.query_id, *record.response_ids))
+        if not any(known is not None and known.erased for known in messages):
+            return record
+        return replace(record, resolved_query=None, entities=(), source_chunk_ids=())
+
+    def _touch(self, record: Record) -> None:
+        if isinstance(record, Message | ToolCall | Turn):
+            self.touched[record.conversation_id] = None
+        elif isinstance(record, Chunk):
+            self._touch_known(record.parent_id)
+        elif isinstance(record, Conversation) or not self._is_forgotten(record):
+            self.touched[record.id] = None
+
+    def _touch_known(self, id: NodeId) -> None:
+        known = self.writing.known(id)
+        if known is not None:
+            revised = known.labels & {"Conversation", "Document", "Derived"}
+            self.touched[id if revised else known.conversation_id or id] = None
+
+    # --- records ----------------------------------------------------------------------------------------------------
+    def _put(self, kind: type[R], records: Sequence[Record]) -> list[NodeId]:
+        """Puts the records of a kind; returns those that are new."""
+        own: dict[NodeId, R] = {record.id: record for record in records if isinstance(record, kind)}
+        if not own:
+            return []
+        known = {
+            node_id: labelled(there, LABELS[kind])
+            for node_id in own
+            if (there := self.writing.known(node_id)) is not None
+        }
+        for node_id, there in known.items():
+            self._replaced(own[node_id], there)
+        self.writing.put(REPLACE, [{"id": node_id, "values": properties(own[node_id])} for node_id in known])
+        fresh = [record for node_id, record in own.items() if node_id not in known]
+        numbers = self.writing.numbers(len(fresh)) if kind in _NUMBERED else None
+        rows = []
+        for at, record in enumerate(fresh):
+            values = properties(record)
+            if numbers is not None:
+                values["number"] = numbers[at]
+            rows.append({"values": values, "label": own_label(record.kind) if isinstance(record, Node) else None})
+            self._made(record, values.get("number"))
+        self.writing.put(_CREATE[kind], rows)
+        return [record.id for record in fresh]
+
+    def _made(self, record: Record, number: int | None) -> None:
+        """Keeps what is new. Raises StoreError for a message without a conversation."""
+        conversation_id = getattr(record, "conversation_id", None)
+        if isinstance(record, Message | ToolCall | Turn) and self.writing.known(record.conversation_id) is None:
+            raise StoreError(f"There is no conversation {conversation_id} for {record.id}.")
+        self.writing.learn(
+            Known(
+                record.id,
+                frozenset(["Node", LABELS[type(record)]]),
+                number,
+                conversation_id,
+                getattr(record, "message_id", None),
+                getattr(record, "parent_id", None),
+                getattr(record, "position", None),
+                deleted=getattr(record, "deleted", False),
+                erased=getattr(record, "erased", False),
+                fresh=True,
+            )
+        )
+
+    def _replaced(self, record: Record, there: Known) -> None:
+        """Looks at what a record replaces. Raises StoreError where it would move a message."""
+        if isinstance(record, Message) and (record.conversation_id, record.position) != (
+            there.conversation_id,
+            there.position,
+        ):
+            raise StoreError(
+                f"Message {record.id} stands at position {there.position} of conversation {there.conversation_id},"
+                f" and cannot be moved to position {record.position} of {record.conversation_id}."
+            )
+        if isinstance(record, Node):
+            labelled(there, own_label(record.kind))
+        gone = bool(getattr(record, "deleted", False) or getattr(record, "erased", False))
+        if gone:
+            self.silenced[record.id] = None
+        self.writing.change(
+            record.id,
+            deleted=getattr(record, "deleted", False),
+            erased=getattr(record, "erased", False),
+            message_id=getattr(record, "message_id", None),
+        )
+
+    def _link(self, kept: Sequence[Record], made: frozenset[NodeId]) -> None:
+        """Draws what the fields of the records say, and removes the chunks that their owners have no more."""
+        messages = [r for r in kept if isinstance(r, Message) and r.parent_id is not None]
+        before = {r.id: r for r in kept if isinstance(r, Message) and r.id not in made}
+        moved = [node_id for node_id, r in before.items() if self._parent_of(node_id) != r.parent_id]
+        linked = [r for r in messages if r.id in made or r.id in moved]
+        relations.link_replies(self.writing, [(r.id, r.parent_id) for r in linked if r.parent_id], moved)
+        for node_id in moved:
+            self.writing.change(node_id, parent_id=before[node_id].parent_id)
+        calls = [r for r in kept if isinstance(r, ToolCall)]
+        relations.link_calls(self.writing, calls, [call.id for call in calls if call.id not in made])
+        turns = [r for r in kept if isinstance(r, Turn)]
+        old = {turn.conversation_id for turn in turns} - made
+        relations.link_turns(self.writing, turns, [turn.id for turn in turns if turn.id not in made], old)
+        chunks = {r.id: r for r in kept if isinstance(r, Chunk)}
+        self._drop_chunks(
+            [r.id for r in kept if isinstance(r, Message | ToolCall | Document) and r.id not in made], chunks
+        )
+        self.writing.put(relations.LINK_CHUNKS, [{"id": k.id, "parent_id": k.parent_id} for k in chunks.values()])
+
+    def _parent_of(self, id: NodeId) -> NodeId | None:
+        known = self.writing.known(id)
+        return known.parent_id if known else None
+
+    def _drop_chunks(self, parents: Sequence[NodeId], chunks: Mapping[NodeId, Chunk]) -> None:
+        gone = [record["id"] for record in self.writing.put(CHUNKS_OF, parents) if record["id"] not in chunks]
+        self.writing.put(relations.DETACH, gone)
+        self.writing.put(DELETE, gone)
+
+    # --- marks and revisions ----------------------------------------------------------------------------------------
+    def _mark(self, mark: Mark) -> None:
+        of: dict[str, list[NodeId]] = {"Message": [], "Conversation": [], "Derived": []}
+        for node_id in dict.fromkeys(mark.ids):
+            known = self.writing.known(node_id)
+            label = next((label for label in of if known is not None and label in known.labels), None)
+            if label is None:
+                raise NotFound(f"There is no message or node {node_id}.", hint="recollect search finds messages.")
+            of[label].append(node_id)
+            self._touch_known(node_id)
+        if mark.deleted is not None:
+            self._mark_deleted([*of["Message"], *of["Conversation"]], mark.deleted)
+        if mark.active is not None:
+            self.writing.put(MARK_ACTIVE, of["Message"], active=mark.active)
+        if mark.state is not None:
+            self.writing.put(MARK_STATE, of["Derived"], state=mark.state)
+
+    def _mark_deleted(self, ids: Sequence[NodeId], deleted: bool) -> None:
+        """What is erased stays deleted."""
+        known = [there for node_id in ids if (there := self.writing.known(node_id)) is not None]
+        living = [there.id for there in known if not there.erased]
+        self.writing.put(MARK_DELETED, living, deleted=deleted)
+        for node_id in living:
+            self.writing.change(node_id, deleted=deleted)
+        if deleted:
+            self.silenced.update(dict.fromkeys(living))
+
+    def _raise(self) -> None:
+        digests = self.change.digests
+        rows = [{"id": node_id, "digest": digests.get(node_id)} for node_id in self.touched]
+        self.writing.put(RAISE, rows)
+
+
+def _has_words(turn: Turn) -> bool:
+    """Whether a turn says anything of its own about its messages."""
+    return bool(turn.resolved_query or turn.entities or turn.source_chunk_ids)

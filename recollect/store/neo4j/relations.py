@@ -1,0 +1,191 @@
+"""Relations: those that fields say, drawn as relationships, and edges that are written.
+
+A written edge is a relationship with a `name` where both its ends are there and its type can be drawn. Until then, and
+else, it is an `Edge` node: it may be written before its ends, or be about something that is no node.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from recollect.record import Edge, NodeId, ToolCall, Turn
+from recollect.store.change import EdgeKey
+from recollect.store.codec import pack
+from recollect.store.neo4j.writing import Writing
+
+#: Relations that fields say. A written edge of such a type stays apart from them, as a node.
+OF_FIELDS = ("REPLIES_TO", "CALLED_BY", "CHUNK_OF", "HAS_TURN", "NEXT_TURN", "HAS_QUERY", "HAS_RESPONSE")
+
+LINK_REPLIES = """
+UNWIND $rows AS r MATCH (m:Node {namespace: $ns, id: r.id}) MATCH (p:Message&Node {namespace: $ns, id: r.parent_id})
+CREATE (m)-[:REPLIES_TO]->(p)
+"""
+UNLINK_REPLIES = "UNWIND $rows AS id MATCH (m:Node {namespace: $ns, id: id})-[x:REPLIES_TO]->() DELETE x"
+LINK_CALLS = """
+UNWIND $rows AS r MATCH (t:Node {namespace: $ns, id: r.id}) MATCH (m:Message&Node {namespace: $ns, id: r.message_id})
+CREATE (t)-[:CALLED_BY]->(m)
+"""
+UNLINK_CALLS = "UNWIND $rows AS id MATCH (t:Node {namespace: $ns, id: id})-[x:CALLED_BY]->() DELETE x"
+LINK_CHUNKS = """
+UNWIND $rows AS r MATCH (k:Node {namespace: $ns, id: r.id}) MATCH (p:Node {namespace: $ns, id: r.parent_id})
+MERGE (k)-[:CHUNK_OF]->(p)
+"""
+UNLINK_TURNS = """
+UNWIND $rows AS id
+MATCH (t:Turn&Node {namespace: $ns, id: id})-[x:HAS_TURN|HAS_QUERY|HAS_RESPONSE|NEXT_TURN]-() DELETE x
+"""
+LINK_TURNS = """
+UNWIND $rows AS r MATCH (t:Node {namespace: $ns, id: r.id})
+MATCH (c:Conversation&Node {namespace: $ns, id: r.conversation_id}) CREATE (c)-[:HAS_TURN]->(t)
+"""
+LINK_NEXT = """
+UNWIND $rows AS r MATCH (a:Node {namespace: $ns, id: r.id}) MATCH (b:Node {namespace: $ns, id: r.next_id})
+MERGE (a)-[:NEXT_TURN]->(b)
+"""
+FIND_BESIDE = """
+UNWIND $rows AS r MATCH (t:Turn)
+WHERE t.namespace = $ns AND t.conversation_id = r.conversation_id AND t.position = r.position
+RETURN r.id AS id, r.position AS position, t.id AS beside
+"""
+LINK_QUERIES = """
+UNWIND $rows AS r MATCH (t:Node {namespace: $ns, id: r.id}) MATCH (m:Message&Node {namespace: $ns, id: r.message_id})
+SET m:Query CREATE (t)-[:HAS_QUERY]->(m)
+"""
+LINK_RESPONSES = """
+UNWIND $rows AS r MATCH (t:Node {namespace: $ns, id: r.id}) MATCH (m:Message&Node {namespace: $ns, id: r.message_id})
+SET m:Response CREATE (t)-[:HAS_RESPONSE]->(m)
+"""
+DRAW = """
+UNWIND $rows AS r
+MATCH (a:Node {namespace: $ns, id: r.source_id}) MATCH (b:Node {namespace: $ns, id: r.target_id})
+MERGE (a)-[x:$(r.type) {name: r.name}]->(b) SET x.properties = r.properties
+RETURN r.at AS at
+"""
+KEEP = """
+UNWIND $rows AS r
+MERGE (e:Edge {namespace: $ns, source_id: r.source_id, type: r.type, target_id: r.target_id, name: r.name})
+SET e.properties = r.properties, e.drawable = r.drawable
+"""
+WAITING = """
+UNWIND $rows AS id
+CALL (id) {
+    MATCH (e:Edge) WHERE e.namespace = $ns AND e.source_id = id AND e.type IS NOT NULL AND e.target_id IS NOT NULL
+      AND e.name IS NOT NULL RETURN e
+    UNION MATCH (e:Edge) WHERE e.namespace = $ns AND e.target_id = id RETURN e
+}
+WITH DISTINCT e WHERE e.drawable
+MATCH (:Node {namespace: $ns, id: e.source_id}) MATCH (:Node {namespace: $ns, id: e.target_id})
+RETURN e.source_id AS source_id, e.type AS type, e.target_id AS target_id, e.name AS name, e.properties AS properties
+"""
+CUT_KEPT = """
+UNWIND $rows AS r
+MATCH (e:Edge {namespace: $ns, source_id: r.source_id, type: r.type, target_id: r.target_id, name: r.name}) DELETE e
+"""
+CUT_DRAWN = """
+UNWIND $rows AS r
+MATCH (a:Node {namespace: $ns, id: r.source_id})-[x]->(b:Node {namespace: $ns, id: r.target_id})
+WHERE type(x) = r.type AND x.name = r.name DELETE x
+"""
+# Before a node goes: the edges that were written about it are kept, as before it came.
+DETACH = """
+UNWIND $rows AS id MATCH (n:Node {namespace: $ns, id: id})-[x]-() WHERE x.name IS NOT NULL
+WITH DISTINCT x
+MERGE (e:Edge {namespace: $ns, source_id: startNode(x).id, type: type(x), target_id: endNode(x).id, name: x.name})
+SET e.properties = x.properties, e.drawable = true
+"""
+# What is erased keeps no edges at all but those that fields say.
+CUT_ALL_DRAWN = """
+UNWIND $rows AS id MATCH (n:Node {namespace: $ns, id: id})-[x]-() WHERE x.name IS NOT NULL DELETE x
+"""
+CUT_ALL_KEPT = """
+UNWIND $rows AS id
+CALL (id) {
+    MATCH (e:Edge) WHERE e.namespace = $ns AND e.source_id = id AND e.type IS NOT NULL AND e.target_id IS NOT NULL
+      AND e.name IS NOT NULL RETURN e
+    UNION MATCH (e:Edge) WHERE e.namespace = $ns AND e.target_id = id RETURN e
+}
+WITH DISTINCT e DELETE e
+"""
+
+_DRAWABLE = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
+
+
+def link_replies(writing: Writing, rows: Sequence[tuple[NodeId, NodeId]], moved: Sequence[NodeId]) -> None:
+    """Draws the answers (message, parent); the `moved` had another parent before."""
+    writing.put(UNLINK_REPLIES, moved)
+    writing.put(LINK_REPLIES, [{"id": node_id, "parent_id": parent} for node_id, parent in rows])
+
+
+def link_calls(writing: Writing, calls: Sequence[ToolCall], known: Sequence[NodeId]) -> None:
+    """Draws which message each call belongs to; the `known` were there before."""
+    writing.put(UNLINK_CALLS, known)
+    writing.put(LINK_CALLS, [{"id": call.id, "message_id": call.message_id} for call in calls])
+
+
+def link_turns(writing: Writing, turns: Sequence[Turn], known: Sequence[NodeId], old: Iterable[NodeId]) -> None:
+    """Draws turns: to their conversation, to each other, to query and responses. `old`: conversations that were there
+    before, in which other turns may stand beside these.
+    """
+    writing.put(UNLINK_TURNS, known)
+    writing.put(LINK_TURNS, [{"id": turn.id, "conversation_id": turn.conversation_id} for turn in turns])
+    here = {(turn.conversation_id, turn.position): turn.id for turn in turns}
+    pairs = {(node_id, here[owner, at + 1]) for (owner, at), node_id in here.items() if (owner, at + 1) in here}
+    grown = frozenset(old)
+    sought = [
+        {"id": turn.id, "conversation_id": turn.conversation_id, "position": at}
+        for turn in turns
+        if turn.conversation_id in grown
+        for at in (turn.position - 1, turn.position + 1)
+        if at >= 0 and (turn.conversation_id, at) not in here
+    ]
+    position = {turn.id: turn.position for turn in turns}
+    for record in writing.put(FIND_BESIDE, sought):
+        ends = record["id"], record["beside"]
+        pairs.add(ends if record["position"] > position[record["id"]] else (ends[1], ends[0]))
+    writing.put(LINK_NEXT, [{"id": node_id, "next_id": beside} for node_id, beside in sorted(pairs)])
+    writing.put(LINK_QUERIES, [{"id": turn.id, "message_id": turn.query_id} for turn in turns])
+    writing.put(
+        LINK_RESPONSES, [{"id": turn.id, "message_id": node_id} for turn in turns for node_id in turn.response_ids]
+    )
+
+
+def put_edges(writing: Writing, edges: Iterable[Edge]) -> None:
+    """Writes edges; an equal one gets the new properties."""
+    rows = [
+        {
+            "at": at,
+            "source_id": edge.source_id,
+            "type": edge.type,
+            "target_id": edge.target_id,
+            "name": edge.name,
+            "properties": pack(dict(edge.properties)),
+            "drawable": edge.type not in OF_FIELDS and bool(_DRAWABLE.fullmatch(edge.type)),
+        }
+        for at, edge in enumerate({_key(edge): edge for edge in edges}.values())
+    ]
+    drawn = {record["at"] for record in writing.put(DRAW, [row for row in rows if row["drawable"]])}
+    writing.put(KEEP, [row for row in rows if row["at"] not in drawn])
+
+
+def draw_waiting(writing: Writing, ids: Sequence[NodeId]) -> None:
+    """Draws the edges that waited for these nodes."""
+    if not writing.waiting:
+        return
+    found = {
+        tuple(r[name] for name in ("source_id", "type", "target_id", "name")): r for r in writing.put(WAITING, ids)
+    }
+    rows = [{"at": at, **dict(record)} for at, record in enumerate(found.values())]
+    writing.put(DRAW, rows)
+    writing.put(CUT_KEPT, rows)
+
+
+def cut_edges(writing: Writing, keys: Iterable[EdgeKey]) -> None:
+    """Removes edges by their keys; one that is not there is no matter."""
+    rows = [{"source_id": a, "type": kind, "target_id": b, "name": name} for a, kind, b, name in keys]
+    writing.put(CUT_KEPT, rows)
+    writing.put(CUT_DRAWN, rows)
+
+
+def _key(edge: Edge) -> EdgeKey:
+    return edge.source_id, edge.type, edge.target_id, edge.name

@@ -1,0 +1,151 @@
+"""The rows of one partition for the shared index.
+
+Statements of a transaction see what others commit meanwhile. Rows and deaths that are newer than the state that was
+asked for are cut off by the index, which also asks for the state once more when it has read, in case rows were moved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import neo4j
+import numpy as np
+
+from recollect.record import Namespace, NodeId
+from recollect.store.base import IndexDamaged
+from recollect.store.index.source import IndexState, SegmentMark, TailRow
+from recollect.store.neo4j.maintain import SEGMENT, TAIL, tail_row
+from recollect.store.neo4j.passages import PIECES, scope
+from recollect.store.neo4j.records import key
+from recollect.store.passages import Int
+
+STATE = """
+MATCH (x:Partition {space: $space, partition: $partition})
+RETURN x.epoch AS epoch, x.last AS last, x.sealed AS sealed, x.deaths AS deaths, x.quality AS quality
+"""
+SEGMENTS = """
+MATCH (s:IndexSegment) WHERE s.space = $space AND s.partition = $partition AND s.first > 0
+RETURN s.first AS first, s.last AS last, s.size AS size, s.checksum AS checksum ORDER BY first
+"""
+DEATHS = """
+MATCH (d:Death) WHERE d.space = $space AND d.partition = $partition AND d.place > $after
+RETURN d.place AS place, d.number AS number ORDER BY place
+"""
+QUALITY = """
+MATCH (q:Quality) WHERE q.space = $space AND q.partition = $partition AND q.place > $after AND q.number >= $first
+RETURN q.place AS place, q.number AS number, q.vector AS vector ORDER BY place
+"""
+RUNS = """
+UNWIND $numbers AS number MATCH (p:Passage {space: $space, number: number}) WHERE p.runs IS NOT NULL
+RETURN number, p.runs AS runs
+"""
+CONVERSATIONS = """
+MATCH (c:Conversation) WHERE c.namespace = $ns AND c.id IS NOT NULL AND ($sources IS NULL OR c.source IN $sources)
+RETURN c.number AS number
+"""
+CONVERSATIONS_OF = """
+UNWIND $ids AS id MATCH (c:Conversation&Node {namespace: $ns, id: id}) WHERE $sources IS NULL OR c.source IN $sources
+RETURN c.number AS number
+"""
+# The space is in the query, as the word of a property of its own.
+HOLDING = """
+CALL db.index.fulltext.queryNodes('passage_words', $query) YIELD node WHERE node.space = $space
+RETURN collect(node.number) AS numbers
+"""
+SPEAKER = "MATCH (s:Speaker {space: $space, key: $key}) RETURN s.number AS number"
+
+_MOST_TAIL = (1 << 62) - 1
+
+
+def quoted(words: Sequence[str]) -> str:
+    """Words as one phrase for the full-text index: within quotes nothing is an operator but these two signs."""
+    return '"' + " ".join(word.replace("\\", "\\\\").replace('"', '\\"') for word in words) + '"'
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionSource:
+    """Implements `recollect.store.index.source.Source`."""
+
+    tx: neo4j.Transaction
+    namespace: Namespace
+    generation: int
+    space: int
+    partition: int
+
+    def state(self) -> IndexState:
+        """Where it stands."""
+        found = self.tx.run(STATE, space=self.space, partition=self.partition).single()
+        if found is None:
+            return IndexState(self.generation, 0, 0, 0, 0, 0)
+        return IndexState(
+            self.generation, found["epoch"], found["last"], found["sealed"], found["deaths"], found["quality"]
+        )
+
+    def segments(self) -> list[SegmentMark]:
+        """All segments, ascending."""
+        found = self.tx.run(SEGMENTS, space=self.space, partition=self.partition)
+        return [SegmentMark(r["first"], r["last"], r["size"], r["checksum"]) for r in found]
+
+    def segment(self, first: int) -> bytes:
+        """The data of a segment. Raises IndexDamaged where they are missing."""
+        found = self.tx.run(SEGMENT, space=self.space, partition=self.partition, first=first).single()
+        if found is None or not isinstance(found["data"], bytes | bytearray):
+            raise IndexDamaged(
+                f"Segment {first} of the search index is missing.", hint="Build it anew: recollect reindex"
+            )
+        return bytes(found["data"])
+
+    def tail(self, after: int) -> Iterator[TailRow]:
+        """The rows in no segment, ascending."""
+        where = {"space": self.space, "partition": self.partition, "after": after, "limit": _MOST_TAIL}
+        for r in self.tx.run(TAIL, where):
+            try:
+                yield tail_row(r)
+            except (ValueError, TypeError):
+                raise IndexDamaged(
+                    f"Passage {r['number']} of the search index cannot be read.",
+                    hint="Build it anew: recollect reindex",
+                ) from None
+
+    def deaths(self, after: int) -> Sequence[tuple[int, int]]:
+        """The log of deaths after a place in it."""
+        found = self.tx.run(DEATHS, space=self.space, partition=self.partition, after=after)
+        return [(r["place"], r["number"]) for r in found]
+
+    def quality(self, after: int, first: int = 0) -> Iterable[tuple[int, int, bytes]]:
+        """Quality vectors after a place in their log, of passages from a number on."""
+        where = {"space": self.space, "partition": self.partition, "after": after, "first": first}
+        return ((r["place"], r["number"], bytes(r["vector"])) for r in self.tx.run(QUALITY, where))
+
+    def runs(self, numbers: Sequence[int]) -> Sequence[tuple[int, bytes]]:
+        """The vectors of runs of sentences."""
+        wanted = [int(number) for number in numbers]
+        return [(r["number"], bytes(r["runs"])) for r in self.tx.run(RUNS, space=self.space, numbers=wanted)]
+
+    def pieces(self) -> tuple[int, bytes] | None:
+        """Counts of word pieces."""
+        found = self.tx.run(PIECES, space=self.space).single()
+        return (found["passages"], bytes(found["counts"])) if found else None
+
+    def conversations(self, sources: tuple[str, ...], ids: tuple[NodeId, ...] | None) -> Sequence[int]:
+        """Numbers of conversations by source and id."""
+        wanted = list(sources) or None
+        if ids is None:
+            found = self.tx.run(CONVERSATIONS, ns=self.namespace, sources=wanted)
+        else:
+            found = self.tx.run(CONVERSATIONS_OF, ns=self.namespace, sources=wanted, ids=list(dict.fromkeys(ids)))
+        return [r["number"] for r in found]
+
+    def holding(self, phrase: tuple[str, ...]) -> Int:
+        """Numbers of the living passages that hold a phrase, word by word."""
+        if not any(phrase):
+            return np.zeros(0, np.int64)
+        query = f'+scope:"{scope(self.space, self.partition)}" +words:{quoted(phrase)}'
+        found = self.tx.run(HOLDING, {"query": query, "space": self.space}).single(strict=True)
+        return np.sort(np.array(found["numbers"], np.int64))
+
+    def speaker(self, name: str) -> int:
+        """The number of a person; -1 for a stranger."""
+        found = self.tx.run(SPEAKER, space=self.space, key=key(name)).single()
+        return found["number"] if found else -1

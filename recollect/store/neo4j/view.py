@@ -1,0 +1,252 @@
+"""One view of a namespace: a transaction that reads. What it has read of a record once, it does not read again.
+
+Neo4j has no snapshots: a statement sees what others have committed by then. So records that were asked for by id, and
+where the search index stands, are kept as they were first read.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Hashable, Sequence
+from datetime import datetime
+from typing import Any, Literal, TypeVar
+
+import neo4j
+
+from recollect.record import Chunk, Edge, Message, Namespace, NodeId, Thread, to_microseconds
+from recollect.store.base import IndexDamaged, Vocabulary
+from recollect.store.change import Task
+from recollect.store.index.cache import IndexCache
+from recollect.store.index.candidates import candidates
+from recollect.store.index.snapshot import Snapshot
+from recollect.store.index.vocabulary import IndexVocabulary, spelled
+from recollect.store.neo4j import counts, edges, find, read, texts
+from recollect.store.neo4j.generations import TODO, TODO_SHOWN
+from recollect.store.neo4j.source import PartitionSource
+from recollect.store.neo4j.tasks import task_of
+from recollect.store.neo4j.writing import Generation
+from recollect.store.passages import CandidateQuery, Features, Partition, PassageText
+from recollect.store.results import Counts, End, IndexInfo, Page, R, Revision, Span, Where
+
+STATE = """
+OPTIONAL MATCH (s:Schema {name: 'recollect'})
+OPTIONAL MATCH (n:Namespace {name: $ns})
+OPTIONAL MATCH (live:Generation {space: n.live})
+OPTIONAL MATCH (building:Generation {space: n.building})
+RETURN s.version AS version, n.number AS number, properties(live) AS live, properties(building) AS building
+"""
+HAS_QUALITY = "RETURN EXISTS { MATCH (q:Quality) WHERE q.space = $space AND q.number > 0 } AS found"
+HAS_MESSAGES = """
+RETURN EXISTS { MATCH (m:Message) WHERE m.namespace = $ns AND m.conversation_id IS NOT NULL AND m.position >= 0
+    AND NOT m.deleted } AS found
+"""
+SPEAKERS = "MATCH (s:Speaker) WHERE s.space = $space AND s.key IS NOT NULL RETURN s.name AS name ORDER BY name"
+DUE_TASKS = """
+MATCH (t:Task) WHERE t.namespace = $ns AND t.state IN ['due', 'leased'] AND (t.state = 'due' OR t.ready <= $now)
+RETURN properties(t) AS task ORDER BY t.ready, t.number LIMIT $limit
+"""
+LEASED_TASKS = """
+MATCH (t:Task) WHERE t.namespace = $ns AND t.state = 'leased' AND t.ready > $now
+RETURN properties(t) AS task ORDER BY t.number LIMIT $limit
+"""
+DEAD_TASKS = """
+MATCH (t:Task) WHERE t.namespace = $ns AND t.state = 'dead' RETURN properties(t) AS task ORDER BY t.number LIMIT $limit
+"""
+
+_TASKS = {"due": DUE_TASKS, "leased": LEASED_TASKS, "dead": DEAD_TASKS}
+_NOWHERE = -1  # the number, and the space, of what holds nothing yet
+_KEPT = 10_000  # records
+
+T = TypeVar("T")
+
+
+class Neo4jView:
+    """Implements `recollect.store.base.View`."""
+
+    def __init__(
+        self,
+        tx: neo4j.Transaction,
+        state: neo4j.Record,
+        namespace: Namespace,
+        index: IndexCache,
+        clock: Callable[[], datetime],
+    ) -> None:
+        self._tx, self._ns, self._index, self._clock = tx, namespace, index, clock
+        self._number = _NOWHERE if state["number"] is None else int(state["number"])
+        self._live, self._building = Generation.of(state["live"]), Generation.of(state["building"])
+        self._space = self._live.space if self._live else _NOWHERE
+        self._kept: OrderedDict[Hashable, Any] = OrderedDict()
+        self._snapshots: dict[int, Snapshot] = {}
+
+    # --- the record ------------------------------------------------------------------------------------------------
+    def get(self, kind: type[R], ids: Sequence[NodeId]) -> list[R]:
+        """Those that are there, in the order asked for."""
+        if kind is Chunk:
+            return read.get(self._tx, self._ns, kind, ids)
+        missing = [node_id for node_id in dict.fromkeys(ids) if (kind, node_id) not in self._kept]
+        found: dict[NodeId, R] = {record.id: record for record in read.get(self._tx, self._ns, kind, missing)}
+        fresh = {node_id: found.get(node_id) for node_id in missing}
+        records = {node_id: fresh[node_id] if node_id in fresh else self._kept[kind, node_id] for node_id in ids}
+        for node_id, record in fresh.items():
+            self._keep((kind, node_id), record)
+        return [record for node_id in ids if (record := records[node_id]) is not None]
+
+    def find(self, kind: type[R], where: Where, *, after: str | None = None, limit: int = 100) -> Page[R]:
+        """A page of records."""
+        return find.find(self._tx, self._ns, kind, where, after, limit)
+
+    def revisions(self, ids: Sequence[NodeId]) -> dict[NodeId, Revision]:
+        """Of those that are there."""
+        missing = [node_id for node_id in dict.fromkeys(ids) if (Revision, node_id) not in self._kept]
+        found = read.revisions(self._tx, self._ns, missing) if missing else {}
+        fresh = {node_id: found.get(node_id) for node_id in missing}
+        known: dict[NodeId, Revision | None] = {
+            node_id: fresh[node_id] if node_id in fresh else self._kept[Revision, node_id] for node_id in ids
+        }
+        for node_id, revision in fresh.items():
+            self._keep((Revision, node_id), revision)
+        return {node_id: revision for node_id, revision in known.items() if revision is not None}
+
+    def thread(self, id: NodeId) -> Thread | None:
+        """A conversation with everything in it."""
+        return read.thread(self._tx, self._ns, id)
+
+    def end(self, id: NodeId) -> End | None:
+        """The growing end of a conversation."""
+        return self._once((End, id), lambda: read.end(self._tx, self._ns, id))
+
+    def above(self, id: NodeId, most: int) -> list[Message]:
+        """What stands above a message, its parent first."""
+        return read.above(self._tx, self._ns, id, most)
+
+    def around(self, spans: Sequence[Span]) -> list[Message]:
+        """The messages at these positions."""
+        return read.around(self._tx, self._ns, spans)
+
+    def sizes(self, ids: Sequence[NodeId]) -> dict[NodeId, tuple[int, int]]:
+        """Numbers of messages: living, and all."""
+        return read.sizes(self._tx, self._ns, ids)
+
+    def named(self, text: str, limit: int = 5) -> list[NodeId]:
+        """Ids and source ids that are this, or ids that end so."""
+        return read.named(self._tx, self._ns, text, limit)
+
+    def edges(
+        self,
+        of: Sequence[NodeId] | None,
+        types: Collection[str] = (),
+        way: Literal["out", "in"] = "out",
+        limit: int = 10_000,
+    ) -> list[Edge]:
+        """The edges of a frontier, or all written ones."""
+        return edges.edges(self._tx, self._ns, of, types, way, limit)
+
+    def counts(self, of: Sequence[NodeId] | None = None) -> Counts:
+        """What is in the namespace."""
+        chosen = None if of is None else tuple(of)
+        return self._once(
+            (Counts, chosen), lambda: counts.counts(self._tx, self._ns, self._space, chosen, self._clock())
+        )
+
+    def tasks(self, state: Literal["due", "leased", "dead"], limit: int = 100) -> list[tuple[Task, str]]:
+        """Tasks with the reason of their last failure."""
+        now = to_microseconds(self._clock())
+        found = [r["task"] for r in self._tx.run(_TASKS[state], ns=self._ns, now=now, limit=limit)]
+        return [(task_of(task), task.get("why") or "") for task in found]
+
+    # --- the index -------------------------------------------------------------------------------------------------
+    def index(self) -> IndexInfo:
+        """Which generation search reads, and what is being built."""
+        live, building = self._live, self._building
+        todo = self._tx.run(TODO, space=building.space, limit=TODO_SHOWN) if building else ()
+        return IndexInfo(
+            generation=live.number if live else 0,
+            embedder=live.embedder if live else None,
+            quality=self._tx.run(HAS_QUALITY, space=self._space).single(strict=True)["found"],
+            building=building.number if building else None,
+            building_embedder=building.embedder if building else None,
+            built=building.built if building else None,
+            todo=tuple(r["id"] for r in todo),
+        )
+
+    def candidates(self, query: CandidateQuery) -> Features:
+        """The passages that may answer."""
+        if self._live is None and self._tx.run(HAS_MESSAGES, ns=self._ns).single(strict=True)["found"]:
+            raise IndexDamaged("The search index is not built yet.", hint="Build it: recollect reindex")
+        return candidates(self._snapshot(query.partition), self._source(query.partition), query)
+
+    def passages(self, numbers: Sequence[int], *, tokens: bool = False) -> list[PassageText]:
+        """Texts by number."""
+        return texts.passage_texts(self._tx, self._ns, self._space, numbers, tokens) if len(numbers) else []
+
+    def unembedded(self, limit: int) -> list[PassageText]:
+        """Said passages without quality vectors, newest first."""
+        return self.passages(texts.unembedded(self._tx, self._space, limit))
+
+    def scan(self, words: Sequence[str], limit: int) -> list[Message]:
+        """A slow search in the record itself."""
+        return read.scan(self._tx, self._ns, words, limit)
+
+    def vocabulary(self) -> Vocabulary:
+        """The words of the namespace."""
+        return Neo4jVocabulary(
+            lambda: self._snapshot(Partition.SAID),
+            lambda: [r["name"] for r in self._tx.run(SPEAKERS, space=self._space)],
+            self._as_written,
+        )
+
+    # --- inside ----------------------------------------------------------------------------------------------------
+    def _source(self, partition: int) -> PartitionSource:
+        generation = self._live.number if self._live else 0
+        return PartitionSource(self._tx, self._ns, generation, self._space, int(partition))
+
+    def _snapshot(self, partition: int) -> Snapshot:
+        """Of a partition, kept for the life of the view, so that it stays still."""
+        if partition not in self._snapshots:
+            self._snapshots[partition] = self._index.snapshot(self._number, int(partition), self._source(partition))
+        return self._snapshots[partition]
+
+    def _as_written(self, term: str) -> str:
+        """A term as a text writes it."""
+        numbers = self._snapshot(Partition.SAID).numbers(term, 1)
+        return spelled(term, (text.text for text in self.passages(numbers)))
+
+    def _once(self, key: Hashable, read_it: Callable[[], T]) -> T:
+        if key not in self._kept:
+            self._keep(key, read_it())
+        kept: T = self._kept[key]
+        return kept
+
+    def _keep(self, key: Hashable, value: object) -> None:
+        self._kept[key] = value
+        if len(self._kept) > _KEPT:
+            self._kept.popitem(last=False)
+
+
+class Neo4jVocabulary:
+    """Implements `recollect.store.base.Vocabulary`."""
+
+    def __init__(
+        self, said: Callable[[], Snapshot], names: Callable[[], list[str]], as_written: Callable[[str], str]
+    ) -> None:
+        self._said, self._names, self._as_written = said, names, as_written
+
+    def compounds(self, term: str, limit: int = 12) -> list[str]:
+        """Terms that begin or end with this one, most frequent first."""
+        return IndexVocabulary(self._said()).compounds(term, limit)
+
+    def nearest(self, word: str) -> str | None:
+        """The most frequent living word that is spelled nearly so."""
+        term = IndexVocabulary(self._said()).nearest(word)
+        return None if term is None else self._as_written(term)
+
+    def speakers(self) -> list[str]:
+        """The names of people who speak in messages that are not deleted."""
+        return self._names()
+
+    def years(self) -> list[int]:
+        """The years in which something was said; none while the index is damaged, which `candidates` tells."""
+        try:
+            return self._said().years()
+        except IndexDamaged:
+            return []

@@ -1,0 +1,84 @@
+"""What is in a namespace, counted by reading it. What is deleted or erased does not count."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+import apsw
+
+from recollect.record import NodeId, to_microseconds
+from recollect.store.results import Counts
+from recollect.store.sqlite.put import ids_json
+
+CHOSEN = "SELECT json_group_array(num) FROM conversation WHERE ns = ?1 AND id IN (SELECT value FROM json_each(?2))"
+# ?2: a JSON list of conversation numbers, NULL for all.
+CONVERSATIONS = """
+SELECT source, count(*) FROM conversation
+WHERE ns = ?1 AND NOT deleted AND (?2 IS NULL OR num IN (SELECT value FROM json_each(?2)))
+GROUP BY source ORDER BY count(*) DESC, source
+"""
+MESSAGES = """
+SELECT kind, count(*), sum(active), min(timestamp), max(timestamp) FROM message
+WHERE ns = ?1 AND NOT deleted AND (?2 IS NULL OR conversation IN (SELECT value FROM json_each(?2)))
+GROUP BY kind ORDER BY kind
+"""
+ATTACHMENTS = """
+SELECT count(*) FROM message m, json_each(m.parts) p
+WHERE m.ns = ?1 AND (?2 IS NULL OR m.conversation IN (SELECT value FROM json_each(?2)))
+  AND m.parts IS NOT NULL AND NOT m.deleted AND p.value ->> 'kind' != 'reasoning'
+"""
+TOOL_CALLS = """
+SELECT count(*) FROM tool_call t LEFT JOIN message m ON m.ns = t.ns AND m.id = t.message_id
+WHERE t.ns = ?1 AND (?2 IS NULL OR t.conversation IN (SELECT value FROM json_each(?2))) AND m.deleted IS NOT 1
+"""
+TURNS = """
+SELECT count(*) FROM turn t LEFT JOIN message m ON m.ns = t.ns AND m.id = t.query_id
+WHERE t.ns = ?1 AND (?2 IS NULL OR t.conversation IN (SELECT value FROM json_each(?2))) AND m.deleted IS NOT 1
+"""
+REST = """
+SELECT (SELECT count(*) FROM document WHERE ns = ?1 AND NOT erased), (SELECT count(*) FROM chunk WHERE ns = ?1)
+"""
+NODES = "SELECT kind, count(*) FROM node WHERE ns = ? AND state = 'live' AND NOT erased GROUP BY kind ORDER BY kind"
+PASSAGES = """
+SELECT count(*), coalesce(sum(p.partition = 0), 0) FROM generation g JOIN passage p ON p.gen = g.num
+WHERE g.ns = ? AND g.state = 'live'
+"""
+QUALITY = """
+SELECT count(*) FROM generation g JOIN quality_vector q ON q.gen = g.num AND q.partition = 0
+WHERE g.ns = ? AND g.state = 'live'
+"""
+TASKS = """
+SELECT CASE WHEN dead THEN 'dead' WHEN worker IS NOT NULL AND ready > ?2 THEN 'leased' ELSE 'due' END, count(*)
+FROM task WHERE ns = ?1 GROUP BY 1 ORDER BY 1
+"""
+
+
+def counts(connection: apsw.Connection, ns: int, of: Sequence[NodeId] | None, now: datetime) -> Counts:
+    """What is in the namespace, or in some of its conversations (documents, nodes, passages, tasks: always all)."""
+    chosen = None if of is None else connection.execute(CHOSEN, (ns, ids_json(of))).get
+    by_source: dict[str, int] = dict(connection.execute(CONVERSATIONS, (ns, chosen)).fetchall())
+    by_kind: Any = connection.execute(MESSAGES, (ns, chosen)).fetchall()
+    documents, chunks = connection.execute(REST, (ns,)).fetchone()
+    passages, said = connection.execute(PASSAGES, (ns,)).fetchone()
+    times = [t for row in by_kind for t in row[3:] if t is not None]
+    return Counts(
+        conversations=sum(by_source.values()),
+        messages=sum(row[1] for row in by_kind),
+        active=sum(row[2] for row in by_kind),
+        by_kind={row[0]: row[1] for row in by_kind},
+        by_source=by_source,
+        by_node=dict(connection.execute(NODES, (ns,)).fetchall()),
+        tool_calls=connection.execute(TOOL_CALLS, (ns, chosen)).get,
+        attachments=connection.execute(ATTACHMENTS, (ns, chosen)).get,
+        documents=documents,
+        turns=connection.execute(TURNS, (ns, chosen)).get,
+        chunks=chunks,
+        passages=passages,
+        said_passages=said,
+        quality=connection.execute(QUALITY, (ns,)).get,
+        tasks=dict(connection.execute(TASKS, (ns, to_microseconds(now))).fetchall()),
+        first=min(times, default=None),
+        last=max(times, default=None),
+    )

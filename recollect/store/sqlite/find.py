@@ -1,0 +1,232 @@
+"""Finding records page by page. A page begins after the last record of the one before, whatever was written meanwhile."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import apsw
+import orjson
+
+from recollect.errors import InvalidInput
+from recollect.record import Chunk, Conversation, Document, Message, Node, ToolCall, Turn
+from recollect.store.codec import decode
+from recollect.store.results import Page, R, Where
+from recollect.store.sqlite.put import ids_json
+
+# In all of them ?1 is the namespace, ?2 the limit, ?3 the id after which to go on; by time ?4 is the time of that one.
+# Without a time a record is older than all others.
+CONVERSATIONS_BY_ID = """
+SELECT c.id, c.source, c.source_id, c.title, c.created, c.updated, c.leaf_id, c.metadata, c.deleted, c.erased,
+    coalesce(c.updated, c.created, -9223372036854775808)
+FROM conversation c WHERE c.ns = ?1 AND c.id > ?3 AND ?4 = ?4
+  AND (?5 IS NULL OR c.source IN (SELECT value FROM json_each(?5))) AND (?6 = '' OR instr(fold(c.title), ?6))
+  AND (?7 IS NULL OR coalesce(c.updated, c.created) >= ?7) AND (?8 IS NULL OR coalesce(c.created, c.updated) < ?8)
+  AND (?9 IS NULL OR c.deleted = ?9)
+ORDER BY c.id LIMIT ?2
+"""
+CONVERSATIONS_NEWEST = """
+SELECT c.id, c.source, c.source_id, c.title, c.created, c.updated, c.leaf_id, c.metadata, c.deleted, c.erased,
+    coalesce(c.updated, c.created, -9223372036854775808)
+FROM conversation c
+WHERE c.ns = ?1 AND (coalesce(c.updated, c.created, -9223372036854775808), c.id) < (?4, ?3)
+  AND (?5 IS NULL OR c.source IN (SELECT value FROM json_each(?5))) AND (?6 = '' OR instr(fold(c.title), ?6))
+  AND (?7 IS NULL OR coalesce(c.updated, c.created) >= ?7) AND (?8 IS NULL OR coalesce(c.created, c.updated) < ?8)
+  AND (?9 IS NULL OR c.deleted = ?9)
+ORDER BY coalesce(c.updated, c.created, -9223372036854775808) DESC, c.id DESC LIMIT ?2
+"""
+DOCUMENTS_BY_ID = """
+SELECT d.id, d.source, d.title, d.content, d.source_id, d.created, d.metadata, d.versions, d.erased,
+    coalesce(d.created, -9223372036854775808)
+FROM document d WHERE d.ns = ?1 AND d.id > ?3 AND ?4 = ?4
+  AND (?5 IS NULL OR d.source IN (SELECT value FROM json_each(?5))) AND (?6 = '' OR instr(fold(d.title), ?6))
+  AND (?7 IS NULL OR d.created >= ?7) AND (?8 IS NULL OR d.created < ?8) AND (?9 IS NULL OR d.erased = ?9)
+ORDER BY d.id LIMIT ?2
+"""
+DOCUMENTS_NEWEST = """
+SELECT d.id, d.source, d.title, d.content, d.source_id, d.created, d.metadata, d.versions, d.erased,
+    coalesce(d.created, -9223372036854775808)
+FROM document d WHERE d.ns = ?1 AND (coalesce(d.created, -9223372036854775808), d.id) < (?4, ?3)
+  AND (?5 IS NULL OR d.source IN (SELECT value FROM json_each(?5))) AND (?6 = '' OR instr(fold(d.title), ?6))
+  AND (?7 IS NULL OR d.created >= ?7) AND (?8 IS NULL OR d.created < ?8) AND (?9 IS NULL OR d.erased = ?9)
+ORDER BY coalesce(d.created, -9223372036854775808) DESC, d.id DESC LIMIT ?2
+"""
+MESSAGES_BY_ID = """
+SELECT m.id, c.id, m.role, m.content, m.kind, m.speaker, m.timestamp, m.parent_id, m.source_id, m.position, m.active,
+    m.model, m.tokens, m.parts, m.metadata, m.versions, m.deleted, m.erased,
+    coalesce(m.timestamp, -9223372036854775808)
+FROM message m JOIN conversation c ON c.num = m.conversation
+WHERE m.ns = ?1 AND m.id > ?3 AND ?4 = ?4 AND (?5 IS NULL OR c.id = ?5) AND (?6 IS NULL OR m.timestamp >= ?6)
+  AND (?7 IS NULL OR m.timestamp < ?7) AND (?8 IS NULL OR m.deleted = ?8)
+  AND (?9 IS NULL OR m.kind IN (SELECT value FROM json_each(?9)))
+ORDER BY m.id LIMIT ?2
+"""
+MESSAGES_NEWEST = """
+SELECT m.id, c.id, m.role, m.content, m.kind, m.speaker, m.timestamp, m.parent_id, m.source_id, m.position, m.active,
+    m.model, m.tokens, m.parts, m.metadata, m.versions, m.deleted, m.erased,
+    coalesce(m.timestamp, -9223372036854775808)
+FROM message m JOIN conversation c ON c.num = m.conversation
+WHERE m.ns = ?1 AND (coalesce(m.timestamp, -9223372036854775808), m.id) < (?4, ?3)
+  AND coalesce(m.timestamp, -9223372036854775808) >= coalesce(?6, -9223372036854775808)
+  AND (?5 IS NULL OR c.id = ?5) AND (?6 IS NULL OR m.timestamp >= ?6)
+  AND (?7 IS NULL OR m.timestamp < ?7) AND (?8 IS NULL OR m.deleted = ?8)
+  AND (?9 IS NULL OR m.kind IN (SELECT value FROM json_each(?9)))
+ORDER BY coalesce(m.timestamp, -9223372036854775808) DESC, m.id DESC LIMIT ?2
+"""
+MESSAGES_OF = """
+SELECT m.id, c.id, m.role, m.content, m.kind, m.speaker, m.timestamp, m.parent_id, m.source_id, m.position, m.active,
+    m.model, m.tokens, m.parts, m.metadata, m.versions, m.deleted, m.erased,
+    coalesce(m.timestamp, -9223372036854775808)
+FROM conversation c CROSS JOIN message m ON m.conversation = c.num
+WHERE c.ns = ?1 AND c.id = ?5 AND m.id > ?3 AND ?4 = ?4 AND (?6 IS NULL OR m.timestamp >= ?6)
+  AND (?7 IS NULL OR m.timestamp < ?7) AND (?8 IS NULL OR m.deleted = ?8)
+  AND (?9 IS NULL OR m.kind IN (SELECT value FROM json_each(?9)))
+ORDER BY m.id LIMIT ?2
+"""
+TOOL_CALLS_BY_ID = """
+SELECT t.id, t.message_id, c.id, t.name, t.arguments, coalesce(nullif(t.result, ''), r.content, ''), t.result_message_id,
+    t.timestamp, t.position, t.metadata, coalesce(t.timestamp, -9223372036854775808)
+FROM tool_call t JOIN conversation c ON c.num = t.conversation
+LEFT JOIN message r ON r.ns = t.ns AND r.id = t.result_message_id
+WHERE t.ns = ?1 AND t.id > ?3 AND ?4 = ?4 AND (?5 IS NULL OR c.id = ?5) AND (?6 IS NULL OR t.timestamp >= ?6)
+  AND (?7 IS NULL OR t.timestamp < ?7)
+ORDER BY t.id LIMIT ?2
+"""
+TOOL_CALLS_NEWEST = """
+SELECT t.id, t.message_id, c.id, t.name, t.arguments, coalesce(nullif(t.result, ''), r.content, ''), t.result_message_id,
+    t.timestamp, t.position, t.metadata, coalesce(t.timestamp, -9223372036854775808)
+FROM tool_call t JOIN conversation c ON c.num = t.conversation
+LEFT JOIN message r ON r.ns = t.ns AND r.id = t.result_message_id
+WHERE t.ns = ?1 AND (coalesce(t.timestamp, -9223372036854775808), t.id) < (?4, ?3) AND (?5 IS NULL OR c.id = ?5)
+  AND (?6 IS NULL OR t.timestamp >= ?6) AND (?7 IS NULL OR t.timestamp < ?7)
+ORDER BY coalesce(t.timestamp, -9223372036854775808) DESC, t.id DESC LIMIT ?2
+"""
+TURNS_BY_ID = """
+SELECT t.id, c.id, t.position, t.query_id, t.response_ids, t.resolved_query, t.entities, t.source_chunk_ids, t.position
+FROM turn t JOIN conversation c ON c.num = t.conversation
+WHERE t.ns = ?1 AND t.id > ?3 AND ?4 = ?4 AND (?5 IS NULL OR c.id = ?5) ORDER BY t.id LIMIT ?2
+"""
+TURNS_NEWEST = """
+SELECT t.id, c.id, t.position, t.query_id, t.response_ids, t.resolved_query, t.entities, t.source_chunk_ids, t.position
+FROM turn t JOIN conversation c ON c.num = t.conversation
+WHERE t.ns = ?1 AND (t.position, t.id) < (?4, ?3) AND (?5 IS NULL OR c.id = ?5) ORDER BY t.position DESC, t.id DESC LIMIT ?2
+"""
+CHUNKS_BY_ID = """
+SELECT k.id, k.parent_id, k.idx, k.start, k.end, k.tokens, k.part, 0
+FROM chunk k WHERE k.ns = ?1 AND k.id > ?3 AND ?4 = ?4 ORDER BY k.id LIMIT ?2
+"""
+NODES_BY_ID = """
+SELECT n.id, n.kind, n.key, n.text, n.state, n.conversation_id, n.valid_from, n.valid_to, n.score, n.origin, n.made_by,
+    n.body, n.erased, coalesce(n.valid_from, -9223372036854775808)
+FROM node n WHERE n.ns = ?1 AND n.id > ?3 AND ?4 = ?4
+  AND (?5 IS NULL OR n.kind IN (SELECT value FROM json_each(?5)))
+  AND (?6 IS NULL OR n.key IN (SELECT value FROM json_each(?6)))
+  AND (?7 IS NULL OR n.state IN (SELECT value FROM json_each(?7)))
+  AND (?8 IS NULL OR n.conversation_id = ?8)
+  AND (?9 IS NULL OR coalesce(n.valid_from, ?9) <= ?9 AND ?9 < coalesce(n.valid_to, 9223372036854775807))
+  AND (?10 IS NULL OR n.valid_from >= ?10) AND (?11 IS NULL OR n.valid_from < ?11) AND (?12 IS NULL OR n.erased = ?12)
+ORDER BY n.id LIMIT ?2
+"""
+NODES_NEWEST = """
+SELECT n.id, n.kind, n.key, n.text, n.state, n.conversation_id, n.valid_from, n.valid_to, n.score, n.origin, n.made_by,
+    n.body, n.erased, coalesce(n.valid_from, -9223372036854775808)
+FROM node n WHERE n.ns = ?1 AND (coalesce(n.valid_from, -9223372036854775808), n.id) < (?4, ?3)
+  AND (?5 IS NULL OR n.kind IN (SELECT value FROM json_each(?5)))
+  AND (?6 IS NULL OR n.key IN (SELECT value FROM json_each(?6)))
+  AND (?7 IS NULL OR n.state IN (SELECT value FROM json_each(?7)))
+  AND (?8 IS NULL OR n.conversation_id = ?8)
+  AND (?9 IS NULL OR coalesce(n.valid_from, ?9) <= ?9 AND ?9 < coalesce(n.valid_to, 9223372036854775807))
+  AND (?10 IS NULL OR n.valid_from >= ?10) AND (?11 IS NULL OR n.valid_from < ?11) AND (?12 IS NULL OR n.erased = ?12)
+ORDER BY coalesce(n.valid_from, -9223372036854775808) DESC, n.id DESC LIMIT ?2
+"""
+# The same by the keys, or by the conversation, that they are looked up by: few, sorted afterwards.
+NODES_OF_KEYS = """
+SELECT n.id, n.kind, n.key, n.text, n.state, n.conversation_id, n.valid_from, n.valid_to, n.score, n.origin, n.made_by,
+    n.body, n.erased, coalesce(n.valid_from, -9223372036854775808)
+FROM json_each(?6) w CROSS JOIN node n ON n.ns = ?1 AND n.key = w.value
+WHERE CASE WHEN ?13 THEN (coalesce(n.valid_from, -9223372036854775808), n.id) < (?4, ?3) ELSE n.id > ?3 END
+  AND (?5 IS NULL OR n.kind IN (SELECT value FROM json_each(?5)))
+  AND (?7 IS NULL OR n.state IN (SELECT value FROM json_each(?7)))
+  AND (?8 IS NULL OR n.conversation_id = ?8)
+  AND (?9 IS NULL OR coalesce(n.valid_from, ?9) <= ?9 AND ?9 < coalesce(n.valid_to, 9223372036854775807))
+  AND (?10 IS NULL OR n.valid_from >= ?10) AND (?11 IS NULL OR n.valid_from < ?11) AND (?12 IS NULL OR n.erased = ?12)
+ORDER BY iif(?13, -coalesce(n.valid_from, -9223372036854775807), 0), iif(?13, NULL, n.id), n.id DESC LIMIT ?2
+"""
+NODES_OF_CONVERSATION = """
+SELECT n.id, n.kind, n.key, n.text, n.state, n.conversation_id, n.valid_from, n.valid_to, n.score, n.origin, n.made_by,
+    n.body, n.erased, coalesce(n.valid_from, -9223372036854775808)
+FROM node n WHERE n.ns = ?1 AND n.conversation_id = ?8
+  AND CASE WHEN ?13 THEN (coalesce(n.valid_from, -9223372036854775808), n.id) < (?4, ?3) ELSE n.id > ?3 END
+  AND (?5 IS NULL OR n.kind IN (SELECT value FROM json_each(?5)))
+  AND (?6 IS NULL OR n.key IN (SELECT value FROM json_each(?6)))
+  AND (?7 IS NULL OR n.state IN (SELECT value FROM json_each(?7)))
+  AND (?9 IS NULL OR coalesce(n.valid_from, ?9) <= ?9 AND ?9 < coalesce(n.valid_to, 9223372036854775807))
+  AND (?10 IS NULL OR n.valid_from >= ?10) AND (?11 IS NULL OR n.valid_from < ?11) AND (?12 IS NULL OR n.erased = ?12)
+ORDER BY iif(?13, -coalesce(n.valid_from, -9223372036854775807), 0), iif(?13, NULL, n.id), n.id DESC LIMIT ?2
+"""
+
+_LAST_TIME, _LAST_ID = (1 << 63) - 1, "\U0010ffff"  # before the first of the newest
+
+
+def fold(text: str) -> str:
+    """A text for comparing, whatever the case; the SQL function of this name."""
+    return text.casefold()
+
+
+def find(connection: apsw.Connection, ns: int, kind: type[R], where: Where, after: str | None, limit: int) -> Page[R]:
+    """A page of records. Raises InvalidInput for an order that they have not, or a cursor that no page gave."""
+    newest = where.order == "newest"
+    statement, values = _statement(kind, where, newest)
+    time, id = _begin(after, newest)
+    rows: list[Any] = connection.execute(statement, (ns, limit + 1, id, time, *values)).fetchall()
+    items = [decode(kind, row) for row in rows[:limit]]
+    if len(rows) <= limit or not items:
+        return Page(items)
+    last = rows[limit - 1]
+    return Page(items, orjson.dumps([last[-1], last[0]]).decode() if newest else str(last[0]))
+
+
+def _statement(kind: Any, where: Where, newest: bool) -> tuple[str, tuple[Any, ...]]:
+    deleted = None if where.deleted is None else int(where.deleted)
+    period = (where.since, where.until)
+    if kind is Conversation:
+        values = (_list(where.sources), fold(where.title), *period, deleted)
+        return (CONVERSATIONS_NEWEST if newest else CONVERSATIONS_BY_ID), values
+    if kind is Document:
+        values = (_list(where.sources), fold(where.title), *period, deleted)
+        return (DOCUMENTS_NEWEST if newest else DOCUMENTS_BY_ID), values
+    if kind is Message:
+        of = where.conversation
+        by_id = MESSAGES_OF if of is not None else MESSAGES_BY_ID
+        return (MESSAGES_NEWEST if newest else by_id), (of, *period, deleted, _list(where.kinds))
+    if kind is ToolCall:
+        return (TOOL_CALLS_NEWEST if newest else TOOL_CALLS_BY_ID), (where.conversation, *period)
+    if kind is Turn:
+        return (TURNS_NEWEST if newest else TURNS_BY_ID), (where.conversation,)
+    if kind is Node:
+        lists = (_list(where.kinds), _list(where.keys), _list(where.states))
+        values = (*lists, where.conversation, where.current, *period, deleted)
+        if where.keys:
+            return NODES_OF_KEYS, (*values, int(newest))
+        if where.conversation is not None:
+            return NODES_OF_CONVERSATION, (*values, int(newest))
+        return (NODES_NEWEST if newest else NODES_BY_ID), values
+    if kind is Chunk and not newest:
+        return CHUNKS_BY_ID, ()
+    raise InvalidInput(f"{kind.__name__} has no such order.")
+
+
+def _begin(after: str | None, newest: bool) -> tuple[int, str]:
+    """Where a page begins: a time (of the newest) and an id."""
+    if after is None:
+        return (_LAST_TIME, _LAST_ID) if newest else (0, "")
+    if not newest:
+        return 0, after
+    try:
+        time, id = orjson.loads(after)
+    except ValueError:
+        raise InvalidInput("This is no place where a page ends.") from None
+    return int(time), str(id)
+
+
+def _list(values: tuple[str, ...]) -> str | None:
+    return ids_json(values) if values else None

@@ -1,0 +1,146 @@
+"""Upkeep in short transactions: seal, write anew, sweep; and overwriting what erased words may have left in the file."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from datetime import timedelta
+
+import apsw
+
+from recollect.errors import StoreError
+from recollect.record import Namespace
+from recollect.store.base import IndexDamaged
+from recollect.store.sqlite import segments
+from recollect.store.sqlite.connection import IN_MEMORY, ON_DISK, Database
+from recollect.store.sqlite.place import log_file
+from recollect.store.sqlite.sweep import garbage, left_over, sweep, sweep_data
+from recollect.store.sqlite.write import namespace_number
+
+SCRUB = "SELECT scrub FROM about"
+SCRUBBED = "UPDATE about SET scrub = 0"
+# The full-text index is merged into one, in pieces: what is deleted in it is gone then.
+MERGE_ALL = "INSERT INTO words (words, rank) VALUES ('merge', -64)"
+MERGE = "INSERT INTO words (words, rank) VALUES ('merge', 64)"
+# Rows that move between pages leave copies behind in their free space, whatever secure_delete says.
+REWRITE = "VACUUM"
+CHECKPOINT = "PRAGMA wal_checkpoint(PASSIVE)"
+TRUNCATE = "PRAGMA wal_checkpoint(TRUNCATE)"
+
+_LOG_TRUNCATED = 64 << 20  # bytes of the log from which it is given back to the disk
+_LOG_WORTH_IT = 1 << 20
+_READERS = 2.0  # seconds that cleaning waits for them
+
+_log = logging.getLogger("recollect.store")
+
+
+def maintain(database: Database, namespace: Namespace, budget: timedelta) -> bool:
+    """Works as long as the budget lasts; True while there is more."""
+    until = time.monotonic() + budget.total_seconds()
+    damaged: set[tuple[int, int]] = set()
+    while work := _next(database, namespace, damaged):
+        if time.monotonic() >= until:
+            return True
+        work()
+    _checkpoint(database)
+    return not clean(database)
+
+
+def clean(database: Database) -> bool:
+    """Overwrites what erased words may have left in the file and its log. Returns whether all is clean: while somebody
+    reads, or the disk is full, it is not, and is tried again by the next `maintain`.
+    """
+    with database.reading() as connection:
+        if not connection.execute(SCRUB).get:
+            return True
+    try:
+        _merge_words(database)
+        with database.told(), database.alone() as connection:
+            connection.execute(ON_DISK)
+            try:
+                connection.execute(REWRITE)
+            finally:
+                connection.execute(IN_MEMORY)
+            if not _truncated(database, connection):
+                return False
+        with database.writing() as connection:
+            connection.execute(SCRUBBED)
+    except StoreError as problem:
+        _log.warning("Erased words are not overwritten yet: %s", problem)
+        return False
+    return True
+
+
+def _next(database: Database, namespace: Namespace, damaged: set[tuple[int, int]]) -> Callable[[], None] | None:
+    """What is to be done next. What cannot be read is left alone: `check` tells, and a new generation mends it."""
+    with database.reading() as connection:
+        ns = namespace_number(connection, namespace)
+        if ns is None:
+            return None
+        tail = next((t for t in segments.long_tails(connection, ns) if t[:2] not in damaged), None)
+        if tail is not None:
+            return lambda: _seal(database, tail, damaged)
+        compaction = segments.compaction(connection, ns)
+        if compaction is not None and compaction[:2] not in damaged:
+            try:
+                rewritten = segments.rewrite_next(connection, compaction)
+            except IndexDamaged:
+                damaged.add(compaction[:2])
+            else:
+                return lambda: _compact(database, compaction, rewritten)
+        gen, data = garbage(connection, ns), left_over(connection)
+    if gen is not None:
+        return lambda: _write(database, lambda connection: sweep(connection, gen))
+    if data is not None:
+        return lambda: _write(database, lambda connection: sweep_data(connection, data))
+    return None
+
+
+def _seal(database: Database, tail: segments.Tail, damaged: set[tuple[int, int]]) -> None:
+    try:
+        _write(database, lambda connection: segments.seal_tail(connection, tail))
+    except IndexDamaged:
+        damaged.add(tail[:2])
+
+
+def _compact(database: Database, work: segments.Compaction, rewritten: segments.Rewritten | None) -> None:
+    if rewritten is None:
+        _write(database, lambda connection: segments.use_prepared(connection, work))
+    else:
+        _write(database, lambda connection: segments.prepare(connection, work, rewritten))
+
+
+def _write(database: Database, work: Callable[[apsw.Connection], None]) -> None:
+    with database.writing() as connection:
+        work(connection)
+
+
+def _merge_words(database: Database) -> None:
+    with database.writing() as connection:
+        connection.execute(MERGE_ALL)
+    while True:
+        with database.writing() as connection:
+            before = connection.total_changes()
+            connection.execute(MERGE)
+            if connection.total_changes() - before < 2:  # as SQLite's documentation says that it ends
+                return
+
+
+def _checkpoint(database: Database) -> None:
+    log = log_file(database.path)
+    size = log.stat().st_size if log.exists() else 0
+    if size > _LOG_WORTH_IT and not database.read_only:
+        with database.told(), database.alone() as connection, database.impatient(connection):
+            connection.execute(TRUNCATE if size > _LOG_TRUNCATED else CHECKPOINT).fetchall()
+
+
+def _truncated(database: Database, connection: apsw.Connection) -> bool:
+    """Empties the log. False: somebody reads from it still."""
+    until = time.monotonic() + _READERS
+    with database.impatient(connection):
+        while connection.execute(TRUNCATE).fetchone()[0]:
+            if time.monotonic() > until:
+                return False
+            time.sleep(0.02)
+    return True

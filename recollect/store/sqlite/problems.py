@@ -1,0 +1,67 @@
+"""What SQLite complains of, in our words. Each names the file and what to do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import apsw
+
+from recollect.errors import StoreBusy, StoreError
+
+
+def told(problem: apsw.Error, path: Path, wait: float) -> StoreError | None:
+    """The error to raise instead; None for one that is our own mistake."""
+    if isinstance(problem, apsw.BusyError | apsw.LockedError):
+        return busy(path, wait)
+    if isinstance(problem, apsw.NotADBError):
+        return no_store(path)
+    if isinstance(problem, apsw.CorruptError):
+        return StoreError(
+            f"{path} is damaged.",
+            hint="recollect check says what is wrong; recollect restore puts a backup in its place.",
+        )
+    if isinstance(problem, apsw.FullError):
+        return StoreError(
+            f"The disk is full: {path} could not be written.",
+            hint="Free some space and try again. What was stored is safe.",
+        )
+    if isinstance(problem, apsw.ReadOnlyError | apsw.PermissionsError | apsw.AuthError):
+        return read_only(path)
+    if isinstance(problem, apsw.CantOpenError):
+        return StoreError(f"{path} cannot be opened: {problem}.")
+    if isinstance(problem, apsw.IOError):
+        return StoreError(
+            f"{path} could not be read or written: {problem}.", hint="Check the disk. What was stored is safe."
+        )
+    return None
+
+
+def busy(path: Path, wait: float) -> StoreBusy:
+    """Somebody else writes."""
+    return StoreBusy(f"Another process has been writing to {path} for {wait:.0f} s.", hint="Try again later.")
+
+
+def no_store(path: Path) -> StoreError:
+    """The file is somebody else's."""
+    return StoreError(f"{path} is not a Recollect store.", hint="Choose another place with RECOLLECT_HOME or --store.")
+
+
+def read_only(path: Path) -> StoreError:
+    """Reading works, writing does not."""
+    return StoreError(
+        f"{path} is read-only: nothing can be written to it.",
+        hint="Search, show and export work; copy it to change it.",
+    )
+
+
+def closed() -> StoreError:
+    """The handle was closed."""
+    return StoreError("This memory is closed.", hint="Open it again with recollect.open().")
+
+
+def newer(written_by: str, own: str) -> StoreError:
+    """An older program stands before a newer store, be it while it runs."""
+    return StoreError(
+        f"This store was written by Recollect {written_by}, this is {own}.",
+        hint="Update this one: pip install -U recollect. Or export the store there: recollect export.",
+    )

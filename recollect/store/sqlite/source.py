@@ -1,0 +1,132 @@
+"""The rows of one partition for the shared index, in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from typing import Any
+
+import apsw
+import numpy as np
+import orjson
+
+from recollect.record import NodeId
+from recollect.store.base import IndexDamaged
+from recollect.store.index.columns import COLUMNS
+from recollect.store.index.source import IndexState, SegmentMark, TailRow
+from recollect.store.passages import Int
+from recollect.store.sqlite.generations import Generation
+from recollect.store.sqlite.indexing import scope
+from recollect.store.sqlite.put import ids_json
+
+STATE = "SELECT epoch, last, sealed, deaths, quality FROM index_state WHERE gen = ? AND partition = ?"
+SEGMENTS = """
+SELECT first, last, count, checksum FROM segment WHERE gen = ? AND partition = ? AND state = 1 ORDER BY first
+"""
+SEGMENT = """
+SELECT d.data FROM segment s JOIN segment_data d ON d.num = s.num
+WHERE s.gen = ? AND s.partition = ? AND s.state = 1 AND s.first = ?
+"""
+TAIL = "SELECT num, columns, vector, terms FROM tail WHERE gen = ? AND partition = ? AND num > ? ORDER BY num"
+DEATHS = "SELECT seq, num FROM death WHERE gen = ? AND partition = ? AND seq > ? ORDER BY seq"
+QUALITY = """
+SELECT seq, num, vector FROM quality_vector WHERE gen = ? AND partition = ? AND seq > ? AND num >= ? ORDER BY seq
+"""
+RUNS = "SELECT num, vectors FROM run_vector WHERE num IN (SELECT value FROM json_each(?))"
+PIECES = "SELECT passages, counts FROM piece_count WHERE gen = ?"
+CONVERSATIONS = """
+SELECT num FROM conversation WHERE ns = ?1 AND (?2 IS NULL OR source IN (SELECT value FROM json_each(?2)))
+"""
+CONVERSATIONS_OF = """
+SELECT num FROM conversation WHERE ns = ?1 AND (?2 IS NULL OR source IN (SELECT value FROM json_each(?2)))
+  AND id IN (SELECT value FROM json_each(?3))
+"""
+HOLDING = "SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid"
+SPEAKER = "SELECT num FROM speaker WHERE ns = ? AND name = ?"
+
+
+class PartitionSource:
+    """Implements `recollect.store.index.source.Source`."""
+
+    def __init__(self, connection: apsw.Connection, ns: int, gen: Generation | None, partition: int) -> None:
+        self._connection, self._ns, self._partition = connection, ns, partition
+        self._number = gen.number if gen else 0
+        self._gen, self._size = (gen.num, gen.size) if gen else (0, 0)
+        self._key = (self._gen, partition)
+
+    def state(self) -> IndexState:
+        """Where it stands."""
+        found = self._connection.execute(STATE, self._key).fetchone()
+        return IndexState(self._number, *(found or (0, 0, 0, 0, 0)))
+
+    def segments(self) -> list[SegmentMark]:
+        """All segments, ascending."""
+        return [SegmentMark(*row) for row in self._connection.execute(SEGMENTS, self._key)]
+
+    def segment(self, first: int) -> bytes:
+        """The data of a segment. Raises IndexDamaged where they are missing."""
+        data: bytes | None = self._connection.execute(SEGMENT, (*self._key, first)).get
+        if data is None:
+            raise IndexDamaged(
+                f"Segment {first} of the search index is missing.", hint="Build it anew: recollect reindex"
+            )
+        return data
+
+    def tail(self, after: int) -> Iterator[TailRow]:
+        """The rows in no segment, ascending."""
+        for row in self._connection.execute(TAIL, (*self._key, after)):
+            yield tail_row(row, self._size)
+
+    def deaths(self, after: int) -> Sequence[tuple[int, int]]:
+        """The log of deaths after a place in it."""
+        found: list[tuple[int, int]] = self._connection.execute(DEATHS, (*self._key, after)).fetchall()
+        return found
+
+    def quality(self, after: int, first: int = 0) -> Iterable[tuple[int, int, bytes]]:
+        """Quality vectors after a place in their log, of passages from a number on."""
+        found: Iterable[tuple[int, int, bytes]] = self._connection.execute(QUALITY, (*self._key, after, first))
+        return found
+
+    def runs(self, numbers: Sequence[int]) -> Sequence[tuple[int, bytes]]:
+        """The vectors of runs of sentences."""
+        found: Any = self._connection.execute(RUNS, (ids_json(int(n) for n in numbers),)).fetchall()
+        return found  # type: ignore[no-any-return]
+
+    def pieces(self) -> tuple[int, bytes] | None:
+        """Counts of word pieces."""
+        found: tuple[int, bytes] | None = self._connection.execute(PIECES, (self._gen,)).fetchone()
+        return found
+
+    def conversations(self, sources: tuple[str, ...], ids: tuple[NodeId, ...] | None) -> Sequence[int]:
+        """Numbers of conversations by source and id."""
+        wanted = ids_json(sources) if sources else None
+        if ids is None:
+            return [row[0] for row in self._connection.execute(CONVERSATIONS, (self._ns, wanted))]
+        return [row[0] for row in self._connection.execute(CONVERSATIONS_OF, (self._ns, wanted, ids_json(ids)))]
+
+    def holding(self, phrase: tuple[str, ...]) -> Int:
+        """Numbers of the living passages that hold a phrase, word by word."""
+        quoted = " ".join(word.replace('"', '""') for word in phrase)
+        if not quoted.strip():
+            return np.zeros(0, np.int64)
+        query = f'scope : "{scope(self._gen, self._partition)}" AND text : "{quoted}"'
+        found: list[Any] = self._connection.execute(HOLDING, (query,)).fetchall()
+        return np.fromiter(chain.from_iterable(found), np.int64, len(found))
+
+    def speaker(self, name: str) -> int:
+        """The number of a person; -1 for a stranger."""
+        return self._connection.execute(SPEAKER, (self._ns, name)).get or -1
+
+
+def tail_row(row: Sequence[Any], size: int) -> TailRow:
+    """A row of the tail, with a vector of so many numbers. Raises IndexDamaged."""
+    num, columns, vector, terms = row
+    try:
+        counts = orjson.loads(terms)
+    except ValueError:
+        counts = None
+    if not isinstance(counts, dict) or (len(columns), len(vector)) != (COLUMNS.itemsize, size):
+        raise IndexDamaged(
+            f"Passage {num} of the search index cannot be read.", hint="Build it anew: recollect reindex"
+        )
+    return TailRow(num, columns, vector, counts)

@@ -1,0 +1,60 @@
+"""The words of a namespace, as of a view: its terms from the index, people and years from the record."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+import apsw
+
+from recollect.record import to_microseconds
+from recollect.store.index.snapshot import Snapshot
+from recollect.store.index.vocabulary import IndexVocabulary
+
+SPEAKERS = """
+SELECT s.name FROM speaker s WHERE s.ns = ?1
+  AND EXISTS (SELECT 1 FROM message m WHERE m.ns = ?1 AND m.speaker = s.name AND NOT m.deleted) ORDER BY s.name
+"""
+# The first of what was said from a moment on.
+NEXT = """
+SELECT timestamp FROM message
+WHERE ns = ?1 AND coalesce(timestamp, -9223372036854775808) >= ?2 AND kind = 'said' AND NOT deleted
+ORDER BY coalesce(timestamp, -9223372036854775808) LIMIT 1
+"""
+
+_MICROSECONDS = 1_000_000
+_FIRST_YEAR, _LAST_YEAR = 1, 9999
+
+
+class SQLiteVocabulary:
+    """Implements `recollect.store.base.Vocabulary`."""
+
+    def __init__(
+        self, connection: apsw.Connection, ns: int, said: Callable[[], Snapshot], spelled: Callable[[str], str]
+    ) -> None:
+        self._connection, self._ns, self._said, self._spelled = connection, ns, said, spelled
+
+    def compounds(self, term: str, limit: int = 12) -> list[str]:
+        """Terms that begin or end with this one, most frequent first."""
+        return IndexVocabulary(self._said()).compounds(term, limit)
+
+    def nearest(self, word: str) -> str | None:
+        """The most frequent living word that is spelled nearly so."""
+        term = IndexVocabulary(self._said()).nearest(word)
+        return None if term is None else self._spelled(term)
+
+    def speakers(self) -> list[str]:
+        """The names of people who speak in messages that are not deleted."""
+        return [row[0] for row in self._connection.execute(SPEAKERS, (self._ns,))]
+
+    def years(self) -> list[int]:
+        """The years in which something was said: a look-up each."""
+        found: list[int] = []
+        after = to_microseconds(datetime(_FIRST_YEAR, 1, 1, tzinfo=UTC))
+        while (moment := self._connection.execute(NEXT, (self._ns, after)).get) is not None:
+            year = datetime.fromtimestamp(moment // _MICROSECONDS, UTC).year
+            found.append(year)
+            if year == _LAST_YEAR:
+                break
+            after = to_microseconds(datetime(year + 1, 1, 1, tzinfo=UTC))
+        return found

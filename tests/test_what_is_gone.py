@@ -1,0 +1,409 @@
+"""What is deleted or forgotten is seen nowhere: no hit, title, neighbour, suggestion, name or number tells of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from recollect.errors import InvalidInput, NotFound
+from recollect.memory import Memory
+from recollect.record import Edge, Node, NodeKind, Origin, Part, PartKind, stable_id
+from recollect.store import Change
+from tests.coherent import assert_coherent, found
+from tests.exports import archive, chat, dump_of, export, file, messages_of, opened
+
+NOON = datetime(2025, 3, 1, 12, 0, tzinfo=UTC)
+LATER = 1_750_000_000.0
+HOUR = timedelta(hours=1)
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Memory]:
+    with opened(tmp_path / "store" / "memory.db") as memory:
+        yield memory
+        assert_coherent(memory)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path) -> None:
+    (tmp_path / "store").mkdir()
+
+
+def begin(memory: Memory) -> None:
+    memory.store_message("Where is the heron?", conversation_id="C", id="Q", title="Birds", timestamp=NOON)
+    memory.store_message("By the weir.", "assistant", conversation_id="C", id="A", timestamp=NOON)
+
+
+# --- S10, S11: deleted ---------------------------------------------------------------------------------------------
+
+
+def test_a_deleted_answer_does_not_stand_beside_its_question(memory: Memory) -> None:
+    begin(memory)
+    assert memory.search("heron", group_by="message")[0].best.beside is not None
+    memory.delete_message("A")
+    assert memory.search("heron", group_by="message")[0].best.beside is None
+    memory.store_message("In the reeds.", "assistant", conversation_id="C", id="R", timestamp=NOON)
+    beside = memory.search("heron", group_by="message")[0].best.beside
+    assert beside is not None
+    assert beside.id == "R"
+
+
+def test_a_deleted_question_does_not_stand_beside_its_answer(memory: Memory) -> None:
+    begin(memory)
+    memory.delete_message("Q")
+    assert memory.search("weir", group_by="message")[0].best.beside is None
+
+
+def test_a_conversation_found_by_its_title_shows_its_first_message_that_is_there(memory: Memory) -> None:
+    begin(memory)
+    memory.delete_message("Q")
+    (hit,) = memory.search("birds")
+    assert [shown.message.id for shown in hit.messages] == ["A"]
+    memory.delete_message("A")
+    assert not memory.search("birds")
+
+
+def test_however_many_messages_are_deleted_at_its_beginning_the_first_that_is_left_is_shown(memory: Memory) -> None:
+    begin(memory)
+    for i in range(20):
+        memory.store_message(f"Number {i}.", conversation_id="C", id=f"N{i}", timestamp=NOON)
+    memory.delete_message("Q", "A", *(f"N{i}" for i in range(15)))
+    (hit,) = memory.search("birds")
+    assert [shown.message.id for shown in hit.messages] == ["N15"]
+
+
+def test_a_hit_counts_the_messages_that_are_there(memory: Memory) -> None:
+    begin(memory)
+    memory.delete_message("A")
+    (hit,) = memory.search("heron")
+    assert hit.message_count == memory.stats().messages == memory.conversations()[0].messages == 1
+
+
+def test_no_deleted_word_is_suggested(memory: Memory) -> None:
+    begin(memory)
+    memory.store_message("A kingfisher dives.", conversation_id="C", id="K", timestamp=NOON)
+    assert memory.search("kingfischer").suggestion == "kingfisher"
+    memory.delete_message("K")
+    assert memory.search("kingfischer").suggestion is None
+    memory.restore_message("K")
+    assert memory.search("kingfischer").suggestion == "kingfisher"
+    memory.update_message("K", "Something dives.")
+    assert memory.search("kingfischer").suggestion is None
+
+
+def test_nobody_is_named_who_only_spoke_in_deleted_messages(memory: Memory) -> None:
+    memory.store_message("I saw it.", speaker="Marguerite", conversation_id="C", id="M", timestamp=NOON)
+    memory.store_message("So did I.", speaker="Ben", conversation_id="C", timestamp=NOON)
+    assert speakers(memory) == ["Ben", "Marguerite"]
+    memory.delete_message("M")
+    assert speakers(memory) == ["Ben"]
+    memory.restore_message("M")
+    assert speakers(memory) == ["Ben", "Marguerite"]
+    memory.forget("M")
+    assert speakers(memory) == ["Ben"]
+
+
+def speakers(memory: Memory) -> list[str]:
+    with memory._space.view() as view:
+        return view.vocabulary().speakers()
+
+
+def test_what_another_process_added_and_deleted_between_two_searches_is_not_found(memory: Memory) -> None:
+    """S12: rows and their deaths come from one moment."""
+    begin(memory)
+    with opened(Path(memory.location)) as other:
+        assert found(other, "by the weir") == ["A"]
+        memory.store_message("A passing osprey.", conversation_id="C", id="O", timestamp=NOON)
+        memory.delete_message("O", "A")
+        assert found(other, "osprey") == found(other, "by the weir") == []
+        memory.update_message("Q", "Where is the bittern?")
+        assert found(other, "heron") == []
+        assert found(other, "bittern") == ["Q"]
+
+
+def test_the_deletion_of_whole_conversations_and_back(memory: Memory) -> None:
+    begin(memory)
+    memory.store_message("One otter.", conversation_id="B", title="Beasts", id="O", timestamp=NOON)
+    assert memory.delete("Birds", "O") == 3
+    assert memory.delete("Birds") == 0
+    assert memory.stats().messages == 0
+    assert not memory.search("heron")
+    assert memory.restore("C") == 2
+    assert memory.stats().messages == 2
+    with pytest.raises(NotFound):
+        memory.delete("Fish")
+
+
+# --- forgotten: each kind of selection -----------------------------------------------------------------------------
+
+
+def archive_of(memory: Memory, folder: Path) -> None:
+    """Two conversations of ChatGPT, one of Claude with a project, a live one of two days."""
+    memory.import_file(
+        export(folder / "a", [chat("heron one", "weir one", title="Herons"), chat("otter", "bank", name="o")])
+    )
+    times = {"created_at": "2025-03-01T09:00:00Z", "updated_at": "2025-03-01T09:00:00Z"}
+    message = {"uuid": "m1", "sender": "human", "text": "When is high water?", "content": [], **times}
+    talk = {"uuid": "t", "name": "Tides", "chat_messages": [message], **times}
+    docs = [{"uuid": "d1", "filename": "tides.md", "content": "The quay is closed.", **times}]
+    project = {"uuid": "p1", "name": "Harbour", "prompt_template": "", "docs": docs, **times}
+    memory.import_file(archive(folder / "claude.zip", {"conversations.json": [talk], "projects.json": [project]}))
+    memory.store_message("First day.", conversation_id="L", id="L1", title="Live", timestamp=NOON)
+    memory.store_message("Second day.", conversation_id="L", id="L2", timestamp=NOON + 24 * HOUR)
+
+
+@pytest.mark.parametrize(
+    ("named", "chosen", "goes", "stays"),
+    [
+        (["Herons"], {}, ["heron one", "weir one"], ["otter", "first day"]),
+        (["L1"], {}, ["first day"], ["second day", "heron one"]),
+        (["Herons", "L2"], {}, ["heron one", "weir one", "second day"], ["first day", "otter"]),
+        (["Live"], {"since": "2025-03-02"}, ["second day"], ["first day", "otter"]),
+        ([], {"sources": ["chatgpt"]}, ["heron one", "weir one", "otter", "bank"], ["high water", "first day"]),
+        ([], {"sources": "claude"}, ["high water", "quay"], ["otter", "first day"]),
+        ([], {"since": "2025-03-02"}, ["second day"], ["first day", "high water", "otter"]),
+        ([], {"until": "2025-02-27"}, ["heron one", "otter"], ["first day", "high water"]),
+        ([], {"since": "2025-03-01", "until": "2025-03-01"}, ["first day", "high water"], ["second day", "otter"]),
+        ([], {"since": "2025-03-01", "sources": ["recollect"]}, ["first day", "second day"], ["high water", "otter"]),
+        ([], {"everything": True}, ["heron one", "otter", "high water", "quay", "first day"], []),
+    ],
+)
+def test_what_is_named_is_forgotten_and_nothing_else(
+    memory: Memory, tmp_path: Path, named: list[str], chosen: dict[str, object], goes: list[str], stays: list[str]
+) -> None:
+    archive_of(memory, tmp_path)
+    before = memory.stats()
+    foreseen = memory.forget(*named, dry_run=True, **chosen)  # type: ignore[arg-type]
+    assert memory.stats() == before
+    assert all(words_there(memory, words) for words in [*goes, *stays])
+    done = memory.forget(*named, **chosen)  # type: ignore[arg-type]
+    assert done == foreseen
+    assert memory.stats().messages == before.messages - done.messages
+    assert memory.stats().conversations == before.conversations - done.conversations
+    assert memory.stats().documents == before.documents - done.documents
+    for words in goes:
+        assert not words_there(memory, words)
+        assert words.encode() not in dump_of(memory).lower()
+    assert all(words_there(memory, words) for words in stays)
+    nothing = memory.forget(*named, **chosen) if not named else None  # type: ignore[arg-type]
+    assert nothing is None or (nothing.messages, nothing.conversations, nothing.documents) == (0, 0, 0)
+
+
+def words_there(memory: Memory, words: str) -> bool:
+    return bool(found(memory, words)) or any(words in document.content for document in memory.documents())
+
+
+def test_nothing_named_forgets_nothing(memory: Memory) -> None:
+    begin(memory)
+    with pytest.raises(InvalidInput, match="Nothing is named"):
+        memory.forget()
+    with pytest.raises(NotFound):
+        memory.forget("Fish")
+    with pytest.raises(NotFound):
+        memory.forget("Q", "Fish")  # all or nothing
+    assert memory.stats().messages == 2
+
+
+def test_what_is_told_of_what_goes(memory: Memory) -> None:
+    begin(memory)
+    for i in range(25):
+        memory.store_message("One otter.", conversation_id=f"B{i}", title=f"Beasts {i:02}", timestamp=NOON)
+    told = memory.forget(everything=True, dry_run=True)
+    assert (told.conversations, told.messages, told.touched) == (26, 27, 26)
+    assert len(told.titles) == 20
+    assert (memory.forget("Q").messages, memory.forget("Birds").messages) == (1, 1)
+
+
+def test_a_forgotten_message_leaves_its_place_and_the_rest_goes_on(memory: Memory) -> None:
+    begin(memory)
+    memory.store_message("Thanks a lot.", conversation_id="C", id="T", timestamp=NOON)
+    memory.forget("A")
+    thread = memory.conversation("C")
+    assert [(m.id, m.content, m.erased) for m in thread.messages] == [
+        ("Q", "Where is the heron?", False), ("A", "", True), ("T", "Thanks a lot.", False),
+    ]  # fmt: skip
+    assert memory.messages(["A"]) == []
+    assert memory.search("heron", group_by="message")[0].best.beside is None
+    memory.store_message("And the otter?", conversation_id="C", id="Z", timestamp=NOON)
+    assert [m.id for m in memory.conversation("C").messages] == ["Q", "A", "T", "Z"]
+    with pytest.raises(InvalidInput, match="was forgotten"):
+        memory.restore_message("A")
+    with pytest.raises(InvalidInput, match="was forgotten"):
+        memory.update_message("A", "By the weir.")
+
+
+def test_a_forgotten_leaf_is_the_end_of_the_path_still(memory: Memory) -> None:
+    begin(memory)
+    memory.forget("A")
+    memory.store_message("And the otter?", conversation_id="C", id="Z", timestamp=NOON)
+    assert [(m.id, m.parent_id, m.active) for m in memory.conversation("C").messages] == [
+        ("Q", None, True), ("A", "Q", True), ("Z", "A", True),
+    ]  # fmt: skip
+
+
+def test_what_is_written_to_a_forgotten_conversation_is_there(memory: Memory) -> None:
+    """A live session goes on after its conversation was forgotten: what is acknowledged is kept and found."""
+    begin(memory)
+    memory.forget("Birds")
+    stored = memory.store_message("A new morning.", conversation_id="C", timestamp=NOON + HOUR)
+    assert found(memory, "a new morning") == [stored.id]
+    assert [m.content for m in memory.conversation("C").messages if not m.erased] == ["A new morning."]
+    assert memory.stats().messages == 1
+    assert [row.messages for row in memory.conversations()] == [1]
+    assert b"heron" not in dump_of(memory)
+
+
+def test_a_deleted_message_can_be_forgotten(memory: Memory) -> None:
+    begin(memory)
+    memory.delete_message("A")
+    memory.forget("A")
+    assert b"weir" not in dump_of(memory)
+    with pytest.raises(InvalidInput, match="was forgotten"):
+        memory.restore_message("A")
+
+
+def test_what_hangs_on_a_message_goes_with_it(memory: Memory) -> None:
+    begin(memory)
+    memory.store_message(
+        "See this.", conversation_id="C", id="P", parts=[Part(PartKind.ATTACHMENT, "osprey.txt", "A passing osprey.")]
+    )
+    call = memory.store_tool_call("bittern", "booming", "at dusk", "P")
+    fact = Node(stable_id("f"), NodeKind.FACT, "heron", "is seen at dawn", origin=Origin.SAID)
+    memory._space.write(Change(put=[fact], edges=[Edge(fact.id, "ABOUT", call.message_id)]))
+    memory.update_message("P", "See that.")
+    memory.forget("P", call.message_id)
+    assert memory.tool_calls([call.id]) == []
+    left = dump_of(memory).lower()
+    for words in (b"osprey", b"bittern", b"booming", b"dusk", b"see this", b"see that", b"about"):
+        assert words not in left
+    assert b"dawn" in left
+    memory.forget(everything=True)
+    assert b"dawn" not in dump_of(memory)
+
+
+# --- forgotten: importing again ------------------------------------------------------------------------------------
+
+
+def test_importing_again_brings_nothing_back_unless_it_is_asked_for(memory: Memory, tmp_path: Path) -> None:
+    path = export(tmp_path / "a", [chat("heron one", "weir one", title="Herons"), chat("otter", "bank", name="o")])
+    before = dump_of(opened_with(tmp_path / "other.db", path))
+    memory.import_file(path)
+    memory.forget("Herons")
+    dumped = dump_of(memory)
+    report = memory.import_file(path)
+    assert (report.forgotten, report.written.new, report.written.changed, report.written.same) == (1, 0, 0, 1)
+    assert dump_of(memory) == dumped
+    assert found(memory, "heron one") == []
+    report = memory.import_file(path, again=True)
+    assert report.forgotten == 0
+    assert report.stored.messages == 4
+    assert [m.content for m in messages_of(memory) if not m.erased] == ["heron one", "weir one", "otter", "bank"]
+    assert len(found(memory, "heron one")) == 1
+    assert dump_of(memory) == before
+    assert memory.import_file(path).written.same == 2
+
+
+def opened_with(path: Path, export: Path) -> Memory:
+    memory = opened(path)
+    memory.import_file(export)
+    return memory
+
+
+def test_a_newer_export_brings_what_is_new_beside_what_was_forgotten(memory: Memory, tmp_path: Path) -> None:
+    memory.import_file(export(tmp_path / "old", [chat("heron one", "weir one", "belfry one")]))
+    weir = next(m for m in messages_of(memory) if m.content == "weir one")
+    memory.forget(weir.id)
+    newer = export(tmp_path / "new", [chat("heron one", "weir two", "belfry one", "otter one", updated=LATER)])
+    memory.import_file(newer)
+    assert [m.content for m in messages_of(memory)] == ["heron one", "", "belfry one", "otter one"]
+    assert found(memory, "weir two") == []
+    memory.import_file(newer, again=True)
+    assert [m.content for m in messages_of(memory)] == ["heron one", "weir two", "belfry one", "otter one"]
+    assert len(found(memory, "weir two")) == 1
+
+
+def test_a_forgotten_document_stays_away(memory: Memory, tmp_path: Path) -> None:
+    times = {"created_at": "2025-03-01T09:00:00Z", "updated_at": "2025-03-01T09:00:00Z"}
+    docs = [{"uuid": "d1", "filename": "tides.md", "content": "The quay is closed.", **times}]
+    path = file(tmp_path / "projects.json", [{"uuid": "p", "name": "H", "prompt_template": "", "docs": docs, **times}])
+    memory.import_file(path)
+    memory.forget(sources=["claude"])
+    assert memory.stats().documents == 0
+    memory.import_file(path)
+    assert not words_there(memory, "quay is closed")
+    memory.import_file(path, again=True)
+    assert words_there(memory, "quay is closed")
+
+
+def test_a_dump_carries_over_what_was_forgotten_as_forgotten(memory: Memory, tmp_path: Path) -> None:
+    source = export(tmp_path / "a", [chat("heron one", "weir one", title="Herons"), chat("otter", "bank", name="o")])
+    memory.import_file(source)
+    bank = next(m for m in messages_of(memory) if m.content == "bank")
+    memory.forget("Herons", bank.id)
+    with opened(tmp_path / "other.db") as other:
+        other.import_file(file(tmp_path / "dump.jsonl", dump_of(memory)))
+        assert dump_of(other) == dump_of(memory)
+        other.import_file(source)
+        assert found(other, "heron one") == found(other, "bank") == []
+        assert_coherent(other)
+
+
+# --- forgotten: no byte of it --------------------------------------------------------------------------------------
+
+CANARY = "Quagmirefoxglove"
+
+
+def holding_the_canary(folder: Path) -> list[str]:
+    """The files that hold a stem of it, in any case, as text of 8 or 16 bits."""
+    stem = CANARY[:12].lower()
+    found = []
+    for path in sorted(folder.rglob("*")):
+        data = path.read_bytes().lower() if path.is_file() else b""
+        if stem.encode() in data or stem.encode("utf-16-le") in data:
+            found.append(path.name)
+    return found
+
+
+@pytest.mark.parametrize("what", ["message", "conversation", "source", "time", "everything"])
+def test_no_file_holds_a_byte_of_what_was_forgotten(memory: Memory, tmp_path: Path, what: str) -> None:
+    folder = tmp_path / "store"
+    words = [f"{CANARY} {i} stands by the weir, says {CANARY}" for i in range(30)]
+    memory.import_file(export(tmp_path / "a", [chat(*words, name="k", title=CANARY), chat("otter", "bank", name="o")]))
+    live = memory.store_message(
+        f"I am {CANARY}.", speaker=CANARY, conversation_id="C", id="X", title=CANARY, timestamp=NOON, model=CANARY,
+        parts=[Part(PartKind.ATTACHMENT, f"{CANARY}.txt", f"{CANARY} grows.")], metadata={CANARY: [CANARY]},
+    )  # fmt: skip
+    memory.update_message(live.id, f"You are {CANARY} too.")
+    memory.store_message(f"{CANARY} deleted", conversation_id="C", id="D", timestamp=NOON)
+    memory.delete_message("D")
+    memory.store_tool_call(CANARY, CANARY, CANARY, live.id, timestamp=NOON)
+    memory.embed()
+    memory.maintain()
+    memory.search(CANARY)
+    memory.search("otter", mode="quality")
+    memory.reindex()
+    memory.search(CANARY)
+    assert holding_the_canary(folder)
+    match what:
+        case "message":
+            ids = [m.id for row in memory.conversations() for m in memory.conversation(row.conversation.id).messages]
+            memory.forget(*(i for i in ids if CANARY in str(memory.messages([i]))))
+            memory.forget("C", *(row.conversation.id for row in memory.conversations(title=CANARY)))
+        case "conversation":
+            memory.forget("C", *{row.conversation.id for row in memory.conversations(title=CANARY)})
+        case "source":
+            memory.forget(sources=["chatgpt", "recollect"])
+        case "time":
+            memory.forget(since="2020", until="2030")
+            memory.forget(*(row.conversation.id for row in memory.conversations(title=CANARY)))
+        case "everything":
+            memory.forget(everything=True)
+    assert holding_the_canary(folder) == []
+    assert found(memory, CANARY) == []
+    assert memory.search(f"{CANARY}s").suggestion is None
+    memory.maintain()
+    assert holding_the_canary(folder) == []
+    assert memory.check() == []
