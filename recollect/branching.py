@@ -29,7 +29,7 @@ class Placed:
     people: bool
     turns: tuple[Turn, ...]
     mark: tuple[Mark, ...] = ()
-    revived: bool = False  # the conversation was forgotten, and begins anew with this message
+    revived: bool = False  # the conversation was deleted or forgotten, and is there again with this message
 
 
 def place(view: View, conversation: Conversation, message: Message) -> Placed:
@@ -42,9 +42,10 @@ def place(view: View, conversation: Conversation, message: Message) -> Placed:
         first = replace(message, position=0, active=True)
         begun = replace(conversation, leaf_id=message.id)
         return Placed(begun, 0, first, None, people, _turns(view, first, None))
-    revived = end.conversation.erased
+    revived = end.conversation.deleted  # what was forgotten counts as deleted
     if revived:
-        end = replace(end, conversation=conversation)
+        again = conversation if end.conversation.erased else replace(end.conversation, deleted=False)
+        end = replace(end, conversation=again)
     parent = _parent(view, end, message)
     placed = replace(message, parent_id=parent, position=end.message_count, active=True)
     updated = max((t for t in (end.conversation.updated, message.timestamp) if t), default=None)

@@ -1,4 +1,7 @@
-"""Forgetting: what was named becomes a list of ids, is shown, and is erased."""
+"""Forgetting: what was named becomes a list of ids, is shown, and is erased.
+
+A conversation that loses its last message goes whole, with its title.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ Resolve = Callable[[str], tuple[Thread, Message | None]]
 class Forgotten:
     """What goes: conversations that go whole, messages (those of these conversations too), documents, other nodes.
 
-    `titles` are of conversations that lose anything, at most twenty; `touched` counts them all.
+    `titles` are of conversations that lose anything, the twenty newest; `touched` counts them all.
     """
 
     conversations: int = 0
@@ -83,7 +86,11 @@ class Selection:
 
     def takes(self, message: Message) -> bool:
         """Whether a message lies in the time."""
-        moment = to_microseconds(message.timestamp)
+        return self.holds(message.timestamp)
+
+    def holds(self, time: datetime | None) -> bool:
+        """Whether a time lies between since and until; an unknown one only where neither is given."""
+        moment = to_microseconds(time)
         if not self.has_times:
             return True
         if moment is None:
@@ -108,7 +115,7 @@ class _Found:
     messages: list[NodeId]
     documents: list[NodeId]
     nodes: list[NodeId]
-    titles: list[str]
+    touched: list[Conversation]
     inside: int = 0  # messages of the conversations that go whole
 
     @classmethod
@@ -118,9 +125,9 @@ class _Found:
             if conversation.erased or (selection.sources and conversation.source not in selection.sources):
                 continue
             found._add(view, conversation, selection)
-        if not selection.is_named and not selection.has_times:
-            where = Where(sources=selection.sources)
-            found.documents = [d.id for d in every(view, Document, where) if not d.erased]
+        if not selection.is_named:
+            documents = every(view, Document, Where(sources=selection.sources))
+            found.documents = [d.id for d in documents if not d.erased and selection.holds(d.created)]
         if selection.everything and not (selection.sources or selection.has_times):
             found.nodes = [node.id for node in every(view, Node) if not node.erased]
         return found
@@ -128,28 +135,26 @@ class _Found:
     def _add(self, view: View, conversation: Conversation, selection: Selection) -> None:
         named = {message.id for message in selection.messages}
         whole = conversation.id in selection.conversations or not selection.is_named
-        if whole and not selection.has_times:
+        living = [m for m in every(view, Message, Where(conversation=conversation.id)) if not m.erased]
+        chosen = [m for m in living if (whole or m.id in named) and selection.takes(m)]
+        if len(chosen) == len(living) and (whole or living):
             self.conversations.append(conversation.id)
-            self.inside += view.sizes([conversation.id])[conversation.id][0]
+            self.inside += len(living)
+        elif chosen:
+            self.messages += [message.id for message in chosen]
         else:
-            messages = [
-                message
-                for message in every(view, Message, Where(conversation=conversation.id))
-                if not message.erased and (whole or message.id in named) and selection.takes(message)
-            ]
-            if not messages:
-                return
-            self.messages += [message.id for message in messages]
-        self.titles.append(conversation.title)
+            return
+        self.touched.append(conversation)
 
     def counted(self) -> Forgotten:
+        newest = sorted(self.touched, key=lambda c: to_microseconds(c.updated or c.created) or 0, reverse=True)
         return Forgotten(
             conversations=len(self.conversations),
             messages=self.inside + len(self.messages),
             documents=len(self.documents),
             nodes=len(self.nodes),
-            titles=tuple(self.titles[:_TITLES]),
-            touched=len(self.titles),
+            titles=tuple(conversation.title for conversation in newest[:_TITLES]),
+            touched=len(newest),
         )
 
 

@@ -6,7 +6,7 @@ meanwhile is planned again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TypeVar
@@ -131,7 +131,7 @@ class Ingest:
                 digests={made.thread.conversation.id: made.digest for made in plans if made.digest},
                 revive=again,
                 mark=[mark for made in plans for mark in made.mark],
-                index=IndexChange(embedder=self.embedder_id, passages=passages) if passages else None,
+                index=self._index_change(passages),
             )
         )
 
@@ -161,7 +161,7 @@ class Ingest:
                 expect={d.id: revisions[d.id].number if d.id in revisions else 0 for d, _ in fresh},
                 put=put,
                 revive=again,
-                index=IndexChange(embedder=self.embedder_id, passages=passages),
+                index=self._index_change(passages),
             )
         )
 
@@ -208,7 +208,7 @@ class Ingest:
                 ],
                 revive=placed.revived,
                 mark=placed.mark,
-                index=IndexChange(embedder=self.embedder_id, passages=passages),
+                index=self._index_change(passages),
             )
         )
         return placed.message
@@ -219,7 +219,7 @@ class Ingest:
 
     def _edit(self, message_id: NodeId, content: str, now: Version) -> Message:
         with self._space.view() as view:
-            message = _living(view, message_id)
+            message = _unforgotten(view, message_id)
             if message.content == content:
                 return message
             revision = view.revisions([message.conversation_id])[message.conversation_id].number
@@ -234,32 +234,46 @@ class Ingest:
             Change(
                 expect={message.conversation_id: revision},
                 put=[edited, *message_chunks(edited, count_tokens=self._count_tokens)],
-                index=IndexChange(
-                    embedder=self.embedder_id, passages=self._message_passages(edited, previous, people, ())
-                ),
+                index=self._index_change(self._message_passages(edited, previous, people, ())),
             )
         )
         return edited
 
     def delete(self, message_ids: Sequence[NodeId]) -> None:
-        """Deletes softly: out of every search and count, kept in the record. Raises NotFound."""
-        self._space.write(Change(mark=[Mark(ids=message_ids, deleted=True)]))
+        """Deletes softly: out of every search and count, kept in the record. Raises NotFound.
+
+        A conversation that loses its last message is deleted with it, and so is no longer found by its title.
+        """
+        self._insisting(lambda: self._mark(message_ids, deleted=True), "These messages are")
 
     def restore(self, message_ids: Sequence[NodeId]) -> None:
         """Takes deletions back. Raises NotFound, InvalidInput for what was forgotten."""
-        self._insisting(lambda: self._restore(message_ids), "These messages are")
+        self._insisting(lambda: self._mark(message_ids, deleted=False), "These messages are")
 
-    def _restore(self, message_ids: Sequence[NodeId]) -> None:
+    def _mark(self, message_ids: Sequence[NodeId], *, deleted: bool) -> None:
         with self._space.view() as view:
-            messages = [_living(view, message_id) for message_id in message_ids]
-            touched = {message.conversation_id for message in messages}
-            expect = {i: revision.number for i, revision in view.revisions(list(touched)).items()}
-            passages = self.owners_passages(view, [replace(message, deleted=False) for message in messages])
+            messages = [_unforgotten(view, message_id) for message_id in message_ids]
+            touched = list({message.conversation_id for message in messages})
+            expect = {i: revision.number for i, revision in view.revisions(touched).items()}
+            left = {i: living for i, (living, _) in view.sizes(touched).items()}
+            for message in messages:
+                left[message.conversation_id] -= (deleted and not message.deleted) - (not deleted and message.deleted)
+            conversations = [
+                replace(conversation, deleted=not left[conversation.id])
+                for conversation in view.get(Conversation, touched)
+                if conversation.deleted != (not left[conversation.id])
+            ]
+            passages: dict[NodeId, list[Passage]] = {}
+            if not deleted:
+                passages = self.owners_passages(view, [replace(message, deleted=False) for message in messages])
+        for conversation in conversations:
+            passages |= {conversation.id: []} if conversation.deleted else self.title_passages(conversation)
         self._space.write(
             Change(
                 expect=expect,
-                mark=[Mark(ids=message_ids, deleted=False)],
-                index=IndexChange(embedder=self.embedder_id, passages=passages),
+                put=conversations,
+                mark=[Mark(ids=message_ids, deleted=deleted)],
+                index=self._index_change(passages),
             )
         )
 
@@ -304,6 +318,10 @@ class Ingest:
         )
         return _by_owner(made, [message.id, *(call.id for call in calls)])
 
+    def _index_change(self, passages: Mapping[NodeId, Sequence[Passage]]) -> IndexChange:
+        """What is written of passages; to remove some no embedder is asked for."""
+        return IndexChange(embedder=self.embedder_id if any(passages.values()) else None, passages=passages)
+
     def _insisting(self, work: Callable[[], T], what: str) -> T:
         """Does it again where somebody else has written meanwhile."""
         for _ in range(_ATTEMPTS):
@@ -322,7 +340,7 @@ def _by_owner(passages: Iterable[Passage], owners: Iterable[NodeId]) -> dict[Nod
     return found
 
 
-def _living(view: View, message_id: NodeId) -> Message:
+def _unforgotten(view: View, message_id: NodeId) -> Message:
     found = view.get(Message, [message_id])
     if not found:
         raise NotFound(f"There is no message {message_id}.", hint="recollect search finds messages.")

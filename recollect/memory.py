@@ -211,7 +211,7 @@ class Memory:
 
     def restore(self, *names: str) -> int:
         """Takes soft deletions back; returns how many messages. Raises NotFound, InvalidInput."""
-        ids = [m.id for m in self._messages_of(names) if m.deleted and not m.erased]
+        ids = [m.id for m in self._messages_of(names, deleted=None) if m.deleted and not m.erased]
         if ids:
             self._ingest.restore(ids)
         return len(ids)
@@ -336,19 +336,7 @@ class Memory:
 
         Raises NotFound, or InvalidInput where several are meant.
         """
-        with self._space.view() as view:
-            ids = view.named(name)
-        if not ids:
-            rows = self.conversations(title=name, limit=4)
-            exact = [row for row in rows if row.conversation.title.casefold() == name.casefold()]
-            ids = [row.conversation.id for row in exact or rows]
-        if not ids:
-            raise NotFound(f"No conversation or message matches {name!r}.", hint="recollect list shows what is there.")
-        if len(ids) > 1:
-            several = ", ".join(ids)
-            raise InvalidInput(f"{name!r} can mean several: {several}.", hint="Give more of the id.")
-        message = next(iter(self.messages(ids)), None)
-        return self.conversation(message.conversation_id if message else ids[0]), message
+        return self._resolve(name, deleted=False)
 
     # --- upkeep ----------------------------------------------------------------------------------------------------
     def embed(self, *, progress: Callable[[int, int], None] | None = None, limit: int | None = None) -> int:
@@ -467,17 +455,39 @@ class Memory:
 
         return Searcher(self._space, self._embedder, self._make_quality)
 
+    def _titled(self, title: str, *, deleted: bool) -> list[NodeId]:
+        """Conversations whose title is this or holds it; some of them."""
+        with self._space.view() as view:
+            found = view.find(Conversation, Where(title=title, deleted=deleted, order="newest"), limit=4).items
+        exact = [conversation for conversation in found if conversation.title.casefold() == title.casefold()]
+        return [conversation.id for conversation in exact or found]
+
     def _message(self, id: NodeId) -> Message:
         found = self.messages([id])
         if not found:
             raise NotFound(f"There is no message {id}.")
         return found[0]
 
-    def _messages_of(self, names: Sequence[str]) -> list[Message]:
+    def _resolve(self, name: str, *, deleted: bool | None) -> tuple[Thread, Message | None]:
+        with self._space.view() as view:
+            ids = view.named(name)
+            if not ids:
+                titled = list(islice(every(view, Conversation, Where(title=name, deleted=deleted, order="newest")), 4))
+                exact = [c for c in titled if c.title.casefold() == name.casefold()]
+                ids = [conversation.id for conversation in exact or titled]
+        if not ids:
+            raise NotFound(f"No conversation or message matches {name!r}.", hint="recollect list shows what is there.")
+        if len(ids) > 1:
+            several = ", ".join(ids)
+            raise InvalidInput(f"{name!r} can mean several: {several}.", hint="Give more of the id.")
+        message = next(iter(self.messages(ids)), None)
+        return self.conversation(message.conversation_id if message else ids[0]), message
+
+    def _messages_of(self, names: Sequence[str], *, deleted: bool | None = False) -> list[Message]:
         """Every message that is meant by names of messages and conversations, each once."""
         found: dict[NodeId, Message] = {}
         for name in names:
-            thread, message = self.resolve(name)
+            thread, message = self._resolve(name, deleted=deleted)
             found |= {m.id: m for m in ([message] if message else thread.messages)}
         return list(found.values())
 

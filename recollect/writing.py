@@ -21,7 +21,7 @@ def whole_file(path: Path, *, overwrite: bool = False, head: bytes = b'{"recolle
     """
     target = Path(os.path.realpath(path))
     try:
-        mode = target.stat().st_mode
+        mode = path.stat().st_mode  # of what a link leads to, also of /dev/fd/63, which has no real path
     except FileNotFoundError:
         mode = None
     except OSError as problem:
@@ -29,11 +29,13 @@ def whole_file(path: Path, *, overwrite: bool = False, head: bytes = b'{"recolle
     if mode is not None and stat.S_ISDIR(mode):
         raise InvalidInput(f"{path} is a folder.", hint="Name a file in it.")
     if mode is not None and not stat.S_ISREG(mode):
-        with _named(path), target.open("wb") as stream:
+        with _named(path), path.open("wb") as stream:
             yield stream
         return
     if mode is not None and not overwrite and not _begins(target, head):
-        raise InvalidInput(f"{path} exists and is not one of Recollect's.", hint="Choose another name, or remove it.")
+        raise InvalidInput(
+            f"{path} exists and is not one of Recollect's.", hint="Choose another name, or add --overwrite."
+        )
     partial = target.with_name(f".{target.name}.{os.getpid()}.part")
     with _named(path):
         try:

@@ -6,10 +6,13 @@ every interleaving of two writers is looked at, not only the one that somebody t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import shutil
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks.worker import MadeUp
+from recollect.embedding.base import MAX_TOKENS, TokenVectors, Vectors
 from recollect.memory import Memory
 from recollect.store.sqlite.engine import SQLiteStore
 from tests.store.builders import embedder
@@ -58,10 +61,20 @@ class Interrupted:
         return self._inner.__exit__(*problem)
 
 
+class Quick(MadeUp):
+    """Vectors for the quality mode without a model."""
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        return self.embed_with_tokens(texts, max_tokens=MAX_TOKENS)[0]
+
+    def token_embed(self, texts: Sequence[str], *, max_tokens: int) -> list[TokenVectors]:
+        return self.embed_with_tokens(texts, max_tokens=max_tokens)[1]
+
+
 def opened(path: Path, moment: Moment | None = None) -> Memory:
     """The memory in this file, as a process of its own would open it."""
     store: Any = SQLiteStore(path, durable=False)
-    return Memory(store if moment is None else Interrupted(store, moment), embedder())
+    return Memory(store if moment is None else Interrupted(store, moment), embedder(), quality=Quick)
 
 
 def at_every_moment(
@@ -69,13 +82,17 @@ def at_every_moment(
     prepare: Callable[[Memory], object],
     action: Callable[[Memory], object],
     intrusion: Callable[[Memory], object],
+    first: int = 0,
+    step: int = 1,
 ) -> Iterator[Memory]:
-    """Memories that were prepared and in which `action` was interrupted by `intrusion`, each time one call later."""
-    for at in range(10_000):
+    """Memories that were prepared and in which `action` was interrupted by `intrusion`, each time some calls later."""
+    (folder / "prepared").mkdir(parents=True)
+    with opened(folder / "prepared" / "memory.db") as memory:
+        prepare(memory)
+    for at in range(first, 10_000, step):
         path = folder / f"{at}" / "memory.db"
-        path.parent.mkdir(parents=True)
+        shutil.copytree(folder / "prepared", path.parent)
         with opened(path) as other:
-            prepare(other)
             moment = Moment(at, lambda other=other: intrusion(other))  # type: ignore[misc]
             with opened(path, moment) as memory:
                 action(memory)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from recollect.record import Conversation, Edge, Message, Node, NodeKind, Origin
 from recollect.record.wire import dumps, to_wire
 from recollect.store import Change
 from recollect.store.sqlite.engine import SQLiteStore
-from tests.exports import file, opened
+from tests.exports import chat, export, file, opened
 from tests.store.builders import embedder
 
 _RECORDS = (Conversation, Message, Turn, Thread, Edge)
@@ -66,37 +67,55 @@ def counted(path: Path) -> tuple[Memory, Counter[str]]:
     return Memory(store, embedder()), counts
 
 
-def talk(memory: Memory, messages: int) -> None:
-    """A talk of so many messages, in the middle of which an answer was made again."""
-    for i in range(messages):
-        role = "assistant" if i % 2 else "user"
-        memory.store_message(f"number {i}", role, conversation_id="C", id=f"N{i}")
-    memory.store_message("made again", "assistant", conversation_id="C", id="R", parent_id=f"N{messages - 2}")
+@pytest.fixture(scope="module")
+def talks(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """A short and a long talk, at whose end an answer, "R", was made again."""
+    paths = []
+    for messages in (40, 400):
+        folder = tmp_path_factory.mktemp(str(messages))
+        with opened(folder / "memory.db") as memory:
+            memory.import_file(export(folder, [chat(*(f"number {i}" for i in range(messages)))]))
+            conversation, asked = asked_last(memory)
+            memory.store_message("made again", "assistant", conversation_id=conversation, id="R", parent_id=asked)
+        paths.append(folder / "memory.db")
+    return paths
 
 
-STEPS = {
-    "what follows a regenerated answer": lambda memory: memory.store_message("next", conversation_id="C"),
-    "an answer to it": lambda memory: memory.store_message("next", "assistant", conversation_id="C"),
-    "another regenerated answer": lambda memory: memory.store_message(
-        "once more", "assistant", conversation_id="C", parent_id=memory.messages(["R"])[0].parent_id
+def asked_last(memory: Memory) -> tuple[str, str]:
+    """The conversation and the last question in it."""
+    conversation = memory.conversations()[0].conversation.id
+    return conversation, memory.conversation(conversation).turns[-1].query_id
+
+
+#: Each is told the conversation, the last question in it, and the first answer to that.
+STEPS: dict[str, Callable[[Memory, str, str, str], object]] = {
+    "what follows a regenerated answer": lambda m, talk, asked, first: m.store_message("next", conversation_id=talk),
+    "an answer to it": lambda m, talk, asked, first: m.store_message("next", "assistant", conversation_id=talk),
+    "another regenerated answer": lambda m, talk, asked, first: m.store_message(
+        "once more", "assistant", conversation_id=talk, parent_id=asked
     ),
-    "a tool's result": lambda memory: memory.store_tool_call("tides", "{}", "high", "R"),
-    "an edit": lambda memory: memory.update_message("R", "made anew"),
-    "a deletion": lambda memory: memory.delete_message("R"),
+    "the first answer taken up again": lambda m, talk, asked, first: m.store_message(
+        "go on", conversation_id=talk, parent_id=first
+    ),
+    "a tool's result": lambda m, talk, asked, first: m.store_tool_call("tides", "{}", "high", "R"),
+    "an edit": lambda m, talk, asked, first: m.update_message("R", "made anew"),
+    "a deletion": lambda m, talk, asked, first: m.delete_message("R"),
 }
 
 
 @pytest.mark.parametrize("name", STEPS)
 def test_a_step_after_a_regenerated_answer_costs_the_same_in_a_long_talk_as_in_a_short_one(
-    tmp_path: Path, name: str
+    tmp_path: Path, talks: list[Path], name: str
 ) -> None:
     costs = []
-    for messages in (40, 400):
-        memory, counts = counted(tmp_path / f"{messages}.db")
+    for path in talks:
+        own = Path(shutil.copy(path, tmp_path / f"{path.parent.name}.db"))
+        with opened(own) as plain:
+            talk, asked = asked_last(plain)
+            first = plain.conversation(talk).turns[-1].response_ids[0]
+        memory, counts = counted(own)
         with memory:
-            talk(memory, messages)
-            counts.clear()
-            STEPS[name](memory)
+            STEPS[name](memory, talk, asked, first)
             costs.append(dict(counts))
     assert costs[0] == costs[1]
     assert costs[0]["read"] < 60
@@ -133,17 +152,19 @@ def test_documents_are_imported_in_batches(tmp_path: Path) -> None:
         assert memory.stats().documents == 201
 
 
-def test_what_an_append_writes_does_not_grow(tmp_path: Path) -> None:
-    """S17 at the level of the file: the pages that are written for the hundredth step are those for the tenth."""
-    with opened(tmp_path / "memory.db") as memory:
-        talk(memory, 200)
-        store = memory._store
-        assert isinstance(store, SQLiteStore)
-        sizes = []
-        wal = tmp_path / "memory.db-wal"
-        for step in range(40):
-            before = wal.stat().st_size if wal.exists() else 0
-            memory.store_message(f"step {step}", "assistant", conversation_id="C", parent_id="N198")
-            sizes.append(wal.stat().st_size - before)
-        grown = [size for size in sizes if size > 0]
-        assert len(grown) < 2 or max(grown[-10:]) <= 3 * max(grown[:10])
+def test_what_an_append_writes_does_not_grow(tmp_path: Path, talks: list[Path]) -> None:
+    """S17 at the level of the file: a regenerated answer writes as many pages in a long talk as in a short one."""
+    grown = []
+    for path in talks:
+        folder = tmp_path / path.parent.name
+        folder.mkdir()
+        shutil.copy(path, folder / "memory.db")
+        with opened(folder / "memory.db") as memory:
+            talk, asked = asked_last(memory)
+            memory.store_message("once", "assistant", conversation_id=talk, parent_id=asked)
+            log = folder / "memory.db-wal"
+            before = log.stat().st_size
+            for step in range(5):
+                memory.store_message(f"step {step}", "assistant", conversation_id=talk, parent_id=asked)
+            grown.append(log.stat().st_size - before)
+    assert 0 < grown[1] < 2 * grown[0]

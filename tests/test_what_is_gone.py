@@ -131,10 +131,32 @@ def test_the_deletion_of_whole_conversations_and_back(memory: Memory) -> None:
     assert memory.delete("Birds") == 0
     assert memory.stats().messages == 0
     assert not memory.search("heron")
-    assert memory.restore("C") == 2
+    assert memory.conversations() == []
+    assert memory.restore("Birds") == 2
     assert memory.stats().messages == 2
+    assert [row.messages for row in memory.conversations()] == [2]
     with pytest.raises(NotFound):
         memory.delete("Fish")
+
+
+def test_what_is_written_to_a_deleted_conversation_brings_it_back(memory: Memory, tmp_path: Path) -> None:
+    begin(memory)
+    memory.delete("Birds")
+    assert memory.conversations() == []
+    memory.store_message("A new morning.", conversation_id="C", id="N", timestamp=NOON + HOUR)
+    assert [(row.conversation.title, row.messages) for row in memory.conversations()] == [("Birds", 1)]
+    assert [shown.message.id for hit in memory.search("birds") for shown in hit.messages] == ["N"]
+
+
+def test_what_a_newer_export_adds_to_a_deleted_conversation_brings_it_back(memory: Memory, tmp_path: Path) -> None:
+    memory.import_file(export(tmp_path / "old", [chat("heron one", "weir one", title="Birds")]))
+    memory.delete("Birds")
+    memory.import_file(export(tmp_path / "old", [chat("heron one", "weir one", title="Birds")]))
+    assert memory.conversations() == []
+    newer = [chat("heron one", "weir one", "otter one", title="Birds", updated=LATER)]
+    memory.import_file(export(tmp_path / "new", newer))
+    assert [(row.conversation.title, row.messages) for row in memory.conversations()] == [("Birds", 1)]
+    assert [shown.message.content for hit in memory.search("birds") for shown in hit.messages] == ["otter one"]
 
 
 # --- forgotten: each kind of selection -----------------------------------------------------------------------------
@@ -391,14 +413,14 @@ def test_no_file_holds_a_byte_of_what_was_forgotten(memory: Memory, tmp_path: Pa
         case "message":
             ids = [m.id for row in memory.conversations() for m in memory.conversation(row.conversation.id).messages]
             memory.forget(*(i for i in ids if CANARY in str(memory.messages([i]))))
-            memory.forget("C", *(row.conversation.id for row in memory.conversations(title=CANARY)))
+            assert holding_the_canary(folder) == []
         case "conversation":
             memory.forget("C", *{row.conversation.id for row in memory.conversations(title=CANARY)})
         case "source":
             memory.forget(sources=["chatgpt", "recollect"])
         case "time":
             memory.forget(since="2020", until="2030")
-            memory.forget(*(row.conversation.id for row in memory.conversations(title=CANARY)))
+            assert holding_the_canary(folder) == []  # titles, too, where nothing of a conversation is left
         case "everything":
             memory.forget(everything=True)
     assert holding_the_canary(folder) == []

@@ -60,7 +60,7 @@ def plan(
     `again` takes back what was erased.
     """
     fingerprint = digest(incoming)
-    if revision is not None and (revision.digest == fingerprint or (revision.erased and not again)):
+    if revision is not None and not again and (revision.erased or revision.digest == fingerprint):
         return None
     stored = load() if revision is not None else None
     if stored is None or revision is None:
@@ -110,8 +110,13 @@ def _merge(incoming: Thread, stored: Thread, revision: int, fingerprint: str, ag
         mark=_switched([m for m in thread.messages if m.id in known and m.id not in put], known),
         added=len(added),
         fresh=tuple(fresh),
-        retitled=thread.conversation.title != stored.conversation.title,
+        retitled=_is_title_new(thread.conversation, stored.conversation),
     )
+
+
+def _is_title_new(now: Conversation, before: Conversation) -> bool:
+    """Whether the title is another one, or is found again."""
+    return now.title != before.title or (before.deleted and not now.deleted)
 
 
 def _switched(messages: Sequence[Message], known: Mapping[NodeId, Message]) -> tuple[Mark, ...]:
@@ -135,11 +140,12 @@ def _union(incoming: Thread, stored: Thread, older: bool, again: bool) -> Thread
     kept = [message for message in stored.messages if message.id not in seen]
     conversation = _conversation(incoming.conversation, stored.conversation, older)
     messages, leaf = _placed([*merged, *kept], known, conversation.leaf_id, stored.conversation.leaf_id)
-    conversation = replace(conversation, leaf_id=leaf)
+    gone = all(message.deleted for message in messages)  # what comes into a deleted conversation brings it back
+    conversation = replace(conversation, leaf_id=leaf, deleted=conversation.deleted and gone)
     first, second = (incoming, stored) if older else (stored, incoming)
     calls = {call.id: call for call in (*first.tool_calls, *second.tool_calls)}
-    gone = {message.id for message in messages if message.erased}
-    calls = {call.id: call for call in calls.values() if call.message_id not in gone}
+    erased = {message.id for message in messages if message.erased}
+    calls = {call.id: call for call in calls.values() if call.message_id not in erased}
     return Thread(
         conversation,
         tuple(messages),

@@ -87,7 +87,7 @@ class Searcher:
             try:
                 found = self._find(view, search)
             except IndexDamaged as damage:
-                found = scanned(view, search.query, search.filter, search.group_by, search.limit, damage.message)
+                found = scanned(view, search.query, search.filter, search.group_by, search.limit, _told(view, damage))
         return replace(found, took_ms=(time.perf_counter() - began) * 1000)
 
     def _find(self, view: View, search: Search) -> SearchResults:
@@ -350,6 +350,13 @@ class _Asked:
             if near and typed:
                 suggested = re.sub(re.escape(typed), near, suggested, flags=re.IGNORECASE)
         return suggested if suggested != self._search.query.text else None
+
+
+def _told(view: View, damage: IndexDamaged) -> str:
+    """What a search by words alone says of itself, and what mends it."""
+    if view.index().embedder is None:
+        return f"The search index is not built yet, so this search went by words alone. {damage.hint}"
+    return "The search index is damaged, so this search went by words alone. Rebuild it: recollect check --repair"
 
 
 def _ranked(signals: Features, scores: Scores, order: Int) -> list[Ranked]:

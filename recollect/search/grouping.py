@@ -232,9 +232,19 @@ def _title_hits(view: View, passage: int, score: float, wanted: Sequence[str]) -
     texts = view.passages([passage])
     if not texts or texts[0].conversation_id is None:
         return []
-    first = [m for m in view.around([(texts[0].conversation_id, 0, _BESIDE)]) if not m.deleted]
-    shown = next((m for m in first if m.kind is Kind.SAID and m.content), first[0] if first else None)
+    shown = _first(view, texts[0].conversation_id)
     if shown is None:
         return []
     why = Why(0, {"title": score}, words_in(texts[0].text, wanted), "title")
     return [MessageHit(shown, score, excerpt(shown.content, wanted), why)]
+
+
+def _first(view: View, conversation_id: NodeId) -> Message | None:
+    """The first of a conversation's messages that is there, rather one that was said."""
+    at, many = 0, _BESIDE + 1
+    while messages := view.around([(conversation_id, at, at + many - 1)]):
+        living = [message for message in messages if not message.deleted]
+        if living:
+            return next((message for message in living if message.kind is Kind.SAID and message.content), living[0])
+        at, many = at + many, 4 * many
+    return None

@@ -147,6 +147,7 @@ class SearchResults(Sequence[Hit]):
             "signals": list(self.signals),
             "suggestion": self.suggestion,
             "close": self.close,
+            "notes": list(self.notes),
             "results": [hit.to_json() for hit in self.hits],
         }
 

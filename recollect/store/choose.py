@@ -25,8 +25,9 @@ def open_store(
 ) -> Store:
     """Opens the store at a path, or at an address such as `neo4j://localhost:7687`.
 
-    By `clock` tasks are due and leases run out. The user and the password of a server are those of the address, else NEO4J_USER (neo4j where it is not set) and
-    NEO4J_PASSWORD in the environment. Raises InvalidInput for an address of another kind, StoreError.
+    By `clock` tasks are due and leases run out. The user and the password of a server are those of the address, else
+    NEO4J_USER (neo4j where it is not set) and NEO4J_PASSWORD in the environment. Raises InvalidInput for an address of
+    another kind, StoreError.
     """
     if isinstance(place, str):
         place = read_place(place)

@@ -168,7 +168,7 @@ def test_an_interrupted_reindex_changes_nothing_that_is_seen_and_goes_on(own: Co
     counts = own("stats", "--json").document
     assert counts["index"] == {"rebuilding": True}
     assert counts["quality"]["made"] == 4
-    assert "Search index: being rebuilt" in own().out
+    assert "Search index: being rebuilt; search uses the old one." in own().out
     assert own("check").code == 0
     assert own("reindex").out == "Search index rebuilt from 984 messages.\n"
     assert own("stats", "--json").document["index"] == {"rebuilding": False}

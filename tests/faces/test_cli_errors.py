@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 
+import apsw
 import pytest
 
 from recollect.faces.cli import app
 from tests.faces.conftest import CommandLine
+from tests.paths import ROOT
 
 
 def test_a_typo_is_told_what_was_meant(run: CommandLine) -> None:
@@ -50,6 +53,50 @@ def test_a_file_that_is_no_store_is_refused(run: CommandLine, tmp_path: Path) ->
     assert ran.code == 2
     assert "is not a Recollect store" in ran.err
     assert path.read_text().startswith("dear diary")
+
+
+@pytest.mark.parametrize("command", [(), ("search", "x"), ("remember", "x"), ("export", "-"), ("forget", "--all")])
+def test_a_store_of_a_newer_version_is_refused_in_a_sentence(
+    run: CommandLine, tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    store = tmp_path / "memory.db"
+    run("remember", "the spare key is with Ana", "--store", store)
+    with apsw.Connection(str(store)) as connection:
+        connection.execute("PRAGMA user_version = 99")
+    connection.close()
+    before = store.read_bytes()
+    ran = run(*command, "--store", store) if command else run("--store", store)
+    assert ran.code == 2
+    assert len(ran.err.splitlines()) == 1
+    assert ran.err.startswith("This store was written by Recollect ")
+    assert store.read_bytes() == before
+
+
+def test_a_store_of_0_1_0_is_brought_up_to_date_and_told_what_to_do(run: CommandLine, tmp_path: Path) -> None:
+    store = tmp_path / "old.db"
+    store.write_bytes(gzip.decompress((ROOT / "tests/fixtures/memory-0.1.0.db.gz").read_bytes()))
+    status = run("--store", store)
+    assert status.code == 0
+    assert "Search index: " in status.out
+    assert f"recollect --store {store} reindex" in status.out
+    searched = run("search", "project", "--store", store)
+    assert searched.err.endswith(f"recollect --store {store} reindex\n")
+    assert run("reindex", "--store", store).code == 0
+    assert run("search", "project", "--store", store).err == ""
+    assert run("check", "--store", store).code == 0
+
+
+@pytest.mark.skipif(not Path("/dev/null").exists(), reason="there is no /dev/null")
+@pytest.mark.parametrize("command", [("search", "x"), ("remember", "x"), ("restore", "letter.db", "--replace")])
+def test_a_device_is_no_store(
+    run: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "letter.db").write_text("dear diary")
+    ran = run(*command, "--store", "/dev/null")
+    assert ran.code == 2
+    assert len(ran.err.splitlines()) == 1
+    assert Path("/dev/null").is_char_device()
 
 
 def test_an_interrupt_exits_130(run: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:

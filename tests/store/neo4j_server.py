@@ -23,6 +23,8 @@ NEEDED = "Neo4j tests are left out: {} With Java 17 and Maven they run here, wit
 
 _FOREIGN = "MATCH (n) WHERE NOT n:RecollectTest RETURN count(n) AS foreign"
 _MARKED = "MATCH (n:RecollectTest) RETURN count(n) AS marked"
+_NODES = "MATCH (n) RETURN properties(n) AS properties"
+_RELATIONSHIPS = "MATCH ()-[x]->() RETURN properties(x) AS properties"
 _MARK = "MERGE (:RecollectTest)"
 _EVERYTHING = """
 MATCH (n) WHERE NOT n:RecollectTest CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 2000 ROWS
@@ -67,6 +69,14 @@ def empty(uri: str) -> None:
     """Takes everything out; the schema stays."""
     with driver(uri).session() as session:
         session.run(_EVERYTHING).consume()
+
+
+def everything(uri: str) -> bytes:
+    """Every property of every node and relationship there, blobs too."""
+    with driver(uri).session() as session:
+        found = [r["properties"] for r in session.run(_NODES)] + [r["properties"] for r in session.run(_RELATIONSHIPS)]
+    values = [value for properties in found for value in properties.values()]
+    return b"\n".join(bytes(v) if isinstance(v, bytes | bytearray) else str(v).encode() for v in values)
 
 
 @cache

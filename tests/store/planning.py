@@ -12,6 +12,7 @@ from random import Random
 from typing import Any
 
 from recollect.record import (
+    Chunk,
     Conversation,
     Document,
     Edge,
@@ -259,7 +260,9 @@ class Planner:
         )
 
     def passages(self, records: Iterable[Any], embedder: EmbedderId | None = None) -> Passages:
-        return {r.id: passages_of(r, self.model, embedder or self.embedder) for r in records}
+        return {
+            r.id: passages_of(r, self.model, embedder or self.embedder) for r in records if not isinstance(r, Chunk)
+        }
 
     # --- parts ------------------------------------------------------------------------------------------------------
     def _with_passages(self, put: Sequence[Record]) -> Change:

@@ -16,7 +16,7 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 import pytest
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from recollect.errors import NotFound, StoreError
 from recollect.record import Chunk, Conversation, Message, Namespace, NodeId, namespace
@@ -92,7 +92,7 @@ class Rules(RuleBasedStateMachine):
         self.models = {MINE: Model(), OTHER: Model()}
         self.leases: list[tuple[Namespace, Lease]] = []
         self.kept: list[Kept] = []
-        self.steps = 0
+        self.steps = self.reopened = 0
         self.handle = self.thread = 0
 
     def teardown(self) -> None:
@@ -106,6 +106,12 @@ class Rules(RuleBasedStateMachine):
                 handle.close()
             self.exit.close()
 
+    @initialize(seed=SEEDS)
+    def begin_with_something(self, seed: int) -> None:
+        for number, what in enumerate(["grow", "grow", "document", "nodes", "tasks"]):
+            for space in (MINE, OTHER):
+                self._write(space, getattr(Planner(self.models[space], Random(seed + number), self.clock.now), what)())
+
     # --- what acts --------------------------------------------------------------------------------------------------
     @rule(handle=st.integers(0, 1), thread=st.integers(0, 1))
     def go_on_as(self, handle: int, thread: int) -> None:
@@ -118,10 +124,6 @@ class Rules(RuleBasedStateMachine):
         self.clock.now += timedelta(minutes=minutes)
 
     # --- writing ----------------------------------------------------------------------------------------------------
-    @rule(space=SPACES, seed=SEEDS)
-    def grow(self, space: Namespace, seed: int) -> None:
-        self._plan("grow", space, seed)
-
     @rule(
         space=SPACES,
         seed=SEEDS,
@@ -148,6 +150,10 @@ class Rules(RuleBasedStateMachine):
     def change(self, space: Namespace, seed: int, what: str) -> None:
         self._plan(what, space, seed)
 
+    @rule(space=SPACES, seed=SEEDS, what=st.sampled_from(["grow", "rewrite", "nodes", "delete", "restore"]))
+    def change_a_little(self, space: Namespace, seed: int, what: str) -> None:
+        self._plan(what, space, seed)
+
     def _plan(self, what: str, space: Namespace, seed: int) -> None:
         random = Random(seed)
         change = getattr(Planner(self.models[space], random, self.clock.now), what)()
@@ -167,6 +173,7 @@ class Rules(RuleBasedStateMachine):
         if how > 0.9:  # written twice it is written once
             self._write(space, change)
 
+    @precondition(lambda self: self.steps % 3 == 0)
     @rule(space=SPACES, seed=SEEDS)
     def embed(self, space: Namespace, seed: int) -> None:
         """Quality vectors for some of what has none; and for a number that nobody has."""
@@ -312,18 +319,17 @@ class Rules(RuleBasedStateMachine):
             self._do(space, model.publish, lambda: self._space(space).generation("publish", embedder))
             assert whole == (self.models[space].live is not None and self.models[space].live.number == number)  # type: ignore[union-attr]
 
-    @precondition(lambda self: not all(model.building for model in self.models.values()))
-    @rule()
-    def publish_nothing(self) -> None:
-        space = next(name for name, model in self.models.items() if not model.building)
-        self._do(space, self.models[space].publish, lambda: self._space(space).generation("publish"))
-
-    @rule(space=SPACES)
-    def drop(self, space: Namespace) -> None:
+    @precondition(lambda self: any(model.building for model in self.models.values()))
+    @rule(seed=SEEDS)
+    def drop(self, seed: int) -> None:
+        """What is being built is given up; after that there is nothing to publish, and nothing to drop."""
+        space = Random(seed).choice([name for name, model in self.models.items() if model.building])
         building = self.models[space].building
-        number = self._run(lambda: self._space(space).generation("drop"))
-        assert number == (building.number if building else 0)
+        assert building is not None
+        assert self._run(lambda: self._space(space).generation("drop")) == building.number
         self.models[space] = self.models[space].drop()
+        self._do(space, self.models[space].publish, lambda: self._space(space).generation("publish"))
+        assert self._run(lambda: self._space(space).generation("drop")) == 0
 
     @rule(space=SPACES, times=st.sampled_from([1, 3, 40]))
     def maintain(self, space: Namespace, times: int) -> None:
@@ -369,14 +375,14 @@ class Rules(RuleBasedStateMachine):
             self._put_away(kept)
 
     def _look_again(self, kept: Kept) -> None:
-        look = assert_same if self.still else assert_same_once_read
+        look: Any = assert_same if self.still else assert_same_once_read
         self._run(lambda: look(kept.view, kept.model, self.clock.now), kept)
 
     def _put_away(self, kept: Kept) -> None:
         self.kept.remove(kept)
         self._run(kept.stack.close, kept)
 
-    @precondition(lambda self: not any(kept.handle == self.handle for kept in self.kept))
+    @precondition(lambda self: self.steps > self.reopened + 8 and all(k.handle != self.handle for k in self.kept))
     @rule()
     def reopen(self) -> None:
         """A handle is closed and refuses to go on; another one is opened."""
@@ -385,7 +391,9 @@ class Rules(RuleBasedStateMachine):
         with pytest.raises(StoreError):
             self._run(lambda: space.write(Change(put=[Conversation(NodeId("Conv-late"), "test")])))
         self.handles[self.handle] = self.open(self.clock)
+        self.reopened = self.steps
 
+    @precondition(lambda self: self.steps % 4 == 0)
     @rule(space=SPACES)
     def check(self, space: Namespace) -> None:
         assert self._run(lambda: self._space(space).check()) == []
@@ -398,7 +406,9 @@ class Rules(RuleBasedStateMachine):
         handle, thread = self.steps % 2, self.steps // 2 % 2
         for space, model in self.models.items():
             if self.steps % 3 == 0 or space == MINE:
-                self._read(space, lambda view, m=model: assert_same(view, m, self.clock.now), handle, thread)  # type: ignore[misc]
+                self._read(
+                    space, lambda view, m=model: assert_same(view, m, self.clock.now, self.steps), handle, thread
+                )  # type: ignore[misc]
 
     @invariant()
     def what_nobody_touched_is_empty(self) -> None:

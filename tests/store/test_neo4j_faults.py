@@ -26,7 +26,7 @@ import recollect
 import recollect.importing
 from recollect import StoreBusy, StoreError
 from recollect.memory import Memory
-from recollect.store.neo4j import connection, queries
+from recollect.store.neo4j import connection, writing
 from recollect.store.neo4j.connection import read_version
 from recollect.store.neo4j.engine import Neo4jStore
 from tests.exports import chat, dump_of, export
@@ -209,7 +209,7 @@ def test_who_waits_for_others_is_told_and_at_last_gets_an_error_of_its_own(
         memory.store_message("The bicycle lock too.")
         assert not told
         with driver_of(server) as driver, driver.session() as session, session.begin_transaction() as other:
-            other.run(queries.LOCK, ns=memory.namespace).consume()
+            other.run(writing.LOCK, ns=memory.namespace).consume()
             with pytest.raises(StoreBusy, match="have been writing"):
                 memory.store_message("Nobody hears this.")
             other.rollback()

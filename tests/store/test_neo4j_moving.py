@@ -15,7 +15,7 @@ pytest.importorskip("neo4j", reason="the Neo4j driver is not installed")
 import recollect
 from recollect.importing import Progress
 from recollect.memory import Memory
-from recollect.record import Document, Edge, stable_id
+from recollect.record import Document, Edge, Node, NodeKind, Origin, stable_id
 from tests.exports import dump_of
 from tests.paths import ROOT
 
@@ -49,8 +49,14 @@ def fill(memory: Memory) -> None:
     memory.delete_message(memory.store_message("Not this, \U0001f35e \u0000 Straße.", title="Gone").id)
     documents = [Document(stable_id("d", str(n)), "test", f"Rules {n}", "Hold water. " * 3000) for n in range(2)]
     memory._ingest.documents([(document, ()) for document in documents])
-    memory._ingest.edges([
+    forgotten = memory.store_message("Nor this.", title="Forgotten")
+    memory.forget(forgotten.conversation_id)
+    rye = Node(stable_id("fact", "rye"), NodeKind.FACT, "rye", "Rye holds 78 percent.", origin=Origin.SAID)
+    memory._ingest.others([
+        rye,
         Edge(asked.id, "SOURCED_FROM", documents[0].id, {"weight": 0.5}),
+        Edge(rye.id, "RELATED_TO", asked.id, name="ANSWERS"),
+        Edge(rye.id, "RELATED_TO", asked.id, {"since": 1}, name="CONTRADICTS"),
         Edge(asked.id, "MENTIONS", stable_id("entity", "nobody made it yet")),
     ])  # fmt: skip
 
@@ -61,7 +67,7 @@ def test_there_and_back_it_is_the_same_dump(moved: Path, neo4j_place: str, tmp_p
         report = server.import_file(moved, progress=told.append)
         assert dump_of(server) == moved.read_bytes()
         assert server.check() == []
-        assert report.stored.messages == server.stats().messages == told[-1].messages - 1, "one is deleted"
+        assert report.stored.messages == server.stats().messages == told[-1].messages - 2, "one is deleted, one forgotten"
         server.export(tmp_path / "back.jsonl")
         found = [hit.conversation.id for hit in server.search("adding water late", limit=5)]
     assert 0 < told[-1].read <= told[-1].total == moved.stat().st_size

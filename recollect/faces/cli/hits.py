@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from recollect.faces.cli.layout import gap, marked_lines, padded
+from recollect.faces.cli.layout import gap, joined, marked_lines, padded
 from recollect.faces.cli.names import short, source_label, speaker, titled
 from recollect.faces.cli.output import Output, harmless
 from recollect.faces.cli.times import clock, day, number
@@ -32,7 +32,8 @@ def print_hits(found: SearchResults, out: Output, *, why: bool = False, next_ste
 def print_notes(found: SearchResults, out: Output) -> None:
     """Says what kept the search from being all that it could be."""
     for note in found.notes:
-        out.note(out.hint(note))
+        said, _, advice = out.hint(note).rpartition(". ")
+        out.note(joined(f"{said}.", advice, out) if said else advice)
 
 
 def _print_hit(place: int, hit: Hit, out: Output, *, why: bool) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from recollect.faces.cli.layout import joined
+from recollect.faces.cli.output import Output
 from recollect.faces.cli.times import percent
 from recollect.store import Counts, IndexInfo
 
@@ -20,10 +22,18 @@ def is_complete(counts: Counts) -> bool:
     return 0 < counts.said_passages <= counts.quality
 
 
-def index_state(info: IndexInfo) -> str:
-    """What a user should know of the search index; empty where it is in use and nothing else is being built."""
-    if info.building is None:
+def index_state(info: IndexInfo, messages: int) -> str:
+    """What is to be said of the search index, for so many messages; empty where it is simply in use."""
+    if info.building is not None:
+        return "being rebuilt" if info.generation else "being built"
+    return "not built yet" if messages and not info.generation else ""
+
+
+def index_advice(info: IndexInfo, messages: int, out: Output) -> str:
+    """The same in sentences, with what to do; empty where there is nothing to say."""
+    state = index_state(info, messages)
+    if not state:
         return ""
-    if not info.generation:
-        return "Search index: being built. Until then search finds words only."
-    return "Search index: being rebuilt. Search uses the old one."
+    meanwhile = "search uses the old one" if info.generation else "search goes by words alone"
+    step = "If that was interrupted" if info.building is not None else "To build it"
+    return joined(f"Search index: {state}; {meanwhile}.", out.hint(f"{step}: recollect reindex"), out)

@@ -29,6 +29,14 @@ def joined(left: str, right: str, out: Output) -> str:
     return f"{left}\n{right}"
 
 
+def in_a_row(label: str, commands: Sequence[str], out: Output) -> str:
+    """Commands to choose from, beside each other or, where they do not fit, below each other."""
+    row = label + f"  {out.symbols.dot}  ".join(commands)
+    if out.width is None or cell_len(row) <= out.width:
+        return row
+    return label + f"\n{' ' * len(label)}".join(commands)
+
+
 def padded(text: str, width: int) -> str:
     """The text filled up to a width."""
     return text + " " * max(0, width - cell_len(text))

@@ -60,7 +60,7 @@ def _rows(facts: dict[str, Any], counts: Counts, index: IndexInfo, dash: str) ->
         yield name.replace("_", " "), f"{getattr(counts, name):,}"
     yield "quality vectors", f"{counts.quality:,} ({percent(counts.quality, counts.said_passages)})"
     yield "embedder", facts["embedder"] or "none yet"
-    if state := index_state(index):
+    if state := index_state(index, counts.messages):
         yield "search index", state
     first, last = from_microseconds(counts.first), from_microseconds(counts.last)
     if first and last:

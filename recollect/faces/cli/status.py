@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from recollect.faces.cli.indexed import index_state, quality_state
-from recollect.faces.cli.layout import gap, wrapped
+from recollect.faces.cli.indexed import index_advice, quality_state
+from recollect.faces.cli.layout import gap, in_a_row, wrapped
 from recollect.faces.cli.session import Session
 from recollect.faces.cli.times import ago, number, size, span
 from recollect.importers.found import Found, found_on_this_machine
@@ -24,7 +24,7 @@ _HOW_TO_GET = (
         "Settings, Data controls, Export data. A link comes by email, may take days, and expires after 24 hours.",
     ),
     ("Claude", "Settings, Privacy, Export data. A link comes by email, and expires after 24 hours."),
-    ("Claude Code, Codex", "keep their sessions on the machine where they run: recollect import --found"),
+    ("Claude Code, Codex", "are on the machine where they run: recollect import --found"),
 )
 
 _INDENT = 22  # of how to get it
@@ -73,11 +73,11 @@ def _print_status(session: Session, counts: Counts, found: Sequence[Found]) -> N
     facts = [f"last import {ago(last, now)}"] if last else []
     facts.append(quality_state(counts))
     out.line(sources + gap(sources, dot.join(facts), out) + out.dim(dot.join(facts)))
-    if state := index_state(session.memory().index()):
-        out.line(out.hint(state))
+    if advice := index_advice(session.memory().index(), counts.messages, out):
+        out.line(advice)
     _print_found(session, found, "Found on this machine, not imported yet: ")
     steps = [f"recollect search {_quoted(session)}", "recollect list", "recollect --help"]
-    out.line(f"Try  {f'  {out.symbols.dot}  '.join(map(out.hint, steps))}")
+    out.line(in_a_row("Try  ", [out.hint(step) for step in steps], out))
 
 
 def _print_empty(session: Session, found: Sequence[Found]) -> None:
@@ -91,7 +91,7 @@ def _print_empty(session: Session, found: Sequence[Found]) -> None:
             out.line(f"{'' if count else f'  {who}':<{_INDENT}}{how[start:end]}")
     _print_found(session, found, "Found on this machine: ")
     steps = ["recollect import ~/Downloads/export.zip", f"recollect search {_quoted(session)}"]
-    out.line(f"Then  {f'  {out.symbols.dot}  '.join(map(out.hint, steps))}")
+    out.line(in_a_row("Then  ", [out.hint(step) for step in steps], out))
     out.line("Or look around first, with nothing of your own:  recollect demo")
 
 

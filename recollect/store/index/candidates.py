@@ -14,10 +14,10 @@ from recollect.store.base import IndexDamaged, WrongEmbedder
 from recollect.store.index.numeric import best_three
 from recollect.store.index.pool import Cosines, Extras, allowed_rows, choose_pool
 from recollect.store.index.quantize import cosines
-from recollect.store.index.snapshot import Snapshot
+from recollect.store.index.snapshot import Snapshot, distinct
 from recollect.store.index.source import Source
 from recollect.store.index.words import Words
-from recollect.store.passages import OFFSETS, CandidateQuery, Features, Float, Int
+from recollect.store.passages import CandidateQuery, Features, Float, Int
 from recollect.text.flags import Flag
 
 
@@ -39,57 +39,44 @@ def candidates(snapshot: Snapshot, source: Source, query: CandidateQuery) -> Fea
     allowed = allowed_rows(snapshot, source, query)
     pool = choose_pool(snapshot, allowed, (wide, narrow), dense, extras, query.pool)
 
-    around = np.stack([snapshot.step(pool, offset) for offset in OFFSETS], axis=1)
+    # All that is scored is looked up once: the pool, what stands around it, and the sessions in which it lies.
+    around = snapshot.around(pool)
     there = around >= 0
-    rows, place = np.unique(around[there], return_inverse=True)  # everything below is looked up once a row
-    at = np.zeros(around.shape, np.int64)
-    at[there] = place
-    previous, has_previous = at[:, 1], there[:, 1]
-    own = np.searchsorted(rows, pool)
-    bm25_z, dense_z = wide.at(snapshot, rows), dense.z(dense.at(rows))
-    numbers, flags = snapshot.gather("number", rows), snapshot.gather("flags", rows)
-
     wanted, session = np.unique(snapshot.gather("session", pool), return_inverse=True)
     members, begins = snapshot.sessions(wanted)
-    order = np.argsort(members, kind="stable")
-
-    def of_sessions(values: Float) -> Float:
-        by_session = np.empty_like(values)
-        by_session[order] = values
-        return best_three(by_session, begins)[session]
-
-    members = members[order]
-    nothing = np.zeros(len(pool), np.float32)
-    similarity = session_similarity = nothing
+    rows = distinct(around[there], members)
+    at, members = np.searchsorted(rows, around) * there, np.searchsorted(rows, members)
+    own, previous, has_previous = at[:, 0], at[:, 1], there[:, 1]
+    bm25_z, cosine = wide.at(snapshot, rows), dense.at(rows)
+    dense_z, numbers, flags = dense.z(cosine), snapshot.gather("number", rows), snapshot.gather("flags", rows)
+    near = distinct(at[there])
     quality = snapshot.qualities.of(snapshot, source) if query.similarity is not None else None
+    similarity_z = np.zeros(len(rows), np.float32)
     if quality is not None and query.similarity is not None:
-        similarity = quality.z(pool, query.similarity)
-        session_similarity = of_sessions(quality.z(members, query.similarity))
+        similarity_z = quality.z(rows, query.similarity)
     return Features(
         passages=numbers[own],
-        neighbours=np.where(there, numbers[at], -1) if len(rows) else around,
+        neighbours=np.where(there, numbers[at], -1),
         messages=snapshot.gather("message", pool),
         conversations=snapshot.gather("conversation", pool),
         kinds=snapshot.gather("kind", pool).astype(np.uint8),
         flags=flags[own].astype(np.int64),
         idf=words.idf,
-        holds=words.holds(rows)[at] * there[:, :, None]
-        if len(rows)
-        else np.zeros((0, 5, len(query.terms)), np.float32),
+        holds=words.holds(rows[near])[np.searchsorted(near, at)] * there[:, :, None],
         there=there,
-        bm25=np.where(there, bm25_z[at], 0.0).astype(np.float32) if len(rows) else np.zeros((0, 5), np.float32),
-        dense=dense.at(pool),
+        bm25=np.where(there, bm25_z[at], 0.0).astype(np.float32),
+        dense=cosine[own],
         dense_z=dense_z[own],
-        previous_dense_z=np.where(has_previous, dense_z[previous], 0.0).astype(np.float32) if len(rows) else nothing,
-        previous_asks=(flags[previous] & int(Flag.QUESTION)).astype(bool) & has_previous if len(rows) else nothing > 0,
-        windows=_runs(source.runs(numbers[own].tolist()), numbers[own], query.vector, dense.at(pool)),
+        previous_dense_z=np.where(has_previous, dense_z[previous], 0.0).astype(np.float32),
+        previous_asks=(flags[previous] & int(Flag.QUESTION)).astype(bool) & has_previous,
+        windows=_runs(source.runs(numbers[own].tolist()), numbers[own], query.vector, cosine[own]),
         length_z=_length_z(snapshot, pool),
         speaker=extras.speaker(pool),
         dates=extras.dates(pool),
-        session_bm25=of_sessions(wide.at(snapshot, members)),
-        session_dense=of_sessions(dense.z(dense.at(members))),
-        session_similarity=session_similarity,
-        similarity=similarity,
+        session_bm25=best_three(bm25_z[members], begins)[session],
+        session_dense=best_three(dense_z[members], begins)[session],
+        session_similarity=best_three(similarity_z[members], begins)[session],
+        similarity=similarity_z[own],
         sought=extras.sought(pool),
         size=snapshot.living,
         frequencies=words.frequencies,

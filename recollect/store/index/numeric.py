@@ -1,4 +1,4 @@
-"""The arithmetic that every engine's search shares: pure functions over arrays."""
+"""The arithmetic of search: pure functions over arrays."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from recollect.store.passages import Bool, Float, Int
+from recollect.store.passages import Float, Int
 
 
 def dots(rows: Float, vector: Float) -> Float:
@@ -21,14 +21,6 @@ def dots(rows: Float, vector: Float) -> Float:
 def bm25(counts: Float, relative_length: Float, k1: float, b: float) -> Float:
     """The term-frequency part of BM25: counts (n,) of a term, lengths (n,) in units of the mean length."""
     return np.asarray(counts * (k1 + 1) / (counts + k1 * (1 - b + b * relative_length)), np.float32)
-
-
-def zscore(values: Float, of: Bool) -> Float:
-    """Values (n,) in standard deviations from the mean, both taken over the rows `of`."""
-    chosen = values[of]
-    if not len(chosen):
-        return np.zeros_like(values)
-    return np.asarray((values - chosen.mean()) / (chosen.std() + 1e-6), np.float32)
 
 
 def closeness(days: Int, spans: Sequence[tuple[int, int]]) -> tuple[Float, Float]:

@@ -7,18 +7,18 @@ from collections.abc import Sequence
 import numpy as np
 
 from recollect.store.index.numeric import closeness
-from recollect.store.index.snapshot import Part, Snapshot
+from recollect.store.index.snapshot import Part, Snapshot, distinct
 from recollect.store.index.source import Source
 from recollect.store.index.threads import each
 from recollect.store.index.words import Scores
-from recollect.store.passages import KINDS, OFFSETS, ROLE_SHIFT, ROLES, Bool, CandidateQuery, Float, Int
+from recollect.store.passages import KINDS, ROLE_SHIFT, ROLES, Bool, CandidateQuery, Float, Int
 
 #: Up to so many passages all are scored in full.
 SCORE_ALL = 2000
 #: Up to so many rows every cosine is computed; of more they are estimated, and those of the best computed.
 EXACT_ROWS = 131_072
 #: So many of the best by estimates are looked at again.
-CARRIED = 8192
+CARRIED = 4096
 
 _DAY = 86_400_000_000  # microseconds
 _SAMPLED = 61  # every so many-th row tells about where the best begin
@@ -170,8 +170,7 @@ def choose_pool(
         return _positions(snapshot, allowed)
     scores = _Leading(snapshot, allowed, words, cosines, extras)
     chosen = scores.best(size // 2, size // 8, size // 8)
-    found = np.unique(np.concatenate([chosen, *(snapshot.step(chosen, offset) for offset in OFFSETS[1:])]))
-    found = found[found >= 0]
+    found = distinct(snapshot.around(chosen).ravel())  # without -1: there is nothing there
     may = np.ones(len(found), bool)
     for place, _, own, rows in snapshot.split(found):
         mask = allowed[place]
@@ -235,17 +234,14 @@ class _Leading:
         if self._cosines.exact:
             found = _positions(self._snapshot, self._allowed)
             wanted = zip((self._lead, self._words, self._dense), (by_lead, by_words, by_meaning), strict=True)
-            return np.unique(np.concatenate([_best(found, self._pick(of, found), count) for of, count in wanted]))
+            return distinct(*(_best(found, self._pick(of, found), count) for of, count in wanted))
         # By estimates first; what they promise is computed for some thousands, and of these the best are taken.
         words = _top(self._snapshot, self._words, by_words)
-        carried = np.unique(
-            np.concatenate(
-                [_top(self._snapshot, self._lead, CARRIED), _top(self._snapshot, self._dense, CARRIED // 2), words]
-            )
-        )
+        lead, dense = _top(self._snapshot, self._lead, CARRIED), _top(self._snapshot, self._dense, CARRIED // 2)
+        carried = distinct(lead, dense, words)
         estimated, exact = self._pick(self._dense, carried), self._cosines.at(carried)
-        lead = self._pick(self._lead, carried) + self._cosines.z(exact) - self._cosines.z(estimated)
-        return np.unique(np.concatenate([_best(carried, lead, by_lead), words, _best(carried, exact, by_meaning)]))
+        leading = self._pick(self._lead, carried) + self._cosines.z(exact) - self._cosines.z(estimated)
+        return distinct(_best(carried, leading, by_lead), words, _best(carried, exact, by_meaning))
 
     def _pick(self, blocks: Sequence[Float], at: Int) -> Float:
         found = np.empty(len(at), np.float32)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.store.index.block import Block
+from recollect.store.index.block import Block, Order
 from recollect.store.index.source import IndexState
 from recollect.store.index.statistics import NOTHING, Moments, Statistics
 from recollect.store.index.terms import ranges, term_hash
@@ -135,47 +135,55 @@ class Snapshot:
             found.append(part.block.rows_of(numbers[low:high]) + part.offset)
         return np.concatenate(found)
 
+    @cached_property
+    def _key_bounds(self) -> dict[str, Int]:
+        """Between which keys other than 0 each part has rows: the first, and one more than the last."""
+        bounds = {}
+        for name in ("by_message", "by_previous"):
+            keys = [getattr(part.block, name).keys for part in self.parts]
+            bounds[name] = np.array([b for k in keys for b in ((max(k[0], 1), k[-1] + 1) if len(k) else (0, 0))])
+        return bounds
+
     # --- rows by what they belong to ---------------------------------------------------------------------------------
-    def step(self, at: Int, offset: int) -> Int:
-        """The rows so many places before or after in reading order within their session; -1 where there is none."""
-        for _ in range(abs(offset)):
-            at = self._before(at) if offset < 0 else self._after(at)
-        return at
+    def around(self, at: Int) -> Int:
+        """The rows around living ones in reading order within their session, by OFFSETS (n, 5); -1: there is none."""
+        before, after = self._beside(at, at)
+        second_before, second_after = self._beside(before, after)
+        return np.stack([at, before, after, second_before, second_after], axis=1)
 
-    def _before(self, at: Int) -> Int:
-        found = self._latest("by_message", self.gather("previous", at))
-        other = self.gather("session", found) != self.gather("session", at)
-        found[other] = -1
-        return found
-
-    def _after(self, at: Int) -> Int:
-        """Of several branches the one that was written last; further passages of a message share its neighbours."""
-        messages = self.gather("message", at)
-        own = self._latest("by_message", messages)
-        stands = (own >= 0) & ((own == at) | (self.gather("first", at) == 0))
-        return self._latest("by_previous", np.where(stands, messages, 0), self.gather("session", own))
+    def _beside(self, these: Int, those: Int) -> tuple[Int, Int]:
+        """What stands before these rows and what behind those. Of several branches it is the one written last; further
+        passages of a message share what is behind it.
+        """
+        messages, sessions = self.gather("message", those), self.gather("session", those)
+        found = self._latest("by_message", np.concatenate([self.gather("previous", these), messages]))
+        before, own = found[: len(these)], found[len(these) :]
+        before[self.gather("session", before) != self.gather("session", these)] = -1
+        stands = (own >= 0) & ((own == those) | (self.gather("first", those) == 0))
+        return before, self._latest("by_previous", np.where(stands, messages, 0), sessions)
 
     def _latest(self, order: Literal["by_message", "by_previous"], keys: Int, sessions: Int | None = None) -> Int:
         """For each key that is not 0 the last living row that has it (in this session); -1 where there is none."""
         found = np.full(len(keys), -1, np.int64)
-        pending = np.flatnonzero(keys > 0)
-        for part in reversed(self.parts):
-            sorted_keys, rows = getattr(part.block, order).keys, getattr(part.block, order).rows
-            if not len(sorted_keys) or not len(pending):
+        by_key = np.argsort(keys, kind="stable")
+        ascending = keys[by_key]
+        bounds = np.searchsorted(ascending, self._key_bounds[order]).tolist()
+        for part, low, high in zip(reversed(self.parts), bounds[-2::-2], bounds[::-2], strict=True):
+            if low == high:
                 continue
-            within = pending[(keys[pending] >= sorted_keys[0]) & (keys[pending] <= sorted_keys[-1])]
-            at = np.searchsorted(sorted_keys, keys[within], "right") - 1
-            while len(within):  # mostly once: the last row of a key is the living one
-                same = sorted_keys[at] == keys[within]
-                within, at = within[same], at[same]
-                own = rows[at]
-                good = np.ones(len(own), bool) if part.alive is None else part.alive[own]
+            own: Order = getattr(part.block, order)
+            wanted, pending = ascending[low:high], by_key[low:high]
+            at = np.searchsorted(own.keys, wanted, "right") - 1
+            while len(at):  # mostly once: the last row of a key is the living one
+                hit = np.flatnonzero((own.keys[at] == wanted) & (found[pending] < 0))
+                wanted, pending, at = wanted[hit], pending[hit], at[hit]
+                rows = own.rows[at]
+                good = np.ones(len(rows), bool) if part.alive is None else part.alive[rows]
                 if sessions is not None:
-                    good = good & (part.block.session[own] == sessions[within])
-                found[within[good]] = own[good].astype(np.int64) + part.offset
-                within, at = within[~good], at[~good] - 1
-                within, at = within[at >= 0], at[at >= 0]
-            pending = pending[found[pending] < 0]
+                    good = good & (part.block.session[rows] == sessions[pending])
+                found[pending[good]] = rows[good].astype(np.int64) + part.offset
+                left = np.flatnonzero(~good & (at > 0))
+                wanted, pending, at = wanted[left], pending[left], at[left] - 1
         return found
 
     def sessions(self, wanted: Int) -> tuple[Int, Int]:
@@ -219,6 +227,12 @@ def order_of(state: IndexState) -> tuple[int, ...]:
 def is_after(state: IndexState, other: IndexState) -> bool:
     """Of the same epoch: whether everything that the other one sees is in this one."""
     return all(a >= b for a, b in zip(order_of(state), order_of(other), strict=True))
+
+
+def distinct(*found: Int) -> Int:
+    """Positions, each once, ascending."""
+    at = np.sort(np.concatenate(found))
+    return at[np.diff(at, prepend=-1) > 0] if len(at) else at
 
 
 def place_blocks(blocks: Sequence[Block], offset: int = 0) -> list[Part]:

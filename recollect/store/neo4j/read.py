@@ -93,10 +93,10 @@ MATCH (n:Node) WHERE n.namespace = $ns AND n.id IS NOT NULL AND toUpper(n.id) EN
   AND (n:Conversation OR n:Message)
 RETURN n.id AS id ORDER BY size(id) <> $size, id LIMIT $limit
 """
-# Living messages that hold any of these words, by reading them all.
+# Living messages that hold any of these words, by reading them all. Two letters have another case than toLower knows.
 SCAN = """
 MATCH (n:Message) WHERE n.namespace = $ns AND n.conversation_id IS NOT NULL AND n.position >= 0 AND NOT n.deleted
-WITH n, toLower(n.content) AS text
+WITH n, replace(replace(toLower(n.content), 'ß', 'ss'), 'ς', 'σ') AS text
 WITH n, size([word IN $words WHERE text CONTAINS word]) AS held WHERE held > 0
 WITH n, held ORDER BY held DESC, coalesce(n.timestamp, -9223372036854775808) DESC, n.id DESC LIMIT $limit
 RETURN properties(n) AS node
@@ -201,5 +201,5 @@ def named(tx: neo4j.Transaction, ns: Namespace, text: str, limit: int) -> list[N
 
 def scan(tx: neo4j.Transaction, ns: Namespace, words: Sequence[str], limit: int) -> list[Message]:
     """Living messages that hold these words, by reading them all."""
-    folded = [word.lower() for word in dict.fromkeys(words) if word]
+    folded = list(dict.fromkeys(word.casefold() for word in words if word))
     return [record(Message, r["node"]) for r in tx.run(SCAN, ns=ns, words=folded, limit=limit)]

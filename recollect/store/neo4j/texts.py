@@ -14,8 +14,9 @@ from recollect.store.passages import Owner, PassageText, TokenRows
 TEXTS = """
 UNWIND $numbers AS number MATCH (p:Passage {space: $space, number: number})
 MATCH (o:Node {namespace: $ns, id: p.owner_id})
+OPTIONAL MATCH (m:Message&Node {namespace: $ns, id: o.message_id})
 RETURN number, p.owner AS owner, p.owner_id AS owner_id, p.part AS part, p.start AS start, p.end AS end,
-    o.message_id AS message_id, o.conversation_id AS conversation_id, coalesce(o.active, true) AS active,
+    o.message_id AS message_id, o.conversation_id AS conversation_id, coalesce(m.active, o.active, true) AS active,
     CASE WHEN p.part >= 0 THEN o.parts
          WHEN p.owner = 1 THEN o.name + ': ' + o.arguments + '\n' + o.result
          WHEN p.owner = 3 THEN o.title

@@ -53,12 +53,14 @@ RECORD = {
     "the chunks of a text follow each other without gap": """
         SELECT k.parent_id FROM chunk k
         LEFT JOIN chunk b ON b.ns = k.ns AND b.parent_id = k.parent_id AND b.part = k.part AND b.idx = k.idx - 1
-        WHERE k.ns = ?1 AND (k.idx = 0 AND k.start != 0 OR k.idx > 0 AND (b.num IS NULL OR k.start > b.end OR k.end <= b.end))""",
+        WHERE k.ns = ?1 AND CASE WHEN k.idx = 0 THEN k.start != 0
+            ELSE b.num IS NULL OR k.start > b.end OR k.end <= b.end END""",
     "what was erased has no words left": """
         SELECT id FROM message WHERE ns = ?1 AND erased
             AND (content != '' OR parts IS NOT NULL OR versions IS NOT NULL OR NOT deleted)
         UNION ALL SELECT id FROM conversation WHERE ns = ?1 AND erased AND (title != '' OR NOT deleted)
-        UNION ALL SELECT id FROM document WHERE ns = ?1 AND erased AND (content != '' OR title != '' OR versions IS NOT NULL)
+        UNION ALL SELECT id FROM document WHERE ns = ?1 AND erased
+            AND (content != '' OR title != '' OR versions IS NOT NULL)
         UNION ALL SELECT id FROM node WHERE ns = ?1 AND erased AND (text != '' OR key != '' OR body IS NOT NULL)
         UNION ALL SELECT t.id FROM tool_call t JOIN message m ON m.ns = t.ns AND m.id = t.message_id
             WHERE t.ns = ?1 AND m.erased""",
@@ -83,7 +85,8 @@ INDEX = {
             ELSE EXISTS (SELECT 1 FROM node x WHERE x.num = p.owner_num AND x.ns = ?1) END""",
     "nothing is in the search index twice": """
         SELECT 'passage ' || max(p.num) FROM generation g JOIN passage p ON p.gen = g.num
-        WHERE g.ns = ?1 AND g.state != 'garbage' GROUP BY p.gen, p.owner, p.owner_num, p.part, p.start HAVING count(*) > 1""",
+        WHERE g.ns = ?1 AND g.state != 'garbage'
+        GROUP BY p.gen, p.owner, p.owner_num, p.part, p.start HAVING count(*) > 1""",
     "every passage is in one segment or in the tail": """
         SELECT 'passage ' || p.num FROM generation g JOIN index_state s ON s.gen = g.num
         JOIN passage p ON p.gen = g.num AND p.partition = s.partition

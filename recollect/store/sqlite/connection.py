@@ -16,6 +16,7 @@ import apsw
 
 from recollect.errors import StoreError
 from recollect.store.sqlite import problems
+from recollect.store.sqlite.functions import add_functions
 from recollect.store.sqlite.migrations import NEWEST, is_foreign, migrate, require, version
 from recollect.store.sqlite.place import has_log, immutable_uri, prepare, read_only_uri
 
@@ -148,7 +149,7 @@ class Database:
             raise said from problem
 
     def close(self) -> None:
-        """Closes all connections. What is being read elsewhere fails with StoreError, what is being written ends first."""
+        """Closes all connections. What is being written ends first; what others read fails with StoreError."""
         with self._changed:
             self._closed = True
             idle, self._idle = self._idle, []
@@ -245,6 +246,7 @@ class Database:
             connection.set_busy_handler(self._patience())
             if is_foreign(connection):  # before a pragma writes to it
                 raise problems.no_store(self.path)
+            add_functions(connection)
             for pragma in (JOURNAL, SYNCHRONOUS[self._durable], FOREIGN_KEYS, SECURE_DELETE, IN_MEMORY, LOG_LIMIT):
                 connection.execute(pragma)
         except BaseException:
@@ -271,6 +273,7 @@ class Database:
         except BaseException:
             connection.close()
             raise
+        add_functions(connection)
         return connection
 
     def _require(self, connection: apsw.Connection) -> None:

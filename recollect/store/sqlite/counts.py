@@ -58,10 +58,10 @@ FROM task WHERE ns = ?1 GROUP BY 1 ORDER BY 1
 def counts(connection: apsw.Connection, ns: int, of: Sequence[NodeId] | None, now: datetime) -> Counts:
     """What is in the namespace, or in some of its conversations (documents, nodes, passages, tasks: always all)."""
     chosen = None if of is None else connection.execute(CHOSEN, (ns, ids_json(of))).get
-    by_source: dict[str, int] = dict(connection.execute(CONVERSATIONS, (ns, chosen)).fetchall())
+    by_source = _numbers(connection.execute(CONVERSATIONS, (ns, chosen)))
     by_kind: Any = connection.execute(MESSAGES, (ns, chosen)).fetchall()
-    documents, chunks = connection.execute(REST, (ns,)).fetchone()
-    passages, said = connection.execute(PASSAGES, (ns,)).fetchone()
+    rest: Any = connection.execute(REST, (ns,)).fetchone()
+    found: Any = connection.execute(PASSAGES, (ns,)).fetchone()
     times = [t for row in by_kind for t in row[3:] if t is not None]
     return Counts(
         conversations=sum(by_source.values()),
@@ -69,16 +69,20 @@ def counts(connection: apsw.Connection, ns: int, of: Sequence[NodeId] | None, no
         active=sum(row[2] for row in by_kind),
         by_kind={row[0]: row[1] for row in by_kind},
         by_source=by_source,
-        by_node=dict(connection.execute(NODES, (ns,)).fetchall()),
+        by_node=_numbers(connection.execute(NODES, (ns,))),
         tool_calls=connection.execute(TOOL_CALLS, (ns, chosen)).get,
         attachments=connection.execute(ATTACHMENTS, (ns, chosen)).get,
-        documents=documents,
+        documents=rest[0],
         turns=connection.execute(TURNS, (ns, chosen)).get,
-        chunks=chunks,
-        passages=passages,
-        said_passages=said,
+        chunks=rest[1],
+        passages=found[0],
+        said_passages=found[1],
         quality=connection.execute(QUALITY, (ns,)).get,
-        tasks=dict(connection.execute(TASKS, (ns, to_microseconds(now))).fetchall()),
+        tasks=_numbers(connection.execute(TASKS, (ns, to_microseconds(now)))),
         first=min(times, default=None),
         last=max(times, default=None),
     )
+
+
+def _numbers(rows: Any) -> dict[str, int]:
+    return dict(rows)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import apsw
 
@@ -39,8 +40,8 @@ OwnerKey = tuple[int, int]
 
 def owners(connection: apsw.Connection, ns: int, ids: Iterable[NodeId]) -> list[tuple[NodeId, int, int, bool]]:
     """What has these ids: id, kind, number, whether it may be found."""
-    found = connection.execute(OWNERS, (ns, ids_json(ids)))
-    return [(id, kind, num, bool(living)) for id, kind, num, living in found]
+    found: Any = connection.execute(OWNERS, (ns, ids_json(ids)))
+    return [(owner_id, kind, num, bool(living)) for owner_id, kind, num, living in found]
 
 
 def with_calls(connection: apsw.Connection, ns: int, ids: Sequence[NodeId]) -> list[OwnerKey]:
@@ -52,14 +53,15 @@ def with_calls(connection: apsw.Connection, ns: int, ids: Sequence[NodeId]) -> l
 
 def kill(connection: apsw.Connection, gen: int, keys: Iterable[OwnerKey]) -> int:
     """The passages of these owners are found no longer. Returns how many there were."""
-    found: list[tuple[int, int, int, int]] = connection.executemany(OF_OWNER, [(gen, *key) for key in keys]).fetchall()
+    found: list[Any] = connection.executemany(OF_OWNER, [(gen, *key) for key in keys]).fetchall()
     if not found:
         return 0
     numbers = [(num,) for num, *_ in found]
     remove_quality(connection, gen, [num for num, *_ in found])
     for statement in (REMOVE, REMOVE_TAIL, REMOVE_WORDS, REMOVE_RUNS):
         connection.executemany(statement, numbers)
-    sealed: dict[int, int] = dict(connection.execute(SEALED, (gen,)).fetchall())
+    states: list[Any] = connection.execute(SEALED, (gen,)).fetchall()
+    sealed: dict[int, int] = dict(states)
     last: dict[int, int] = {}
     for num, partition, *owner in sorted(found):
         in_segment = int(num <= sealed.get(partition, 0))

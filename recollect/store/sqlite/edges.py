@@ -70,7 +70,8 @@ UNION ALL SELECT p.id, 'NEXT_TURN', t.id, NULL, '' FROM turn t CROSS JOIN turn p
 UNION ALL SELECT id, 'HAS_QUERY', query_id, NULL, '' FROM turn
     WHERE ns = ?1 AND query_id IN (SELECT value FROM json_each(?2))
     AND (?3 IS NULL OR 'HAS_QUERY' IN (SELECT value FROM json_each(?3)))
-UNION ALL SELECT t.id, 'HAS_RESPONSE', m.id, NULL, '' FROM message m CROSS JOIN turn t ON t.conversation = m.conversation
+UNION ALL SELECT t.id, 'HAS_RESPONSE', m.id, NULL, ''
+    FROM message m CROSS JOIN turn t ON t.conversation = m.conversation
     WHERE m.ns = ?1 AND m.id IN (SELECT value FROM json_each(?2)) AND instr(t.response_ids, m.id)
     AND EXISTS (SELECT 1 FROM json_each(t.response_ids) r WHERE r.value = m.id)
     AND (?3 IS NULL OR 'HAS_RESPONSE' IN (SELECT value FROM json_each(?3)))

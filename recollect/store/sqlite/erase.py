@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import apsw
 
@@ -52,7 +53,8 @@ UPDATE conversation SET title = '', metadata = NULL, created = NULL, updated = N
 WHERE num IN (SELECT value FROM json_each(?))
 """
 STRIP_DOCUMENTS = """
-UPDATE document SET title = '', content = '', versions = NULL, metadata = NULL, created = NULL, erased = 1, revision = revision + 1
+UPDATE document SET title = '', content = '', versions = NULL, metadata = NULL, created = NULL, erased = 1,
+    revision = revision + 1
 WHERE num IN (SELECT value FROM json_each(?))
 """
 STRIP_NODES = """
@@ -61,8 +63,8 @@ UPDATE node SET key = '', text = '', body = NULL, valid_from = NULL, valid_to = 
 WHERE num IN (SELECT value FROM json_each(?))
 """
 RAISE_REVISIONS = """
-UPDATE conversation SET revision = revision + 1, digest = NULL WHERE num IN (
-    SELECT value FROM json_each(?1) UNION SELECT conversation FROM message WHERE num IN (SELECT value FROM json_each(?2)))
+UPDATE conversation SET revision = revision + 1, digest = NULL WHERE num IN (SELECT value FROM json_each(?1)
+    UNION SELECT conversation FROM message WHERE num IN (SELECT value FROM json_each(?2)))
 """
 # What a turn says in words of its own, where a message of it is gone.
 STRIP_TURNS = """
@@ -124,7 +126,7 @@ def erase(connection: apsw.Connection, ns: int, ids: Sequence[NodeId]) -> Erased
 
 
 def _find(connection: apsw.Connection, ns: int, ids: Sequence[NodeId]) -> _Named:
-    found = connection.execute(FIND, (ns, ids_json(dict.fromkeys(ids)))).fetchall()
+    found: list[Any] = connection.execute(FIND, (ns, ids_json(dict.fromkeys(ids)))).fetchall()
     missing = set(ids) - {row[0] for row in found}
     if missing:
         raise NotFound(f"There is nothing with the id {', '.join(sorted(missing)[:3])}.")
@@ -142,16 +144,18 @@ def _find(connection: apsw.Connection, ns: int, ids: Sequence[NodeId]) -> _Named
     )
 
 
-def _nums(living: Sequence[OwnerKey], kind: Owner, more: Iterable[tuple[int]] = ()) -> list[int]:
+def _nums(living: Sequence[OwnerKey], kind: Owner, more: Iterable[Any] = ()) -> list[int]:
     return list(dict.fromkeys([*(num for k, num in living if k == kind), *(row[0] for row in more)]))
 
 
 def _out_of_the_index(connection: apsw.Connection, ns: int, keys: Sequence[OwnerKey]) -> int:
     """Removes passages in every generation, also from the segments. Returns how many search could find."""
     findable = 0
-    for gen, state in connection.execute(GENERATIONS, (ns,)).fetchall():
+    generations: list[Any] = connection.execute(GENERATIONS, (ns,)).fetchall()
+    for gen, state in generations:
         sealed: dict[int, list[int]] = {}
-        for partition, num in connection.executemany(IN_SEGMENTS, [(gen, *key) for key in keys]).fetchall():
+        inside: list[Any] = connection.executemany(IN_SEGMENTS, [(gen, *key) for key in keys]).fetchall()
+        for partition, num in inside:
             sealed.setdefault(partition, []).append(num)
         killed = kill(connection, gen, keys)
         findable += killed if state == "live" else 0

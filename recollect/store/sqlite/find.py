@@ -1,4 +1,4 @@
-"""Finding records page by page. A page begins after the last record of the one before, whatever was written meanwhile."""
+"""Finding records page by page. A page begins after the last record of the one before, whatever comes between."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from recollect.errors import InvalidInput
 from recollect.record import Chunk, Conversation, Document, Message, Node, ToolCall, Turn
 from recollect.store.codec import decode
 from recollect.store.results import Page, R, Where
+from recollect.store.sqlite.functions import fold
 from recollect.store.sqlite.put import ids_json
 
 # In all of them ?1 is the namespace, ?2 the limit, ?3 the id after which to go on; by time ?4 is the time of that one.
@@ -83,8 +84,8 @@ WHERE c.ns = ?1 AND c.id = ?5 AND m.id > ?3 AND ?4 = ?4 AND (?6 IS NULL OR m.tim
 ORDER BY m.id LIMIT ?2
 """
 TOOL_CALLS_BY_ID = """
-SELECT t.id, t.message_id, c.id, t.name, t.arguments, coalesce(nullif(t.result, ''), r.content, ''), t.result_message_id,
-    t.timestamp, t.position, t.metadata, coalesce(t.timestamp, -9223372036854775808)
+SELECT t.id, t.message_id, c.id, t.name, t.arguments, coalesce(nullif(t.result, ''), r.content, ''),
+    t.result_message_id, t.timestamp, t.position, t.metadata, coalesce(t.timestamp, -9223372036854775808)
 FROM tool_call t JOIN conversation c ON c.num = t.conversation
 LEFT JOIN message r ON r.ns = t.ns AND r.id = t.result_message_id
 WHERE t.ns = ?1 AND t.id > ?3 AND ?4 = ?4 AND (?5 IS NULL OR c.id = ?5) AND (?6 IS NULL OR t.timestamp >= ?6)
@@ -92,8 +93,8 @@ WHERE t.ns = ?1 AND t.id > ?3 AND ?4 = ?4 AND (?5 IS NULL OR c.id = ?5) AND (?6 
 ORDER BY t.id LIMIT ?2
 """
 TOOL_CALLS_NEWEST = """
-SELECT t.id, t.message_id, c.id, t.name, t.arguments, coalesce(nullif(t.result, ''), r.content, ''), t.result_message_id,
-    t.timestamp, t.position, t.metadata, coalesce(t.timestamp, -9223372036854775808)
+SELECT t.id, t.message_id, c.id, t.name, t.arguments, coalesce(nullif(t.result, ''), r.content, ''),
+    t.result_message_id, t.timestamp, t.position, t.metadata, coalesce(t.timestamp, -9223372036854775808)
 FROM tool_call t JOIN conversation c ON c.num = t.conversation
 LEFT JOIN message r ON r.ns = t.ns AND r.id = t.result_message_id
 WHERE t.ns = ?1 AND (coalesce(t.timestamp, -9223372036854775808), t.id) < (?4, ?3) AND (?5 IS NULL OR c.id = ?5)
@@ -108,7 +109,8 @@ WHERE t.ns = ?1 AND t.id > ?3 AND ?4 = ?4 AND (?5 IS NULL OR c.id = ?5) ORDER BY
 TURNS_NEWEST = """
 SELECT t.id, c.id, t.position, t.query_id, t.response_ids, t.resolved_query, t.entities, t.source_chunk_ids, t.position
 FROM turn t JOIN conversation c ON c.num = t.conversation
-WHERE t.ns = ?1 AND (t.position, t.id) < (?4, ?3) AND (?5 IS NULL OR c.id = ?5) ORDER BY t.position DESC, t.id DESC LIMIT ?2
+WHERE t.ns = ?1 AND (t.position, t.id) < (?4, ?3) AND (?5 IS NULL OR c.id = ?5)
+ORDER BY t.position DESC, t.id DESC LIMIT ?2
 """
 CHUNKS_BY_ID = """
 SELECT k.id, k.parent_id, k.idx, k.start, k.end, k.tokens, k.part, 0
@@ -167,33 +169,34 @@ ORDER BY iif(?13, -coalesce(n.valid_from, -9223372036854775807), 0), iif(?13, NU
 _LAST_TIME, _LAST_ID = (1 << 63) - 1, "\U0010ffff"  # before the first of the newest
 
 
-def fold(text: str) -> str:
-    """A text for comparing, whatever the case; the SQL function of this name."""
-    return text.casefold()
-
-
 def find(connection: apsw.Connection, ns: int, kind: type[R], where: Where, after: str | None, limit: int) -> Page[R]:
     """A page of records. Raises InvalidInput for an order that they have not, or a cursor that no page gave."""
+    rows = _rows(connection, ns, kind, where, after, limit + 1)
+    return Page([decode(kind, row) for row in rows[:limit]], _next(rows, where, limit))
+
+
+def _rows(connection: apsw.Connection, ns: int, kind: Any, where: Where, after: str | None, limit: int) -> list[Any]:
     newest = where.order == "newest"
     statement, values = _statement(kind, where, newest)
-    time, id = _begin(after, newest)
-    rows: list[Any] = connection.execute(statement, (ns, limit + 1, id, time, *values)).fetchall()
-    items = [decode(kind, row) for row in rows[:limit]]
-    if len(rows) <= limit or not items:
-        return Page(items)
+    return connection.execute(statement, (ns, limit, *_begin(after, newest), *values)).fetchall()
+
+
+def _next(rows: list[Any], where: Where, limit: int) -> str | None:
+    """Where the page after these rows begins."""
+    if len(rows) <= limit or limit < 1:
+        return None
     last = rows[limit - 1]
-    return Page(items, orjson.dumps([last[-1], last[0]]).decode() if newest else str(last[0]))
+    return orjson.dumps([last[-1], last[0]]).decode() if where.order == "newest" else str(last[0])
 
 
 def _statement(kind: Any, where: Where, newest: bool) -> tuple[str, tuple[Any, ...]]:
     deleted = None if where.deleted is None else int(where.deleted)
     period = (where.since, where.until)
+    titled = (_list(where.sources), fold(where.title), *period, deleted)
     if kind is Conversation:
-        values = (_list(where.sources), fold(where.title), *period, deleted)
-        return (CONVERSATIONS_NEWEST if newest else CONVERSATIONS_BY_ID), values
+        return (CONVERSATIONS_NEWEST if newest else CONVERSATIONS_BY_ID), titled
     if kind is Document:
-        values = (_list(where.sources), fold(where.title), *period, deleted)
-        return (DOCUMENTS_NEWEST if newest else DOCUMENTS_BY_ID), values
+        return (DOCUMENTS_NEWEST if newest else DOCUMENTS_BY_ID), titled
     if kind is Message:
         of = where.conversation
         by_id = MESSAGES_OF if of is not None else MESSAGES_BY_ID
@@ -204,28 +207,28 @@ def _statement(kind: Any, where: Where, newest: bool) -> tuple[str, tuple[Any, .
         return (TURNS_NEWEST if newest else TURNS_BY_ID), (where.conversation,)
     if kind is Node:
         lists = (_list(where.kinds), _list(where.keys), _list(where.states))
-        values = (*lists, where.conversation, where.current, *period, deleted)
+        of_nodes = (*lists, where.conversation, where.current, *period, deleted)
         if where.keys:
-            return NODES_OF_KEYS, (*values, int(newest))
+            return NODES_OF_KEYS, (*of_nodes, int(newest))
         if where.conversation is not None:
-            return NODES_OF_CONVERSATION, (*values, int(newest))
-        return (NODES_NEWEST if newest else NODES_BY_ID), values
+            return NODES_OF_CONVERSATION, (*of_nodes, int(newest))
+        return (NODES_NEWEST if newest else NODES_BY_ID), of_nodes
     if kind is Chunk and not newest:
         return CHUNKS_BY_ID, ()
     raise InvalidInput(f"{kind.__name__} has no such order.")
 
 
-def _begin(after: str | None, newest: bool) -> tuple[int, str]:
-    """Where a page begins: a time (of the newest) and an id."""
+def _begin(after: str | None, newest: bool) -> tuple[str, int]:
+    """Where a page begins: an id, and of the newest a time."""
     if after is None:
-        return (_LAST_TIME, _LAST_ID) if newest else (0, "")
+        return (_LAST_ID, _LAST_TIME) if newest else ("", 0)
     if not newest:
-        return 0, after
+        return after, 0
     try:
-        time, id = orjson.loads(after)
+        time, last_id = orjson.loads(after)
     except ValueError:
         raise InvalidInput("This is no place where a page ends.") from None
-    return int(time), str(id)
+    return str(last_id), int(time)
 
 
 def _list(values: tuple[str, ...]) -> str | None:

@@ -1,7 +1,7 @@
 """From 0.1.0 to version 2: the record stays, what is derived is thrown away, to be made again from it.
 
-The large tables are changed in place, the small ones copied. Tables and indexes that are not there are made as schema.sql
-has them (when version 3 comes, the schema.sql of today is kept for this under another name).
+The large tables are changed in place, the small ones copied. Tables and indexes that are not there are made as
+schema.sql has them (when version 3 comes, the schema.sql of today is kept for this under another name).
 """
 
 from __future__ import annotations
@@ -62,17 +62,24 @@ PRAGMA legacy_alter_table = OFF;
 """
 GROW = "ALTER TABLE message ADD COLUMN erased INTEGER NOT NULL DEFAULT 0"
 MISSING = "SELECT name FROM sqlite_schema"
-WANTED = "SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'words\\_%' ESCAPE '\\' ORDER BY rowid"
+WANTED = """
+SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT GLOB 'words_*' ORDER BY rowid
+"""
 COPY_ABOUT = "INSERT INTO about (one, written_by, identity, scrub) VALUES (1, '', ?, 1)"
 COPY = """
 INSERT INTO namespace (num, name, unindexed) SELECT ns, name,
-    EXISTS (SELECT 1 FROM old_conversation c WHERE c.ns = n.ns) OR EXISTS (SELECT 1 FROM old_document d WHERE d.ns = n.ns)
+    EXISTS (SELECT 1 FROM old_conversation c WHERE c.ns = n.ns)
+    OR EXISTS (SELECT 1 FROM old_document d WHERE d.ns = n.ns)
 FROM old_namespace n;
-INSERT INTO conversation (num, ns, id, source, source_id, created, updated, leaf_id, deleted, revision, digest, title, metadata)
-SELECT num, ns, id, source, source_id, created, updated, leaf_id, deleted, revision, digest, title, nullif(metadata, '{}')
+INSERT INTO conversation (num, ns, id, source, source_id, created, updated, leaf_id, deleted, revision, digest, title,
+    metadata)
+SELECT num, ns, id, source, source_id, created, updated, leaf_id, deleted, revision, digest, title,
+    nullif(metadata, '{}')
 FROM old_conversation ORDER BY num;
-INSERT INTO turn (num, ns, id, conversation, position, query_id, response_ids, resolved_query, entities, source_chunk_ids)
-SELECT num, ns, id, conversation, position, query_id, nullif(response_ids, '[]'), resolved_query, entities, source_chunk_ids
+INSERT INTO turn (num, ns, id, conversation, position, query_id, response_ids, resolved_query, entities,
+    source_chunk_ids)
+SELECT num, ns, id, conversation, position, query_id, nullif(response_ids, '[]'), resolved_query, entities,
+    source_chunk_ids
 FROM old_turn ORDER BY num;
 INSERT INTO document (num, ns, id, source, source_id, created, revision, title, metadata, content)
 SELECT num, ns, id, source, source_id, created, 1, title, metadata, content FROM old_document ORDER BY num;

@@ -104,11 +104,8 @@ def target(
     WrongEmbedder, and StoreError for one that is not being built.
     """
     found = live(connection, ns) if number is None else building(connection, ns)
-    if number is not None:
-        if found is None or found.number != number:
-            raise StoreError(
-                f"Generation {number} of the search index is not being built any more.", hint="Begin again."
-            )
+    if number is not None and (found is None or found.number != number):
+        raise StoreError(f"Generation {number} of the search index is not being built any more.", hint="Begin again.")
     if found is None:
         if not adds or embedder is None or is_unindexed(connection, ns):
             return None

@@ -23,7 +23,8 @@ from recollect.store.sqlite.quality import add_quality
 
 LAST = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'passage'"
 ADD_PASSAGE = """
-INSERT INTO passage (num, gen, partition, owner, owner_num, part, start, end, session) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+INSERT INTO passage (num, gen, partition, owner, owner_num, part, start, end, session)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 ADD_TAIL = "INSERT INTO tail (num, gen, partition, columns, vector, terms) VALUES (?, ?, ?, ?, ?, ?)"
 ADD_WORDS = "INSERT INTO words (rowid, scope, text) VALUES (?, ?, ?)"
@@ -81,9 +82,7 @@ def write_index(
         generations.note_built(connection, gen.num, change.built, change.refreshed)
 
 
-def _is_meant(
-    owner_id: NodeId, kind: int, passages: Sequence[Passage], put: Collection[tuple[NodeId, int]]
-) -> bool:
+def _is_meant(owner_id: NodeId, kind: int, passages: Sequence[Passage], put: Collection[tuple[NodeId, int]]) -> bool:
     """Whether an owner is the one whose passages are replaced, where an id means several things."""
     if passages:
         return any(p.owner == kind for p in passages)
@@ -149,7 +148,8 @@ class _Adding:
         rest = {p.conversation_id for p in self._passages if p.message_id is None and p.conversation_id}
         self._conversations: dict[NodeId, int] = {}
         if rest:
-            self._conversations = dict(self._connection.execute(CONVERSATIONS, (self._ns, ids_json(rest))).fetchall())
+            rows: Any = self._connection.execute(CONVERSATIONS, (self._ns, ids_json(rest))).fetchall()
+            self._conversations = dict(rows)
 
     def _find_speakers(self) -> None:
         names = sorted({p.speaker for p in self._passages if p.speaker})

@@ -1,4 +1,4 @@
-"""Upkeep in short transactions: seal, write anew, sweep; and overwriting what erased words may have left in the file."""
+"""Upkeep in short transactions: seal, write anew, sweep; and overwriting what erased words have left in the file."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def _truncated(database: Database, connection: apsw.Connection) -> bool:
     """Empties the log. False: somebody reads from it still."""
     until = time.monotonic() + _READERS
     with database.impatient(connection):
-        while connection.execute(TRUNCATE).fetchone()[0]:
+        while connection.execute(TRUNCATE).get[0]:
             if time.monotonic() > until:
                 return False
             time.sleep(0.02)

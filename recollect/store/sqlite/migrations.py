@@ -44,8 +44,7 @@ _LEADS_TO = {0: NEWEST, 1: 2}
 def migrate(connection: apsw.Connection) -> bool:
     """Brings the store to the newest version, from whichever. Returns whether an older one was there.
 
-    Several processes may try at once.
-    Raises StoreError for a store written by a newer Recollect.
+    Several processes may try at once. Raises StoreError for a store written by a newer Recollect.
     """
     if version(connection) == NEWEST:
         return False
@@ -76,7 +75,7 @@ def version(connection: apsw.Connection) -> int:
 
 
 def require(connection: apsw.Connection, found: int) -> None:
-    """Raises StoreError where a newer program has brought the schema further: before this one began, or while it runs."""
+    """Raises StoreError where a newer program has brought the schema further, be it while this one runs."""
     if found > NEWEST:
         raise problems.newer(_writer(connection), own_version())
 

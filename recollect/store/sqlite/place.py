@@ -26,7 +26,7 @@ def store_file(path: Path) -> Path:
 
 
 def prepare(path: Path) -> bool:
-    """Makes the file where there is none, with its folder, for its owner alone. Returns whether it can be written to."""
+    """Makes the file where there is none, for its owner alone, and its folder. Returns whether it can be written to."""
     if not path.exists():
         try:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

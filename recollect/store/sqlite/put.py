@@ -14,13 +14,14 @@ from recollect.record import Chunk, Conversation, Document, Edge, Message, Node,
 from recollect.store.change import EdgeKey, Record
 from recollect.store.codec import encode, pack
 
-T = TypeVar("T")
+T = TypeVar("T", Conversation, Message, ToolCall, Turn, Chunk, Document, Node)
 
 FIND_CONVERSATIONS = """
 SELECT id, num, erased FROM conversation WHERE ns = ?1 AND id IN (SELECT value FROM json_each(?2))
 """
 ADD_CONVERSATION = """
-INSERT INTO conversation (ns, id, source, source_id, title, created, updated, leaf_id, metadata, deleted, erased, revision)
+INSERT INTO conversation (ns, id, source, source_id, title, created, updated, leaf_id, metadata, deleted, erased,
+    revision)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0) RETURNING num
 """
 REPLACE_CONVERSATION = """
@@ -42,8 +43,8 @@ UPDATE message SET role = ?, content = ?, kind = ?, speaker = ?, timestamp = ?, 
 WHERE num = ?
 """
 PUT_TOOL_CALL = """
-INSERT INTO tool_call (ns, conversation, id, message_id, name, arguments, result, result_message_id, timestamp, position,
-    metadata)
+INSERT INTO tool_call (ns, conversation, id, message_id, name, arguments, result, result_message_id, timestamp,
+    position, metadata)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (ns, id) DO UPDATE SET conversation = excluded.conversation, message_id = excluded.message_id,
     name = excluded.name, arguments = excluded.arguments, result = excluded.result,
@@ -78,10 +79,10 @@ PUT_NODE = """
 INSERT INTO node (ns, id, kind, key, text, state, conversation_id, valid_from, valid_to, score, origin, made_by, body,
     erased, revision)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)
-ON CONFLICT (ns, id) DO UPDATE SET kind = excluded.kind, key = excluded.key, text = excluded.text, state = excluded.state,
-    conversation_id = excluded.conversation_id, valid_from = excluded.valid_from, valid_to = excluded.valid_to,
-    score = excluded.score, origin = excluded.origin, made_by = excluded.made_by, body = excluded.body,
-    erased = excluded.erased, revision = revision + 1
+ON CONFLICT (ns, id) DO UPDATE SET kind = excluded.kind, key = excluded.key, text = excluded.text,
+    state = excluded.state, conversation_id = excluded.conversation_id, valid_from = excluded.valid_from,
+    valid_to = excluded.valid_to, score = excluded.score, origin = excluded.origin, made_by = excluded.made_by,
+    body = excluded.body, erased = excluded.erased, revision = revision + 1
 """
 PUT_EDGE = """
 INSERT INTO edge (ns, source_id, type, target_id, properties, name) VALUES (?, ?, ?, ?, ?, ?)
@@ -110,7 +111,8 @@ def put_records(connection: apsw.Connection, ns: int, records: Sequence[Record],
     done = Put()
     conversations, messages = _of(Conversation, records), _of(Message, records)
     calls, turns, chunks = _of(ToolCall, records), _of(Turn, records), _of(Chunk, records)
-    wanted = {c.id for c in conversations} | {r.conversation_id for r in (*messages, *calls, *turns)}
+    belonging: list[Message | ToolCall | Turn] = [*messages, *calls, *turns]
+    wanted = {c.id for c in conversations} | {r.conversation_id for r in belonging}
     known = _numbers(connection, FIND_CONVERSATIONS, ns, wanted)
     _put_conversations(connection, ns, conversations, known, revive, done)
     there = _messages(connection, ns, {m.id for m in messages} | {c.message_id for c in calls})
@@ -150,12 +152,12 @@ def ids_json(ids: Iterable[object]) -> str:
 
 def _of(kind: type[T], records: Sequence[Record]) -> list[T]:
     """The records of a kind; of those with one id the last."""
-    return list({record.id: record for record in records if isinstance(record, kind)}.values())  # type: ignore[attr-defined]
+    return list({record.id: record for record in records if isinstance(record, kind)}.values())
 
 
 def _numbers(connection: apsw.Connection, statement: str, ns: int, ids: Iterable[NodeId]) -> dict[NodeId, _There]:
     found: Any = connection.execute(statement, (ns, ids_json(ids)))
-    return {id: _There(num, num, 0, bool(erased)) for id, num, erased in found}
+    return {found_id: _There(num, num, 0, bool(erased)) for found_id, num, erased in found}
 
 
 def _messages(connection: apsw.Connection, ns: int, ids: set[NodeId]) -> dict[NodeId, _There]:

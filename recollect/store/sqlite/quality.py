@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import apsw
 import numpy as np
@@ -49,7 +50,7 @@ def remove_quality(connection: apsw.Connection, gen: int, passages: Sequence[int
     """Removes the vectors of passages that die."""
     gone = connection.executemany(REMOVE_VECTOR, [(num,) for num in passages]).fetchall()
     if gone:
-        pieces = connection.executemany(REMOVE_TOKENS, gone).fetchall()
+        pieces: list[Any] = connection.executemany(REMOVE_TOKENS, gone).fetchall()
         count_pieces(connection, gen, (row[0] for row in pieces), -1)
 
 

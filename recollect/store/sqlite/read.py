@@ -24,8 +24,8 @@ WHERE m.ns = ?1 AND m.id IN (SELECT value FROM json_each(?2))
 """
 # A result that is a message of its own is filled in.
 GET_TOOL_CALLS = """
-SELECT t.id, t.message_id, c.id, t.name, t.arguments, coalesce(nullif(t.result, ''), r.content, ''), t.result_message_id,
-    t.timestamp, t.position, t.metadata
+SELECT t.id, t.message_id, c.id, t.name, t.arguments, coalesce(nullif(t.result, ''), r.content, ''),
+    t.result_message_id, t.timestamp, t.position, t.metadata
 FROM tool_call t JOIN conversation c ON c.num = t.conversation
 LEFT JOIN message r ON r.ns = t.ns AND r.id = t.result_message_id
 WHERE t.ns = ?1 AND t.id IN (SELECT value FROM json_each(?2))
@@ -191,7 +191,8 @@ def around(connection: apsw.Connection, ns: int, spans: Sequence[Span]) -> list[
 
 def sizes(connection: apsw.Connection, ns: int, ids: Sequence[NodeId]) -> dict[NodeId, tuple[int, int]]:
     """How many messages these conversations have: those that are not deleted, and all."""
-    return {id: (all - deleted, all) for id, all, deleted in connection.execute(SIZES, (ns, ids_json(ids)))}
+    found: Any = connection.execute(SIZES, (ns, ids_json(ids)))
+    return {row[0]: (row[1] - row[2], row[1]) for row in found}
 
 
 def named(connection: apsw.Connection, ns: int, text: str, limit: int) -> list[NodeId]:
@@ -204,5 +205,5 @@ def named(connection: apsw.Connection, ns: int, text: str, limit: int) -> list[N
             return exact
     escaped = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
     found = [row[0] for row in connection.execute(ENDING, (ns, escaped, len(text), limit))]
-    whole = [id for id in found if len(id) == len(text)]
+    whole = [found_id for found_id in found if len(found_id) == len(text)]
     return whole or found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import apsw
 import numpy as np
@@ -158,7 +158,8 @@ def take_out(connection: apsw.Connection, gen: int, partition: int, numbers: Seq
     A segment that cannot be read loses its data: it is damaged as before, and holds no words.
     """
     gone = np.unique(np.fromiter(numbers, np.int64, len(numbers)))
-    for num, first, last in connection.execute(IN_USE, (gen, partition)).fetchall():
+    in_use: list[Any] = connection.execute(IN_USE, (gen, partition)).fetchall()
+    for num, first, last in in_use:
         begin, end = np.searchsorted(gone, [first, last + 1])
         if begin == end:
             continue
@@ -181,7 +182,8 @@ def _next(connection: apsw.Connection, work: Compaction) -> tuple[int, int, int,
     """The next segment that holds dead passages, and is not written anew yet: its num, first, last, and the dead."""
     found = connection.execute(DEAD, work).fetchall()
     dead = np.fromiter((row[0] for row in found), np.int64, len(found))
-    for num, first, last in connection.execute(NOT_REPLACED, work[:2]).fetchall():
+    left: list[Any] = connection.execute(NOT_REPLACED, work[:2]).fetchall()
+    for num, first, last in left:
         begin, end = np.searchsorted(dead, [first, last + 1])
         if begin < end:
             return num, first, last, dead[begin:end]

@@ -79,8 +79,8 @@ class PartitionSource:
 
     def deaths(self, after: int) -> Sequence[tuple[int, int]]:
         """The log of deaths after a place in it."""
-        found: list[tuple[int, int]] = self._connection.execute(DEATHS, (*self._key, after)).fetchall()
-        return found
+        found: Any = self._connection.execute(DEATHS, (*self._key, after)).fetchall()
+        return found  # type: ignore[no-any-return]
 
     def quality(self, after: int, first: int = 0) -> Iterable[tuple[int, int, bytes]]:
         """Quality vectors after a place in their log, of passages from a number on."""

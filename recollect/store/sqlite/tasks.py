@@ -14,7 +14,8 @@ from recollect.store.change import Lease, Task
 from recollect.store.sqlite.put import ids_json
 
 PUT = """
-INSERT INTO task (ns, id, kind, subject, due, ready, payload) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (ns, id) DO NOTHING
+INSERT INTO task (ns, id, kind, subject, due, ready, payload) VALUES (?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (ns, id) DO NOTHING
 """
 DUE = """
 SELECT num FROM task WHERE ns = ?1 AND NOT dead AND ready <= ?2 AND kind IN (SELECT value FROM json_each(?3))

@@ -7,7 +7,6 @@ from typing import Any
 
 import apsw
 import numpy as np
-import orjson
 
 from recollect.record import Message
 from recollect.store.codec import decode
@@ -15,8 +14,8 @@ from recollect.store.passages import Owner, PassageText, TokenRows
 from recollect.store.sqlite.put import ids_json
 
 PASSAGES = """
-SELECT p.num, p.owner, coalesce(m.id, t.id, d.id, o.id, n.id), coalesce(m.id, t.message_id), c.id, coalesce(m.active, 1),
-    p.part, p.start, p.end,
+SELECT p.num, p.owner, coalesce(m.id, t.id, d.id, o.id, n.id), coalesce(m.id, t.message_id), c.id,
+    coalesce(m.active, 1), p.part, p.start, p.end,
     CASE WHEN p.owner = 0 AND p.part >= 0 THEN m.parts -> p.part ->> 'text'
          WHEN p.owner = 0 THEN m.content
          WHEN p.owner = 1 THEN t.name || ': ' || t.arguments || char(10) || t.result
@@ -92,9 +91,3 @@ def scan(connection: apsw.Connection, ns: int, words: Sequence[str], limit: int)
     folded = ids_json(dict.fromkeys(word.casefold() for word in words if word))
     rows: Any = connection.execute(SCAN, (ns, folded, limit)).fetchall()
     return [decode(Message, row) for row in rows]
-
-
-def words_held(text: str, words: str) -> int:
-    """How many of these words (a JSON list, folded) a text holds; the SQL function of this name."""
-    folded = text.casefold()
-    return sum(word in folded for word in orjson.loads(words))

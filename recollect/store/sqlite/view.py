@@ -35,8 +35,6 @@ class SQLiteView:
         self._ns = _NOWHERE if ns is None else ns
         self._live = generations.live(connection, self._ns)
         self._snapshots: dict[int, Snapshot] = {}
-        connection.create_scalar_function("fold", find.fold, 1, deterministic=True)
-        connection.create_scalar_function("words_held", texts.words_held, 2, deterministic=True)
 
     # --- the record ------------------------------------------------------------------------------------------------
     def get(self, kind: type[R], ids: Sequence[NodeId]) -> list[R]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
 import apsw
 
@@ -77,7 +78,9 @@ def write_change(connection: apsw.Connection, ns: int, change: Change, now: date
     if change.digests:
         touched |= {row[0] for row in connection.execute(FIND_CONVERSATIONS, (ns, ids_json(change.digests)))}
     connection.executemany(RAISE_REVISION, [(num,) for num in sorted(touched)])
-    connection.executemany(SET_DIGEST, [(digest, ns, id) for id, digest in change.digests.items()])
+    connection.executemany(
+        SET_DIGEST, [(digest, ns, conversation_id) for conversation_id, digest in change.digests.items()]
+    )
     if change.index is not None:
         put = {(record.id, int(kind)) for record in change.put if (kind := _OWNERS.get(type(record))) is not None}
         write_index(connection, ns, change.index, put)
@@ -87,8 +90,9 @@ def write_change(connection: apsw.Connection, ns: int, change: Change, now: date
 def _compare(connection: apsw.Connection, ns: int, expect: Mapping[NodeId, int]) -> None:
     if not expect:
         return
-    there: dict[NodeId, int] = dict(connection.execute(REVISIONS, (ns, ids_json(expect))).fetchall())
-    stale = [id for id, revision in expect.items() if there.get(id, 0) != revision]
+    found: Any = connection.execute(REVISIONS, (ns, ids_json(expect))).fetchall()
+    there: dict[NodeId, int] = dict(found)
+    stale = [planned for planned, revision in expect.items() if there.get(planned, 0) != revision]
     if stale:
         raise Stale(stale)
 
@@ -99,13 +103,13 @@ def _mark(connection: apsw.Connection, ns: int, mark: Mark) -> set[int]:
     active = None if mark.active is None else int(mark.active)
     touched: set[int] = set()
     missing: list[NodeId] = []
-    for id in mark.ids:
-        found = connection.execute(MARK_MESSAGE, (ns, id, deleted, active)).fetchone()
-        found = found or connection.execute(MARK_CONVERSATION, (ns, id, deleted)).fetchone()
+    for marked in mark.ids:
+        found = connection.execute(MARK_MESSAGE, (ns, marked, deleted, active)).fetchone()
+        found = found or connection.execute(MARK_CONVERSATION, (ns, marked, deleted)).fetchone()
         if found is not None:
             touched.add(found[0])
-        elif connection.execute(MARK_NODE, (ns, id, mark.state)).fetchone() is None:
-            missing.append(id)
+        elif connection.execute(MARK_NODE, (ns, marked, mark.state)).fetchone() is None:
+            missing.append(marked)
     if missing:
         raise NotFound(f"There is nothing with the id {_few(missing)}.")
     return touched

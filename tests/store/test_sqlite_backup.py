@@ -1,0 +1,185 @@
+"""Backups of a store that is in use, and a store from a backup."""
+
+from __future__ import annotations
+
+import os
+import stat
+import threading
+from pathlib import Path
+
+import apsw
+import pytest
+
+from recollect.errors import InvalidInput, NotFound, StoreBusy, StoreError
+from recollect.record import Conversation
+from recollect.store import Where
+from recollect.store.sqlite.backup import restore_backup
+from recollect.store.sqlite.engine import SQLiteStore
+from tests.store.builders import DEFAULT, change_of, holding, query, talk, write
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "memory.db"
+
+
+def conversations(path: Path) -> int:
+    store = SQLiteStore(path)
+    with store.space(DEFAULT).view() as view:
+        found = len(view.find(Conversation, Where(), limit=10_000).items)
+    assert store.space(DEFAULT).check() == []
+    store.close()
+    return found
+
+
+def test_a_backup_is_the_store_of_one_moment_while_others_write(path: Path, tmp_path: Path) -> None:
+    store, other = SQLiteStore(path), SQLiteStore(path)
+    write(store, *(talk(f"t{i}", *(f"heron {i} {j}" for j in range(40))) for i in range(30)))
+    stop, written = threading.Event(), 0
+
+    def append() -> None:
+        nonlocal written
+        while not stop.is_set():
+            write(other, talk(f"more {written}", "one more heron"))
+            written += 1
+
+    writer = threading.Thread(target=append)
+    writer.start()
+    steps: list[tuple[int, int]] = []
+    for i in range(3):
+        store.backup(tmp_path / f"copy{i}.db", lambda done, all: steps.append((done, all)))
+    stop.set()
+    writer.join()
+    assert steps[-1][0] == steps[-1][1] > 0
+    copy = tmp_path / "copy2.db"
+    assert stat.S_IMODE(copy.stat().st_mode) == 0o600
+    assert 30 <= conversations(copy) <= 30 + written
+    left = {file.name for file in tmp_path.iterdir() if not file.name.startswith("memory.db")}
+    assert left == {"copy0.db", "copy1.db", "copy2.db"}
+    store.close()
+    other.close()
+
+
+@pytest.mark.parametrize("kind", ["file", "folder", "link", "pipe", "itself"])
+def test_no_backup_replaces_anything(path: Path, tmp_path: Path, kind: str) -> None:
+    store = SQLiteStore(path)
+    write(store, talk("a", "one"))
+    target = path if kind == "itself" else tmp_path / "target"
+    if kind == "file":
+        target.write_text("dear diary")
+    elif kind == "folder":
+        target.mkdir()
+    elif kind == "link":
+        target.symlink_to(tmp_path / "nowhere")
+    elif kind == "pipe":
+        os.mkfifo(target)
+    with pytest.raises(InvalidInput, match=r"there already|is a folder"):
+        store.backup(target)
+    assert not (tmp_path / "nowhere").exists()
+    if kind == "file":
+        assert target.read_text() == "dear diary"
+    store.close()
+
+
+def test_a_backup_that_cannot_be_written_leaves_nothing(path: Path, tmp_path: Path) -> None:
+    store = SQLiteStore(path)
+    write(store, talk("a", "one"))
+    with pytest.raises(StoreError, match="cannot be written"):
+        store.backup(tmp_path / "no folder" / "copy.db")
+
+    def interrupt(done: int, all: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        store.backup(tmp_path / "copy.db", interrupt)
+    assert {file.name for file in tmp_path.iterdir()} <= {"memory.db", "memory.db-wal", "memory.db-shm"}
+    store.close()
+
+
+def test_a_store_comes_back_from_its_backup(path: Path, tmp_path: Path) -> None:
+    store = SQLiteStore(path)
+    write(store, talk("a", "the heron stands"))
+    store.backup(tmp_path / "copy.db")
+    write(store, talk("b", "an egret flies"))
+    store.close()
+    with pytest.raises(InvalidInput, match="already"):
+        restore_backup(tmp_path / "copy.db", path)
+    assert conversations(path) == 2
+    restore_backup(tmp_path / "copy.db", path, replace=True)
+    assert conversations(path) == 1
+    restore_backup(tmp_path / "copy.db", tmp_path / "new" / "memory.db")
+    assert conversations(tmp_path / "new" / "memory.db") == 1
+    assert stat.S_IMODE((tmp_path / "new" / "memory.db").stat().st_mode) == 0o600
+    restore_backup(tmp_path / "copy.db", tmp_path)  # the memory in a folder
+    assert not [file.name for file in tmp_path.iterdir() if file.name.endswith(".part")]
+
+
+def test_a_restored_store_is_another_one_to_what_is_kept_beside_it(path: Path, tmp_path: Path) -> None:
+    store = SQLiteStore(path)
+    write(store, talk("a", "the heron stands"))
+    store.backup(tmp_path / "copy.db")
+    write(store, talk("b", "an egret flies"))
+    assert len(holding(store.space(DEFAULT), "egret")) == 1
+    folder = path.with_name("memory.db-index")
+    folder.mkdir(exist_ok=True)
+    (folder / "block").write_bytes(b"x")
+    store.close()
+    with apsw.Connection(str(path)) as connection:
+        before = connection.execute("SELECT identity FROM about").get
+    restore_backup(tmp_path / "copy.db", path, replace=True)
+    assert not folder.exists()
+    with apsw.Connection(str(path)) as connection:
+        assert connection.execute("SELECT identity FROM about").get != before
+    store = SQLiteStore(path)
+    write(store, talk("c", "a zeppelin lands"))
+    with store.space(DEFAULT).view() as view:
+        assert view.candidates(query("egret zeppelin")).frequencies.tolist() == [0, 1]
+    store.close()
+
+
+def test_a_store_in_use_is_not_replaced(path: Path, tmp_path: Path) -> None:
+    store = SQLiteStore(path)
+    write(store, talk("a", "one"))
+    store.backup(tmp_path / "copy.db")
+    with store.space(DEFAULT).view(), pytest.raises(StoreBusy, match="in use"):
+        restore_backup(tmp_path / "copy.db", path, replace=True)
+    store.close()
+    assert conversations(path) == 1
+
+
+def test_what_is_no_whole_store_is_not_restored(path: Path, tmp_path: Path) -> None:
+    store = SQLiteStore(path)
+    write(store, *(talk(f"t{i}", *(f"heron {i} {j}" for j in range(40))) for i in range(30)))
+    store.backup(tmp_path / "copy.db")
+    store.close()
+    raw = (tmp_path / "copy.db").read_bytes()
+    broken = {
+        "text": b"dear diary " * 900,
+        "short": raw[: len(raw) // 2 // 4096 * 4096],
+        "flipped": raw[:8192] + os.urandom(40960) + raw[49152:],
+        "empty": b"",
+    }
+    for name, data in broken.items():
+        (tmp_path / name).write_bytes(data)
+        with pytest.raises(StoreError):
+            restore_backup(tmp_path / name, path, replace=True)
+    with apsw.Connection(str(tmp_path / "copy.db")) as newer:
+        newer.execute("PRAGMA user_version = 99; UPDATE about SET written_by = '9.9.9'")
+    with pytest.raises(StoreError, match=r"9\.9\.9"):
+        restore_backup(tmp_path / "copy.db", path, replace=True)
+    with pytest.raises(NotFound):
+        restore_backup(tmp_path / "nothing", path, replace=True)
+    assert conversations(path) == 30
+
+
+def test_a_damaged_store_is_replaced(path: Path, tmp_path: Path) -> None:
+    store = SQLiteStore(path)
+    write(store, talk("a", "one"))
+    store.backup(tmp_path / "copy.db")
+    store.close()
+    path.write_bytes(os.urandom(9999))
+    restore_backup(tmp_path / "copy.db", path, replace=True)
+    assert conversations(path) == 1
+    store = SQLiteStore(path)
+    store.space(DEFAULT).write(change_of(talk("b", "two")))
+    store.close()

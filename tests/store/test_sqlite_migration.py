@@ -1,0 +1,207 @@
+"""A memory of 0.1.0 becomes one of today: the record is the same, what is derived is made again from it."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import apsw
+import pytest
+
+from recollect.errors import StoreError
+from recollect.record import Chunk, Conversation, Document, Namespace, Thread, namespace, to_microseconds
+from recollect.store import Change, IndexDamaged, Space, Where
+from recollect.store.codec import encode, names
+from recollect.store.sqlite.engine import SQLiteStore
+from tests.store.builders import (
+    DEFAULT,
+    change_of,
+    embedder_id,
+    holding,
+    index_of,
+    passages_of,
+    query,
+    talk,
+)
+
+FIXTURES = Path(__file__).parents[1] / "fixtures"
+REX = namespace("acme/rex")
+DUMPS = {DEFAULT: "memory-0.1.0.default.jsonl.gz", REX: "memory-0.1.0.acme+rex.jsonl.gz"}
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """A store that 0.1.0 wrote."""
+    path = tmp_path / "memory.db"
+    path.write_bytes(gzip.decompress((FIXTURES / "memory-0.1.0.db.gz").read_bytes()))
+    return path
+
+
+def dumped(name: Namespace) -> list[dict[str, Any]]:
+    """What 0.1.0 exported of it."""
+    return [json.loads(line) for line in gzip.decompress((FIXTURES / DUMPS[name]).read_bytes()).splitlines()]
+
+
+def threads(space: Space) -> dict[str, Thread]:
+    with space.view() as view:
+        found = [view.thread(c.id) for c in view.find(Conversation, Where(), limit=999).items]
+    return {t.conversation.id: t for t in found if t is not None}
+
+
+def plain(record: Any) -> dict[str, Any]:
+    """The fields of a record that are not empty, as a dump writes them."""
+    found = dict(zip(names(type(record)), encode(record), strict=True))
+    for field in ("metadata", "parts", "response_ids", "entities", "source_chunk_ids"):
+        if found.get(field):
+            found[field] = json.loads(found[field])
+    found.pop("versions", None)
+    return {key: value for key, value in found.items() if value}
+
+
+def as_today(row: dict[str, Any]) -> dict[str, Any]:
+    dropped = ("type", "versions", "messages", "tool_calls", "turns", "chunks", "windows")
+    found = {key: value for key, value in row.items() if value and key not in dropped}
+    if "parts" in found:
+        found["parts"] = [{k: v for k, v in part.items() if v} for part in found["parts"]]
+    return found
+
+
+@pytest.mark.parametrize("name", [DEFAULT, REX])
+def test_the_record_is_the_same(path: Path, name: Namespace) -> None:
+    store = SQLiteStore(path)
+    space = store.space(name)
+    rows = dumped(name)
+    found = threads(space)
+    conversations = [row for row in rows if row.get("type") == "conversation"]
+    assert sorted(found) == [row["id"] for row in conversations]
+    for row in conversations:
+        thread = found[row["id"]]
+        assert plain(thread.conversation) == as_today(row)
+        for field in ("messages", "tool_calls", "turns", "chunks"):
+            assert [plain(r) for r in getattr(thread, field)] == [as_today(r) for r in row.get(field, [])], field
+        versions = {r["id"]: r["versions"] for r in row["messages"] if r.get("versions")}
+        assert {m.id: [(v.content, to_microseconds(v.replaced_at)) for v in m.versions] for m in thread.messages if m.versions} == {
+            id: [(v["content"], v["replaced_at"]) for v in known] for id, known in versions.items()
+        }
+    with space.view() as view:
+        documents = view.find(Document, Where()).items
+        assert [plain(d) for d in documents] == [as_today(row) for row in rows if row.get("type") == "document"]
+        chunks = [[plain(c) for c in view.get(Chunk, [d.id])] for d in documents]
+        assert chunks == [[as_today(c) for c in row["chunks"]] for row in rows if row.get("type") == "document"]
+        edges = [(e.source_id, e.type, e.target_id, dict(e.properties), e.name) for e in view.edges(None)]
+    assert edges == [
+        (e["source_id"], e["type"], e["target_id"], e.get("properties", {}), "")
+        for row in rows
+        if row.get("type") == "edge"
+        for e in [row["edge"]]
+    ]
+    store.close()
+
+
+def test_there_is_no_index_until_one_is_built(path: Path) -> None:
+    store = SQLiteStore(path)
+    space = store.space(DEFAULT)
+    with space.view() as view:
+        assert (view.index().generation, view.index().embedder) == (0, None)
+        assert view.counts().passages == 0
+        with pytest.raises(IndexDamaged, match="not built yet"):
+            view.candidates(query("bread"))
+        assert view.scan(["bread"], 5)
+    assert [(v.invariant, v.remedy) for v in space.check()] == [
+        ("the messages of an older version are in the search index", "reindex")
+    ]
+    late = talk("late", "a zeppelin lands")
+    space.write(change_of(late))  # is kept, and found when the index is built
+    with space.view() as view:
+        assert view.index().embedder is None
+    number = space.generation("begin", embedder_id())
+    for thread in threads(space).values():
+        space.write(Change(index=index_of(passages_of(thread), generation=number)))
+    with space.view() as view:
+        documents = view.find(Document, Where()).items
+    assert documents
+    space.generation("publish")
+    assert holding(space, "zeppelin lands") == ["a zeppelin lands"]
+    space.write(change_of(talk("later", "another zeppelin")))
+    assert len(holding(space, "zeppelin")) == 2
+    assert space.check() == []
+    store.close()
+    assert not store.database.path.with_name("memory.db-wal").exists()
+
+
+def test_it_is_upgraded_once_and_no_old_byte_is_left_free(path: Path) -> None:
+    SQLiteStore(path).close()
+    with apsw.Connection(str(path)) as connection:
+        assert connection.execute("PRAGMA freelist_count").get == 0
+        assert connection.execute("PRAGMA integrity_check").get == "ok"
+        assert list(connection.execute("PRAGMA foreign_key_check")) == []
+        tables = {row[0] for row in connection.execute("SELECT name FROM sqlite_schema")}
+    fresh = path.with_name("fresh.db")
+    SQLiteStore(fresh).close()
+    with apsw.Connection(str(fresh)) as connection:
+        assert tables == {row[0] for row in connection.execute("SELECT name FROM sqlite_schema")}
+    store = SQLiteStore(path)
+    assert not store.database.migrated
+    store.close()
+
+
+def test_a_store_on_a_read_only_disk_asks_for_a_copy(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("recollect.store.sqlite.connection.prepare", lambda _: False)
+    with pytest.raises(StoreError, match="must be upgraded, but it is read-only"):
+        SQLiteStore(path)
+    with apsw.Connection(str(path)) as connection:
+        assert connection.execute("PRAGMA user_version").get == 1
+
+
+def test_a_running_program_of_0_1_0_can_write_no_more(path: Path) -> None:
+    """S8: what it would write begins with this statement, and reading with the other."""
+    with apsw.Connection(str(path)) as old:
+        assert old.execute("SELECT ns FROM namespace WHERE name = 'default'").get
+        SQLiteStore(path).close()
+        for statement in (
+            "SELECT ns FROM namespace WHERE name = 'default'",
+            "SELECT embedder FROM namespace WHERE ns = 1",
+            "UPDATE namespace SET changes = changes + 1 WHERE ns = 1",
+            "INSERT INTO passage (ns, lane, row) VALUES (1, 0, 0)",
+        ):
+            with pytest.raises(apsw.SQLError):
+                old.execute(statement)
+        # An old program that opens it anew looks for this, and says who wrote it.
+        assert old.execute("SELECT sum(name = 'namespace') FROM sqlite_schema").get == 1
+        assert old.execute("SELECT written_by FROM about").get
+
+
+def test_killed_at_any_moment_it_opens_again(path: Path) -> None:
+    raw = path.read_bytes()
+    rng = random.Random(7)
+    code = "import sys; from pathlib import Path; from recollect.store.sqlite.engine import SQLiteStore\n"
+    code += "print('go', flush=True); SQLiteStore(Path(sys.argv[1])); print('done', flush=True)"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    versions = set()
+    for attempt in range(12):
+        for left in path.parent.iterdir():
+            left.unlink()
+        path.write_bytes(raw)
+        child = subprocess.Popen([sys.executable, "-c", code, str(path)], stdout=subprocess.PIPE, env=environment)
+        assert child.stdout is not None
+        child.stdout.readline()
+        time.sleep(rng.uniform(0, 0.1) if attempt else 0)
+        child.send_signal(signal.SIGKILL)
+        child.wait()
+        child.stdout.close()
+        with apsw.Connection(str(path)) as connection:
+            versions.add(connection.execute("PRAGMA user_version").get)
+        store = SQLiteStore(path)
+        assert len(threads(store.space(DEFAULT))) == sum(r.get("type") == "conversation" for r in dumped(DEFAULT))
+        assert [v.remedy for v in store.space(DEFAULT).check()] == ["reindex"]
+        store.close()
+    assert versions <= {1, 2}
