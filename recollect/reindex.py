@@ -61,7 +61,7 @@ def _build(space: Space, ingest: Ingest, generation: int, done: _Done, progress:
     while True:
         _catch_up(space, ingest, generation)
         try:
-            space.generation("publish", ingest.embedder_id)
+            space.generation("publish", ingest.embedder_id, generation)
         except Stale:
             continue
         return

@@ -6,12 +6,13 @@ import io
 import json
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from recollect.importing import Progress
 from recollect.memory import Memory
-from recollect.record import Message
+from recollect.record import Message, reading_order
 from recollect.store.sqlite.engine import SQLiteStore
 from tests.store.builders import embedder
 
@@ -43,7 +44,19 @@ def dump_of(memory: Memory) -> bytes:
 def messages_of(memory: Memory) -> list[Message]:
     """All messages, conversation by conversation in the order of creation, in reading order."""
     rows = sorted(memory.conversations(limit=10_000), key=lambda row: row.conversation.source_id or "")
-    return [message for row in rows for message in memory.conversation(row.conversation.id).messages]
+    threads = (memory.conversation(row.conversation.id) for row in rows)
+    return [message for thread in threads for message in reading_order(thread.messages)]
+
+
+def tree_of(memory: Memory) -> list[Any]:
+    """Everything that was said and how it hangs together, without the order in which it came."""
+    trees = []
+    for row in memory.conversations(limit=10_000):
+        thread = memory.conversation(row.conversation.id)
+        messages = {m.id: replace(m, position=0) for m in thread.messages}
+        turns = {turn.query_id: sorted(turn.response_ids) for turn in thread.turns}
+        trees.append((thread.conversation, messages, turns, set(thread.tool_calls), set(thread.chunks)))
+    return sorted(trees, key=lambda tree: tree[0].id)
 
 
 def texts_of(memory: Memory) -> list[str]:

@@ -170,9 +170,14 @@ def test_a_store_of_a_newer_recollect_says_so(tmp_path: Path) -> None:
     assert "recollect export" in caught.value.hint
 
 
-def test_a_folder_is_no_store(tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match="cannot be opened"):
-        opened(tmp_path)
+def test_in_a_folder_lies_the_memory_of_its_name(tmp_path: Path) -> None:
+    with opened(tmp_path) as memory:
+        stored = memory.store_message("hello")
+    with opened(tmp_path / "memory.db") as memory:
+        assert memory.messages([stored.id]) == [stored]
+
+
+def test_below_a_file_there_is_no_store(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.touch()
     with pytest.raises(StoreError, match="cannot be made"):

@@ -200,9 +200,15 @@ class Space(Protocol):
         """
         ...
 
-    def generation(self, step: Literal["begin", "publish", "drop"], embedder: EmbedderId | None = None) -> int:
+    def generation(
+        self,
+        step: Literal["begin", "publish", "drop"],
+        embedder: EmbedderId | None = None,
+        number: int | None = None,
+    ) -> int:
         """Begins a generation (or goes on with an unfinished one of the same embedder), publishes it (Stale while `todo`
-        is not empty; quality vectors are taken over where passages are the same), or drops it. Returns its number.
+        is not empty; quality vectors are taken over where passages are the same), or drops it. Returns its number. With
+        a `number` only that one is published, else StoreError: another builder may have been faster.
         """
         ...
 

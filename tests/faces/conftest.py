@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import stat
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,6 +44,29 @@ def run(home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixtu
         return Ran(code, streams.out, streams.err)
 
     return command
+
+
+Device = Callable[[str], Path]
+
+
+@pytest.fixture
+def device(tmp_path: Path) -> Device:
+    """A device like /dev/null or /dev/full, by its name. For root it is one of the test's own: a defect of ours, with
+    all rights, would put a file in the place of the machine's.
+    """
+
+    def made(name: str) -> Path:
+        if os.geteuid() != 0:
+            return Path("/dev") / name
+        path = tmp_path / name
+        try:
+            os.mknod(path, stat.S_IFCHR | 0o666, os.makedev(1, {"null": 3, "full": 7}[name]))
+            path.open("wb").close()
+        except OSError as problem:
+            pytest.skip(f"no device can be made here: {problem}")
+        return path
+
+    return made
 
 
 @pytest.fixture

@@ -8,13 +8,13 @@ import re
 import shutil
 import stat
 import subprocess
+import sys
 import threading
 from pathlib import Path
 
 import pytest
 
-from recollect.faces.cli import export as export_command
-from tests.faces.conftest import CommandLine
+from tests.faces.conftest import CommandLine, Device
 from tests.faces.terminal import COMMAND
 
 
@@ -157,7 +157,7 @@ def test_a_pipe_with_a_name_gets_the_dump(sample: CommandLine, tmp_path: Path) -
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     read: list[bytes] = []
-    reader = threading.Thread(target=lambda: read.append(pipe.read_bytes()))
+    reader = threading.Thread(target=lambda: read.append(pipe.read_bytes()), daemon=True)
     reader.start()
     ran = sample("export", pipe)
     reader.join(timeout=30)
@@ -177,12 +177,14 @@ def test_the_process_of_a_shell_gets_the_dump(sample: CommandLine, sample_store:
     assert gzip.decompress(out.read_bytes()).splitlines()[-1].startswith(b'{"conversations":119')
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
-def test_a_device_stays_one_and_a_full_disk_is_told_by_name(sample: CommandLine) -> None:
-    assert sample("export", "/dev/null").code == 0
-    assert stat.S_ISCHR(Path("/dev/null").stat().st_mode)
-    ran = sample("export", "/dev/full")
-    assert (ran.code, ran.err) == (2, "/dev/full could not be written: No space left on device.\n")
+@pytest.mark.skipif(sys.platform != "linux", reason="these devices are Linux's")
+def test_a_device_stays_one_and_a_full_disk_is_told_by_name(sample: CommandLine, device: Device) -> None:
+    null, full = device("null"), device("full")
+    assert sample("export", null).code == 0
+    assert null.is_char_device()
+    ran = sample("export", full)
+    assert (ran.code, ran.err) == (2, f"{full} could not be written: No space left on device.\n")
+    assert full.is_char_device()
 
 
 def test_a_disk_that_fills_up_leaves_nothing_behind_and_keeps_what_was_there(
@@ -219,6 +221,6 @@ def test_a_folder_is_no_file(sample: CommandLine, tmp_path: Path, target: str) -
     assert str(tmp_path / target) in ran.err
 
 
-def test_json_has_no_size_for_what_is_no_file(sample: CommandLine) -> None:
-    assert sample("export", "/dev/null", "--json").document["bytes"] is None
-    assert export_command.is_standard_output(Path("/dev/null")) is False
+@pytest.mark.skipif(sys.platform != "linux", reason="these devices are Linux's")
+def test_json_has_no_size_for_what_is_no_file(sample: CommandLine, device: Device) -> None:
+    assert sample("export", device("null"), "--json").document["bytes"] is None

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import gzip
+import sys
 from pathlib import Path
 
 import apsw
 import pytest
 
 from recollect.faces.cli import app
-from tests.faces.conftest import CommandLine
+from tests.faces.conftest import CommandLine, Device
 from tests.paths import ROOT
 
 
@@ -86,17 +87,18 @@ def test_a_store_of_0_1_0_is_brought_up_to_date_and_told_what_to_do(run: Command
     assert run("check", "--store", store).code == 0
 
 
-@pytest.mark.skipif(not Path("/dev/null").exists(), reason="there is no /dev/null")
+@pytest.mark.skipif(sys.platform != "linux", reason="these devices are Linux's")
 @pytest.mark.parametrize("command", [("search", "x"), ("remember", "x"), ("restore", "letter.db", "--replace")])
 def test_a_device_is_no_store(
-    run: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
+    run: CommandLine, tmp_path: Path, device: Device, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "letter.db").write_text("dear diary")
-    ran = run(*command, "--store", "/dev/null")
+    null = device("null")
+    ran = run(*command, "--store", null)
     assert ran.code == 2
     assert len(ran.err.splitlines()) == 1
-    assert Path("/dev/null").is_char_device()
+    assert null.is_char_device()
 
 
 def test_an_interrupt_exits_130(run: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:

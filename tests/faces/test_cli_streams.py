@@ -60,6 +60,17 @@ def test_an_output_that_does_not_fit_is_one_line(
     assert (ran.returncode, ran.stderr) == (2, b"Standard output: No space left on device.\n")
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc is Linux's")
+def test_standard_output_by_its_name_gets_the_dump_and_nothing_else(environment: dict[str, str]) -> None:
+    ran = started(["export", "/proc/self/fd/1"], environment)
+    assert ran.returncode == 0
+    assert ran.stdout.splitlines()[-1].startswith(b'{"conversations":119')
+    assert ran.stderr.startswith(b"Exported 119 records")
+    refused = started(["export", "/proc/self/fd/1", "--json"], environment)
+    assert refused.returncode == 2
+    assert b"leaves no room for --json" in refused.stdout
+
+
 def test_a_pipe_gets_no_colour_no_wrapping_and_plain_signs(environment: dict[str, str]) -> None:
     out = started(["search", "nginx reverse proxy"], environment).stdout.decode()
     assert "\033" not in out

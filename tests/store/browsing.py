@@ -130,13 +130,12 @@ def walk(view: View, model: Model, random: Random, now: datetime) -> None:
 
 
 def _named(model: Model, text: str) -> list[NodeId]:
-    """As typed, else in capitals or small letters, else the ends of ids, those that are the whole id first."""
+    """As typed, else whatever the case, else the ends of ids."""
     named: list[Any] = [*model.conversations.values(), *model.messages.values()]
-    for typed in ({text}, {text.upper(), text.lower()}):
-        if found := sorted(r.id for r in named if r.id in typed or r.source_id in typed):
-            return found
-    ending = sorted(r.id for r in named if r.id.casefold().endswith(text.casefold()))
-    return [node_id for node_id in ending if len(node_id) == len(text)] or ending
+    for same in (str, str.casefold):
+        if whole := sorted(r.id for r in named if same(text) in (same(r.id), same(r.source_id or ""))):
+            return whole
+    return sorted(r.id for r in named if r.id.casefold().endswith(text.casefold()))
 
 
 def _everything(model: Model) -> list[NodeId]:

@@ -23,7 +23,7 @@ from recollect.record import (
     to_microseconds,
 )
 from recollect.store import Counts, End, IndexInfo, Page, Revision, View, Where
-from recollect.store.passages import CandidateQuery, Features, Filter, Owner, Partition
+from recollect.store.passages import CandidateQuery, Features, Filter, Partition
 from tests.store.making_passages import FIRST, text_of, vector_of
 from tests.store.reference_model import Generation, Known, Model, PassageKey
 
@@ -220,7 +220,7 @@ def look_for(view: View, model: Model, random: Random) -> None:
         piece = next(known.passage for known in living if known.key == (text.owner_id, text.part, text.start))
         assert text.text == text_of(record, text.part)[piece.start : piece.end]
         assert (text.owner, text.message_id) == (piece.owner, piece.message_id)
-        assert text.active == (text.owner is not Owner.MESSAGE or model.messages[text.owner_id].active)
+        assert text.active == (text.message_id is None or model.messages[text.message_id].active), text
     bare = [known.key for known in reversed(living_in(model.live, Partition.SAID)) if not known.quality]
     limit = random.choice([1, 3, ALL])
     assert [(t.owner_id, t.part, t.start) for t in view.unembedded(limit)] == bare[:limit]

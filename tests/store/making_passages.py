@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from functools import cache
 from typing import Any
@@ -57,7 +58,7 @@ def _passage(record: Any, model: Model, embedder: EmbedderId, part: int, chunk: 
     if isinstance(record, ToolCall):
         message = model.messages.get(record.message_id)
     owner = {Message: Owner.MESSAGE, ToolCall: Owner.TOOL_CALL, Document: Owner.DOCUMENT, Node: Owner.NODE}
-    words = text_of(record, part)[start:end].lower().strip(".?").split()
+    words = re.findall(r"[^\W_]+", text_of(record, part)[start:end].lower())
     said = isinstance(record, Message) and (part >= 0 or record.kind is Kind.SAID)
     kinds = {ToolCall: "tool", Document: "document", Conversation: "title", Node: "context"}
     partition = Partition.TITLE if isinstance(record, Conversation) else Partition.OTHER

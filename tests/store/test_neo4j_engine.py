@@ -214,7 +214,7 @@ def test_an_id_stands_for_one_thing(store: Neo4jStore) -> None:
 
 
 def test_no_word_of_what_was_erased_is_in_any_property(
-    store: Neo4jStore, session: neo4j.Session, monkeypatch: pytest.MonkeyPatch
+    neo4j_uri: str, store: Neo4jStore, session: neo4j.Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     few(monkeypatch)
     space, whole = store.space(DEFAULT), talk("a", f"Where is the {CANARY}?", f"The {CANARY} is here.", "Good.")
@@ -227,9 +227,9 @@ def test_no_word_of_what_was_erased_is_in_any_property(
     edges = [Edge(fact.id, "ABOUT", first, {"quote": CANARY}), Edge(first, "MENTIONS", NodeId(CANARY))]
     tasks = [Task(id=NodeId("t"), kind="k", subject=first, payload=CANARY.encode())]
     space.write(Change(put=[fact], edges=edges, tasks=tasks))
-    assert CANARY.encode() in everything()
+    assert CANARY.encode() in neo4j_server.everything(neo4j_uri)
     assert space.erase([first, second, fact.id]) == Erased(messages=2, nodes=1, passages=2)
-    assert CANARY.encode() not in everything()
+    assert CANARY.encode() not in neo4j_server.everything(neo4j_uri)
     found = session.run("CALL db.index.fulltext.queryNodes('passage_words', $word) YIELD node RETURN node", word=CANARY)
     assert list(found) == []
     assert space.check() == []
@@ -237,7 +237,7 @@ def test_no_word_of_what_was_erased_is_in_any_property(
 
 
 def test_erasing_that_is_interrupted_goes_on(
-    store: Neo4jStore, session: neo4j.Session, monkeypatch: pytest.MonkeyPatch
+    neo4j_uri: str, store: Neo4jStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(erase, "_PIECE", 3)
     monkeypatch.setattr(erase, "_TOGETHER", 1)
@@ -263,7 +263,7 @@ def test_erasing_that_is_interrupted_goes_on(
     with space.view() as view:
         assert view.counts().messages == 10
     assert space.erase(ids) == Erased(conversations=2, messages=10, passages=12)
-    assert CANARY.encode() not in everything()
+    assert CANARY.encode() not in neo4j_server.everything(neo4j_uri)
     assert space.erase(ids) == Erased()
 
 
@@ -443,11 +443,11 @@ def test_a_copy_is_made_on_the_server(store: Neo4jStore, tmp_path: Path) -> None
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_write_that_fails_leaves_nothing(store: Neo4jStore, session: neo4j.Session, monkeypatch: Any) -> None:
+def test_a_write_that_fails_leaves_nothing(neo4j_uri: str, store: Neo4jStore, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = talk("a", "one", "two")
     ingest(store).threads([whole])
-    before = everything()
+    before = neo4j_server.everything(neo4j_uri)
     monkeypatch.setattr(Writing, "finish", lambda writing: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         store.space(DEFAULT).write(Change(mark=[Mark(ids=[whole.messages[0].id], deleted=True)]))
-    assert sorted(everything()) == sorted(before)
+    assert sorted(neo4j_server.everything(neo4j_uri)) == sorted(before)

@@ -1,4 +1,4 @@
-"""Any sequence of writes, reads and upkeep through two handles leaves what the reference model says, on both engines."""
+"""Whatever is written, read and maintained through two handles, both engines hold what the reference model says."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from hypothesis.stateful import run_state_machine_as_test
 
 from recollect.store import Store
 from recollect.store.index import corpus
+from recollect.store.index.cache import IndexCache
 from recollect.store.sqlite import maintain, segments
 from recollect.store.sqlite.engine import SQLiteStore
 from tests.store import neo4j_server
 from tests.store.rules import Clock, Opening, Rules
 
-#: Sizes at which a few dozen passages are sealed into segments and written anew.
-ROWS, SETTLED, DEATHS = 8, 3, 4
+#: Sizes at which a few dozen passages are sealed into segments, kept in files, and written anew.
+ROWS, BLOCK, SETTLED, DEATHS = 8, 16, 3, 4
 
 
 def runs(examples: int, steps: int, *, same: bool) -> settings:
@@ -43,6 +44,7 @@ def sqlite(folder: Path) -> Iterator[Opening]:
         patch.setattr(segments, "SETTLED_ROWS", SETTLED)
         patch.setattr(segments, "MOST_DEATHS", DEATHS)
         patch.setattr(corpus, "SEGMENT_ROWS", ROWS)
+        patch.setitem(IndexCache.__init__.__kwdefaults__, "rows", BLOCK)
         patch.setattr(maintain, "_READERS", 0.02)
         yield lambda clock: SQLiteStore(folder / "memory.db", durable=False, wait=5.0, clock=clock)
 
@@ -62,6 +64,7 @@ def neo4j(uri: str) -> Iterator[Opening]:
         patch.setattr(upkeep, "SETTLED_ROWS", SETTLED)
         patch.setattr(upkeep, "_FEW_DEATHS", DEATHS)
         patch.setattr(corpus, "SEGMENT_ROWS", ROWS)
+        patch.setitem(IndexCache.__init__.__kwdefaults__, "rows", BLOCK)
         yield opened
 
 

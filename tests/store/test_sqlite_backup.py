@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import threading
+from contextlib import closing
 from pathlib import Path
 
 import apsw
@@ -110,7 +111,7 @@ def test_a_store_comes_back_from_its_backup(path: Path, tmp_path: Path) -> None:
     restore_backup(tmp_path / "copy.db", tmp_path / "new" / "memory.db")
     assert conversations(tmp_path / "new" / "memory.db") == 1
     assert stat.S_IMODE((tmp_path / "new" / "memory.db").stat().st_mode) == 0o600
-    restore_backup(tmp_path / "copy.db", tmp_path)  # the memory in a folder
+    restore_backup(tmp_path / "copy.db", tmp_path, replace=True)  # the memory in a folder
     assert not [file.name for file in tmp_path.iterdir() if file.name.endswith(".part")]
 
 
@@ -124,11 +125,11 @@ def test_a_restored_store_is_another_one_to_what_is_kept_beside_it(path: Path, t
     folder.mkdir(exist_ok=True)
     (folder / "block").write_bytes(b"x")
     store.close()
-    with apsw.Connection(str(path)) as connection:
+    with closing(apsw.Connection(str(path))) as connection:
         before = connection.execute("SELECT identity FROM about").get
     restore_backup(tmp_path / "copy.db", path, replace=True)
     assert not folder.exists()
-    with apsw.Connection(str(path)) as connection:
+    with closing(apsw.Connection(str(path))) as connection:
         assert connection.execute("SELECT identity FROM about").get != before
     store = SQLiteStore(path)
     write(store, talk("c", "a zeppelin lands"))
@@ -163,7 +164,7 @@ def test_what_is_no_whole_store_is_not_restored(path: Path, tmp_path: Path) -> N
         (tmp_path / name).write_bytes(data)
         with pytest.raises(StoreError):
             restore_backup(tmp_path / name, path, replace=True)
-    with apsw.Connection(str(tmp_path / "copy.db")) as newer:
+    with closing(apsw.Connection(str(tmp_path / "copy.db"))) as newer:
         newer.execute("PRAGMA user_version = 99; UPDATE about SET written_by = '9.9.9'")
     with pytest.raises(StoreError, match=r"9\.9\.9"):
         restore_backup(tmp_path / "copy.db", path, replace=True)

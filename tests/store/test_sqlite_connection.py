@@ -9,7 +9,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import apsw
@@ -52,7 +52,7 @@ def test_a_folder_means_the_memory_in_it(tmp_path: Path) -> None:
 def test_somebody_elses_file_is_refused_and_left_alone(tmp_path: Path) -> None:
     text, foreign = tmp_path / "notes.txt", tmp_path / "other.db"
     text.write_text("dear diary " * 100)
-    with apsw.Connection(str(foreign)) as connection:
+    with closing(apsw.Connection(str(foreign))) as connection:
         connection.execute("CREATE TABLE diary (day TEXT)")
     for path in (text, foreign):
         before = path.read_bytes()
@@ -219,7 +219,7 @@ def test_an_older_program_that_is_running_refuses_a_newer_store(path: Path) -> N
     store = SQLiteStore(path)
     space = store.space(DEFAULT)
     write(store, talk("a", "one"))
-    with apsw.Connection(str(path)) as newer:
+    with closing(apsw.Connection(str(path))) as newer:
         newer.execute("PRAGMA user_version = 3; UPDATE about SET written_by = '9.9.9'")
     for use in (lambda: space.write(change_of(talk("b", "two"))), lambda: space.view().__enter__(), store.namespaces):
         with pytest.raises(StoreError, match=r"written by Recollect 9\.9\.9"):
@@ -227,7 +227,7 @@ def test_an_older_program_that_is_running_refuses_a_newer_store(path: Path) -> N
     store.close()
     with pytest.raises(StoreError, match=r"written by Recollect 9\.9\.9"):
         SQLiteStore(path)
-    with apsw.Connection(str(path)) as newer:
+    with closing(apsw.Connection(str(path))) as newer:
         assert newer.execute("SELECT count(*) FROM message").get == 1
 
 

@@ -10,6 +10,8 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +19,9 @@ import apsw
 import pytest
 
 from recollect.errors import StoreError
-from recollect.record import Chunk, Conversation, Document, Namespace, Thread, namespace, to_microseconds
+from recollect.record import Chunk, Conversation, Document, Namespace, Thread, namespace
+from recollect.record.wire import dumps, thread_to_wire, to_wire
 from recollect.store import Change, IndexDamaged, Space, Where
-from recollect.store.codec import encode, names
 from recollect.store.sqlite.engine import SQLiteStore
 from tests.store.builders import (
     DEFAULT,
@@ -57,22 +59,14 @@ def threads(space: Space) -> dict[str, Thread]:
     return {t.conversation.id: t for t in found if t is not None}
 
 
-def plain(record: Any) -> dict[str, Any]:
-    """The fields of a record that are not empty, as a dump writes them."""
-    found = dict(zip(names(type(record)), encode(record), strict=True))
-    for field in ("metadata", "parts", "response_ids", "entities", "source_chunk_ids"):
-        if found.get(field):
-            found[field] = json.loads(found[field])
-    found.pop("versions", None)
-    return {key: value for key, value in found.items() if value}
-
-
-def as_today(row: dict[str, Any]) -> dict[str, Any]:
-    dropped = ("type", "versions", "messages", "tool_calls", "turns", "chunks", "windows")
-    found = {key: value for key, value in row.items() if value and key not in dropped}
-    if "parts" in found:
-        found["parts"] = [{k: v for k, v in part.items() if v} for part in found["parts"]]
+def wired(plain: Mapping[str, Any]) -> dict[str, Any]:
+    """What a dump of today says of a record."""
+    found: dict[str, Any] = json.loads(dumps(plain))
     return found
+
+
+def without(row: dict[str, Any], *fields: str) -> dict[str, Any]:
+    return {key: value for key, value in row.items() if key not in fields}
 
 
 @pytest.mark.parametrize("name", [DEFAULT, REX])
@@ -80,30 +74,15 @@ def test_the_record_is_the_same(path: Path, name: Namespace) -> None:
     store = SQLiteStore(path)
     space = store.space(name)
     rows = dumped(name)
-    found = threads(space)
-    conversations = [row for row in rows if row.get("type") == "conversation"]
-    assert sorted(found) == [row["id"] for row in conversations]
-    for row in conversations:
-        thread = found[row["id"]]
-        assert plain(thread.conversation) == as_today(row)
-        for field in ("messages", "tool_calls", "turns", "chunks"):
-            assert [plain(r) for r in getattr(thread, field)] == [as_today(r) for r in row.get(field, [])], field
-        versions = {r["id"]: r["versions"] for r in row["messages"] if r.get("versions")}
-        assert {m.id: [(v.content, to_microseconds(v.replaced_at)) for v in m.versions] for m in thread.messages if m.versions} == {
-            id: [(v["content"], v["replaced_at"]) for v in known] for id, known in versions.items()
-        }
+    found = [wired(thread_to_wire(thread)) for _, thread in sorted(threads(space).items())]
+    assert found == [without(row, "type", "windows") for row in rows if row.get("type") == "conversation"]
+    assert any(message.get("versions") for thread in found for message in thread["messages"]) or name == REX
     with space.view() as view:
         documents = view.find(Document, Where()).items
-        assert [plain(d) for d in documents] == [as_today(row) for row in rows if row.get("type") == "document"]
-        chunks = [[plain(c) for c in view.get(Chunk, [d.id])] for d in documents]
-        assert chunks == [[as_today(c) for c in row["chunks"]] for row in rows if row.get("type") == "document"]
-        edges = [(e.source_id, e.type, e.target_id, dict(e.properties), e.name) for e in view.edges(None)]
-    assert edges == [
-        (e["source_id"], e["type"], e["target_id"], e.get("properties", {}), "")
-        for row in rows
-        if row.get("type") == "edge"
-        for e in [row["edge"]]
-    ]
+        papers = [{**wired(to_wire(d)), "chunks": [wired(to_wire(c)) for c in view.get(Chunk, [d.id])]} for d in documents]
+        edges = [wired(to_wire(edge)) for edge in view.edges(None)]
+    assert papers == [without(row, "type") for row in rows if row.get("type") == "document"]
+    assert edges == [row["edge"] for row in rows if row.get("type") == "edge"]
     store.close()
 
 
@@ -140,14 +119,14 @@ def test_there_is_no_index_until_one_is_built(path: Path) -> None:
 
 def test_it_is_upgraded_once_and_no_old_byte_is_left_free(path: Path) -> None:
     SQLiteStore(path).close()
-    with apsw.Connection(str(path)) as connection:
+    with closing(apsw.Connection(str(path))) as connection:
         assert connection.execute("PRAGMA freelist_count").get == 0
         assert connection.execute("PRAGMA integrity_check").get == "ok"
         assert list(connection.execute("PRAGMA foreign_key_check")) == []
         tables = {row[0] for row in connection.execute("SELECT name FROM sqlite_schema")}
     fresh = path.with_name("fresh.db")
     SQLiteStore(fresh).close()
-    with apsw.Connection(str(fresh)) as connection:
+    with closing(apsw.Connection(str(fresh))) as connection:
         assert tables == {row[0] for row in connection.execute("SELECT name FROM sqlite_schema")}
     store = SQLiteStore(path)
     assert not store.database.migrated
@@ -158,13 +137,13 @@ def test_a_store_on_a_read_only_disk_asks_for_a_copy(path: Path, monkeypatch: py
     monkeypatch.setattr("recollect.store.sqlite.connection.prepare", lambda _: False)
     with pytest.raises(StoreError, match="must be upgraded, but it is read-only"):
         SQLiteStore(path)
-    with apsw.Connection(str(path)) as connection:
+    with closing(apsw.Connection(str(path))) as connection:
         assert connection.execute("PRAGMA user_version").get == 1
 
 
 def test_a_running_program_of_0_1_0_can_write_no_more(path: Path) -> None:
     """S8: what it would write begins with this statement, and reading with the other."""
-    with apsw.Connection(str(path)) as old:
+    with closing(apsw.Connection(str(path))) as old:
         assert old.execute("SELECT ns FROM namespace WHERE name = 'default'").get
         SQLiteStore(path).close()
         for statement in (
@@ -198,7 +177,7 @@ def test_killed_at_any_moment_it_opens_again(path: Path) -> None:
         child.send_signal(signal.SIGKILL)
         child.wait()
         child.stdout.close()
-        with apsw.Connection(str(path)) as connection:
+        with closing(apsw.Connection(str(path))) as connection:
             versions.add(connection.execute("PRAGMA user_version").get)
         store = SQLiteStore(path)
         assert len(threads(store.space(DEFAULT))) == sum(r.get("type") == "conversation" for r in dumped(DEFAULT))

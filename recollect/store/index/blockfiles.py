@@ -93,7 +93,7 @@ def plan(marks: Sequence[SegmentMark], rows: int = BLOCK_ROWS) -> tuple[list[lis
             open_group, count = [], 0
         open_group.append(mark)
         count += mark.count
-        if count + rows // 32 > rows:
+        if count + max(rows // 32, 1) > rows:
             groups.append(open_group)
             open_group, count = [], 0
     return groups, open_group

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from recollect.store.index.blockfiles import BlockFile, BlockFiles
 from recollect.store.index.files import map_arrays, write_arrays
+from recollect.store.index.numeric import dots
 from recollect.store.index.quantize import unit
 from recollect.store.index.snapshot import Part, Snapshot, is_after
 from recollect.store.index.source import Source
@@ -65,7 +66,7 @@ class Quality:
             rows = at[low:high] - begin
             known = np.flatnonzero(run.there[rows])
             for some in (known[i : i + _AT_ONCE] for i in range(0, len(known), _AT_ONCE)):
-                cosines = unit(run.vectors[rows[some]]) @ vector
+                cosines = dots(unit(run.vectors[rows[some]]), vector)
                 found[low + some] = (cosines - np.float32(mean)) / np.float32(deviation + 1e-6)
         return found
 

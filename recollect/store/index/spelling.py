@@ -27,7 +27,7 @@ class Spelling:
     @classmethod
     def of(cls, terms: Terms) -> Spelling:
         """Sorts the terms of a block: a tenth of a second for a full one."""
-        texts = [terms.text(place) for place in range(len(terms.hashes))]
+        texts = terms.all_texts()
         places = range(len(texts))
         return cls(
             np.array(sorted(places, key=texts.__getitem__), np.uint32),

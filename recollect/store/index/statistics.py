@@ -23,9 +23,17 @@ class Moments:
 
     @classmethod
     def of(cls, vectors: Float) -> Moments:
-        """Of rows (n, d), a few thousand at once. In double precision: a variance is the small difference of two sums."""
-        exact = vectors.astype(np.float64)
-        return cls(len(vectors), exact.sum(axis=0), exact.T @ exact)
+        """Of rows (n, d), a few thousand at once.
+
+        A variance is the small difference of large sums: what single precision multiplies is centred first.
+        """
+        n, total = len(vectors), vectors.sum(axis=0, dtype=np.float64)
+        centre = (total / max(n, 1)).astype(np.float32)
+        around = vectors - centre
+        exact = centre.astype(np.float64)
+        cross = np.outer(exact, total)
+        squares = (around.T @ around).astype(np.float64) + cross + cross.T - n * np.outer(exact, exact)
+        return cls(n, total, squares)
 
     def __add__(self, other: Moments) -> Moments:
         if not self.count or not other.count:
@@ -37,13 +45,18 @@ class Moments:
             return self
         return Moments(self.count - other.count, self.total - other.total, self.squares - other.squares)
 
+    def mean(self, vector: Float) -> float:
+        """The mean of the products with a vector (d,)."""
+        return float(np.einsum("i,i->", self.total, vector.astype(np.float64))) / self.count
+
     def spread(self, vector: Float) -> tuple[float, float]:
         """Mean and standard deviation of the products with a vector (d,)."""
         if not self.count:
             return 0.0, 0.0
         exact = vector.astype(np.float64)
-        mean = float(self.total @ exact) / self.count
-        variance = float(exact @ self.squares @ exact) / self.count - mean * mean
+        mean = self.mean(vector)
+        product = np.einsum("ij,j->i", self.squares, exact)  # not @: see `numeric.dots`
+        variance = float(np.einsum("i,i->", product, exact)) / self.count - mean * mean
         return mean, float(np.sqrt(max(variance, 0.0)))
 
 

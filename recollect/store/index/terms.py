@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +43,11 @@ class Terms:
     def text(self, term: int) -> bytes:
         """The text of a term by its place."""
         return self.texts[self.text_starts[term] : self.text_starts[term + 1]].tobytes()
+
+    def all_texts(self) -> list[bytes]:
+        """The texts of all terms."""
+        texts, starts = self.texts.tobytes(), self.text_starts.tolist()
+        return [texts[a:b] for a, b in pairwise(starts)]
 
 
 def encoded(term: str) -> bytes:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import Literal, TypeVar
 
 import neo4j
 
@@ -15,6 +15,7 @@ from recollect.errors import StoreError
 from recollect.record import Namespace, NodeId, utc_now
 from recollect.store.base import Fenced
 from recollect.store.change import Change, Lease
+from recollect.store.index.cache import IndexCache
 from recollect.store.neo4j import erase, generations, maintain, passages, relations, tasks
 from recollect.store.neo4j.check import violations
 from recollect.store.neo4j.connection import Server
@@ -24,9 +25,6 @@ from recollect.store.neo4j.view import STATE, Neo4jView
 from recollect.store.neo4j.writing import Writing
 from recollect.store.passages import EmbedderId
 from recollect.store.results import Erased, StoreInfo, Violation
-
-if TYPE_CHECKING:
-    from recollect.store.index.cache import IndexCache
 
 NAMESPACES = """
 MATCH (n:Namespace) WHERE n.name IS NOT NULL
@@ -53,12 +51,10 @@ class Neo4jStore:
         on_wait: Callable[[], None] | None = None,
         clock: Callable[[], datetime] = utc_now,
     ) -> None:
-        from recollect.store.index.cache import IndexCache
-
         self.server = Server(address, auth, wait=wait, on_wait=on_wait)
         self.location = self.server.location
         self.clock = clock
-        self.index: IndexCache = IndexCache(None, self.location)
+        self.index = IndexCache(None, self.location)
         try:
             prepare(self.server)
         except BaseException:
@@ -157,16 +153,20 @@ class Neo4jSpace:
     # --- upkeep ----------------------------------------------------------------------------------------------------
     def erase(self, ids: Sequence[NodeId]) -> Erased:
         """Removes the words of what has these ids, piece by piece; see the limits in `recollect.store.neo4j.erase`."""
-        try:
-            return erase.erase(self._writing, self._writing, ids)
-        finally:
-            with self._server.reading(NUMBER, ns=self.namespace) as (_, found):
-                if found["number"] is not None:
-                    self._store.index.forget(found["number"])
+        erased = erase.erase(self._writing, lambda work: self._writing_if_there(work, []), ids)
+        with self._server.reading(NUMBER, ns=self.namespace) as (_, found):
+            if found["number"] is not None:
+                self._store.index.forget(found["number"])
+        return erased
 
-    def generation(self, step: Literal["begin", "publish", "drop"], embedder: EmbedderId | None = None) -> int:
+    def generation(
+        self,
+        step: Literal["begin", "publish", "drop"],
+        embedder: EmbedderId | None = None,
+        number: int | None = None,
+    ) -> int:
         """Begins, publishes or drops a generation of the index."""
-        return self._writing(lambda writing: generations.take(writing, step, embedder))
+        return self._writing(lambda writing: generations.take(writing, step, embedder, number))
 
     def maintain(self, budget: timedelta) -> bool:
         """Seals, compacts, sweeps, in short transactions; True while there is more."""

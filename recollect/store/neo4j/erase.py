@@ -10,6 +10,7 @@ database anew and imports.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import TypeVar
 
 from recollect.errors import NotFound
@@ -17,7 +18,7 @@ from recollect.record import NodeId
 from recollect.store.neo4j import passages, relations
 from recollect.store.neo4j.maintain import segments_without
 from recollect.store.neo4j.put import CALLS_OF, CHUNKS_OF, DELETE, RAISE
-from recollect.store.neo4j.writing import Generation, Writing, pieces
+from recollect.store.neo4j.writing import Generation, Known, Writing, pieces
 from recollect.store.results import Erased
 
 MESSAGES = """
@@ -78,41 +79,42 @@ UNWIND $rows AS id MATCH (t:Task) WHERE t.namespace = $ns AND t.subject = id DEL
 
 _PIECE = 2000  # messages a transaction
 _TOGETHER = 200  # conversations a transaction
+_LOOKED_UP = 20_000
+_ERASED = frozenset({"Message", "Conversation", "Document", "Derived"})
 
 T = TypeVar("T")
 #: Runs a piece of work in one transaction on the namespace.
 Within = Callable[[Callable[[Writing], T]], T]
 
 
-def erase(within: Within[Erased], kinds: Within[dict[NodeId, frozenset[str]]], ids: Sequence[NodeId]) -> Erased:
+def erase(within: Within[Erased], looking: Within[list[Known]], ids: Sequence[NodeId]) -> Erased:
     """Erases all of this, piece by piece. Raises NotFound before anything is erased."""
-    labels: dict[NodeId, frozenset[str]] = {}
-    for piece in pieces(list(dict.fromkeys(ids)), 20_000):
-        labels |= kinds(lambda writing, piece=piece: _labels(writing, piece))  # type: ignore[misc]
-    missing = [
-        node_id
-        for node_id in ids
-        if not labels.get(node_id, frozenset()) & {"Message", "Conversation", "Document", "Derived"}
-    ]
+    known: dict[NodeId, Known] = {}
+    for piece in pieces(list(dict.fromkeys(ids)), _LOOKED_UP):
+        known |= {there.id: there for there in looking(partial(_find, ids=piece))}
+    missing = [node_id for node_id in ids if node_id not in known]
     if missing:
         raise NotFound(f"There is nothing with the id {missing[0]}.")
+    # In the order of writing: what lies together in a segment goes together.
+    order = sorted(known.values(), key=lambda there: there.number or 0)
+    alone = [there.id for there in order if "Conversation" not in there.labels]
+    whole = [there.id for there in order if "Conversation" in there.labels]
     done = Erased()
-    alone = [node_id for node_id, found in labels.items() if "Conversation" not in found]
     for piece in pieces(alone, _PIECE):
-        done = _sum(done, within(lambda writing, piece=piece: _erase(writing, piece, labels)))  # type: ignore[misc]
-    whole = [node_id for node_id, found in labels.items() if "Conversation" in found]
+        done = _sum(done, within(partial(_erase, ids=piece)))
     for piece in pieces(whole, _TOGETHER):
         more = True
         while more:
-            part = within(lambda writing, piece=piece: _erase_some(writing, piece))  # type: ignore[misc]
+            part = within(partial(_erase_some, conversations=piece))
             done = _sum(done, part)
             more = part.messages == _PIECE
     return done
 
 
-def _labels(writing: Writing, ids: Sequence[NodeId]) -> dict[NodeId, frozenset[str]]:
+def _find(writing: Writing, ids: Sequence[NodeId]) -> list[Known]:
     writing.know(ids)
-    return {node_id: known.labels for node_id in ids if (known := writing.known(node_id)) is not None}
+    found = (writing.known(node_id) for node_id in ids)
+    return [known for known in found if known is not None and known.labels & _ERASED]
 
 
 def _erase_some(writing: Writing, conversations: Sequence[NodeId]) -> Erased:
@@ -122,16 +124,13 @@ def _erase_some(writing: Writing, conversations: Sequence[NodeId]) -> Erased:
     if len(ids) < _PIECE:
         ids += [record["id"] for record in writing.put(DERIVED_OF, conversations)]
         ids += conversations
-    return _erase(writing, ids, {})
+    return _erase(writing, ids)
 
 
-def _erase(writing: Writing, ids: Sequence[NodeId], labels: dict[NodeId, frozenset[str]]) -> Erased:
+def _erase(writing: Writing, ids: Sequence[NodeId]) -> Erased:
     writing.know(ids)
     living = [known for node_id in ids if (known := writing.known(node_id)) is not None and not known.erased]
-    of = {
-        label: [known.id for known in living if label in known.labels]
-        for label in ("Message", "Conversation", "Document", "Derived")
-    }
+    of = {label: [known.id for known in living if label in known.labels] for label in _ERASED}
     calls = [record["id"] for record in writing.put(CALLS_OF, of["Message"])]
     owners = [*(known.id for known in living), *calls]
     silenced = sum(_silence(writing, generation, owners) for generation in _generations(writing))

@@ -92,8 +92,10 @@ def advance(writing: Writing, building: Generation, built: NodeId | None, refres
         writing.tx.run(SET_BUILT, space=building.space, built=built).consume()
 
 
-def take(writing: Writing, step: Step, embedder: EmbedderId | None) -> int:
-    """Begins, publishes or drops a generation; returns its number, 0 for none to drop. Raises Stale, StoreError."""
+def take(writing: Writing, step: Step, embedder: EmbedderId | None, number: int | None = None) -> int:
+    """Begins, publishes or drops a generation; returns its number, 0 for none to drop. With a `number` only that one is
+    published. Raises Stale, StoreError.
+    """
     building = writing.building
     if step == "begin":
         return _begin(writing, embedder).number
@@ -101,7 +103,7 @@ def take(writing: Writing, step: Step, embedder: EmbedderId | None) -> int:
         if building is not None:
             _give_up(writing, building)
         return building.number if building is not None else 0
-    if building is None or embedder not in (None, building.embedder):
+    if building is None or embedder not in (None, building.embedder) or number not in (None, building.number):
         raise StoreError("No search index is being built.", hint="Begin with: recollect reindex")
     todo = [record["id"] for record in writing.tx.run(TODO, space=building.space, limit=TODO_SHOWN)]
     if todo:

@@ -11,7 +11,7 @@ from typing import Any, LiteralString
 
 import orjson
 
-from recollect.store.index.columns import SEGMENT_ROWS, SETTLED_ROWS
+from recollect.store.index.columns import COLUMNS, SEGMENT_ROWS, SETTLED_ROWS
 from recollect.store.index.segment import seal, without
 from recollect.store.index.source import SegmentMark, TailRow
 from recollect.store.neo4j.writing import Generation, Writing
@@ -22,7 +22,8 @@ RETURN p.tail AS number, p.columns AS columns, p.vector AS vector, p.terms AS te
 ORDER BY p.space, p.partition, p.tail LIMIT $limit
 """
 TAIL_SIZE = """
-MATCH (p:Passage) WHERE p.space = $space AND p.partition = $partition AND p.tail > 0 RETURN count(*) AS size
+MATCH (p:Passage) WHERE p.space = $space AND p.partition = $partition AND p.tail > 0
+WITH p LIMIT $enough RETURN count(*) AS size
 """
 ADD_SEGMENT = """
 CREATE (:IndexSegment {space: $space, partition: $partition, first: $first, last: $last, size: $size,
@@ -131,7 +132,7 @@ def _seal(writing: Writing) -> bool:
     for generation in _in_use(writing):
         for partition, state in writing.partitions(generation.space).items():
             where: dict[str, Any] = {"space": generation.space, "partition": partition}
-            if writing.tx.run(TAIL_SIZE, where).single(strict=True)["size"] < SETTLED_ROWS:
+            if writing.tx.run(TAIL_SIZE, where, enough=SETTLED_ROWS).single(strict=True)["size"] < SETTLED_ROWS:
                 continue
             rows = [tail_row(r) for r in writing.tx.run(TAIL, **where, after=0, limit=SEGMENT_ROWS)]
             mark, data = seal(rows)
@@ -143,7 +144,9 @@ def _seal(writing: Writing) -> bool:
 
 
 def tail_row(record: Any) -> TailRow:
-    """A row of the tail, as it is stored."""
+    """A row of the tail, as it is stored. Raises ValueError for one of another layout."""
+    if len(record["columns"]) != COLUMNS.itemsize:
+        raise ValueError("another layout")
     return TailRow(record["number"], record["columns"], record["vector"], orjson.loads(record["terms"]))
 
 

@@ -137,12 +137,17 @@ class SQLiteSpace:
         maintain.clean(self._database)
         return erased
 
-    def generation(self, step: Literal["begin", "publish", "drop"], embedder: EmbedderId | None = None) -> int:
+    def generation(
+        self,
+        step: Literal["begin", "publish", "drop"],
+        embedder: EmbedderId | None = None,
+        number: int | None = None,
+    ) -> int:
         """Begins, publishes or drops a generation of the index."""
         with self._database.writing() as connection:
             ns = write.made_namespace(connection, self.namespace)
             if step == "publish":
-                return generations.publish(connection, ns, embedder)
+                return generations.publish(connection, ns, embedder, number)
             if step == "drop":
                 return generations.drop(connection, ns)
             if embedder is None:

@@ -18,6 +18,8 @@ from recollect.record import Message, NodeId, Role, Version, from_microseconds
 from recollect.store.codec import encode, names
 
 DROP_DERIVED = """
+DROP TABLE IF EXISTS sqlite_stat1; -- samples of what stands in the indexes
+DROP TABLE IF EXISTS sqlite_stat4;
 DROP TABLE words;
 DROP TABLE passage;
 DROP TABLE speaker;

@@ -137,10 +137,14 @@ def drop(connection: apsw.Connection, ns: int) -> int:
     return found.number
 
 
-def publish(connection: apsw.Connection, ns: int, embedder: EmbedderId | None) -> int:
-    """Makes search read the one that is being built (by this embedder). Raises Stale while its todo is not empty."""
+def publish(
+    connection: apsw.Connection, ns: int, embedder: EmbedderId | None = None, number: int | None = None
+) -> int:
+    """Makes search read the one that is being built (by this embedder, of this number). Raises Stale while its todo is
+    not empty.
+    """
     new, old = building(connection, ns), live(connection, ns)
-    if new is None or embedder not in (None, new.embedder_id):
+    if new is None or embedder not in (None, new.embedder_id) or number not in (None, new.number):
         raise StoreError("No generation of the search index is being built.", hint="Begin one first.")
     todo = [row[0] for row in connection.execute(TODO, (new.num,))]
     if todo:

@@ -1,4 +1,4 @@
-"""An engine in a list: what an engine does with the rows of a partition, and a source for every state that it has had."""
+"""An engine in lists: what happens to the rows of a partition, and a source for every state that it has had."""
 
 from __future__ import annotations
 

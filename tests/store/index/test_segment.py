@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from itertools import chain
 
 import numpy as np
 import pytest
@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from recollect.store.base import IndexDamaged
 from recollect.store.index.segment import seal, unseal, without
-from recollect.store.index.source import SegmentMark, TailRow
 from recollect.store.index.terms import Terms, index_terms, joined, only
 from tests.store.index.rows import made_rows, row
 
@@ -24,10 +23,6 @@ def told(terms: Terms) -> list[tuple[bytes, list[int], list[int]]]:
     """Each term with its rows and counts, in order."""
     ends = [(int(terms.starts[t]), int(terms.starts[t + 1])) for t in range(len(terms.hashes))]
     return [(terms.text(t), terms.rows[a:b].tolist(), terms.counts[a:b].tolist()) for t, (a, b) in enumerate(ends)]
-
-
-def sealed(of: Sequence[TailRow]) -> tuple[SegmentMark, bytes]:
-    return seal(of)
 
 
 def test_what_was_sealed_is_read_again() -> None:
@@ -52,7 +47,7 @@ def test_terms_know_their_rows(rows: Rows) -> None:
 
 @given(st.lists(rows_of_terms, min_size=1, max_size=4))
 def test_joined_terms_are_those_of_all_rows(parts: list[Rows]) -> None:
-    assert told(joined([(index_terms(rows), len(rows)) for rows in parts])) == told(index_terms(sum(parts, [])))
+    assert told(joined([(index_terms(rows), len(rows)) for rows in parts])) == told(index_terms([*chain(*parts)]))
 
 
 @given(rows_of_terms, st.data())

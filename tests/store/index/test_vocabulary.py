@@ -80,7 +80,11 @@ word = st.text("abcdeé冰", min_size=1, max_size=7)
 
 
 @settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(passages=st.lists(st.lists(word, min_size=1, max_size=6), min_size=1, max_size=12), asked=word, dead=st.sets(st.integers(1, 12)))  # fmt: skip
+@given(
+    passages=st.lists(st.lists(word, min_size=1, max_size=6), min_size=1, max_size=12),
+    asked=word,
+    dead=st.sets(st.integers(1, 12)),
+)
 def test_compounds_are_what_a_plain_search_finds(
     passages: list[list[str]], asked: str, dead: set[int], tmp_path: Path
 ) -> None:

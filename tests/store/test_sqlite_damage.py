@@ -1,0 +1,136 @@
+"""Damage: what is derived is told apart from the record, and is made anew from it (U6)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import closing
+from datetime import timedelta
+from pathlib import Path
+
+import apsw
+import pytest
+
+from recollect.record import Conversation
+from recollect.store import Change, IndexDamaged, Space, Where
+from recollect.store.sqlite.engine import SQLiteStore
+from tests.store.builders import DEFAULT, change_of, embedder_id, holding, index_of, passages_of, query, talk
+
+
+def tail(connection: apsw.Connection) -> None:
+    connection.execute("UPDATE tail SET terms = 'x' WHERE num = (SELECT max(num) FROM tail WHERE partition = 0)")
+
+
+def short_vector(connection: apsw.Connection) -> None:
+    connection.execute("UPDATE tail SET vector = zeroblob(3) WHERE num = (SELECT max(num) FROM tail WHERE partition = 0)")
+
+
+def flipped(connection: apsw.Connection) -> None:
+    num, data = connection.execute("SELECT num, data FROM segment_data ORDER BY num LIMIT 1").get
+    middle = len(data) // 2
+    wrong = data[:middle] + bytes(b ^ 0xFF for b in data[middle : middle + 200]) + data[middle + 200 :]
+    connection.execute("UPDATE segment_data SET data = ? WHERE num = ?", (wrong, num))
+
+
+def cut_off(connection: apsw.Connection) -> None:
+    connection.execute("UPDATE segment_data SET data = substr(data, 1, 999)")
+
+
+def gone(connection: apsw.Connection) -> None:
+    connection.execute("DELETE FROM segment_data")
+
+
+def words(connection: apsw.Connection) -> None:
+    connection.execute("UPDATE words_data SET block = zeroblob(length(block)) WHERE id > 10")
+
+
+DAMAGES: list[Callable[[apsw.Connection], None]] = [tail, short_vector, flipped, cut_off, gone, words]
+
+
+def filled(path: Path) -> SQLiteStore:
+    store = SQLiteStore(path)
+    space = store.space(DEFAULT)
+    space.write(change_of(*(talk(f"t{i}", *(f"heron {i} {j}" for j in range(50))) for i in range(45))))
+    while space.maintain(timedelta(seconds=30)):
+        pass
+    space.write(change_of(talk("late", "an egret flies", "a heron too")))
+    return store
+
+
+def reindexed(space: Space) -> None:
+    number = space.generation("begin", embedder_id())
+    with space.view() as view:
+        threads = [view.thread(c.id) for c in view.find(Conversation, Where(), limit=999).items]
+    passages = [p for t in threads if t is not None for p in passages_of(t)]
+    space.write(Change(index=index_of(passages, generation=number)))
+    space.generation("publish")
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_index_is_told_and_built_anew(tmp_path: Path, damage: Callable[[apsw.Connection], None]) -> None:
+    path = tmp_path / "memory.db"
+    filled(path).close()
+    with closing(apsw.Connection(str(path))) as connection:
+        damage(connection)
+    store = SQLiteStore(path)
+    space = store.space(DEFAULT)
+    with space.view() as view:
+        with pytest.raises(IndexDamaged, match="recollect reindex"):
+            view.candidates(query("heron", phrases=(("heron",),)))
+        assert [m.content for m in view.scan(["egret"], 5)] == ["an egret flies"]
+        assert view.counts().messages == 2252
+    violations = space.check()
+    assert violations
+    if damage is not words:  # which SQLite itself finds, as damage to the file
+        assert {v.remedy for v in violations} == {"reindex"}
+    space.write(change_of(talk("more", "a zeppelin lands")))  # goes on
+    space.maintain(timedelta(seconds=30))
+    reindexed(space)
+    while space.maintain(timedelta(seconds=30)):
+        pass
+    assert holding(space, "zeppelin") == ["a zeppelin lands"]
+    assert holding(space, "egret") == ["an egret flies"]
+    assert space.check() == []
+    store.close()
+
+
+def test_what_lies_beside_the_store_may_be_anything(tmp_path: Path) -> None:
+    store = filled(tmp_path / "memory.db")
+    folder = tmp_path / "memory.db-index"
+    before = holding(store.space(DEFAULT), "egret")
+    store.close()
+    for file in folder.glob("*") if folder.exists() else ():
+        file.write_bytes(b"nonsense" * 99)
+    store = SQLiteStore(tmp_path / "memory.db")
+    assert holding(store.space(DEFAULT), "egret") == before
+    store.close()
+
+
+@pytest.mark.parametrize(
+    ("statement", "invariant", "remedy"),
+    [
+        ("DELETE FROM passage WHERE num = 2", "what has words is in the search index", "reindex"),
+        ("INSERT INTO passage SELECT num + 99999, gen, partition, owner, owner_num, part, start, end, session"
+         " FROM passage WHERE num = 2", "nothing is in the search index twice", "reindex"),
+        ("UPDATE passage SET owner_num = 99999 WHERE num = 2", "the search index leads to things that are there", "reindex"),
+        ("DELETE FROM words WHERE rowid = 2", "every passage has its words", "reindex"),
+        ("DELETE FROM tail WHERE num = (SELECT max(num) FROM tail)", "every passage is in one segment or in the tail", "reindex"),
+        ("UPDATE message SET deleted = 1 WHERE num = 2", "what is deleted is not in the search index", "reindex"),
+        ("UPDATE message SET parent_id = 'nobody' WHERE num = 2", "the parent of a message is a message of the same conversation", "backup"),
+        ("UPDATE message SET position = 999 WHERE num = 2", "the positions of a conversation run from 0 without gap", "backup"),
+        ("UPDATE conversation SET leaf_id = NULL WHERE num = 2", "the active path ends at the conversation's last message", "backup"),
+        ("UPDATE message SET active = 0 WHERE num = 2", "the parent of an active message is active", "backup"),
+        ("UPDATE turn SET query_id = 'nobody' WHERE num = 2", "a turn names messages that are there", "backup"),
+        ("INSERT INTO chunk (ns, id, parent_id, part, idx, start, end, tokens) VALUES (1, 'c', 'nobody', -1, 0, 0, 1, 1)",
+         "a chunk has its parent", "backup"),
+        ("UPDATE message SET erased = 1 WHERE num = 2", "what was erased has no words left", "backup"),
+    ],
+)  # fmt: skip
+def test_each_invariant_is_checked(tmp_path: Path, statement: str, invariant: str, remedy: str) -> None:
+    store = SQLiteStore(tmp_path / "memory.db")
+    space = store.space(DEFAULT)
+    space.write(change_of(*(talk(f"t{i}", "one", "two", "three") for i in range(3))))
+    assert space.check() == []
+    with closing(apsw.Connection(str(tmp_path / "memory.db"))) as connection:
+        connection.execute(statement)
+    assert (invariant, remedy) in {(v.invariant, v.remedy) for v in space.check()}
+    store.close()
