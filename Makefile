@@ -31,7 +31,7 @@ STORE ?= sqlite
 bench: $(INSTALLED)
 	$(BIN)/python -m benchmarks.run --store $(STORE)
 
-# A million messages on SQLite: some twenty minutes and 8 GB on disk.
+# A million messages on SQLite: half an hour and 8 GB on disk.
 bench-million: $(INSTALLED)
 	$(BIN)/python -m benchmarks.million
 

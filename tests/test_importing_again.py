@@ -246,6 +246,26 @@ def test_a_projects_file_that_shrank_leaves_nothing_behind(memory: Memory, tmp_p
         assert fresh.stats() == memory.stats()
 
 
+def test_no_text_of_a_projects_file_is_lost_whichever_export_comes_last(memory: Memory, tmp_path: Path) -> None:
+    """S6: an export says no date of a file's text, so the older one may come later."""
+    newer = file(tmp_path / "newer" / "projects.json", project("The jetty is open."))
+    older = file(tmp_path / "older" / "projects.json", project("The quay is closed."))
+    memory.import_file(newer)
+    memory.import_file(older)
+    (document,) = (document for document in memory.documents() if document.title == "tides.md")
+    assert (document.content, [version.content for version in document.versions]) == (
+        "The quay is closed.", ["The jetty is open."],
+    )  # fmt: skip
+    before = dump_of(memory)
+    for path in (newer, older, newer):
+        memory.import_file(path)
+    assert dump_of(memory) == before
+    assert memory.check() == []
+    with opened(tmp_path / "other.db") as other:
+        other.import_file(file(tmp_path / "dump.jsonl", before))
+        assert dump_of(other) == before
+
+
 # --- tools ---------------------------------------------------------------------------------------------------------
 
 

@@ -14,7 +14,6 @@ import pytest
 from recollect.embedding import Embedder
 from recollect.errors import StoreError
 from recollect.memory import Memory
-from recollect.store import IndexChange
 from recollect.store.sqlite.engine import SQLiteStore
 from tests.coherent import assert_coherent, found
 from tests.exports import chat, dump_of, export, file
@@ -274,7 +273,3 @@ def test_quality_vectors_never_belong_to_other_words(tmp_path: Path, name: str, 
         counts = memory.stats()
         assert counts.quality == counts.said_passages
         assert_coherent(memory)
-
-
-def test_an_index_change_names_its_embedder() -> None:
-    assert IndexChange().embedder is None  # for removals and quality vectors alone

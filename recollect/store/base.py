@@ -206,9 +206,9 @@ class Space(Protocol):
         embedder: EmbedderId | None = None,
         number: int | None = None,
     ) -> int:
-        """Begins a generation (or goes on with an unfinished one of the same embedder), publishes it (Stale while `todo`
-        is not empty; quality vectors are taken over where passages are the same), or drops it. Returns its number. With
-        a `number` only that one is published, else StoreError: another builder may have been faster.
+        """Begins a generation (or goes on with an unfinished one of the same embedder), publishes it (Stale while
+        `todo` is not empty; quality vectors are taken over where passages are the same), or drops it. Returns its
+        number. With a `number` only that one is published, else StoreError: another builder may have been faster.
         """
         ...
 

@@ -70,7 +70,7 @@ def test_an_unknown_file_says_what_it_holds_and_exits_1(run: CommandLine, tmp_pa
 def test_a_path_that_is_not_there_exits_1(run: CommandLine, tmp_path: Path) -> None:
     ran = run("import", tmp_path / "nothing.zip")
     assert ran.code == 1
-    assert ran.err.startswith("No such file: ")
+    assert str(tmp_path / "nothing.zip") in ran.err
 
 
 def test_an_unknown_format_is_wrong_usage(run: CommandLine, export: Path) -> None:

@@ -5,13 +5,13 @@ An engine is what `opened` gives: a place, and how to open it with a clock. See 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from random import Random
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import pytest
@@ -19,26 +19,29 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from recollect.errors import NotFound, StoreError
-from recollect.record import Chunk, Conversation, Message, Namespace, NodeId, namespace
+from recollect.record import Conversation, Namespace, NodeId, namespace
 from recollect.store import (
     Change,
-    Counts,
     Erased,
     Fenced,
     IndexChange,
-    IndexInfo,
     Lease,
     Space,
     Stale,
-    Store,
     View,
-    Where,
 )
-from recollect.store.passages import Partition, QualityVectors
+from recollect.store.passages import QualityVectors
 from tests.store.browsing import browse, walk
-from tests.store.comparing import STORES, assert_found, assert_same, assert_same_words, look_for
+from tests.store.comparing import (
+    assert_empty,
+    assert_same,
+    assert_same_once_read,
+    assert_same_words,
+    look_for,
+)
 from tests.store.making_passages import EMBEDDERS
-from tests.store.planning import START, Planner
+from tests.store.opening import Clock, Opening
+from tests.store.planning import Planner
 from tests.store.reference_model import Model
 
 MINE, OTHER, UNTOUCHED = namespace("mine"), namespace("other"), namespace("untouched")
@@ -48,20 +51,6 @@ PATIENCE = 60.0  # seconds that a step may take
 KINDS = ("facts", "summary")
 
 T = TypeVar("T")
-
-
-class Clock:
-    """The time, held by the test."""
-
-    def __init__(self) -> None:
-        self.now = START
-
-    def __call__(self) -> datetime:
-        return self.now
-
-
-#: Opens the store of one run, any number of times.
-Opening = Callable[[Clock], Store]
 
 
 @dataclass(frozen=True)
@@ -452,35 +441,3 @@ class Rules(RuleBasedStateMachine):
             self._run(real)
         if isinstance(refusal, Stale) and isinstance(raised.value, Stale):
             assert sorted(raised.value.ids) == sorted(refusal.ids)
-
-
-def assert_same_once_read(view: View, model: Model, now: datetime) -> None:
-    """What an engine without snapshots keeps of a view: records by id, revisions, ends, the search index."""
-    for kind, name in STORES.items():
-        known = getattr(model, name)
-        if kind is not Chunk:
-            asked: Sequence[NodeId] = list(known)
-            assert [r.id for r in view.get(kind, asked)] == asked
-            if kind in (Conversation, Message):
-                assert view.get(kind, asked) == list(known.values())
-    revisions = view.revisions(list(model.revisions))
-    assert {node_id: revision.number for node_id, revision in revisions.items()} == model.revisions
-    for partition in Partition:
-        assert_found(view, model, partition, "heron")
-
-
-def assert_empty(view: View) -> None:
-    """A namespace where nothing was ever written."""
-    for kind in STORES:
-        assert view.find(kind, Where()).items == []
-    assert view.edges(None) == []
-    assert view.counts() == Counts()
-    assert view.index() == IndexInfo()
-    assert view.named("Conv-1") == []
-    assert view.get(Message, [NodeId("Msg-00")]) == []
-    states: tuple[Literal["due", "leased", "dead"], ...] = ("due", "leased", "dead")
-    assert not any(view.tasks(state) for state in states)
-    for partition in Partition:
-        assert_found(view, Model(), partition, "heron")
-    assert view.vocabulary().speakers() == view.vocabulary().years() == []
-    assert view.scan(["heron"], 9) == view.unembedded(9) == []

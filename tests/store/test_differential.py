@@ -20,7 +20,7 @@ from recollect.store.transfer import dump_lines
 from recollect.text.terms import terms
 from tests.store.builders import embedder
 from tests.store.driving import EVERYTHING, LISTED, OPERATIONS, Driven
-from tests.store.test_rules import Clock, neo4j, sqlite
+from tests.store.opening import Clock, neo4j, sqlite
 
 #: What both compute alike; numbers of passages, messages and conversations are each engine's own.
 ALIKE = (

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 
@@ -11,16 +9,8 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from recollect.store import Store
-from recollect.store.index import corpus
-from recollect.store.index.cache import IndexCache
-from recollect.store.sqlite import maintain, segments
-from recollect.store.sqlite.engine import SQLiteStore
-from tests.store import neo4j_server
-from tests.store.rules import Clock, Opening, Rules
-
-#: Sizes at which a few dozen passages are sealed into segments, kept in files, and written anew.
-ROWS, BLOCK, SETTLED, DEATHS = 8, 16, 3, 4
+from tests.store.opening import neo4j, sqlite
+from tests.store.rules import Rules
 
 
 def runs(examples: int, steps: int, *, same: bool) -> settings:
@@ -34,38 +24,6 @@ def runs(examples: int, steps: int, *, same: bool) -> settings:
         suppress_health_check=list(HealthCheck),
         phases=(Phase.generate,) if same else (Phase.generate, Phase.shrink),
     )
-
-
-@contextmanager
-def sqlite(folder: Path) -> Iterator[Opening]:
-    """A new file."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(segments, "SEGMENT_ROWS", ROWS)
-        patch.setattr(segments, "SETTLED_ROWS", SETTLED)
-        patch.setattr(segments, "MOST_DEATHS", DEATHS)
-        patch.setattr(corpus, "SEGMENT_ROWS", ROWS)
-        patch.setitem(IndexCache.__init__.__kwdefaults__, "rows", BLOCK)
-        patch.setattr(maintain, "_READERS", 0.02)
-        yield lambda clock: SQLiteStore(folder / "memory.db", durable=False, wait=5.0, clock=clock)
-
-
-@contextmanager
-def neo4j(uri: str) -> Iterator[Opening]:
-    """The server, emptied."""
-    from recollect.store.neo4j import maintain as upkeep
-    from recollect.store.neo4j.engine import Neo4jStore
-
-    def opened(clock: Clock) -> Store:
-        return Neo4jStore(uri, neo4j_server.auth(), wait=5.0, clock=clock)
-
-    neo4j_server.empty(uri)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(upkeep, "SEGMENT_ROWS", ROWS)
-        patch.setattr(upkeep, "SETTLED_ROWS", SETTLED)
-        patch.setattr(upkeep, "_FEW_DEATHS", DEATHS)
-        patch.setattr(corpus, "SEGMENT_ROWS", ROWS)
-        patch.setitem(IndexCache.__init__.__kwdefaults__, "rows", BLOCK)
-        yield opened
 
 
 class Neo4jRules(Rules):

@@ -18,7 +18,7 @@ import apsw
 import pytest
 
 from recollect.record import NodeId, stable_id
-from recollect.store import Change, IndexChange, Mark, Space
+from recollect.store import Change, IndexChange, Mark
 from recollect.store.passages import EmbedderId
 from recollect.store.sqlite import segments
 from recollect.store.sqlite.engine import SQLiteStore
@@ -45,18 +45,6 @@ def path(tmp_path: Path) -> Path:
 def asked(path: Path, statement: str) -> Any:
     with closing(apsw.Connection(str(path))) as connection:
         return connection.execute(statement).get
-
-
-def steps(space: Space) -> int:
-    """Maintains one step at a time; returns how many."""
-    found = 0
-    while space.maintain(timedelta(0)):
-        found += 1
-        # A budget of nothing does nothing: give it as much as one step may take.
-        space.maintain(timedelta(microseconds=1))
-        if found > 9999:
-            raise AssertionError("it never ends")
-    return found
 
 
 def many(count: int, name: str = "t") -> list[Any]:

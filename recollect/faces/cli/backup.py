@@ -24,8 +24,7 @@ def backup(session: Session, file: FILE = None) -> int:
     """Copy the whole memory to a file, and verify the copy.
 
     All namespaces, with the search index and quality vectors. The memory can be used meanwhile. Without FILE, or in a
-    folder, it is named by the day. An earlier backup is replaced, no other file. `recollect restore FILE` brings it
-    back.
+    folder, it is named by the day. No file is replaced. `recollect restore FILE` brings it back.
     """
     from recollect.faces.cli.progress import progress
     from recollect.faces.cli.times import percent, size

@@ -12,9 +12,10 @@ import numpy as np
 
 from recollect.store.base import IndexDamaged, WrongEmbedder
 from recollect.store.index.numeric import best_three
+from recollect.store.index.parts import distinct
 from recollect.store.index.pool import Cosines, Extras, allowed_rows, choose_pool
 from recollect.store.index.quantize import cosines
-from recollect.store.index.snapshot import Snapshot, distinct
+from recollect.store.index.snapshot import Snapshot
 from recollect.store.index.source import Source
 from recollect.store.index.words import Words
 from recollect.store.passages import CandidateQuery, Features, Float, Int

@@ -17,9 +17,10 @@ from recollect.store.base import IndexDamaged
 from recollect.store.index.block import BLOCK_ROWS, Block, build, merged
 from recollect.store.index.blockfiles import BlockFiles, plan
 from recollect.store.index.columns import COLUMNS, SEGMENT_ROWS
+from recollect.store.index.parts import Deaths, Joined, Part, is_after, order_of, place_blocks, without_rows
 from recollect.store.index.quality import QualityCache
 from recollect.store.index.segment import Segment, select, unseal
-from recollect.store.index.snapshot import Deaths, Part, Snapshot, is_after, order_of, place_blocks, without_rows
+from recollect.store.index.snapshot import Snapshot
 from recollect.store.index.source import IndexState, SegmentMark, Source, TailRow
 from recollect.store.index.statistics import NOTHING
 from recollect.store.index.terms import index_terms
@@ -102,7 +103,7 @@ class Corpus:
         deaths = Deaths().with_more(_deaths(source, state, 0))
         parts, gone = without_rows(place_blocks(blocks), deaths.numbers)
         statistics = sum((block.statistics for block in blocks), NOTHING) - gone
-        return Snapshot(state, tuple(parts), full, statistics, deaths, QualityCache(self.files))
+        return Snapshot(state, tuple(parts), full, statistics, deaths, Joined(parts[:full]), QualityCache(self.files))
 
     def _plan(self, source: Source) -> tuple[list[list[SegmentMark]], int, list[SegmentMark]]:
         """The segments of each block that may be in a file, how many of these blocks are full, and what is left."""
@@ -139,7 +140,15 @@ class Corpus:
         if found:
             parts, gone = without_rows(parts, np.array([number for _, number in found], np.int64))
             statistics -= gone
-        return Snapshot(state, tuple(parts), newest.full, statistics, newest.deaths.with_more(found), newest.qualities)
+        return Snapshot(
+            state,
+            tuple(parts),
+            newest.full,
+            statistics,
+            newest.deaths.with_more(found),
+            newest.joined,
+            newest.qualities,
+        )
 
 
 def _as_of(newest: Snapshot, state: IndexState) -> Snapshot | None:
@@ -156,7 +165,7 @@ def _as_of(newest: Snapshot, state: IndexState) -> Snapshot | None:
     unborn = [block.number[block.number > state.last] for block in blocks]
     parts, gone = without_rows(place_blocks(blocks), np.concatenate([known.numbers, *unborn]))
     statistics = sum((block.statistics for block in blocks), NOTHING) - gone
-    return Snapshot(state, tuple(parts), newest.full, statistics, known, newest.qualities)
+    return Snapshot(state, tuple(parts), newest.full, statistics, known, newest.joined, newest.qualities)
 
 
 def _settled(parts: list[Part], full: int, most: int) -> list[Part]:

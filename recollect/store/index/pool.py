@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from recollect.store.index.numeric import closeness
-from recollect.store.index.snapshot import Part, Snapshot, distinct
+from recollect.store.index.parts import Part, distinct
+from recollect.store.index.snapshot import Snapshot
 from recollect.store.index.source import Source
 from recollect.store.index.threads import each
 from recollect.store.index.words import Scores

@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 from recollect.store.index.blockfiles import BlockFile, BlockFiles
 from recollect.store.index.files import map_arrays, write_arrays
 from recollect.store.index.numeric import dots
+from recollect.store.index.parts import Part, is_after
 from recollect.store.index.quantize import unit
-from recollect.store.index.snapshot import Part, Snapshot, is_after
+from recollect.store.index.snapshot import Snapshot
 from recollect.store.index.source import Source
 from recollect.store.index.statistics import NO_MOMENTS, Moments
 from recollect.store.passages import Bool, Float, Int

@@ -5,64 +5,37 @@ Rows have *positions*: the blocks one after the other. A snapshot never changes 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.store.index.block import Block, Order
+from recollect.store.index.block import Order
+from recollect.store.index.parts import Deaths, Joined, Part
 from recollect.store.index.source import IndexState
-from recollect.store.index.statistics import NOTHING, Moments, Statistics
+from recollect.store.index.statistics import Statistics
 from recollect.store.index.terms import ranges, term_hash
 from recollect.store.passages import Bool, Float, Int
 
 if TYPE_CHECKING:
     from recollect.store.index.quality import QualityCache
 
-_AT_ONCE = 4096  # vectors that are unpacked at once
-
-
-@dataclass(frozen=True)
-class Part:
-    """A block with its place and its living rows. `alive` is None where all live."""
-
-    block: Block
-    offset: int
-    alive: Bool | None = None
-
-    @cached_property
-    def living(self) -> int:
-        """How many of its rows live."""
-        return self.block.size if self.alive is None else int(np.count_nonzero(self.alive))
-
-
-@dataclass(frozen=True)
-class Deaths:
-    """The log of deaths as far as it was read."""
-
-    numbers: Int = field(default_factory=lambda: np.zeros(0, np.int64))
-    places: Int = field(default_factory=lambda: np.zeros(0, np.int64))
-
-    def with_more(self, found: Sequence[tuple[int, int]]) -> Deaths:
-        """The log with what was read since."""
-        if not found:
-            return self
-        places, numbers = np.array(found, np.int64).T
-        return Deaths(np.concatenate([self.numbers, numbers]), np.concatenate([self.places, places]))
-
 
 @dataclass(frozen=True, eq=False)
 class Snapshot:
-    """The rows of a partition as of a state. `qualities` is the same as long as positions mean the same rows."""
+    """The rows of a partition as of a state. `joined` and `qualities` are the same as long as positions mean the same
+    rows.
+    """
 
     state: IndexState
     parts: tuple[Part, ...]
     full: int  # of the parts, full ones at the beginning
     statistics: Statistics  # of the living rows
     deaths: Deaths
+    joined: Joined
     qualities: QualityCache
 
     @cached_property
@@ -135,15 +108,6 @@ class Snapshot:
             found.append(part.block.rows_of(numbers[low:high]) + part.offset)
         return np.concatenate(found)
 
-    @cached_property
-    def _key_bounds(self) -> dict[str, Int]:
-        """Between which keys other than 0 each part has rows: the first, and one more than the last."""
-        bounds = {}
-        for name in ("by_message", "by_previous"):
-            keys = [getattr(part.block, name).keys for part in self.parts]
-            bounds[name] = np.array([b for k in keys for b in ((max(k[0], 1), k[-1] + 1) if len(k) else (0, 0))])
-        return bounds
-
     # --- rows by what they belong to ---------------------------------------------------------------------------------
     def around(self, at: Int) -> Int:
         """The rows around living ones in reading order within their session, by OFFSETS (n, 5); -1: there is none."""
@@ -162,29 +126,52 @@ class Snapshot:
         stands = (own >= 0) & ((own == those) | (self.gather("first", those) == 0))
         return before, self._latest("by_previous", np.where(stands, messages, 0), sessions)
 
-    def _latest(self, order: Literal["by_message", "by_previous"], keys: Int, sessions: Int | None = None) -> Int:
+    def _latest(self, name: Literal["by_message", "by_previous"], keys: Int, sessions: Int | None = None) -> Int:
         """For each key that is not 0 the last living row that has it (in this session); -1 where there is none."""
         found = np.full(len(keys), -1, np.int64)
         by_key = np.argsort(keys, kind="stable")
+        by_key = by_key[np.searchsorted(keys[by_key], 1) :]
         ascending = keys[by_key]
-        bounds = np.searchsorted(ascending, self._key_bounds[order]).tolist()
-        for part, low, high in zip(reversed(self.parts), bounds[-2::-2], bounds[::-2], strict=True):
-            if low == high:
-                continue
-            own: Order = getattr(part.block, order)
-            wanted, pending = ascending[low:high], by_key[low:high]
-            at = np.searchsorted(own.keys, wanted, "right") - 1
-            while len(at):  # mostly once: the last row of a key is the living one
-                hit = np.flatnonzero((own.keys[at] == wanted) & (found[pending] < 0))
-                wanted, pending, at = wanted[hit], pending[hit], at[hit]
-                rows = own.rows[at]
-                good = np.ones(len(rows), bool) if part.alive is None else part.alive[rows]
-                if sessions is not None:
-                    good = good & (part.block.session[rows] == sessions[pending])
-                found[pending[good]] = rows[good].astype(np.int64) + part.offset
-                left = np.flatnonzero(~good & (at > 0))
-                wanted, pending, at = wanted[left], pending[left], at[left] - 1
+        for part in reversed(self.parts[self.full :]):
+            order: Order = getattr(part.block, name)
+            self._find(order.keys, order.rows, part.offset, ascending, by_key, sessions, found)
+        sorted_keys, positions = getattr(self.joined, name)
+        self._find(sorted_keys, positions, 0, ascending, by_key, sessions, found)
         return found
+
+    def _find(
+        self,
+        keys: Int,
+        rows: NDArray[np.integer[Any]],
+        offset: int,
+        wanted: Int,
+        pending: Int,
+        sessions: Int | None,
+        found: Int,
+    ) -> None:
+        """Looks for wanted keys, ascending, among sorted ones, and sets what is found at the `pending` places."""
+        low, high = np.searchsorted(wanted, (keys[0], keys[-1] + 1)) if len(keys) else (0, 0)
+        wanted, pending = wanted[low:high], pending[low:high]
+        at = np.searchsorted(keys, wanted, "right") - 1
+        while len(at):  # mostly once: the last row of a key is the living one
+            hit = np.flatnonzero((keys[at] == wanted) & (found[pending] < 0))
+            wanted, pending, at = wanted[hit], pending[hit], at[hit]
+            own = rows[at].astype(np.int64) + offset
+            good = self._lives(own)
+            if sessions is not None:
+                good &= self.gather("session", own) == sessions[pending]
+            found[pending[good]] = own[good]
+            left = np.flatnonzero(~good & (at > 0))
+            wanted, pending, at = wanted[left], pending[left], at[left] - 1
+
+    def _lives(self, at: Int) -> Bool:
+        """Which rows live."""
+        lives = np.ones(len(at), bool)
+        for part in self.parts:
+            if part.alive is not None:
+                own = np.flatnonzero((at >= part.offset) & (at < part.offset + part.block.size))
+                lives[own] = part.alive[at[own] - part.offset]
+        return lives
 
     def sessions(self, wanted: Int) -> tuple[Int, Int]:
         """The living rows of sessions (m,), ascending: their positions, session by session, and where each begins."""
@@ -217,55 +204,3 @@ class Snapshot:
                 rows = rows[part.alive[rows]]
             found += part.block.number[rows[: limit - len(found)]].tolist()
         return found
-
-
-def order_of(state: IndexState) -> tuple[int, ...]:
-    """States of one partition sort in the order in which they came."""
-    return (state.generation, state.epoch, state.last, state.deaths, state.quality, state.sealed)
-
-
-def is_after(state: IndexState, other: IndexState) -> bool:
-    """Of the same epoch: whether everything that the other one sees is in this one."""
-    return all(a >= b for a, b in zip(order_of(state), order_of(other), strict=True))
-
-
-def distinct(*found: Int) -> Int:
-    """Positions, each once, ascending."""
-    at = np.sort(np.concatenate(found))
-    return at[np.diff(at, prepend=-1) > 0] if len(at) else at
-
-
-def place_blocks(blocks: Sequence[Block], offset: int = 0) -> list[Part]:
-    """Parts of blocks that follow each other from a position on; all their rows live."""
-    parts = []
-    for block in blocks:
-        parts.append(Part(block, offset))
-        offset += block.size
-    return parts
-
-
-def without_rows(parts: Sequence[Part], numbers: Int) -> tuple[list[Part], Statistics]:
-    """The parts when passages, by number, have died, and the sums over those that did live."""
-    gone, left = NOTHING, []
-    numbers = np.unique(numbers)
-    for part in parts:
-        low, high = np.searchsorted(numbers, [part.block.number[0], part.block.number[-1] + 1])
-        rows = part.block.rows_of(numbers[low:high])
-        if part.alive is not None:
-            rows = rows[part.alive[rows]]
-        if len(rows):
-            alive = np.ones(part.block.size, bool) if part.alive is None else part.alive.copy()
-            alive[rows] = False
-            part = replace(part, alive=alive)
-            gone += sums_of(part.block, rows)
-        left.append(part)
-    return left, gone
-
-
-def sums_of(block: Block, rows: Int) -> Statistics:
-    """The sums over some rows of a block."""
-    total = NOTHING
-    for at in range(0, len(rows), _AT_ONCE):
-        some = rows[at : at + _AT_ONCE]
-        total += Statistics.of(block.length[some], Moments.of(block.units(some)))
-    return total

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.store.index.numeric import bm25
-from recollect.store.index.snapshot import Part, Snapshot
+from recollect.store.index.parts import Part
+from recollect.store.index.snapshot import Snapshot
 from recollect.store.index.terms import term_hashes
 from recollect.store.passages import Bool, Float, Int
 

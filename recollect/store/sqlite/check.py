@@ -8,6 +8,7 @@ from typing import Any, Literal
 import apsw
 
 from recollect.store.base import IndexDamaged
+from recollect.store.index.columns import COLUMNS
 from recollect.store.index.segment import unseal
 from recollect.store.index.source import SegmentMark
 from recollect.store.results import Violation
@@ -110,6 +111,11 @@ SELECT s.num, s.gen, s.partition, s.first, s.last, s.count, s.checksum, d.data, 
 FROM generation g CROSS JOIN segment s ON s.gen = g.num JOIN segment_data d ON d.num = s.num
 WHERE g.ns = ? AND g.state != 'garbage' AND s.state = 1 ORDER BY s.gen, s.partition, s.first
 """
+UNREADABLE = """
+SELECT 'passage ' || t.num FROM generation g JOIN tail t ON t.gen = g.num
+WHERE g.ns = ?1 AND g.state != 'garbage'
+  AND (NOT json_valid(t.terms) OR length(t.columns) != ?2 OR length(t.vector) != g.size)
+"""
 # Living passages between two numbers, in order.
 LIVING = "SELECT num FROM passage WHERE num BETWEEN ? AND ? AND gen = ? AND partition = ? ORDER BY num"
 
@@ -130,6 +136,8 @@ def violations(connection: apsw.Connection, ns: int | None) -> list[Violation]:
     for invariants, remedy in ((RECORD, "backup"), (INDEX, "reindex")):
         for invariant, statement in invariants.items():
             found += _asked(connection, ns, invariant, statement, remedy)  # type: ignore[arg-type]
+    tail = connection.execute(UNREADABLE, (ns, COLUMNS.itemsize))
+    found += _shown("the tail of the search index can be read", [str(row[0]) for row in tail], "reindex")
     return found + _segments(connection, ns)
 
 

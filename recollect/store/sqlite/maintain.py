@@ -36,13 +36,13 @@ _log = logging.getLogger("recollect.store")
 
 
 def maintain(database: Database, namespace: Namespace, budget: timedelta) -> bool:
-    """Works as long as the budget lasts; True while there is more."""
+    """Works as long as the budget lasts, one step at least; True while there is more."""
     until = time.monotonic() + budget.total_seconds()
     damaged: set[tuple[int, int]] = set()
     while work := _next(database, namespace, damaged):
+        work()
         if time.monotonic() >= until:
             return True
-        work()
     _checkpoint(database)
     return not clean(database)
 
