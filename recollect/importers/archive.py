@@ -36,7 +36,7 @@ def walk(path: Path, problems: Problems, limits: Limits | None = None) -> Iterat
     Raises NotFound where there is nothing at `path`, ImportProblem where it is neither a file nor a folder.
     """
     if not path.exists():
-        raise NotFound(f"There is nothing at {path}.", hint="Check the name, or drag the file into the terminal.")
+        raise NotFound(f"No such file: {path}.", hint="Check the name, or drag the file into the terminal.")
     if not (path.is_file() or path.is_dir()):
         raise ImportProblem(f"{path} is neither a file nor a folder.")
     limits = limits or Limits()

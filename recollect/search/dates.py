@@ -11,7 +11,7 @@ from datetime import date, timedelta
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.store.numeric import closeness
+from recollect.store.index.numeric import closeness
 
 _EPOCH = date(1970, 1, 1).toordinal()
 

@@ -175,8 +175,8 @@ class CandidateQuery:
 class Features:
     """The pool of a question, n passages, and what the ranker scores them by.
 
-    z-scores are over the whole partition of the namespace. Arrays with a second axis of five follow OFFSETS; `there` says
-    which neighbours exist. `holds[i, o, t]` is how much of term t the neighbour o of passage i holds (0 to 1).
+    z-scores are over the whole partition of the namespace. Arrays with a second axis of five follow OFFSETS; `there`
+    says which neighbours exist. `holds[i, o, t]` is how much of term t the neighbour o of passage i holds (0 to 1).
     """
 
     passages: Int  # (n,) numbers, for passage_texts and token_rows

@@ -41,8 +41,8 @@ def test_every_command_works_on_a_server(server: CommandLine, neo4j_uri: str, tm
     backup = server("backup", tmp_path / "copy.db")
     assert backup.code == 2
     assert "recollect export" in backup.err
-    assert server("restore", tmp_path / "dump.jsonl").code == 2
     assert server("export", tmp_path / "dump.jsonl").code == 0
+    assert server("restore", tmp_path / "dump.jsonl").code == 2
     assert server("check").code == 0
     assert server("forget", "Bread and water", "--yes").code == 0
     assert server("search", "rye").code == 1

@@ -182,7 +182,7 @@ def node_passage(node: Node) -> Passage:
         chunk=0,
         start=0,
         end=len(node.text),
-        terms={term: 1 for term in stemmed(surface)},
+        terms=dict.fromkeys(stemmed(surface), 1),
         words=" ".join(surface),
         flags=0,
         vector=vector,

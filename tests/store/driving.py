@@ -111,7 +111,9 @@ class Driven:
 
     def do_delete(self, random: Random, seed: int) -> None:
         for found in self._some(random, 2):
-            self.ingest.delete([random.choice(found.messages).id])
+            chosen = random.choice(found.messages)
+            if not chosen.erased:
+                self.ingest.delete([chosen.id])
 
     def do_restore(self, random: Random, seed: int) -> None:
         for found in self._some(random, 4):

@@ -62,7 +62,9 @@ def test_a_conversation_comes_back_as_it_was_written(store: Store) -> None:
 
 def test_every_record_comes_back_in_the_order_asked_for(store: Store, space: Space) -> None:
     whole = branched()
-    document = Document(stable_id("d"), "claude", "Harbour", "tides", "src", START, {"a": [1]}, (Version("old", START),))
+    document = Document(
+        stable_id("d"), "claude", "Harbour", "tides", "src", START, {"a": [1]}, (Version("old", START),)
+    )
     fact = node("f", key="Luna", text="Luna sails", valid_from=START, score=0.5, made_by="p@1", body={"n": [1, "é"]})
     write(store, whole)
     space.write(Change(put=[document, fact]))
@@ -127,7 +129,9 @@ def test_every_write_raises_the_revision_by_one(space: Space) -> None:
     message = whole.messages[0]
     for number, change in enumerate(
         [
-            replace(change_of(whole, digests={whole.conversation.id: "same"}), put=[*change_of(whole).put, document, fact]),
+            replace(
+                change_of(whole, digests={whole.conversation.id: "same"}), put=[*change_of(whole).put, document, fact]
+            ),
             Change(put=[replace(message, content="uno"), replace(whole.messages[1], content="due"), document, fact]),
         ],
         1,
@@ -224,9 +228,7 @@ def test_marks_leave_the_words_alone(space: Space) -> None:
     whole, fact = branched(), node("f", text="Luna sails")
     space.write(change_of(whole))
     space.write(Change(put=[fact]))
-    space.write(
-        Change(mark=[Mark(ids=[whole.messages[2].id], active=True), Mark(ids=[fact.id], state="superseded")])
-    )
+    space.write(Change(mark=[Mark(ids=[whole.messages[2].id], active=True), Mark(ids=[fact.id], state="superseded")]))
     with space.view() as view:
         assert view.get(Message, [whole.messages[2].id]) == [replace(whole.messages[2], active=True)]
         assert view.get(Node, [fact.id]) == [replace(fact, state="superseded")]
@@ -310,8 +312,8 @@ def test_what_stands_above_and_around(space: Space) -> None:
         above = view.above(by_source["q2"].id, 3)
         assert [m.source_id for m in above] == ["a2", "out", "call"]
         assert [m.source_id for m in view.above(by_source["q2"].id, 99)] == ["a2", "out", "call", "q", "s"]
-        id = whole.conversation.id
-        around = view.around([(id, 5, 9), (id, 0, 1)])
+        of = whole.conversation.id
+        around = view.around([(of, 5, 9), (of, 0, 1)])
         assert [m.position for m in around] == [5, 6, 0, 1]
 
 
@@ -430,7 +432,10 @@ def test_messages_calls_turns_and_chunks_of_a_conversation_are_found(space: Spac
         assert view.find(Document, Where(title="harbour")).items == [document]
         until = to_microseconds(START + timedelta(minutes=2))
         assert [m.source_id for m in view.find(Message, Where(since=until, order="newest")).items][:2] == ["q2", "a2"]
-        assert all(m.timestamp and m.timestamp < START + timedelta(minutes=2) for m in view.find(Message, Where(until=until)).items)
+        assert all(
+            m.timestamp and m.timestamp < START + timedelta(minutes=2)
+            for m in view.find(Message, Where(until=until)).items
+        )
     assert space.check() == []
 
 
@@ -475,7 +480,9 @@ def test_the_relations_that_fields_say_can_be_walked_both_ways(store: Store, spa
 
 def test_written_edges_are_put_by_their_ends_and_names(space: Space) -> None:
     a, b, c = sorted(stable_id(x) for x in "abc")
-    space.write(Change(edges=[Edge(a, "RELATED_TO", b, {"weight": 1}, "USES"), Edge(a, "RELATED_TO", b, {}, "REPLACES")]))
+    space.write(
+        Change(edges=[Edge(a, "RELATED_TO", b, {"weight": 1}, "USES"), Edge(a, "RELATED_TO", b, {}, "REPLACES")])
+    )
     space.write(Change(edges=[Edge(a, "RELATED_TO", b, {"weight": 2}, "USES"), Edge(b, "MENTIONS", c)]))
     with space.view() as view:
         everything = view.edges(None)

@@ -292,9 +292,7 @@ def test_another_embedder_is_refused_inside_the_write(open_store: Callable[[], S
     for wrong in (OTHER, EmbedderId(embedder_id().name, 128)):
         with pytest.raises(WrongEmbedder, match="made by"):
             other.write(Change(put=[message], index=replace(index, embedder=wrong)))
-    small = {
-        owner: [replace(p, vector=p.vector[:128]) for p in passages] for owner, passages in index.passages.items()
-    }
+    small = {owner: [replace(p, vector=p.vector[:128]) for p in passages] for owner, passages in index.passages.items()}
     with pytest.raises(WrongEmbedder):
         other.write(Change(put=[message], index=replace(index, passages=small)))
     with one.view() as view:

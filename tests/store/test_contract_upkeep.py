@@ -154,7 +154,7 @@ def test_each_task_is_claimed_once_however_many_ask(open_store: Callable[[], Sto
         one.start()
     for one in threads:
         one.join()
-    assert sorted(id for ids in held for id in ids) == sorted(task(str(i)).id for i in range(40))
+    assert sorted(held_id for ids in held for held_id in ids) == sorted(task(str(i)).id for i in range(40))
 
 
 # --- erasing -------------------------------------------------------------------------------------------------------

@@ -46,9 +46,9 @@ def test_a_backup_is_the_store_of_one_moment_while_others_write(path: Path, tmp_
 
     writer = threading.Thread(target=append)
     writer.start()
-    steps: list[tuple[int, int]] = []
+    steps: list[tuple[int, ...]] = []
     for i in range(3):
-        store.backup(tmp_path / f"copy{i}.db", lambda done, all: steps.append((done, all)))
+        store.backup(tmp_path / f"copy{i}.db", lambda *step: steps.append(step))
     stop.set()
     writer.join()
     assert steps[-1][0] == steps[-1][1] > 0
@@ -88,7 +88,7 @@ def test_a_backup_that_cannot_be_written_leaves_nothing(path: Path, tmp_path: Pa
     with pytest.raises(StoreError, match="cannot be written"):
         store.backup(tmp_path / "no folder" / "copy.db")
 
-    def interrupt(done: int, all: int) -> None:
+    def interrupt(*_: int) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):

@@ -21,7 +21,9 @@ def tail(connection: apsw.Connection) -> None:
 
 
 def short_vector(connection: apsw.Connection) -> None:
-    connection.execute("UPDATE tail SET vector = zeroblob(3) WHERE num = (SELECT max(num) FROM tail WHERE partition = 0)")
+    connection.execute(
+        "UPDATE tail SET vector = zeroblob(3) WHERE num = (SELECT max(num) FROM tail WHERE partition = 0)"
+    )
 
 
 def flipped(connection: apsw.Connection) -> None:
@@ -80,8 +82,7 @@ def test_a_damaged_index_is_told_and_built_anew(tmp_path: Path, damage: Callable
         assert view.counts().messages == 2252
     violations = space.check()
     assert violations
-    if damage is not words:  # which SQLite itself finds, as damage to the file
-        assert {v.remedy for v in violations} == {"reindex"}
+    assert {v.remedy for v in violations} == {"reindex"}
     space.write(change_of(talk("more", "a zeppelin lands")))  # goes on
     space.maintain(timedelta(seconds=30))
     reindexed(space)
@@ -105,32 +106,37 @@ def test_what_lies_beside_the_store_may_be_anything(tmp_path: Path) -> None:
     store.close()
 
 
-@pytest.mark.parametrize(
-    ("statement", "invariant", "remedy"),
-    [
-        ("DELETE FROM passage WHERE num = 2", "what has words is in the search index", "reindex"),
-        ("INSERT INTO passage SELECT num + 99999, gen, partition, owner, owner_num, part, start, end, session"
-         " FROM passage WHERE num = 2", "nothing is in the search index twice", "reindex"),
-        ("UPDATE passage SET owner_num = 99999 WHERE num = 2", "the search index leads to things that are there", "reindex"),
-        ("DELETE FROM words WHERE rowid = 2", "every passage has its words", "reindex"),
-        ("DELETE FROM tail WHERE num = (SELECT max(num) FROM tail)", "every passage is in one segment or in the tail", "reindex"),
-        ("UPDATE message SET deleted = 1 WHERE num = 2", "what is deleted is not in the search index", "reindex"),
-        ("UPDATE message SET parent_id = 'nobody' WHERE num = 2", "the parent of a message is a message of the same conversation", "backup"),
-        ("UPDATE message SET position = 999 WHERE num = 2", "the positions of a conversation run from 0 without gap", "backup"),
-        ("UPDATE conversation SET leaf_id = NULL WHERE num = 2", "the active path ends at the conversation's last message", "backup"),
-        ("UPDATE message SET active = 0 WHERE num = 2", "the parent of an active message is active", "backup"),
-        ("UPDATE turn SET query_id = 'nobody' WHERE num = 2", "a turn names messages that are there", "backup"),
-        ("INSERT INTO chunk (ns, id, parent_id, part, idx, start, end, tokens) VALUES (1, 'c', 'nobody', -1, 0, 0, 1, 1)",
-         "a chunk has its parent", "backup"),
-        ("UPDATE message SET erased = 1 WHERE num = 2", "what was erased has no words left", "backup"),
-    ],
-)  # fmt: skip
-def test_each_invariant_is_checked(tmp_path: Path, statement: str, invariant: str, remedy: str) -> None:
+TWICE = """
+INSERT INTO passage SELECT num + 99999, gen, partition, owner, owner_num, part, start, end, session, 0 FROM passage
+WHERE num = 2
+"""
+ORPHAN = (
+    "INSERT INTO chunk (ns, id, parent_id, part, idx, start, end, tokens) VALUES (1, 'c', 'nobody', -1, 0, 0, 1, 1)"
+)
+BROKEN = [
+    ("reindex", "DELETE FROM passage WHERE num = 2", "what has words is in the search index"),
+    ("reindex", TWICE, "nothing is in the search index twice"),
+    ("reindex", "UPDATE passage SET owner_num = 99 WHERE num = 2", "the search index leads to things that are there"),
+    ("reindex", "DELETE FROM words WHERE rowid = 2", "every passage has its words"),
+    ("reindex", "DELETE FROM tail WHERE num = 2", "every passage is in one segment or in the tail"),
+    ("reindex", "UPDATE message SET deleted = 1 WHERE num = 2", "what is deleted is not in the search index"),
+    ("backup", "UPDATE message SET parent_id = 'nobody' WHERE num = 2", "the parent of a message is a message"),
+    ("backup", "UPDATE message SET position = 999 WHERE num = 2", "the positions of a conversation run from 0"),
+    ("backup", "UPDATE conversation SET leaf_id = NULL WHERE num = 2", "the active path ends"),
+    ("backup", "UPDATE message SET active = 0 WHERE num = 2", "the parent of an active message is active"),
+    ("backup", "UPDATE turn SET query_id = 'nobody' WHERE num = 2", "a turn names messages that are there"),
+    ("backup", ORPHAN, "a chunk has its parent"),
+    ("backup", "UPDATE message SET erased = 1 WHERE num = 2", "what was erased has no words left"),
+]
+
+
+@pytest.mark.parametrize(("remedy", "statement", "invariant"), BROKEN)
+def test_each_invariant_is_checked(tmp_path: Path, remedy: str, statement: str, invariant: str) -> None:
     store = SQLiteStore(tmp_path / "memory.db")
     space = store.space(DEFAULT)
     space.write(change_of(*(talk(f"t{i}", "one", "two", "three") for i in range(3))))
     assert space.check() == []
     with closing(apsw.Connection(str(tmp_path / "memory.db"))) as connection:
         connection.execute(statement)
-    assert (invariant, remedy) in {(v.invariant, v.remedy) for v in space.check()}
+    assert any(v.invariant.startswith(invariant) and v.remedy == remedy for v in space.check())
     store.close()

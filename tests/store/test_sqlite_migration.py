@@ -79,7 +79,9 @@ def test_the_record_is_the_same(path: Path, name: Namespace) -> None:
     assert any(message.get("versions") for thread in found for message in thread["messages"]) or name == REX
     with space.view() as view:
         documents = view.find(Document, Where()).items
-        papers = [{**wired(to_wire(d)), "chunks": [wired(to_wire(c)) for c in view.get(Chunk, [d.id])]} for d in documents]
+        papers = [
+            {**wired(to_wire(d)), "chunks": [wired(to_wire(c)) for c in view.get(Chunk, [d.id])]} for d in documents
+        ]
         edges = [wired(to_wire(edge)) for edge in view.edges(None)]
     assert papers == [without(row, "type") for row in rows if row.get("type") == "document"]
     assert edges == [row["edge"] for row in rows if row.get("type") == "edge"]

@@ -1,4 +1,4 @@
-"""Upkeep of the embedded engine: when it seals, compacts and sweeps, in how short transactions, and what a write costs."""
+"""Upkeep of the embedded engine: when it seals, compacts and sweeps, in what steps, and what a write costs."""
 
 from __future__ import annotations
 
@@ -59,7 +59,12 @@ def test_a_write_never_seals(path: Path) -> None:
     assert asked(path, "SELECT count(*) FROM segment") == 0
     while space.maintain(timedelta(seconds=30)):
         pass
-    assert asked(path, "SELECT json_group_array(count) FROM (SELECT count FROM segment WHERE partition = 0 ORDER BY first)") == "[2048,2048,904]"
+    assert (
+        asked(
+            path, "SELECT json_group_array(count) FROM (SELECT count FROM segment WHERE partition = 0 ORDER BY first)"
+        )
+        == "[2048,2048,904]"
+    )
     space.write(change_of(*many(200, "more")))
     assert not space.maintain(timedelta(seconds=30))  # too few to be worth one
     assert asked(path, "SELECT count(*) FROM segment WHERE partition = 0") == 3
@@ -113,7 +118,9 @@ def test_what_died_is_compacted_step_by_step_while_others_write(path: Path, monk
     other.close()
 
 
-def test_an_erasing_between_the_steps_of_a_compaction_is_not_undone(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_erasing_between_the_steps_of_a_compaction_is_not_undone(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(segments, "MOST_DEATHS", 100)
     store = SQLiteStore(path)
     space = store.space(DEFAULT)
@@ -264,8 +271,8 @@ def test_killed_at_any_moment_nothing_is_lost_or_left_half(path: Path, seed: int
     space.write(change_of(*(talk(f"e{i}", f"egret {i}", "and more") for i in range(5))))
     store.close()
     promised: dict[str, int] = {}
-    for round in range(3):
-        command = [sys.executable, "-c", WORKER, str(path), str(seed * 100 + round)]
+    for attempt in range(3):
+        command = [sys.executable, "-c", WORKER, str(path), str(seed * 100 + attempt)]
         child = subprocess.Popen(
             command, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)}, cwd=ROOT
         )
@@ -275,15 +282,15 @@ def test_killed_at_any_moment_nothing_is_lost_or_left_half(path: Path, seed: int
         child.send_signal(signal.SIGKILL)
         for line in child.stdout.read().splitlines():
             if line.startswith("written ") and len(line.split()) == 3:
-                _, id, count = line.split()
-                promised[id] = max(promised.get(id, 0), int(count))
+                _, written, count = line.split()
+                promised[written] = max(promised.get(written, 0), int(count))
         child.wait()
         store = SQLiteStore(path)
         space = store.space(DEFAULT)
         assert space.check() == []
         with space.view() as view:
-            sizes = view.sizes([NodeId(id) for id in promised])
-            assert {id: sizes[NodeId(id)][1] for id in promised} == promised
+            sizes = view.sizes([NodeId(name) for name in promised])
+            assert {name: sizes[NodeId(name)][1] for name in promised} == promised
             if view.index().generation:
                 features = view.candidates(query("heron"))
                 assert features.size == view.counts().said_passages

@@ -31,7 +31,7 @@ def candidates(snapshot: Snapshot, source: Source, query: CandidateQuery) -> Fea
         raise WrongEmbedder(
             f"The question has a vector of {len(query.vector)} numbers, "
             f"the store has {snapshot.parts[0].block.vectors.shape[1]}.",
-            hint="Open it with the embedder that made it (recollect stats names it), or: recollect embed --again",
+            hint="Open it with the embedder that made it (recollect stats names it), or: recollect reindex",
         )
     words = Words(snapshot, query.terms)
     wide, narrow = words.scores()

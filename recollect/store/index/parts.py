@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.store.index.block import Block, Order
+from recollect.store.index.source import IndexState
 from recollect.store.index.statistics import NOTHING, Moments, Statistics
 from recollect.store.passages import Bool, Int
 

@@ -15,6 +15,7 @@ from threading import Lock
 import numpy as np
 from numpy.typing import NDArray
 
+from recollect.store.base import IndexDamaged
 from recollect.store.index.blockfiles import BlockFile, BlockFiles
 from recollect.store.index.files import map_arrays, write_arrays
 from recollect.store.index.numeric import dots
@@ -170,6 +171,8 @@ def _batches(found: Iterable[tuple[int, int, bytes]], until: int) -> Iterator[tu
     rows = iter(found)
     while some := list(islice(rows, _AT_ONCE)):
         new = sorted((number, vector) for place, number, vector in some if place <= until)
+        if len({len(vector) for _, vector in new}) > 1:
+            raise IndexDamaged("Quality vectors differ in size.", hint="Build them anew: recollect embed --again")
         if new:
             packed = np.frombuffer(b"".join(vector for _, vector in new), np.int8).reshape(len(new), -1)
             yield np.array([number for number, _ in new], np.int64), packed

@@ -12,6 +12,8 @@ from recollect.store.passages import Float
 
 Double = NDArray[np.float64]
 
+_FEW = 64  # rows
+
 
 @dataclass(frozen=True)
 class Moments:
@@ -32,7 +34,9 @@ class Moments:
         around = vectors - centre
         exact = centre.astype(np.float64)
         cross = np.outer(exact, total)
-        squares = (around.T @ around).astype(np.float64) + cross + cross.T - n * np.outer(exact, exact)
+        # Of a few rows without the threads of BLAS, which cost more than the work (see `numeric.dots`).
+        product = np.einsum("ni,nj->ij", around, around) if n <= _FEW else around.T @ around
+        squares = product.astype(np.float64) + cross + cross.T - n * np.outer(exact, exact)
         return cls(n, total, squares)
 
     def __add__(self, other: Moments) -> Moments:

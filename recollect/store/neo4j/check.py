@@ -11,6 +11,7 @@ import numpy as np
 from recollect.record import Namespace
 from recollect.store.base import IndexDamaged
 from recollect.store.index.segment import unseal
+from recollect.store.neo4j import tail
 from recollect.store.neo4j.maintain import SEGMENT
 from recollect.store.neo4j.source import DEATHS, SEGMENTS
 from recollect.store.neo4j.writing import PARTITIONS, Generation
@@ -138,13 +139,13 @@ INDEX: Mapping[str, LiteralString] = {
         WITH space WHERE NOT EXISTS { MATCH (g:Generation {space: space}) }
           AND (EXISTS { MATCH (p:Passage) WHERE p.space = space AND p.number > 0 }
             OR EXISTS { MATCH (q:Quality) WHERE q.space = space AND q.number > 0 }
-            OR EXISTS { MATCH (s:IndexSegment) WHERE s.space = space AND s.partition IS NOT NULL AND s.first > 0 })
+            OR EXISTS { MATCH (s:IndexSegment) WHERE s.space = space AND s.partition IS NOT NULL AND s.first > 0 }
+            OR EXISTS { MATCH (t:Tail) WHERE t.space = space AND t.partition IS NOT NULL AND t.last > 0 })
         RETURN 'space ' + toString(space) AS place, 1 AS number""",
 }
 
 NUMBERS = """
-MATCH (p:Passage) WHERE p.space = $space AND p.number > 0 AND p.partition = $partition
-RETURN p.number AS number, p.tail IS NOT NULL AS tail
+MATCH (p:Passage) WHERE p.space = $space AND p.number > 0 AND p.partition = $partition RETURN p.number AS number
 """
 
 _IN_PARTITIONS = "every passage is in the tail or in one segment"
@@ -194,14 +195,18 @@ def _partitions(tx: neo4j.Transaction, live: Generation) -> Iterator[tuple[str, 
             if told != (int(numbers[0]), int(numbers[-1]), len(numbers)) or (np.diff(numbers) <= 0).any():
                 damaged.append([name, 1])
             sealed += numbers.tolist()
+        in_tail: set[int] = set()
+        try:
+            in_tail.update(row.number for row in tail.rows(tx.run(tail.TAIL, after=0, **where), 0))
+        except (ValueError, TypeError):
+            damaged.append([f"partition {partition}, tail", 1])
         yield _WHOLE, damaged
         if damaged:
             continue
         dead = {r["number"] for r in tx.run(DEATHS, after=0, **where)}
-        tail = {r["number"]: r["tail"] for r in tx.run(NUMBERS, where)}
-        in_tail = {number for number, is_tail in tail.items() if is_tail}
+        living = {r["number"] for r in tx.run(NUMBERS, where)}
         in_segment = set(sealed)
-        lost = (tail.keys() - in_tail - in_segment) | (in_tail & in_segment) | (in_segment - tail.keys() - dead)
-        lost |= tail.keys() & dead
+        lost = (living - in_tail - in_segment) | (in_tail & in_segment) | (in_segment - living - dead)
+        lost |= (living & dead) | (in_tail - living)
         yield _IN_PARTITIONS, [[f"partition {partition}, passage {number}", 1] for number in sorted(lost)]
         yield _IN_PARTITIONS, [[f"partition {partition}", 1]] * (len(sealed) != len(in_segment))

@@ -14,7 +14,7 @@ import numpy as np
 from recollect.errors import StoreError
 from recollect.record import NodeId
 from recollect.store.base import Stale
-from recollect.store.neo4j import passages
+from recollect.store.neo4j import quality
 from recollect.store.neo4j.writing import Generation, Writing
 from recollect.store.passages import EmbedderId
 
@@ -144,6 +144,6 @@ def _take_over(writing: Writing, old: Generation, new: Generation) -> None:
         after = found[-1]["old"]
         rows = [{"old": r["old"], "number": r["number"], "partition": r["partition"]} for r in found if r["number"]]
         writing.put(TAKE_OVER, rows, old=old.space, space=new.space)
-        passages.place_quality(writing, new.space, [(row["number"], row["partition"]) for row in rows])
+        quality.place(writing, new.space, [(row["number"], row["partition"]) for row in rows])
         pieces = [np.frombuffer(r["pieces"], np.uint16) for r in found if r["number"]]
-        passages.count_pieces(writing, new.space, pieces, 1)
+        quality.count_pieces(writing, new.space, pieces, 1)

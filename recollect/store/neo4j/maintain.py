@@ -9,29 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, LiteralString
 
-import orjson
-
-from recollect.store.index.columns import COLUMNS, SEGMENT_ROWS, SETTLED_ROWS
+from recollect.store.index.columns import SEGMENT_ROWS, SETTLED_ROWS
 from recollect.store.index.segment import seal, without
-from recollect.store.index.source import SegmentMark, TailRow
+from recollect.store.index.source import SegmentMark
+from recollect.store.neo4j import tail
 from recollect.store.neo4j.writing import Generation, Writing
 
-TAIL = """
-MATCH (p:Passage) WHERE p.space = $space AND p.partition = $partition AND p.tail > $after
-RETURN p.tail AS number, p.columns AS columns, p.vector AS vector, p.terms AS terms
-ORDER BY p.space, p.partition, p.tail LIMIT $limit
-"""
-TAIL_SIZE = """
-MATCH (p:Passage) WHERE p.space = $space AND p.partition = $partition AND p.tail > 0
-WITH p LIMIT $enough RETURN count(*) AS size
-"""
 ADD_SEGMENT = """
 CREATE (:IndexSegment {space: $space, partition: $partition, first: $first, last: $last, size: $size,
     checksum: $checksum, data: $data})
-"""
-SEALED = """
-UNWIND $rows AS number MATCH (p:Passage {space: $space, number: number})
-SET p.tail = NULL, p.columns = NULL, p.vector = NULL, p.terms = NULL
 """
 DEATHS = """
 MATCH (d:Death) WHERE d.space = $space AND d.partition = $partition AND d.place > 0
@@ -74,6 +60,10 @@ SWEEP_SEGMENTS = """
 MATCH (s:IndexSegment) WHERE s.space = $space AND s.partition IS NOT NULL AND s.first IS NOT NULL
 WITH s LIMIT 20 DELETE s RETURN count(*) AS gone
 """
+SWEEP_TAILS = """
+MATCH (t:Tail) WHERE t.space = $space AND t.partition IS NOT NULL AND t.last IS NOT NULL
+WITH t LIMIT 20 DELETE t RETURN count(*) AS gone
+"""
 SWEEP_PIECES = "MATCH (k:PieceCount {space: $space}) DELETE k RETURN count(*) AS gone"
 SWEEP_PARTITIONS = """
 MATCH (x:Partition) WHERE x.space = $space AND x.partition IS NOT NULL DELETE x RETURN count(*) AS gone
@@ -82,7 +72,7 @@ SWEEP_GENERATION = "MATCH (g:Generation {space: $space}) DELETE g"
 
 #: In the order in which they go; the generation's own node is the last, so that what is left is always known.
 SWEEPS: tuple[LiteralString, ...] = (
-    SWEEP_SEGMENTS, SWEEP_PASSAGES, SWEEP_QUALITY, SWEEP_DEATHS, SWEEP_TODO, SWEEP_SPEAKERS, SWEEP_PIECES,
+    SWEEP_SEGMENTS, SWEEP_TAILS, SWEEP_PASSAGES, SWEEP_QUALITY, SWEEP_DEATHS, SWEEP_TODO, SWEEP_SPEAKERS, SWEEP_PIECES,
     SWEEP_PARTITIONS,
 )  # fmt: skip
 
@@ -131,23 +121,13 @@ def _seal(writing: Writing) -> bool:
     """The oldest rows of a tail that is long enough become a segment."""
     for generation in _in_use(writing):
         for partition, state in writing.partitions(generation.space).items():
-            where: dict[str, Any] = {"space": generation.space, "partition": partition}
-            if writing.tx.run(TAIL_SIZE, where, enough=SETTLED_ROWS).single(strict=True)["size"] < SETTLED_ROWS:
+            if tail.size(writing, generation.space, partition) < SETTLED_ROWS:
                 continue
-            rows = [tail_row(r) for r in writing.tx.run(TAIL, **where, after=0, limit=SEGMENT_ROWS)]
-            mark, data = seal(rows)
+            mark, data = seal(tail.take(writing, generation.space, partition, SEGMENT_ROWS))
             _add_segment(writing, generation.space, partition, mark, data)
-            writing.put(SEALED, [row.number for row in rows], space=generation.space)
             state.sealed = mark.last
             return True
     return False
-
-
-def tail_row(record: Any) -> TailRow:
-    """A row of the tail, as it is stored. Raises ValueError for one of another layout."""
-    if len(record["columns"]) != COLUMNS.itemsize:
-        raise ValueError("another layout")
-    return TailRow(record["number"], record["columns"], record["vector"], orjson.loads(record["terms"]))
 
 
 def _add_segment(writing: Writing, space: int, partition: int, mark: SegmentMark, data: bytes) -> None:

@@ -1,7 +1,7 @@
-"""Writing what is derived for search: the passages of owners, their deaths, their quality vectors.
+"""Writing what is derived for search: the passages of owners, and their deaths.
 
-A passage is a node: what it leads to, its words (for phrases) and, until `maintain` seals it into a segment, its
-columns, vector and terms. When it dies the node goes, and a `Death` says so to whoever has the row in memory.
+A passage is a node: what it leads to, its words (for phrases) and runs of sentences. Its row (columns, vector, terms)
+is in the tail, then in a segment. When it dies the node goes, and a `Death` says so to whoever has the row in memory.
 """
 
 from __future__ import annotations
@@ -9,10 +9,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import orjson
 
 from recollect.errors import StoreError
 from recollect.record import NodeId
@@ -20,10 +18,11 @@ from recollect.store.base import WrongEmbedder
 from recollect.store.change import IndexChange
 from recollect.store.index.columns import COLUMNS, column_values
 from recollect.store.index.quantize import to_int8
-from recollect.store.neo4j import generations
+from recollect.store.index.source import TailRow
+from recollect.store.neo4j import generations, quality, tail
 from recollect.store.neo4j.records import key
 from recollect.store.neo4j.writing import Generation, Writing
-from recollect.store.passages import Partition, Passage, QualityVectors
+from recollect.store.passages import Partition, Passage
 
 SESSIONS = """
 UNWIND $rows AS id MATCH (p:Passage) WHERE p.space = $space AND p.owner_id = id AND p.session IS NOT NULL
@@ -46,24 +45,7 @@ WITH p, p.number AS number, p.partition AS partition, p.owner_id AS owner_id, p.
 DELETE p
 RETURN number, partition, owner_id, speaker
 """
-KILL_QUALITY = """
-UNWIND $rows AS number MATCH (q:Quality {space: $space, number: number})
-WITH q, q.pieces AS pieces DELETE q
-RETURN pieces
-"""
 ADD_DEATHS = "UNWIND $rows AS r CREATE (d:Death) SET d = r, d.space = $space"
-ADD_QUALITY = """
-UNWIND $rows AS r MATCH (p:Passage {space: $space, number: r.number})
-WHERE NOT EXISTS { MATCH (:Quality {space: $space, number: r.number}) }
-CREATE (q:Quality) SET q = r, q.space = $space, q.partition = p.partition
-SET p.bare = NULL
-RETURN r.number AS number, p.partition AS partition
-"""
-PLACE_QUALITY = "UNWIND $rows AS r MATCH (q:Quality {space: $space, number: r.number}) SET q.place = r.place"
-PIECES = "MATCH (k:PieceCount {space: $space}) RETURN k.passages AS passages, k.counts AS counts"
-PUT_PIECES = "MERGE (k:PieceCount {space: $space}) SET k.passages = $passages, k.counts = $counts"
-
-_PIECES = 1 << 16
 
 
 def scope(space: int, partition: int) -> str:
@@ -99,7 +81,7 @@ def apply(writing: Writing, change: IndexChange | None, silenced: Iterable[NodeI
     if chosen is None:
         return
     _replace(writing, chosen, change.passages)
-    add_quality(writing, chosen, change.quality)
+    quality.add(writing, chosen, change.quality)
     if chosen is building:
         generations.advance(writing, chosen, change.built, change.refreshed)
 
@@ -162,10 +144,8 @@ def kill(writing: Writing, generation: Generation, owners: Sequence[NodeId], *, 
     speakers = Counter(r["speaker"] for r in found if r["speaker"] is not None)
     left = [{"key": name, "passages": count} for name, count in sorted(speakers.items())]
     writing.put(LEAVE_SPEAKERS, left, space=space)
-    bare = [
-        np.frombuffer(r["pieces"], np.uint16) for r in writing.put(KILL_QUALITY, [d.number for d in dead], space=space)
-    ]
-    count_pieces(writing, space, bare, -1)
+    quality.remove(writing, space, [one.number for one in dead])
+    _leave_tails(writing, space, dead)
     if log:
         rows = []
         for one in dead:
@@ -176,6 +156,16 @@ def kill(writing: Writing, generation: Generation, owners: Sequence[NodeId], *, 
             )
         writing.put(ADD_DEATHS, rows, space=space)
     return dead
+
+
+def _leave_tails(writing: Writing, space: int, dead: Iterable[Dead]) -> None:
+    """What died and is in no segment is out of the tail at once."""
+    numbers: dict[int, list[int]] = {}
+    for one in dead:
+        if one.number > writing.partition(space, one.partition).sealed:
+            numbers.setdefault(one.partition, []).append(one.number)
+    for partition, own in numbers.items():
+        tail.remove(writing, space, partition, own)
 
 
 def add(writing: Writing, generation: Generation, passages: Sequence[Passage]) -> None:
@@ -199,8 +189,8 @@ def add(writing: Writing, generation: Generation, passages: Sequence[Passage]) -
     )
     packed, _ = to_int8(np.stack([p.vector for p in passages]))
     rows = []
+    tails: dict[int, list[TailRow]] = {}
     for i, (p, number) in enumerate(zip(passages, places, strict=True)):
-        writing.partition(space, p.partition).last = number
         rows.append(
             {
                 "number": number,
@@ -216,57 +206,14 @@ def add(writing: Writing, generation: Generation, passages: Sequence[Passage]) -
                 "scope": scope(space, p.partition),
                 "runs": to_int8(p.windows)[0].tobytes() if len(p.windows) else None,
                 "bare": number if p.partition == Partition.SAID else None,
-                "tail": number,
-                "columns": columns[i].tobytes(),
-                "vector": packed[i].tobytes(),
-                "terms": orjson.dumps(p.terms),
             }
         )
+        row = TailRow(number, columns[i].tobytes(), packed[i].tobytes(), dict(p.terms))
+        tails.setdefault(int(p.partition), []).append(row)
     writing.put(ADD, rows, space=space)
-
-
-def add_quality(writing: Writing, generation: Generation, rows: Sequence[QualityVectors]) -> None:
-    """Adds quality vectors of passages that live and have none, and counts in how many each word piece stands."""
-    by_number = {int(row.passage): row for row in rows}
-    added = writing.put(
-        ADD_QUALITY,
-        [
-            {
-                "number": number,
-                "vector": to_int8(row.vector[None])[0].tobytes(),
-                "pieces": row.pieces.tobytes(),
-                "tokens": row.tokens.tobytes(),
-            }
-            for number, row in by_number.items()
-        ],
-        space=generation.space,
-    )
-    place_quality(writing, generation.space, [(r["number"], r["partition"]) for r in added])
-    count_pieces(writing, generation.space, [by_number[r["number"]].pieces for r in added], 1)
-
-
-def place_quality(writing: Writing, space: int, rows: Sequence[tuple[int, int]]) -> None:
-    """Gives quality vectors (number, partition) their places in the log."""
-    placed = []
-    for number, partition in rows:
-        state = writing.partition(space, partition)
-        state.quality += 1
-        placed.append({"number": number, "place": state.quality})
-    writing.put(PLACE_QUALITY, placed, space=space)
-
-
-def count_pieces(writing: Writing, space: int, pieces: Sequence[Any], sign: int) -> None:
-    """Counts passages in (1) or out (-1) whose word pieces these are."""
-    if not pieces:
-        return
-    known = writing.tx.run(PIECES, space=space).single()
-    passages = known["passages"] if known else 0
-    counts = np.frombuffer(known["counts"], np.uint32).astype(np.int64) if known else np.zeros(_PIECES, np.int64)
-    for own in pieces:
-        counts[np.unique(own)] += sign
-    passages += sign * len(pieces)
-    packed = counts.astype(np.uint32).tobytes()
-    writing.tx.run(PUT_PIECES, space=space, passages=passages, counts=packed).consume()
+    for partition, own in tails.items():
+        tail.add(writing, space, partition, own)
+        writing.partition(space, partition).last = own[-1].number
 
 
 def _number(writing: Writing, id: NodeId | None) -> int:

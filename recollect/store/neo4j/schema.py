@@ -46,6 +46,8 @@ UNIQUE: Mapping[str, LiteralString] = {
     "segment_first": """
         CREATE CONSTRAINT segment_first IF NOT EXISTS
         FOR (s:IndexSegment) REQUIRE (s.space, s.partition, s.first) IS UNIQUE""",
+    "tail_last": """
+        CREATE CONSTRAINT tail_last IF NOT EXISTS FOR (t:Tail) REQUIRE (t.space, t.partition, t.last) IS UNIQUE""",
     "death_place": """
         CREATE CONSTRAINT death_place IF NOT EXISTS
         FOR (d:Death) REQUIRE (d.space, d.partition, d.place) IS UNIQUE""",
@@ -75,8 +77,7 @@ RANGE: Mapping[str, LiteralString] = {
     "task_subject": "CREATE INDEX task_subject IF NOT EXISTS FOR (t:Task) ON (t.namespace, t.subject)",
     "generation_of": "CREATE INDEX generation_of IF NOT EXISTS FOR (g:Generation) ON (g.namespace, g.number)",
     "passage_of": "CREATE INDEX passage_of IF NOT EXISTS FOR (p:Passage) ON (p.space, p.owner_id)",
-    # Only passages of the tail, and those without quality vectors, have these properties.
-    "passage_tail": "CREATE INDEX passage_tail IF NOT EXISTS FOR (p:Passage) ON (p.space, p.partition, p.tail)",
+    # Only passages without quality vectors have this property.
     "passage_bare": "CREATE INDEX passage_bare IF NOT EXISTS FOR (p:Passage) ON (p.space, p.bare)",
     "quality_place": "CREATE INDEX quality_place IF NOT EXISTS FOR (q:Quality) ON (q.space, q.partition, q.place)",
     "death_of": "CREATE INDEX death_of IF NOT EXISTS FOR (d:Death) ON (d.space, d.owner_id)",

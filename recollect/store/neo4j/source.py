@@ -15,8 +15,10 @@ import numpy as np
 from recollect.record import Namespace, NodeId
 from recollect.store.base import IndexDamaged
 from recollect.store.index.source import IndexState, SegmentMark, TailRow
-from recollect.store.neo4j.maintain import SEGMENT, TAIL, tail_row
-from recollect.store.neo4j.passages import PIECES, scope
+from recollect.store.neo4j import tail
+from recollect.store.neo4j.maintain import SEGMENT
+from recollect.store.neo4j.passages import scope
+from recollect.store.neo4j.quality import PIECES
 from recollect.store.neo4j.records import key
 from recollect.store.passages import Int
 
@@ -54,8 +56,6 @@ CALL db.index.fulltext.queryNodes('passage_words', $query) YIELD node WHERE node
 RETURN collect(node.number) AS numbers
 """
 SPEAKER = "MATCH (s:Speaker {space: $space, key: $key}) RETURN s.number AS number"
-
-_MOST_TAIL = (1 << 62) - 1
 
 
 def quoted(words: Sequence[str]) -> str:
@@ -98,15 +98,12 @@ class PartitionSource:
 
     def tail(self, after: int) -> Iterator[TailRow]:
         """The rows in no segment, ascending."""
-        where = {"space": self.space, "partition": self.partition, "after": after, "limit": _MOST_TAIL}
-        for r in self.tx.run(TAIL, where):
-            try:
-                yield tail_row(r)
-            except (ValueError, TypeError):
-                raise IndexDamaged(
-                    f"Passage {r['number']} of the search index cannot be read.",
-                    hint="Build it anew: recollect reindex",
-                ) from None
+        try:
+            yield from tail.rows(self.tx.run(tail.TAIL, space=self.space, partition=self.partition, after=after), after)
+        except (ValueError, TypeError):
+            raise IndexDamaged(
+                "The tail of the search index cannot be read.", hint="Build it anew: recollect reindex"
+            ) from None
 
     def deaths(self, after: int) -> Sequence[tuple[int, int]]:
         """The log of deaths after a place in it."""

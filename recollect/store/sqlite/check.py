@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from typing import Any, Literal
 
 import apsw
@@ -12,10 +11,8 @@ from recollect.store.index.columns import COLUMNS
 from recollect.store.index.segment import unseal
 from recollect.store.index.source import SegmentMark
 from recollect.store.results import Violation
+from recollect.store.sqlite import words
 
-# A query makes FTS5 look whether what it remembers of its index is still so; the check alone does not, and would find
-# what others have changed meanwhile damaged.
-REFRESH_WORDS = "SELECT rowid FROM words WHERE words MATCH '\"\"' LIMIT 1"
 WHOLE_FILE = "PRAGMA integrity_check"
 REFERENCES = "PRAGMA foreign_key_check"
 
@@ -104,7 +101,10 @@ INDEX = {
         SELECT 'passage ' || q.num FROM generation g JOIN quality_vector q ON q.gen = g.num
         WHERE g.ns = ?1 AND g.state != 'garbage'
           AND (NOT EXISTS (SELECT 1 FROM passage p WHERE p.num = q.num)
-            OR NOT EXISTS (SELECT 1 FROM quality_token t WHERE t.seq = q.seq))""",
+            OR NOT EXISTS (SELECT 1 FROM quality_token t WHERE t.seq = q.seq))
+        UNION ALL SELECT 'passage ' || p.num FROM generation g JOIN passage p ON p.gen = g.num
+            WHERE g.ns = ?1 AND g.state != 'garbage'
+              AND p.embedded != EXISTS (SELECT 1 FROM quality_vector q WHERE q.num = p.num)""",
 }
 SEGMENTS = """
 SELECT s.num, s.gen, s.partition, s.first, s.last, s.count, s.checksum, d.data, g.size
@@ -125,9 +125,11 @@ _Remedy = Literal["reindex", "backup"]
 
 def violations(connection: apsw.Connection, ns: int | None) -> list[Violation]:
     """What does not hold in a namespace, and whether the file is whole."""
-    with contextlib.suppress(apsw.CorruptError):  # which the check then tells
-        connection.execute(REFRESH_WORDS).fetchall()
-    found = _shown("the file is whole", [row[0] for row in connection.execute(WHOLE_FILE) if row[0] != "ok"], "backup")
+    found = _shown("the words of the search index can be read", words.damage(connection), "reindex")
+    said = [str(row[0]) for row in connection.execute(WHOLE_FILE)]
+    found += _shown(
+        "the file is whole", [line for line in said if line != "ok" and "fts5" not in line.lower()], "backup"
+    )
     found += _shown(
         "no row refers to a missing one", [f"{row[0]} {row[1]}" for row in connection.execute(REFERENCES)], "backup"
     )

@@ -14,7 +14,7 @@ from recollect.record import Namespace, NodeId, utc_now
 from recollect.store.change import Change, Lease
 from recollect.store.passages import EmbedderId
 from recollect.store.results import Erased, StoreInfo, Violation
-from recollect.store.sqlite import backup, check, erase, generations, maintain, tasks, write
+from recollect.store.sqlite import backup, check, erase, generations, maintain, tasks, words, write
 from recollect.store.sqlite.connection import Database
 from recollect.store.sqlite.migrations import NEWEST
 from recollect.store.sqlite.place import index_folder, size_on_disk, store_file
@@ -144,6 +144,8 @@ class SQLiteSpace:
         number: int | None = None,
     ) -> int:
         """Begins, publishes or drops a generation of the index."""
+        if step == "begin":
+            self._mend_words()
         with self._database.writing() as connection:
             ns = write.made_namespace(connection, self.namespace)
             if step == "publish":
@@ -154,9 +156,17 @@ class SQLiteSpace:
                 raise InvalidInput("A generation begins with the embedder that makes its vectors.")
             return generations.begin(connection, ns, embedder)
 
+    def _mend_words(self) -> None:
+        """A generation that is begun because the full-text table is damaged needs a whole one."""
+        with self._database.reading() as connection:
+            if not words.damage(connection):
+                return
+        with self._database.writing() as connection:
+            words.make_anew(connection)
+
     def maintain(self, budget: timedelta) -> bool:
         """Seals, compacts, sweeps, in short transactions; True while there is more."""
-        return maintain.maintain(self._database, self.namespace, budget)
+        return maintain.maintain(self._database, self.namespace, budget, self._store.index)
 
     def check(self) -> list[Violation]:
         """Verifies every invariant."""

@@ -13,8 +13,9 @@ from recollect.store.base import Stale, WrongEmbedder
 from recollect.store.passages import EmbedderId
 from recollect.store.results import IndexInfo
 from recollect.store.sqlite.put import ids_json
+from recollect.store.sqlite.quality import EMBEDDED, count_pieces
 
-IN_USE = "SELECT num, number, embedder, size, built FROM generation WHERE ns = ? AND state = ?"
+IN_USE = "SELECT num, number, embedder, size, built, wordless FROM generation WHERE ns = ? AND state = ?"
 IS_UNINDEXED = "SELECT unindexed FROM namespace WHERE num = ?"
 COUNT_UP = "UPDATE namespace SET generations = generations + 1 WHERE num = ? RETURNING generations"
 ADD = "INSERT INTO generation (ns, number, state, embedder, size) VALUES (?, ?, ?, ?, ?) RETURNING num"
@@ -50,6 +51,7 @@ class Generation(NamedTuple):
     embedder: str
     size: int
     built: NodeId | None
+    wordless: int = 0
 
     @property
     def embedder_id(self) -> EmbedderId:
@@ -137,9 +139,7 @@ def drop(connection: apsw.Connection, ns: int) -> int:
     return found.number
 
 
-def publish(
-    connection: apsw.Connection, ns: int, embedder: EmbedderId | None = None, number: int | None = None
-) -> int:
+def publish(connection: apsw.Connection, ns: int, embedder: EmbedderId | None = None, number: int | None = None) -> int:
     """Makes search read the one that is being built (by this embedder, of this number). Raises Stale while its todo is
     not empty.
     """
@@ -177,9 +177,8 @@ def _add(connection: apsw.Connection, ns: int, state: str, embedder: EmbedderId)
 
 
 def _take_over_quality(connection: apsw.Connection, old: int, new: int) -> None:
-    from recollect.store.sqlite.quality import count_pieces
-
     same = connection.execute(SAME, (old, new)).fetchall()
     connection.executemany(TAKE_OVER, [(num, new, partition, seq) for num, partition, seq in same])
+    connection.executemany(EMBEDDED, [(num,) for num, _, _ in same])
     count_pieces(connection, new, (connection.execute(PIECES_OF, (row[2],)).get for row in same), 1)
     connection.execute(LAST_QUALITY, (new,))

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import time
 from collections.abc import Callable
 from datetime import timedelta
+from typing import TYPE_CHECKING, Any
 
 import apsw
 
 from recollect.errors import StoreError
 from recollect.record import Namespace
 from recollect.store.base import IndexDamaged
-from recollect.store.sqlite import segments
+from recollect.store.sqlite import generations, segments
 from recollect.store.sqlite.connection import IN_MEMORY, ON_DISK, Database
 from recollect.store.sqlite.place import log_file
+from recollect.store.sqlite.source import PartitionSource
 from recollect.store.sqlite.sweep import garbage, left_over, sweep, sweep_data
 from recollect.store.sqlite.write import namespace_number
 
+if TYPE_CHECKING:
+    from recollect.store.index.cache import IndexCache
+
+PARTITIONS = "SELECT partition FROM index_state WHERE gen = ? ORDER BY partition"
 SCRUB = "SELECT scrub FROM about"
 SCRUBBED = "UPDATE about SET scrub = 0"
 # The full-text index is merged into one, in pieces: what is deleted in it is gone then.
@@ -35,16 +42,20 @@ _READERS = 2.0  # seconds that cleaning waits for them
 _log = logging.getLogger("recollect.store")
 
 
-def maintain(database: Database, namespace: Namespace, budget: timedelta) -> bool:
-    """Works as long as the budget lasts, one step at least; True while there is more."""
+def maintain(database: Database, namespace: Namespace, budget: timedelta, index: IndexCache) -> bool:
+    """Works as long as the budget lasts, one step at least; True while there is more that can be done now."""
     until = time.monotonic() + budget.total_seconds()
     damaged: set[tuple[int, int]] = set()
     while work := _next(database, namespace, damaged):
         work()
         if time.monotonic() >= until:
             return True
+    while _prepare(database, namespace, index):
+        if time.monotonic() >= until:
+            return True
     _checkpoint(database)
-    return not clean(database)
+    clean(database)
+    return False
 
 
 def clean(database: Database) -> bool:
@@ -95,6 +106,21 @@ def _next(database: Database, namespace: Namespace, damaged: set[tuple[int, int]
     if data is not None:
         return lambda: _write(database, lambda connection: sweep_data(connection, data))
     return None
+
+
+def _prepare(database: Database, namespace: Namespace, index: IndexCache) -> bool:
+    """Makes a file that searches map into memory; False: none is missing."""
+    with database.reading() as connection:
+        ns = namespace_number(connection, namespace)
+        live = generations.live(connection, ns) if ns is not None else None
+        if ns is None or live is None:
+            return False
+        partitions: list[Any] = connection.execute(PARTITIONS, (live.num,)).fetchall()
+        for (partition,) in partitions:
+            with contextlib.suppress(IndexDamaged):
+                if index.prepare(ns, partition, PartitionSource(connection, ns, live, partition)):
+                    return True
+    return False
 
 
 def _seal(database: Database, tail: segments.Tail, damaged: set[tuple[int, int]]) -> None:

@@ -125,11 +125,12 @@ def put_records(connection: apsw.Connection, ns: int, records: Sequence[Record],
     connection.executemany(PUT_TOOL_CALL, [_within(ns, c, known, done) for c in kept_calls])
     kept_turns = [t for t in turns if not _is_erased(t.conversation_id, known)]
     connection.executemany(PUT_TURN, [_within(ns, t, known, done) for t in kept_turns])
-    documents = _put_whole(connection, ns, _of(Document, records), FIND_DOCUMENTS, PUT_DOCUMENT, revive)
+    given = _of(Document, records)
+    documents = _put_whole(connection, ns, given, FIND_DOCUMENTS, PUT_DOCUMENT, revive)
     _put_whole(connection, ns, _of(Node, records), FIND_NODES, PUT_NODE, revive)
     erased = {i for i, found in there.items() if found.erased}
     parents = {m.id for m in messages} - erased | {c.id for c in kept_calls} | {d.id for d in documents}
-    _put_chunks(connection, ns, chunks, parents, erased | {c.id for c in calls} - parents)
+    _put_chunks(connection, ns, chunks, parents, erased | ({c.id for c in calls} | {d.id for d in given}) - parents)
     return done
 
 

@@ -15,6 +15,7 @@ ADD_VECTOR = """
 INSERT INTO quality_vector (num, gen, partition, vector) SELECT num, gen, partition, ?2 FROM passage
 WHERE num = ?1 AND gen = ?3 ON CONFLICT (num) DO NOTHING RETURNING seq, partition
 """
+EMBEDDED = "UPDATE passage SET embedded = 1 WHERE num = ?"
 ADD_TOKENS = "INSERT INTO quality_token (seq, pieces, vectors) VALUES (?, ?, ?)"
 NOTE = """
 INSERT INTO index_state (gen, partition, quality) VALUES (?1, ?2, ?3)
@@ -38,6 +39,7 @@ def add_quality(connection: apsw.Connection, gen: int, rows: Sequence[QualityVec
         vector, _ = to_int8(row.vector[None])
         found = connection.execute(ADD_VECTOR, (int(row.passage), vector.tobytes(), gen)).fetchone()
         if found is not None:
+            connection.execute(EMBEDDED, (int(row.passage),))
             pieces = np.asarray(row.pieces, np.uint16).tobytes()
             connection.execute(ADD_TOKENS, (found[0], pieces, np.asarray(row.tokens, np.int8).tobytes()))
             added.append(pieces)

@@ -112,10 +112,11 @@ UNION SELECT id FROM message WHERE ns = ?1 AND id IN (SELECT value FROM json_eac
 UNION SELECT id FROM message WHERE ns = ?1 AND source_id IN (SELECT value FROM json_each(?2))
 ORDER BY id LIMIT ?3
 """
-# Ends of ids, whatever the case; an id that is the whole of it comes first.
+# Source ids and ends of ids, whatever the case; what is the whole of it comes first.
 ENDING = """
-SELECT id FROM (SELECT id FROM conversation WHERE ns = ?1 UNION ALL SELECT id FROM message WHERE ns = ?1)
-WHERE id LIKE '%' || ?2 ESCAPE '\\' ORDER BY length(id) != ?3, id LIMIT ?4
+SELECT id, length(id) = ?3 OR source_id = ?5 COLLATE NOCASE AS whole FROM (
+    SELECT id, source_id FROM conversation WHERE ns = ?1 UNION ALL SELECT id, source_id FROM message WHERE ns = ?1)
+WHERE id LIKE '%' || ?2 ESCAPE '\\' OR source_id = ?5 COLLATE NOCASE ORDER BY whole DESC, id LIMIT ?4
 """
 
 _GET: dict[Any, str] = {
@@ -204,6 +205,5 @@ def named(connection: apsw.Connection, ns: int, text: str, limit: int) -> list[N
         if exact:
             return exact
     escaped = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-    found = [row[0] for row in connection.execute(ENDING, (ns, escaped, len(text), limit))]
-    whole = [found_id for found_id in found if len(found_id) == len(text)]
-    return whole or found
+    found: list[Any] = connection.execute(ENDING, (ns, escaped, len(text), limit, text)).fetchall()
+    return [row[0] for row in found if row[1]] or [row[0] for row in found]

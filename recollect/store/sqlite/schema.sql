@@ -142,7 +142,7 @@ CREATE TABLE node (
 );
 CREATE INDEX node_by_key ON node (ns, key, kind, state);
 CREATE INDEX node_by_conversation ON node (ns, conversation_id) WHERE conversation_id IS NOT NULL;
-CREATE INDEX node_by_time ON node (ns, kind, coalesce(valid_from, -9223372036854775808), id);
+CREATE INDEX node_by_time ON node (ns, coalesce(valid_from, -9223372036854775808), id);
 CREATE TABLE edge (
     ns INTEGER NOT NULL REFERENCES namespace,
     source_id TEXT NOT NULL,
@@ -181,7 +181,8 @@ CREATE TABLE generation (
     state TEXT NOT NULL CHECK (state IN ('live', 'building', 'garbage')),
     embedder TEXT NOT NULL,
     size INTEGER NOT NULL, -- of its vectors
-    built TEXT -- how far the builder has come
+    built TEXT, -- how far the builder has come
+    wordless INTEGER NOT NULL DEFAULT 0 -- 1: the full-text table was damaged and made anew since
 );
 CREATE UNIQUE INDEX generation_in_use ON generation (ns, state) WHERE state != 'garbage';
 CREATE INDEX generation_by_namespace ON generation (ns);
@@ -212,9 +213,11 @@ CREATE TABLE passage (
     part INTEGER NOT NULL,
     start INTEGER NOT NULL,
     end INTEGER NOT NULL,
-    session INTEGER NOT NULL -- number of the message that began it, 0: none
+    session INTEGER NOT NULL, -- number of the message that began it, 0: none
+    embedded INTEGER NOT NULL DEFAULT 0 -- 1: it has quality vectors
 );
 CREATE INDEX passage_by_owner ON passage (gen, owner, owner_num);
+CREATE INDEX passage_unembedded ON passage (gen) WHERE partition = 0 AND NOT embedded;
 -- Passages that were written and are in no segment yet.
 CREATE TABLE tail (
     num INTEGER PRIMARY KEY,

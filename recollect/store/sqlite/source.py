@@ -52,6 +52,7 @@ class PartitionSource:
         self._connection, self._ns, self._partition = connection, ns, partition
         self._number = gen.number if gen else 0
         self._gen, self._size = (gen.num, gen.size) if gen else (0, 0)
+        self._wordless = bool(gen and gen.wordless)
         self._key = (self._gen, partition)
 
     def state(self) -> IndexState:
@@ -109,6 +110,11 @@ class PartitionSource:
         quoted = " ".join(word.replace('"', '""') for word in phrase)
         if not quoted.strip():
             return np.zeros(0, np.int64)
+        if self._wordless:
+            raise IndexDamaged(
+                "The words of the search index were damaged: phrases cannot be found.",
+                hint="Build it anew: recollect reindex",
+            )
         query = f'scope : "{scope(self._gen, self._partition)}" AND text : "{quoted}"'
         found: list[Any] = self._connection.execute(HOLDING, (query,)).fetchall()
         return np.fromiter(chain.from_iterable(found), np.int64, len(found))

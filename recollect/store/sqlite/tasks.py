@@ -23,14 +23,17 @@ ORDER BY ready, num LIMIT ?4
 """
 CLAIM = """
 UPDATE task SET fence = fence + 1, attempt = attempt + 1, worker = ?, ready = ? WHERE num = ?
-RETURNING id, kind, subject, payload, due, fence, attempt, answer
+RETURNING id, kind, subject, payload, due, num << 20 | fence, attempt, answer
 """
-KEEP = "UPDATE task SET answer = ? WHERE ns = ? AND id = ? AND fence = ? AND worker IS NOT NULL RETURNING num"
+# A fence holds the number of the task, which is never given again: that of a task that was put anew is another one.
+KEEP = """
+UPDATE task SET answer = ? WHERE ns = ? AND id = ? AND num << 20 | fence = ? AND worker IS NOT NULL RETURNING num
+"""
 RELEASE = """
 UPDATE task SET worker = NULL, ready = ?, why = ?, dead = ?
-WHERE ns = ? AND id = ? AND fence = ? AND worker IS NOT NULL RETURNING num
+WHERE ns = ? AND id = ? AND num << 20 | fence = ? AND worker IS NOT NULL RETURNING num
 """
-FINISH = "DELETE FROM task WHERE ns = ? AND id = ? AND fence = ? AND worker IS NOT NULL RETURNING num"
+FINISH = "DELETE FROM task WHERE ns = ? AND id = ? AND num << 20 | fence = ? AND worker IS NOT NULL RETURNING num"
 LIST_DUE = """
 SELECT id, kind, subject, payload, due, why FROM task
 WHERE ns = ?1 AND NOT dead AND (worker IS NULL OR ready <= ?2) ORDER BY ready, num LIMIT ?3

@@ -15,7 +15,7 @@ from recollect.store.sqlite.put import ids_json
 
 PASSAGES = """
 SELECT p.num, p.owner, coalesce(m.id, t.id, d.id, o.id, n.id), coalesce(m.id, t.message_id), c.id,
-    coalesce(m.active, 1), p.part, p.start, p.end,
+    coalesce(m.active, a.active, 1), p.part, p.start, p.end,
     CASE WHEN p.owner = 0 AND p.part >= 0 THEN m.parts -> p.part ->> 'text'
          WHEN p.owner = 0 THEN m.content
          WHEN p.owner = 1 THEN t.name || ': ' || t.arguments || char(10) || t.result
@@ -26,6 +26,7 @@ FROM json_each(?2) w CROSS JOIN passage p ON p.num = w.value
 JOIN generation g ON g.num = p.gen AND g.ns = ?1
 LEFT JOIN message m ON p.owner = 0 AND m.num = p.owner_num
 LEFT JOIN tool_call t ON p.owner = 1 AND t.num = p.owner_num
+LEFT JOIN message a ON a.ns = t.ns AND a.id = t.message_id
 LEFT JOIN document d ON p.owner = 2 AND d.num = p.owner_num
 LEFT JOIN conversation o ON p.owner = 3 AND o.num = p.owner_num
 LEFT JOIN node n ON p.owner = 4 AND n.num = p.owner_num
@@ -37,10 +38,9 @@ SELECT q.num, k.pieces, k.vectors FROM json_each(?2) w CROSS JOIN quality_vector
 JOIN generation g ON g.num = q.gen AND g.ns = ?1 JOIN quality_token k ON k.seq = q.seq
 """
 UNEMBEDDED = """
-SELECT p.num FROM generation g CROSS JOIN index_state s ON s.gen = g.num AND s.partition = 0
-CROSS JOIN passage p ON p.num <= s.last AND p.gen = g.num AND p.partition = 0
-WHERE g.ns = ? AND g.state = 'live' AND NOT EXISTS (SELECT 1 FROM quality_vector q WHERE q.num = p.num)
-ORDER BY p.num DESC LIMIT ?
+SELECT num FROM passage
+WHERE gen = (SELECT num FROM generation WHERE ns = ? AND state = 'live') AND partition = 0 AND NOT embedded
+ORDER BY num DESC LIMIT ?
 """
 SCAN = """
 SELECT m.id, c.id, m.role, m.content, m.kind, m.speaker, m.timestamp, m.parent_id, m.source_id, m.position, m.active,

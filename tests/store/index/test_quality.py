@@ -6,7 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import pytest
 
+from recollect.store.base import IndexDamaged
 from recollect.store.index.corpus import Corpus
 from recollect.store.index.snapshot import Snapshot
 from recollect.store.index.source import Source
@@ -116,3 +118,14 @@ def test_without_any_there_are_none(corpus: Make) -> None:
     source = source_of(engine)
     snapshot = corpus().snapshot(source)
     assert snapshot.qualities.of(snapshot, source) is None
+
+
+def test_vectors_of_two_sizes_are_damaged(corpus: Make) -> None:
+    engine = grown()
+    engine.add_quality([3, 4])
+    place, number, vector = engine.vectors[0]
+    engine.vectors[0] = (place, number, vector[1:])
+    source = source_of(engine)
+    snapshot = corpus().snapshot(source)
+    with pytest.raises(IndexDamaged, match="differ in size"):
+        snapshot.qualities.of(snapshot, source)

@@ -1,0 +1,97 @@
+"""The tail of a partition: rows that are in no segment yet. Those of a write are one node, or a few, not one each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import orjson
+
+from recollect.store.index.columns import COLUMNS
+from recollect.store.index.source import TailRow
+from recollect.store.neo4j.writing import Writing, pieces
+
+ADD = """
+CREATE (:Tail {space: $space, partition: $partition, first: $first, last: $last, size: $size, columns: $columns,
+    vectors: $vectors, terms: $terms})
+"""
+TAIL = """
+MATCH (t:Tail) WHERE t.space = $space AND t.partition = $partition AND t.last > $after
+RETURN t.last AS last, t.columns AS columns, t.vectors AS vectors, t.terms AS terms
+ORDER BY t.space, t.partition, t.last
+"""
+SIZE = """
+MATCH (t:Tail) WHERE t.space = $space AND t.partition = $partition AND t.last > 0
+RETURN coalesce(sum(t.size), 0) AS size
+"""
+HOLDING = """
+UNWIND $rows AS number
+MATCH (t:Tail) WHERE t.space = $space AND t.partition = $partition AND t.last >= number AND t.first <= number
+RETURN DISTINCT t.last AS last, t.columns AS columns, t.vectors AS vectors, t.terms AS terms
+"""
+DROP = "UNWIND $rows AS last MATCH (t:Tail {space: $space, partition: $partition, last: last}) DELETE t"
+
+
+def add(writing: Writing, space: int, partition: int, rows: Sequence[TailRow]) -> None:
+    """Adds rows, ascending by number."""
+    for own in pieces(rows):
+        writing.tx.run(
+            ADD,
+            space=space,
+            partition=partition,
+            first=own[0].number,
+            last=own[-1].number,
+            size=len(own),
+            columns=b"".join(row.columns for row in own),
+            vectors=b"".join(row.vector for row in own),
+            terms=orjson.dumps([row.terms for row in own]),
+        ).consume()
+
+
+def rows_of(node: Any, after: int = 0) -> list[TailRow]:
+    """The rows of a node with higher numbers than this. Raises ValueError for what cannot be read."""
+    columns = np.frombuffer(node["columns"], COLUMNS)
+    vectors = np.frombuffer(node["vectors"], np.int8).reshape(len(columns), -1)
+    terms = orjson.loads(node["terms"])
+    if not len(columns) or len(terms) != len(columns) or columns["number"][-1] != node["last"]:
+        raise ValueError("not as it was written")
+    return [
+        TailRow(int(columns["number"][i]), columns[i].tobytes(), vectors[i].tobytes(), terms[i])
+        for i in range(len(columns))
+        if columns["number"][i] > after
+    ]
+
+
+def size(writing: Writing, space: int, partition: int) -> int:
+    """How many rows the tail has."""
+    return int(writing.tx.run(SIZE, space=space, partition=partition).single(strict=True)["size"])
+
+
+def take(writing: Writing, space: int, partition: int, count: int) -> list[TailRow]:
+    """Takes the oldest rows out of the tail, so many at most."""
+    taken: list[TailRow] = []
+    emptied: list[int] = []
+    for node in writing.tx.run(TAIL, space=space, partition=partition, after=0):
+        taken += rows_of(node)
+        emptied.append(node["last"])
+        if len(taken) >= count:
+            break
+    writing.put(DROP, emptied, space=space, partition=partition)
+    add(writing, space, partition, taken[count:])
+    return taken[:count]
+
+
+def remove(writing: Writing, space: int, partition: int, numbers: Iterable[int]) -> None:
+    """Takes these rows out of the tail; others are left alone."""
+    gone = frozenset(numbers)
+    found = {node["last"]: node for node in writing.put(HOLDING, sorted(gone), space=space, partition=partition)}
+    writing.put(DROP, sorted(found), space=space, partition=partition)
+    for node in found.values():
+        add(writing, space, partition, [row for row in rows_of(node) if row.number not in gone])
+
+
+def rows(nodes: Iterable[Any], after: int) -> Iterator[TailRow]:
+    """The rows of nodes with higher numbers than this, ascending. Raises ValueError for what cannot be read."""
+    for node in nodes:
+        yield from rows_of(node, after)
