@@ -455,13 +455,6 @@ class Memory:
 
         return Searcher(self._space, self._embedder, self._make_quality)
 
-    def _titled(self, title: str, *, deleted: bool) -> list[NodeId]:
-        """Conversations whose title is this or holds it; some of them."""
-        with self._space.view() as view:
-            found = view.find(Conversation, Where(title=title, deleted=deleted, order="newest"), limit=4).items
-        exact = [conversation for conversation in found if conversation.title.casefold() == title.casefold()]
-        return [conversation.id for conversation in exact or found]
-
     def _message(self, id: NodeId) -> Message:
         found = self.messages([id])
         if not found:

@@ -87,7 +87,7 @@ def test_an_empty_folder_and_an_empty_zip_are_empty(memory: Memory, tmp_path: Pa
 
 
 def test_what_is_not_there_is_not_found(memory: Memory, tmp_path: Path) -> None:
-    with pytest.raises(NotFound, match=r"There is nothing at .*missing\.zip"):
+    with pytest.raises(NotFound, match=r"No such file: .*missing\.zip"):
         memory.import_file(tmp_path / "missing.zip")
 
 

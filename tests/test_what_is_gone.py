@@ -128,7 +128,8 @@ def test_the_deletion_of_whole_conversations_and_back(memory: Memory) -> None:
     begin(memory)
     memory.store_message("One otter.", conversation_id="B", title="Beasts", id="O", timestamp=NOON)
     assert memory.delete("Birds", "O") == 3
-    assert memory.delete("Birds") == 0
+    with pytest.raises(NotFound):
+        memory.delete("Birds")  # there is nothing more of it to delete
     assert memory.stats().messages == 0
     assert not memory.search("heron")
     assert memory.conversations() == []

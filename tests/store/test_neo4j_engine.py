@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import timedelta
@@ -21,8 +23,8 @@ from recollect.errors import NotFound, StoreError
 from recollect.ingest import Ingest
 from recollect.record import Edge, Message, Namespace, Node, NodeId, NodeKind, Version, namespace
 from recollect.reindex import reindex
-from recollect.store import Change, Erased, Fenced, IndexChange, IndexDamaged, Mark, Space, Task
-from recollect.store.neo4j import erase, maintain
+from recollect.store import Change, Erased, Fenced, IndexChange, IndexDamaged, Mark, Space, Stale, Task
+from recollect.store.neo4j import erase, maintain, source
 from recollect.store.neo4j.engine import Neo4jStore
 from recollect.store.neo4j.source import PartitionSource
 from recollect.store.neo4j.writing import Writing
@@ -119,16 +121,22 @@ def vectors_of(session: neo4j.Session) -> dict[str, int]:
     return found
 
 
-def test_what_dies_in_the_tail_is_out_of_it_at_once(store: Neo4jStore, session: neo4j.Session) -> None:
-    whole = talk("a", CANARY, "the heron stands", CANARY, "it waits")
+def test_what_is_erased_leaves_the_tail_at_once_and_what_died_is_not_sealed(
+    store: Neo4jStore, session: neo4j.Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    few(monkeypatch)
+    space, whole = store.space(DEFAULT), talk("a", CANARY, "the heron stands", "a zebra", "it waits")
     ingest(store).threads([whole])
-    store.space(DEFAULT).erase([whole.messages[0].id])
+    space.erase([whole.messages[0].id])
+    (tail,) = [bytes(r["terms"]) for r in session.run("MATCH (t:Tail {partition: 0}) RETURN t.terms AS terms")]
+    assert CANARY.encode() not in tail
     ingest(store).delete([whole.messages[2].id])
-    rows = session.run("MATCH (t:Tail {partition: 0}) RETURN t.size AS size, t.terms AS terms").single(strict=True)
-    assert rows["size"] == 2
-    assert CANARY.encode() not in bytes(rows["terms"])
-    assert store.space(DEFAULT).check() == []
-    assert holding(store.space(DEFAULT), "heron") == ["the heron stands"]
+    assert holding(space, "zebra") == []
+    assert space.check() == []
+    maintained(space)
+    assert [r["n"] for r in session.run("MATCH (s:IndexSegment {partition: 0}) RETURN s.size AS n")] == [2]
+    assert space.check() == []
+    assert holding(space, "heron") == ["the heron stands"]
 
 
 def test_what_is_derived_hangs_on_nothing(store: Neo4jStore, session: neo4j.Session) -> None:
@@ -319,6 +327,58 @@ def test_rows_that_are_sealed_while_they_are_read_are_not_lost(
     assert len(holding(reader, "heron")) == 20
     assert moved
     assert len(holding(reader, "heron")) == 20
+
+
+def test_a_state_is_believed_when_all_of_it_is_in_sight(store: Neo4jStore, neo4j_uri: str) -> None:
+    """What an index leads to comes into sight after the properties of nodes that are known."""
+    space = store.space(DEFAULT)
+    ingest(store).threads([talk("a", *(f"the heron stands {i}" for i in range(20)))])
+    counted(neo4j_uri, 1)
+    later = threading.Timer(0.3, counted, (neo4j_uri, -1))
+    later.start()
+    began = time.monotonic()
+    assert len(holding(space, "heron")) == 20
+    assert time.monotonic() - began > 0.2
+    later.join()
+
+
+def counted(uri: str, more: int) -> None:
+    """The state of what was said speaks of so many more rows."""
+    with neo4j_server.driver(uri).session() as session:
+        session.run("MATCH (x:Partition {partition: 0}) SET x.tail_rows = x.tail_rows + $more", more=more).consume()
+
+
+def test_rows_that_are_gone_are_told(
+    store: Neo4jStore, session: neo4j.Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(source, "_PATIENCE", 0.1)
+    ingest(store).threads([talk("a", "the heron stands")])
+    session.run("MATCH (t:Tail {partition: 0}) DELETE t").consume()
+    with pytest.raises(IndexDamaged, match="missing"):
+        holding(store.space(DEFAULT), "heron")
+    told = store.space(DEFAULT).check()
+    assert {(v.invariant, v.remedy) for v in told} == {("every passage is in the tail or in one segment", "reindex")}
+
+
+def test_what_is_planned_on_a_message_that_is_written_meanwhile_is_stale(open_store: Opened) -> None:
+    """S3: whatever is asked first, the revision is not newer than the words."""
+    space, other = open_store().space(DEFAULT), open_store()
+    whole = talk("a", "the heron stands", "it waits")
+    conversation, first = whole.conversation.id, whole.messages[0].id
+    ingest(other).threads([whole])
+    for number, read in enumerate(
+        (
+            lambda view: view.get(Message, [first]),
+            lambda view: view.thread(conversation),
+            lambda view: view.end(conversation),
+        )
+    ):
+        with space.view() as view:
+            read(view)
+            ingest(other).edit(first, f"the egret stands {number}", Version("", START))
+            planned = view.revisions([conversation])[conversation].number
+        with pytest.raises(Stale):
+            space.write(Change(expect={conversation: planned}))
 
 
 def test_a_view_answers_again_what_it_has_answered(open_store: Opened) -> None:

@@ -206,7 +206,7 @@ def _partitions(tx: neo4j.Transaction, live: Generation) -> Iterator[tuple[str, 
         dead = {r["number"] for r in tx.run(DEATHS, after=0, **where)}
         living = {r["number"] for r in tx.run(NUMBERS, where)}
         in_segment = set(sealed)
-        lost = (living - in_tail - in_segment) | (in_tail & in_segment) | (in_segment - living - dead)
-        lost |= (living & dead) | (in_tail - living)
+        rows = in_tail | in_segment
+        lost = (living - rows) | (rows - living - dead) | (in_tail & in_segment) | (living & dead)
         yield _IN_PARTITIONS, [[f"partition {partition}, passage {number}", 1] for number in sorted(lost)]
         yield _IN_PARTITIONS, [[f"partition {partition}", 1]] * (len(sealed) != len(in_segment))

@@ -24,7 +24,7 @@ from neo4j.exceptions import (
     TransientError,
 )
 
-from recollect.errors import InvalidInput, StoreBusy, StoreError
+from recollect.errors import InvalidInput, RecollectError, StoreBusy, StoreError
 from recollect.place import read_address
 
 #: Vectors beside full text, dynamic labels and OPTIONAL CALL: what the statements here need.
@@ -129,7 +129,8 @@ class Server:
     def close(self) -> None:
         """Closes all connections."""
         self._closed = True
-        self._driver.close()
+        with suppress(Exception):  # whoever reads just now pulls at the same connection, and is told below
+            self._driver.close()
 
     # --- inside ----------------------------------------------------------------------------------------------------
     def _connect(self, auth: tuple[str, str] | None) -> neo4j.Driver:
@@ -153,7 +154,7 @@ class Server:
 
     def _session(self, access: str) -> neo4j.Session:
         if self._closed:
-            raise StoreError("This memory is closed.", hint="Open it again with recollect.open().")
+            raise _closed()
         return self._driver.session(
             database=self._database, default_access_mode=access, bookmark_manager=self._bookmarks, fetch_size=5000
         )
@@ -187,7 +188,13 @@ class Server:
     def _said(self) -> Iterator[None]:
         try:
             yield
-        except (DriverError, Neo4jError) as problem:
+        except RecollectError:
+            raise
+        except Exception as problem:
+            if self._closed:  # by another thread, and then anything may be told
+                raise _closed() from problem
+            if not isinstance(problem, DriverError | Neo4jError):
+                raise
             raise self._in_our_words(problem) from problem
 
     def _in_our_words(self, problem: DriverError | Neo4jError) -> StoreError:
@@ -247,6 +254,10 @@ class Server:
         with suppress(Exception):  # at the interpreter's end nothing is certain
             if not self._closed:
                 self.close()
+
+
+def _closed() -> StoreError:
+    return StoreError("This memory is closed.", hint="Open it again with recollect.open().")
 
 
 def read_version(told: str, where: str) -> tuple[int, ...]:

@@ -21,6 +21,7 @@ from recollect.store.neo4j.check import violations
 from recollect.store.neo4j.connection import Server
 from recollect.store.neo4j.put import Putting
 from recollect.store.neo4j.schema import VERSION, prepare, verify
+from recollect.store.neo4j.source import Seen
 from recollect.store.neo4j.view import STATE, Neo4jView
 from recollect.store.neo4j.writing import Writing
 from recollect.store.passages import EmbedderId
@@ -35,6 +36,8 @@ RETURN n.name AS name
 """
 VERSION_OF = "OPTIONAL MATCH (s:Schema {name: 'recollect'}) RETURN s.version AS version"
 NUMBER = "OPTIONAL MATCH (n:Namespace {name: $ns}) RETURN n.number AS number"
+
+_PAUSE = 0.3  # seconds
 
 T = TypeVar("T")
 
@@ -55,6 +58,7 @@ class Neo4jStore:
         self.location = self.server.location
         self.clock = clock
         self.index = IndexCache(None, self.location)
+        self.seen: Seen = {}
         try:
             prepare(self.server)
         except BaseException:
@@ -121,7 +125,7 @@ class Neo4jSpace:
         """A view to read in."""
         with self._server.reading(STATE, ns=self.namespace) as (tx, state):
             verify(state["version"], self._store.location)
-            yield Neo4jView(tx, state, self.namespace, self._store.index, self._clock)
+            yield Neo4jView(tx, state, self.namespace, self._store.index, self._store.seen, self._clock)
 
     # --- tasks -----------------------------------------------------------------------------------------------------
     def claim(self, worker: str, kinds: Sequence[str], most: int, lease: timedelta) -> list[Lease]:
@@ -177,7 +181,15 @@ class Neo4jSpace:
         return False
 
     def check(self) -> list[Violation]:
-        """Verifies every invariant."""
+        """Verifies every invariant. What others are just writing may not be in sight yet: so it is looked twice."""
+        found = self._check()
+        if found:
+            time.sleep(_PAUSE)
+            again = self._check()
+            found = [violation for violation in again if violation in found]
+        return found
+
+    def _check(self) -> list[Violation]:
         with self._server.reading(STATE, ns=self.namespace) as (tx, state):
             verify(state["version"], self._store.location)
             return violations(tx, self.namespace, state)

@@ -15,7 +15,7 @@ from typing import TypeVar
 
 from recollect.errors import NotFound
 from recollect.record import NodeId
-from recollect.store.neo4j import passages, relations
+from recollect.store.neo4j import passages, relations, tail
 from recollect.store.neo4j.maintain import segments_without
 from recollect.store.neo4j.put import CALLS_OF, CHUNKS_OF, DELETE, RAISE
 from recollect.store.neo4j.writing import Generation, Known, Writing, pieces
@@ -57,7 +57,8 @@ SET n = {namespace: n.namespace, id: n.id, number: n.number, conversation_id: n.
 STRIP_CONVERSATIONS = """
 UNWIND $rows AS id MATCH (n:Conversation&Node {namespace: $ns, id: id})
 SET n = {namespace: n.namespace, id: n.id, number: n.number, revision: n.revision, source: n.source,
-    source_id: n.source_id, source_key: n.source_key, leaf_id: n.leaf_id, title: '', deleted: true, erased: true}
+    source_id: n.source_id, source_key: n.source_key, leaf_id: n.leaf_id, messages: n.messages, title: '',
+    deleted: true, erased: true}
 """
 STRIP_DOCUMENTS = """
 UNWIND $rows AS id MATCH (n:Document&Node {namespace: $ns, id: id})
@@ -176,7 +177,9 @@ def _silence(writing: Writing, generation: Generation, owners: Sequence[NodeId])
         numbers.setdefault(one.partition, []).append(one.number)
     for record in writing.put(EARLIER_DEATHS, owners, space=generation.space):
         numbers.setdefault(record["partition"], []).append(record["number"])
+        writing.partition(generation.space, record["partition"]).log -= 1
     for partition, own in numbers.items():
+        tail.remove(writing, generation.space, partition, own)
         if not segments_without(writing, generation.space, partition, own):
             writing.partition(generation.space, partition).epoch += 1
     return len(dead) if writing.live is not None and generation.space == writing.live.space else 0

@@ -21,12 +21,12 @@ CREATE (:IndexSegment {space: $space, partition: $partition, first: $first, last
 """
 DEATHS = """
 MATCH (d:Death) WHERE d.space = $space AND d.partition = $partition AND d.place > 0
-RETURN d.number AS number, d.number <= $sealed AS in_segment
+RETURN d.number AS number
 """
 CLEAR_DEATHS = """
 MATCH (d:Death) WHERE d.space = $space AND d.partition = $partition AND d.place > 0
-  AND (d.number > $sealed OR any(run IN $rows WHERE run[0] <= d.number <= run[1]))
-DELETE d
+  AND any(run IN $rows WHERE run[0] <= d.number <= run[1])
+DELETE d RETURN count(*) AS gone
 """
 HOLDING = """
 UNWIND $rows AS number
@@ -34,7 +34,8 @@ MATCH (s:IndexSegment) WHERE s.space = $space AND s.partition = $partition AND s
 RETURN s.first AS first, collect(number) AS numbers ORDER BY first
 """
 SEGMENT = """
-MATCH (s:IndexSegment {space: $space, partition: $partition, first: $first}) RETURN s.last AS last, s.data AS data
+MATCH (s:IndexSegment {space: $space, partition: $partition, first: $first})
+RETURN s.last AS last, s.size AS size, s.data AS data
 """
 DROP_SEGMENT = "MATCH (s:IndexSegment {space: $space, partition: $partition, first: $first}) DELETE s"
 GARBAGE = """
@@ -103,6 +104,7 @@ def segments_without(
         found = writing.tx.run(SEGMENT, where).single(strict=True)
         runs.append((first, found["last"]))
         writing.tx.run(DROP_SEGMENT, where).consume()
+        writing.partition(space, partition).segment_rows -= found["size"]
         left = without(found["data"], by_first[first], f"{first} of partition {partition}")
         if left is not None:
             _add_segment(writing, space, partition, *left)
@@ -118,20 +120,25 @@ def _in_use(writing: Writing) -> Iterator[Generation]:
 
 
 def _seal(writing: Writing) -> bool:
-    """The oldest rows of a tail that is long enough become a segment."""
+    """The oldest rows of a tail that is long enough become a segment, but for those that have died."""
     for generation in _in_use(writing):
         for partition, state in writing.partitions(generation.space).items():
-            if tail.size(writing, generation.space, partition) < SETTLED_ROWS:
+            if state.tail_rows < SETTLED_ROWS:
                 continue
-            mark, data = seal(tail.take(writing, generation.space, partition, SEGMENT_ROWS))
-            _add_segment(writing, generation.space, partition, mark, data)
-            state.sealed = mark.last
+            where: dict[str, Any] = {"space": generation.space, "partition": partition}
+            dead = {r["number"] for r in writing.tx.run(DEATHS, where)}
+            rows = tail.take(writing, generation.space, partition, SEGMENT_ROWS)
+            living = [row for row in rows if row.number not in dead]
+            if living:
+                _add_segment(writing, generation.space, partition, *seal(living))
+            state.sealed = rows[-1].number
             return True
     return False
 
 
 def _add_segment(writing: Writing, space: int, partition: int, mark: SegmentMark, data: bytes) -> None:
     first, last, size, checksum = mark
+    writing.partition(space, partition).segment_rows += size
     writing.tx.run(
         ADD_SEGMENT, space=space, partition=partition, first=first, last=last, size=size, checksum=checksum, data=data
     ).consume()
@@ -142,15 +149,14 @@ def _compact(writing: Writing) -> bool:
     for generation in _in_use(writing):
         for partition, state in writing.partitions(generation.space).items():
             where: dict[str, Any] = {"space": generation.space, "partition": partition}
-            found = list(writing.tx.run(DEATHS, **where, sealed=state.sealed))
-            if len(found) < _FEW_DEATHS:
+            dead = [r["number"] for r in writing.tx.run(DEATHS, **where) if r["number"] <= state.sealed]
+            if len(dead) < _FEW_DEATHS:
                 continue
-            dead = [record["number"] for record in found if record["in_segment"]]
             runs = segments_without(writing, generation.space, partition, dead, _REWRITTEN)
-            if not runs:  # what died lay in the tail, or between segments
+            if not runs:  # what died was dropped when it was sealed
                 state.epoch += 1
-            rows, sealed = [list(run) for run in runs], state.sealed if runs else -1
-            writing.tx.run(CLEAR_DEATHS, **where, sealed=sealed, rows=rows).consume()
+            cleared = [list(run) for run in runs] or [[0, state.sealed]]
+            state.log -= writing.tx.run(CLEAR_DEATHS, **where, rows=cleared).single(strict=True)["gone"]
             return True
     return False
 

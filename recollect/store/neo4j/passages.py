@@ -133,8 +133,8 @@ def _is_living(writing: Writing, owner: NodeId) -> bool:
 
 
 def kill(writing: Writing, generation: Generation, owners: Sequence[NodeId], *, log: bool = True) -> list[Dead]:
-    """The passages of these owners go, with words, vectors and quality vectors. The deaths are logged, unless the rows
-    are taken out of their segments as well.
+    """The passages of these owners go, with words, runs and quality vectors. Their rows stay in tail and segments, and
+    the deaths are logged, unless the caller takes the rows out as well.
     """
     space = generation.space
     found = writing.put(KILL, list(owners), space=space)
@@ -145,27 +145,17 @@ def kill(writing: Writing, generation: Generation, owners: Sequence[NodeId], *, 
     left = [{"key": name, "passages": count} for name, count in sorted(speakers.items())]
     writing.put(LEAVE_SPEAKERS, left, space=space)
     quality.remove(writing, space, [one.number for one in dead])
-    _leave_tails(writing, space, dead)
     if log:
         rows = []
         for one in dead:
             state = writing.partition(space, one.partition)
             state.deaths += 1
+            state.log += 1
             rows.append(
                 {"partition": one.partition, "place": state.deaths, "number": one.number, "owner_id": one.owner_id}
             )
         writing.put(ADD_DEATHS, rows, space=space)
     return dead
-
-
-def _leave_tails(writing: Writing, space: int, dead: Iterable[Dead]) -> None:
-    """What died and is in no segment is out of the tail at once."""
-    numbers: dict[int, list[int]] = {}
-    for one in dead:
-        if one.number > writing.partition(space, one.partition).sealed:
-            numbers.setdefault(one.partition, []).append(one.number)
-    for partition, own in numbers.items():
-        tail.remove(writing, space, partition, own)
 
 
 def add(writing: Writing, generation: Generation, passages: Sequence[Passage]) -> None:

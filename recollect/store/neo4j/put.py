@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, LiteralString, TypeVar
@@ -29,6 +30,19 @@ DELETE = "UNWIND $rows AS id MATCH (n:Node {namespace: $ns, id: id}) DETACH DELE
 RAISE = """
 UNWIND $rows AS r MATCH (n:Node {namespace: $ns, id: r.id})
 SET n.revision = coalesce(n.revision, 0) + 1, n.digest = r.digest
+"""
+# What a reader measures by whether it sees all of a conversation: how many messages it has, and which turn is the last.
+GROW = """
+UNWIND $rows AS r MATCH (n:Conversation&Node {namespace: $ns, id: r.id})
+SET n.messages = coalesce(n.messages, 0) + r.messages
+"""
+LAST_TURN = """
+UNWIND $rows AS id MATCH (n:Conversation&Node {namespace: $ns, id: id})
+CALL (n) {
+    MATCH (t:Turn) WHERE t.namespace = $ns AND t.conversation_id = n.id AND t.position >= 0
+    RETURN t.id AS last ORDER BY t.namespace DESC, t.conversation_id DESC, t.position DESC, t.id DESC LIMIT 1
+}
+SET n.turn_id = last
 """
 MARK_DELETED = """
 UNWIND $rows AS id MATCH (n:Node {namespace: $ns, id: id}) SET n.deleted = $deleted
@@ -77,6 +91,7 @@ class Putting:
         self.touched.update((node_id, None) for node_id in change.digests if self.writing.known(node_id) is not None)
         made = [node_id for kind in _CREATE for node_id in self._put(kind, kept)]
         self._link(kept, frozenset(made))
+        self._grow(kept, frozenset(made))
         relations.draw_waiting(self.writing, made)
         for mark in change.mark:
             self._mark(mark)
@@ -239,6 +254,11 @@ class Putting:
             [r.id for r in kept if isinstance(r, Message | ToolCall | Document) and r.id not in made], chunks
         )
         self.writing.put(relations.LINK_CHUNKS, [{"id": k.id, "parent_id": k.parent_id} for k in chunks.values()])
+
+    def _grow(self, kept: Sequence[Record], made: frozenset[NodeId]) -> None:
+        grown = Counter(r.conversation_id for r in kept if isinstance(r, Message) and r.id in made)
+        self.writing.put(GROW, [{"id": node_id, "messages": count} for node_id, count in grown.items()])
+        self.writing.put(LAST_TURN, list(dict.fromkeys(r.conversation_id for r in kept if isinstance(r, Turn))))
 
     def _parent_of(self, id: NodeId) -> NodeId | None:
         known = self.writing.known(id)

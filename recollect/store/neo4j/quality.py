@@ -23,8 +23,8 @@ PIECES = "MATCH (k:PieceCount {space: $space}) RETURN k.passages AS passages, k.
 PUT_PIECES = "MERGE (k:PieceCount {space: $space}) SET k.passages = $passages, k.counts = $counts"
 REMOVE = """
 UNWIND $rows AS number MATCH (q:Quality {space: $space, number: number})
-WITH q, q.pieces AS pieces DELETE q
-RETURN pieces
+WITH q, q.pieces AS pieces, q.partition AS partition DELETE q
+RETURN pieces, partition
 """
 
 _PIECES = 1 << 16
@@ -56,6 +56,7 @@ def place(writing: Writing, space: int, rows: Sequence[tuple[int, int]]) -> None
     for number, partition in rows:
         state = writing.partition(space, partition)
         state.quality += 1
+        state.vectors += 1
         placed.append({"number": number, "place": state.quality})
     writing.put(PLACE, placed, space=space)
 
@@ -77,4 +78,6 @@ def count_pieces(writing: Writing, space: int, pieces: Sequence[Any], sign: int)
 def remove(writing: Writing, space: int, numbers: Sequence[int]) -> None:
     """Removes the vectors of passages that die."""
     found = writing.put(REMOVE, numbers, space=space)
+    for record in found:
+        writing.partition(space, record["partition"]).vectors -= 1
     count_pieces(writing, space, [np.frombuffer(record["pieces"], np.uint16) for record in found], -1)

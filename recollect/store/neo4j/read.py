@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, LiteralString
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, LiteralString, TypeVar
 
 import neo4j
 
 from recollect.record import Chunk, Conversation, Document, Message, Namespace, Node, NodeId, Thread, ToolCall, Turn
-from recollect.store.neo4j.records import record, source_key
+from recollect.store.neo4j.records import Properties, record, source_key
 from recollect.store.results import End, R, Revision, Span
 
 GET_CONVERSATIONS = """
 UNWIND $ids AS id MATCH (n:Conversation&Node {namespace: $ns, id: id}) RETURN properties(n) AS node
 """
-GET_MESSAGES = "UNWIND $ids AS id MATCH (n:Message&Node {namespace: $ns, id: id}) RETURN properties(n) AS node"
+# The revisions of their conversations are read before them: what is planned on these messages is then told to be stale
+# where they were written meanwhile.
+GET_MESSAGES = """
+UNWIND $ids AS id MATCH (n:Message&Node {namespace: $ns, id: id})
+WITH collect(n) AS messages, collect(DISTINCT n.conversation_id) AS owners
+CALL (owners) {
+    UNWIND owners AS owner MATCH (c:Conversation&Node {namespace: $ns, id: owner})
+    RETURN collect([c.id, c.revision, c.digest, c.erased]) AS revisions
+}
+RETURN revisions, [n IN messages | properties(n)] AS nodes
+"""
 # A result that is a message of its own is filled in.
 GET_CALLS = """
 UNWIND $ids AS id MATCH (n:ToolCall&Node {namespace: $ns, id: id})
@@ -42,18 +53,15 @@ THREAD_TURNS = """
 MATCH (n:Turn) WHERE n.namespace = $ns AND n.conversation_id = $id AND n.position IS NOT NULL
 RETURN properties(n) AS node
 """
+CONVERSATION = """
+MATCH (c:Conversation&Node {namespace: $ns, id: $id}) WITH c, c.revision AS revision
+RETURN revision, properties(c) AS node
+"""
 END = """
-MATCH (c:Conversation&Node {namespace: $ns, id: $id})
+MATCH (c:Conversation&Node {namespace: $ns, id: $id}) WITH c, c.revision AS revision, properties(c) AS conversation
 OPTIONAL MATCH (leaf:Message&Node {namespace: $ns, id: c.leaf_id})
-OPTIONAL CALL (c) {
-    MATCH (m:Message) WHERE m.namespace = $ns AND m.conversation_id = c.id AND m.position >= 0
-    RETURN m.position AS last ORDER BY m.namespace DESC, m.conversation_id DESC, m.position DESC LIMIT 1
-}
-OPTIONAL CALL (c) {
-    MATCH (t:Turn) WHERE t.namespace = $ns AND t.conversation_id = c.id AND t.position >= 0
-    RETURN t ORDER BY t.namespace DESC, t.conversation_id DESC, t.position DESC, t.id DESC LIMIT 1
-}
-RETURN properties(c) AS conversation, properties(leaf) AS leaf, last, properties(t) AS turn,
+OPTIONAL MATCH (turn:Turn&Node {namespace: $ns, id: c.turn_id})
+RETURN revision, conversation, properties(leaf) AS leaf, properties(turn) AS turn,
     EXISTS { MATCH (n:Message) WHERE n.namespace = $ns AND n.conversation_id = $id AND n.named = true } AS named
 """
 # A message has one parent: the nearest come first, and no more are walked than are asked for.
@@ -104,13 +112,17 @@ RETURN properties(n) AS node
 
 _GET: Mapping[type[Any], LiteralString] = {
     Conversation: GET_CONVERSATIONS,
-    Message: GET_MESSAGES,
     ToolCall: GET_CALLS,
     Turn: GET_TURNS,
     Chunk: GET_CHUNKS,
     Document: GET_DOCUMENTS,
     Node: GET_DERIVED,
 }
+
+
+_ATTEMPTS, _PAUSE = 50, 0.005  # until a write is in sight
+
+T = TypeVar("T")
 
 
 def get(tx: neo4j.Transaction, ns: Namespace, kind: type[R], ids: Sequence[NodeId]) -> list[R]:
@@ -127,43 +139,89 @@ def get(tx: neo4j.Transaction, ns: Namespace, kind: type[R], ids: Sequence[NodeI
     return [by_id[node_id] for node_id in ids if node_id in by_id]
 
 
+def messages(
+    tx: neo4j.Transaction, ns: Namespace, ids: Sequence[NodeId]
+) -> tuple[list[Message], dict[NodeId, Revision]]:
+    """Those that are there, in any order, and the revisions of their conversations as they were before."""
+    found = tx.run(GET_MESSAGES, ns=ns, ids=list(dict.fromkeys(ids))).single()
+    if found is None:
+        return [], {}
+    of = {owner: Revision(number, digest, bool(erased)) for owner, number, digest, erased in found["revisions"]}
+    return [record(Message, node) for node in found["nodes"]], of
+
+
 def revisions(tx: neo4j.Transaction, ns: Namespace, ids: Sequence[NodeId]) -> dict[NodeId, Revision]:
     """Of those conversations, documents and derived nodes that are there."""
     found = tx.run(REVISIONS, ns=ns, ids=list(dict.fromkeys(ids)))
     return {r["id"]: Revision(r["revision"], r["digest"], bool(r["erased"])) for r in found}
 
 
-def thread(tx: neo4j.Transaction, ns: Namespace, id: NodeId) -> Thread | None:
-    """A conversation with everything in it."""
-    found = get(tx, ns, Conversation, [id])
-    if not found:
+def thread(tx: neo4j.Transaction, ns: Namespace, id: NodeId) -> tuple[Thread, Revision] | None:
+    """A conversation with everything in it, and its revision as it was before that was read."""
+
+    def look() -> tuple[tuple[neo4j.Record, list[Message]] | None, bool]:
+        found = tx.run(CONVERSATION, ns=ns, id=id).single()
+        if found is None:
+            return None, True
+        messages = [record(Message, r["node"]) for r in tx.run(THREAD_MESSAGES, ns=ns, id=id)]
+        return (found, messages), len(messages) >= found["node"].get("messages", 0)
+
+    seen = _in_sight(look)
+    if seen is None:
         return None
-    messages = [record(Message, r["node"]) for r in tx.run(THREAD_MESSAGES, ns=ns, id=id)]
+    found, messages = seen
     calls = [record(ToolCall, r["node"]) for r in tx.run(THREAD_CALLS, ns=ns, id=id)]
     turns = [record(Turn, r["node"]) for r in tx.run(THREAD_TURNS, ns=ns, id=id)]
     chunks = get(tx, ns, Chunk, [*(m.id for m in messages), *(call.id for call in calls)])
-    return Thread(
-        conversation=found[0],
+    whole = Thread(
+        conversation=record(Conversation, found["node"]),
         messages=tuple(messages),
         tool_calls=tuple(sorted(calls, key=lambda call: (call.position, call.id))),
         turns=tuple(sorted(turns, key=lambda turn: (turn.position, turn.id))),
         chunks=tuple(sorted(chunks, key=lambda chunk: (chunk.parent_id, chunk.part, chunk.index))),
     )
+    return whole, _revision(found["revision"], found["node"])
 
 
-def end(tx: neo4j.Transaction, ns: Namespace, id: NodeId) -> End | None:
-    """The growing end of a conversation: a few seeks, whatever its length."""
-    found = tx.run(END, ns=ns, id=id).single()
+def end(tx: neo4j.Transaction, ns: Namespace, id: NodeId) -> tuple[End, Revision] | None:
+    """The growing end of a conversation: a few seeks, whatever its length; and its revision as it was before."""
+
+    def look() -> tuple[neo4j.Record | None, bool]:
+        found = tx.run(END, ns=ns, id=id).single()
+        if found is None:
+            return None, True
+        node = found["conversation"]
+        has_leaf = found["leaf"] or not node.get("leaf_id") or not node.get("messages")
+        return found, bool(has_leaf and (found["turn"] or not node.get("turn_id")))
+
+    found = _in_sight(look)
     if found is None:
         return None
-    return End(
-        conversation=record(Conversation, found["conversation"]),
-        revision=found["conversation"]["revision"],
-        message_count=0 if found["last"] is None else found["last"] + 1,
-        leaf=record(Message, found["leaf"]) if found["leaf"] else None,
-        turn=record(Turn, found["turn"]) if found["turn"] else None,
+    node, leaf, turn = found["conversation"], found["leaf"], found["turn"]
+    whole = End(
+        conversation=record(Conversation, node),
+        revision=found["revision"],
+        message_count=node.get("messages", 0),
+        leaf=record(Message, leaf) if leaf else None,
+        turn=record(Turn, turn) if turn else None,
         named=found["named"],
     )
+    return whole, _revision(found["revision"], node)
+
+
+def _in_sight(look: Callable[[], tuple[T, bool]]) -> T:
+    """Looks again for a while where not all of a write is in sight yet: what indexes lead to comes last."""
+    found, whole = look()
+    for _ in range(_ATTEMPTS):
+        if whole:
+            break
+        time.sleep(_PAUSE)
+        found, whole = look()
+    return found
+
+
+def _revision(number: int, node: Properties) -> Revision:
+    return Revision(number, node.get("digest"), bool(node.get("erased")))
 
 
 def above(tx: neo4j.Transaction, ns: Namespace, id: NodeId, most: int) -> list[Message]:

@@ -1,17 +1,22 @@
 """The rows of one partition for the shared index.
 
-Statements of a transaction see what others commit meanwhile. Rows and deaths that are newer than the state that was
-asked for are cut off by the index, which also asks for the state once more when it has read, in case rows were moved.
+Statements of a transaction see what others commit meanwhile, and a commit does not come into sight all at once: the
+properties of a node first, what is found by an index some milliseconds later. So the state of a partition counts what
+there is of everything, and is believed only when as much is seen. What is newer than the state is cut off by the index,
+which asks for the state once more when it has read, in case rows were moved.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import neo4j
 import numpy as np
 
+from recollect.errors import StoreBusy
 from recollect.record import Namespace, NodeId
 from recollect.store.base import IndexDamaged
 from recollect.store.index.source import IndexState, SegmentMark, TailRow
@@ -24,7 +29,23 @@ from recollect.store.passages import Int
 
 STATE = """
 MATCH (x:Partition {space: $space, partition: $partition})
-RETURN x.epoch AS epoch, x.last AS last, x.sealed AS sealed, x.deaths AS deaths, x.quality AS quality
+RETURN x.epoch AS epoch, x.last AS last, x.sealed AS sealed, x.deaths AS deaths, x.quality AS quality,
+    [x.segment_rows, x.tail_rows, x.log] AS rows, x.vectors AS vectors
+"""
+SEEN_ROWS = """
+CALL () {
+    MATCH (s:IndexSegment) WHERE s.space = $space AND s.partition = $partition AND s.first > 0
+    RETURN coalesce(sum(s.size), 0) AS segment_rows
+}
+CALL () {
+    MATCH (t:Tail) WHERE t.space = $space AND t.partition = $partition AND t.last > 0
+    RETURN coalesce(sum(t.size), 0) AS tail_rows
+}
+RETURN [segment_rows, tail_rows,
+    COUNT { MATCH (d:Death) WHERE d.space = $space AND d.partition = $partition AND d.place > 0 }] AS rows
+"""
+SEEN_VECTORS = """
+MATCH (q:Quality) WHERE q.space = $space AND q.partition = $partition AND q.place > 0 RETURN count(*) AS vectors
 """
 SEGMENTS = """
 MATCH (s:IndexSegment) WHERE s.space = $space AND s.partition = $partition AND s.first > 0
@@ -63,6 +84,12 @@ def quoted(words: Sequence[str]) -> str:
     return '"' + " ".join(word.replace("\\", "\\\\").replace('"', '\\"') for word in words) + '"'
 
 
+#: The last states of partitions, by space and number, of which everything was seen.
+Seen = dict[tuple[int, int], IndexState]
+
+_PATIENCE, _PAUSE = 5.0, 0.005  # seconds
+
+
 @dataclass(frozen=True, slots=True)
 class PartitionSource:
     """Implements `recollect.store.index.source.Source`."""
@@ -72,15 +99,40 @@ class PartitionSource:
     generation: int
     space: int
     partition: int
+    seen: Seen
 
     def state(self) -> IndexState:
-        """Where it stands."""
-        found = self.tx.run(STATE, space=self.space, partition=self.partition).single()
-        if found is None:
-            return IndexState(self.generation, 0, 0, 0, 0, 0)
-        return IndexState(
-            self.generation, found["epoch"], found["last"], found["sealed"], found["deaths"], found["quality"]
-        )
+        """Where it stands, as soon as all of that is in sight. Raises IndexDamaged where it never is, StoreBusy."""
+        where = {"space": self.space, "partition": self.partition}
+        limit, first = time.monotonic() + _PATIENCE, None
+        while True:
+            found = self.tx.run(STATE, where).single()
+            if found is None:
+                return IndexState(self.generation, 0, 0, 0, 0, 0)
+            state = IndexState(
+                self.generation, found["epoch"], found["last"], found["sealed"], found["deaths"], found["quality"]
+            )
+            if self._sees(state, found, where):
+                self.seen[self.space, self.partition] = state
+                return state
+            if time.monotonic() > limit:
+                if state == first:
+                    raise IndexDamaged("Rows of the search index are missing.", hint="Build it anew: recollect reindex")
+                raise StoreBusy("The search index changes faster than it can be read.", hint="Try again.")
+            first = first or state
+            time.sleep(_PAUSE)
+
+    def _sees(self, state: IndexState, found: neo4j.Record, where: dict[str, Any]) -> bool:
+        """Whether all that makes up a state is seen; of what was seen before only what has changed is looked at."""
+        known = self.seen.get((self.space, self.partition))
+        if known == state:
+            return True
+        if self.tx.run(SEEN_ROWS, where).single(strict=True)["rows"] != found["rows"]:
+            return False
+        if known is not None and all(getattr(known, name) == found[name] for name in ("quality", "deaths", "epoch")):
+            return True
+        vectors: int = self.tx.run(SEEN_VECTORS, where).single(strict=True)["vectors"]
+        return vectors == int(found["vectors"])
 
     def segments(self) -> list[SegmentMark]:
         """All segments, ascending."""

@@ -21,10 +21,6 @@ MATCH (t:Tail) WHERE t.space = $space AND t.partition = $partition AND t.last > 
 RETURN t.last AS last, t.columns AS columns, t.vectors AS vectors, t.terms AS terms
 ORDER BY t.space, t.partition, t.last
 """
-SIZE = """
-MATCH (t:Tail) WHERE t.space = $space AND t.partition = $partition AND t.last > 0
-RETURN coalesce(sum(t.size), 0) AS size
-"""
 HOLDING = """
 UNWIND $rows AS number
 MATCH (t:Tail) WHERE t.space = $space AND t.partition = $partition AND t.last >= number AND t.first <= number
@@ -35,6 +31,7 @@ DROP = "UNWIND $rows AS last MATCH (t:Tail {space: $space, partition: $partition
 
 def add(writing: Writing, space: int, partition: int, rows: Sequence[TailRow]) -> None:
     """Adds rows, ascending by number."""
+    writing.partition(space, partition).tail_rows += len(rows)
     for own in pieces(rows):
         writing.tx.run(
             ADD,
@@ -63,11 +60,6 @@ def rows_of(node: Any, after: int = 0) -> list[TailRow]:
     ]
 
 
-def size(writing: Writing, space: int, partition: int) -> int:
-    """How many rows the tail has."""
-    return int(writing.tx.run(SIZE, space=space, partition=partition).single(strict=True)["size"])
-
-
 def take(writing: Writing, space: int, partition: int, count: int) -> list[TailRow]:
     """Takes the oldest rows out of the tail, so many at most."""
     taken: list[TailRow] = []
@@ -77,7 +69,7 @@ def take(writing: Writing, space: int, partition: int, count: int) -> list[TailR
         emptied.append(node["last"])
         if len(taken) >= count:
             break
-    writing.put(DROP, emptied, space=space, partition=partition)
+    _drop(writing, space, partition, emptied, len(taken))
     add(writing, space, partition, taken[count:])
     return taken[:count]
 
@@ -85,13 +77,19 @@ def take(writing: Writing, space: int, partition: int, count: int) -> list[TailR
 def remove(writing: Writing, space: int, partition: int, numbers: Iterable[int]) -> None:
     """Takes these rows out of the tail; others are left alone."""
     gone = frozenset(numbers)
-    found = {node["last"]: node for node in writing.put(HOLDING, sorted(gone), space=space, partition=partition)}
-    writing.put(DROP, sorted(found), space=space, partition=partition)
-    for node in found.values():
-        add(writing, space, partition, [row for row in rows_of(node) if row.number not in gone])
+    found = writing.put(HOLDING, sorted(gone), space=space, partition=partition)
+    rows_by_last = {node["last"]: rows_of(node) for node in found}
+    _drop(writing, space, partition, sorted(rows_by_last), sum(map(len, rows_by_last.values())))
+    for own in rows_by_last.values():
+        add(writing, space, partition, [row for row in own if row.number not in gone])
 
 
 def rows(nodes: Iterable[Any], after: int) -> Iterator[TailRow]:
     """The rows of nodes with higher numbers than this, ascending. Raises ValueError for what cannot be read."""
     for node in nodes:
         yield from rows_of(node, after)
+
+
+def _drop(writing: Writing, space: int, partition: int, lasts: Sequence[int], count: int) -> None:
+    writing.partition(space, partition).tail_rows -= count
+    writing.put(DROP, lasts, space=space, partition=partition)

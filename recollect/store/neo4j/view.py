@@ -22,7 +22,7 @@ from recollect.store.index.snapshot import Snapshot
 from recollect.store.index.vocabulary import IndexVocabulary, spelled
 from recollect.store.neo4j import counts, edges, find, read, texts
 from recollect.store.neo4j.generations import TODO, TODO_SHOWN
-from recollect.store.neo4j.source import PartitionSource
+from recollect.store.neo4j.source import PartitionSource, Seen
 from recollect.store.neo4j.tasks import task_of
 from recollect.store.neo4j.writing import Generation
 from recollect.store.passages import CandidateQuery, Features, Partition, PassageText
@@ -69,9 +69,10 @@ class Neo4jView:
         state: neo4j.Record,
         namespace: Namespace,
         index: IndexCache,
+        seen: Seen,
         clock: Callable[[], datetime],
     ) -> None:
-        self._tx, self._ns, self._index, self._clock = tx, namespace, index, clock
+        self._tx, self._ns, self._index, self._seen, self._clock = tx, namespace, index, seen, clock
         self._number = _NOWHERE if state["number"] is None else int(state["number"])
         self._live, self._building = Generation.of(state["live"]), Generation.of(state["building"])
         self._space = self._live.space if self._live else _NOWHERE
@@ -84,7 +85,7 @@ class Neo4jView:
         if kind is Chunk:
             return read.get(self._tx, self._ns, kind, ids)
         missing = [node_id for node_id in dict.fromkeys(ids) if (kind, node_id) not in self._kept]
-        found: dict[NodeId, R] = {record.id: record for record in read.get(self._tx, self._ns, kind, missing)}
+        found: dict[NodeId, Any] = {record.id: record for record in self._read(kind, missing)}
         fresh = {node_id: found.get(node_id) for node_id in missing}
         records = {node_id: fresh[node_id] if node_id in fresh else self._kept[kind, node_id] for node_id in ids}
         for node_id, record in fresh.items():
@@ -109,11 +110,20 @@ class Neo4jView:
 
     def thread(self, id: NodeId) -> Thread | None:
         """A conversation with everything in it."""
-        return read.thread(self._tx, self._ns, id)
+        found = read.thread(self._tx, self._ns, id)
+        if found is None:
+            return None
+        self._keep_first((Revision, id), found[1])
+        return found[0]
 
     def end(self, id: NodeId) -> End | None:
         """The growing end of a conversation."""
-        return self._once((End, id), lambda: read.end(self._tx, self._ns, id))
+        if (End, id) not in self._kept:
+            found = read.end(self._tx, self._ns, id)
+            self._keep((End, id), found[0] if found else None)
+            self._keep_first((Revision, id), found[1] if found else None)
+        end: End | None = self._kept[End, id]
+        return end
 
     def above(self, id: NodeId, most: int) -> list[Message]:
         """What stands above a message, its parent first."""
@@ -198,7 +208,7 @@ class Neo4jView:
     # --- inside ----------------------------------------------------------------------------------------------------
     def _source(self, partition: int) -> PartitionSource:
         generation = self._live.number if self._live else 0
-        return PartitionSource(self._tx, self._ns, generation, self._space, int(partition))
+        return PartitionSource(self._tx, self._ns, generation, self._space, int(partition), self._seen)
 
     def _snapshot(self, partition: int) -> Snapshot:
         """Of a partition, kept for the life of the view, so that it stays still."""
@@ -211,11 +221,26 @@ class Neo4jView:
         numbers = self._snapshot(Partition.SAID).numbers(term, 1)
         return spelled(term, (text.text for text in self.passages(numbers)))
 
+    def _read(self, kind: type[Any], ids: Sequence[NodeId]) -> list[Any]:
+        """Records by id; with messages the revisions of their conversations, so that plans are compared with these."""
+        if not ids:
+            return []
+        if kind is not Message:
+            return read.get(self._tx, self._ns, kind, ids)
+        messages, revisions = read.messages(self._tx, self._ns, ids)
+        for owner, revision in revisions.items():
+            self._keep_first((Revision, owner), revision)
+        return messages
+
     def _once(self, key: Hashable, read_it: Callable[[], T]) -> T:
         if key not in self._kept:
             self._keep(key, read_it())
         kept: T = self._kept[key]
         return kept
+
+    def _keep_first(self, key: Hashable, value: object) -> None:
+        if key not in self._kept:
+            self._keep(key, value)
 
     def _keep(self, key: Hashable, value: object) -> None:
         self._kept[key] = value

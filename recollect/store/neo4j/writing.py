@@ -40,7 +40,7 @@ RETURN n.id AS id, labels(n) AS labels, n.number AS number, n.conversation_id AS
 PARTITIONS = """
 MATCH (x:Partition) WHERE x.space = $space AND x.partition IS NOT NULL
 RETURN x.partition AS partition, x.last AS last, x.sealed AS sealed, x.epoch AS epoch, x.deaths AS deaths,
-    x.quality AS quality
+    x.quality AS quality, x.segment_rows AS segment_rows, x.tail_rows AS tail_rows, x.log AS log, x.vectors AS vectors
 """
 PUT_PARTITIONS = """
 UNWIND $rows AS r MERGE (x:Partition {space: r.space, partition: r.partition}) SET x += r.state
@@ -69,13 +69,19 @@ class Generation:
 
 @dataclass(slots=True)
 class PartitionState:
-    """Where a partition stands (see `recollect.store.index.source.IndexState`)."""
+    """Where a partition stands (see `recollect.store.index.source.IndexState`), and how much of everything there is, by
+    which a reader tells whether it sees all of a write yet (see `recollect.store.neo4j.source`).
+    """
 
     last: int = 0
     sealed: int = 0
     epoch: int = 0
     deaths: int = 0
     quality: int = 0
+    segment_rows: int = 0
+    tail_rows: int = 0
+    log: int = 0  # deaths that are still in the log
+    vectors: int = 0  # quality vectors
 
 
 @dataclass(frozen=True, slots=True)

@@ -147,6 +147,8 @@ class Database:
             if said is None:
                 raise
             raise said from problem
+        except UnicodeDecodeError as problem:  # flipped bytes in a text
+            raise problems.damaged(self.path) from problem
 
     def close(self) -> None:
         """Closes all connections. What is being written ends first; what others read fails with StoreError."""

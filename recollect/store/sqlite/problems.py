@@ -16,10 +16,7 @@ def told(problem: apsw.Error, path: Path, wait: float) -> StoreError | None:
     if isinstance(problem, apsw.NotADBError):
         return no_store(path)
     if isinstance(problem, apsw.CorruptError):
-        return StoreError(
-            f"{path} is damaged.",
-            hint="recollect check says what is wrong; recollect restore puts a backup in its place.",
-        )
+        return damaged(path)
     if isinstance(problem, apsw.FullError):
         return StoreError(
             f"The disk is full: {path} could not be written.",
@@ -34,6 +31,14 @@ def told(problem: apsw.Error, path: Path, wait: float) -> StoreError | None:
             f"{path} could not be read or written: {problem}.", hint="Check the disk. What was stored is safe."
         )
     return None
+
+
+def damaged(path: Path) -> StoreError:
+    """The file holds what SQLite, or Python, cannot read."""
+    return StoreError(
+        f"{path} is damaged.",
+        hint="recollect check says what is wrong; recollect restore puts a backup in its place.",
+    )
 
 
 def busy(path: Path, wait: float) -> StoreBusy:
