@@ -16,6 +16,7 @@ import recollect
 from recollect.memory import Memory
 from tests.coherent import assert_tree, found, passages_that_belong, threads_of
 from tests.exports import archive, chat, dump_of, export, messages_of, node, opened, tree
+from tests.interrupting import opened as without_model
 from tests.processes import finished, started
 from tests.working import KINDS
 
@@ -173,7 +174,7 @@ def kill_writers(ledger: Ledger, store: Path, folder: Path, kinds: Iterable[str]
 
 def assert_kept(ledger: Ledger, store: Path, folder: Path) -> None:
     """Everything that was acknowledged holds, from the record to the bytes of the files."""
-    with opened(store) as memory:
+    with without_model(store) as memory:
         assert memory.check() == []
         states = state_of(memory, ledger.states)
         for own, allowed in ledger.states.items():

@@ -7,6 +7,7 @@ import logging
 import time
 from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import apsw
@@ -39,6 +40,8 @@ _LOG_TRUNCATED = 64 << 20  # bytes of the log from which it is given back to the
 _LOG_WORTH_IT = 1 << 20
 _READERS = 2.0  # seconds that cleaning waits for them
 
+_Work = Callable[[apsw.Connection], None]
+
 _log = logging.getLogger("recollect.store")
 
 
@@ -47,7 +50,8 @@ def maintain(database: Database, namespace: Namespace, budget: timedelta, index:
     until = time.monotonic() + budget.total_seconds()
     damaged: set[tuple[int, int]] = set()
     while work := _next(database, namespace, damaged):
-        work()
+        with database.writing() as connection:
+            work(connection)
         if time.monotonic() >= until:
             return True
     while _prepare(database, namespace, index):
@@ -83,29 +87,48 @@ def clean(database: Database) -> bool:
     return True
 
 
-def _next(database: Database, namespace: Namespace, damaged: set[tuple[int, int]]) -> Callable[[], None] | None:
-    """What is to be done next. What cannot be read is left alone: `check` tells, and a new generation mends it."""
+def _next(database: Database, namespace: Namespace, damaged: set[tuple[int, int]]) -> _Work | None:
+    """What is to be written next. What it takes to make it is done here, where nobody has to wait for it."""
     with database.reading() as connection:
         ns = namespace_number(connection, namespace)
         if ns is None:
             return None
-        tail = next((t for t in segments.long_tails(connection, ns) if t[:2] not in damaged), None)
-        if tail is not None:
-            return lambda: _seal(database, tail, damaged)
-        compaction = segments.compaction(connection, ns)
-        if compaction is not None and compaction[:2] not in damaged:
+        return _sealing(connection, ns, damaged) or _compacting(connection, ns, damaged) or _sweeping(connection, ns)
+
+
+def _sealing(connection: apsw.Connection, ns: int, damaged: set[tuple[int, int]]) -> _Work | None:
+    """What cannot be read is left alone: `check` tells, and a new generation mends it."""
+    for tail in segments.long_tails(connection, ns):
+        if tail[:2] not in damaged:
             try:
-                rewritten = segments.rewrite_next(connection, compaction)
+                mark, data = segments.sealed(connection, tail)
             except IndexDamaged:
-                damaged.add(compaction[:2])
+                damaged.add(tail[:2])
             else:
-                return lambda: _compact(database, compaction, rewritten)
-        gen, data = garbage(connection, ns), left_over(connection)
-    if gen is not None:
-        return lambda: _write(database, lambda connection: sweep(connection, gen))
-    if data is not None:
-        return lambda: _write(database, lambda connection: sweep_data(connection, data))
+                return partial(segments.use_sealed, tail=tail, mark=mark, data=data)
     return None
+
+
+def _compacting(connection: apsw.Connection, ns: int, damaged: set[tuple[int, int]]) -> _Work | None:
+    work = segments.compaction(connection, ns)
+    if work is None or work[:2] in damaged:
+        return None
+    try:
+        rewritten = segments.rewrite_next(connection, work)
+    except IndexDamaged:
+        damaged.add(work[:2])
+        return None
+    if rewritten is None:
+        return partial(segments.use_prepared, work=work)
+    return partial(segments.prepare, work=work, rewritten=rewritten)
+
+
+def _sweeping(connection: apsw.Connection, ns: int) -> _Work | None:
+    gen = garbage(connection, ns)
+    if gen is not None:
+        return partial(sweep, gen=gen)
+    num = left_over(connection)
+    return None if num is None else partial(sweep_data, num=num)
 
 
 def _prepare(database: Database, namespace: Namespace, index: IndexCache) -> bool:
@@ -121,25 +144,6 @@ def _prepare(database: Database, namespace: Namespace, index: IndexCache) -> boo
                 if index.prepare(ns, partition, PartitionSource(connection, ns, live, partition)):
                     return True
     return False
-
-
-def _seal(database: Database, tail: segments.Tail, damaged: set[tuple[int, int]]) -> None:
-    try:
-        _write(database, lambda connection: segments.seal_tail(connection, tail))
-    except IndexDamaged:
-        damaged.add(tail[:2])
-
-
-def _compact(database: Database, work: segments.Compaction, rewritten: segments.Rewritten | None) -> None:
-    if rewritten is None:
-        _write(database, lambda connection: segments.use_prepared(connection, work))
-    else:
-        _write(database, lambda connection: segments.prepare(connection, work, rewritten))
-
-
-def _write(database: Database, work: Callable[[apsw.Connection], None]) -> None:
-    with database.writing() as connection:
-        work(connection)
 
 
 def _merge_words(database: Database) -> None:

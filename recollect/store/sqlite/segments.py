@@ -23,6 +23,7 @@ FROM generation g CROSS JOIN index_state s ON s.gen = g.num
 WHERE g.ns = ?1 AND g.state != 'garbage' AND rows >= ?2 ORDER BY rows DESC, s.gen DESC, s.partition
 """
 TAIL = "SELECT num, columns, vector, terms FROM tail WHERE gen = ? AND partition = ? ORDER BY num LIMIT ?"
+STILL_THERE = "SELECT count(*) FROM tail WHERE gen = ? AND partition = ? AND num <= ?"
 CLEAR_TAIL = "DELETE FROM tail WHERE gen = ? AND partition = ? AND num <= ?"
 SEALED = "UPDATE index_state SET sealed = ? WHERE gen = ? AND partition = ?"
 ADD = """
@@ -104,15 +105,18 @@ def long_tails(connection: apsw.Connection, ns: int) -> list[Tail]:
     return [Tail(*row) for row in connection.execute(READY, (ns, SETTLED_ROWS, SEGMENT_ROWS))]
 
 
-def seal_tail(connection: apsw.Connection, tail: Tail) -> None:
-    """Makes a segment of the oldest rows of a tail. Raises IndexDamaged."""
-    found = connection.execute(TAIL, (tail.gen, tail.partition, SEGMENT_ROWS)).fetchall()
-    if len(found) < SETTLED_ROWS:
-        return
-    mark, data = seal([tail_row(row, tail.size) for row in found])
-    _add(connection, tail.gen, tail.partition, mark, data, state=1)
-    connection.execute(CLEAR_TAIL, (tail.gen, tail.partition, mark.last))
-    connection.execute(SEALED, (mark.last, tail.gen, tail.partition))
+def sealed(connection: apsw.Connection, tail: Tail) -> tuple[SegmentMark, bytes]:
+    """A segment of the oldest rows of a tail. Only reads. Raises IndexDamaged."""
+    found = connection.execute(TAIL, (tail.gen, tail.partition, SEGMENT_ROWS))
+    return seal([tail_row(row, tail.size) for row in found])
+
+
+def use_sealed(connection: apsw.Connection, tail: Tail, mark: SegmentMark, data: bytes) -> None:
+    """Puts a segment in the place of the rows that it was made of; not where some of them have died meanwhile."""
+    if connection.execute(STILL_THERE, (tail.gen, tail.partition, mark.last)).get == mark.count:
+        _add(connection, tail.gen, tail.partition, mark, data, state=1)
+        connection.execute(CLEAR_TAIL, (tail.gen, tail.partition, mark.last))
+        connection.execute(SEALED, (mark.last, tail.gen, tail.partition))
 
 
 def compaction(connection: apsw.Connection, ns: int) -> Compaction | None:
