@@ -23,12 +23,14 @@ from recollect.store.results import Erased
 
 MESSAGES = """
 UNWIND $rows AS id MATCH (c:Conversation&Node {namespace: $ns, id: id}) WHERE NOT c.erased
+WITH c.id AS id
 MATCH (m:Message) WHERE m.namespace = $ns AND m.conversation_id = id AND m.position >= 0 AND NOT m.erased
 RETURN m.id AS id LIMIT $limit
 """
 # What is derived from a conversation goes with it.
 DERIVED_OF = """
 UNWIND $rows AS id MATCH (c:Conversation&Node {namespace: $ns, id: id}) WHERE NOT c.erased
+WITH c.id AS id
 MATCH (d:Derived) WHERE d.namespace = $ns AND d.conversation_id = id AND NOT d.erased
 RETURN d.id AS id
 """

@@ -33,16 +33,11 @@ RETURN x.epoch AS epoch, x.last AS last, x.sealed AS sealed, x.deaths AS deaths,
     [x.segment_rows, x.tail_rows, x.log] AS rows, x.vectors AS vectors
 """
 SEEN_ROWS = """
-CALL () {
-    MATCH (s:IndexSegment) WHERE s.space = $space AND s.partition = $partition AND s.first > 0
-    RETURN coalesce(sum(s.size), 0) AS segment_rows
-}
-CALL () {
-    MATCH (t:Tail) WHERE t.space = $space AND t.partition = $partition AND t.last > 0
-    RETURN coalesce(sum(t.size), 0) AS tail_rows
-}
-RETURN [segment_rows, tail_rows,
-    COUNT { MATCH (d:Death) WHERE d.space = $space AND d.partition = $partition AND d.place > 0 }] AS rows
+RETURN COLLECT { MATCH (s:IndexSegment) WHERE s.space = $space AND s.partition = $partition AND s.first > 0
+        RETURN coalesce(sum(s.size), 0) }
+    + COLLECT { MATCH (t:Tail) WHERE t.space = $space AND t.partition = $partition AND t.last > 0
+        RETURN coalesce(sum(t.size), 0) }
+    + [COUNT { MATCH (d:Death) WHERE d.space = $space AND d.partition = $partition AND d.place > 0 }] AS rows
 """
 SEEN_VECTORS = """
 MATCH (q:Quality) WHERE q.space = $space AND q.partition = $partition AND q.place > 0 RETURN count(*) AS vectors
