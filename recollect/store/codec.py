@@ -16,6 +16,7 @@ from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import orjson
 
+from recollect.errors import StoreError
 from recollect.record import (
     NOTHING,
     Document,
@@ -62,7 +63,20 @@ def encode(record: Any) -> tuple[Plain, ...]:
 
 
 def decode(kind: type[T], values: Sequence[Any]) -> T:
-    """The inverse. `values` may hold more than the fields; what follows them is left alone."""
+    """The inverse. `values` may hold more than the fields; what follows them is left alone.
+
+    Raises StoreError for values that are no record of this kind: bytes that have flipped.
+    """
+    try:
+        return _decode(kind, values)
+    except (ValueError, TypeError, KeyError, OverflowError) as problem:
+        raise StoreError(
+            f"A stored {kind.__name__.lower()} is damaged: {type(problem).__name__}.",
+            hint="recollect check says what is wrong; recollect restore puts a backup in its place.",
+        ) from problem
+
+
+def _decode(kind: type[T], values: Sequence[Any]) -> T:
     found = [value if code is None else code(value) for (_, _, code), value in zip(_fields(kind), values, strict=False)]
     if kind in _EDITED:
         known = names(kind)

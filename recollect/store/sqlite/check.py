@@ -93,7 +93,15 @@ INDEX = {
         UNION ALL SELECT 'passage ' || t.num FROM generation g JOIN tail t ON t.gen = g.num
             WHERE g.ns = ?1 AND g.state != 'garbage' AND NOT EXISTS (SELECT 1 FROM passage p WHERE p.num = t.num)
         UNION ALL SELECT 'segment ' || s.first FROM generation g JOIN segment s ON s.gen = g.num
-            WHERE g.ns = ?1 AND s.state = 1 AND NOT EXISTS (SELECT 1 FROM segment_data d WHERE d.num = s.num)""",
+            WHERE g.ns = ?1 AND s.state = 1 AND NOT EXISTS (SELECT 1 FROM segment_data d WHERE d.num = s.num)
+        UNION ALL SELECT 'passage ' || p.num FROM generation g JOIN index_state s ON s.gen = g.num
+            JOIN passage p ON p.gen = g.num AND p.partition = s.partition AND p.num <= s.sealed
+            WHERE g.ns = ?1 AND g.state != 'garbage' AND p.num > coalesce((SELECT x.last FROM segment x
+                WHERE x.gen = g.num AND x.partition = s.partition AND x.state = 1 AND x.first <= p.num
+                ORDER BY x.first DESC LIMIT 1), 0)
+        UNION ALL SELECT 'partition ' || s.partition FROM generation g JOIN index_state s ON s.gen = g.num
+            WHERE g.ns = ?1 AND g.state != 'garbage' AND s.last < (
+                SELECT max(p.num) FROM passage p WHERE p.gen = g.num AND p.partition = s.partition)""",
     "every passage has its words": """
         SELECT 'passage ' || p.num FROM generation g JOIN passage p ON p.gen = g.num
         WHERE g.ns = ?1 AND g.state != 'garbage' AND NOT EXISTS (SELECT 1 FROM words w WHERE w.rowid = p.num)""",
