@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 from random import Random
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
@@ -129,7 +130,7 @@ class MadeUp:
         return rows, tokens
 
     def _tokens(self, text: str, most: int) -> TokenVectors:
-        ids = np.array([hash(word) % 30_000 for word in text.lower().split()[:most]] or [0], np.uint16)
+        ids = np.array([crc32(word.encode()) % 30_000 for word in text.lower().split()[:most]] or [0], np.uint16)
         return TokenVectors(ids, np.rint(_DIRECTIONS[ids.astype(np.int64) % len(_DIRECTIONS)] * 127).astype(np.int8))
 
 

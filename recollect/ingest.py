@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TypeVar
 
-from recollect.branching import Placed, place
+from recollect.branching import place
 from recollect.embedding import Embedder
 from recollect.errors import InvalidInput, NotFound, StoreBusy
 from recollect.importers.assemble import chunks_of, clean_part, message_chunks
@@ -369,6 +369,3 @@ def _repeated(known: Message, message: Message) -> Message:
             f"There is another message {message.id} already.", hint="Leave the id out, or take a new one."
         )
     return known
-
-
-__all__ = ["Ingest", "Placed", "Written"]
