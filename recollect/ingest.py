@@ -6,6 +6,8 @@ meanwhile is planned again.
 
 from __future__ import annotations
 
+import random
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -41,7 +43,8 @@ from recollect.store import Change, IndexChange, Mark, Space, Stale, View
 from recollect.store.passages import EmbedderId, Passage
 from recollect.text.clean import clean_metadata, clean_title
 
-_ATTEMPTS = 20
+_PATIENCE = 30.0  # seconds of planning anew before a writer gives up
+_LONGEST_PAUSE = 0.004  # seconds: about as long as planning and writing a message takes
 
 T = TypeVar("T")
 
@@ -323,12 +326,19 @@ class Ingest:
         return IndexChange(embedder=self.embedder_id if any(passages.values()) else None, passages=passages)
 
     def _insisting(self, work: Callable[[], T], what: str) -> T:
-        """Does it again where somebody else has written meanwhile."""
-        for _ in range(_ATTEMPTS):
+        """Does it again where somebody else has written meanwhile.
+
+        The pauses are random: two writers that plan equally long would else stay in step, and the one that is behind
+        would always be late.
+        """
+        limit = time.monotonic() + _PATIENCE
+        while True:
             try:
                 return work()
             except Stale:
-                continue
+                if time.monotonic() > limit:
+                    break
+            time.sleep(random.uniform(0, _LONGEST_PAUSE))
         raise StoreBusy(f"{what} being written by others all the time.", hint="Try again.")
 
 
