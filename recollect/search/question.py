@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date
 
 from recollect.search import wants
 from recollect.search.dates import DateSpan, date_closeness, named_dates
 from recollect.search.names import named, without_names
 from recollect.search.phrasing import META_TERMS, without_meta
-from recollect.search.relative import parse_moment, relative_dates
-from recollect.text.language import is_english, is_sentence
+from recollect.search.relative import parse_moment, relative_dates, with_year
+from recollect.text.language import is_english, is_foreign_script, is_sentence
 from recollect.text.terms import terms
 
 __all__ = [
@@ -29,13 +30,15 @@ __all__ = [
 class Question:
     """A question and what it wants. The wants are rules of English: all False for a question in another language.
 
-    `clean` is the question without what it says about the asking, `terms` its index terms, each once.
+    `clean` is the question without what it says about the asking, `terms` its index terms, each once. Vectors of the
+    packaged models mean nothing where `is_foreign_script`.
     """
 
     text: str
     clean: str
     terms: tuple[str, ...]
     is_english: bool
+    is_foreign_script: bool = False
     is_sentence: bool = False
     is_personal: bool = False
     asks_when: bool = False
@@ -48,8 +51,12 @@ class Question:
     dates: tuple[DateSpan, ...] = ()
 
 
-def read_question(text: str, *, years: Sequence[int] = ()) -> Question:
-    """Reads a question. A date without a year stands for that date in each of `years`, those of the history."""
+def read_question(text: str, *, years: Sequence[int] = (), today: date | None = None) -> Question:
+    """Reads a question, as asked on a day (today, unless told).
+
+    A date without a year stands for that date in each of `years`, those of the history.
+    """
+    today = today or date.today()
     english = is_english(text)
     clean = without_meta(text) if english else text
     return Question(
@@ -57,6 +64,7 @@ def read_question(text: str, *, years: Sequence[int] = ()) -> Question:
         clean=clean,
         terms=_sought_terms(clean),
         is_english=english,
+        is_foreign_script=is_foreign_script(clean),
         is_sentence=is_sentence(text),
         is_personal=english and wants.speaks_of_asker(text),
         asks_when=english and wants.asks_when(text),
@@ -66,8 +74,13 @@ def read_question(text: str, *, years: Sequence[int] = ()) -> Question:
         wants_summary=english and wants.wants_summary(text),
         is_how_to=english and wants.is_how_to(text),
         asks_ever=english and wants.asks_ever(text),
-        dates=named_dates(text, years),
+        dates=_dates(text, years, today),
     )
+
+
+def _dates(text: str, years: Sequence[int], today: date) -> tuple[DateSpan, ...]:
+    text = with_year(text, today)
+    return named_dates(text, years) + relative_dates(text, today)
 
 
 def _sought_terms(clean: str) -> tuple[str, ...]:
