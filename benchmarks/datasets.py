@@ -25,6 +25,10 @@ SAMPLE_QUESTIONS = Path(__file__).resolve().parent / "sample"
 PUBLIC_NAMES = ("locomo-dev", "beam-dev", "lifebench-en-dev", "lifebench-zh-dev", "qmsum-dev")
 MIX, MIXED = "mix", ("sample", "locomo-dev", "beam-dev")
 
+#: Our own: questions in sentences and in words, and searches of the kind people type, for one conversation each.
+SAMPLE_NAME, TYPED = "sample", "typed"
+ALL_NAMES = (SAMPLE_NAME, TYPED, *PUBLIC_NAMES, MIX)
+
 #: Names that stand for the sides of a chat, not for people.
 SIDES = frozenset({"user", "assistant"})
 
@@ -104,7 +108,7 @@ class DataSet:
 
 def all_sets(folder: Path = PUBLIC) -> tuple[list[DataSet], list[str]]:
     """Every set that is here, our own first, and one line about those that are not."""
-    return sets_named(["sample", *PUBLIC_NAMES, MIX], folder)
+    return sets_named(ALL_NAMES, folder)
 
 
 def sets_named(names: Iterable[str], folder: Path = PUBLIC) -> tuple[list[DataSet], list[str]]:
@@ -112,10 +116,10 @@ def sets_named(names: Iterable[str], folder: Path = PUBLIC) -> tuple[list[DataSe
     found, missing = [], []
     for name in names:
         parts = MIXED if name == MIX else (name,)
-        absent = [part for part in parts if part != "sample" and not (folder / f"{part}.json").is_file()]
+        absent = [part for part in parts if part not in _OWN and not (folder / f"{part}.json").is_file()]
         missing += absent
         if not absent:
-            sets = [own_set() if part == "sample" else public_set(folder / f"{part}.json") for part in parts]
+            sets = [_OWN[part]() if part in _OWN else public_set(folder / f"{part}.json") for part in parts]
             found.append(mixed(MIX, sets) if name == MIX else sets[0])
     listed = ", ".join(dict.fromkeys(missing))
     return found, [f"Not measured, for these conversation sets are not in {folder}: {listed}."] if missing else []
@@ -135,8 +139,22 @@ def mixed(name: str, sets: Iterable[DataSet]) -> DataSet:
 def own_set() -> DataSet:
     """The sample archive that comes with the package, and our questions about it."""
     sessions = tuple(_own_session(line) for line in _lines(SAMPLE, "part-*.jsonl"))
-    questions = tuple(_question(line, "sample") for line in _lines(SAMPLE_QUESTIONS, "questions-*.jsonl"))
-    return DataSet("sample", (History("sample", sessions, questions),))
+    questions = tuple(_question(line, SAMPLE_NAME) for line in _lines(SAMPLE_QUESTIONS, "questions-*.jsonl"))
+    return DataSet(SAMPLE_NAME, (History(SAMPLE_NAME, sessions, questions),))
+
+
+def typed_set() -> DataSet:
+    """The sample archive and the searches of `sample/typed.jsonl`: found is any message of the conversation meant."""
+    (own,) = own_set().histories
+    within = {session.id: frozenset(message.id for message in session.messages) for session in own.sessions}
+    searches = (
+        Question(line["query"], line["kind"], within[line["conversation"]], TYPED)
+        for line in _lines(SAMPLE_QUESTIONS, "typed.jsonl")
+    )
+    return DataSet(TYPED, (History(TYPED, own.sessions, tuple(searches)),))
+
+
+_OWN = {SAMPLE_NAME: own_set, TYPED: typed_set}
 
 
 def public_set(path: Path) -> DataSet:

@@ -15,7 +15,7 @@ from typing import TypeVar
 import numpy as np
 
 from benchmarks.asking import Outcome, ask, load, save
-from benchmarks.datasets import MIX, PUBLIC, PUBLIC_NAMES, sets_named
+from benchmarks.datasets import ALL_NAMES, PUBLIC, sets_named
 from benchmarks.intervals import Interval, mean_of_groups, mean_with_bounds
 from benchmarks.prepared import Prepared, cache_folder
 from benchmarks.tables import table
@@ -27,7 +27,9 @@ _MEASURES: dict[str, Callable[[Outcome], float]] = {
     "H@5": lambda outcome: outcome.hit(5),
     "H@10": lambda outcome: outcome.hit(10),
     "MRR": lambda outcome: outcome.reciprocal,
-    "session H@5": lambda outcome: outcome.session_hit(5),
+    "session H@1": lambda outcome: outcome.session_hit(1),
+    "H@3": lambda outcome: outcome.session_hit(3),
+    "H@5 ": lambda outcome: outcome.session_hit(5),
 }
 _BOUNDED = "H@5"  # the one that is shown with its interval
 T = TypeVar("T")
@@ -126,12 +128,12 @@ def _columns() -> list[str]:
 
 def _all_in(folder: Path) -> list[str]:
     """Every set that is known, or every file of another folder."""
-    return ["sample", *PUBLIC_NAMES, MIX] if folder == PUBLIC else sorted(path.stem for path in folder.glob("*.json"))
+    return list(ALL_NAMES) if folder == PUBLIC else sorted(path.stem for path in folder.glob("*.json"))
 
 
 def _options(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="benchmarks.quality", description="Measures the product on chosen sets.")
-    known = ", ".join(["sample", *PUBLIC_NAMES, MIX])
+    known = ", ".join(ALL_NAMES)
     parser.add_argument("--sets", type=_names, help=f"with commas between them, of {known}; all unless told")
     parser.add_argument("--data", type=Path, default=PUBLIC, help="a folder with sets of the same form")
     parser.add_argument("--mode", choices=("instant", "quality"), default="instant")
