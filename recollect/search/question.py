@@ -9,7 +9,7 @@ from datetime import date
 from recollect.search import wants
 from recollect.search.dates import DateSpan, date_closeness, named_dates
 from recollect.search.names import named, without_names
-from recollect.search.phrasing import META_TERMS, without_meta
+from recollect.search.phrasing import META_TERMS, without_meta, without_opening
 from recollect.search.relative import parse_moment, relative_dates, with_year
 from recollect.text.language import is_english, is_foreign_script, is_sentence
 from recollect.text.terms import terms
@@ -57,24 +57,25 @@ def read_question(text: str, *, years: Sequence[int] = (), today: date | None = 
     A date without a year stands for that date in each of `years`, those of the history.
     """
     today = today or date.today()
-    english = is_english(text)
-    clean = without_meta(text) if english else text
+    asked = without_opening(text)
+    english = is_english(asked)
+    clean = without_meta(asked) if english else asked
     return Question(
         text=text,
         clean=clean,
         terms=_sought_terms(clean),
         is_english=english,
         is_foreign_script=is_foreign_script(clean),
-        is_sentence=is_sentence(text),
-        is_personal=english and wants.speaks_of_asker(text),
-        asks_when=english and wants.asks_when(text),
-        asks_how_many=english and wants.asks_how_many(text),
-        asks_where=english and wants.asks_where(text),
-        asks_assistant=english and wants.asks_assistant(text),
-        wants_summary=english and wants.wants_summary(text),
-        is_how_to=english and wants.is_how_to(text),
-        asks_ever=english and wants.asks_ever(text),
-        dates=_dates(text, years, today),
+        is_sentence=is_sentence(asked),
+        is_personal=english and wants.speaks_of_asker(asked),
+        asks_when=english and wants.asks_when(asked),
+        asks_how_many=english and wants.asks_how_many(asked),
+        asks_where=english and wants.asks_where(asked),
+        asks_assistant=english and wants.asks_assistant(asked),
+        wants_summary=english and wants.wants_summary(asked),
+        is_how_to=english and wants.is_how_to(asked),
+        asks_ever=english and wants.asks_ever(asked),
+        dates=_dates(asked, years, today),
     )
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 
 import pytest
@@ -8,6 +9,18 @@ from hypothesis import strategies as st
 
 from recollect.search.question import DateSpan, Question, read_question
 from tests.reference import needs_shared, reference, talks
+
+OPENINGS = (
+    "Can you remind me:",
+    "Hey, could you please tell me,",
+    "I want to know:",
+    "I'd like to know",
+    "I’m wondering:",
+    "Do you remember:",
+    "Hello! Quick question:",
+    "Please help me remember:",
+    "Hi, do you know: can you tell me",
+)
 
 
 def test_a_question_keeps_its_text_and_seeks_its_telling_words_once() -> None:
@@ -31,6 +44,7 @@ def test_words_about_the_asking_count_only_where_hardly_another_is_left() -> Non
         ("Which recipe did you suggest?", "asks_assistant"),
         ("Give me a recap of the trip", "wants_summary"),
         ("How do I mend a sail?", "is_how_to"),
+        ("how to mend a sail", "is_how_to"),
         ("Have I ever been to Malta?", "asks_ever"),
     ],
 )
@@ -82,6 +96,25 @@ def test_sentences_and_typed_words_are_told_apart() -> None:
     assert not read_question("nginx 502").is_sentence
 
 
+@pytest.mark.parametrize("opening", OPENINGS)
+@pytest.mark.parametrize(
+    "question",
+    [
+        "When did Tilda sail?",
+        "Where did we go in March 2024?",
+        "Which rope did you suggest for the winter?",
+        "How do I mend a torn sail?",
+        "how to mend a torn sail",
+        "What did I say about the boat?",
+        "Wo ist mein Boot?",
+        "小明在哪里工作",
+        "nginx 502",
+    ],
+)
+def test_an_opening_changes_nothing(opening: str, question: str) -> None:
+    assert read_question(f"{opening} {question}") == replace(read_question(question), text=f"{opening} {question}")
+
+
 @given(st.text(), st.lists(st.integers(), max_size=3))
 def test_any_text_can_be_asked(text: str, years: list[int]) -> None:
     question = read_question(text, years=years)
@@ -92,6 +125,15 @@ def test_any_text_can_be_asked(text: str, years: list[int]) -> None:
 def _wants(question: Question) -> set[str]:
     names = ("asks_when", "asks_how_many", "asks_where", "asks_assistant", "wants_summary", "is_how_to", "asks_ever")
     return {name for name in names if getattr(question, name)}
+
+
+@needs_shared
+@pytest.mark.parametrize("opening", ["Can you remind me:", "I want to know:"])
+def test_no_question_of_the_sets_is_read_otherwise_for_an_opening(opening: str) -> None:
+    questions = [question for talk in talks() for question in talk.questions]
+    opened = [(text, read_question(f"{opening} {text}")) for text in questions]
+    assert questions
+    assert not [text for text, read in opened if read != replace(read_question(text), text=read.text)]
 
 
 @needs_shared
