@@ -157,6 +157,7 @@ def _stems_of_this_thread() -> _Stems:
     return _THREAD.stems
 
 
+_LOOKED_AT = 200  # characters: they tell, and the patterns take the square of their number
 _PUNCTUATION_AROUND = re.compile(r"""^["'“”‘’«»(]+|(?<!\()["'“”‘’«»)]+$|[,;:!?]+$|(?<=\w)\.+$""")
 _ABBREVIATION = re.compile(r"(?:[A-Za-z]\.)+[A-Za-z]?\.?")
 _IDENTIFIER = re.compile(
@@ -188,5 +189,6 @@ def is_identifier(word_as_typed: str) -> bool:
     >>> is_identifier("useState"), is_identifier("nginx.conf?"), is_identifier("garden"), is_identifier("U.S.")
     (True, True, False, False)
     """
-    word = _PUNCTUATION_AROUND.sub("", _PUNCTUATION_AROUND.sub("", word_as_typed.strip()))
+    word = word_as_typed.strip()[:_LOOKED_AT]
+    word = _PUNCTUATION_AROUND.sub("", _PUNCTUATION_AROUND.sub("", word))
     return bool(_IDENTIFIER.search(word)) and not _ABBREVIATION.fullmatch(word)
