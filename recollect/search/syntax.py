@@ -14,7 +14,7 @@ class Query:
     """A query taken apart. `text` is what remains to be asked, the words of phrases in it.
 
     Of several sources, roles, conversations (ids or titles) or kinds any may hold; of several times the last counts.
-    All values are as typed.
+    All values are as typed. `literal` asks for the words exactly as they stand, as one phrase.
     """
 
     text: str
@@ -26,6 +26,7 @@ class Query:
     kinds: tuple[str, ...] = ()
     since: str | None = None
     until: str | None = None
+    literal: bool = False
 
 
 def parse_query(text: str) -> Query:
