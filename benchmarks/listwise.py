@@ -24,7 +24,7 @@ class Asked:
 
     data: str
     origin: str
-    features: NDArray[np.float32]
+    features: NDArray[np.float32]  # best first, as the product ranked them
     evidence: NDArray[np.bool_]
     messages: NDArray[np.int64]
 
