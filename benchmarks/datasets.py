@@ -106,11 +106,6 @@ class DataSet:
         return DataSet(self.name, tuple(cut))
 
 
-def all_sets(folder: Path = PUBLIC) -> tuple[list[DataSet], list[str]]:
-    """Every set that is here, our own first, and one line about those that are not."""
-    return sets_named(ALL_NAMES, folder)
-
-
 def sets_named(names: Iterable[str], folder: Path = PUBLIC) -> tuple[list[DataSet], list[str]]:
     """Those of the sets that are here, and one line about those that are not. The public ones are files in `folder`."""
     found, missing = [], []

@@ -14,12 +14,18 @@ _MIB = 1024 * 1024
 
 
 def markdown(
-    machine: Mapping[str, str | int], quality: Sequence[Result], speed: Sequence[Speed], notes: Iterable[str]
+    machine: Mapping[str, str | int],
+    quality: Sequence[Result],
+    speed: Sequence[Speed],
+    notes: Iterable[str],
+    sections: Mapping[str, str],
 ) -> str:
-    """The whole report."""
+    """The whole report. `sections` are further tables by their headings."""
     parts = ["# Benchmarks", machine_line(machine), *notes]
     if quality:
         parts += ["## Retrieval", _EXPLAINED, *quality_tables(quality), *verdicts(quality)]
+    for heading, text in sections.items():
+        parts += [f"## {heading}", text]
     if speed:
         parts.append("## Speed")
         for engine, group in groupby(sorted(speed, key=lambda s: s.engine, reverse=True), key=lambda s: s.engine):

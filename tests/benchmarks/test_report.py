@@ -34,17 +34,18 @@ def speed() -> list[Speed]:
 
 
 def test_the_report_holds_every_system_and_size(quality: list[Result], speed: list[Speed]):
-    report = markdown({"cores": 2}, quality, speed, ["One set is missing."])
+    report = markdown({"cores": 2}, quality, speed, ["One set is missing."], {"Typed": "some table"})
 
     assert all(f"| {system} |" in report for system in SYSTEMS)
     assert "One set is missing." in report
+    assert "## Typed\n\nsome table" in report
     assert "| import, messages/s | 2,000 | 2,000 |" in report
     assert "| `recollect search`, cold | 0.50 s | – |" in report
     assert "recollect, instant +100.0 points to the best baseline" in report
 
 
 def test_a_report_without_measurements_of_a_kind_leaves_it_out(speed: list[Speed]):
-    assert "Retrieval" not in markdown({}, [], speed, [])
+    assert "Retrieval" not in markdown({}, [], speed, [], {})
 
 
 def test_the_plot_is_well_formed_and_shows_both_panels(quality: list[Result], speed: list[Speed]):
