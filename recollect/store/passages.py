@@ -20,6 +20,12 @@ Float = NDArray[np.float32]
 Int = NDArray[np.int64]
 Bool = NDArray[np.bool_]
 
+#: How passages are made, counted up whenever the same text would give another passage: other terms, flags or cuts,
+#: other vectors of a packaged embedder. 2: no vector for what a model cannot spell; C++ and C# are terms of their own;
+#: Arabic words without their article.
+RECIPE = 2
+_RECIPE_MARK = " recipe@"
+
 #: Neighbours in reading order whose words count towards a passage: itself, before, after, two before, two after.
 OFFSETS = (0, -1, 1, -2, 2)
 
@@ -85,10 +91,30 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class EmbedderId:
-    """Which embedder made vectors: its name, and their size. Only vectors of the same one can be compared."""
+    """Which embedder made vectors: its name, and their size. Only vectors of the same one can be compared.
+
+    `recipe` is the count of RECIPE with which the passages were made; those of an earlier one can still be compared.
+    """
 
     name: str
     size: int
+    recipe: int = field(default=RECIPE, compare=False)
+
+    @property
+    def is_outdated(self) -> bool:
+        """Whether the passages would be made otherwise today: search uses them, but a reindex improves it."""
+        return self.recipe < RECIPE
+
+    @property
+    def stored(self) -> str:
+        """How a generation that begins today keeps the name."""
+        return f"{self.name}{_RECIPE_MARK}{RECIPE}"
+
+    @classmethod
+    def read(cls, stored: str, size: int) -> EmbedderId:
+        """The same from the store. Before recipes were counted there was the name alone."""
+        name, mark, recipe = stored.rpartition(_RECIPE_MARK)
+        return cls(name, size, int(recipe)) if mark else cls(stored, size, 1)
 
     def __str__(self) -> str:
         return f"{self.name} ({self.size})"
