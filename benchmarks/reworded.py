@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 
 from benchmarks.asking import Outcome, ask
-from benchmarks.datasets import ALL_NAMES, TYPED, DataSet, sets_named
+from benchmarks.datasets import ALL_NAMES, SCRIPTS, TYPED, DataSet, sets_named
 from benchmarks.intervals import mean_with_bounds
 from benchmarks.prepared import Prepared, cache_folder
 from benchmarks.tables import table
@@ -19,10 +19,10 @@ _FORMS: dict[str, Callable[[str], str]] = {"as asked": str, f'"{OPENING}…"': w
 
 
 def measure(sets: Iterable[DataSet]) -> dict[str, list[list[Outcome]]]:
-    """The outcomes of each set, form by form. A list of typed searches is no set of questions and left out."""
+    """The outcomes of each set, form by form. Sets of typed searches are left out."""
     asked = {}
     for data in sets:
-        if data.name != TYPED:
+        if data.name not in (TYPED, SCRIPTS):
             prepared = Prepared(data, cache_folder())
             asked[data.name] = [list(ask(data, prepared, "instant", form, sessions=False)) for form in _FORMS.values()]
     return asked
