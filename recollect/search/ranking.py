@@ -185,7 +185,7 @@ def _late(view: View, asked: Asked, evidence: Evidence, best: Int, model: Callab
     for values in late_interaction(chosen, asked.tokens, rows):
         both.append(np.zeros(len(evidence.features), np.float32))
         both[-1][best] = pool_z(values)
-    return weighed(matrix(replace(evidence, late=both[0], late_around=both[1])), QUALITY)
+    return weighed(matrix(replace(evidence, late=both[0], around=both[1])), QUALITY)
 
 
 def _ranked(features: Features, scores: Scores, matches: Bool, order: Int) -> list[Ranked]:
