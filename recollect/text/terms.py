@@ -111,6 +111,9 @@ def _pairs(characters: Sequence[str]) -> list[str]:
     return [a + b for a, b in pairwise(characters)] or list(characters)
 
 
+_ACCUSATIVE = re.compile("(?<=....)ا$")
+
+
 class _Stems(dict[str, str]):
     """The stem of each word, "" for stop words. Snowball's stemmers are not thread-safe: each thread has its own."""
 
@@ -139,10 +142,12 @@ class _Stems(dict[str, str]):
     def _stem_arabic(self, word: str) -> str:
         """Always stemmed as with the article: without it, Snowball takes the first letters of nouns for those of verbs.
 
-        A ta marbuta, folded to ha, is one again meanwhile; as a ta, it stands before "my" and the like.
+        A ta marbuta, folded to ha, is one again meanwhile; as a ta, it stands before "my" and the like. An alef at the
+        end is mostly that of an accusative.
         """
         stem = str(self._arabic.stemWord("ال" + re.sub("ه$", "ة", word))).replace("ة", "ه")
-        return re.sub("^ال(?=..)", "", re.sub("(?<=...)ت$", "", stem))
+        stem = re.sub("^ال(?=..)|(?<=...)ت$", "", stem)
+        return self._stem_arabic(stem[:-1]) if _ACCUSATIVE.search(stem) else stem
 
 
 class _ThreadStems(threading.local):
