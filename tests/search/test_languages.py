@@ -1,6 +1,6 @@
 """Archives in ten languages: whoever writes in one finds what was said in it, and nothing of another.
 
-languages/*.txt: `= title`, `> what the user said`, `< the answer`, `? question | how the message that answers it begins`.
+languages/*.txt: `= title`, `> what the user said`, `< the answer`, `? question | how what answers it begins`.
 """
 
 from __future__ import annotations
