@@ -239,7 +239,8 @@ class Memory:
         choose among all messages, or among those named; `everything` is the whole namespace. Returns what goes.
         Raises NotFound, InvalidInput where nothing is named.
         """
-        selection = Selection.read(self.resolve, names, _several(sources), since, until, everything, self._clock())
+        named = self._sources(_several(sources))
+        selection = Selection.read(self.resolve, names, named, since, until, everything, self._clock())
         return forget(self._space, selection, dry_run=dry_run)
 
     # --- going out -------------------------------------------------------------------------------------------------
@@ -255,13 +256,18 @@ class Memory:
         conversation: str | None = None,
         since: str | datetime | None = None,
         until: str | datetime | None = None,
+        before: str | datetime | None = None,
         mode: str = "auto",
+        sort: str = "relevance",
+        literal: bool = False,
     ) -> SearchResults:
         """Finds messages by meaning, words and relation; grouped by conversation, or one result a message.
 
-        The query may hold filters: `source:claude since:2025-03 role:user "exact phrase" -word`. `kind` asks for what
-        nobody said: reasoning, tool, context, subagent, document, all. `mode`: auto (quality where its vectors are
-        made), instant, quality. Raises InvalidInput.
+        The query may hold filters: `source:claude since:2025-03 role:user "exact phrase" -word`. `kind` asks for other
+        than chat text: attachment, reasoning, tool, context, subagent, document, all. `until` includes the day, month
+        or year it names, `before` does not. `mode`: auto (quality where its vectors are made), instant, quality.
+        `sort`: relevance, newest. `literal` takes the query as one phrase, character for character. Raises
+        InvalidInput, also for a source that is not there.
         """
         from recollect.search.request import read_search
 
@@ -275,9 +281,13 @@ class Memory:
             conversation=conversation,
             since=since,
             until=until,
+            before=before,
             mode=mode,
+            sort=sort,
+            literal=literal,
             now=self._clock(),
             find_conversations=self._conversation_ids,
+            check_sources=self._sources,
         )
         found: SearchResults = self._searcher(search)
         return found
@@ -294,9 +304,9 @@ class Memory:
         limit: int = 50,
         offset: int = 0,
     ) -> list[ConversationRow]:
-        """Conversations with their numbers of messages, newest first."""
+        """Conversations with their numbers of messages, newest first. Raises InvalidInput for a source not there."""
         where = Where(
-            sources=_several(source),
+            sources=self._sources(_several(source)),
             title=title,
             since=to_microseconds(since),
             until=to_microseconds(until),
@@ -483,6 +493,14 @@ class Memory:
             thread, message = self._resolve(name, deleted=deleted)
             found |= {m.id: m for m in ([message] if message else thread.messages)}
         return list(found.values())
+
+    def _sources(self, named: Sequence[str]) -> tuple[str, ...]:
+        if not named:
+            return ()
+        from recollect.search.sources import checked_sources
+
+        with self._space.view() as view:
+            return checked_sources(view, named)
 
     def _conversation_ids(self, title_or_id: str) -> list[NodeId]:
         with self._space.view() as view:

@@ -69,6 +69,7 @@ class Search:
     limit: int = 10
     group_by: str = "conversation"
     mode: str = "auto"  # auto, instant, quality
+    sort: str = "relevance"  # or newest
 
 
 class Searcher:

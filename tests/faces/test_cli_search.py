@@ -95,5 +95,5 @@ def test_a_search_before_any_import_says_how_to_begin(run: CommandLine, home: ob
 def test_bad_filters_are_told_in_words(sample: CommandLine) -> None:
     ran = sample("search", "x", "--role", "wizard")
     assert ran.code == 2
-    assert "'wizard' is no role" in ran.err
+    assert "There is no role 'wizard'" in ran.err
     assert "user, assistant" in ran.err

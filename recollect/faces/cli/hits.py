@@ -15,7 +15,9 @@ _INDENT = 5
 _NARROW = 24  # an excerpt gets no less
 
 
-def print_hits(found: SearchResults, out: Output, *, why: bool = False, next_steps: bool = True) -> None:
+def print_hits(
+    found: SearchResults, out: Output, *, full: bool = False, why: bool = False, next_steps: bool = True
+) -> None:
     """Prints the results and a line about them, with what could be done next."""
     if not found.close:
         out.line("Nothing close to this was said. Nearest:")

@@ -23,10 +23,10 @@ _NOTHING, _ERROR, _INTERRUPTED = 1, 2, 130
 def run() -> NoReturn:
     """What the installed command starts."""
     use_utf8()
-    if COMPLETE in os.environ:
-        from recollect.faces.cli.app import PROGRAM, build_app
+    if shell := os.environ.get(COMPLETE):
+        from recollect.faces.cli.complete import print_completions
 
-        build_app(completing=True)(prog_name=PROGRAM)
+        sys.exit(print_completions(shell, sys.argv[1:]))
     sys.exit(main(sys.argv[1:]))
 
 
@@ -72,17 +72,9 @@ def _run_or_explain(arguments: Sequence[str], *, in_json: bool) -> int:
 
 
 def _run(arguments: Sequence[str]) -> int:
-    """The bare command answers without Typer, whose loading would take half of the time that it has."""
-    if arguments:
-        from recollect.faces.cli.app import run_command
+    from recollect.faces.cli.app import run_command
 
-        return run_command(arguments)
-    from recollect.faces.cli.session import open_session
-    from recollect.faces.cli.status import show_status
-
-    with open_session({}) as session:
-        show_status(session)
-    return 0
+    return run_command(arguments)
 
 
 def _explain(code: str, message: str, hint: str, *, in_json: bool) -> None:

@@ -7,12 +7,10 @@ import shlex
 import shutil
 import subprocess
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from recollect.errors import InvalidInput, NotFound
-from recollect.faces.cli.command import command
+from recollect.faces.cli.parser import Command, Option, Words, whole
 from recollect.faces.cli.session import Session
 
 if TYPE_CHECKING:
@@ -20,55 +18,25 @@ if TYPE_CHECKING:
     from recollect.record import Message, Thread
 
 _CONTEXT = 2
+_KINDS = ("tool", "reasoning", "context", "subagent", "document", "all")
 _PAGERS = (("less", "-FRX"), ("more",))
-
-WHICH = Annotated[list[str], typer.Argument(metavar="N|ID|TITLE", hidden=True)]
-AROUND = Annotated[
-    str | None, typer.Option(metavar="MESSAGE", help="Only around this message (its id).", show_default=False)
-]
-CONTEXT = Annotated[
-    int | None,
-    typer.Option(
-        "--context", "-C", metavar="K", min=0, help="Messages before and after it; 2 unless given.", show_default=False
-    ),
-]
-BRANCHES = Annotated[bool, typer.Option("--all-branches", help="Other branches too, after the active path.")]
-FULL = Annotated[bool, typer.Option("--full", help="Tool calls, reasoning and context whole, not folded to a line.")]
-KIND = Annotated[
-    list[str] | None,
-    typer.Option(metavar="KIND", help="Of those kinds whole: tool, reasoning, all.", show_default=False),
-]
-NO_PAGER = Annotated[bool, typer.Option("--no-pager", help="Print straight on.")]
-
-
-def register(app: typer.Typer) -> None:
-    """Adds the command."""
-    command(
-        app,
-        "show",
-        (
-            "recollect show 1",
-            "recollect show 7Q2KAB --context 5",
-            'recollect show "Full Stack App Planning" --full',
-        ),
-    )(show)
 
 
 def show(
     session: Session,
-    which: WHICH,
-    around: AROUND = None,
-    context: CONTEXT = None,
-    all_branches: BRANCHES = False,
-    full: FULL = False,
-    kind: KIND = None,
-    no_pager: NO_PAGER = False,
+    which: list[str],
+    around: str | None = None,
+    context: int | None = None,
+    all_branches: bool = False,
+    full: bool = False,
+    kind: list[str] | None = None,
+    no_pager: bool = False,
 ) -> int:
     """Print a conversation.
 
-    It is called by the number of a hit of the last search, an id, the end of one, or a title. A number opens the
-    hit at its message, with two before and two after; so does a message's id, or --around. What the last search
-    found there is marked.
+    Name it by the number of a result of the last search, by id, or by title; the last characters of an id are enough. A
+    number opens the conversation at the message that was found, with two messages before and after it; so does the id
+    of a message. Words that the last search found are marked.
     """
     from recollect.faces.cli.transcript import Transcript, as_json
 
@@ -156,3 +124,22 @@ def _pager(chosen: str) -> list[str] | None:
     if named := chosen or os.environ.get("PAGER"):
         return shlex.split(named)
     return next((list(pager) for pager in _PAGERS if shutil.which(pager[0])), None)
+
+
+COMMAND = Command(
+    show,
+    (
+        "recollect show 1",
+        "recollect show 7Q2KAB --context 5",
+        'recollect show "Full Stack App Planning" --full',
+    ),
+    (
+        Option(("--around",), "Only around this message (its id).", "MESSAGE"),
+        Option(("--context", "-C"), f"Messages before and after it; {_CONTEXT} unless given.", "K", read=whole(0)),
+        Option(("--all-branches",), "Other branches too, after the active path.", default=False),
+        Option(("--full",), "Tool calls, reasoning and context in full, not folded to a line.", default=False),
+        Option(("--kind",), "These kinds in full: tool, reasoning, all.", "KIND", several=True, values=_KINDS),
+        Option(("--no-pager",), "Do not use a pager.", default=False),
+    ),
+    Words("N|ID|TITLE", "which", required=True, several=True),
+)
