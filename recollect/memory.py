@@ -11,11 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from recollect.embedding import QUALITY_TOKENS, Embedder, TokenEmbedder
-from recollect.embedding.tokenizer import count_tokens, count_tokens_of
 from recollect.errors import InvalidInput, NotFound
-from recollect.forget import Forgotten, Selection, forget
-from recollect.ingest import Ingest
 from recollect.record import (
     DEFAULT_NAMESPACE,
     NOTHING,
@@ -42,7 +38,10 @@ from recollect.text.clean import clean_text, clean_title
 from recollect.text.marks import cut_recall
 
 if TYPE_CHECKING:
+    from recollect.embedding import Embedder, TokenEmbedder
+    from recollect.forget import Forgotten
     from recollect.importing import ImportReport, Progress
+    from recollect.ingest import Ingest
     from recollect.search.result import SearchResults
 
 #: The source of conversations that are written here rather than imported.
@@ -68,7 +67,6 @@ class Memory:
         self._store, self._embedder, self.namespace = store, embedder, namespace
         self._make_quality, self._clock, self._ids = quality or _packaged_quality, clock, ids
         self._space = store.space(namespace)
-        self._ingest = Ingest(self._space, embedder, count_tokens, clock)
 
     def __enter__(self) -> Memory:
         return self
@@ -108,6 +106,7 @@ class Memory:
         Importing again changes nothing; a newer export adds what is new. What was forgotten stays away, unless `again`
         brings it back. Raises NotFound, ImportProblem, StoreError.
         """
+        from recollect.embedding.tokenizer import count_tokens, count_tokens_of
         from recollect.importing import Importing
 
         importing = Importing(self._space, self._ingest, count_tokens, count_tokens_of, progress, again=again)
@@ -155,7 +154,7 @@ class Memory:
             timestamp=now,
             parent_id=NodeId(parent_id) if parent_id else None,
             model=model,
-            tokens=count_tokens(words),
+            tokens=_count_tokens(words),
             parts=tuple(parts),
             metadata=metadata,
         )
@@ -186,7 +185,7 @@ class Memory:
             kind=Kind.TOOL,
             timestamp=now,
             parent_id=asked.id,
-            tokens=count_tokens(text),
+            tokens=_count_tokens(text),
         )
         conversation = Conversation(asked.conversation_id, LIVE_SOURCE)
         self._ingest.append(conversation, message, [call])
@@ -239,6 +238,8 @@ class Memory:
         choose among all messages, or among those named; `everything` is the whole namespace. Returns what goes.
         Raises NotFound, InvalidInput where nothing is named.
         """
+        from recollect.forget import Selection, forget
+
         named = self._sources(_several(sources))
         selection = Selection.read(self.resolve, names, named, since, until, everything, self._clock())
         return forget(self._space, selection, dry_run=dry_run)
@@ -354,6 +355,7 @@ class Memory:
 
         Interrupted, it goes on where it was. `progress` gets the passages made and wanted.
         """
+        from recollect.embedding import QUALITY_TOKENS
         from recollect.store.passages import QualityVectors
 
         model = self._make_quality()
@@ -502,6 +504,13 @@ class Memory:
         with self._space.view() as view:
             return checked_sources(view, named)
 
+    @cached_property
+    def _ingest(self) -> Ingest:
+        """The way in; who only searches never loads it."""
+        from recollect.ingest import Ingest
+
+        return Ingest(self._space, self._embedder, _count_tokens, self._clock)
+
     def _conversation_ids(self, title_or_id: str) -> list[NodeId]:
         with self._space.view() as view:
             ids = view.named(title_or_id)
@@ -529,6 +538,12 @@ def _choice(kind: type[Any], value: str, name: str) -> Any:
     except ValueError:
         names = ", ".join(member.value for member in kind)
         raise InvalidInput(f"{value!r} is no {name}.", hint=f"One of: {names}.") from None
+
+
+def _count_tokens(text: str) -> int:
+    from recollect.embedding.tokenizer import count_tokens
+
+    return count_tokens(text)
 
 
 def _packaged_quality() -> TokenEmbedder:

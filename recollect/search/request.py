@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from difflib import get_close_matches
 from unicodedata import category
 
 from recollect.errors import InvalidInput
@@ -113,5 +112,7 @@ def _one_of(what: str, value: str, known: Sequence[str]) -> None:
 
 
 def _meant(word: str, known: Sequence[str]) -> str:
+    from difflib import get_close_matches
+
     near = get_close_matches(word.lower(), known, 1)
     return f"Did you mean {near[0]}? " if near else ""

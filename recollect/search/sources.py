@@ -23,7 +23,7 @@ def checked_sources(view: View, named: Sequence[str]) -> tuple[str, ...]:
 
 
 def _is_there(view: View, name: str) -> bool:
-    where = Where(sources=(name,), deleted=False)
+    where = Where(sources=(name,))
     return bool(view.find(Conversation, where, limit=1).items or view.find(Document, where, limit=1).items)
 
 

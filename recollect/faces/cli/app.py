@@ -7,8 +7,9 @@ from typing import Any
 
 from recollect.faces.cli.commands import SUMMARIES, load
 from recollect.faces.cli.parser import PROGRAM, Command, HelpWanted, Option, WrongUsage, parse, parse_root
+from recollect.version import VERSION
 
-VERSION = Option(("--version",), "Print the version.", default=False)
+_VERSION = Option(("--version",), "Print the version.", default=False)
 
 #: Options that a run has once, before the command's name or after it.
 _COMMON = ("store", "namespace", "color", "json")
@@ -18,9 +19,9 @@ def run_command(arguments: Sequence[str]) -> int:
     """Runs one command and returns its exit code. Raises RecollectError, and KeyboardInterrupt when told to stop."""
     name = ""
     try:
-        before, rest = parse_root(arguments, (VERSION,))
+        before, rest = parse_root(arguments, (_VERSION,))
         if before.pop("version"):
-            print(PROGRAM, installed_version())
+            print(PROGRAM, VERSION)
             return 0
         if not rest:
             return _run(ROOT, before)
@@ -64,13 +65,6 @@ def help_of(name: str | None) -> str:
     return root_help(ROOT, list(SUMMARIES.items()))
 
 
-def installed_version() -> str:
-    """As in "0.2.0"."""
-    from importlib.metadata import version
-
-    return version(PROGRAM)
-
-
 def status(session: Any) -> None:
     """Remember your conversations with language models, and find the exact message again.
 
@@ -84,5 +78,5 @@ def status(session: Any) -> None:
 ROOT = Command(
     status,
     ("recollect import ~/Downloads/chatgpt-export.zip", 'recollect search "sourdough hydration"', "recollect show 1"),
-    (VERSION,),
+    (_VERSION,),
 )

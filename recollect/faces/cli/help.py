@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import inspect
-import shutil
 import textwrap
 from collections.abc import Iterator, Sequence
 
+from recollect.faces.cli.output import terminal_size
 from recollect.faces.cli.parser import COMMON, PROGRAM, Command, Option
 
 _WIDEST = 80
@@ -37,7 +37,7 @@ def _page(usage: str, command: Command) -> str:
 
 
 def _width() -> int:
-    return min(_WIDEST, shutil.get_terminal_size().columns) - 2
+    return min(_WIDEST, terminal_size()[0]) - 2
 
 
 def _filled(text: str) -> list[str]:

@@ -5,15 +5,13 @@ Exit codes: 0 found or done, 1 nothing found or imported, 2 an error or wrong us
 
 from __future__ import annotations
 
-import json
 import os
-import shutil
 import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
 from recollect.errors import ImportProblem, NotFound, RecollectError
-from recollect.faces.cli.output import STANDARD_OUTPUT, use_utf8
+from recollect.faces.cli.output import STANDARD_OUTPUT, terminal_size, use_utf8
 
 COMPLETE = "_RECOLLECT_COMPLETE"  #: the variable by which shells ask for completions
 
@@ -72,6 +70,11 @@ def _run_or_explain(arguments: Sequence[str], *, in_json: bool) -> int:
 
 
 def _run(arguments: Sequence[str]) -> int:
+    if list(arguments) == ["--version"]:
+        from recollect.version import VERSION
+
+        print(f"recollect {VERSION}")
+        return 0
     from recollect.faces.cli.app import run_command
 
     return run_command(arguments)
@@ -79,11 +82,13 @@ def _run(arguments: Sequence[str]) -> int:
 
 def _explain(code: str, message: str, hint: str, *, in_json: bool) -> None:
     if in_json:
+        import json
+
         document = {"error": {"code": code, "message": message, "hint": hint}}
         print(json.dumps(document, ensure_ascii=False, indent=2))
     else:
         sys.stdout.flush()
-        narrow = sys.stderr.isatty() and len(message) + len(hint) >= shutil.get_terminal_size().columns
+        narrow = sys.stderr.isatty() and len(message) + len(hint) >= terminal_size()[0]
         print(("\n" if narrow else " ").join(filter(None, (message, hint))), file=sys.stderr)
 
 
