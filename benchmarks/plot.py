@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from xml.sax.saxutils import escape
 
-from benchmarks.quality import APART, SYSTEMS, Result
+from benchmarks.comparison import APART, SYSTEMS, Result
 from benchmarks.speed import Speed
 
 _WIDTH, _PANEL, _TOP, _LEFT, _RIGHT = 960, 300, 56, 60, 20

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 
+from benchmarks.comparison import BASELINES, SYSTEMS, Result
 from benchmarks.metrics import CUTS, DEPTH
-from benchmarks.quality import BASELINES, SYSTEMS, Result
 from benchmarks.speed import Speed
+from benchmarks.tables import table
 
 _MIB = 1024 * 1024
 
@@ -43,7 +44,7 @@ def quality_tables(results: Sequence[Result]) -> list[str]:
     for (data, arrangement), group in groupby(results, key=lambda result: (result.data, result.arrangement)):
         rows = list(group)
         tables.append(f"### {data}: {arrangement} ({rows[0].messages.questions} questions)")
-        tables.append(_table(["", *_columns("messages"), *_columns("conversations")], map(_quality_row, rows)))
+        tables.append(table(["", *_columns("messages"), *_columns("conversations")], map(_quality_row, rows)))
     return tables
 
 
@@ -61,7 +62,7 @@ def verdicts(results: Sequence[Result]) -> list[str]:
 
 def speed_table(measured: Sequence[Speed]) -> str:
     """A row a quantity, a column a size."""
-    return _table(["", *map(_size, measured)], (
+    return table(["", *map(_size, measured)], (
         ["import, messages/s", *(f"{s.import_rate:,.0f}" for s in measured)],
         ["import again, messages/s", *(f"{s.reimport_rate:,.0f}" for s in measured)],
         ["import, peak memory", *(f"{s.import_peak_bytes / _MIB:,.0f} MiB" for s in measured)],
@@ -96,8 +97,3 @@ def _columns(of: str) -> list[str]:
 def _quality_row(result: Result) -> list[str]:
     figures = [value for of in (result.messages, result.sessions) for value in (*of.recall.values(), of.ndcg)]
     return [result.system, *(f"{value:.1f}" for value in figures)]
-
-
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [head, ["---", *("---:" for _ in head[1:])], *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)

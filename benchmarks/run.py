@@ -11,7 +11,7 @@ import sys
 import time
 from pathlib import Path
 
-from benchmarks import quality, speed
+from benchmarks import comparison, speed
 from benchmarks.datasets import all_sets
 from benchmarks.engines import Engine, engines
 from benchmarks.machine import machine
@@ -48,14 +48,14 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-def _quality(measured: list[Engine], quick: bool, say: quality.Say) -> tuple[list[quality.Result], list[str]]:
+def _quality(measured: list[Engine], quick: bool, say: comparison.Say) -> tuple[list[comparison.Result], list[str]]:
     sets, missing = all_sets()
     for line in missing:
         say(line)
     if quick:
         sets = [data.head(histories=1, questions=40) for data in sets]
         missing = [*missing, "A quick run: the first history of each set, 40 questions at most."]
-    return quality.measure(sets, measured, say), missing
+    return comparison.measure(sets, measured, say), missing
 
 
 def _write(folder: Path, report: str, results: str, picture: str) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from unicodedata import category
 
 from recollect.errors import InvalidInput
 from recollect.record import NodeId, to_microseconds
-from recollect.search.find import Search
-from recollect.search.syntax import literal_query, parse_query
+from recollect.search.syntax import Query, literal_query, parse_query
 from recollect.search.times import read_period
 from recollect.store.passages import KINDS, ROLES, SAID_KINDS, Filter
 
@@ -31,6 +31,19 @@ KIND_ALIASES = {
     "documents": "document",
 }
 ROLE_ALIASES = {"human": "user", "me": "user", "you": "user", "ai": "assistant", "model": "assistant"}
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """What to search for, all read and checked."""
+
+    query: Query
+    filter: Filter
+    limit: int = 10
+    group_by: str = "conversation"
+    mode: str = "auto"  # auto, instant, quality
+    sort: str = "relevance"  # relevance, newest
+
 
 _GROUPS = ("conversation", "message")
 _SORTS = ("relevance", "newest")

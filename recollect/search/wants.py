@@ -25,7 +25,7 @@ _POLITE_START = r"^(?:can|could|would|will) you\b[^?.,]*?\b(how|what|which|who|w
 
 _HOW_TO = r"""
   ^(?:
-      how\ (?:do|should|can|could|would|to|might)\ (?:i|we|you|one)\b
+      how\ to\b | how\ (?:do|should|can|could|would|might)\ (?:i|we|you|one)\b
     | what(?:'s|\ (?:is|are|would|should|can|could))?\b .*
       \b(?:would\ you\ (?:suggest|recommend)|should\ i|can\ i|best|some|strategies|steps|ways|options|common)\b
     | (?:can|could|would)\ you\ (?:please\ )?(?:

@@ -4,9 +4,9 @@ from xml.etree import ElementTree
 
 import pytest
 
+from benchmarks.comparison import APART, BASELINES, SYSTEMS, Result
 from benchmarks.metrics import figures
 from benchmarks.plot import svg
-from benchmarks.quality import APART, BASELINES, SYSTEMS, Result
 from benchmarks.report import markdown
 from benchmarks.speed import Speed
 

@@ -25,7 +25,7 @@ from tests.store.opening import Clock, neo4j, sqlite
 #: What both compute alike; numbers of passages, messages and conversations are each engine's own.
 ALIKE = (
     "kinds", "flags", "idf", "holds", "there", "bm25", "dense", "dense_z", "previous_dense_z", "previous_asks",
-    "windows", "length_z", "speaker", "dates", "session_bm25", "session_dense", "session_similarity", "similarity",
+    "windows", "length_z", "who", "present", "inside", "near", "session_bm25", "session_dense", "session_similarity", "similarity",
     "sought", "size", "frequencies", "quality",
 )  # fmt: skip
 QUESTIONS: tuple[tuple[str, Partition, dict[str, Any]], ...] = (
@@ -37,7 +37,7 @@ QUESTIONS: tuple[tuple[str, Partition, dict[str, Any]], ...] = (
     (
         "Ada",
         Partition.SAID,
-        {"speaker": "Ada", "speaker_weight": 1.0, "spans": ((20148, 20150),), "span_weights": (1, 2)},
+        {"named": ("Ada",), "spans": ((20148, 20150),)},
     ),
 )
 
