@@ -267,7 +267,7 @@ class Memory:
         The query may hold filters: `source:claude since:2025-03 role:user "exact phrase" -word`. `kind` asks for other
         than chat text: attachment, reasoning, tool, context, subagent, document, all. `until` includes the day, month
         or year it names, `before` does not. `mode`: auto (quality where its vectors are made), instant, quality.
-        `sort`: relevance, newest. `literal` takes the query as one phrase, character for character. Raises
+        `sort`: relevance, newest. `literal` takes the query as one phrase, word for word. Raises
         InvalidInput, also for a source that is not there.
         """
         from recollect.search.request import read_search

@@ -9,6 +9,8 @@ from recollect.faces.cli.output import Output
 
 Marks = Sequence[tuple[int, int]]
 
+_LONGEST_CUT = 20  # characters that are given up so that a text does not end within a word
+
 _WORD = re.compile(r"\s*\S+")
 #: Texts of characters that all take one cell: Latin, and the signs that we print.
 _PLAIN = re.compile(r"[ -~\xa0-\xac\xae-\u02ff–—‘’“”„•…€→─│▸✓✗]*")
@@ -64,7 +66,10 @@ def shortened(text: str, width: int | None) -> str:
     """The text in at most `width` cells, ending in "…" where it was cut; whole for None."""
     if width is None or cell_len(text) <= width:
         return text
-    return _first_cells(text, max(1, width - 1)).rstrip() + "…"
+    cut = _first_cells(text, max(1, width - 1))
+    if not text[len(cut)].isspace() and " " in cut[-_LONGEST_CUT:]:
+        cut = cut[: cut.rindex(" ")]
+    return cut.rstrip() + "…"
 
 
 def wrapped(text: str, width: int | None) -> list[tuple[int, int]]:
@@ -85,6 +90,11 @@ def wrapped(text: str, width: int | None) -> list[tuple[int, int]]:
     return [*spans, (start, end)] if end > start or not spans else spans
 
 
+def wrapped_words(text: str, width: int | None) -> list[str]:
+    """The lines of a text that fit."""
+    return [text[start:end] for start, end in wrapped(text, width)]
+
+
 def within(marks: Marks, start: int, end: int) -> list[tuple[int, int]]:
     """The marks inside of a piece of the text, counted from its beginning; those across its ends are cut."""
     cut = ((max(a, start) - start, min(b, end) - start) for a, b in marks)
@@ -97,7 +107,8 @@ def marked_lines(text: str, marks: Marks, width: int | None, out: Output) -> Ite
         text, marks = out.marked(text, marks), ()
     at = 0
     for line in text.split("\n"):
-        for start, end in wrapped(line, width):
-            piece = line[start:end]
-            yield piece, out.marked(piece, within(marks, at + start, at + end))
+        indent = 0 if width is None else min(len(line) - len(line.lstrip()), width // 2)
+        for start, end in wrapped(line, None if width is None else width - indent):
+            piece, blanks = line[start:end], " " * indent if start else ""
+            yield blanks + piece, blanks + out.marked(piece, within(marks, at + start, at + end))
         at += len(line) + 1

@@ -73,7 +73,7 @@ def search(
         from recollect.faces.cli.show import show
 
         return show(session, [str(open_)])
-    _print(session, asked, found, full=full or why, why=why)
+    _print(session, asked, found, by_message=group_by == "message", full=full, why=why)
     return 0 if found else 1
 
 
@@ -105,13 +105,13 @@ class Asked:
         return " ".join([*several, *given, *(["--literal"] if self.literal else [])])
 
 
-def _print(session: Session, asked: Asked, found: SearchResults, *, full: bool, why: bool) -> None:
+def _print(session: Session, asked: Asked, found: SearchResults, *, by_message: bool, full: bool, why: bool) -> None:
     if session.json:
         session.out.document(found.to_json())
     elif found:
         from recollect.faces.cli.hits import print_hits
 
-        print_hits(found, session.out, full=full, why=why)
+        print_hits(found, session.out, by_message=by_message, full=full, why=why)
     else:
         from recollect.faces.cli.hits import print_notes
 
