@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import numpy as np
+
 from benchmarks import baselines
 from benchmarks.datasets import DataSet, History, Question
 from benchmarks.engines import NEO4J, SQLITE, Engine
-from benchmarks.metrics import Figures, figures, first_seen
+from benchmarks.hybrid import Hybrid, OwnBM25
+from benchmarks.intervals import Interval, mean_with_bounds
+from benchmarks.metrics import Figures, figures, first_seen, found
 from benchmarks.prepared import cache_folder
 from benchmarks.systems import Product
 from benchmarks.vectors import RememberingModel
@@ -20,9 +25,11 @@ from recollect.embedding.base import TokenEmbedder
 INSTANT, QUALITY = "recollect, instant", "recollect, quality"
 INSTANT_NEO4J, QUALITY_NEO4J = "recollect on Neo4j, instant", "recollect on Neo4j, quality"
 _MODES = {SQLITE: (INSTANT, QUALITY), NEO4J: (INSTANT_NEO4J, QUALITY_NEO4J)}
-BM25, VECTORS, WINDOWS = "BM25 (FTS5)", "MiniLM per message (as Chroma)", "windows of 10 (MiniLM)"
-SYSTEMS = (INSTANT, QUALITY, INSTANT_NEO4J, QUALITY_NEO4J, BM25, VECTORS, WINDOWS)
-BASELINES = (BM25, VECTORS, WINDOWS)
+FTS5, BM25 = "BM25 (FTS5)", "BM25 (our terms)"
+HYBRID, TITLED = "z(BM25) + z(static)", "the same with titles"
+VECTORS, WINDOWS = "MiniLM int8 per message", "MiniLM int8, windows of 10"
+BASELINES = (FTS5, BM25, HYBRID, TITLED, VECTORS, WINDOWS)
+SYSTEMS = (INSTANT, QUALITY, INSTANT_NEO4J, QUALITY_NEO4J, *BASELINES)
 
 #: How the histories of a set are kept: each in a namespace of its own, or all in one.
 APART, TOGETHER = "each history by itself", "the whole set as one archive"
@@ -33,12 +40,13 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a system found for a question: ids of messages and of sessions, best first."""
+    """What a system found for a question: ids of messages and of sessions, best first; how long the messages took."""
 
     history: str
     question: Question
     messages: list[str]
     sessions: list[str]
+    seconds: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +58,9 @@ class Result:
     system: str
     messages: Figures
     sessions: Figures
+    at_five: Interval  # recall@5 of messages
+    p50_ms: float
+    p95_ms: float
 
     def to_json(self) -> dict[str, object]:
         """As in the results file."""
@@ -59,6 +70,9 @@ class Result:
             "system": self.system,
             "message": self.messages.to_json(),
             "session": self.sessions.to_json(),
+            "recall@5 from, to": [round(self.at_five.low, 1), round(self.at_five.high, 1)],
+            "p50_ms": round(self.p50_ms, 1),
+            "p95_ms": round(self.p95_ms, 1),
         }
 
 
@@ -92,7 +106,9 @@ def summarised(data: str, arrangement: str, system: str, answers: list[Answer], 
         (answer.sessions, {session_of[answer.history][message] for message in answer.question.evidence})
         for answer in answers
     )
-    return Result(data, arrangement, system, of_messages, of_sessions)
+    at_five = mean_with_bounds([100.0 * found(answer.messages, answer.question.evidence, 5) for answer in answers])
+    p50, p95 = np.percentile([1000 * answer.seconds for answer in answers], (50, 95))
+    return Result(data, arrangement, system, of_messages, of_sessions, at_five, float(p50), float(p95))
 
 
 def _history_answers(history: History, engines: Sequence[Engine], model: TokenEmbedder) -> Iterator[tuple[str, Answer]]:
@@ -106,20 +122,27 @@ def _history_answers(history: History, engines: Sequence[Engine], model: TokenEm
                 yield from _product_answers(quality, "quality", product, history)
             finally:
                 product.close()
-    yield from _ranking_answers(BM25, baselines.bm25(history), history)
+    yield from _ranking_answers(FTS5, baselines.fts5(history), history)
+    yield from _ranking_answers(BM25, OwnBM25(history), history)
+    yield from _ranking_answers(HYBRID, Hybrid(history, titles=False), history)
+    yield from _ranking_answers(TITLED, Hybrid(history, titles=True), history)
     yield from _ranking_answers(VECTORS, baselines.vectors(history, model), history)
     yield from _ranking_answers(WINDOWS, baselines.windows(history, model), history)
 
 
 def _product_answers(system: str, mode: str, product: Product, history: History) -> Iterator[tuple[str, Answer]]:
     for question in history.questions:
-        messages, sessions = product.messages(question.text, mode), product.sessions(question.text, mode)
-        yield system, Answer(history.id, question, messages, sessions)
+        began = time.perf_counter()
+        messages = product.messages(question.text, mode)
+        taken = time.perf_counter() - began
+        yield system, Answer(history.id, question, messages, product.sessions(question.text, mode), taken)
 
 
 def _ranking_answers(system: str, rank: Callable[[str], list[str]], history: History) -> Iterator[tuple[str, Answer]]:
     session_of = history.session_of()
     for question in history.questions:
+        began = time.perf_counter()
         messages = first_seen(rank(question.text))
+        taken = time.perf_counter() - began
         sessions = first_seen(session_of[message] for message in messages)
-        yield system, Answer(history.id, question, messages, sessions)
+        yield system, Answer(history.id, question, messages, sessions, taken)

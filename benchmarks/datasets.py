@@ -25,9 +25,9 @@ SAMPLE_QUESTIONS = Path(__file__).resolve().parent / "sample"
 PUBLIC_NAMES = ("locomo-dev", "beam-dev", "lifebench-en-dev", "lifebench-zh-dev", "qmsum-dev")
 MIX, MIXED = "mix", ("sample", "locomo-dev", "beam-dev")
 
-#: Our own: questions in sentences and in words, and searches of the kind people type, for one conversation each.
-SAMPLE_NAME, TYPED = "sample", "typed"
-ALL_NAMES = (SAMPLE_NAME, TYPED, *PUBLIC_NAMES, MIX)
+#: Our own: questions about the sample archive, searches of the kind people type in it, and an archive in eight scripts.
+SAMPLE_NAME, TYPED, SCRIPTS = "sample", "typed", "scripts"
+ALL_NAMES = (SAMPLE_NAME, TYPED, SCRIPTS, *PUBLIC_NAMES, MIX)
 
 #: Names that stand for the sides of a chat, not for people.
 SIDES = frozenset({"user", "assistant"})
@@ -106,11 +106,6 @@ class DataSet:
         return DataSet(self.name, tuple(cut))
 
 
-def all_sets(folder: Path = PUBLIC) -> tuple[list[DataSet], list[str]]:
-    """Every set that is here, our own first, and one line about those that are not."""
-    return sets_named(ALL_NAMES, folder)
-
-
 def sets_named(names: Iterable[str], folder: Path = PUBLIC) -> tuple[list[DataSet], list[str]]:
     """Those of the sets that are here, and one line about those that are not. The public ones are files in `folder`."""
     found, missing = [], []
@@ -154,7 +149,27 @@ def typed_set() -> DataSet:
     return DataSet(TYPED, (History(TYPED, own.sessions, tuple(searches)),))
 
 
-_OWN = {SAMPLE_NAME: own_set, TYPED: typed_set}
+def scripts_set() -> DataSet:
+    """The same six chats with an assistant in eight scripts other than the Latin one, in one archive: a question for a
+    message of each, and a few typed words for each.
+    """
+    sessions, questions = [], []
+    for number, line in enumerate(_lines(SAMPLE_QUESTIONS, "scripts.jsonl")):
+        name, created = f"scripts-{number + 1}", datetime(2024, 1, 1, 9, tzinfo=UTC) + timedelta(days=number)
+        said = tuple(
+            Said(
+                f"{name}-{place + 1}", ("user", "assistant")[place % 2], None, text, created + timedelta(minutes=place)
+            )
+            for place, text in enumerate(line["messages"])
+        )
+        sessions.append(Session(name, line["title"], created, said))
+        answer, every = frozenset({said[line["evidence"]].id}), frozenset(message.id for message in said)
+        questions.append(Question(line["question"], line["script"], answer, SCRIPTS))
+        questions.append(Question(line["typed"], f"{line['script']}, typed", every, SCRIPTS))
+    return DataSet(SCRIPTS, (History(SCRIPTS, tuple(sessions), tuple(questions)),))
+
+
+_OWN = {SAMPLE_NAME: own_set, TYPED: typed_set, SCRIPTS: scripts_set}
 
 
 def public_set(path: Path) -> DataSet:

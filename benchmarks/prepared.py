@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -22,6 +22,7 @@ from recollect.embedding.base import TokenEmbedder
 from recollect.embedding.static import StaticEmbedder
 from recollect.memory import Memory
 from recollect.record import Namespace
+from recollect.store import View
 from recollect.store.choose import open_store
 
 #: What decides how a message becomes a passage, and what of it only reads passages and may change meanwhile.
@@ -50,7 +51,21 @@ class Prepared:
 
     def memory(self, history: History) -> Memory:
         """The memory of one of its histories."""
-        return _opened(self._place, self._data, history, lambda: RememberingModel.packaged(self._cache))
+        return _opened(self._place, self._data, history, self.model)
+
+    @contextmanager
+    def view(self, history: History) -> Iterator[View]:
+        """A snapshot of the namespace of one of its histories."""
+        store = open_store(self._place)
+        try:
+            with store.space(_namespace(self._data, history)).view() as view:
+                yield view
+        finally:
+            store.close()
+
+    def model(self) -> RememberingModel:
+        """The quality model, computing nothing twice."""
+        return RememberingModel.packaged(self._cache)
 
     def make_quality(self) -> None:
         """Makes those vectors of the quality mode that are not there yet."""
@@ -111,5 +126,8 @@ def _forget_old(stores: Path, name: str) -> None:
 
 
 def _opened(place: str, data: DataSet, history: History, quality: Callable[[], TokenEmbedder] | None) -> Memory:
-    namespace = Namespace(f"bench/{data.histories.index(history)}")
-    return Memory(open_store(place), StaticEmbedder(), namespace, quality=quality)
+    return Memory(open_store(place), StaticEmbedder(), _namespace(data, history), quality=quality)
+
+
+def _namespace(data: DataSet, history: History) -> Namespace:
+    return Namespace(f"bench/{data.histories.index(history)}")

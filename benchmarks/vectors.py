@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from recollect.embedding.base import MAX_TOKENS, TokenEmbedder, TokenVectors, Vectors
+from recollect.embedding.base import MAX_TOKENS, QUALITY_TOKENS, TokenEmbedder, TokenVectors, Vectors
 
 _CREATE = "CREATE TABLE IF NOT EXISTS made (key BLOB PRIMARY KEY, vector BLOB, ids BLOB, tokens BLOB) WITHOUT ROWID"
 _GET = "SELECT vector, ids, tokens FROM made WHERE key = ?"
@@ -34,8 +34,8 @@ class RememberingModel:
         return cls(MiniLM(), cache / "vectors.db")
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """As the model does it for as many tokens as it keeps."""
-        return self.embed_with_tokens(texts)[0]
+        """As the model does it for as many tokens as the quality mode looks at."""
+        return self.embed_with_tokens(texts, max_tokens=QUALITY_TOKENS)[0]
 
     def token_embed(self, texts: Sequence[str], *, max_tokens: int = MAX_TOKENS) -> list[TokenVectors]:
         """As the model."""

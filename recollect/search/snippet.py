@@ -12,7 +12,7 @@ from recollect.text.terms import terms, words
 
 LENGTH = 220
 
-_WORD = re.compile(r"[^\W_]+(?:[’']s\b)?")
+_WORD = re.compile(r"(?<![^\W_])[A-Za-z](?:\+\+|#)(?![A-Za-z+#])|[^\W_]+(?:[’']s\b)?")
 _Match = tuple[int, int, str]  # start, end, the term that matched
 
 _LINES = 6  # of code or a table

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.convert import openai_conversation, write_openai
-from benchmarks.datasets import PUBLIC, DataSet, all_sets, mixed, own_set, public_set, read_time
+from benchmarks.datasets import ALL_NAMES, PUBLIC, DataSet, mixed, own_set, public_set, read_time, sets_named
 from tests.paths import SHARED
 
 
@@ -102,9 +102,9 @@ def test_dates_in_words_are_read_as_utc():
 
 
 def test_absent_public_sets_are_told_in_one_line(tmp_path: Path):
-    sets, missing = all_sets(tmp_path)
+    sets, missing = sets_named(ALL_NAMES, tmp_path)
 
-    assert [data.name for data in sets] == ["sample", "typed"]
+    assert [data.name for data in sets] == ["sample", "typed", "scripts"]
     assert len(missing) == 1
 
 
