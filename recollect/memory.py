@@ -48,6 +48,8 @@ if TYPE_CHECKING:
 LIVE_SOURCE = "recollect"
 
 _EMBED_BATCH = 64
+_MOST_NAMED = 8  # of what a name may mean
+_SHORT = 6  # characters of an id, from its end, that tell it apart
 _MAINTENANCE = timedelta(seconds=1)
 
 
@@ -477,16 +479,29 @@ class Memory:
         with self._space.view() as view:
             ids = view.named(name)
             if not ids:
-                titled = list(islice(every(view, Conversation, Where(title=name, deleted=deleted, order="newest")), 4))
+                titled = list(
+                    islice(
+                        every(view, Conversation, Where(title=name, deleted=deleted, order="newest")), _MOST_NAMED + 1
+                    )
+                )
                 exact = [c for c in titled if c.title.casefold() == name.casefold()]
                 ids = [conversation.id for conversation in exact or titled]
         if not ids:
             raise NotFound(f"No conversation or message matches {name!r}.", hint="recollect list shows what is there.")
         if len(ids) > 1:
-            several = ", ".join(ids)
-            raise InvalidInput(f"{name!r} can mean several: {several}.", hint="Give more of the id.")
+            raise self._ambiguous(name, ids)
         message = next(iter(self.messages(ids)), None)
         return self.conversation(message.conversation_id if message else ids[0]), message
+
+    def _ambiguous(self, name: str, ids: Sequence[NodeId]) -> InvalidInput:
+        """The error for a name that fits several, with what tells them apart."""
+        with self._space.view() as view:
+            titles = {c.id: c.title for c in view.get(Conversation, ids)}
+            titles |= {m.id: " ".join(m.content[:60].split()) for m in view.get(Message, ids)}
+        lines = [f"\n  {id[-_SHORT:]}  {titles.get(id) or '(no title)'}" for id in ids[:_MOST_NAMED]]
+        more = "\n  …" if len(ids) > _MOST_NAMED else ""
+        hint = "Name one by these characters, or by more of its title."
+        return InvalidInput(f"{name!r} matches several:{''.join(lines)}{more}", hint=hint)
 
     def _messages_of(self, names: Sequence[str], *, deleted: bool | None = False) -> list[Message]:
         """Every message that is meant by names of messages and conversations, each once."""

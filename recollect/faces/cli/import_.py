@@ -62,7 +62,8 @@ def _import(session: Session, paths: Sequence[str], format_name: str | None, all
             "Nothing was imported" + (f": {reasons}." if reasons else "."),
             hint="recollect import --problems lists why.",
         )
-    return 0
+    named = {str(Path(path).expanduser()) for path in paths}
+    return 1 if any(problem.lost and problem.place in named for problem in report.problems) else 0
 
 
 def _run(session: Session, paths: Sequence[str], format_name: str | None, *, again: bool) -> ImportReport:

@@ -99,8 +99,13 @@ def _explain(code: str, message: str, hint: str, *, in_json: bool) -> None:
         print(json.dumps(document, ensure_ascii=False, indent=2))
     else:
         sys.stdout.flush()
-        narrow = sys.stderr.isatty() and len(message) + len(hint) >= terminal_size()[0]
-        print(("\n" if narrow else " ").join(filter(None, (message, hint))), file=sys.stderr)
+        width = terminal_size()[0] if sys.stderr.isatty() else None
+        apart = "\n" in message or (width is not None and len(message) + len(hint) >= width)
+        if width is not None:
+            from recollect.faces.cli.layout import wrapped_words
+
+            message = "\n".join(line for part in message.split("\n") for line in wrapped_words(part, width))
+        print(("\n" if apart else " ").join(filter(None, (message, hint))), file=sys.stderr)
 
 
 def _let_go_of_stdout() -> None:

@@ -6,6 +6,7 @@ import os
 import shlex
 import shutil
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -75,7 +76,9 @@ def _choose(session: Session, which: str, around: str | None) -> _Chosen:
     if around is not None:
         _, message = memory.resolve(around)
         if message is None or message.conversation_id != thread.conversation.id:
-            raise NotFound(f"There is no message {around} in this conversation.", hint="Its id stands beside each hit.")
+            raise NotFound(
+                f"There is no message {around} in this conversation.", hint="Results show the ids of messages."
+            )
     return _Chosen(thread, message, hit)
 
 
@@ -88,10 +91,23 @@ def _shown(chosen: _Chosen, context: int | None, all_branches: bool) -> list[Mes
         path = active if chosen.message.active else _path_to(chosen.thread, chosen.message)
         at = next(i for i, m in enumerate(path) if m.id == chosen.message.id)
         near = _CONTEXT if context is None else context
-        return path[max(0, at - near) : at + near + 1]
+        return [*reversed(_of_chat(path[:at][::-1], near)), path[at], *_of_chat(path[at + 1 :], near)]
     if context is not None:
         raise InvalidInput("--context needs a message to be around.", hint="Add --around MESSAGE.")
     return reading_order(chosen.thread.messages) if all_branches else active
+
+
+def _of_chat(messages: Sequence[Message], count: int) -> list[Message]:
+    """So many messages of the chat from the first on, with what is folded between them."""
+    from recollect.record import Kind
+
+    taken: list[Message] = []
+    for message in messages:
+        if count <= 0:
+            break
+        taken.append(message)
+        count -= message.kind in (Kind.SAID, Kind.SUBAGENT) and not message.deleted
+    return taken
 
 
 def _path_to(thread: Thread, message: Message) -> list[Message]:
