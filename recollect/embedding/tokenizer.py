@@ -122,6 +122,15 @@ def packaged_pieces() -> WordPieces:
     return WordPieces(packaged_tokenizer())
 
 
+def is_common_english(word: str) -> bool:
+    """Whether a folded word is one of the 24,000 or so that the packaged tokenizer does not take apart.
+
+    >>> is_common_english("elephants"), is_common_english("versicherung"), is_common_english("sordough")
+    (True, False, False)
+    """
+    return packaged_tokenizer().token_to_id(word) is not None
+
+
 def count_tokens(text: str) -> int:
     """How many tokens a text costs a language model, as an estimate for budgets.
 

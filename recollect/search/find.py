@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import date
 
@@ -15,12 +14,11 @@ from recollect.search.ranking import Ranking, rank
 from recollect.search.request import Search
 from recollect.search.result import SearchResults
 from recollect.search.scan import scanned
+from recollect.search.spelling import correction
 from recollect.search.titles import title_matches
 from recollect.search.weights import ALL
 from recollect.store import IndexDamaged, Space, View
-from recollect.store.base import Vocabulary
 from recollect.store.passages import SAID_KINDS, Partition
-from recollect.text.terms import terms, words
 
 
 class Searcher:
@@ -53,8 +51,8 @@ class Searcher:
         if not asked.question.terms and not asked.phrases:
             return SearchResults(search.query.text, (), 0.0, "instant", close=False, notes=(_TOO_COMMON,))
         found = _ranked(view, asked, self._quality)
-        unknown = suggestion(search.query.text, found.unknown, view.vocabulary())
-        return _results(view, asked, found, unknown)
+        mended = correction(search.query.text, found.unknown, view.vocabulary())
+        return _results(view, asked, found, mended.text if mended else None)
 
 
 def _ranked(view: View, asked: Asked, model: Callable[[], TokenEmbedder]) -> Ranking:
@@ -123,14 +121,3 @@ def _told(view: View, damage: IndexDamaged) -> str:
 
 
 _TOO_COMMON = "This word is too common to search by. Add another."
-
-
-def suggestion(text: str, unknown: Sequence[str], vocabulary: Vocabulary) -> str | None:
-    """The question with words that are nowhere replaced by ones that are spelled nearly so."""
-    suggested = text
-    for term in unknown:
-        typed = next((word for word in words(suggested) if term in terms(word)), None)
-        near = vocabulary.nearest(typed) if typed else None
-        if near and typed:
-            suggested = re.sub(re.escape(typed), near, suggested, flags=re.IGNORECASE)
-    return suggested if suggested != text else None

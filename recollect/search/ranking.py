@@ -13,6 +13,7 @@ from recollect.search.asking import Asked, candidate_query
 from recollect.search.late import late_interaction, wanted
 from recollect.search.question import Question
 from recollect.search.scoring import Evidence, Scores, matrix, own_coverage, pool_z, weighed
+from recollect.search.spelling import parts_of_compounds
 from recollect.search.titles import title_closeness
 from recollect.search.weights import (
     BLIND_COSINE,
@@ -150,12 +151,11 @@ def likelihood(features: Features) -> float:
 
 
 def _widened(view: View, question: Question, query: CandidateQuery, unknown: Sequence[str]) -> CandidateQuery:
-    """The query with the compounds that hold its words: of all words, in English of those that are nowhere."""
+    """The query with the compounds that hold its words."""
     groups = list(query.terms)
-    for place, term in enumerate(question.terms):
-        if term in unknown or not question.is_english:
-            similar = view.vocabulary().compounds(term)
-            groups[place] = ((term, 1.0), *((other, COMPOUND) for other in similar))
+    for term in parts_of_compounds(question, unknown):
+        similar = view.vocabulary().compounds(term)
+        groups[question.terms.index(term)] = ((term, 1.0), *((other, COMPOUND) for other in similar))
     return replace(query, terms=tuple(groups))
 
 
@@ -185,7 +185,7 @@ def _late(view: View, asked: Asked, evidence: Evidence, best: Int, model: Callab
     for values in late_interaction(chosen, asked.tokens, rows):
         both.append(np.zeros(len(evidence.features), np.float32))
         both[-1][best] = pool_z(values)
-    return weighed(matrix(replace(evidence, late=both[0], late_around=both[1])), QUALITY)
+    return weighed(matrix(replace(evidence, late=both[0], around=both[1])), QUALITY)
 
 
 def _ranked(features: Features, scores: Scores, matches: Bool, order: Int) -> list[Ranked]:

@@ -8,12 +8,12 @@ from late interaction (late.py). RANKING.md tells where they come from, docs/exp
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
 from recollect.search.question import Question
-from recollect.search.weights import NEIGHBOUR_SHARE, QUOTED
+from recollect.search.weights import FIRST_OF_SEVERAL, NAMED_LATER, NEIGHBOUR_SHARE, NO_QUESTION, QUOTED
 from recollect.store.index.numeric import dots
 from recollect.store.passages import KINDS, PEOPLE, ROLE_SHIFT, ROLES, Bool, Features, Float
 from recollect.text.flags import Flag
@@ -26,9 +26,9 @@ _USER = ROLES.index("user")
 class Evidence:
     """All that passages (n,) are scored by.
 
-    `named` counts the people in the question, `titles` is how near in meaning the titles of the passages' conversations
-    are, `typed` says that the question is a few words rather than a sentence, `quoted` that a sentence quotes something.
-    `late` and `late_around` are late interaction, of the quality mode alone.
+    `named` counts the people in the question, `titles` is how near in meaning the titles of their conversations are,
+    `typed` says that the question is a few words rather than a sentence, `quoted` that a sentence quotes something.
+    `late` and `around` are late interaction, of the quality mode alone.
     """
 
     question: Question
@@ -38,20 +38,33 @@ class Evidence:
     typed: bool = False
     quoted: bool = False
     late: Float | None = None
-    late_around: Float | None = None
-    people: Bool = field(init=False)
-    user: Bool = field(init=False)
+    around: Float | None = None
 
-    def __post_init__(self) -> None:
-        flags = self.features.flags
-        people = (flags & PEOPLE).astype(bool)
-        user = ~people & ((flags >> ROLE_SHIFT) & 3 == _USER) & (self.features.kinds == _SAID)
-        object.__setattr__(self, "people", people)
-        object.__setattr__(self, "user", user)
+    @property
+    def nothing(self) -> Float:
+        """Zeros (n,)."""
+        return np.zeros(len(self.features), np.float32)
 
-    def has(self, flag: Flag) -> Bool:
+    @property
+    def people(self) -> Bool:
+        """Which passages are messages of people among themselves."""
+        return self.has(PEOPLE)
+
+    @property
+    def user(self) -> Bool:
+        """Which are a user's own words to an assistant."""
+        role = (self.features.flags >> ROLE_SHIFT) & 3
+        return ~self.people & (role == _USER) & (self.features.kinds == _SAID)
+
+    @property
+    def assistant(self) -> Bool:
+        """Which are all others."""
+        return ~self.people & ~self.user
+
+    def has(self, flag: int) -> Bool:
         """Which passages bear a mark."""
-        return (self.features.flags & int(flag)).astype(bool)
+        found: Bool = np.asarray(self.features.flags & int(flag), bool)
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,60 +131,54 @@ def _share(held: Float, idf: Float) -> Float:
     return dots(held, idf) / total if total and len(held) else np.zeros(len(held), np.float32)
 
 
+def _words(evidence: Evidence) -> Float:
+    return pool_z(coverage(evidence.features))
+
+
 def _session_meaning(evidence: Evidence) -> Float:
     f = evidence.features
     return f.session_similarity if f.quality else f.session_dense
 
 
 def _asker(evidence: Evidence) -> Float:
-    """+1 for what the user said where the question speaks of the asker; where it asks for the assistant's words,
-    -1, and +1 for the assistant's.
-    """
-    q, other = evidence.question, ~evidence.people & ~evidence.user
-    if q.asks_assistant:
-        return np.where(evidence.user, -0.1, np.where(other, 1.1, 0)).astype(np.float32)
-    return evidence.user.astype(np.float32) * q.is_personal
+    """1 for the user's words, where the question speaks of the asker; for the assistant's, where it asks for those."""
+    wanted = evidence.assistant if evidence.question.asks_assistant else evidence.user
+    return wanted.astype(np.float32) * evidence.question.is_personal
 
 
 def _answer_type(evidence: Evidence) -> Float:
-    q, none = evidence.question, np.zeros(len(evidence.features), np.float32)
+    """How many of a time, a number and a place it has, of those that are asked for."""
+    q = evidence.question
     asked = ((q.asks_when, Flag.TIME), (q.asks_how_many, Flag.NUMBER), (q.asks_where, Flag.PLACE))
-    return sum((evidence.has(flag).astype(np.float32) for wanted, flag in asked if wanted), none)
+    return sum((evidence.has(flag).astype(np.float32) for wanted, flag in asked if wanted), evidence.nothing)
+
+
+def _request(evidence: Evidence) -> Float:
+    """What the user wants kept in mind, where advice is asked; against the user's words, where a summary is wanted."""
+    kept = evidence.user & evidence.has(Flag.INSTRUCTION | Flag.PREFERENCE)
+    return evidence.nothing + evidence.question.is_how_to * kept - evidence.question.wants_summary * evidence.user
 
 
 def _blind_words(evidence: Evidence) -> Float:
-    """BM25 of the words, where the vectors cannot read the question."""
-    f = evidence.features
-    return f.bm25[:, 0] if not f.dense.any() else np.zeros(len(f), np.float32)
+    return evidence.nothing if evidence.features.dense.any() else evidence.features.bm25[:, 0]
 
 
-def _rule(wanted: Callable[[Question], bool], flag: Flag | None) -> Callable[[Evidence], Float | Bool]:
-    def feature(evidence: Evidence) -> Float | Bool:
-        if not wanted(evidence.question):
-            return np.zeros(len(evidence.features), bool)
-        return evidence.user if flag is None else evidence.user & evidence.has(flag)
-
-    return feature
-
-
-def _late(value: Float | None, evidence: Evidence) -> Float:
-    return np.zeros(len(evidence.features), np.float32) if value is None else value
-
-
-def _speaker(evidence: Evidence, which: str) -> Bool:
-    who, alone = evidence.features.who, evidence.named == 1
-    if which == "others":
-        return np.asarray(who > 1)
-    return np.asarray((who == 1) & (alone == (which == "only")))
-
-
-def _all_words(evidence: Evidence) -> Float:
-    """How much of a few typed words a passage holds, squared: all of them is more than twice half of them."""
-    return own_coverage(evidence.features) ** 2 if evidence.typed else np.zeros(len(evidence.features), np.float32)
+def _speaker(evidence: Evidence) -> Float:
+    """1 for the only or first person that is named, less for another."""
+    who = evidence.features.who
+    first = 1.0 if evidence.named == 1 else FIRST_OF_SEVERAL
+    return np.select([who == 1, who > 1], [first, NAMED_LATER]).astype(np.float32)
 
 
 def _answers(evidence: Evidence) -> Float:
-    return evidence.features.previous_dense_z * evidence.features.previous_asks
+    """How much like the question the message before is, which this one answers if that asked something."""
+    asked = np.where(evidence.features.previous_asks, np.float32(1), np.float32(NO_QUESTION))
+    return evidence.features.previous_dense_z * asked
+
+
+def _all_words(evidence: Evidence) -> Float:
+    """How much of a few typed words it holds, squared: all of them is more than twice half of them."""
+    return own_coverage(evidence.features) ** 2 if evidence.typed else evidence.nothing
 
 
 def _as_typed(evidence: Evidence) -> Float:
@@ -180,42 +187,42 @@ def _as_typed(evidence: Evidence) -> Float:
 
 #: Every term, in the order in which `--why` and the documentation tell them.
 TERMS: tuple[Term, ...] = (
-    Term("words", "all", "how much of the question it covers with the messages around it", _words),
+    Term("words", "all", "how much of the question it covers together with the messages around it", _words),
     Term("meaning", "all", "cosine of its best run of three sentences", lambda e: pool_z(e.features.windows)),
     Term("session words", "all", "BM25 of the three best messages of its session", lambda e: e.features.session_bm25),
     Term("session meaning", "all", "likeness of the three best messages of its session", _session_meaning),
-    Term("blind words", "all", "BM25, where the vectors cannot read the question", _blind_words),
+    Term("words alone", "all", "BM25, where the vectors cannot read the question", _blind_words),
+    Term("speaker", "people", "said by somebody whom the question names", _speaker),
+    Term(
+        "present",
+        "people",
+        "how many of the named speak in its conversation",
+        lambda e: np.minimum(e.features.present, 2),
+    ),
     Term("length", "people", "its length", lambda e: e.features.length_z * e.people),
-    Term("only speaker", "all", "said by the one person that the question names", lambda e: _speaker(e, "only")),
-    Term("first speaker", "all", "said by the first of several", lambda e: _speaker(e, "first")),
-    Term("other speakers", "all", "said by another of them", lambda e: _speaker(e, "others")),
+    Term("asker", "user, assistant", "said by the one whose words are asked for", _asker),
     Term(
-        "present", "all", "how many of the named speak in its conversation", lambda e: np.minimum(e.features.present, 2)
+        "date",
+        "all",
+        "said on a day that the question names, or near it",
+        lambda e: e.features.inside + e.features.near,
     ),
-    Term("asker", "assistant", "the user's words, where the question speaks of the asker", _asker),
-    Term("date", "all", "said on a day that the question names", lambda e: e.features.inside),
-    Term("near date", "all", "said near such a day", lambda e: e.features.near),
     Term("title", "all", "likeness of its conversation's title", lambda e: e.titles),
-    Term("question", "all", "it asks something itself", lambda e: e.has(Flag.QUESTION)),
-    Term("answers", "all", "likeness of the question that it answers", _answers),
-    Term("answer type", "all", "a time, a number, a place, where one is asked for", _answer_type),
-    Term("summary", "user", "the user's words, where a summary is wanted", _rule(lambda q: q.wants_summary, None)),
-    Term("instruction", "user", "a standing instruction", _rule(lambda q: q.is_english, Flag.INSTRUCTION)),
-    Term("instruction asked", "user", "one, where advice is asked", _rule(lambda q: q.is_how_to, Flag.INSTRUCTION)),
-    Term(
-        "preference asked", "user", "a preference, where advice is asked", _rule(lambda q: q.is_how_to, Flag.PREFERENCE)
-    ),
-    Term("advice", "user", "the user's words, where advice is asked", _rule(lambda q: q.is_how_to, None)),
-    Term(
-        "never", "user", "a denial, where it is asked if something ever was", _rule(lambda q: q.asks_ever, Flag.NEVER)
-    ),
-    Term("all words", "all", "all of a few typed words", _all_words),
-    Term("as typed", "all", "an identifier or a quotation, as it was typed", _as_typed),
-    Term("late", "all", "late interaction with it (quality)", lambda e: _late(e.late, e)),
+    Term("answers", "all", "likeness of the message before, if that is a question", _answers),
+    Term("answer type", "all", "has a time, a number, a place, where one is asked for", _answer_type),
+    Term("question", "all", "asks something itself", lambda e: e.has(Flag.QUESTION)),
+    Term("request", "user", "a standing instruction or preference, where advice is asked", _request),
+    Term("all words", "all", "holds all of a few typed words", _all_words),
+    Term("as typed", "all", "holds an identifier or a quotation as it was typed", _as_typed),
+    Term("late", "all", "late interaction with it (quality mode)", lambda e: _given(e.late, e)),
     Term(
         "late around",
         "all",
-        "late interaction with the messages around it too (quality)",
-        lambda e: _late(e.late_around, e),
+        "late interaction with it and its neighbours (quality mode)",
+        lambda e: _given(e.around, e),
     ),
 )
+
+
+def _given(values: Float | None, evidence: Evidence) -> Float:
+    return evidence.nothing if values is None else values

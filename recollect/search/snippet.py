@@ -11,7 +11,7 @@ from recollect.text.terms import terms, words
 
 LENGTH = 220
 
-_WORD = re.compile(r"[^\W_]+(?:[’']s\b)?")
+_WORD = re.compile(r"(?<![^\W_])[A-Za-z](?:\+\+|#)(?![A-Za-z+#])|[^\W_]+(?:[’']s\b)?")
 _Match = tuple[int, int, str]  # start, end, the term that matched
 
 _NOTHING = re.compile(r"(?!)")

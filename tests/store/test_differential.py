@@ -64,7 +64,7 @@ def assert_same(ours: Space, theirs: Space) -> None:
         assert own.vocabulary().speakers() == other.vocabulary().speakers()
         assert own.vocabulary().years() == other.vocabulary().years()
         assert own.vocabulary().compounds("light") == other.vocabulary().compounds("light")
-        assert own.vocabulary().nearest("mooringg") == other.vocabulary().nearest("mooringg")
+        assert own.vocabulary().near("mooringg") == other.vocabulary().near("mooringg")
         assert own.scan(["heron", "STRASSE", "重跑"], 7) == other.scan(["heron", "STRASSE", "重跑"], 7)
         assert [t.text for t in own.unembedded(EVERYTHING)] == [t.text for t in other.unembedded(EVERYTHING)]
         for text, partition, more in QUESTIONS:

@@ -112,7 +112,7 @@ class Extras:
 
     def _conversations_of(self, speaker: int) -> Int:
         """The conversations in which a person speaks, ascending."""
-        found = []
+        found = [np.zeros(0, np.int64)]
         for part in self._snapshot.parts:
             speaks = part.block.speaker == speaker
             found.append(part.block.conversation[speaks if part.alive is None else speaks & part.alive])
