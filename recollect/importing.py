@@ -10,11 +10,13 @@ from typing import BinaryIO, cast
 
 from recollect.errors import ImportProblem, NotFound
 from recollect.importers.archive import walk
-from recollect.importers.assemble import assemble, assemble_document, beginning
+from recollect.importers.assemble import assemble, assemble_document
 from recollect.importers.base import DraftConversation, Entry, Problem, Problems
+from recollect.importers.dump import Dump
+from recollect.importers.known import Known
 from recollect.importers.registry import READERS, Found, detect, reader_named, shape_of
 from recollect.ingest import Ingest, Written
-from recollect.record import Chunk, Document, Edge, Node, NodeId, Thread, stable_id
+from recollect.record import Chunk, Document, Edge, Node, NodeId, Thread
 from recollect.store import Counts, Space
 
 #: A batch is one transaction: so many messages or characters, whichever comes first.
@@ -65,6 +67,11 @@ class ImportReport:
         return self.written.forgotten
 
     @property
+    def apart(self) -> int:
+        """How many conversations came with the id of another, or began like it, and are kept as their own."""
+        return len(self.written.apart)
+
+    @property
     def nothing(self) -> bool:
         """Whether nothing at all could be imported."""
         return not (self.stored.conversations or self.documents or self.forgotten)
@@ -90,7 +97,7 @@ class _Batch:
     characters: int = 0
 
     def holds(self, record: Record) -> bool:
-        """Whether a conversation or document of this id is in it: each is written only once in a transaction."""
+        """Whether a document of this id is in it: each is written only once in a transaction."""
         return _id_of(record) in self.ids
 
     def add(self, record: Record) -> None:
@@ -116,11 +123,9 @@ class _Batch:
 
 def _id_of(record: Record) -> NodeId | None:
     match record:
-        case Thread():
-            return record.conversation.id
         case Node():
             return record.id
-        case Edge():
+        case Thread() | Edge():
             return None
         case document, _:
             return document.id
@@ -143,9 +148,8 @@ class Importing:
         self._count_tokens, self._count_all, self._progress = count_tokens, count_all, progress
         self._report = ImportReport()
         self._problems = Problems()
-        self._imported: dict[NodeId, None] = {}
         self._documents: dict[NodeId, None] = {}
-        self._alike: dict[str, list[NodeId]] = {}
+        self._known = Known()
         self._read = self._total = 0
 
     def __call__(self, paths: Sequence[Path], format_name: str | None = None) -> ImportReport:
@@ -202,7 +206,6 @@ class Importing:
                     self._space.namespace,
                     count_tokens=self._counter(draft),
                     problems=self._problems,
-                    repeat=self._repeat(draft),
                 )
                 if thread.messages:
                     yield thread
@@ -213,16 +216,6 @@ class Importing:
             else:
                 yield assemble_document(draft, self._space.namespace), ()
 
-    def _repeat(self, draft: DraftConversation) -> int:
-        """Which of the conversations without an id that begin alike this is; a copy is none of its own."""
-        if draft.source_id:
-            return 0
-        alike = self._alike.setdefault(beginning(draft), [])
-        whole = stable_id(*(value for m in draft.messages for value in (m.role, m.content)))
-        if whole not in alike:
-            alike.append(whole)
-        return alike.index(whole)
-
     def _counter(self, draft: DraftConversation) -> Callable[[str], int]:
         """Counts the messages of a conversation all at once, which is several times as fast as one by one."""
         texts = [message.content for message in draft.messages]
@@ -232,8 +225,8 @@ class Importing:
     def _write(self, batch: _Batch, group: Found) -> None:
         """Writes what has gathered. What is read of a kind comes in the order threads, documents, edges and nodes."""
         if batch.threads:
-            self._report.written.add(self._ingest.threads(batch.threads, again=self._again))
-            self._imported.update(dict.fromkeys(thread.conversation.id for thread in batch.threads))
+            known = None if isinstance(group.reader, Dump) else self._known  # a dump says itself what is what
+            self._report.written.add(self._ingest.threads(batch.threads, again=self._again, known=known))
         if batch.documents:
             self._ingest.documents(batch.documents, again=self._again)
             self._documents.update(dict.fromkeys(document.id for document, _ in batch.documents))
@@ -259,7 +252,7 @@ class Importing:
         while self._space.maintain(_MAINTENANCE):
             pass
         with self._space.view() as view:
-            report.stored = view.counts(list(self._imported))
+            report.stored = view.counts(list(report.written.ids))
             report.documents = sum(not document.erased for document in view.get(Document, list(self._documents)))
         report.problems = self._problems.found
         report.notes |= self._problems.notes

@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TypeVar
 
@@ -17,6 +17,8 @@ from recollect.branching import place
 from recollect.embedding import Embedder
 from recollect.errors import InvalidInput, NotFound, StoreBusy
 from recollect.importers.assemble import chunks_of, clean_part, message_chunks
+from recollect.importers.identity import tokens
+from recollect.importers.known import Chains, Known, Settled
 from recollect.importers.merge import Plan, plan, updated
 from recollect.record import (
     Chunk,
@@ -31,6 +33,7 @@ from recollect.record import (
     Version,
     utc_now,
 )
+from recollect.record.wire import digest
 from recollect.search.indexing import (
     document_passages,
     is_person,
@@ -51,13 +54,17 @@ T = TypeVar("T")
 
 @dataclass(slots=True)
 class Written:
-    """What a write did, in conversations and messages."""
+    """What a write did, in conversations and messages. `ids`: under which the conversations are stored; `apart`: those
+    that came under the id of another conversation and got one of their own.
+    """
 
     new: int = 0
     changed: int = 0
     same: int = 0
     forgotten: int = 0
     messages: int = 0
+    ids: dict[NodeId, None] = field(default_factory=dict, repr=False)
+    apart: list[NodeId] = field(default_factory=list, repr=False)
 
     def add(self, other: Written) -> None:
         """Counts another write in."""
@@ -66,6 +73,41 @@ class Written:
         self.same += other.same
         self.forgotten += other.forgotten
         self.messages += other.messages
+        self.ids |= other.ids
+        self.apart += other.apart
+
+
+@dataclass(slots=True)
+class _Done:
+    """What goes into one transaction: conversations as they came, and under the ids that they are stored by."""
+
+    written: Written = field(default_factory=Written)
+    came: dict[NodeId, Thread] = field(default_factory=dict)
+    threads: dict[NodeId, Thread] = field(default_factory=dict)
+    _unread: list[Thread] = field(default_factory=list)  # with ids, their words not looked at yet
+    _with_ids: Chains = field(default_factory=Chains)
+    _without_ids: Chains = field(default_factory=Chains)
+
+    def may_hold(self, incoming: Thread) -> bool:
+        """Whether this may be one of them: by its id or, where one of the two has none, by its words."""
+        if incoming.conversation.id in self.came or incoming.conversation.id in self.threads:
+            return True
+        if incoming.conversation.source_id:
+            return bool(self._without_ids) and any(self._without_ids.like(incoming, tokens(incoming)))
+        for thread in self._unread:
+            self._with_ids.add(thread, tokens(thread))
+        self._unread.clear()
+        says = tokens(incoming)
+        return any(self._without_ids.like(incoming, says)) or any(self._with_ids.like(incoming, says))
+
+    def add(self, incoming: Thread, thread: Thread) -> None:
+        """Takes a conversation in."""
+        self.came[incoming.conversation.id] = incoming
+        self.threads[thread.conversation.id] = thread
+        if incoming.conversation.source_id:
+            self._unread.append(incoming)
+        else:
+            self._without_ids.add(thread, tokens(incoming))
 
 
 class Ingest:
@@ -86,40 +128,64 @@ class Ingest:
         return EmbedderId(self._embedder.name, self._embedder.dimensions)
 
     # --- imports ---------------------------------------------------------------------------------------------------
-    def threads(self, threads: Sequence[Thread], *, again: bool = False) -> Written:
-        """Writes conversations, in one transaction; each only once in a call. What is stored just so is left alone.
+    def threads(self, threads: Sequence[Thread], *, again: bool = False, known: Known | None = None) -> Written:
+        """Writes conversations, in one transaction where they are different ones. What is stored just so is left alone.
 
-        What was erased stays away unless it is asked for `again`.
+        `known` tells which stored conversation each is; without it their ids do. What was erased stays away unless it
+        is asked for `again`.
         """
-        return self._insisting(lambda: self._threads(threads, again), "These conversations are")
+        written, waiting = Written(), list(threads)
+        while waiting:
+            done, waiting = self._insisting(
+                lambda these=waiting: self._threads(these, again, known),  # type: ignore[misc]
+                "These conversations are",
+            )
+            written.add(done.written)
+            for thread in done.threads.values() if known else ():
+                known.learn(thread)  # type: ignore[union-attr]
+        return written
 
-    def _threads(self, threads: Sequence[Thread], again: bool) -> Written:
+    def _threads(self, threads: Sequence[Thread], again: bool, known: Known | None) -> tuple[_Done, list[Thread]]:
+        """What was written, and what has to wait since it may be the same as something of that."""
+        done, waiting, plans = _Done(), list[Thread](), list[Plan]()
         with self._space.view() as view:
             revisions = view.revisions([thread.conversation.id for thread in threads])
-            plans = [
-                made
-                for thread in threads
-                for conversation_id in [thread.conversation.id]
-                if (
-                    made := plan(
-                        thread,
-                        revisions.get(conversation_id),
-                        lambda i=conversation_id: view.thread(i),  # type: ignore[misc]
-                        again=again,
-                    )
+            for incoming in threads:
+                if done.came.get(incoming.conversation.id) == incoming:
+                    done.written.same += 1
+                    continue
+                if done.may_hold(incoming):
+                    waiting.append(incoming)
+                    continue
+                own = revisions.get(incoming.conversation.id)
+                if known is None or (own and own.digest == digest(incoming) and not again):
+                    settled = Settled(incoming)
+                else:
+                    settled = known.settle(view, incoming, own)
+                thread, stored = settled.thread, settled.stored
+                stored_as = thread.conversation.id
+                if stored_as in done.threads:
+                    waiting.append(incoming)
+                    continue
+                revision = own if stored_as == incoming.conversation.id else view.revisions([stored_as]).get(stored_as)
+                made = plan(
+                    thread,
+                    revision,
+                    lambda i=stored_as, there=stored: there or view.thread(i),  # type: ignore[misc]
+                    again=again,
                 )
-            ]
+                done.add(incoming, thread)
+                plans += [made] if made else []
+                done.written.forgotten += bool(revision and revision.erased and not again)
+                done.written.apart += [stored_as] if settled.apart else []
         self._write_plans(plans, again)
-        new = sum(not made.revision for made in plans)
-        changed = sum(bool(made.revision) and made.changes for made in plans)
-        forgotten = sum(revision.erased for revision in revisions.values()) if not again else 0
-        return Written(
-            new=new,
-            changed=changed,
-            same=len(threads) - new - changed - forgotten,
-            forgotten=forgotten,
-            messages=sum(made.added for made in plans),
-        )
+        written = done.written
+        written.new = sum(not made.revision for made in plans)
+        written.changed = sum(bool(made.revision) and made.changes for made in plans)
+        written.same += len(done.threads) - written.new - written.changed - written.forgotten
+        written.messages = sum(made.added for made in plans)
+        written.ids = dict.fromkeys(done.threads)
+        return done, waiting
 
     def _write_plans(self, plans: Sequence[Plan], again: bool) -> None:
         if not plans:

@@ -41,16 +41,13 @@ def assemble(
     *,
     count_tokens: Callable[[str], int],
     problems: Problems | None = None,
-    repeat: int = 0,
 ) -> Thread:
     """The thread that a draft describes, with deterministic ids: the same draft gives the same thread, for ever.
-
-    `repeat` counts, from 0, conversations without a source id that begin alike (see `beginning`).
 
     The ids come from the source and its ids alone; `namespace` is where the thread is going to be written, and the
     store keeps namespaces apart. Where different messages stand under one id, all are kept and `problems` is told.
     """
-    key = draft.source_id or (stable_id(beginning(draft), repeat) if repeat else beginning(draft))
+    key = draft.source_id or _beginning(draft)
     conversation_id = stable_id("conversation", draft.source, key)
     formed = shape(_tidied(draft.messages), linear=draft.linear, leaf=draft.leaf)
     if formed.clashes and problems is not None:
@@ -89,10 +86,11 @@ def chunks_of(parent: NodeId, text: str, *, count_tokens: Callable[[str], int], 
         yield Chunk(chunk_id, parent, index, span.start, span.end, span.tokens, part)
 
 
-def beginning(draft: DraftConversation) -> str:
-    """What a conversation without an id is known by: its title, time, and the first things said on either side.
+def _beginning(draft: DraftConversation) -> str:
+    """What makes the id of a conversation without one: its title, time, and the first things said on either side.
 
-    More is not taken, so that it is the same conversation when it has grown.
+    More is not taken, so that it mostly keeps its id when it grows. Whether it is the conversation of this id, its
+    words decide (`identity`).
     """
     said = [m for m in draft.messages if m.kind is Kind.SAID and m.content.strip()][:2]
     words = [value for m in said for value in (m.role, m.speaker, m.content, iso(m.timestamp))]

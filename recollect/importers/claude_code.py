@@ -105,7 +105,7 @@ def _conversation(group: SessionGroup, problems: Problems) -> Iterator[DraftConv
         source=ClaudeCode.name,
         messages=messages,
         place=f'{group.files[0].entry.place} "{title}"',
-        source_id=group.origin,
+        source_id=group.origin if group.named else None,
         title=title,
         created=group.began,
         leaf=order.leaf,

@@ -17,6 +17,7 @@ from recollect.record import parse_time
 _TITLES = (("summary", "summary"), ("ai-title", "aiTitle"), ("custom-title", "customTitle"))  # the best last
 _LATEST = datetime.max.replace(tzinfo=UTC)
 _AGENT_FILE = re.compile(r"agent-(.+?)\.(?:jsonl|meta\.json)")
+_SESSION = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F-]{27}")
 _WEB = re.compile(rb'\s*\{.{0,4096}?"loglines"\s*:\s*\[', re.DOTALL)
 
 
@@ -45,11 +46,13 @@ class SessionFile:
 class SessionGroup:
     """The sessions that are one conversation (one, and those that resume it), and all that belongs to them.
 
-    `names` holds the ids of the sessions, `origin` the one that the others continue. `files` stand in order of time,
+    `names` holds the ids of the sessions, `origin` the one that the others continue; `named` says whether that is an id
+    of a session, not just the name of a file without one. `files` stand in order of time,
     `agents` gives what is told of a subagent, `outputs` the files of long tool results by their names.
     """
 
     origin: str
+    named: bool
     names: frozenset[str]
     files: tuple[SessionFile, ...]
     title: str
@@ -105,6 +108,7 @@ class _Folder:
         self._files: list[SessionFile] = []
         self._agents: dict[str, Mapping[str, Any]] = {}
         self._outputs: dict[str, dict[str, Entry]] = {}
+        self._named: set[str] = set()  # sessions that a line or a folder names
         self._above: dict[str, str] = {}  # a session, and the session that stands for it
         self._session_of: dict[str, str] = {}  # by the uuid of a line
         self._waiting: list[tuple[str, str]] = []  # parents not met yet, and the session that names them
@@ -140,7 +144,9 @@ class _Folder:
 
     def _scan(self, entry: Entry, place: Place) -> None:
         stated = (text_of(line.get("sessionId")) for line, _ in file_lines(entry) if line)
-        session = next(filter(None, stated), None) or place.session or entry.name.rsplit(".", 1)[0]
+        named = next(filter(None, stated), None) or place.session
+        self._named |= {named} if named else set()
+        session = named or entry.name.rsplit(".", 1)[0]
         file = SessionFile(entry, place.agent, session)
         for line, _ in file_lines(entry):
             if line:
@@ -148,7 +154,9 @@ class _Folder:
         self._files.append(file)
 
     def _learn(self, file: SessionFile, line: Mapping[str, Any]) -> None:
-        session = text_of(line.get("sessionId")) or file.session
+        stated = text_of(line.get("sessionId"))
+        self._named |= {stated} if stated else set()
+        session = stated or file.session
         self._above.setdefault(session, session)
         file.sessions.add(session)
         self._learn_kinship(session, line)
@@ -189,6 +197,7 @@ class _Folder:
         outputs = [self._outputs[name] for name in sorted(names) if name in self._outputs]
         return SessionGroup(
             origin=origin,
+            named=origin in self._named or _SESSION.fullmatch(origin) is not None,
             names=names,
             files=tuple(sorted(files, key=lambda file: (file.began, file.ended or _LATEST, file.entry.path))),
             title=self._title(names),

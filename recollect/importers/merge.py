@@ -52,7 +52,11 @@ class Plan:
 
 
 def plan(
-    incoming: Thread, revision: Revision | None, load: Callable[[], Thread | None], *, again: bool = False
+    incoming: Thread,
+    revision: Revision | None,
+    load: Callable[[], Thread | None],
+    *,
+    again: bool = False,
 ) -> Plan | None:
     """What is to be written for an incoming conversation, None where it is stored already just so, or was erased.
 
@@ -207,7 +211,9 @@ def _conversation(incoming: Conversation, stored: Conversation, older: bool) -> 
     return replace(
         incoming,
         title=incoming.title or stored.title,
+        source_id=incoming.source_id or stored.source_id,
         created=incoming.created or stored.created,
+        updated=incoming.updated or stored.updated,
         deleted=stored.deleted and not stored.erased,
         metadata={**stored.metadata, **incoming.metadata},
     )

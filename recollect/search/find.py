@@ -51,8 +51,13 @@ class Searcher:
         if not asked.question.terms and not asked.phrases:
             return SearchResults(search.query.text, (), 0.0, "instant", close=False, notes=(_TOO_COMMON,))
         found = _ranked(view, asked, self._quality)
-        mended = correction(search.query.text, found.unknown, view.vocabulary())
-        return _results(view, asked, found, mended.text if mended else None)
+        mended = None if search.query.literal else correction(search.query.text, found.unknown, view.vocabulary())
+        if mended is None or not mended.is_sure:
+            return replace(_results(view, asked, found), suggestion=mended.text if mended else None)
+        meant = replace(search, query=replace(search.query, text=mended.text))
+        asked = ask(view, meant, self._embedder, self._quality, self._today())
+        results = _results(view, asked, _ranked(view, asked, self._quality))
+        return replace(results, query=search.query.text, corrected=mended.text)
 
 
 def _ranked(view: View, asked: Asked, model: Callable[[], TokenEmbedder]) -> Ranking:
@@ -77,7 +82,7 @@ def _ranked(view: View, asked: Asked, model: Callable[[], TokenEmbedder]) -> Ran
     return said.joined(other, [*(entry for entry in said.passages if entry.share > 0), *fitting])
 
 
-def _results(view: View, asked: Asked, found: Ranking, suggested: str | None) -> SearchResults:
+def _results(view: View, asked: Asked, found: Ranking) -> SearchResults:
     search, passages = asked.search, found.passages
     if newest := search.sort == "newest":
         passages = sorted((entry for entry in passages if entry.matches), key=lambda entry: -entry.time)
@@ -93,7 +98,6 @@ def _results(view: View, asked: Asked, found: Ranking, suggested: str | None) ->
         took_ms=0.0,
         mode=found.mode,
         signals=_signals(asked, found),
-        suggestion=suggested,
         searched=found.searched,
         close=found.close,
         total=max(total, len(hits)),

@@ -127,7 +127,7 @@ def rank(view: View, asked: Asked, partition: Partition, model: Callable[[], Tok
         # What late interaction has not looked at comes after what it has.
         gap = looked_at[-1].score - entries[len(best)].score if len(entries) > len(best) else 0.0
         entries = [*looked_at, *(replace(entry, shift=min(gap, 0.0)) for entry in entries[len(best) :])]
-    if asked.typed:
+    if asked.typed or not asked.vector.any():
         entries = [entry for entry in entries if entry.matches]
     return replace(
         ranking,

@@ -54,7 +54,7 @@ class Evidence:
     def user(self) -> Bool:
         """Which are a user's own words to an assistant."""
         role = (self.features.flags >> ROLE_SHIFT) & 3
-        return ~self.people & (role == _USER) & (self.features.kinds == _SAID)
+        return np.asarray(~self.people & (role == _USER) & (self.features.kinds == _SAID))
 
     @property
     def assistant(self) -> Bool:
@@ -63,8 +63,7 @@ class Evidence:
 
     def has(self, flag: int) -> Bool:
         """Which passages bear a mark."""
-        found: Bool = np.asarray(self.features.flags & int(flag), bool)
-        return found
+        return np.asarray(self.features.flags & int(flag) != 0)
 
 
 @dataclass(frozen=True, slots=True)

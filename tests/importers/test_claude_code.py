@@ -137,7 +137,7 @@ def test_foreign_sessions_are_read_with_sensible_counts() -> None:
         "claude-normalization-main": {"said": 3, "context": 3, "tool": 2, "subagent": 1},
         "claude-normalization-other": {"said": 2},
         "claude-lineage-parent": {"said": 6, "context": 1, "subagent": 3},
-        "japanese": {"said": 6, "tool": 2},
+        None: {"said": 6, "tool": 2},  # no line names a session, and the file is called japanese.jsonl
         "50a7220d-7250-46f3-b38e-b716ce25032e": {"said": 2, "tool": 2, "subagent": 3},
     }
 

@@ -125,8 +125,10 @@ def test_nothing_is_found_for_words_that_mean_nothing_here(memory: Memory) -> No
     assert not found or not found.close
 
 
-def test_a_misspelled_word_brings_a_suggestion(memory: Memory) -> None:
-    assert memory.search("kingfischer").suggestion == "kingfisher"
+def test_a_typo_is_searched_as_it_was_meant_and_told(memory: Memory) -> None:
+    found = memory.search("kingfischer")
+    assert (found.query, found.corrected, found.suggestion) == ("kingfischer", "kingfisher", None)
+    assert found[0].best.message.content == "And a kingfisher!"
 
 
 def test_a_title_finds_its_conversation(memory: Memory) -> None:

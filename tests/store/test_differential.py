@@ -25,8 +25,8 @@ from tests.store.opening import Clock, neo4j, sqlite
 #: What both compute alike; numbers of passages, messages and conversations are each engine's own.
 ALIKE = (
     "kinds", "flags", "idf", "holds", "there", "bm25", "dense", "dense_z", "previous_dense_z", "previous_asks",
-    "windows", "length_z", "who", "present", "inside", "near", "session_bm25", "session_dense", "session_similarity", "similarity",
-    "sought", "size", "frequencies", "quality",
+    "windows", "length_z", "who", "present", "inside", "near", "session_bm25", "session_dense",
+    "session_similarity", "similarity", "sought", "size", "frequencies", "quality",
 )  # fmt: skip
 QUESTIONS: tuple[tuple[str, Partition, dict[str, Any]], ...] = (
     ("heron tide proxy", Partition.SAID, {"phrases": (("heron",),)}),

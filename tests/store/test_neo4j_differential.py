@@ -50,8 +50,8 @@ WORDS = (
 )  # fmt: skip
 ARRAYS = (
     "bm25", "dense", "dense_z", "previous_dense_z", "windows", "length_z", "session_bm25", "session_dense",
-    "session_similarity", "similarity", "holds", "there", "flags", "kinds", "who", "present", "inside", "near", "sought", "idf",
-    "frequencies",
+    "session_similarity", "similarity", "holds", "there", "flags", "kinds", "who", "present", "inside", "near",
+    "sought", "idf", "frequencies",
 )  # fmt: skip
 OPERATIONS = (
     "import", "import", "grow", "append", "append", "branch", "edit", "delete", "restore", "edge", "node", "document",

@@ -38,6 +38,9 @@ def print_report(report: ImportReport, namespace: Counts, out: Output, *, all_pr
     if report.forgotten:
         left_out = f"{number(report.forgotten, 'conversation')} that you forgot"
         out.line(f"  left out: {left_out} ({out.hint('recollect import --again PATH')} takes them back)")
+    if report.apart:
+        kept = number(report.apart, "conversation")
+        out.line(out.dim(f"  kept apart: {kept} with the ID or the beginning of another conversation"))
     notes = {what: _noted(what, count) for what, count in report.notes.items() if count}
     for words, some in (
         ("skipped", [text for what, text in notes.items() if _KEPT not in what]),
@@ -111,6 +114,7 @@ def report_as_json(report: ImportReport, namespace: Counts) -> dict[str, Any]:
         },
         "written": {"new": written.new, "changed": written.changed, "same": written.same},
         "forgotten": report.forgotten,
+        "apart": report.apart,
         "quality": {"made": namespace.quality, "wanted": namespace.said_passages},
         "problems": [{"place": p.place, "reason": p.reason, "lost": p.lost} for p in report.problems],
         "notes": dict(report.notes),
