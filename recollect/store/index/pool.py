@@ -127,7 +127,7 @@ class Extras:
 def holding(snapshot: Snapshot, source: Source, phrases: Sequence[tuple[str, ...]]) -> Int:
     """The positions of the rows that hold at least one of the phrases, word by word, ascending."""
     numbers = [np.asarray(source.holding(phrase), np.int64) for phrase in phrases]
-    return snapshot.positions_of(np.unique(np.concatenate(numbers))) if numbers else np.zeros(0, np.int64)
+    return snapshot.positions_of(distinct(*numbers)) if numbers else np.zeros(0, np.int64)
 
 
 def allowed_rows(snapshot: Snapshot, source: Source, query: CandidateQuery) -> list[Allowed]:
