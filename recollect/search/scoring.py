@@ -89,6 +89,11 @@ class Scores:
         added = self.matrix[at] * self.weights
         return {term.name: float(value) for term, value in zip(TERMS, added, strict=True) if value}
 
+    def of(self, name: str, at: int) -> float:
+        """What one term added to a passage."""
+        place = next(place for place, term in enumerate(TERMS) if term.name == name)
+        return float(self.matrix[at, place] * self.weights[place])
+
 
 def score(evidence: Evidence, weights: Mapping[str, float]) -> Scores:
     """Scores passages by the terms that have a weight."""
