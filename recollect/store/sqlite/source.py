@@ -68,9 +68,7 @@ class PartitionSource:
         """The data of a segment. Raises IndexDamaged where they are missing."""
         data: bytes | None = self._connection.execute(SEGMENT, (*self._key, first)).get
         if data is None:
-            raise IndexDamaged(
-                f"Segment {first} of the search index is missing.", hint="Build it anew: recollect reindex"
-            )
+            raise IndexDamaged(f"Segment {first} of the search index is missing.", hint="Rebuild it: recollect reindex")
         return data
 
     def tail(self, after: int) -> Iterator[TailRow]:
@@ -112,8 +110,8 @@ class PartitionSource:
             return np.zeros(0, np.int64)
         if self._wordless:
             raise IndexDamaged(
-                "The words of the search index were damaged: phrases cannot be found.",
-                hint="Build it anew: recollect reindex",
+                "The text part of the search index is damaged: phrases cannot be found.",
+                hint="Rebuild it: recollect reindex",
             )
         query = f'scope : "{scope(self._gen, self._partition)}" AND text : "{quoted}"'
         found: list[Any] = self._connection.execute(HOLDING, (query,)).fetchall()
@@ -132,7 +130,5 @@ def tail_row(row: Sequence[Any], size: int) -> TailRow:
     except ValueError:
         counts = None
     if not isinstance(counts, dict) or (len(columns), len(vector)) != (COLUMNS.itemsize, size):
-        raise IndexDamaged(
-            f"Passage {num} of the search index cannot be read.", hint="Build it anew: recollect reindex"
-        )
+        raise IndexDamaged(f"Passage {num} of the search index cannot be read.", hint="Rebuild it: recollect reindex")
     return TailRow(num, columns, vector, counts)
