@@ -121,8 +121,8 @@ def _signals(asked: Asked, found: Ranking) -> tuple[str, ...]:
 def _told(view: View, damage: IndexDamaged) -> str:
     """What a search by words alone says of itself, and what mends it."""
     if view.index().embedder is None:
-        return f"The search index is not built yet, so this search went by words alone. {damage.hint}"
-    return "The search index is damaged, so this search went by words alone. Rebuild it: recollect check --repair"
+        return f"The search index is not built yet, so this search used keywords alone. {damage.hint}"
+    return "The search index is damaged, so this search used keywords alone. Rebuild it: recollect check --repair"
 
 
 _TOO_COMMON = "This word is too common to search by. Add another."

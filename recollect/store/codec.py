@@ -78,7 +78,7 @@ def decode(kind: type[T], values: Sequence[Any]) -> T:
     except (ValueError, TypeError, KeyError, OverflowError) as problem:
         raise StoreError(
             f"A stored {kind.__name__.lower()} is damaged: {type(problem).__name__}.",
-            hint="recollect check says what is wrong; recollect restore puts a backup in its place.",
+            hint="To see what is wrong: recollect check. To go back to a backup: recollect restore FILE --replace",
         ) from problem
 
 

@@ -31,7 +31,7 @@ def candidates(snapshot: Snapshot, source: Source, query: CandidateQuery) -> Fea
         raise WrongEmbedder(
             f"The question has a vector of {len(query.vector)} numbers, "
             f"the store has {snapshot.parts[0].block.vectors.shape[1]}.",
-            hint="Open it with the embedder that made it (recollect stats names it), or: recollect reindex",
+            hint="Use the embedder that made them (recollect stats shows it), or rebuild the index: recollect reindex",
         )
     words = Words(snapshot, query.terms)
     wide, narrow = words.scores()
@@ -115,8 +115,8 @@ def _runs(found: Sequence[tuple[int, bytes]], numbers: Int, vector: Float, whole
         size = len(vector)
         if any(len(blob) % size for _, blob in found):
             raise IndexDamaged(
-                "Vectors of sentences in the search index have another size than they should.",
-                hint="Build it anew: recollect reindex",
+                "Sentence vectors in the search index have the wrong size.",
+                hint="Rebuild it: recollect reindex",
             )
         packed = np.frombuffer(b"".join(blob for _, blob in found), np.int8).reshape(-1, size)
         counts = np.array([len(blob) // size for _, blob in found])

@@ -77,9 +77,7 @@ class PartitionSource:
         """The data of a segment. Raises IndexDamaged where they are missing."""
         data: bytes | None = self._connection.execute(SEGMENT, (*self._key, first)).get
         if data is None:
-            raise IndexDamaged(
-                f"Segment {first} of the search index is missing.", hint="Build it anew: recollect reindex"
-            )
+            raise IndexDamaged(f"Segment {first} of the search index is missing.", hint="Rebuild it: recollect reindex")
         return data
 
     def tail(self, after: int) -> Iterator[TailRow]:
@@ -121,8 +119,8 @@ class PartitionSource:
             return np.zeros(0, np.int64)
         if self._wordless:
             raise IndexDamaged(
-                "The words of the search index were damaged: phrases cannot be found.",
-                hint="Build it anew: recollect reindex",
+                "The text part of the search index is damaged: phrases cannot be found.",
+                hint="Rebuild it: recollect reindex",
             )
         query = f'text : "{quoted}"'
         if not self._connection.execute(SHARE, (*self._key, _LARGE_SHARE)).get:
@@ -143,7 +141,5 @@ def tail_row(row: Sequence[Any], size: int) -> TailRow:
     except ValueError:
         counts = None
     if not isinstance(counts, dict) or (len(columns), len(vector)) != (COLUMNS.itemsize, size):
-        raise IndexDamaged(
-            f"Passage {num} of the search index cannot be read.", hint="Build it anew: recollect reindex"
-        )
+        raise IndexDamaged(f"Passage {num} of the search index cannot be read.", hint="Rebuild it: recollect reindex")
     return TailRow(num, columns, vector, counts)
