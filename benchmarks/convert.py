@@ -1,10 +1,15 @@
-"""Conversation sets as OpenAI-format JSON Lines, which the product imports like any export.
+"""Conversation sets as OpenAI-format JSON Lines, which the product imports like any export; and LoCoMo as it is
+published as a set, so that anyone can measure on the conversations that nobody here tuned on.
 
 python -m benchmarks.convert SET.json OUT.jsonl
+python -m benchmarks.convert locomo10.json FOLDER/locomo-others.json --without SET.json
+
+Then: python -m benchmarks.quality --data FOLDER
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 from collections.abc import Iterable
@@ -12,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.datasets import Said, Session, public_set
+from benchmarks.locomo import locomo
 
 
 def write_openai(sessions: Iterable[Session], path: Path) -> int:
@@ -41,12 +47,21 @@ def _message(said: Said) -> dict[str, Any]:
 
 
 def main(arguments: list[str]) -> int:
-    if len(arguments) != 2:
-        print(__doc__, file=sys.stderr)
-        return 2
-    source, target = map(Path, arguments)
-    sessions = [session for history in public_set(source).histories for session in history.sessions]
-    print(f"{write_openai(sessions, target)} conversations in {target}")
+    parser = argparse.ArgumentParser(prog="benchmarks.convert", description=__doc__.partition("\n\n")[0])
+    parser.add_argument("source", type=Path, help="a set, or LoCoMo's published file")
+    parser.add_argument("target", type=Path, help="OUT.jsonl for the product, OUT.json for a set")
+    parser.add_argument("--without", type=Path, help="a set whose conversations are left out")
+    options = parser.parse_args(arguments)
+    if options.target.suffix == ".json":
+        known = {history.id for history in public_set(options.without).histories} if options.without else set()
+        given = json.loads(options.source.read_text(encoding="utf-8"))
+        conversations = [locomo(sample) for sample in given if sample["sample_id"] not in known]
+        options.target.parent.mkdir(parents=True, exist_ok=True)
+        options.target.write_text(json.dumps({"conversations": conversations}, ensure_ascii=False), encoding="utf-8")
+        print(f"{len(conversations)} conversations in {options.target}")
+        return 0
+    sessions = [session for history in public_set(options.source).histories for session in history.sessions]
+    print(f"{write_openai(sessions, options.target)} conversations in {options.target}")
     return 0
 
 

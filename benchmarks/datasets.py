@@ -20,6 +20,15 @@ PUBLIC = ROOT.parent / "shared" / "data"
 SAMPLE = ROOT / "recollect" / "sample"
 SAMPLE_QUESTIONS = Path(__file__).resolve().parent / "sample"
 
+#: The public sets by name, and the one that is made of several: chats of people beside chats with an assistant, as in
+#: any real archive, which alone shows whether the scores of both are on one scale.
+PUBLIC_NAMES = ("locomo-dev", "beam-dev", "lifebench-en-dev", "lifebench-zh-dev", "qmsum-dev")
+MIX, MIXED = "mix", ("sample", "locomo-dev", "beam-dev")
+
+#: Our own: questions about the sample archive, searches of the kind people type in it, and an archive in eight scripts.
+SAMPLE_NAME, TYPED, SCRIPTS = "sample", "typed", "scripts"
+ALL_NAMES = (SAMPLE_NAME, TYPED, SCRIPTS, *PUBLIC_NAMES, MIX)
+
 #: Names that stand for the sides of a chat, not for people.
 SIDES = frozenset({"user", "assistant"})
 
@@ -52,11 +61,12 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question with the ids of the messages that answer it."""
+    """A question with the ids of the messages that answer it. `origin` is the set that it was written for."""
 
     text: str
     category: str
     evidence: frozenset[str]
+    origin: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,28 +106,76 @@ class DataSet:
         return DataSet(self.name, tuple(cut))
 
 
-def all_sets() -> tuple[list[DataSet], list[str]]:
-    """Every set that is here, our own first, and a line for each reason why others are not."""
-    sets = [own_set()]
-    files = sorted(PUBLIC.glob("*-dev.json"))
-    sets += [public_set(path) for path in files]
-    missing = (
-        [] if files else [f"The public conversation sets are not here ({PUBLIC.name}/*-dev.json beside the repo)."]
-    )
-    return sets, missing
+def sets_named(names: Iterable[str], folder: Path = PUBLIC) -> tuple[list[DataSet], list[str]]:
+    """Those of the sets that are here, and one line about those that are not. The public ones are files in `folder`."""
+    found, missing = [], []
+    for name in names:
+        parts = MIXED if name == MIX else (name,)
+        absent = [part for part in parts if part not in _OWN and not (folder / f"{part}.json").is_file()]
+        missing += absent
+        if not absent:
+            sets = [_OWN[part]() if part in _OWN else public_set(folder / f"{part}.json") for part in parts]
+            found.append(mixed(MIX, sets) if name == MIX else sets[0])
+    listed = ", ".join(dict.fromkeys(missing))
+    return found, [f"Not measured, for these conversation sets are not in {folder}: {listed}."] if missing else []
+
+
+def mixed(name: str, sets: Iterable[DataSet]) -> DataSet:
+    """Sets as one archive with all their questions. Raises ValueError where two messages or sessions share an id."""
+    joined = [data.joined().histories[0] for data in sets]
+    sessions = tuple(session for history in joined for session in history.sessions)
+    together = History(name, sessions, tuple(question for history in joined for question in history.questions))
+    ids = [message.id for message in together.messages]
+    if len(set(ids)) < len(ids) or len({session.id for session in sessions}) < len(sessions):
+        raise ValueError(f"The sets of {name} use the same ids.")
+    return DataSet(name, (together,))
 
 
 def own_set() -> DataSet:
     """The sample archive that comes with the package, and our questions about it."""
     sessions = tuple(_own_session(line) for line in _lines(SAMPLE, "part-*.jsonl"))
-    questions = tuple(_question(line) for line in _lines(SAMPLE_QUESTIONS, "questions-*.jsonl"))
-    return DataSet("sample", (History("sample", sessions, questions),))
+    questions = tuple(_question(line, SAMPLE_NAME) for line in _lines(SAMPLE_QUESTIONS, "questions-*.jsonl"))
+    return DataSet(SAMPLE_NAME, (History(SAMPLE_NAME, sessions, questions),))
+
+
+def typed_set() -> DataSet:
+    """The sample archive and the searches of `sample/typed.jsonl`: found is any message of the conversation meant."""
+    (own,) = own_set().histories
+    within = {session.id: frozenset(message.id for message in session.messages) for session in own.sessions}
+    searches = (
+        Question(line["query"], line["kind"], within[line["conversation"]], TYPED)
+        for line in _lines(SAMPLE_QUESTIONS, "typed.jsonl")
+    )
+    return DataSet(TYPED, (History(TYPED, own.sessions, tuple(searches)),))
+
+
+def scripts_set() -> DataSet:
+    """The same six chats with an assistant in eight scripts other than the Latin one, in one archive: a question for a
+    message of each, and a few typed words for each.
+    """
+    sessions, questions = [], []
+    for number, line in enumerate(_lines(SAMPLE_QUESTIONS, "scripts.jsonl")):
+        name, created = f"scripts-{number + 1}", datetime(2024, 1, 1, 9, tzinfo=UTC) + timedelta(days=number)
+        said = tuple(
+            Said(
+                f"{name}-{place + 1}", ("user", "assistant")[place % 2], None, text, created + timedelta(minutes=place)
+            )
+            for place, text in enumerate(line["messages"])
+        )
+        sessions.append(Session(name, line["title"], created, said))
+        answer, every = frozenset({said[line["evidence"]].id}), frozenset(message.id for message in said)
+        questions.append(Question(line["question"], line["script"], answer, SCRIPTS))
+        questions.append(Question(line["typed"], f"{line['script']}, typed", every, SCRIPTS))
+    return DataSet(SCRIPTS, (History(SCRIPTS, tuple(sessions), tuple(questions)),))
+
+
+_OWN = {SAMPLE_NAME: own_set, TYPED: typed_set, SCRIPTS: scripts_set}
 
 
 def public_set(path: Path) -> DataSet:
     """A set as `conversations[]` of messages with session numbers, and questions."""
     given = json.loads(path.read_text(encoding="utf-8"))["conversations"]
-    return DataSet(path.stem, tuple(_history(conversation) for conversation in given))
+    return DataSet(path.stem, tuple(_history(conversation, path.stem) for conversation in given))
 
 
 def read_time(text: str | None) -> datetime | None:
@@ -130,13 +188,13 @@ def read_time(text: str | None) -> datetime | None:
         return None
 
 
-def _history(conversation: Mapping[str, Any]) -> History:
+def _history(conversation: Mapping[str, Any], origin: str) -> History:
     name = str(conversation["id"])
     sessions = (
         _session(f"{name}/{number}", list(messages))
         for number, messages in groupby(conversation["messages"], key=lambda message: message["session"])
     )
-    return History(name, tuple(sessions), tuple(_question(question) for question in conversation["questions"]))
+    return History(name, tuple(sessions), tuple(_question(question, origin) for question in conversation["questions"]))
 
 
 def _session(name: str, messages: Sequence[Mapping[str, Any]]) -> Session:
@@ -166,8 +224,8 @@ def _own_session(line: Mapping[str, Any]) -> Session:
     return Session(line["id"], line["title"], read_time(line["created"]), messages)
 
 
-def _question(given: Mapping[str, Any]) -> Question:
-    return Question(given["question"], str(given["category"]), frozenset(map(str, given["evidence"])))
+def _question(given: Mapping[str, Any], origin: str) -> Question:
+    return Question(given["question"], str(given["category"]), frozenset(map(str, given["evidence"])), origin)
 
 
 def _lines(folder: Path, pattern: str) -> Iterator[dict[str, Any]]:

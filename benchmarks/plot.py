@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from itertools import groupby
 from xml.sax.saxutils import escape
 
-from benchmarks.quality import APART, SYSTEMS, Result
+from benchmarks.comparison import APART, BM25, HYBRID, INSTANT, QUALITY, VECTORS, Result
 from benchmarks.speed import Speed
 
 _WIDTH, _PANEL, _TOP, _LEFT, _RIGHT = 960, 300, 56, 60, 20
+#: What is drawn; the tables have all systems.
+_DRAWN = (INSTANT, QUALITY, BM25, HYBRID, VECTORS)
 _COLOURS = ("#1f5fbf", "#0b2f66", "#b98a2f", "#9a9a9a", "#cfcfcf", "#2a9d6f", "#7a4fb0")
 _STYLE = (
     "text{font:12px system-ui,sans-serif;fill:#222}.title{font-size:15px;font-weight:600}"
@@ -37,7 +39,7 @@ _LATENCIES = (
 def svg(quality: Sequence[Result], speed: Sequence[Speed]) -> str:
     """The picture: a panel for quality where there is any, one for speed where there is any."""
     panels: list[Iterable[str]] = []
-    apart = [result for result in quality if result.arrangement == APART]
+    apart = [result for result in quality if result.arrangement == APART and result.system in _DRAWN]
     if apart:
         panels.append(_bars(apart))
     panels += (
@@ -57,7 +59,7 @@ def svg(quality: Sequence[Result], speed: Sequence[Speed]) -> str:
 
 def _bars(results: Sequence[Result]) -> Iterable[str]:
     yield _text(_LEFT, -32, "An answering message among the first five, percent of questions", "title")
-    systems = [system for system in SYSTEMS if any(result.system == system for result in results)]
+    systems = [system for system in _DRAWN if any(result.system == system for result in results)]
     yield from _legend([(system, _COLOURS[i]) for i, system in enumerate(systems)])
     yield from _percent_grid()
     groups = [(data, list(rows)) for data, rows in groupby(results, key=lambda result: result.data)]
@@ -70,10 +72,10 @@ def _bars(results: Sequence[Result]) -> Iterable[str]:
             height = _PANEL * value / 100
             x, y = start + i * width, _PANEL - height
             colour = _COLOURS[systems.index(row.system)]
-            yield f'<rect x="{x:.1f}" y="{y:.1f}" width="{width - 3:.1f}" height="{height:.1f}" fill="{colour}"/>'
+            yield f'<rect x="{x:.1f}" y="{y:.1f}" width="{width - 1:.1f}" height="{height:.1f}" fill="{colour}"/>'
             yield _text(x + width / 2 - 1, y - 5, f"{value:.0f}", "small", "middle")
-        label = f"{data} ({rows[0].messages.questions} questions)"
-        yield _text(_LEFT + (g + 0.5) * step, _PANEL + 20, label, "", "middle")
+        yield _text(_LEFT + (g + 0.5) * step, _PANEL + 20, data, "", "middle")
+        yield _text(_LEFT + (g + 0.5) * step, _PANEL + 36, f"{rows[0].messages.questions} questions", "small", "middle")
 
 
 def _percent_grid() -> Iterable[str]:

@@ -5,20 +5,27 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 
-from benchmarks.metrics import CUTS, DEPTH
-from benchmarks.quality import BASELINES, SYSTEMS, Result
+from benchmarks.comparison import BASELINES, SYSTEMS, Result
+from benchmarks.metrics import CUTS, DEPTH, Figures
 from benchmarks.speed import Speed
+from benchmarks.tables import table
 
 _MIB = 1024 * 1024
 
 
 def markdown(
-    machine: Mapping[str, str | int], quality: Sequence[Result], speed: Sequence[Speed], notes: Iterable[str]
+    machine: Mapping[str, str | int],
+    quality: Sequence[Result],
+    speed: Sequence[Speed],
+    notes: Iterable[str],
+    sections: Mapping[str, str],
 ) -> str:
-    """The whole report."""
+    """The whole report. `sections` are further tables by their headings."""
     parts = ["# Benchmarks", machine_line(machine), *notes]
     if quality:
         parts += ["## Retrieval", _EXPLAINED, *quality_tables(quality), *verdicts(quality)]
+    for heading, text in sections.items():
+        parts += [f"## {heading}", text]
     if speed:
         parts.append("## Speed")
         for engine, group in groupby(sorted(speed, key=lambda s: s.engine, reverse=True), key=lambda s: s.engine):
@@ -28,7 +35,9 @@ def markdown(
 
 _EXPLAINED = (
     "Percent of questions with an answering message (conversation) among the first k; nDCG counts all of them by rank. "
-    "Every system gets the same messages and the questions as they were asked."
+    "Every system gets the same messages and the questions as they were asked; in brackets the 95 % bootstrap interval "
+    "over questions. The time is that of one ranking of messages, in memory for all but the product. k1 and b of BM25 "
+    "over our terms are tuned on these very sets (`python -m benchmarks.hybrid`), as the product is."
 )
 
 
@@ -43,7 +52,8 @@ def quality_tables(results: Sequence[Result]) -> list[str]:
     for (data, arrangement), group in groupby(results, key=lambda result: (result.data, result.arrangement)):
         rows = list(group)
         tables.append(f"### {data}: {arrangement} ({rows[0].messages.questions} questions)")
-        tables.append(_table(["", *_columns("messages"), *_columns("conversations")], map(_quality_row, rows)))
+        columns = [*_columns("messages"), *_columns("conversations"), "p50 / p95"]
+        tables.append(table(["", *columns], map(_quality_row, rows)))
     return tables
 
 
@@ -61,7 +71,7 @@ def verdicts(results: Sequence[Result]) -> list[str]:
 
 def speed_table(measured: Sequence[Speed]) -> str:
     """A row a quantity, a column a size."""
-    return _table(["", *map(_size, measured)], (
+    return table(["", *map(_size, measured)], (
         ["import, messages/s", *(f"{s.import_rate:,.0f}" for s in measured)],
         ["import again, messages/s", *(f"{s.reimport_rate:,.0f}" for s in measured)],
         ["import, peak memory", *(f"{s.import_peak_bytes / _MIB:,.0f} MiB" for s in measured)],
@@ -94,10 +104,10 @@ def _columns(of: str) -> list[str]:
 
 
 def _quality_row(result: Result) -> list[str]:
-    figures = [value for of in (result.messages, result.sessions) for value in (*of.recall.values(), of.ndcg)]
-    return [result.system, *(f"{value:.1f}" for value in figures)]
+    told = [*_told(result.messages), *_told(result.sessions), f"{result.p50_ms:.0f} / {result.p95_ms:.0f} ms"]
+    told[CUTS.index(5)] += f" [{result.at_five.low:.0f}-{result.at_five.high:.0f}]"
+    return [result.system, *told]
 
 
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [head, ["---", *("---:" for _ in head[1:])], *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+def _told(figures: Figures) -> list[str]:
+    return [f"{value:.1f}" for value in (*figures.recall.values(), figures.ndcg)]

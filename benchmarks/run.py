@@ -1,6 +1,6 @@
 """Measures and writes latest.json, latest.md and plot.svg.
 
-python -m benchmarks.run [quality|speed|all] [--store neo4j] [--out DIR] [--quick]
+python -m benchmarks.run [quality|speed|all] [--sets NAMES] [--store neo4j] [--out DIR] [--quick]
 """
 
 from __future__ import annotations
@@ -9,16 +9,27 @@ import argparse
 import json
 import sys
 import time
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchmarks import quality, speed
-from benchmarks.datasets import all_sets
+from benchmarks import comparison, cost, reworded, speed, typed
+from benchmarks.datasets import ALL_NAMES, PUBLIC, sets_named
 from benchmarks.engines import Engine, engines
 from benchmarks.machine import machine
 from benchmarks.plot import svg
 from benchmarks.report import machine_line, markdown
 
 RESULTS = Path(__file__).resolve().parent / "results"
+
+
+@dataclass(frozen=True, slots=True)
+class Quality:
+    """All that is measured of quality: tables to be printed, and what they show."""
+
+    results: list[comparison.Result] = field(default_factory=list)
+    costs: list[cost.Cost] = field(default_factory=list)
+    sections: dict[str, str] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
 
 
 def main(arguments: list[str]) -> int:
@@ -31,31 +42,37 @@ def main(arguments: list[str]) -> int:
     where = machine()
     say(machine_line(where))
     with engines(options.store) as measured:
-        qualities, notes = _quality(measured, options.quick, say) if options.what != "speed" else ([], [])
+        quality = _quality(measured, options, say) if options.what != "speed" else Quality()
         sizes = speed.QUICK_SIZES if options.quick else speed.SIZES
         speeds = speed.measure(sizes, measured, say) if options.what != "quality" else []
 
-    report = markdown(where, qualities, speeds, notes)
+    report = markdown(where, quality.results, speeds, quality.notes, quality.sections)
     everything = {
         "machine": where,
-        "notes": notes,
-        "quality": [result.to_json() for result in qualities],
+        "notes": quality.notes,
+        "quality": [result.to_json() for result in quality.results],
+        "cost": [costs.to_json() for costs in quality.costs],
         "speed": [measured.to_json() for measured in speeds],
     }
-    _write(options.out, report, json.dumps(everything, indent=1), svg(qualities, speeds))
+    _write(options.out, report, json.dumps(everything, indent=1), svg(quality.results, speeds))
     print(report)
     print(f"Written to {options.out}: latest.json, latest.md, plot.svg", file=sys.stderr)
     return 0
 
 
-def _quality(measured: list[Engine], quick: bool, say: quality.Say) -> tuple[list[quality.Result], list[str]]:
-    sets, missing = all_sets()
-    for line in missing:
+def _quality(measured: list[Engine], options: argparse.Namespace, say: comparison.Say) -> Quality:
+    sets, notes = sets_named(options.sets, options.data)
+    for line in notes:
         say(line)
-    if quick:
+    if options.quick:
         sets = [data.head(histories=1, questions=40) for data in sets]
-        missing = [*missing, "A quick run: the first history of each set, 40 questions at most."]
-    return quality.measure(sets, measured, say), missing
+        notes = [*notes, "A quick run: the first history of each set, 40 questions at most."]
+    results = comparison.measure(sets, measured, say)
+    say("typed searches, other wordings, cost")
+    sections = {f"Typed searches, {mode} mode": typed.report(typed.outcomes(mode)) for mode in ("instant", "quality")}
+    sections["Other wordings, instant mode"] = reworded.report(reworded.measure(sets))
+    costs = cost.measure()
+    return Quality(results, costs, sections | {"Cost, on the sample": cost.cost_table(costs)}, notes)
 
 
 def _write(folder: Path, report: str, results: str, picture: str) -> None:
@@ -68,9 +85,11 @@ def _write(folder: Path, report: str, results: str, picture: str) -> None:
 def _options(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="benchmarks.run", description="Measures quality and speed.")
     parser.add_argument("what", nargs="?", choices=("quality", "speed", "all"), default="all")
+    parser.add_argument("--sets", type=lambda text: text.split(","), default=ALL_NAMES, help=", ".join(ALL_NAMES))
+    parser.add_argument("--data", type=Path, default=PUBLIC, help="the folder with the public sets")
     parser.add_argument("--store", choices=("sqlite", "neo4j"), default="sqlite", help="neo4j: that one as well")
     parser.add_argument("--out", type=Path, default=RESULTS, help="where the results go")
-    parser.add_argument("--quick", action="store_true", help="a look in two minutes, not the figures")
+    parser.add_argument("--quick", action="store_true", help="a look in some minutes, not the figures")
     return parser.parse_args(arguments)
 
 

@@ -2,49 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from uuid import uuid4
 
-import numpy as np
-
+from benchmarks.asking import conversation_ids, message_ids
 from benchmarks.convert import write_openai
 from benchmarks.datasets import History
-from benchmarks.metrics import DEPTH
-from recollect.embedding.base import MAX_TOKENS, TokenEmbedder, TokenVectors, Vectors
+from recollect.embedding.base import TokenEmbedder
 from recollect.embedding.static import StaticEmbedder
 from recollect.memory import Memory
 from recollect.record import Namespace
 from recollect.store.choose import open_store
-
-
-class RememberingModel:
-    """The quality model, computing nothing twice in a process: a set is measured in two arrangements."""
-
-    def __init__(self, model: TokenEmbedder) -> None:
-        self._model = model
-        self._known: dict[str, tuple[Vectors, TokenVectors]] = {}
-        self.name, self.dimensions = model.name, model.dimensions
-
-    def embed(self, texts: Sequence[str]) -> Vectors:
-        """As the model."""
-        return self.embed_with_tokens(texts)[0]
-
-    def token_embed(self, texts: Sequence[str], *, max_tokens: int = MAX_TOKENS) -> list[TokenVectors]:
-        """As the model."""
-        return self.embed_with_tokens(texts, max_tokens=max_tokens)[1]
-
-    def embed_with_tokens(
-        self, texts: Sequence[str], *, max_tokens: int = MAX_TOKENS
-    ) -> tuple[Vectors, list[TokenVectors]]:
-        """As the model, for the texts that are new."""
-        fresh = [text for text in dict.fromkeys(texts) if text not in self._known]
-        if fresh:
-            vectors, tokens = self._model.embed_with_tokens(fresh, max_tokens=MAX_TOKENS)
-            self._known.update({t: (v, k) for t, v, k in zip(fresh, vectors, tokens, strict=True)})
-        rows = [self._known[text] for text in texts]
-        kept = [TokenVectors(k.ids[:max_tokens], k.vectors[:max_tokens]) for _, k in rows]
-        return np.stack([vector for vector, _ in rows]), kept
 
 
 class Product:
@@ -57,7 +25,7 @@ class Product:
         export = folder / "export.jsonl"
         write_openai(history.sessions, export)
         report = self._memory.import_file(export)
-        if report.stored.messages != len(history.messages):
+        if report.stored.messages < len({message.id for message in history.messages}):  # some sets repeat messages
             raise RuntimeError(f"{report.stored.messages} of {len(history.messages)} messages of {history.id} are in.")
 
     def close(self) -> None:
@@ -70,10 +38,8 @@ class Product:
 
     def messages(self, question: str, mode: str) -> list[str]:
         """The ids of the messages found, best first."""
-        results = self._memory.search(question, group_by="message", limit=DEPTH, mode=mode)
-        return [hit.messages[0].message.source_id or "" for hit in results]
+        return message_ids(self._memory, question, mode)
 
     def sessions(self, question: str, mode: str) -> list[str]:
         """The ids of the conversations found, best first."""
-        results = self._memory.search(question, group_by="conversation", limit=DEPTH, mode=mode)
-        return [hit.conversation.source_id or "" for hit in results]
+        return conversation_ids(self._memory, question, mode)

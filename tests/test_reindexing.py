@@ -14,6 +14,7 @@ import pytest
 from recollect.embedding import Embedder
 from recollect.errors import StoreError
 from recollect.memory import Memory
+from recollect.store import passages
 from recollect.store.sqlite.engine import SQLiteStore
 from tests.coherent import assert_coherent, found
 from tests.exports import chat, dump_of, export, file
@@ -218,6 +219,33 @@ def test_another_embedder_takes_over_when_all_its_vectors_are_there(tmp_path: Pa
         memory.delete_message("T")  # no vectors are needed for that
         assert found(another, "thanks a lot") == []
         assert another.check() == []
+
+
+def test_passages_of_an_earlier_recipe_are_used_and_a_reindex_is_offered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as earlier, opened(tmp_path / "memory.db") as memory:
+        earlier.setattr(passages, "RECIPE", passages.RECIPE - 1)
+        prepare(memory)
+    with opened(tmp_path / "memory.db") as memory:
+        made = memory.index().embedder
+        assert made is not None
+        assert made.is_outdated
+        memory.store_message("Thanks a lot.", conversation_id="C", id="T")  # nothing stops for it
+        assert found(memory, "thanks a lot") == ["T"]
+        memory.reindex()
+        made = memory.index().embedder
+        assert made is not None
+        assert (made.name, made.is_outdated) == (embedder().name, False)
+        assert_coherent(memory)
+
+
+def test_the_name_alone_is_that_of_the_first_recipe() -> None:
+    assert passages.EmbedderId.read("folder:/a recipe/b@1", 3) == passages.EmbedderId("folder:/a recipe/b@1", 3)
+    assert passages.EmbedderId.read("folder:/a recipe/b@1", 3).recipe == 1
+    current = passages.EmbedderId("static@1", 3)
+    assert passages.EmbedderId.read(current.stored, 3) == current
+    assert not passages.EmbedderId.read(current.stored, 3).is_outdated
 
 
 def test_an_embedder_of_another_size_is_refused_before_anything_is_written(tmp_path: Path) -> None:

@@ -15,3 +15,8 @@ def packaged(name: str) -> Path:
     if not path.is_file():
         raise ModelError(f"The packaged model file {name} is missing.", hint="Install recollect again.")
     return path
+
+
+def reads_latin_alone(embedder_name: str) -> bool:
+    """Whether it is a packaged model: these have read hardly anything but Latin letters."""
+    return embedder_name.startswith(("static-", "minilm-"))

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from recollect.embedding.base import Vectors, unit_rows
 from recollect.embedding.packaged import packaged
-from recollect.embedding.tokenizer import encode_in_slices, packaged_pieces
+from recollect.embedding.tokenizer import UNKNOWN, encode_in_slices, packaged_pieces
 from recollect.errors import ModelError
 from recollect.text.sentences import Sentences
 
@@ -33,7 +33,7 @@ class StaticEmbedder:
     dimensions = 256
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """Unit rows, float32 (n, 256); zeros for a text without tokens. Raises ModelError when the table is damaged."""
+        """Unit rows, float32 (n, 256); zeros for a text of no known token. Raises ModelError for a damaged table."""
         return unit_rows(self._sums(texts))  # the sum points where the mean points
 
     def embed_with_runs(self, texts: Sequence[Sentences]) -> tuple[Vectors, Vectors]:
@@ -72,7 +72,9 @@ def _table() -> tuple[NDArray[np.int8], Vectors]:
     path = packaged("static-reg-int8.npz")
     try:
         with np.load(path) as archive:
-            return archive["q"], archive["s"].astype(np.float32)
+            scales = archive["s"].astype(np.float32)
+            scales[UNKNOWN] = 0  # what cannot be spelled means nothing; else all of it would mean the same
+            return archive["q"], scales
     except (OSError, ValueError, KeyError, BadZipFile) as error:
         raise ModelError(f"The packaged model file {path.name} is damaged.", hint="Install recollect again.") from error
 

@@ -41,7 +41,8 @@ _REMEMBERED, _LONGEST_REMEMBERED = 60_000, 40
 _UNLIKE_BLANKS = re.compile(r"[\x0b\x0c\x1c-\x1f\x85]|\[(?:CLS|SEP|UNK|PAD|MASK)\]")
 
 _SAMPLES, _SAMPLE_LENGTH = 8, 2_000
-_UNKNOWN = 100  # [UNK] of the packaged tokenizer
+#: The id of [UNK], which the packaged tokenizer gives to what it cannot spell.
+UNKNOWN = 100
 _UNKNOWN_CHARACTERS_PER_TOKEN = 3
 
 
@@ -121,6 +122,15 @@ def packaged_pieces() -> WordPieces:
     return WordPieces(packaged_tokenizer())
 
 
+def is_common_english(word: str) -> bool:
+    """Whether a folded word is one of the 24,000 or so that the packaged tokenizer does not take apart.
+
+    >>> is_common_english("elephants"), is_common_english("versicherung"), is_common_english("sordough")
+    (True, False, False)
+    """
+    return packaged_tokenizer().token_to_id(word) is not None
+
+
 def count_tokens(text: str) -> int:
     """How many tokens a text costs a language model, as an estimate for budgets.
 
@@ -138,7 +148,7 @@ def count_tokens_of(texts: Sequence[str]) -> list[int]:
     short = [number for number, text in enumerate(texts) if len(text) <= SLICE]
     for batch in _batches((number, texts[number]) for number in short):
         for (number, text), ids in zip(batch, packaged_pieces().ids([t for _, t in batch]), strict=True):
-            counts[number] = _count(text) if _UNKNOWN in ids else len(ids)
+            counts[number] = _count(text) if UNKNOWN in ids else len(ids)
     return counts
 
 
@@ -151,7 +161,7 @@ def _count_sampled(text: str) -> int:
 def _count(text: str) -> int:
     encoded = packaged_tokenizer().encode(_encodable(text), add_special_tokens=False)
     return sum(
-        1 if token != _UNKNOWN else -(-(end - start) // _UNKNOWN_CHARACTERS_PER_TOKEN)
+        1 if token != UNKNOWN else -(-(end - start) // _UNKNOWN_CHARACTERS_PER_TOKEN)
         for token, (start, end) in zip(encoded.ids, encoded.offsets, strict=True)
     )
 

@@ -45,7 +45,8 @@ _MONTHS = (
 )  # fmt: skip
 _NUMBER_OF_MONTH = {name[:3]: number for number, name in enumerate(_MONTHS, 1)}
 
-_MONTH = rf"({'|'.join(_MONTHS)}|jan|feb|mar|apr|jun|jul|aug|sept|sep|oct|nov|dec)\.?"
+#: A month by its English name, as a group.
+MONTH = rf"({'|'.join(_MONTHS)}|jan|feb|mar|apr|jun|jul|aug|sept|sep|oct|nov|dec)\.?"
 _DAY = r"(\d{1,2})(?:st|nd|rd|th)?"
 
 
@@ -53,11 +54,18 @@ def _form(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.IGNORECASE)
 
 
+# "2025年2月14日", "2월 14일", "2月": Chinese, Japanese and Korean dates, with or without a year.
+_YEAR_SIGN, _MONTH_SIGN, _DAY_SIGN = "[年년]", "[月월]", "[日号號일]"
+_ITS_YEAR = rf"(?:(\d{{4}})\s*{_YEAR_SIGN}\s*)?(?<!\d)"
+_CJK_DAY = _form(rf"{_ITS_YEAR}(\d{{1,2}})\s*{_MONTH_SIGN}\s*(\d{{1,2}})\s*{_DAY_SIGN}")
+_CJK_MONTH = _form(rf"{_ITS_YEAR}(\d{{1,2}})\s*{_MONTH_SIGN}")
+_CJK_YEAR = _form(rf"(?<!\d)((?:19|20)\d\d)\s*{_YEAR_SIGN}")
+
 _ISO_DAY = _form(r"\b(20\d\d)-(\d\d)-(\d\d)\b")
-_DAY_MONTH = _form(rf"\b{_DAY}(?: of)? {_MONTH},?(?: (\d{{4}}))?\b")
-_MONTH_DAY = _form(rf"\b{_MONTH} {_DAY}\b(?:,? (\d{{4}}))?")
-_MONTH_YEAR = _form(rf"\b{_MONTH},? (?:of )?(\d{{4}})\b")
-_MONTH_ALONE = _form(rf"\b(?:in|during|since|by|of|early|late|mid|this|last) (?:early |late |mid-?)?{_MONTH}\b")
+_DAY_MONTH = _form(rf"\b{_DAY}(?: of)? {MONTH},?(?: (\d{{4}}))?\b")
+_MONTH_DAY = _form(rf"\b{MONTH} {_DAY}\b(?:,? (\d{{4}}))?")
+_MONTH_YEAR = _form(rf"\b{MONTH},? (?:of )?(\d{{4}})\b")
+_MONTH_ALONE = _form(rf"\b(?:in|during|since|by|of|early|late|mid) (?:early |late |mid-?)?{MONTH}\b")
 _YEAR = _form(r"\b(?:in|during|since|of|year) ((?:19|20)\d\d)\b")
 
 
@@ -86,19 +94,27 @@ def _iso_day(match: re.Match[str], years: Sequence[int]) -> Iterator[DateSpan]:
 
 
 def _day_month(match: re.Match[str], years: Sequence[int]) -> Iterator[DateSpan]:
-    return _spans([int(match[3])] if match[3] else years, _month(match[2]), int(match[1]))
+    return _spans([int(match[3])] if match[3] else years, month_number(match[2]), int(match[1]))
 
 
 def _month_day(match: re.Match[str], years: Sequence[int]) -> Iterator[DateSpan]:
-    return _spans([int(match[3])] if match[3] else years, _month(match[1]), int(match[2]))
+    return _spans([int(match[3])] if match[3] else years, month_number(match[1]), int(match[2]))
 
 
 def _month_year(match: re.Match[str], years: Sequence[int]) -> Iterator[DateSpan]:
-    return _spans([int(match[2])], _month(match[1]))
+    return _spans([int(match[2])], month_number(match[1]))
 
 
 def _month_alone(match: re.Match[str], years: Sequence[int]) -> Iterator[DateSpan]:
-    return _spans(years, _month(match[1]))
+    return _spans(years, month_number(match[1]))
+
+
+def _cjk_day(match: re.Match[str], years: Sequence[int]) -> Iterator[DateSpan]:
+    return _spans([int(match[1])] if match[1] else years, int(match[2]), int(match[3]))
+
+
+def _cjk_month(match: re.Match[str], years: Sequence[int]) -> Iterator[DateSpan]:
+    return _spans([int(match[1])] if match[1] else years, int(match[2]))
 
 
 def _year(match: re.Match[str], years: Sequence[int]) -> Iterator[DateSpan]:
@@ -107,6 +123,9 @@ def _year(match: re.Match[str], years: Sequence[int]) -> Iterator[DateSpan]:
 
 # The form, what it says, and whether its words are gone for the forms after it.
 _FORMS: tuple[tuple[re.Pattern[str], _Reader, bool], ...] = (
+    (_CJK_DAY, _cjk_day, True),
+    (_CJK_MONTH, _cjk_month, True),
+    (_CJK_YEAR, _year, True),
     (_ISO_DAY, _iso_day, False),
     (_DAY_MONTH, _day_month, True),
     (_MONTH_DAY, _month_day, True),
@@ -129,7 +148,8 @@ def exact_dates(text: str, years: Sequence[int] = ()) -> tuple[DateSpan, ...]:
     return ()
 
 
-def _month(name: str) -> int:
+def month_number(name: str) -> int:
+    """1 to 12, of a match of MONTH."""
     return _NUMBER_OF_MONTH[name[:3].casefold()]
 
 

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 from recollect.record import Conversation, Kind, Message, NodeId, Role, Window
+from recollect.search.asking import Asked
+from recollect.search.filtering import holds, passes
+from recollect.search.ranking import Ranked
 from recollect.search.result import Hit, MessageHit, Why
 from recollect.search.snippet import excerpt, excerpt_and_words, words_in
+from recollect.search.titles import TitleMatch
 from recollect.store import View
-from recollect.store.passages import Owner, PassageText
+from recollect.store.passages import KINDS, Owner, PassageText
 from recollect.text.windows import windows_around
 
 _MESSAGES_SHOWN = 4  # a conversation
@@ -21,85 +25,56 @@ _BESIDE = 4  # positions around a hit among which its question or answer is soug
 
 
 @dataclass(frozen=True, slots=True)
-class Ranked:
-    """A passage with its score. Equal numbers of messages and conversations mean the same ones, 0 none.
-
-    `share` is how much of the question's idf its own words hold.
-    """
-
-    passage: int
-    message: int
-    conversation: int
-    kind: str
-    score: float
-    share: float
-    terms: Mapping[str, float]
-
-
-@dataclass(frozen=True, slots=True)
 class _Found:
     rank: int
     ranked: Ranked
     text: PassageText
 
 
-def by_message(
-    view: View,
-    wanted: Sequence[str],
-    phrases: Sequence[Sequence[str]],
-    ranked: Sequence[Ranked],
-    titles: Mapping[int, tuple[int, float]],
-    limit: int,
-) -> tuple[Hit, ...]:
-    """One result a message, in order of rank."""
-    found = _with_texts(view, _one_a_message(ranked)[:limit])
-    shown = _hits(view, found, wanted, phrases)
+def by_message(view: View, asked: Asked, words: Sequence[str], ranked: Sequence[Ranked]) -> tuple[Hit, ...]:
+    """One result a message, in order of rank. `words` are the terms whose places are marked."""
+    found = _with_texts(view, _one_a_message(ranked)[: asked.search.limit])
+    shown = _hits(view, found, words, asked.phrases)
     groups = [(f.ranked.score, [shown[f.text.message_id]]) for f in found if f.text.message_id in shown]
     return _conversation_hits(view, groups)
 
 
 def by_conversation(
-    view: View,
-    wanted: Sequence[str],
-    phrases: Sequence[Sequence[str]],
-    ranked: Sequence[Ranked],
-    titles: Mapping[int, tuple[int, float]],
-    limit: int,
+    view: View, asked: Asked, words: Sequence[str], ranked: Sequence[Ranked], titles: Mapping[int, TitleMatch]
 ) -> tuple[Hit, ...]:
-    """One result a conversation: its best message decides the rank, its title can lift it."""
-    messages = _one_a_message(ranked)
+    """One result a conversation: its first message decides the rank, its title can lift it."""
+    limit, newest = asked.search.limit, asked.search.sort == "newest"
     groups: dict[int, list[tuple[int, Ranked]]] = {}
-    for rank, entry in enumerate(messages):
+    for rank, entry in enumerate(_one_a_message(ranked)):
         if entry.conversation and (entry.conversation in groups or rank < _LOOKED_AT * limit):
             groups.setdefault(entry.conversation, []).append((rank, entry))
-    best = {number: entries[0][1].score + titles.get(number, (0, 0.0))[1] for number, entries in groups.items()}
-    floor = min((entries[0][1].score for entries in groups.values()), default=0.0)
-    for number, (_, bonus) in titles.items():
-        best.setdefault(number, floor + bonus)
-    order = sorted(best, key=lambda number: -best[number])[:limit]
+    own = {number: entries[0][1].score for number, entries in groups.items()}
+    floor = min(own.values(), default=0.0)
+    best = {n: own.get(n, floor) + (titles[n].bonus if n in titles else 0.0) for n in {**own, **titles}}
+    order = (list(best) if newest else sorted(best, key=lambda number: -best[number]))[: 2 * limit]
     chosen = [
         (rank, entry)
         for number in order
         for rank, entry in groups.get(number, [])[:_MESSAGES_SHOWN]
-        if _of_its_own(entry) >= _least(_of_its_own(groups[number][0][1]))
+        if newest or _of_its_own(entry) >= _least(_of_its_own(groups[number][0][1]))
     ]
     found = [_Found(rank, entry, text) for (rank, entry), text in _pairs(view, chosen) if text.message_id is not None]
-    shown = _hits(view, found, wanted, phrases)
+    shown = _hits(view, found, words, asked.phrases)
     results = []
     for number in order:
         of_group = [
             shown[f.text.message_id] for f in found if f.ranked.conversation == number and f.text.message_id in shown
         ]
         if not of_group and number in titles:
-            of_group = _title_hits(view, titles[number][0], best[number], wanted)
+            of_group = _title_hits(view, asked, titles[number].passage, best[number], words)
         if of_group:
             results.append((best[number], of_group))
-    return _conversation_hits(view, results)
+    return _conversation_hits(view, results[:limit])
 
 
 def _of_its_own(entry: Ranked) -> float:
     """The score without what the title gives to all messages of the conversation."""
-    return entry.score - entry.terms.get("title", 0.0)
+    return entry.score - entry.terms().get("title", 0.0)
 
 
 def _least(best: float) -> float:
@@ -142,7 +117,7 @@ def _hits(
         message = messages.get(f.text.message_id) if f.text.message_id else None
         if message is not None:
             snippet, words = excerpt_and_words(f.text.text, wanted, phrases)
-            why = Why(f.rank, dict(f.ranked.terms), words, _found_in(f))
+            why = Why(f.rank, f.ranked.terms(), words, _found_in(f))
             hits[message.id] = MessageHit(message, f.ranked.score, snippet, why, beside.get(message.id))
     return hits
 
@@ -227,24 +202,33 @@ def _best_window(hits: Sequence[MessageHit], count: int) -> Window:
     return max(around, key=value)
 
 
-def _title_hits(view: View, passage: int, score: float, wanted: Sequence[str]) -> list[MessageHit]:
-    """A conversation found by its title alone is shown by its first message."""
+def _title_hits(view: View, asked: Asked, passage: int, score: float, words: Sequence[str]) -> list[MessageHit]:
+    """A conversation found by its title alone is shown by the first of its messages that may be found."""
     texts = view.passages([passage])
     if not texts or texts[0].conversation_id is None:
         return []
-    shown = _first(view, texts[0].conversation_id)
+    shown = _first(view, texts[0].conversation_id, asked)
     if shown is None:
         return []
-    why = Why(0, {"title": score}, words_in(texts[0].text, wanted), "title")
-    return [MessageHit(shown, score, excerpt(shown.content, wanted), why)]
+    why = Why(0, {"title": score}, words_in(texts[0].text, words), "title")
+    return [MessageHit(shown, score, excerpt(shown.content, words), why)]
 
 
-def _first(view: View, conversation_id: NodeId) -> Message | None:
-    """The first of a conversation's messages that is there, rather one that was said."""
+def _first(view: View, conversation_id: NodeId, asked: Asked) -> Message | None:
+    """The first of a conversation's messages that the filter lets be found, rather one that was said."""
+    conversation, wanted = next(iter(view.get(Conversation, [conversation_id])), None), asked.search.filter
+    if not wanted.kinds:
+        wanted = replace(wanted, kinds=KINDS)
     at, many = 0, _BESIDE + 1
     while messages := view.around([(conversation_id, at, at + many - 1)]):
-        living = [message for message in messages if not message.deleted]
-        if living:
-            return next((message for message in living if message.kind is Kind.SAID and message.content), living[0])
+        fitting = [
+            message
+            for message in messages
+            if not message.deleted
+            and passes(message, conversation, wanted)
+            and not any(holds(message, phrase) for phrase in asked.excluded)
+        ]
+        if fitting:
+            return next((message for message in fitting if message.kind is Kind.SAID and message.content), fitting[0])
         at, many = at + many, 4 * many
     return None

@@ -7,11 +7,39 @@ from collections.abc import Collection
 
 from recollect.text.terms import has_unspaced_script
 
-_SHORT = 3  # a name of up to three letters is found only as it is written: "Al", "Jo", "Will" are words too
+_SHORT = 3  # a name of up to three letters is found only as it is written: "Al", "Jo", "Bo"
+
+#: First names that are English words too: alone they name somebody only where the sentence says so.
+_WORDS_TOO_TEXT = """
+    amber angel april art ash august autumn basil bill brook buck case chance chase chip cliff dawn drew earl eve faith
+    fern flora forest frank ginger glen glory grace grant guy harmony hazel heath heather holly honey hope hunter iris
+    ivy jade jewel joy june lane lily link major mark mason max may melody mercy merry miles misty norm olive page pansy
+    patience pearl penny pepper pierce piper poppy precious ray red reed rich river rock rocky rose rosemary ruby rusty
+    sage sandy saint savannah serenity sky skip sterling stone storm summer sunny trinity violet wade ward will willow
+    winter wren young zion
+"""
+_WORDS_TOO = frozenset(_WORDS_TOO_TEXT.split())
+_MONTHS_AND_SEASONS = frozenset({"april", "may", "june", "august", "summer", "autumn", "winter"})
+#: What comes right before somebody's name, whatever its case: a noun would have an article there.
+_BEFORE_A_NAME = re.compile(
+    r"\b(?:do|does|did|is|was|has|had|hasn't|isn't|didn't|doesn't|wasn't|would|could|should)\s+$", re.IGNORECASE
+)
+#: What comes right after one at the beginning of a sentence: "Will said", "Rose and Ann", but not "Will he", "Mark it".
+_AFTER_A_NAME = re.compile(
+    r"['’]s\b|\s+(?:and\s+[A-Z]|is|was|has|had|does|did|said|says|told|asked|wants|wanted|likes|went|thinks|got)\b"
+)
+_SENTENCE_START = re.compile(r"(?:^|[.!?:]\s+)[\"'“‘(]*$")
+_BEFORE_A_DATE = re.compile(
+    r"\b(?:in|during|since|until|by|last|next|this|every|early|late|mid|of)[\s-]+$", re.IGNORECASE
+)
+_AFTER_AN_ARTICLE = re.compile(r"\b(?:a|an|the|this|that|my|our|your|its?|every|one)\s+$", re.IGNORECASE)
+_LOOKED_BACK = 40  # characters
 
 
 def named(question_clean: str, names: Collection[str]) -> dict[str, int]:
     """Which people are named, by full or first name: the name, and the character where it first stands.
+
+    Names that are words too ("Will", "Rose", "Bill") count only where the sentence makes them names.
 
     >>> named("Did Ann visit Bob Miller?", ["Bob Miller", "Ann", "Cleo"])
     {'Bob Miller': 14, 'Ann': 4}
@@ -47,8 +75,21 @@ def _forms(name: str) -> list[str]:
 
 
 def _place(form: str, text: str) -> int | None:
-    match = re.search(_bounded(form), text, re.IGNORECASE if len(form) > _SHORT else re.NOFLAG)
-    return match.start() if match else None
+    found = re.finditer(_bounded(form), text, re.IGNORECASE if len(form) > _SHORT else re.NOFLAG)
+    is_word = form.lower() in _WORDS_TOO
+    return next((match.start() for match in found if not is_word or _is_name(match, text)), None)
+
+
+def _is_name(match: re.Match[str], text: str) -> bool:
+    """Whether a word that is a name too is one here."""
+    start, end = match.span()
+    before, word, after = text[max(0, start - _LOOKED_BACK) : start], match[0], text[end : end + _LOOKED_BACK]
+    if word.lower() in _MONTHS_AND_SEASONS and (_BEFORE_A_DATE.search(before) or re.match(r",?\s*\d", after)):
+        return False
+    if not word[0].isupper():
+        owns = after.startswith(("'s", "’s")) and not _AFTER_AN_ARTICLE.search(before)
+        return owns or bool(_BEFORE_A_NAME.search(before))
+    return not _SENTENCE_START.search(before) or bool(_AFTER_A_NAME.match(after)) or not after.strip(" ?!.")
 
 
 def _bounded(form: str) -> str:

@@ -1,6 +1,7 @@
 """What a question says about the asking rather than about what is sought: "walk me through", "in our earlier chats".
 
-Such phrases stand in no message that answers; they are taken out before words and meaning are compared.
+Such phrases stand in no message that answers; they are taken out before words and meaning are compared. An opening
+("can you remind me: …") goes before anything is read: it speaks of the asker and asks for help in form only.
 """
 
 from __future__ import annotations
@@ -8,9 +9,6 @@ from __future__ import annotations
 import re
 
 from recollect.text.terms import terms
-
-#: Longer texts are pasted material, not questions: they are left as they are.
-_LONGEST_QUESTION = 4_000
 
 _META_WORDS = """
     ask asked tell told said mention mentioned mentioning bring brought remind remember recall please
@@ -101,9 +99,43 @@ def without_meta(question: str) -> str:
     >>> without_meta("Can you remind me of the hotel near the harbour?")
     'the hotel near the harbour?'
     """
-    if len(question) > _LONGEST_QUESTION:
-        return question
     left = question.strip()
     for pattern, replacement in _COMPILED:
         left = pattern.sub(replacement, left).strip()
     return left if len(_WORD.findall(left)) >= 2 else question
+
+
+#: What may stand before a question of any kind; a verb that may be the matter itself ("I need to find a plumber") only
+#: with a colon.
+_OPENING = re.compile(
+    r"""^\s* (?:(?:hi|hey|hello|ok|okay|so|well|please)\b [,!.]?\s+)* (?:
+      (?: (?:(?:can|could|would|will)\ you\ (?:please\ |maybe\ |kindly\ )?)? (?:tell|remind)\ me (?:\ again)?
+        | (?:i|i'd|i\ would|i['’]d)\ (?:really\ |just\ )?(?:want|wanted|like|love|need)\ to
+          \ (?:know|find\ out|remember|recall|ask(?:\ you)?)
+        | (?:i\ am|i['’]m|i\ was)\ (?:just\ )?(?:wondering|curious|trying\ to\ (?:find\ out|remember|recall))
+        | (?:do|would)\ you\ (?:happen\ to\ )?(?:know|remember|recall)
+        | let\ me\ ask(?:\ you)?
+      )
+      (?:,?\ please)?
+      (?: (?:\ (?:of|about)\b)? ,?\s+ (?=\S+\s+\S|[^\x00-\u024f]) | \s*[:–—]\s*(?=\S) )
+    | (?: (?:a\ |one\ |my\ )?(?:quick\ )?question
+        | i\ have\ a\ (?:quick\ )?question
+        | (?:i|i'd|i\ would|i['’]d)\ (?:want|like|love|need)\ to\ (?:find|see|look\ up)
+        | (?:i\ am|i['’]m)\ (?:looking|searching)\ for
+        | help\ me\ (?:find|remember|recall)
+      ) \s*[:–—]\s*(?=\S)
+    )""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_MOST_OPENINGS = 3
+
+
+def without_opening(question: str) -> str:
+    """The question without what politely leads up to it; as it is where one word or none would be left.
+
+    >>> without_opening("Can you remind me when Ann moved?"), without_opening("I want to know: who called?")
+    ('when Ann moved?', 'who called?')
+    """
+    for _ in range(_MOST_OPENINGS):
+        question = _OPENING.sub("", question)
+    return question

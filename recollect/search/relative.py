@@ -8,7 +8,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, date, datetime, time, timedelta
 
-from recollect.search.dates import DateSpan, exact_dates, one_day, whole_month, whole_year
+from recollect.search.dates import MONTH, DateSpan, exact_dates, month_number, one_day, whole_month, whole_year
 
 _DAY = timedelta(days=1)
 _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
@@ -38,6 +38,15 @@ def relative_dates(text: str, today: date) -> tuple[DateSpan, ...]:
             with suppress(ValueError, OverflowError):  # before the year 1
                 found.append((match.start(), read(match, today)))
     return tuple(span for _, span in sorted(found, key=lambda place: place[0]))
+
+
+def with_year(text: str, today: date) -> str:
+    """The text with the number of the year where it names a month of it: "in March last year", "May of this year".
+
+    >>> with_year("the storm of March last year", date(2025, 5, 2))
+    'the storm of March 2024'
+    """
+    return _OF_A_YEAR.sub(lambda match: f"{match[1]} {today.year - (match[3].lower() == 'last')}", text)
 
 
 def parse_moment(text: str, today: date, *, end: bool) -> datetime | None:
@@ -106,6 +115,16 @@ def _last_season(match: re.Match[str], today: date) -> DateSpan:
     return next(s for back in range(3) if (s := _season(today.year - back, season)).end < today)
 
 
+def _last_month_named(match: re.Match[str], today: date) -> DateSpan:
+    """The latest that is over."""
+    month = month_number(match[1])
+    return next(m for back in range(2) if (m := whole_month(today.year - back, month)).end < today)
+
+
+def _this_month_named(match: re.Match[str], today: date) -> DateSpan:
+    return whole_month(today.year, month_number(match[1]))
+
+
 def _this_season(match: re.Match[str], today: date) -> DateSpan:
     """The latest that has begun, or else this year's."""
     season = match[1].lower()
@@ -122,6 +141,8 @@ def _phrase(pattern: str, read: _Reader) -> tuple[re.Pattern[str], _Reader]:
 
 _SEASON, _WEEKDAY = f"({'|'.join(_SEASON_BEGINS)})", f"({'|'.join(_WEEKDAYS)})"
 
+_OF_A_YEAR = re.compile(rf"\b({MONTH})(?: of)? (last|this) year\b", re.IGNORECASE)
+
 _PHRASES: tuple[tuple[re.Pattern[str], _Reader], ...] = (
     _phrase(r"(?:the )?day before yesterday\b", lambda _, today: one_day(today - 2 * _DAY)),
     _phrase(r"(?<!day before )(?:yesterday|last night)\b", lambda _, today: one_day(today - _DAY)),
@@ -135,6 +156,8 @@ _PHRASES: tuple[tuple[re.Pattern[str], _Reader], ...] = (
     _phrase(rf"last {_WEEKDAY}{_NO_MORE}", _last_weekday),
     _phrase(rf"last {_SEASON}{_NO_MORE}", _last_season),
     _phrase(rf"this {_SEASON}{_NO_MORE}", _this_season),
+    _phrase(rf"last {MONTH}(?!\w)", _last_month_named),
+    _phrase(rf"this (?!(?-i:may)){MONTH}(?!\w)", _this_month_named),
 )
 
 

@@ -115,8 +115,10 @@ class Hit:
 class SearchResults(Sequence[Hit]):
     """The results of a search, best first, with how they were found.
 
-    `signals` names what was used: words, meaning, late interaction, people, dates. `suggestion` is the query as it may
-    have been meant, where a word of it is nowhere. `close` is False where nothing near the question is in the memory.
+    `signals` names what was used: words, meaning, late interaction, people, dates. `total` counts the conversations (or
+    messages, grouped so) that match; unless `total_exact` there are more. `suggestion` is the query as it may have been
+    meant, where a word of it is nowhere; `corrected` is the one that was searched instead. `close` is False where
+    nothing near the question is in the memory.
     """
 
     query: str
@@ -128,6 +130,9 @@ class SearchResults(Sequence[Hit]):
     searched: int = 0  # passages
     close: bool = True
     notes: tuple[str, ...] = field(default=())
+    total: int = 0
+    total_exact: bool = True
+    corrected: str | None = None
 
     def __len__(self) -> int:
         return len(self.hits)
@@ -145,7 +150,10 @@ class SearchResults(Sequence[Hit]):
             "took_ms": round(self.took_ms, 1),
             "mode": self.mode,
             "signals": list(self.signals),
+            "total": self.total,
+            "total_exact": self.total_exact,
             "suggestion": self.suggestion,
+            "corrected": self.corrected,
             "close": self.close,
             "notes": list(self.notes),
             "results": [hit.to_json() for hit in self.hits],

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from recollect.record import Conversation, Message, NodeId, Window, to_microseconds
+from recollect.record import Conversation, Message, NodeId, Window
+from recollect.search.filtering import holds, passes
 from recollect.search.result import Hit, MessageHit, SearchResults, Why
 from recollect.search.snippet import excerpt, words_in
 from recollect.search.syntax import Query
 from recollect.store import View
-from recollect.store.passages import SAID_KINDS, Filter
+from recollect.store.passages import Filter
 from recollect.text.stopwords import STOP_WORDS
 from recollect.text.terms import terms, words
 from recollect.text.windows import windows_around
@@ -20,16 +21,16 @@ _LOOKED_AT = 20  # messages for each result wanted: filters leave fewer
 def scanned(view: View, query: Query, wanted: Filter, group_by: str, limit: int, reason: str) -> SearchResults:
     """Messages that hold most of the words, best first; `notes` says why it is no better."""
     asked = [word for word in dict.fromkeys(words(query.text)) if word not in STOP_WORDS] or list(words(query.text))
-    phrases = [" ".join(words(phrase)) for phrase in query.phrases]
-    excluded = [" ".join(words(phrase)) for phrase in query.excluded]
-    found = view.scan([*asked, *phrases], _LOOKED_AT * limit) if asked or phrases else []
+    phrases = [words(phrase) for phrase in query.phrases]
+    excluded = [words(phrase) for phrase in query.excluded]
+    found = view.scan([*asked, *map(" ".join, phrases)], _LOOKED_AT * limit) if asked or phrases else []
     conversations = {c.id: c for c in view.get(Conversation, list({m.conversation_id for m in found}))}
     kept = [
         message
         for message in found
-        if _allowed(message, conversations.get(message.conversation_id), wanted)
-        and all(phrase in " ".join(words(message.content)) for phrase in phrases)
-        and not any(phrase in " ".join(words(message.content)) for phrase in excluded)
+        if passes(message, conversations.get(message.conversation_id), wanted)
+        and all(holds(message, phrase) for phrase in phrases)
+        and not any(holds(message, phrase) for phrase in excluded)
     ]
     sought = terms(query.text)
     hits = [_hit(message, rank, sought) for rank, message in enumerate(kept)]
@@ -41,20 +42,6 @@ def scanned(view: View, query: Query, wanted: Filter, group_by: str, limit: int,
     results = tuple(_result(own, conversations, sizes) for own in list(groups.values())[:limit])
     return SearchResults(
         query=query.text, hits=results, took_ms=0.0, mode="instant", signals=("words",), notes=(reason,)
-    )
-
-
-def _allowed(message: Message, conversation: Conversation | None, wanted: Filter) -> bool:
-    moment = to_microseconds(message.timestamp)
-    kinds = wanted.kinds or SAID_KINDS
-    return (
-        conversation is not None
-        and message.kind.value in kinds
-        and (not wanted.roles or message.role.value in wanted.roles)
-        and (not wanted.sources or conversation.source in wanted.sources)
-        and (wanted.conversation_ids is None or conversation.id in wanted.conversation_ids)
-        and (wanted.since is None or (moment is not None and moment >= wanted.since))
-        and (wanted.until is None or (moment is not None and moment < wanted.until))
     )
 
 

@@ -8,6 +8,9 @@ _WHEN = r"\bwhen\b|\bwhat (?:date|day|month|year|time)\b|how long ago|which (?:d
 _HOW_MANY = r"\bhow (?:many|much|long|often|old|far)\b|what (?:number|percentage|price|cost|amount|score)"
 _WHERE = r"\bwhere\b|(?:what|which) (?:city|country|place|state|town)"
 _SUMMARY = r"\bsummar|\boverview\b|\brecap\b"
+_OWN_WORDS = (
+    r"\b(?:i|we)(?:'ve|'d|\ have|\ had)?\ (?:said|told|wrote|mentioned|asked|noted|explained|described|decided)\b"
+)
 _EVER = r"\bever\b|\bhave i (?:already|previously|\w+ed)\b"
 
 # "you suggested", "your last two answers", "the plan you gave me": what an assistant does and makes.
@@ -25,7 +28,7 @@ _POLITE_START = r"^(?:can|could|would|will) you\b[^?.,]*?\b(how|what|which|who|w
 
 _HOW_TO = r"""
   ^(?:
-      how\ (?:do|should|can|could|would|to|might)\ (?:i|we|you|one)\b
+      how\ to\b | how\ (?:do|should|can|could|would|might)\ (?:i|we|you|one)\b
     | what(?:'s|\ (?:is|are|would|should|can|could))?\b .*
       \b(?:would\ you\ (?:suggest|recommend)|should\ i|can\ i|best|some|strategies|steps|ways|options|common)\b
     | (?:can|could|would)\ you\ (?:please\ )?(?:
@@ -57,7 +60,7 @@ def _compiled(pattern: str, flags: re.RegexFlag = re.NOFLAG) -> re.Pattern[str]:
 _WHEN_RE, _HOW_MANY_RE, _WHERE_RE = _compiled(_WHEN), _compiled(_HOW_MANY), _compiled(_WHERE)
 _SUMMARY_RE, _EVER_RE, _POLITE_RE = _compiled(_SUMMARY), _compiled(_EVER), _compiled(_POLITE_START)
 _YOURS_RE, _DID_YOU_RE = _compiled(_YOUR_WORDS, re.VERBOSE), _compiled(_DID_YOU, re.VERBOSE)
-_ASKER_RE = _compiled(_ASKER)
+_ASKER_RE, _OWN_WORDS_RE = _compiled(_ASKER), _compiled(_OWN_WORDS)
 _HOW_TO_RE, _PAST_RE = _compiled(_HOW_TO, re.VERBOSE), _compiled(_ABOUT_THE_PAST, re.VERBOSE)
 
 
@@ -86,8 +89,8 @@ def asks_assistant(question: str) -> bool:
 
 
 def wants_summary(question: str) -> bool:
-    """Whether an overview is sought rather than one thing."""
-    return bool(_SUMMARY_RE.search(question))
+    """Whether an overview is sought, and not of what the asker has said."""
+    return bool(_SUMMARY_RE.search(question)) and not _OWN_WORDS_RE.search(question)
 
 
 def is_how_to(question: str) -> bool:

@@ -1,147 +1,78 @@
-"""The weights of the ranker's modes: fixed, rounded by hand, never fitted to single questions.
+"""Every number that search is tuned by: the weights of the terms (scoring.py), and the thresholds beside them.
 
-P: messages of people among themselves. U, A: a user's and an assistant's messages in a chat with an assistant.
-
-A question that speaks of the asker ("what did I decide?") is answered by what the user said: INSTANT and QUALITY. One
-that does not ("how to cap parallel calls in python") may as well be answered by the assistant, and is known by its
-meaning more than by its words: the TOPIC variants, which differ in the terms of U and A alone
-(docs/decisions/003-ranking.md tells what was measured).
+Fixed, rounded by hand, never fitted to single questions. `python -m benchmarks.fit` proposes others from any data
+(docs/decisions/011-one-table-of-terms.md tells what was measured).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
-
-@dataclass(frozen=True, slots=True)
-class Weights:
-    """One weight a term."""
-
-    coverage_p: float
-    windows_p: float
-    windows_ua: float
-    bm25_ua: float
-    late_p: float
-    late_window_p: float
-    late_ua: float
-    late_window_ua: float
-    next_bm25_u: float
-    two_away_bm25_p: float
-    previous_question: float
-    session_bm25: float
-    session_dense_p: float
-    session_dense_ua: float
-    session_similarity: float
-    length_p: float
-    length_a: float
-    asks_p: float
-    only_speaker: float
-    first_speaker: float
-    user: float
-    assistants_words: float
-    user_summary: float
-    user_how_to: float
-    instruction: float
-    instruction_how_to: float
-    preference_how_to: float
-    never: float
-    when_time: float
-    many_number: float
-    where_place: float
-    date_inside: float
-    date_near: float
-    coverage_ua: float = 0.0
-    dense_ua: float = 0.0
-    similarity_ua: float = 0.0
-    previous_dense_a: float = 0.0
-    title_ua: float = 0.0
-
+import numpy as np
 
 #: No model but the static vectors.
-INSTANT = Weights(
-    coverage_p=0.40,
-    windows_p=0.28,
-    windows_ua=0.45,
-    bm25_ua=0.30,
-    late_p=0.0,
-    late_window_p=0.0,
-    late_ua=0.0,
-    late_window_ua=0.0,
-    next_bm25_u=0.10,
-    two_away_bm25_p=0.05,
-    previous_question=0.20,
-    session_bm25=0.20,
-    session_dense_p=0.14,
-    session_dense_ua=0.14,
-    session_similarity=0.0,
-    length_p=0.35,
-    length_a=-0.30,
-    asks_p=-0.65,
-    only_speaker=1.3,
-    first_speaker=1.0,
-    user=1.0,
-    assistants_words=1.1,
-    user_summary=-3.0,
-    user_how_to=1.2,
-    instruction=1.0,
-    instruction_how_to=2.9,
-    preference_how_to=2.8,
-    never=1.2,
-    when_time=0.8,
-    many_number=0.8,
-    where_place=0.8,
-    date_inside=2.0,
-    date_near=2.2,
-    title_ua=13.0,
-)
+INSTANT: dict[str, float] = {
+    "words": 0.40,
+    "meaning": 0.50,
+    "session words": 0.25,
+    "session meaning": 0.35,
+    "words alone": 0.28,
+    "speaker": 2.4,
+    "present": 0.9,
+    "length": 0.33,
+    "asker": 1.5,
+    "date": 2.6,
+    "title": 10.0,
+    "answers": 0.25,
+    "answer type": 0.8,
+    "question": -0.2,
+    "request": 3.5,
+    "all words": 6.0,
+    "as typed": 3.0,
+}
 
 #: With MiniLM vectors and late interaction over the best of INSTANT.
-QUALITY = Weights(
-    coverage_p=0.19,
-    windows_p=0.0,
-    windows_ua=0.10,
-    bm25_ua=0.10,
-    late_p=0.32,
-    late_window_p=0.55,
-    late_ua=0.45,
-    late_window_ua=0.12,
-    next_bm25_u=0.0,
-    two_away_bm25_p=0.06,
-    previous_question=0.12,
-    session_bm25=0.16,
-    session_dense_p=0.0,
-    session_dense_ua=0.0,
-    session_similarity=0.34,
-    length_p=0.12,
-    length_a=-0.30,
-    asks_p=-0.75,
-    only_speaker=1.6,
-    first_speaker=1.15,
-    user=1.0,
-    assistants_words=1.05,
-    user_summary=-3.0,
-    user_how_to=1.2,
-    instruction=1.15,
-    instruction_how_to=2.65,
-    preference_how_to=2.8,
-    never=0.8,
-    when_time=0.6,
-    many_number=0.65,
-    where_place=0.65,
-    date_inside=1.95,
-    date_near=2.1,
-    title_ua=4.0,
-)
+QUALITY: dict[str, float] = INSTANT | {
+    "words": 0.19,
+    "meaning": 0.1,
+    "session words": 0.16,
+    "session meaning": 0.34,
+    "late": 0.4,
+    "late around": 0.4,
+    "title": 4.0,
+}
 
-INSTANT_TOPIC = replace(
-    INSTANT,
-    user=0.0,
-    coverage_ua=0.4,
-    windows_ua=0.75,
-    dense_ua=0.3,
-    previous_dense_a=0.4,
-    session_dense_ua=0.44,
-    length_a=-0.15,
-)
+# --- features --------------------------------------------------------------------------------------------------------
+#: How much of a term a neighbour's words count towards a passage, in the order of OFFSETS.
+NEIGHBOUR_SHARE = np.array([1.0, 0.8, 0.6, 0.4, 0.4], np.float32)
+#: How much of a piece's likeness to a message counts towards the one after it, and before it.
+LATE_BEFORE, LATE_AFTER = 0.9, 0.8
+#: How much the first of several named people counts of the only one, and how much a later one.
+FIRST_OF_SEVERAL, NAMED_LATER = 0.85, 0.4
+#: How much likeness to the message before counts if that asked nothing.
+NO_QUESTION = 0.2
+#: How much of a compound counts that holds a word of the question.
+COMPOUND = 0.6
+#: Cosines of titles between which meaning counts: below are titles that say nothing ("Session 5"), however they vary.
+TITLE_LIKE = (0.05, 0.45)
+#: Of a title that is found by its words: its share of the question, from which on it is found, and what that adds.
+TITLE_SHARE, TITLE_WORDS = 0.6, 6.0
+#: How much a quotation within a sentence counts of an identifier as typed.
+QUOTED = 1 / 3
 
-QUALITY_TOPIC = replace(QUALITY, user=0.0, similarity_ua=0.4, previous_dense_a=0.3, length_a=-0.10)
+# --- what is looked at, and what is close ----------------------------------------------------------------------------
+#: Passages of the instant mode that late interaction scores again (RANKING.md 1).
+LATE_POOL = 100
+#: So many token vectors that are still missing are made while the user waits.
+MISSING_TOKENS = 24
+#: Typed words, no sentence: at most so many terms.
+FEW_TERMS = 5
+#: So many passages are ranked for each result wanted; the groups are made of them.
+RANKED = 50
+#: Titles that are found by their words.
+TITLES = 100
+#: Cosine of a run of sentences from which meaning alone makes a result of a few typed words.
+LIKE = 0.30
+#: Share of the question's idf from which on it counts as all of it.
+ALL = 0.999
+#: The likelihood under which nothing close was said, and what it is made of (RANKING.md 3): the best share of the
+#: words, how many of them are known, the best cosine, a constant; and the cosine of what vectors cannot read.
+CLOSE, LIKELIHOOD, BLIND_COSINE = 0.15, (3.2, 1.0, 5.4, -4.6), 0.45

@@ -27,6 +27,7 @@ from recollect.store.results import (
     End,
     Erased,
     IndexInfo,
+    Near,
     Page,
     R,
     Revision,
@@ -68,8 +69,8 @@ class Vocabulary(Protocol):
         """Terms that begin or end with this one (parts of compounds), most frequent first."""
         ...
 
-    def nearest(self, word: str) -> str | None:
-        """The most frequent living word that is spelled nearly so: for "did you mean"."""
+    def near(self, word: str, limit: int = 3) -> list[Near]:
+        """Known words that are spelled nearly so, nearest first, then most frequent; the word itself if it is known."""
         ...
 
     def speakers(self) -> list[str]:

@@ -8,7 +8,7 @@ conversations. Each partition has its own statistics, so that tool output does n
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from enum import IntEnum
 
 import numpy as np
@@ -19,6 +19,12 @@ from recollect.record import NodeId
 Float = NDArray[np.float32]
 Int = NDArray[np.int64]
 Bool = NDArray[np.bool_]
+
+#: How passages are made, counted up whenever the same text would give another passage: other terms, flags or cuts,
+#: other vectors of a packaged embedder. 2: no vector for what a model cannot spell; C++ and C# are terms of their own;
+#: Arabic words without their article.
+RECIPE = 2
+_RECIPE_MARK = " recipe@"
 
 #: Neighbours in reading order whose words count towards a passage: itself, before, after, two before, two after.
 OFFSETS = (0, -1, 1, -2, 2)
@@ -85,10 +91,30 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class EmbedderId:
-    """Which embedder made vectors: its name, and their size. Only vectors of the same one can be compared."""
+    """Which embedder made vectors: its name, and their size. Only vectors of the same one can be compared.
+
+    `recipe` is the count of RECIPE with which the passages were made; those of an earlier one can still be compared.
+    """
 
     name: str
     size: int
+    recipe: int = field(default=RECIPE, compare=False)
+
+    @property
+    def is_outdated(self) -> bool:
+        """Whether the passages would be made otherwise today: search uses them, but a reindex improves it."""
+        return self.recipe < RECIPE
+
+    @property
+    def stored(self) -> str:
+        """How a generation that begins today keeps the name."""
+        return f"{self.name}{_RECIPE_MARK}{RECIPE}"
+
+    @classmethod
+    def read(cls, stored: str, size: int) -> EmbedderId:
+        """The same from the store. Before recipes were counted there was the name alone."""
+        name, mark, recipe = stored.rpartition(_RECIPE_MARK)
+        return cls(name, size, int(recipe)) if mark else cls(stored, size, 1)
 
     def __str__(self) -> str:
         return f"{self.name} ({self.size})"
@@ -150,9 +176,10 @@ class CandidateQuery:
     `terms` are (term, weight) in groups: the alternatives of one query term (the parts of a compound, weight under 1)
     stand in one group. `phrases` must all occur, `excluded` must not; each is a tuple of surface words.
     `sought` phrases (identifiers as typed) need not occur: `Features.sought` says where they do.
-    `speaker` is the person that the question names, with the weight of the speaker term. `spans` are ranges of days
-    since 1970, with the weights of lying inside, and near. `pool` is how many passages are scored in full.
-    `similarity` is the question's vector in the space of the quality vectors, where these shall be used.
+    `named` are the people that the question names, in its order. `spans` are ranges of days since 1970. `pool` is how
+    many passages are scored in full: the best, or with `newest` the newest of those that hold a word. `conversations`
+    (numbers as in `Features.conversations`) are the only ones to look in. `similarity` is the question's vector in the
+    space of the quality vectors, where these shall be used.
     """
 
     partition: Partition
@@ -163,10 +190,10 @@ class CandidateQuery:
     excluded: tuple[tuple[str, ...], ...] = ()
     sought: tuple[tuple[str, ...], ...] = ()
     filter: Filter = field(default_factory=Filter)
-    speaker: str | None = None
-    speaker_weight: float = 0.0
+    conversations: tuple[int, ...] | None = None
+    named: tuple[str, ...] = ()
     spans: tuple[tuple[int, int], ...] = ()
-    span_weights: tuple[float, float] = (0.0, 0.0)
+    newest: bool = False
     pool: int = 600
     pieces: tuple[int, ...] = ()
 
@@ -184,6 +211,7 @@ class Features:
     messages: Int  # (n,) equal numbers for passages of one message, 0: of none
     conversations: Int  # (n,) equal numbers for passages of one conversation, 0: of none
     kinds: NDArray[np.uint8]  # (n,) index in KINDS
+    times: Int  # (n,) microseconds, 0 or less where it is not known
     flags: Int  # (n,)
     idf: Float  # (t,)
     holds: Float  # (n, 5, t)
@@ -195,8 +223,10 @@ class Features:
     previous_asks: Bool  # (n,) the message before ends with a question mark
     windows: Float  # (n,) best cosine over runs of three sentences
     length_z: Float  # (n,) z of ln(1 + number of terms)
-    speaker: Float  # (n,) the speaker term, weighted
-    dates: Float  # (n,) the date term, weighted
+    who: Int  # (n,) which of the named people speaks: 1 the first, 2 the second ..., 0 none of them
+    present: Int  # (n,) how many of the named people speak in the passage's conversation
+    inside: Float  # (n,) 1 on a day that the question names
+    near: Float  # (n,) 1 there too, falling with the distance from such a day
     session_bm25: Float  # (n,) mean of the session's three best z
     session_dense: Float
     session_similarity: Float  # zeros without quality vectors
@@ -209,3 +239,12 @@ class Features:
 
     def __len__(self) -> int:
         return len(self.passages)
+
+    def take(self, at: Int) -> Features:
+        """Some of the passages."""
+        return replace(self, **{name: getattr(self, name)[at] for name in _OF_PASSAGES})
+
+
+_OF_PASSAGES = tuple(
+    f.name for f in fields(Features) if f.name not in ("idf", "size", "frequencies", "quality", "piece_idf")
+)

@@ -108,6 +108,17 @@ class IndexInfo:
 
 
 @dataclass(frozen=True, slots=True)
+class Near:
+    """A known word that is spelled nearly like another, as a text writes it: how many edits lie between, and how many
+    passages hold it.
+    """
+
+    word: str
+    edits: int
+    passages: int
+
+
+@dataclass(frozen=True, slots=True)
 class Erased:
     """What an erasing removed."""
 

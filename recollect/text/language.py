@@ -9,6 +9,7 @@ from recollect.text.terms import words
 _MORE_ENGLISH = "whose may might must shall us don didn doesn isn wasn ever please tell show give got get let"
 _ENGLISH = frozenset(word for word in STOP_WORDS if word.isalpha()) | frozenset(_MORE_ENGLISH.split())
 _MAKE_A_SENTENCE = PRONOUNS | AUXILIARIES | QUESTION_WORDS
+_LAST_LATIN = "\u024f"
 _END_A_SENTENCE = (".", "!", "?", "。", "！", "？", "؟", "۔", "।")
 
 #: Frequent small words of other languages that are written in Latin letters, without accents; single letters are
@@ -103,6 +104,16 @@ def is_sentence(text: str) -> bool:
         return True
     found = frozenset(words(text))
     return bool(found & _MAKE_A_SENTENCE) or (not is_english(text) and _most_small_words(found) >= 2)
+
+
+def is_foreign_script(text: str) -> bool:
+    """Whether most letters are not Latin: the packaged models have read hardly anything else.
+
+    >>> is_foreign_script("我的 nginx 配置文件在哪里"), is_foreign_script("What does 重跑 mean?")
+    (True, False)
+    """
+    letters = [char for char in fold(text) if char.isalpha()]
+    return 2 * sum(char > _LAST_LATIN for char in letters) > len(letters)
 
 
 def _most_small_words(found: frozenset[str]) -> int:

@@ -14,6 +14,7 @@ from itertools import pairwise
 
 import Stemmer
 
+from recollect.text.arabic import without_article
 from recollect.text.folding import fold
 from recollect.text.stopwords import STOP_WORDS
 
@@ -34,9 +35,13 @@ _HANGUL = "\u1100-\u11ff\ua960-\ua97f\uac00-\ud7fb"
 _SOUTH_EAST_ASIAN = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\ua9e0-\ua9ff\uaa60-\uaa7f"
 
 _ASCII_WORD = re.compile("[a-z0-9]+")
+#: "c++", "c#": languages whose sign makes the name.
+_SIGNED = r"(?<![^\W_]) [a-z] (?: \+\+ | \# ) (?! [a-z+\#] )"
+_ASCII_WORD_OR_SIGNED = re.compile(f"{_SIGNED} | [a-z0-9]+", re.VERBOSE)
 _WORD_OR_RUN = re.compile(
     rf"""
-      (?P<run> [{_HAN_AND_KANA}]+ | [{_HANGUL}]+ | [{_SOUTH_EAST_ASIAN}]+ )
+      {_SIGNED}
+    | (?P<run> [{_HAN_AND_KANA}]+ | [{_HANGUL}]+ | [{_SOUTH_EAST_ASIAN}]+ )
     | [0-9]*+ (?: [{_LATIN}] [{_LATIN}0-9]* | [{_CYRILLIC}] [{_CYRILLIC}0-9]* | [{_ARABIC}] [{_ARABIC}0-9]*
                 | [^\x00-\x7f{_LATIN}{_CYRILLIC}{_ARABIC}{_HAN_AND_KANA}{_HANGUL}{_SOUTH_EAST_ASIAN}]
                   [^\x00-/:-\x7f{_LATIN}{_CYRILLIC}{_ARABIC}{_HAN_AND_KANA}{_HANGUL}{_SOUTH_EAST_ASIAN}]* )
@@ -74,11 +79,15 @@ def words(text: str) -> list[str]:
 
     An English "'s" is dropped; a word of more than 64 characters is kept as its first 64.
 
-    >>> words("Zoë's 重跑gen-itgc后")
-    ['zoe', '重跑', 'gen', 'itgc', '后']
+    >>> words("Zoë's 重跑gen-itgc后 in C++")
+    ['zoe', '重跑', 'gen', 'itgc', '后', 'in', 'c++']
     """
     folded = fold(text).replace("'s", "")
-    found = _ASCII_WORD.findall(folded) if folded.isascii() else _words_of_any_script(folded)
+    if folded.isascii():
+        plain = "++" not in folded and "#" not in folded
+        found = (_ASCII_WORD if plain else _ASCII_WORD_OR_SIGNED).findall(folded)
+    else:
+        found = _words_of_any_script(folded)
     return [word if len(word) <= LONGEST_WORD else word[:LONGEST_WORD] for word in found]
 
 
@@ -100,6 +109,9 @@ def _words_of_any_script(folded: str) -> list[str]:
 def _pairs(characters: Sequence[str]) -> list[str]:
     """Overlapping pairs, so that every word of two characters or more can be found; one character as it is."""
     return [a + b for a, b in pairwise(characters)] or list(characters)
+
+
+_ACCUSATIVE = re.compile("(?<=....)ا$")
 
 
 class _Stems(dict[str, str]):
@@ -124,9 +136,18 @@ class _Stems(dict[str, str]):
         if _CYRILLIC_LETTER.search(word):
             return str(self._russian.stemWord(word))
         if _ARABIC_LETTER.search(word):
-            # A ta marbuta, folded to ha, is one again while its word is stemmed, or the article would keep it there.
-            return str(self._arabic.stemWord(re.sub("ه$", "ة", word))).replace("ة", "ه")
+            return self._stem_arabic(without_article(word))
         return word
+
+    def _stem_arabic(self, word: str) -> str:
+        """Always stemmed as with the article: without it, Snowball takes the first letters of nouns for those of verbs.
+
+        A ta marbuta, folded to ha, is one again meanwhile; as a ta, it stands before "my" and the like. An alef at the
+        end is mostly that of an accusative.
+        """
+        stem = str(self._arabic.stemWord("ال" + re.sub("ه$", "ة", word))).replace("ة", "ه")
+        stem = re.sub("^ال(?=..)|(?<=...)ت$", "", stem)
+        return self._stem_arabic(stem[:-1]) if _ACCUSATIVE.search(stem) else stem
 
 
 class _ThreadStems(threading.local):
@@ -141,6 +162,7 @@ def _stems_of_this_thread() -> _Stems:
     return _THREAD.stems
 
 
+_LOOKED_AT = 200  # characters: they tell, and the patterns take the square of their number
 _PUNCTUATION_AROUND = re.compile(r"""^["'“”‘’«»(]+|(?<!\()["'“”‘’«»)]+$|[,;:!?]+$|(?<=\w)\.+$""")
 _ABBREVIATION = re.compile(r"(?:[A-Za-z]\.)+[A-Za-z]?\.?")
 _IDENTIFIER = re.compile(
@@ -172,5 +194,6 @@ def is_identifier(word_as_typed: str) -> bool:
     >>> is_identifier("useState"), is_identifier("nginx.conf?"), is_identifier("garden"), is_identifier("U.S.")
     (True, True, False, False)
     """
-    word = _PUNCTUATION_AROUND.sub("", _PUNCTUATION_AROUND.sub("", word_as_typed.strip()))
+    word = word_as_typed.strip()[:_LOOKED_AT]
+    word = _PUNCTUATION_AROUND.sub("", _PUNCTUATION_AROUND.sub("", word))
     return bool(_IDENTIFIER.search(word)) and not _ABBREVIATION.fullmatch(word)

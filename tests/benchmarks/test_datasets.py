@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.convert import openai_conversation, write_openai
-from benchmarks.datasets import PUBLIC, DataSet, all_sets, own_set, public_set, read_time
+from benchmarks.datasets import ALL_NAMES, PUBLIC, DataSet, mixed, own_set, public_set, read_time, sets_named
 from tests.paths import SHARED
 
 
@@ -101,12 +101,23 @@ def test_dates_in_words_are_read_as_utc():
     assert read_time(None) is None
 
 
-def test_absent_public_sets_are_told_in_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
-    monkeypatch.setattr("benchmarks.datasets.PUBLIC", tmp_path)
-    sets, missing = all_sets()
+def test_absent_public_sets_are_told_in_one_line(tmp_path: Path):
+    sets, missing = sets_named(ALL_NAMES, tmp_path)
 
-    assert [data.name for data in sets] == ["sample"]
+    assert [data.name for data in sets] == ["sample", "typed", "scripts"]
     assert len(missing) == 1
+
+
+def test_mixed_sets_are_one_archive_whose_questions_know_where_they_come_from(little_set: DataSet):
+    (history,) = mixed("mix", [own_set(), little_set]).histories
+
+    assert len(history.messages) == len(own_set().histories[0].messages) + 3
+    assert {question.origin for question in history.questions} == {"sample", "little-dev"}
+
+
+def test_sets_with_the_same_ids_are_not_mixed(little_set: DataSet):
+    with pytest.raises(ValueError, match="same ids"):
+        mixed("mix", [little_set, little_set])
 
 
 @pytest.mark.skipif(not SHARED.is_dir(), reason="the shared fixtures are not here")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -124,8 +125,10 @@ def test_nothing_is_found_for_words_that_mean_nothing_here(memory: Memory) -> No
     assert not found or not found.close
 
 
-def test_a_misspelled_word_brings_a_suggestion(memory: Memory) -> None:
-    assert memory.search("kingfischer").suggestion == "kingfisher"
+def test_a_typo_is_searched_as_it_was_meant_and_told(memory: Memory) -> None:
+    found = memory.search("kingfischer")
+    assert (found.query, found.corrected, found.suggestion) == ("kingfischer", "kingfisher", None)
+    assert found[0].best.message.content == "And a kingfisher!"
 
 
 def test_a_title_finds_its_conversation(memory: Memory) -> None:
@@ -181,3 +184,84 @@ def test_an_empty_memory_finds_nothing(tmp_path: Path) -> None:
     with recollect.open(tmp_path / "memory.db") as memory:
         assert len(memory.search("heron")) == 0
         assert len(memory.search("heron", kind="all", group_by="message")) == 0
+
+
+# --- filters, titles, limits, order --------------------------------------------------------------------------------
+@pytest.fixture
+def bread(tmp_path: Path) -> Iterator[Memory]:
+    """A talk whose title says what it is about, over two years, and one that only mentions it."""
+    said = (
+        ("user", 2023, "My starter is sluggish, what feeds it best? A pancake was all it made."),
+        ("assistant", 2023, "Feed it twice a day for a week."),
+        ("user", 2025, "It rises well now!"),
+        ("assistant", 2025, "Then bake with it on Sunday."),
+    )
+    with recollect.open(tmp_path / "bread.db") as memory:
+        for role, year, text in said:
+            moment = datetime(year, 5, 1, tzinfo=UTC)
+            memory.store_message(text, role, conversation_id="T", title="Sourdough starter", timestamp=moment)
+        moment = datetime(2024, 5, 1, tzinfo=UTC)
+        memory.store_message("The bakery sells sourdough", conversation_id="B", title="Errands", timestamp=moment)
+        yield memory
+
+
+@pytest.mark.parametrize("query", ["sourdough since:2025-01", "sourdough until:2023-06", "sourdough role:assistant"])
+def test_a_title_shows_only_what_the_filter_lets_be_found(bread: Memory, query: str) -> None:
+    found = bread.search(query)
+    assert [hit.conversation.id for hit in found] == ["T"]
+    shown = found[0].best.message
+    assert shown.timestamp is not None
+    assert "role" not in query or shown.role == "assistant"
+    assert "since" not in query or shown.timestamp.year == 2025
+    assert "until" not in query or shown.timestamp.year == 2023
+
+
+def test_a_title_shows_nothing_that_holds_an_excluded_word(bread: Memory) -> None:
+    assert all("pancake" not in hit.best.message.content for hit in bread.search("sourdough -pancake"))
+
+
+def test_how_many_match_is_told_beyond_the_limit(bread: Memory) -> None:
+    found = bread.search("sourdough", limit=1)
+    assert len(found) == 1
+    assert (found.total, found.total_exact) == (2, True)
+
+
+def test_the_newest_comes_first_if_that_is_asked(bread: Memory) -> None:
+    assert [hit.conversation.id for hit in bread.search("bakery starter", sort="newest")] == ["B", "T"]
+    found = bread.search("it", sort="newest", group_by="message", kind="said")
+    times = [hit.best.message.timestamp for hit in found]
+    assert times == sorted(times, reverse=True)  # type: ignore[type-var]
+
+
+def test_a_word_that_is_too_common_finds_nothing_and_says_so(memory: Memory) -> None:
+    found = memory.search("the")
+    assert (len(found), found.close) == (0, False)
+    assert "too common" in found.notes[0]
+
+
+def test_words_that_are_all_common_are_looked_for_as_they_stand(memory: Memory) -> None:
+    memory.store_message("To be or not to be, that is how it begins", title="Hamlet")
+    assert best(memory, "to be or not to be").startswith("To be or not")
+
+
+def test_the_title_counts_in_archives_of_any_size(tmp_path: Path) -> None:
+    """Every conversation's title is compared with the question, not only the nearest hundred of all titles."""
+    with recollect.open(tmp_path / "many.db") as memory:
+        for n in range(120):
+            memory.store_message(f"Rest it for {n} minutes", conversation_id=f"D{n}", title="Dough and bread baking")
+        memory.store_message("Leave it for an hour", conversation_id="L", title="Bread")
+        hits = memory.search("how long should the dough of the bread rest?", group_by="message", limit=200)
+    told = {hit.conversation.id for hit in hits if "title" in hit.best.why.terms}
+    assert len(told) > 110
+
+
+def test_the_quality_mode_gives_as_many_as_are_asked_for(tmp_path: Path) -> None:
+    with recollect.open(tmp_path / "quality.db") as memory:
+        for n in range(150):
+            memory.store_message(f"heron number {n} at the weir", conversation_id=f"C{n // 50}")
+        memory.embed()
+        found = memory.search("heron at the weir", mode="quality", group_by="message", limit=140)
+    assert found.mode == "quality"
+    assert len(found) == 140
+    scores = [hit.score for hit in found]
+    assert scores == sorted(scores, reverse=True)

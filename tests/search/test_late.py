@@ -8,11 +8,9 @@ import numpy as np
 import pytest
 
 from recollect.embedding import TokenVectors
-from recollect.search.late import add_late, late_interaction, wanted
-from recollect.search.ranker import Scores
-from recollect.search.weights import QUALITY
+from recollect.search.late import late_interaction, wanted
 from recollect.store.passages import TokenRows
-from tests.search.signals_given import flags, pool
+from tests.search.features_made import flags, pool
 
 
 def row(*axes: int) -> TokenRows:
@@ -26,37 +24,30 @@ def question(*axes: int) -> TokenVectors:
     return TokenVectors(*(getattr(row(*axes), name) for name in ("pieces", "tokens")))
 
 
-SIGNALS = replace(
+FEATURES = replace(
     pool(flags(), flags(), flags()),
     neighbours=np.array([[1, -1, 2, -1, -1], [2, 1, 3, -1, -1], [3, 2, -1, -1, -1]]),
     piece_idf={5: 3.0, 6: 1.0},
 )
-BEST = np.array([0, 1, 2])
 ROWS = {1: row(5), 2: row(9), 3: row(6, 5)}
 
 
 def test_own_is_the_share_of_the_questions_idf_that_a_message_holds() -> None:
-    own, _ = late_interaction(SIGNALS, BEST, question(5, 6), ROWS)
+    own, _ = late_interaction(FEATURES, question(5, 6), ROWS)
     assert own == pytest.approx([0.75, 0, 1], abs=1e-4)
 
 
 def test_the_window_counts_the_one_before_more_than_the_one_after() -> None:
-    _, window = late_interaction(SIGNALS, BEST, question(5, 6), ROWS)
+    _, window = late_interaction(FEATURES, question(5, 6), ROWS)
     assert window == pytest.approx([0.75, (3 * 0.9 + 1 * 0.8) / 4, 1], abs=1e-4)
 
 
 def test_neighbours_are_wanted_too_each_once() -> None:
-    assert wanted(SIGNALS, BEST) == [1, 2, 3]
-    assert wanted(SIGNALS, np.array([0])) == [1, 2]
+    assert wanted(FEATURES) == [1, 2, 3]
+    assert wanted(FEATURES.take(np.array([0]))) == [1, 2]
 
 
 def test_a_message_without_tokens_holds_nothing() -> None:
     empty = TokenRows(np.zeros(0, np.uint16), np.zeros((0, 128), np.int8))
-    own, _ = late_interaction(SIGNALS, np.array([0]), question(5), {1: empty})
+    own, _ = late_interaction(FEATURES.take(np.array([0])), question(5), {1: empty})
     assert own == pytest.approx([0])
-
-
-def test_it_is_added_to_the_best_only_as_z_over_them() -> None:
-    scores = Scores(np.zeros(3, np.float32))
-    add_late(scores, SIGNALS, np.array([0, 2]), np.array([0, 1], np.float32), np.array([1, 1], np.float32), QUALITY)
-    assert scores.total == pytest.approx([-QUALITY.late_ua, 0, QUALITY.late_ua], rel=1e-4)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.search.relative import parse_moment, relative_dates
+from recollect.search.relative import parse_moment, relative_dates, with_year
 
 FRIDAY = date(2025, 3, 14)
 
@@ -36,6 +36,10 @@ FRIDAY = date(2025, 3, 14)
         ("last fall", "2024-09-01", "2024-11-30"),
         ("last winter", "2024-12-01", "2025-02-28"),
         ("this spring", "2025-03-01", "2025-05-31"),
+        ("last January", "2025-01-01", "2025-01-31"),
+        ("last March", "2024-03-01", "2024-03-31"),
+        ("last Nov.", "2024-11-01", "2024-11-30"),
+        ("this May", "2025-05-01", "2025-05-31"),
     ],
 )
 def test_times_are_counted_from_today(text: str, first: str, last: str) -> None:
@@ -50,7 +54,14 @@ def test_a_season_under_way_is_not_the_last_one() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["before we moved", "recently", "a few weeks ago", "the last week of the trip", "last but not least"],
+    [
+        "before we moved",
+        "recently",
+        "a few weeks ago",
+        "the last week of the trip",
+        "last but not least",
+        "this may do",
+    ],
 )
 def test_what_is_not_sure_is_no_date(text: str) -> None:
     assert relative_dates(text, FRIDAY) == ()
@@ -64,6 +75,11 @@ def test_several_times_come_in_the_order_of_the_text() -> None:
 def test_a_month_back_from_its_last_day_is_the_last_day_of_a_shorter_one() -> None:
     (span,) = relative_dates("past month", date(2025, 3, 31))
     assert span.start == date(2025, 2, 28)
+
+
+def test_a_month_of_last_year_gets_its_number() -> None:
+    assert with_year("since March last year, or 3 May of this year", FRIDAY) == "since March 2024, or 3 May 2025"
+    assert with_year("last year", FRIDAY) == "last year"
 
 
 @pytest.mark.parametrize(

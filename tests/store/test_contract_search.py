@@ -14,6 +14,7 @@ from recollect.errors import StoreError
 from recollect.record import Document, Message, Node, NodeKind, stable_id
 from recollect.store import Change, IndexChange, Mark, Space, Stale, Store, WrongEmbedder
 from recollect.store.passages import EmbedderId, Features, Filter, Owner, Partition
+from recollect.store.results import Near
 from recollect.text.terms import terms, words
 from tests.store.builders import (
     DEFAULT,
@@ -240,8 +241,8 @@ def test_compounds_and_misspellings_are_known(store: Store, space: Space) -> Non
         vocabulary = view.vocabulary()
         assert vocabulary.compounds(terms("Heizkosten")[0]) == terms("Heizkostenabrechnung")
         assert vocabulary.compounds(terms("Abrechnung")[0]) == terms("Heizkostenabrechnung")
-        assert vocabulary.nearest("kubernetis") == "kubernetes"
-        assert vocabulary.nearest("heist") is None  # of a short word the first letter is right
+        assert [near.word for near in vocabulary.near("kubernetis")] == ["kubernetes"]
+        assert vocabulary.near("heist") == []  # of a short word the first letter is right
         assert vocabulary.years() == [2025]
 
 
@@ -256,13 +257,13 @@ def test_nothing_deleted_shows_in_the_vocabulary(store: Store, space: Space) -> 
     write(store, whole)
     with space.view() as view:
         assert view.vocabulary().speakers() == ["Ada", "Grace"]
-        assert view.vocabulary().nearest("zepelin") == "zeppelin"
+        assert view.vocabulary().near("zepelin") == [Near("zeppelin", 1, 1)]
         assert view.vocabulary().years() == [2025, 2026]
     gone = [whole.messages[0].id, whole.messages[2].id]
     space.write(Change(mark=[Mark(ids=gone, deleted=True)]))
     with space.view() as view:
         assert view.vocabulary().speakers() == ["Ada"]
-        assert view.vocabulary().nearest("zepelin") is None
+        assert view.vocabulary().near("zepelin") == []
         assert view.vocabulary().years() == [2025]
 
 

@@ -25,8 +25,8 @@ from tests.store.opening import Clock, neo4j, sqlite
 #: What both compute alike; numbers of passages, messages and conversations are each engine's own.
 ALIKE = (
     "kinds", "flags", "idf", "holds", "there", "bm25", "dense", "dense_z", "previous_dense_z", "previous_asks",
-    "windows", "length_z", "speaker", "dates", "session_bm25", "session_dense", "session_similarity", "similarity",
-    "sought", "size", "frequencies", "quality",
+    "windows", "length_z", "who", "present", "inside", "near", "session_bm25", "session_dense",
+    "session_similarity", "similarity", "sought", "size", "frequencies", "quality",
 )  # fmt: skip
 QUESTIONS: tuple[tuple[str, Partition, dict[str, Any]], ...] = (
     ("heron tide proxy", Partition.SAID, {"phrases": (("heron",),)}),
@@ -37,7 +37,7 @@ QUESTIONS: tuple[tuple[str, Partition, dict[str, Any]], ...] = (
     (
         "Ada",
         Partition.SAID,
-        {"speaker": "Ada", "speaker_weight": 1.0, "spans": ((20148, 20150),), "span_weights": (1, 2)},
+        {"named": ("Ada",), "spans": ((20148, 20150),)},
     ),
 )
 
@@ -64,7 +64,7 @@ def assert_same(ours: Space, theirs: Space) -> None:
         assert own.vocabulary().speakers() == other.vocabulary().speakers()
         assert own.vocabulary().years() == other.vocabulary().years()
         assert own.vocabulary().compounds("light") == other.vocabulary().compounds("light")
-        assert own.vocabulary().nearest("mooringg") == other.vocabulary().nearest("mooringg")
+        assert own.vocabulary().near("mooringg") == other.vocabulary().near("mooringg")
         assert own.scan(["heron", "STRASSE", "重跑"], 7) == other.scan(["heron", "STRASSE", "重跑"], 7)
         assert [t.text for t in own.unembedded(EVERYTHING)] == [t.text for t in other.unembedded(EVERYTHING)]
         for text, partition, more in QUESTIONS:

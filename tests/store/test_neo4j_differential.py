@@ -50,8 +50,8 @@ WORDS = (
 )  # fmt: skip
 ARRAYS = (
     "bm25", "dense", "dense_z", "previous_dense_z", "windows", "length_z", "session_bm25", "session_dense",
-    "session_similarity", "similarity", "holds", "there", "flags", "kinds", "speaker", "dates", "sought", "idf",
-    "frequencies",
+    "session_similarity", "similarity", "holds", "there", "flags", "kinds", "who", "present", "inside", "near",
+    "sought", "idf", "frequencies",
 )  # fmt: skip
 OPERATIONS = (
     "import", "import", "grow", "append", "append", "branch", "edit", "delete", "restore", "edge", "node", "document",
@@ -260,7 +260,7 @@ def assert_same_thread(own: View, others: View, conversation_id: NodeId) -> None
 
 
 def assert_same_search(own: View, others: View) -> None:
-    of_ada = {"speaker": "Ada", "speaker_weight": 1.0, "spans": ((20148, 20150),), "span_weights": (1, 2)}
+    of_ada = {"named": ("Ada",), "spans": ((20148, 20150),)}
     similar = np.ones(384, np.float32) / np.float32(384**0.5)
     for question, partition, more in (
         ("heron tide proxy", Partition.SAID, {"phrases": (("heron",),)}),

@@ -26,6 +26,8 @@ def index_state(info: IndexInfo, messages: int) -> str:
     """What is to be said of the search index, for so many messages; empty where it is simply in use."""
     if info.building is not None:
         return "being rebuilt" if info.generation else "being built"
+    if info.embedder is not None and info.embedder.is_outdated:
+        return "made by an earlier version"
     return "not built yet" if messages and not info.generation else ""
 
 
@@ -36,4 +38,6 @@ def index_advice(info: IndexInfo, messages: int, out: Output) -> str:
         return ""
     meanwhile = "search uses the old one" if info.generation else "search goes by words alone"
     step = "If that was interrupted" if info.building is not None else "To build it"
+    if info.building is None and info.generation:
+        meanwhile, step = "search works, but misses some words", "To improve it"
     return joined(f"Search index: {state}; {meanwhile}.", out.hint(f"{step}: recollect reindex"), out)

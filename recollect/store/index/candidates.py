@@ -38,7 +38,7 @@ def candidates(snapshot: Snapshot, source: Source, query: CandidateQuery) -> Fea
     dense = Cosines(snapshot, query.vector)
     extras = Extras(snapshot, source, query)
     allowed = allowed_rows(snapshot, source, query)
-    pool = choose_pool(snapshot, allowed, (wide, narrow), dense, extras, query.pool)
+    pool = choose_pool(snapshot, allowed, (wide, narrow), dense, extras, query)
 
     # All that is scored is looked up once: the pool, what stands around it, and the sessions in which it lies.
     around = snapshot.around(pool)
@@ -51,6 +51,7 @@ def candidates(snapshot: Snapshot, source: Source, query: CandidateQuery) -> Fea
     bm25_z, cosine = wide.at(snapshot, rows), dense.at(rows)
     dense_z, numbers, flags = dense.z(cosine), snapshot.gather("number", rows), snapshot.gather("flags", rows)
     near = distinct(at[there])
+    inside, near_days = extras.dates(pool)
     quality = snapshot.qualities.of(snapshot, source) if query.similarity is not None else None
     similarity_z = np.zeros(len(rows), np.float32)
     if quality is not None and query.similarity is not None:
@@ -61,6 +62,7 @@ def candidates(snapshot: Snapshot, source: Source, query: CandidateQuery) -> Fea
         messages=snapshot.gather("message", pool),
         conversations=snapshot.gather("conversation", pool),
         kinds=snapshot.gather("kind", pool).astype(np.uint8),
+        times=snapshot.gather("time", pool),
         flags=flags[own].astype(np.int64),
         idf=words.idf,
         holds=words.holds(rows[near])[np.searchsorted(near, at)] * there[:, :, None],
@@ -72,8 +74,10 @@ def candidates(snapshot: Snapshot, source: Source, query: CandidateQuery) -> Fea
         previous_asks=(flags[previous] & int(Flag.QUESTION)).astype(bool) & has_previous,
         windows=_runs(source.runs(numbers[own].tolist()), numbers[own], query.vector, cosine[own]),
         length_z=_length_z(snapshot, pool),
-        speaker=extras.speaker(pool),
-        dates=extras.dates(pool),
+        who=extras.who(pool),
+        present=extras.present(pool),
+        inside=inside,
+        near=near_days,
         session_bm25=best_three(bm25_z[members], begins)[session],
         session_dense=best_three(dense_z[members], begins)[session],
         session_similarity=best_three(similarity_z[members], begins)[session],

@@ -21,6 +21,10 @@ EXACT_ROWS = 131_072
 #: So many of the best by estimates are looked at again.
 CARRIED = 4096
 
+#: What candidates are chosen by beside words and meaning, in standard deviations of these: about half of what the
+#: ranker gives to who speaks (the first that is named, others), to the named being there, and to dates (on, near).
+_LEAD_FIRST, _LEAD_OTHERS, _LEAD_PRESENT, _LEAD_DATES = 0.65, 0.3, 0.4, (1.0, 1.1)
+
 _DAY = 86_400_000_000  # microseconds
 _SAMPLED = 61  # every so many-th row tells about where the best begin
 
@@ -65,20 +69,26 @@ class Extras:
 
     def __init__(self, snapshot: Snapshot, source: Source, query: CandidateQuery) -> None:
         self._snapshot, self._query = snapshot, query
-        self._speaker = source.speaker(query.speaker) if query.speaker else None
+        numbers = [source.speaker(name) for name in query.named]
+        self._named = {number: place for place, number in enumerate(numbers, 1) if number is not None}
+        self._talks = [self._conversations_of(number) for number in self._named]
         self._sought = holding(snapshot, source, query.sought)
 
-    def speaker(self, at: Int) -> Float:
-        """The weight where the person that the question names speaks."""
-        if self._speaker is None:
-            return np.zeros(len(at), np.float32)
-        spoken = self._snapshot.gather("speaker", at) == self._speaker
-        return np.asarray(self._query.speaker_weight * spoken, np.float32)
+    def who(self, at: Int) -> Int:
+        """Which of the named people speaks: 1 the first, 0 none of them."""
+        spoken, found = self._snapshot.gather("speaker", at), np.zeros(len(at), np.int64)
+        for number, place in self._named.items():
+            found[spoken == number] = place
+        return found
 
-    def dates(self, at: Int) -> Float:
-        """How near rows are to the days that the question names."""
+    def present(self, at: Int) -> Int:
+        """How many of the named people speak in the conversations of these rows."""
+        return self._present(self._snapshot.gather("conversation", at)) if self._talks else np.zeros(len(at), np.int64)
+
+    def dates(self, at: Int) -> tuple[Float, Float]:
+        """Whether rows lie on the days that the question names, and how near to them."""
         time = self._snapshot.gather("time", at)
-        return self._near(np.where(time > 0, time // _DAY, -1))
+        return closeness(np.where(time > 0, time // _DAY, -1), self._query.spans)
 
     def sought(self, at: Int) -> Bool:
         """Which rows hold a phrase that is sought."""
@@ -88,27 +98,36 @@ class Extras:
         """What all rows of a part gain in the choice of candidates; None: nothing."""
         query, block, total = self._query, part.block, np.zeros(part.block.size, np.float32)
         low, high = np.searchsorted(self._sought, [part.offset, part.offset + block.size])
-        if self._speaker is None and not query.spans and low == high:
+        if not self._named and not query.spans and low == high:
             return None
-        if self._speaker is not None:
-            total += np.float32(0.5 * query.speaker_weight) * (block.speaker == self._speaker)
+        for number, place in self._named.items():
+            total += np.float32(_LEAD_FIRST if place == 1 else _LEAD_OTHERS) * (block.speaker == number)
+        if self._talks:
+            total += np.float32(_LEAD_PRESENT) * np.minimum(self._present(block.conversation), 2)
         if query.spans:
-            total += np.float32(0.5) * self._near(block.days)[block.day]
+            inside, near = closeness(block.days, query.spans)
+            total += (_LEAD_DATES[0] * inside + _LEAD_DATES[1] * near).astype(np.float32)[block.day]
         total[self._sought[low:high] - part.offset] += np.float32(4.0)
         return total
 
-    def _near(self, days: Int) -> Float:
-        if not self._query.spans:
-            return np.zeros(len(days), np.float32)
-        inside, near = closeness(days, self._query.spans)
-        weights = self._query.span_weights
-        return (weights[0] * inside + weights[1] * near).astype(np.float32)
+    def _conversations_of(self, speaker: int) -> Int:
+        """The conversations in which a person speaks, ascending."""
+        found = [np.zeros(0, np.int64)]
+        for part in self._snapshot.parts:
+            speaks = part.block.speaker == speaker
+            found.append(part.block.conversation[speaks if part.alive is None else speaks & part.alive])
+        return distinct(*found)
+
+    def _present(self, conversations: Int) -> Int:
+        unique, where = np.unique(conversations, return_inverse=True)
+        there = np.sum([np.isin(unique, talks) for talks in self._talks], axis=0)
+        return np.asarray(there[where], np.int64)
 
 
 def holding(snapshot: Snapshot, source: Source, phrases: Sequence[tuple[str, ...]]) -> Int:
     """The positions of the rows that hold at least one of the phrases, word by word, ascending."""
     numbers = [np.asarray(source.holding(phrase), np.int64) for phrase in phrases]
-    return snapshot.positions_of(np.unique(np.concatenate(numbers))) if numbers else np.zeros(0, np.int64)
+    return snapshot.positions_of(distinct(*numbers)) if numbers else np.zeros(0, np.int64)
 
 
 def allowed_rows(snapshot: Snapshot, source: Source, query: CandidateQuery) -> list[Allowed]:
@@ -117,6 +136,7 @@ def allowed_rows(snapshot: Snapshot, source: Source, query: CandidateQuery) -> l
     conversations = None
     if wanted.sources or wanted.conversation_ids is not None:
         conversations = np.array(source.conversations(wanted.sources, wanted.conversation_ids), np.int64)
+    only = None if query.conversations is None else np.array(sorted(query.conversations), np.int64)
     demanded = [holding(snapshot, source, (phrase,)) for phrase in query.phrases]
     excluded = holding(snapshot, source, query.excluded)
 
@@ -126,6 +146,8 @@ def allowed_rows(snapshot: Snapshot, source: Source, query: CandidateQuery) -> l
             conditions.append(_table([KINDS.index(kind) for kind in wanted.kinds])[block.kind])
         if conversations is not None:
             conditions.append(np.isin(block.conversation, conversations))
+        if only is not None:
+            conditions.append(np.isin(block.conversation, only))
         if wanted.since is not None:
             conditions.append(block.time >= wanted.since)
         if wanted.until is not None:
@@ -159,16 +181,19 @@ def choose_pool(
     words: tuple[Scores, Scores],
     cosines: Cosines,
     extras: Extras,
-    size: int,
+    query: CandidateQuery,
 ) -> Int:
     """The positions of the pool, ascending. Of many rows the best by the leading sum, by the words and by meaning are
-    taken, each with its neighbours.
+    taken, each with its neighbours; or the newest that hold a word.
     """
+    size = query.pool
     count = sum(
         p.block.size if own is None else np.count_nonzero(own) for p, own in zip(snapshot.parts, allowed, strict=True)
     )
     if count <= SCORE_ALL:
         return _positions(snapshot, allowed)
+    if query.newest:
+        return _newest(snapshot, allowed, words[1], query)
     scores = _Leading(snapshot, allowed, words, cosines, extras)
     chosen = scores.best(size // 2, size // 8, size // 8)
     found = distinct(snapshot.around(chosen).ravel())  # without -1: there is nothing there
@@ -185,6 +210,18 @@ def _positions(snapshot: Snapshot, allowed: Sequence[Allowed]) -> Int:
     for part, own in zip(snapshot.parts, allowed, strict=True):
         found.append((np.arange(part.block.size) if own is None else np.flatnonzero(own)) + part.offset)
     return np.concatenate(found)
+
+
+def _newest(snapshot: Snapshot, allowed: Sequence[Allowed], words: Scores, query: CandidateQuery) -> Int:
+    """The positions of the newest rows that hold a word, ascending; of all rows where no words are asked for."""
+    wanted = list(allowed)
+    if query.terms:
+        for place, part in enumerate(snapshot.parts):
+            values, own = words.blocks[place], allowed[place]
+            held = np.zeros(part.block.size, bool) if values is None else values > 0
+            wanted[place] = held if own is None else held & own
+    found = _positions(snapshot, wanted)
+    return np.sort(_best(found, snapshot.gather("time", found).astype(np.float64), query.pool))
 
 
 class _Leading:

@@ -65,7 +65,7 @@ def create(writing: Writing, embedder: EmbedderId, *, building: bool = False) ->
     made = writing.tx.run(
         CREATE,
         ns=writing.namespace,
-        name=embedder.name,
+        name=embedder.stored,
         size=embedder.size,
         state="building" if building else "live",
     ).single(strict=True)
@@ -122,7 +122,7 @@ def _begin(writing: Writing, embedder: EmbedderId | None) -> Generation:
     if embedder is None:
         raise StoreError("A search index needs an embedder.")
     if writing.building is not None:
-        if writing.building.embedder == embedder:
+        if writing.building.embedder == embedder and not writing.building.embedder.is_outdated:
             return writing.building
         _give_up(writing, writing.building)
     return create(writing, embedder, building=True)

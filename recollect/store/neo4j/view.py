@@ -19,7 +19,7 @@ from recollect.store.change import Task
 from recollect.store.index.cache import IndexCache
 from recollect.store.index.candidates import candidates
 from recollect.store.index.snapshot import Snapshot
-from recollect.store.index.vocabulary import IndexVocabulary, spelled
+from recollect.store.index.vocabulary import IndexVocabulary
 from recollect.store.neo4j import counts, edges, find, read, texts
 from recollect.store.neo4j.generations import TODO, TODO_SHOWN
 from recollect.store.neo4j.source import PartitionSource, Seen
@@ -201,8 +201,9 @@ class Neo4jView:
         """The words of the namespace."""
         return Neo4jVocabulary(
             lambda: self._snapshot(Partition.SAID),
+            lambda: self._snapshot(Partition.TITLE),
+            self.passages,
             lambda: [r["name"] for r in self._tx.run(SPEAKERS, space=self._space)],
-            self._as_written,
         )
 
     # --- inside ----------------------------------------------------------------------------------------------------
@@ -215,11 +216,6 @@ class Neo4jView:
         if partition not in self._snapshots:
             self._snapshots[partition] = self._index.snapshot(self._number, int(partition), self._source(partition))
         return self._snapshots[partition]
-
-    def _as_written(self, term: str) -> str:
-        """A term as a text writes it."""
-        numbers = self._snapshot(Partition.SAID).numbers(term, 1)
-        return spelled(term, (text.text for text in self.passages(numbers)))
 
     def _read(self, kind: type[Any], ids: Sequence[NodeId]) -> list[Any]:
         """Records by id; with messages the revisions of their conversations, so that plans are compared with these."""
@@ -248,22 +244,18 @@ class Neo4jView:
             self._kept.popitem(last=False)
 
 
-class Neo4jVocabulary:
+class Neo4jVocabulary(IndexVocabulary):
     """Implements `recollect.store.base.Vocabulary`."""
 
     def __init__(
-        self, said: Callable[[], Snapshot], names: Callable[[], list[str]], as_written: Callable[[str], str]
+        self,
+        said: Callable[[], Snapshot],
+        titles: Callable[[], Snapshot],
+        passages: Callable[[Sequence[int]], list[PassageText]],
+        names: Callable[[], list[str]],
     ) -> None:
-        self._said, self._names, self._as_written = said, names, as_written
-
-    def compounds(self, term: str, limit: int = 12) -> list[str]:
-        """Terms that begin or end with this one, most frequent first."""
-        return IndexVocabulary(self._said()).compounds(term, limit)
-
-    def nearest(self, word: str) -> str | None:
-        """The most frequent living word that is spelled nearly so."""
-        term = IndexVocabulary(self._said()).nearest(word)
-        return None if term is None else self._as_written(term)
+        super().__init__(said, titles, passages)
+        self._names = names
 
     def speakers(self) -> list[str]:
         """The names of people who speak in messages that are not deleted."""

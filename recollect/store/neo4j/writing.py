@@ -64,7 +64,7 @@ class Generation:
         """From the properties of its node."""
         if node is None:
             return None
-        return cls(node["number"], node["space"], EmbedderId(node["embedder"], node["size"]), node.get("built"))
+        return cls(node["number"], node["space"], EmbedderId.read(node["embedder"], node["size"]), node.get("built"))
 
 
 @dataclass(slots=True)

@@ -44,7 +44,7 @@ WHERE gen = ?1
 
 
 class Generation(NamedTuple):
-    """One of them. `num` is the store's number of it, `number` the namespace's."""
+    """One of them. `num` is the store's number of it, `number` the namespace's; `embedder` is as it is stored."""
 
     num: int
     number: int
@@ -56,7 +56,7 @@ class Generation(NamedTuple):
     @property
     def embedder_id(self) -> EmbedderId:
         """Who makes its vectors."""
-        return EmbedderId(self.embedder, self.size)
+        return EmbedderId.read(self.embedder, self.size)
 
 
 def live(connection: apsw.Connection, ns: int) -> Generation | None:
@@ -115,15 +115,15 @@ def target(
     if embedder is not None and embedder != found.embedder_id:
         raise WrongEmbedder(
             f"The vectors of this memory were made by {found.embedder_id}, not by {embedder}.",
-            hint=f"Open it with {found.embedder}, or make them again: recollect reindex",
+            hint=f"Open it with {found.embedder_id.name}, or make them again: recollect reindex",
         )
     return found
 
 
 def begin(connection: apsw.Connection, ns: int, embedder: EmbedderId) -> int:
-    """Begins a generation, or goes on with an unfinished one of the same embedder; another one is dropped."""
+    """Begins a generation, or goes on with an unfinished one of this embedder and recipe; another one is dropped."""
     found = building(connection, ns)
-    if found is not None and found.embedder_id != embedder:
+    if found is not None and (found.embedder_id != embedder or found.embedder_id.is_outdated):
         drop(connection, ns)
         found = None
     return (found or _add(connection, ns, "building", embedder)).number
@@ -172,8 +172,8 @@ def note_built(connection: apsw.Connection, gen: int, built: NodeId | None, refr
 
 def _add(connection: apsw.Connection, ns: int, state: str, embedder: EmbedderId) -> Generation:
     number = int(connection.execute(COUNT_UP, (ns,)).get)
-    num = int(connection.execute(ADD, (ns, number, state, embedder.name, embedder.size)).get)
-    return Generation(num, number, embedder.name, embedder.size, None)
+    num = int(connection.execute(ADD, (ns, number, state, embedder.stored, embedder.size)).get)
+    return Generation(num, number, embedder.stored, embedder.size, None)
 
 
 def _take_over_quality(connection: apsw.Connection, old: int, new: int) -> None:

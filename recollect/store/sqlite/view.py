@@ -15,7 +15,6 @@ from recollect.store.change import Task
 from recollect.store.index.cache import IndexCache
 from recollect.store.index.candidates import candidates
 from recollect.store.index.snapshot import Snapshot
-from recollect.store.index.vocabulary import spelled
 from recollect.store.passages import CandidateQuery, Features, Partition, PassageText
 from recollect.store.results import Counts, End, IndexInfo, Page, R, Revision, Span, Where
 from recollect.store.sqlite import counts, edges, find, generations, read, tasks, texts
@@ -115,7 +114,13 @@ class SQLiteView:
 
     def vocabulary(self) -> Vocabulary:
         """The words of the namespace."""
-        return SQLiteVocabulary(self._connection, self._ns, lambda: self._snapshot(Partition.SAID), self._as_written)
+        return SQLiteVocabulary(
+            self._connection,
+            self._ns,
+            lambda: self._snapshot(Partition.SAID),
+            lambda: self._snapshot(Partition.TITLE),
+            self.passages,
+        )
 
     def _source(self, partition: int) -> PartitionSource:
         return PartitionSource(self._connection, self._ns, self._live, int(partition))
@@ -128,11 +133,6 @@ class SQLiteView:
             with _readable():
                 self._snapshots[partition] = self._index.snapshot(self._ns, int(partition), self._source(partition))
         return self._snapshots[partition]
-
-    def _as_written(self, term: str) -> str:
-        """A term as a text writes it."""
-        numbers = self._snapshot(Partition.SAID).numbers(term, 1)
-        return spelled(term, (text.text for text in self.passages(numbers)))
 
 
 @contextmanager

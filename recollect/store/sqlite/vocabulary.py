@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
 import apsw
@@ -10,6 +10,7 @@ import apsw
 from recollect.record import to_microseconds
 from recollect.store.index.snapshot import Snapshot
 from recollect.store.index.vocabulary import IndexVocabulary
+from recollect.store.passages import PassageText
 
 SPEAKERS = """
 SELECT s.name FROM speaker s WHERE s.ns = ?1
@@ -26,22 +27,19 @@ _MICROSECONDS = 1_000_000
 _FIRST_YEAR, _LAST_YEAR = 1, 9999
 
 
-class SQLiteVocabulary:
+class SQLiteVocabulary(IndexVocabulary):
     """Implements `recollect.store.base.Vocabulary`."""
 
     def __init__(
-        self, connection: apsw.Connection, ns: int, said: Callable[[], Snapshot], spelled: Callable[[str], str]
+        self,
+        connection: apsw.Connection,
+        ns: int,
+        said: Callable[[], Snapshot],
+        titles: Callable[[], Snapshot],
+        passages: Callable[[Sequence[int]], list[PassageText]],
     ) -> None:
-        self._connection, self._ns, self._said, self._spelled = connection, ns, said, spelled
-
-    def compounds(self, term: str, limit: int = 12) -> list[str]:
-        """Terms that begin or end with this one, most frequent first."""
-        return IndexVocabulary(self._said()).compounds(term, limit)
-
-    def nearest(self, word: str) -> str | None:
-        """The most frequent living word that is spelled nearly so."""
-        term = IndexVocabulary(self._said()).nearest(word)
-        return None if term is None else self._spelled(term)
+        super().__init__(said, titles, passages)
+        self._connection, self._ns = connection, ns
 
     def speakers(self) -> list[str]:
         """The names of people who speak in messages that are not deleted."""

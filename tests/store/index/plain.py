@@ -53,18 +53,21 @@ class Plain:
         similar = query.similarity is not None and bool(embedded)
         if similar:
             similarity[embedded] = _z(_units([self.quality[i] for i in embedded]) @ query.similarity.astype(float))
-        speaks = columns["speaker"] == self.asked.speaker(query.speaker or "")
-        speaker = query.speaker_weight * speaks if query.speaker else np.zeros(n)
+        speaks = [columns["speaker"] == self.asked.speaker(name) for name in query.named]
+        who, present = np.zeros(n, np.int64), np.zeros(n, np.int64)
+        for place, own in enumerate(speaks, 1):
+            who[own] = place
+            present += np.isin(columns["conversation"], columns["conversation"][own])
         days = np.where(columns["time"] > 0, columns["time"] // _DAY, -1)
         inside, near = closeness(days, query.spans)
-        dates = query.span_weights[0] * inside + query.span_weights[1] * near
         sought = self._holding(query.sought)
         allowed = self._allowed(query)
         pool = np.flatnonzero(allowed)
         before, after = self._links()
         if len(pool) > score_all:
             people = (columns["flags"] & PEOPLE) > 0
-            lead = np.where(people, _z(narrow), wide_z) + dense_z + 0.5 * speaker + 0.5 * dates + 4.0 * sought
+            lead = np.where(people, _z(narrow), wide_z) + dense_z + inside + 1.1 * near + 4.0 * sought
+            lead += np.where(who == 1, 0.65, np.where(who > 1, 0.3, 0)) + 0.4 * np.minimum(present, 2)
             chosen: set[int] = set()
             for scores, count in ((lead, query.pool // 2), (narrow, query.pool // 8), (dense, query.pool // 8)):
                 chosen |= set(sorted(pool.tolist(), key=lambda i: -scores[i])[:count])
@@ -98,8 +101,10 @@ class Plain:
             "previous_dense_z": np.where(there[:, 1], dense_z[around[:, 1]], 0.0),
             "previous_asks": asks & there[:, 1],
             "length_z": _z(logs)[pool],
-            "speaker": speaker[pool],
-            "dates": dates[pool],
+            "who": who[pool],
+            "present": present[pool],
+            "inside": inside[pool],
+            "near": near[pool],
             "session_bm25": best_three(wide_z),
             "session_dense": best_three(dense_z),
             "session_similarity": best_three(similarity),

@@ -45,9 +45,9 @@ QUESTIONS = {
     "plain": asking(1),
     "another": asking(2),
     "no words": asking(3, terms=(), pool=7),  # none are chosen by words: all are alike
-    "dates": asking(4, spans=((100, 110), (300, 300)), span_weights=(1.0, 2.0)),
-    "a speaker": asking(5, speaker="Ann", speaker_weight=1.5),
-    "a stranger": asking(6, speaker="Nobody", speaker_weight=1.5),
+    "dates": asking(4, spans=((100, 110), (300, 300))),
+    "a speaker": asking(5, named=("Ann",)),
+    "a stranger": asking(6, named=("Nobody", "Ann")),
     "sought": asking(7, sought=(("as", "typed"), ("not", "there"))),
     "a phrase": asking(8, phrases=(("as", "typed"),)),
     "excluded": asking(9, excluded=(("as", "typed"),)),

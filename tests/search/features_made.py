@@ -17,8 +17,8 @@ def flags(role: str = "user", *, people: bool = False, has: int = 0) -> int:
     return has | ROLES.index(role) << ROLE_SHIFT | (PEOPLE if people else 0)
 
 
-def pool(*bits: int, **signals: Any) -> Features:
-    """One passage for each of the flags given, alike in everything but them and the signals given."""
+def pool(*bits: int, **features: Any) -> Features:
+    """One passage for each of the flags given, alike in everything but them and the features given."""
     n = len(bits)
     zeros = np.zeros(n, np.float32)
     plain = Features(
@@ -27,6 +27,7 @@ def pool(*bits: int, **signals: Any) -> Features:
         messages=np.arange(1, n + 1),
         conversations=np.ones(n, np.int64),
         kinds=np.full(n, SAID, np.uint8),
+        times=np.zeros(n, np.int64),
         flags=np.array(bits, np.int64),
         idf=np.ones(1, np.float32),
         holds=np.zeros((n, 5, 1), np.float32),
@@ -38,8 +39,10 @@ def pool(*bits: int, **signals: Any) -> Features:
         previous_asks=np.zeros(n, bool),
         windows=zeros,
         length_z=zeros,
-        speaker=zeros,
-        dates=zeros,
+        who=np.zeros(n, np.int64),
+        present=np.zeros(n, np.int64),
+        inside=zeros,
+        near=zeros,
         session_bm25=zeros,
         session_dense=zeros,
         session_similarity=zeros,
@@ -51,11 +54,11 @@ def pool(*bits: int, **signals: Any) -> Features:
         piece_idf={},
     )
     given = {
-        name: np.asarray(value, bool if plain_is_bool(plain, name) else np.float32) for name, value in signals.items()
+        name: np.asarray(value, bool if plain_is_bool(plain, name) else np.float32) for name, value in features.items()
     }
     return replace(plain, **given)
 
 
-def plain_is_bool(signals: Features, name: str) -> bool:
-    """Whether a signal is yes or no."""
-    return bool(getattr(signals, name).dtype == bool)
+def plain_is_bool(features: Features, name: str) -> bool:
+    """Whether a feature is yes or no."""
+    return bool(getattr(features, name).dtype == bool)

@@ -1,0 +1,136 @@
+"""What is asked, read against a namespace: all that is known before candidates are looked up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from datetime import date
+from itertools import islice
+
+import numpy as np
+
+from recollect.embedding import Embedder, TokenEmbedder, TokenVectors
+from recollect.embedding.packaged import reads_latin_alone
+from recollect.search.names import named, without_names
+from recollect.search.question import Question, read_question
+from recollect.search.request import Search
+from recollect.search.snippet import surface
+from recollect.search.weights import FEW_TERMS
+from recollect.store import View
+from recollect.store.passages import SAID_KINDS, CandidateQuery, Filter, Float, Partition
+from recollect.text.terms import is_identifier
+
+_QUESTION_TOKENS = 64
+#: Each is looked up by itself.
+_MOST_PHRASES, _LONGEST_PHRASE, _LONGEST_IDENTIFIER = 16, 50, 12
+
+#: Surface words in order.
+Words = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question with its vectors.
+
+    `named` are the people in it, in its order. Of what is quoted, `phrases` are demanded and `quoted` only wished for;
+    so is what is `sought`: identifiers as they were typed, and what is quoted. `typed` says that it is a few words
+    rather than a sentence. `similarity` and `tokens` are for the quality mode.
+    """
+
+    search: Search
+    question: Question
+    named: Words
+    phrases: tuple[Words, ...]
+    quoted: tuple[Words, ...]
+    sought: tuple[Words, ...]
+    excluded: tuple[Words, ...]
+    typed: bool
+    vector: Float
+    similarity: Float | None = None
+    tokens: TokenVectors | None = None
+
+
+def ask(
+    view: View, search: Search, embedder: Embedder, quality: Callable[[], TokenEmbedder], today: date | None = None
+) -> Asked:
+    """Reads what is asked."""
+    vocabulary, query = view.vocabulary(), search.query
+    question = read_question(query.text, years=vocabulary.years(), today=today)
+    # Among typed words quotes demand; in a sentence they are titles and sayings, which the answer need not repeat.
+    quoted = _phrases(query.phrases)
+    demanded = quoted if not question.is_sentence or query.literal else ()
+    if not question.terms and not demanded:
+        demanded = _all_common(question.text)
+    wished = () if demanded else quoted
+    people = named(question.clean, vocabulary.speakers())
+    plain = without_names(question.clean, people)
+    vector = np.asarray(embedder.embed([plain])[0], np.float32)
+    if query.literal or (question.is_foreign_script and reads_latin_alone(embedder.name)):
+        vector = np.zeros_like(vector)
+    asked = Asked(
+        search=search,
+        question=question,
+        named=tuple(sorted(people, key=lambda name: people[name])),
+        phrases=demanded,
+        quoted=wished,
+        sought=(*_identifiers(question.text), *wished),
+        excluded=_phrases(query.excluded),
+        typed=len(question.terms) <= FEW_TERMS and not question.is_sentence,
+        vector=vector,
+    )
+    if search.mode == "instant" or not vector.any() or not view.index().quality:
+        return asked
+    vectors, tokens = quality().embed_with_tokens([plain], max_tokens=_QUESTION_TOKENS)
+    return replace(asked, similarity=vectors[0], tokens=tokens[0])
+
+
+def candidate_query(asked: Asked, partition: Partition) -> CandidateQuery:
+    """What the store is asked for passages of a partition."""
+    question, wanted, said = asked.question, asked.search.filter, partition == Partition.SAID
+    return CandidateQuery(
+        partition=partition,
+        terms=tuple(((term, 1.0),) for term in question.terms),
+        vector=asked.vector,
+        similarity=asked.similarity if said else None,
+        pieces=tuple(int(piece) for piece in asked.tokens.ids) if said and asked.tokens else (),
+        phrases=asked.phrases,
+        excluded=asked.excluded,
+        sought=asked.sought,
+        filter=replace(wanted, kinds=tuple(k for k in wanted.kinds if (k in SAID_KINDS) == said)),
+        named=asked.named,
+        spans=tuple((_day(span.start), _day(span.end)) for span in question.dates),
+        newest=asked.search.sort == "newest",
+    )
+
+
+def title_query(asked: Asked) -> CandidateQuery:
+    """What the store is asked for titles: by words and meaning alone, wherever the filter lets look."""
+    wanted = asked.search.filter
+    return CandidateQuery(
+        partition=Partition.TITLE,
+        terms=tuple(((term, 1.0),) for term in asked.question.terms),
+        vector=asked.vector,
+        filter=Filter(sources=wanted.sources, conversation_ids=wanted.conversation_ids),
+    )
+
+
+def _all_common(text: str) -> tuple[Words, ...]:
+    """Words that are all too common to search by, as the phrase that they are: "to be or not to be"."""
+    words = surface(text)
+    return (words,) if len(words) > 1 else ()
+
+
+def _identifiers(text: str) -> tuple[Words, ...]:
+    """What looks like code or a file, as it was typed."""
+    found = _phrases(dict.fromkeys(word for word in text.split() if is_identifier(word)))
+    return tuple(words[:_LONGEST_IDENTIFIER] for words in found if len(words) > 1)
+
+
+def _phrases(texts: Iterable[str]) -> tuple[Words, ...]:
+    """Their words, each once; of what was pasted only the first."""
+    found = dict.fromkeys(words for text in islice(texts, _MOST_PHRASES) if (words := surface(text)))
+    return tuple(words[:_LONGEST_PHRASE] for words in found)
+
+
+def _day(day: date) -> int:
+    return int(np.datetime64(day, "D").astype(np.int64))

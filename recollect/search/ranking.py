@@ -1,0 +1,198 @@
+"""From candidates to ranked passages: features, scores, late interaction for the best."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from recollect.embedding import QUALITY_TOKENS, TokenEmbedder
+from recollect.search.asking import Asked, candidate_query
+from recollect.search.late import late_interaction, wanted
+from recollect.search.question import Question
+from recollect.search.scoring import Evidence, Scores, matrix, own_coverage, pool_z, weighed
+from recollect.search.spelling import parts_of_compounds
+from recollect.search.titles import title_closeness
+from recollect.search.weights import (
+    BLIND_COSINE,
+    CLOSE,
+    COMPOUND,
+    INSTANT,
+    LATE_POOL,
+    LIKE,
+    LIKELIHOOD,
+    MISSING_TOKENS,
+    QUALITY,
+    RANKED,
+)
+from recollect.store import View
+from recollect.store.passages import KINDS, Bool, CandidateQuery, Features, Int, Partition, TokenRows
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A passage with its score. Equal numbers of messages and conversations mean the same ones, 0 none.
+
+    `share` is how much of the question's idf its own words hold; `matches` says that it has to do with the question by
+    its words, or clearly by its meaning. `shift` is what is added to the sum of its terms.
+    """
+
+    passage: int
+    message: int
+    conversation: int
+    kind: str
+    time: int
+    total: float
+    share: float
+    matches: bool
+    scores: Scores
+    row: int
+    shift: float = 0.0
+
+    @property
+    def score(self) -> float:
+        """What it is ranked by."""
+        return self.total + self.shift
+
+    def terms(self) -> dict[str, float]:
+        """What each term added."""
+        return self.scores.terms(self.row) | ({"not looked at closely": self.shift} if self.shift else {})
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """The passages of a partition, best first, and which conversations and messages match at all, by number.
+
+    `words` are the terms that were looked for, compounds included, `unknown` those of the question that are nowhere.
+    `close` says that something near the question is there, `exact` that all of the partition was scored.
+    """
+
+    passages: Sequence[Ranked] = ()
+    conversations: frozenset[int] = frozenset()
+    messages: frozenset[int] = frozenset()
+    mode: str = "instant"
+    words: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
+    searched: int = 0
+    close: bool = True
+    exact: bool = True
+
+    def joined(self, other: Ranking, passages: Sequence[Ranked]) -> Ranking:
+        """The same with passages of another ranking, in the order given."""
+        return replace(
+            self,
+            passages=passages,
+            conversations=self.conversations | other.conversations,
+            messages=self.messages | other.messages,
+            words=tuple({*self.words, *other.words}),
+            unknown=tuple(term for term in other.unknown if term in self.unknown),
+            searched=self.searched + other.searched,
+            exact=self.exact and other.exact,
+        )
+
+
+def rank(view: View, asked: Asked, partition: Partition, model: Callable[[], TokenEmbedder]) -> Ranking:
+    """Ranks the passages of a partition that may answer."""
+    query = candidate_query(asked, partition)
+    features = view.candidates(query)
+    unknown = tuple(t for t, n in zip(asked.question.terms, features.frequencies, strict=True) if not n)
+    widened = _widened(view, asked.question, query, unknown)
+    if widened != query:
+        features = view.candidates(widened)
+    ranking = Ranking(
+        words=tuple({term for group in widened.terms for term, _ in group}),
+        unknown=unknown,
+        searched=features.size,
+        exact=len(features) == features.size,
+    )
+    if not len(features):
+        return replace(ranking, close=False)
+    evidence = Evidence(
+        question=asked.question,
+        features=features,
+        named=len(asked.named),
+        titles=title_closeness(view, asked, features.conversations),
+        typed=asked.typed,
+        quoted=bool(asked.quoted),
+    )
+    instant = weighed(matrix(evidence), INSTANT)
+    order, matches = np.argsort(-instant.total, kind="stable"), _matches(evidence)
+    late = _late(view, asked, evidence, order[:LATE_POOL], model) if features.quality else None
+    entries = _ranked(features, instant, matches, order)
+    if late is not None:
+        best = order[:LATE_POOL][np.argsort(-late.total[order[:LATE_POOL]], kind="stable")]
+        looked_at = _ranked(features, late, matches, best)
+        # What late interaction has not looked at comes after what it has.
+        gap = looked_at[-1].score - entries[len(best)].score if len(entries) > len(best) else 0.0
+        entries = [*looked_at, *(replace(entry, shift=min(gap, 0.0)) for entry in entries[len(best) :])]
+    if asked.typed or not asked.vector.any():
+        entries = [entry for entry in entries if entry.matches]
+    return replace(
+        ranking,
+        passages=entries[: RANKED * asked.search.limit],
+        conversations=frozenset(features.conversations[matches].tolist()),
+        messages=frozenset(features.messages[matches].tolist()),
+        mode="instant" if late is None else "quality",
+        close=not asked.question.terms or likelihood(features) >= CLOSE,
+    )
+
+
+def likelihood(features: Features) -> float:
+    """How likely the partition holds an answer at all (RANKING.md 3): from the best share of the words, how many of
+    them are known, and the best cosine, in absolute values.
+    """
+    known = float((features.frequencies > 0).mean())
+    cosine = float(features.dense.max()) if features.dense.any() else BLIND_COSINE
+    of_share, of_known, of_cosine, constant = LIKELIHOOD
+    logit = of_share * float(own_coverage(features).max()) + of_known * known + of_cosine * cosine + constant
+    return 1 / (1 + math.exp(-logit))
+
+
+def _widened(view: View, question: Question, query: CandidateQuery, unknown: Sequence[str]) -> CandidateQuery:
+    """The query with the compounds that hold its words."""
+    groups = list(query.terms)
+    for term in parts_of_compounds(question, unknown):
+        similar = view.vocabulary().compounds(term)
+        groups[question.terms.index(term)] = ((term, 1.0), *((other, COMPOUND) for other in similar))
+    return replace(query, terms=tuple(groups))
+
+
+def _matches(evidence: Evidence) -> Bool:
+    """Which passages have to do with the question by their words, or clearly by their meaning."""
+    features = evidence.features
+    if not evidence.question.terms:  # a phrase alone, which all of them hold
+        return np.ones(len(features), bool)
+    return (own_coverage(features) > 0) | (features.windows >= LIKE) | features.sought
+
+
+def _late(view: View, asked: Asked, evidence: Evidence, best: Int, model: Callable[[], TokenEmbedder]) -> Scores | None:
+    """The scores of the quality mode, good for the best alone; None where too many token vectors are missing."""
+    if asked.tokens is None:
+        return None
+    chosen = evidence.features.take(best)
+    needed = wanted(chosen)
+    texts = view.passages(needed, tokens=True)
+    rows = {text.number: text.tokens for text in texts if text.tokens is not None}
+    missing = [text for text in texts if text.tokens is None]
+    if len(missing) > max(MISSING_TOKENS, len(needed) // 10):
+        return None
+    if 0 < len(missing) <= MISSING_TOKENS:
+        made = model().token_embed([text.text for text in missing], max_tokens=QUALITY_TOKENS)
+        rows.update({t.number: TokenRows(m.ids, m.vectors) for t, m in zip(missing, made, strict=True)})
+    both = []
+    for values in late_interaction(chosen, asked.tokens, rows):
+        both.append(np.zeros(len(evidence.features), np.float32))
+        both[-1][best] = pool_z(values)
+    return weighed(matrix(replace(evidence, late=both[0], around=both[1])), QUALITY)
+
+
+def _ranked(features: Features, scores: Scores, matches: Bool, order: Int) -> list[Ranked]:
+    columns = (features.passages, features.messages, features.conversations, features.kinds, features.times)
+    figures = (scores.total, own_coverage(features), matches)
+    values = zip(order.tolist(), *(column[order].tolist() for column in (*columns, *figures)), strict=True)
+    return [
+        Ranked(passage, message, conversation, KINDS[kind], time, total, share, matching, scores, row)
+        for row, passage, message, conversation, kind, time, total, share, matching in values
+    ]
