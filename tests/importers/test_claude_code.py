@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from recollect.importers.archive import walk
 from recollect.importers.base import Entry, Problems
-from recollect.importers.claude_code import ClaudeCode
+from recollect.importers.formats.claude_code.claude_code import ClaudeCode
+from recollect.importers.reading.archive import walk
 from recollect.record import Kind, PartKind, Role, Thread
 from tests.importers.given import KINDS, found_by, read, truth
 from tests.importers.sessions_given import RESUMED, SESSION, answer, call, file, one, result, user

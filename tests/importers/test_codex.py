@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from recollect.importers.base import Entry, Problems
-from recollect.importers.codex import Codex
+from recollect.importers.formats.codex.codex import Codex
 from recollect.record import Kind, PartKind, Role, Thread
 from tests.importers.given import entry, files, read, truth
 from tests.paths import SHARED
