@@ -20,10 +20,8 @@ _MARKED = re.compile(r"(?<=<!-- terms -->\n).*?(?=<!-- /terms -->)", re.DOTALL)
 def page() -> str:
     """The page with the table as it is now."""
     head = "| term | whose messages | what it is | instant | quality |\n|---|---|---|---:|---:|\n"
-    rows = (
-        f"| {term.name} | {term.whose} | {term.says} | {_weight(INSTANT, term.name)} | {_weight(QUALITY, term.name)} |\n"
-        for term in TERMS
-    )
+    cells = ((t.name, t.whose, t.says, _weight(INSTANT, t.name), _weight(QUALITY, t.name)) for t in TERMS)
+    rows = (f"| {' | '.join(row)} |\n" for row in cells)
     return _MARKED.sub(lambda _: head + "".join(rows), PAGE.read_text(encoding="utf-8"))
 
 
