@@ -40,7 +40,7 @@ QUALITY: dict[str, float] = INSTANT | {
     "length": 0.10,
     "asker": 1.2,
     "date": 2.4,
-    "title": 3.4,
+    "title": 7.0,
     "answers": 0.12,
     "answer type": 0.65,
     "question": -0.28,
@@ -63,7 +63,7 @@ COMPOUND = 0.6
 #: Cosines of titles between which meaning counts: below are titles that say nothing ("Session 5"), however they vary.
 TITLE_LIKE = (0.05, 0.45)
 #: Of a title that is found by its words: its share of the question, from which on it is found, and what that adds.
-TITLE_SHARE, TITLE_WORDS = 0.6, 6.0
+TITLE_SHARE, TITLE_WORDS = 0.3, 6.0
 #: How much a quotation within a sentence counts of an identifier as typed.
 QUOTED = 1 / 3
 
