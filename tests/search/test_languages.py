@@ -1,6 +1,6 @@
-"""Archives in ten languages of nine ways to write: whoever writes in one finds what was said in it, and nothing of another.
+"""Archives in ten languages: whoever writes in one finds what was said in it, and nothing of another.
 
-languages/*.txt: `= title`, `> what the user said`, `< what the assistant answered`, `? question | how its answer begins`.
+languages/*.txt: `= title`, `> what the user said`, `< the answer`, `? question | how what answers it begins`.
 """
 
 from __future__ import annotations

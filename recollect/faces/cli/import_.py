@@ -107,9 +107,7 @@ def _what_is_found(session: Session) -> int:
     if session.json:
         out.document({"found": [found_as_json(one) for one in found]})
     elif not found:
-        out.line(
-            "Nothing to import was found: no Claude Code or Codex sessions, no export in the downloads."
-        )
+        out.line("Nothing to import was found: no Claude Code or Codex sessions, no export in the downloads.")
         out.line(out.hint("To import something else: recollect import PATH"))
     else:
         out.line(out.bold("Found on this machine:"))
