@@ -498,7 +498,7 @@ class Memory:
         with self._space.view() as view:
             titles = {c.id: c.title for c in view.get(Conversation, ids)}
             titles |= {m.id: " ".join(m.content[:60].split()) for m in view.get(Message, ids)}
-        lines = [f"\n  {one[-_SHORT:]}  {titles.get(one) or '(no title)'}" for one in ids[:_MOST_NAMED]]
+        lines = [f"\n  {named[-_SHORT:]}  {titles.get(named) or '(no title)'}" for named in ids[:_MOST_NAMED]]
         more = "\n  …" if len(ids) > _MOST_NAMED else ""
         hint = "Name one by these characters, or by more of its title."
         return InvalidInput(f"{name!r} matches several:{''.join(lines)}{more}", hint=hint)
