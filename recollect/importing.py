@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import partial
@@ -182,23 +182,25 @@ class Importing:
             found += of_path
             unknown += rest
         if not found:
-            raise self._unknown(paths, unknown) if unknown else next(iter(refused.values()), self._unknown(paths, []))
+            only = next(iter(refused.values()), None) if len(paths) == 1 or not unknown else None
+            raise only or self._unknown(paths, unknown)
         for path, why in refused.items():
             self._problems.lost(str(path), why.message)
-        self._tell_unread(unknown)
+        self._tell_unread(unknown, told=refused)
         self._total = sum(entry.size for group in found for entry in group.entries)
         for group in found:
             self._import(group)
         return self._finished()
 
-    def _tell_unread(self, unknown: Sequence[Entry]) -> None:
+    def _tell_unread(self, unknown: Sequence[Entry], told: Container[Path]) -> None:
         report = self._report
         report.notes["other files"] = len(unknown)
         report.skipped = [entry.place for entry in unknown[:SKIPPED_SHOWN]]
-        for kind, places in _kinds(unknown).items():
-            report.unread[kind.label] = report.unread.get(kind.label, 0) + len(places)
-            for place in places:
-                self._problems.lost(place, named(kind))
+        for kind, entries in _kinds(unknown).items():
+            report.unread[kind.label] = report.unread.get(kind.label, 0) + len(entries)
+            for entry in entries:
+                if Path(entry.container) not in told:
+                    self._problems.lost(entry.place, named(kind))
 
     def _import(self, group: Found) -> None:
         reader = group.reader
@@ -283,7 +285,7 @@ class Importing:
             return ImportProblem(f"{names} could not be read: {damaged}.", hint="Download the export once more.")
         if kinds := _kinds(unknown):
             alone = len(unknown) == 1
-            what = "; ".join(named(kind) if alone else f"{at[0]}: {named(kind)}" for kind, at in kinds.items())
+            what = "; ".join(named(kind) if alone else f"{at[0].place}: {named(kind)}" for kind, at in kinds.items())
         else:
             holds = f"it holds {shape_of(unknown)}" if not all(map(_is_empty, unknown)) else "it is empty"
             what = f"it is not an export I know: {holds}"
@@ -295,12 +297,12 @@ class Importing:
         )
 
 
-def _kinds(unknown: Sequence[Entry]) -> dict[Kind, list[str]]:
-    """What is recognised among the files that are not read, with the places."""
-    kinds: dict[Kind, list[str]] = {}
+def _kinds(unknown: Sequence[Entry]) -> dict[Kind, list[Entry]]:
+    """What is recognised among the files that are not read."""
+    kinds: dict[Kind, list[Entry]] = {}
     for entry in unknown:
         if kind := unread_kind(entry):
-            kinds.setdefault(kind, []).append(entry.place)
+            kinds.setdefault(kind, []).append(entry)
     return kinds
 
 

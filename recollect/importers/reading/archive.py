@@ -175,13 +175,21 @@ def _read_inner_zip(entry: Entry) -> bytes:
 
 
 def _files(folder: Path, problems: Problems) -> Iterator[Path]:
-    """The regular files below a folder, by name; folders that were met before (links in a circle) are passed over."""
+    """The regular files below a folder, by name; folders met before (links in a circle) are passed over, links
+    that lead out of it are told.
+    """
+    inside_of = folder.resolve()
     met: set[tuple[int, int]] = set()
     waiting = [folder]
     while waiting:
         path = waiting.pop()
         try:
-            if path.is_file():
+            if path.is_symlink() and path != folder and not path.resolve().is_relative_to(inside_of):
+                problems.lost(
+                    _shown(path.relative_to(folder).as_posix()),
+                    "it is a link that leads out of the folder; it was left out",
+                )
+            elif path.is_file():
                 yield path
             elif path.is_dir():
                 status = path.stat()

@@ -59,7 +59,7 @@ def shape(drafts: Sequence[DraftMessage], *, linear: bool, leaf: str | None) -> 
     is left out and its children hang on its nearest kept ancestor; unknown parents make roots; a circle is opened at
     its first message. In linear conversations each follows the one before it and all are active.
     """
-    nodes, names, clashes = _without_copies(drafts)
+    nodes, names, clashes = _without_copies(drafts, linear=linear)
     parents = list(range(-1, len(nodes) - 1)) if linear else _open_circles(_named_parents(nodes, names))
     kept = [_says_anything(node.draft) for node in nodes]
     holders = _nearest_kept(parents, kept)
@@ -80,7 +80,7 @@ def _says_anything(draft: DraftMessage) -> bool:
     return bool(draft.parts or draft.calls or draft.content.strip())
 
 
-def _without_copies(drafts: Sequence[DraftMessage]) -> tuple[list[_Node], dict[str, int], int]:
+def _without_copies(drafts: Sequence[DraftMessage], *, linear: bool) -> tuple[list[_Node], dict[str, int], int]:
     """One node a message, the names that lead to them, and how many messages shared an id without being copies."""
     nodes: list[_Node] = []
     keys: dict[str, int] = {}
@@ -91,7 +91,7 @@ def _without_copies(drafts: Sequence[DraftMessage]) -> tuple[list[_Node], dict[s
         at, copy = None, 0
         if draft.source_id in first:
             same = [first[draft.source_id], *clashing.get(draft.source_id, ())[-_COMPARED:]]
-            at = next((at for at in same if _join_copies(nodes[at], draft)), None)
+            at = next((at for at in same if _join_copies(nodes[at], draft, exact=linear)), None)
         if at is None:
             at = len(nodes)
             if draft.source_id and first.setdefault(draft.source_id, at) != at:
@@ -104,12 +104,13 @@ def _without_copies(drafts: Sequence[DraftMessage]) -> tuple[list[_Node], dict[s
     return nodes, first | keys, clashes
 
 
-def _join_copies(node: _Node, later: DraftMessage) -> bool:
+def _join_copies(node: _Node, later: DraftMessage, *, exact: bool) -> bool:
     """Takes the later copy into the node, if it is one: the same message, or one of the two the beginning of the other.
 
-    The last copy counts, unless it is the shorter one.
+    The last copy counts, unless it is the shorter one. `exact`: in a list, where a program may give one id to several,
+    only the same words are a copy.
     """
-    if node.draft.role is not later.role:
+    if node.draft.role is not later.role or (exact and node.draft.content != later.content):
         return False
     if _continues(node.draft, later):
         other, node.draft = node.draft.parent, later

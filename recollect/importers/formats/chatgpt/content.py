@@ -63,7 +63,8 @@ def read_content(content: object, metadata: Mapping[str, Any]) -> Content:
     pieces = [_Piece.of(part, names) for part in _parts_of(content)]
     known = kind in _WORDS or kind in _SEVERAL
     spoken = "\n".join(piece.text for piece in pieces if piece.text)
-    assets = [asset for piece in pieces for asset in piece.assets] + list(_nested_assets(content, names))
+    assets = [asset for piece in pieces for asset in piece.assets]
+    assets += [*_nested_assets(content, names), *_plots(metadata, names)]
     unknown = [piece.unknown for piece in pieces if piece.unknown]
     return Content(
         type=kind,
@@ -136,6 +137,14 @@ def _nested_assets(holder: Mapping[str, Any], names: Mapping[str, str]) -> Itera
         inner = holder.get(key)
         for pointer in inner if isinstance(inner, list) else [inner]:
             yield from _asset(pointer, names)
+
+
+def _plots(metadata: Mapping[str, Any], names: Mapping[str, str]) -> Iterator[Part]:
+    """What the code interpreter drew."""
+    ran = metadata.get("aggregate_result")
+    for shown in objects_of(ran.get("messages")) if isinstance(ran, dict) else ():
+        if shown.get("message_type") == "image":
+            yield from _asset(shown.get("image_url"), names)
 
 
 def _asset(pointer: object, names: Mapping[str, str]) -> Iterator[Part]:

@@ -64,9 +64,9 @@ class BlockReader:
         results, answered = _results(blocks)
         for at, block in enumerate(blocks):
             kind = block.get("type")
-            if kind == "tool_use":
+            if _is_call(block):
                 self._read_call(block, results.get(at), body)
-            elif kind == "tool_result":
+            elif _is_result(block):
                 if at not in answered:
                     body.calls.append(_call({"name": block.get("name")}, block))
             elif kind == "knowledge":
@@ -163,15 +163,23 @@ def _flat_words(message: Block, body: Body) -> str:
     return "" if any(words.strip() == part.text.strip() for part in body.parts) else words
 
 
+def _is_call(block: Block) -> bool:
+    return text_of(block.get("type")).endswith("tool_use")  # server_tool_use and mcp_tool_use too
+
+
+def _is_result(block: Block) -> bool:
+    return text_of(block.get("type")).endswith("tool_result")
+
+
 def _results(blocks: Sequence[Block]) -> tuple[dict[int, Block], set[int]]:
     """For the place of each call its result, and the places of those results: by id, else in the order of one name."""
     waiting: list[int] = []
     results: dict[int, Block] = {}
     answered: set[int] = set()
     for at, block in enumerate(blocks):
-        if block.get("type") == "tool_use":
+        if _is_call(block):
             waiting.append(at)
-        elif block.get("type") == "tool_result":
+        elif _is_result(block):
             call = _awaiting(block, blocks, waiting)
             if call is not None:
                 waiting.remove(call)

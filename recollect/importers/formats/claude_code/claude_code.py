@@ -23,6 +23,7 @@ _TITLE_LENGTH = 80
 _SESSION_FOLDER = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F-]{27}")
 _OUTPUT_FILE = re.compile(r"tool-results[/\\]([\w.-]+)")
 _MARKS = (b'"sessionId"', b'"uuid"', b'"parentUuid"', b'"message"', b'"isSidechain"')
+_WEB_MARKS = (b'"type"', b'"timestamp"', b'"message"')
 _BOOKKEEPING = ("system", "progress", "attachment", "queue-operation", "permission-mode", "custom-title", "ai-title")
 #: Lines that older tools write in Claude Code's words, without ids.
 _BARE_TALK = frozenset({"human", "assistant", "tool_use", "tool_result"})
@@ -77,7 +78,7 @@ class ClaudeCode:
 def _is_transcript(head: bytes) -> bool:
     """Whether the head is of Claude Code's lines: by several keys on several lines, also where the first is cut."""
     if b'"loglines"' in head[:4096]:
-        return sum(mark in head for mark in _MARKS) >= 3
+        return all(mark in head for mark in _WEB_MARKS)
     values = [line.value for line in lines(BytesIO(head)) if isinstance(line.value, dict)]
     if not values:
         return head.lstrip()[:1] == b"{" and all(mark in head for mark in _MARKS[:3])

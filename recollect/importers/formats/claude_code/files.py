@@ -95,9 +95,9 @@ def file_lines(entry: Entry) -> Iterator[tuple[dict[str, Any] | None, str | None
         for found in elements(stream, keys=("loglines",)) if is_web else lines(stream):
             if isinstance(found.value, dict):
                 yield found.value, None
-            elif found.error:
+            else:
                 number = found.number if isinstance(found, Line) else found.index + 1
-                yield None, f"line {number}: {found.error}"
+                yield None, f"line {number}: {found.error or 'it is no object'}"
 
 
 class _Folder:

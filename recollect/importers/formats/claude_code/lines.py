@@ -28,7 +28,7 @@ _SILENT = frozenset({"compact_boundary", "microcompact_boundary", "turn_duration
 
 _TAGS = (
     r"system-reminder|command-(?:name|message|args|contents)|local-command-(?:stdout|stderr|caveat)"
-    r"|bash-(?:input|stdout|stderr)|ide_\w+|task-notification|teammate-message|channel|user-memory-input|[a-z-]+-hook"
+    r"|bash-(?:input|stdout|stderr)|ide_\w+|task-notification|teammate-message|channel(?=\s+source=)|user-memory-input|[a-z-]+-hook"
 )
 _LEADING = re.compile(rf"\s*<({_TAGS})(?:\s[^<>]*)?>.*?</\1>\s*", re.DOTALL)
 _TRAILING = re.compile(rf"</({_TAGS})>\s*\Z")

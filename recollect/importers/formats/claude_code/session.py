@@ -68,6 +68,7 @@ class Session:
     _answers: dict[tuple[str | None, str], str] = field(default_factory=dict)
     _chains: dict[str, str] = field(default_factory=dict)
     _unnamed: list[str] = field(default_factory=list)
+    _lines: dict[str, list[str]] = field(default_factory=dict)  # by uuid the messages of the line
 
     def take(self, record: Record, *, file: int, agent: str | None = None) -> None:
         """Adds a line of the file with this number; `agent` is the subagent whose file it is."""
@@ -86,7 +87,7 @@ class Session:
         if key is None:
             self._begin(record, file, chain)
         else:
-            self._continue(self.utterances[key], record)
+            self._continue(self.utterances[key], record, file, chain)
 
     def drafts(self, parents: Mapping[str, str | None]) -> list[DraftMessage]:
         """The messages as drafts, each below the one that `parents` names for it."""
@@ -109,42 +110,54 @@ class Session:
 
     def _begin(self, record: Record, file: int, chain: str | None) -> None:
         """A new message of the line; of a line with several results, one for each and one for what else it says."""
-        for number, blocks in enumerate(_messages_of(record)):
-            suffix = f"#{number}" if number else ""
-            key = f"{record.uuid or f'line {len(self.utterances)}'}{suffix}"
-            utterance = Utterance(
-                key=key,
-                source_id=f"{record.uuid}{suffix}" if record.uuid else None,
-                role=Role.TOOL if blocks[0].kind is BlockKind.RESULT else record.role or Role.USER,
-                injected=record.injected,
-                above=record.parent,
-                root=record.root,
-                file=file,
-                chain=chain,
-                blocks=[],
-                time=record.time,
-                model=record.model,
-                aside=record.aside,
-            )
-            self.utterances[key] = utterance
-            if record.uuid:
-                self.owners[record.uuid] = key
-            if record.answer:
-                self._answers[chain, record.answer] = key
-            for block in blocks:
-                self._append(utterance, block, record.time)
+        for blocks in _messages_of(record):
+            self._say(record, blocks, file, chain)
 
-    def _continue(self, utterance: Utterance, record: Record) -> None:
-        """A further line of an answer, or a line again: of a person's and a tool's only a fuller copy counts."""
+    def _say(self, record: Record, blocks: Sequence[Block], file: int, chain: str | None) -> None:
+        """A new message of some blocks of the line; the uuid is that of the line's first."""
+        known = self._lines.setdefault(record.uuid, []) if record.uuid else []
+        suffix = f"#{len(known)}" if known else ""
+        key = f"{record.uuid or f'line {len(self.utterances)}'}{suffix}"
+        known.append(key)
+        utterance = Utterance(
+            key=key,
+            source_id=f"{record.uuid}{suffix}" if record.uuid else None,
+            role=Role.TOOL if blocks[0].kind is BlockKind.RESULT else record.role or Role.USER,
+            injected=record.injected,
+            above=record.parent,
+            root=record.root,
+            file=file,
+            chain=chain,
+            blocks=[],
+            time=record.time,
+            model=record.model,
+            aside=record.aside,
+        )
+        self.utterances[key] = utterance
+        if record.uuid:
+            self.owners[record.uuid] = key
+        if record.answer:
+            self._answers[chain, record.answer] = key
+        for block in blocks:
+            self._append(utterance, block, record.time)
+
+    def _continue(self, utterance: Utterance, record: Record, file: int, chain: str | None) -> None:
+        """A further line of an answer, or a line again: of a person's and a tool's only a fuller copy counts, and other
+        words under the same uuid are a message of their own.
+        """
         if record.uuid:
             self.owners.setdefault(record.uuid, utterance.key)
-        earlier = len(utterance.blocks)
-        for block in record.blocks:
-            at = _copy_of(block, utterance.blocks[:earlier])
-            if at is None and utterance.role is Role.ASSISTANT:
-                self._append(utterance, block, record.time)
-            elif at is not None and len(block.text) >= len(utterance.blocks[at][0].text):
-                utterance.blocks[at] = (block, utterance.blocks[at][1])
+        if utterance.role is Role.ASSISTANT:
+            earlier = len(utterance.blocks)
+            for block in record.blocks:
+                if not _takes(utterance, block, earlier):
+                    self._append(utterance, block, record.time)
+            return
+        known = [self.utterances[key] for key in self._lines.get(record.uuid or "", (utterance.key,))]
+        if all(one.role is not Role.ASSISTANT for one in known):
+            other = [block for block in record.blocks if not any(_takes(one, block, len(one.blocks)) for one in known)]
+            if other:
+                self._say(record, other, file, chain)
 
     def _append(self, utterance: Utterance, block: Block, time: datetime | None) -> None:
         """Adds a block, and remembers which call it is or answers; calls without ids are answered in their order."""
@@ -217,6 +230,14 @@ def _messages_of(record: Record) -> Iterator[Sequence[Block]]:
         yield (result,)
     if rest := [block for block in record.blocks if block.kind is not BlockKind.RESULT]:
         yield rest
+
+
+def _takes(utterance: Utterance, block: Block, earlier: int) -> bool:
+    """Whether the block is a copy of one of the first ones; the fuller of both stays."""
+    at = _copy_of(block, utterance.blocks[:earlier])
+    if at is not None and len(block.text) >= len(utterance.blocks[at][0].text):
+        utterance.blocks[at] = (block, utterance.blocks[at][1])
+    return at is not None
 
 
 def _copy_of(block: Block, blocks: Sequence[tuple[Block, datetime | None]]) -> int | None:

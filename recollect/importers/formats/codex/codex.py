@@ -13,12 +13,14 @@ from typing import Any
 
 from recollect.errors import ImportProblem
 from recollect.importers.base import DraftCall, DraftConversation, DraftMessage, Entry, Piece, Problems
+from recollect.importers.driver import guarded
 from recollect.importers.formats.codex.lines import Item, ItemKind, is_injected, read_item, surroundings, unwrapped
 from recollect.importers.reading.json_stream import document, lines
 from recollect.importers.reading.lenient import objects_of, text_of
 from recollect.record import Kind, PartKind, Role, parse_time
 
 _HEAD = 65_536
+_INDEX = "session_index.jsonl"  # the sessions' titles
 _TITLE_LENGTH = 80
 _NEARBY = 32  # items between a line and its copy of the other kind, at most
 _WRAPPERS = frozenset({"session_meta", "response_item", "request_item", "event_msg", "turn_context", "compacted"})
@@ -47,6 +49,8 @@ class Codex:
         if not entry.name.endswith((".jsonl", ".json")):
             return False
         try:
+            if entry.name == _INDEX:
+                return b'"thread_name"' in entry.peek(_HEAD)
             head = entry.peek(_HEAD)
         except (ImportProblem, OSError):
             return False
@@ -59,9 +63,14 @@ class Codex:
         return 2 * len(wrapped) > len(values) or _are_bare(values)
 
     def pieces(self, entries: Sequence[Entry], problems: Problems) -> Iterator[Piece]:
-        """One conversation a file. Memory: the words of one conversation."""
+        """One conversation a file. Memory: the words of one conversation, and the titles of all."""
+        titles: dict[str, str] = {}
         for entry in entries:
-            yield Piece(entry.place, partial(_conversation, entry, problems))
+            if entry.name == _INDEX:
+                titles |= guarded(partial(_titles, entry), entry.place, problems) or {}
+        for entry in entries:
+            if entry.name != _INDEX:
+                yield Piece(entry.place, partial(_conversation, entry, titles, problems))
 
 
 @dataclass(slots=True)
@@ -86,14 +95,15 @@ class _Rollout:
 
     def take(self, line: Mapping[str, Any]) -> bool:
         """Whether the line held words."""
-        time = parse_time(line.get("timestamp"))
-        self.began = min(filter(None, (self.began, time)), default=None)
+        payload = line.get("payload")
+        meta = payload.get("timestamp") if line.get("type") == "session_meta" and isinstance(payload, Mapping) else None
+        times = (self.began, parse_time(line.get("timestamp")), parse_time(meta))
+        self.began = min(filter(None, times), default=None)
         for key, value in surroundings(line):
             if key == "model":
                 self.model = self.told["model"] = text_of(value) or self.model
             else:
                 self.told.setdefault(key, value)
-        payload = line.get("payload")
         if isinstance(payload, Mapping) and payload.get("type") == "thread_rolled_back":
             turns = payload.get("num_turns")
             self.rolled_back += turns if isinstance(turns, int) else 1
@@ -164,14 +174,21 @@ def _lines_of(entry: Entry, problems: Problems) -> Iterator[Mapping[str, Any]]:
         for line in lines(stream):
             if isinstance(line.value, dict):
                 yield line.value
-            elif line.error:
-                broken.append(f"line {line.number}: {line.error}")
+            else:
+                broken.append(f"line {line.number}: {line.error or 'it is no object'}")
     if broken:
         more = f", and {len(broken) - 1} more" if len(broken) > 1 else ""
         problems.partial(entry.place, f"{broken[0]}{more}")
 
 
-def _conversation(entry: Entry, problems: Problems) -> Iterator[DraftConversation]:
+def _titles(entry: Entry) -> dict[str, str]:
+    """By the ids of sessions the titles that a person gave them, or the program; the last one counts."""
+    with entry.open() as stream:
+        given = [line.value for line in lines(stream) if isinstance(line.value, dict)]
+    return {text_of(one.get("id")): text_of(one.get("thread_name")) for one in given if text_of(one.get("thread_name"))}
+
+
+def _conversation(entry: Entry, titles: Mapping[str, str], problems: Problems) -> Iterator[DraftConversation]:
     rollout = _Rollout()
     for line in _lines_of(entry, problems):
         if not rollout.take(line):
@@ -184,12 +201,13 @@ def _conversation(entry: Entry, problems: Problems) -> Iterator[DraftConversatio
     named = _ID_IN_NAME.fullmatch(entry.name)
     told = {key: value for key, value in rollout.told.items() if key != "id"}
     messages = list(_messages(rollout, is_subagent=_is_subagent(told.get("source"))))
-    title = _first_prompt(messages)
+    source_id = text_of(rollout.told.get("id")) or (named[1] if named else None)
+    title = titles.get(source_id or "") or _first_prompt(messages)
     yield DraftConversation(
         source=Codex.name,
         messages=messages,
         place=f'{entry.place} "{title}"',
-        source_id=text_of(rollout.told.get("id")) or (named[1] if named else None),
+        source_id=source_id,
         title=title,
         created=rollout.began,
         leaf=messages[-1].key,

@@ -19,10 +19,19 @@ _TAGGED = re.compile(r"\s*<([A-Za-z]\w*(?: \w+)?)(?:\s[^<>]*)?>.*</\1>\s*", re.D
 _INJECTED_TAGS = frozenset(
     {"INSTRUCTIONS", "skill", "permissions instructions", "subagents", "hook", "plugins", "apps"}
 )
+#: The first words of tags with an underscore that Codex puts in: <environment_context>, <user_instructions> …
+_INJECTED_WORDS = frozenset(
+    """
+    agent agents app apps collaboration context current developer editor environment hook ide image interrupted memory
+    model permissions personality plan plugin plugins previous project realtime recommended review sandbox session
+    shell skill skills subagent system task thread tool turn user workspace
+    """.split()  # noqa: SIM905
+)
 _INJECTED_STARTS = ("# AGENTS.md instructions", "<environment_context>", "<user_instructions>", "<turn_aborted>")
 #: What editors and the desktop app put before a person's words, and the line that ends it.
 _WRAPS, _REQUEST = ("# Context from my IDE setup:", "# Files mentioned by the user:"), "## My request for Codex:"
 _ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT, "developer": Role.SYSTEM, "system": Role.SYSTEM}
+_ARGUMENTS = ("arguments", "input", "action", "parameters", "revised_prompt")
 _EVENT_MESSAGES = {"user_message": Role.USER, "agent_message": Role.ASSISTANT}
 _COMPLETED = {"UserMessage": Role.USER, "AgentMessage": Role.ASSISTANT}
 
@@ -85,7 +94,10 @@ def is_injected(text: str) -> bool:
     if text.lstrip().startswith(_INJECTED_STARTS):
         return True
     tagged = _TAGGED.fullmatch(text)
-    return tagged is not None and ("_" in tagged[1] or tagged[1] in _INJECTED_TAGS)
+    if tagged is None:
+        return False
+    first, underscore, _ = tagged[1].partition("_")
+    return tagged[1] in _INJECTED_TAGS or (bool(underscore) and first.lower() in _INJECTED_WORDS)
 
 
 def unwrapped(text: str) -> tuple[str, str]:
@@ -96,6 +108,9 @@ def unwrapped(text: str) -> tuple[str, str]:
 
 def _response(payload: JsonObject, time: datetime | None) -> Item | None:
     kind = text_of(payload.get("type"))
+    if kind == "agent_message":
+        texts, parts = _content(payload.get("content") or payload.get("message"))
+        return Item(ItemKind.WORDS, Role.ASSISTANT, texts, time=time, parts=parts) if texts or parts else None
     if kind == "message" or (not kind and "role" in payload and "content" in payload):
         texts, parts = _content(payload.get("content"))
         role = _ROLES.get(text_of(payload.get("role")))
@@ -110,7 +125,7 @@ def _response(payload: JsonObject, time: datetime | None) -> Item | None:
         return Item(ItemKind.OUTPUT, Role.TOOL, (text,), time=time, call=call, parts=parts, metadata=metadata)
     if kind.endswith("_call"):
         name = text_of(payload.get("name")) or kind.removesuffix("_call")
-        given = next((payload[key] for key in ("arguments", "input", "action") if payload.get(key) is not None), "")
+        given = next((payload[key] for key in _ARGUMENTS if payload.get(key) is not None), "")
         call = first_id(payload, ("call_id", "id"))
         return Item(ItemKind.CALL, Role.ASSISTANT, (as_json(given),), time=time, call=call, name=name)
     return None
@@ -124,17 +139,33 @@ def _event(payload: JsonObject, time: datetime | None) -> Item | None:
         return Item(ItemKind.WORDS, role, (text,), copy=True, time=time, parts=parts) if text or parts else None
     if kind == "agent_reasoning":
         return _thought(tuple(filter(None, [text_of(payload.get("text"))])), time, {}, copy=True)
+    if kind == "exited_review_mode":
+        text = _review(payload.get("review_output"))
+        return Item(ItemKind.WORDS, Role.ASSISTANT, (text,), copy=True, time=time) if text else None
     item = payload.get("item")
     if kind == "item_completed" and isinstance(item, Mapping):
         texts, parts = _content(item.get("content"))
         done = _COMPLETED.get(text_of(item.get("type")))
         if done and (texts or parts):
             return Item(ItemKind.WORDS, done, texts, copy=True, id=first_id(item, ("id",)), time=time, parts=parts)
+        if item.get("type") == "Plan" and (text := text_of(item.get("text"))):
+            return Item(ItemKind.WORDS, Role.ASSISTANT, (text,), copy=True, id=first_id(item, ("id",)), time=time)
         if item.get("type") == "Reasoning":
             return _thought(
                 _content(item.get("summary_text"))[0] or _content(item.get("summary"))[0], time, {}, copy=True
             )
     return None
+
+
+def _review(output: object) -> str:
+    """What a review found, as it is shown: the whole, then each finding."""
+    if not isinstance(output, Mapping):
+        return text_of(output)
+    found = (
+        "\n".join(filter(None, map(text_of, (f.get("title"), f.get("body")))))
+        for f in objects_of(output.get("findings"))
+    )
+    return "\n\n".join(filter(None, (text_of(output.get("overall_explanation")), *found)))
 
 
 def _thought(texts: tuple[str, ...], time: datetime | None, payload: JsonObject, *, copy: bool = False) -> Item | None:
