@@ -6,8 +6,8 @@ Importing the same export again therefore meets its own ids and changes nothing 
 from __future__ import annotations
 
 import hashlib
+import os
 import re
-import secrets
 import threading
 import time
 from collections.abc import Callable
@@ -59,7 +59,7 @@ class UlidFactory:
     def __call__(self) -> NodeId:
         """The next id."""
         with self._lock:
-            fresh = int(self._clock() * 1000) << 80 | secrets.randbits(80)
+            fresh = int(self._clock() * 1000) << 80 | int.from_bytes(os.urandom(10), "big")
             self._last = fresh if fresh > self._last else self._last + 1
             return NodeId(_encode(self._last))
 

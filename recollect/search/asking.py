@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import date
+from itertools import islice
 
 import numpy as np
 
@@ -20,6 +21,8 @@ from recollect.store.passages import SAID_KINDS, CandidateQuery, Filter, Float, 
 from recollect.text.terms import is_identifier
 
 _QUESTION_TOKENS = 64
+#: Each is looked up by itself.
+_MOST_PHRASES, _LONGEST_PHRASE, _LONGEST_IDENTIFIER = 16, 50, 12
 
 #: Surface words in order.
 Words = tuple[str, ...]
@@ -54,10 +57,10 @@ def ask(
     vocabulary, query = view.vocabulary(), search.query
     question = read_question(query.text, years=vocabulary.years(), today=today)
     # Among typed words quotes demand; in a sentence they are titles and sayings, which the answer need not repeat.
-    quoted = tuple(words for phrase in query.phrases if (words := surface(phrase)))
+    quoted = _phrases(query.phrases)
     demanded = quoted if not question.is_sentence or query.literal else ()
     if not question.terms and not demanded:
-        demanded = _all_common(query.text)
+        demanded = _all_common(question.text)
     wished = () if demanded else quoted
     people = named(question.clean, vocabulary.speakers())
     plain = without_names(question.clean, people)
@@ -70,8 +73,8 @@ def ask(
         named=tuple(sorted(people, key=lambda name: people[name])),
         phrases=demanded,
         quoted=wished,
-        sought=(*_identifiers(query.text), *wished),
-        excluded=tuple(words for text in query.excluded if (words := surface(text))),
+        sought=(*_identifiers(question.text), *wished),
+        excluded=_phrases(query.excluded),
         typed=len(question.terms) <= FEW_TERMS and not question.is_sentence,
         vector=vector,
     )
@@ -119,7 +122,14 @@ def _all_common(text: str) -> tuple[Words, ...]:
 
 def _identifiers(text: str) -> tuple[Words, ...]:
     """What looks like code or a file, as it was typed."""
-    return tuple(words for word in text.split() if is_identifier(word) if len(words := surface(word)) > 1)
+    found = _phrases(dict.fromkeys(word for word in text.split() if is_identifier(word)))
+    return tuple(words[:_LONGEST_IDENTIFIER] for words in found if len(words) > 1)
+
+
+def _phrases(texts: Iterable[str]) -> tuple[Words, ...]:
+    """Their words, each once; of what was pasted only the first."""
+    found = dict.fromkeys(words for text in islice(texts, _MOST_PHRASES) if (words := surface(text)))
+    return tuple(words[:_LONGEST_PHRASE] for words in found)
 
 
 def _day(day: date) -> int:

@@ -85,7 +85,8 @@ def _ranked(view: View, asked: Asked, model: Callable[[], TokenEmbedder]) -> Ran
 def _results(view: View, asked: Asked, found: Ranking) -> SearchResults:
     search, passages = asked.search, found.passages
     if newest := search.sort == "newest":
-        passages = sorted((entry for entry in passages if entry.matches), key=lambda entry: -entry.time)
+        by_words = [entry for entry in passages if entry.share > 0 or (entry.matches and not asked.question.terms)]
+        passages = sorted(by_words, key=lambda entry: -entry.time)
     if search.group_by == "message":
         hits, total = by_message(view, asked, found.words, passages), len(found.messages - {0})
     else:

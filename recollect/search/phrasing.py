@@ -10,9 +10,6 @@ import re
 
 from recollect.text.terms import terms
 
-#: Longer texts are pasted material, not questions: they are left as they are.
-_LONGEST_QUESTION = 4_000
-
 _META_WORDS = """
     ask asked tell told said mention mentioned mentioning bring brought remind remember recall please
     chat chats conversation conversations discuss discussed discussion discussions message messages session sessions
@@ -102,8 +99,6 @@ def without_meta(question: str) -> str:
     >>> without_meta("Can you remind me of the hotel near the harbour?")
     'the hotel near the harbour?'
     """
-    if len(question) > _LONGEST_QUESTION:
-        return question
     left = question.strip()
     for pattern, replacement in _COMPILED:
         left = pattern.sub(replacement, left).strip()
@@ -141,8 +136,6 @@ def without_opening(question: str) -> str:
     >>> without_opening("Can you remind me when Ann moved?"), without_opening("I want to know: who called?")
     ('when Ann moved?', 'who called?')
     """
-    if len(question) > _LONGEST_QUESTION:
-        return question
     for _ in range(_MOST_OPENINGS):
         question = _OPENING.sub("", question)
     return question

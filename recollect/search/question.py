@@ -25,10 +25,17 @@ __all__ = [
     "without_names",
 ]
 
+#: What is longer was pasted: it is read so far, which is enough to find where it came from.
+LONGEST_QUESTION = 2_000
+#: More different terms would make a search slower, and no better.
+MOST_TERMS = 100
+_MOST_DATES = 50
+
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question and what it wants. The wants are rules of English: all False for a question in another language.
+    """A question, as far as it is read, and what it wants. The wants are rules of English: all False for one in another
+    language.
 
     `clean` is the question without what it says about the asking, `terms` its index terms, each once. Vectors of the
     packaged models mean nothing where `is_foreign_script`.
@@ -57,6 +64,7 @@ def read_question(text: str, *, years: Sequence[int] = (), today: date | None = 
     A date without a year stands for that date in each of `years`, those of the history.
     """
     today = today or date.today()
+    text = _cut(text)
     asked = without_opening(text)
     english = is_english(asked)
     clean = without_meta(asked) if english else asked
@@ -79,13 +87,19 @@ def read_question(text: str, *, years: Sequence[int] = (), today: date | None = 
     )
 
 
+def _cut(text: str) -> str:
+    if len(text) <= LONGEST_QUESTION:
+        return text
+    return text[: max(text.rfind(" ", 0, LONGEST_QUESTION), LONGEST_QUESTION // 2)]
+
+
 def _dates(text: str, years: Sequence[int], today: date) -> tuple[DateSpan, ...]:
     text = with_year(text, today)
-    return named_dates(text, years) + relative_dates(text, today)
+    return tuple(dict.fromkeys(named_dates(text, years) + relative_dates(text, today)))[:_MOST_DATES]
 
 
 def _sought_terms(clean: str) -> tuple[str, ...]:
     """The index terms, each once, without those about the asking where two others remain."""
     every = tuple(dict.fromkeys(terms(clean)))
     telling = tuple(term for term in every if term not in META_TERMS)
-    return telling if len(telling) >= 2 else every
+    return (telling if len(telling) >= 2 else every)[:MOST_TERMS]

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from recollect.embedding.tokenizer import is_common_english
-from recollect.search.question import Question
+from recollect.search.question import LONGEST_QUESTION, Question
 from recollect.store import Vocabulary
 from recollect.store.results import Near
 from recollect.text.stopwords import STOP_WORDS
@@ -15,9 +15,9 @@ from recollect.text.terms import is_identifier, terms, words
 
 #: More unknown words than these are no slips but another language, or something that was pasted.
 _MOST_TYPOS = 3
+_MOST_PARTS = 32  # of compounds: each is looked up
 _SURE_LENGTH, _SURE_TWO_EDITS = 5, 9  # letters from which one edit, and two, leave little doubt
 _CLEARLY_MORE = 4  # times as many passages hold a word than the next best of the same distance
-_LONGEST = 4_000  # characters of a question
 _WORD = re.compile(r"[^\W\d_]+")
 
 
@@ -35,7 +35,7 @@ def correction(text: str, unknown: Collection[str], vocabulary: Vocabulary) -> C
     Words that English has, names of code and figures are no typos. Sure are single slips in longer words that leave
     one word to be meant, with nothing capitalised like a name.
     """
-    if not unknown or len(text) > _LONGEST:
+    if not 0 < len(unknown) <= _MOST_TYPOS or len(text) > LONGEST_QUESTION:
         return None
     typed = {match[0]: None for match in _WORD.finditer(text) if set(terms(match[0])) & set(unknown)}
     if not 0 < len(typed) <= _MOST_TYPOS:
@@ -63,11 +63,11 @@ def parts_of_compounds(question: Question, unknown: Collection[str]) -> tuple[st
     single word does not tell its language.
     """
     if not question.is_english:
-        return question.terms
+        return question.terms[:_MOST_PARTS]
     foreign: set[str] = set()
     if not question.is_sentence:
-        foreign = {term for word in words(question.clean) if not _is_english(word) for term in terms(word)}
-    return tuple(term for term in question.terms if term in unknown or term in foreign)
+        foreign = {term for word in set(words(question.clean)) if not _is_english(word) for term in terms(word)}
+    return tuple(term for term in question.terms if term in unknown or term in foreign)[:_MOST_PARTS]
 
 
 def _is_english(word: str) -> bool:

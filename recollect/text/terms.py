@@ -111,6 +111,9 @@ def _pairs(characters: Sequence[str]) -> list[str]:
     return [a + b for a, b in pairwise(characters)] or list(characters)
 
 
+_ACCUSATIVE = re.compile("(?<=....)ا$")
+
+
 class _Stems(dict[str, str]):
     """The stem of each word, "" for stop words. Snowball's stemmers are not thread-safe: each thread has its own."""
 
@@ -139,10 +142,12 @@ class _Stems(dict[str, str]):
     def _stem_arabic(self, word: str) -> str:
         """Always stemmed as with the article: without it, Snowball takes the first letters of nouns for those of verbs.
 
-        A ta marbuta, folded to ha, is one again meanwhile; as a ta, it stands before "my" and the like.
+        A ta marbuta, folded to ha, is one again meanwhile; as a ta, it stands before "my" and the like. An alef at the
+        end is mostly that of an accusative.
         """
         stem = str(self._arabic.stemWord("ال" + re.sub("ه$", "ة", word))).replace("ة", "ه")
-        return re.sub("^ال(?=..)", "", re.sub("(?<=...)ت$", "", stem))
+        stem = re.sub("^ال(?=..)|(?<=...)ت$", "", stem)
+        return self._stem_arabic(stem[:-1]) if _ACCUSATIVE.search(stem) else stem
 
 
 class _ThreadStems(threading.local):
@@ -157,6 +162,7 @@ def _stems_of_this_thread() -> _Stems:
     return _THREAD.stems
 
 
+_LOOKED_AT = 200  # characters: they tell, and the patterns take the square of their number
 _PUNCTUATION_AROUND = re.compile(r"""^["'“”‘’«»(]+|(?<!\()["'“”‘’«»)]+$|[,;:!?]+$|(?<=\w)\.+$""")
 _ABBREVIATION = re.compile(r"(?:[A-Za-z]\.)+[A-Za-z]?\.?")
 _IDENTIFIER = re.compile(
@@ -188,5 +194,6 @@ def is_identifier(word_as_typed: str) -> bool:
     >>> is_identifier("useState"), is_identifier("nginx.conf?"), is_identifier("garden"), is_identifier("U.S.")
     (True, True, False, False)
     """
-    word = _PUNCTUATION_AROUND.sub("", _PUNCTUATION_AROUND.sub("", word_as_typed.strip()))
+    word = word_as_typed.strip()[:_LOOKED_AT]
+    word = _PUNCTUATION_AROUND.sub("", _PUNCTUATION_AROUND.sub("", word))
     return bool(_IDENTIFIER.search(word)) and not _ABBREVIATION.fullmatch(word)

@@ -87,8 +87,7 @@ def test_a_query_comes_through_a_pipe(environment: dict[str, str]) -> None:
 
 
 def test_a_shell_gets_its_completions(environment: dict[str, str]) -> None:
-    asked = {"_RECOLLECT_COMPLETE": "complete_bash", "COMP_WORDS": "recollect se", "COMP_CWORD": "1"}
-    assert started([], environment | asked).stdout.split() == [b"search"]
+    assert started(["se"], environment | {"_RECOLLECT_COMPLETE": "bash"}).stdout.split() == [b"search"]
 
 
 def test_a_terminal_gets_styles_and_lines_that_fit(environment: dict[str, str]) -> None:

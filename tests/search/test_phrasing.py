@@ -39,7 +39,7 @@ def test_a_question_that_would_be_left_without_words_stays_as_it_is() -> None:
     assert without_meta(" Can you tell me more about it? ") == " Can you tell me more about it? "
 
 
-@pytest.mark.parametrize("paste", [" " * 100_000 + "x", "a" + " " * 3_990, "covering all " * 300, "," * 3_990 + "\na"])
+@pytest.mark.parametrize("paste", [" " * 3_999 + "x", "a" + " " * 3_990, "covering all " * 300, "," * 3_990 + "\na"])
 def test_pasted_texts_take_no_time(paste: str) -> None:
     began = time.thread_time()
     without_meta(paste)

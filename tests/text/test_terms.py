@@ -67,6 +67,7 @@ def test_every_script_has_words_in_one_spelling(text: str, expected: str) -> Non
         ("والقهوة", "قهوة"),
         ("الالتهاب", "التهاب"),
         ("ذهبت", "ذهب"),
+        ("تأمينا", "التأمين"),
         ("e\u0301cole", "École"),
         ("ガラス", "ｶﾞﾗｽ"),
         ("cafés", "cafe"),

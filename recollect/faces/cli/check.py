@@ -1,13 +1,11 @@
-"""`recollect check`: whether the memory is whole, and what mends it where it is not."""
+"""`recollect check`: looks for damage, and repairs what can be repaired."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from recollect.faces.cli.command import command
+from recollect.faces.cli.parser import Command, Option
 from recollect.faces.cli.session import Session
 
 if TYPE_CHECKING:
@@ -15,20 +13,13 @@ if TYPE_CHECKING:
 
 _PLACES = 3
 
-REPAIR = Annotated[bool, typer.Option("--repair", help="Rebuild what is wrong and can be rebuilt.")]
 
+def check(session: Session, repair: bool = False) -> int:
+    """Look for damage, and repair it with --repair.
 
-def register(app: typer.Typer) -> None:
-    """Adds the command."""
-    command(app, "check", ("recollect check", "recollect check --repair"))(check)
-
-
-def check(session: Session, repair: REPAIR = False) -> int:
-    """Look for damage, and say what mends it.
-
-    It reads everything, and changes nothing. With --repair it rebuilds what can be rebuilt from the messages: the
-    search index and all else that is derived. The messages themselves are never touched. The exit code is 1 if
-    something is (or, with --repair, stays) wrong.
+    Reads everything and changes nothing. With --repair it rebuilds the search index and everything else that is
+    derived from the messages; the messages themselves are never changed. Exits with 1 if there are problems, or with
+    --repair if some remain.
     """
     violations = session.existing_memory().check()
     mended = bool(repair and violations)
@@ -44,7 +35,7 @@ def check(session: Session, repair: REPAIR = False) -> int:
         session.out.line(f"{ok} Repaired: no problems left." if mended else f"{ok} No problems found.")
         return 0
     if mended:
-        session.out.line("Still wrong after the repair:")
+        session.out.line("Problems that remain after the repair:")
     _print(session, violations)
     _print_remedies(session, violations, repaired=mended)
     return 1
@@ -85,3 +76,10 @@ def _print_remedies(session: Session, violations: Sequence[Violation], *, repair
                 "Without one, save what can be read: recollect export FILE"
             )
         )
+
+
+COMMAND = Command(
+    check,
+    ("recollect check", "recollect check --repair"),
+    (Option(("--repair",), "Rebuild what can be rebuilt.", default=False),),
+)

@@ -51,6 +51,11 @@ def speaker(message: Message, source: str) -> str:
     return "you" if message.role is Role.USER else message.role.value
 
 
+def parts_named(message: Message) -> str:
+    """What came with a message, as in "[asset photo.jpg] [file notes.txt]"; empty for nothing."""
+    return " ".join(f"[{' '.join(filter(None, (part.kind.value, part.name)))}]" for part in message.parts)
+
+
 def short(node_id: str) -> str:
     """The short form of an id, which `show` takes too."""
     return node_id[-SHORT_ID:]

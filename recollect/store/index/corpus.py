@@ -17,7 +17,7 @@ from recollect.store.base import IndexDamaged
 from recollect.store.index.block import BLOCK_ROWS, Block, build, merged
 from recollect.store.index.blockfiles import BlockFiles, plan
 from recollect.store.index.columns import COLUMNS, SEGMENT_ROWS
-from recollect.store.index.parts import Deaths, Joined, Part, is_after, order_of, place_blocks, without_rows
+from recollect.store.index.parts import Deaths, Joined, Part, distinct, is_after, order_of, place_blocks, without_rows
 from recollect.store.index.quality import QualityCache
 from recollect.store.index.segment import Segment, select, unseal
 from recollect.store.index.snapshot import Snapshot
@@ -157,7 +157,7 @@ def _as_of(newest: Snapshot, state: IndexState) -> Snapshot | None:
         return None
     deaths = newest.deaths
     later = deaths.places > state.deaths
-    revived = np.unique(deaths.numbers[later & (deaths.numbers <= state.last)])
+    revived = distinct(deaths.numbers[later & (deaths.numbers <= state.last)])
     if len(newest.positions_of(revived)) < len(revived):
         return None  # they died in the tail before we read it
     blocks = [part.block for part in newest.parts]
