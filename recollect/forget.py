@@ -57,20 +57,21 @@ class Selection:
         now: datetime,
     ) -> Selection:
         """What names and options mean. Raises InvalidInput where they name nothing, NotFound."""
-        from recollect.search.request import moment
+        from recollect.search.times import read_period
 
         if not (names or sources or since or until or everything):
             raise InvalidInput(
-                "Nothing is named that should be forgotten.",
-                hint="Name a message or conversation, or choose by source, since, until.",
+                "Nothing to forget: name something or choose it by a filter.",
+                hint="Give IDs or titles, or use source, since, until or everything.",
             )
         found = [resolve(name) for name in names]
+        first, last = read_period(since, until, None, now)
         return cls(
             conversations=tuple(thread.conversation.id for thread, message in found if message is None),
             messages=tuple(message for _, message in found if message is not None),
             sources=tuple(name.lower() for name in sources),
-            since=moment("since", since, now, end=False),
-            until=moment("until", until, now, end=True),
+            since=to_microseconds(first),
+            until=to_microseconds(last),
             everything=everything,
         )
 

@@ -11,11 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from recollect.embedding import QUALITY_TOKENS, Embedder, TokenEmbedder
-from recollect.embedding.tokenizer import count_tokens, count_tokens_of
 from recollect.errors import InvalidInput, NotFound
-from recollect.forget import Forgotten, Selection, forget
-from recollect.ingest import Ingest
 from recollect.record import (
     DEFAULT_NAMESPACE,
     NOTHING,
@@ -42,13 +38,18 @@ from recollect.text.clean import clean_text, clean_title
 from recollect.text.marks import cut_recall
 
 if TYPE_CHECKING:
+    from recollect.embedding import Embedder, TokenEmbedder
+    from recollect.forget import Forgotten
     from recollect.importing import ImportReport, Progress
+    from recollect.ingest import Ingest
     from recollect.search.result import SearchResults
 
 #: The source of conversations that are written here rather than imported.
 LIVE_SOURCE = "recollect"
 
 _EMBED_BATCH = 64
+_MOST_NAMED = 8  # of what a name may mean
+_SHORT = 6  # characters of an id, from its end, that tell it apart
 _MAINTENANCE = timedelta(seconds=1)
 
 
@@ -68,7 +69,6 @@ class Memory:
         self._store, self._embedder, self.namespace = store, embedder, namespace
         self._make_quality, self._clock, self._ids = quality or _packaged_quality, clock, ids
         self._space = store.space(namespace)
-        self._ingest = Ingest(self._space, embedder, count_tokens, clock)
 
     def __enter__(self) -> Memory:
         return self
@@ -108,6 +108,7 @@ class Memory:
         Importing again changes nothing; a newer export adds what is new. What was forgotten stays away, unless `again`
         brings it back. Raises NotFound, ImportProblem, StoreError.
         """
+        from recollect.embedding.tokenizer import count_tokens, count_tokens_of
         from recollect.importing import Importing
 
         importing = Importing(self._space, self._ingest, count_tokens, count_tokens_of, progress, again=again)
@@ -155,7 +156,7 @@ class Memory:
             timestamp=now,
             parent_id=NodeId(parent_id) if parent_id else None,
             model=model,
-            tokens=count_tokens(words),
+            tokens=_count_tokens(words),
             parts=tuple(parts),
             metadata=metadata,
         )
@@ -186,7 +187,7 @@ class Memory:
             kind=Kind.TOOL,
             timestamp=now,
             parent_id=asked.id,
-            tokens=count_tokens(text),
+            tokens=_count_tokens(text),
         )
         conversation = Conversation(asked.conversation_id, LIVE_SOURCE)
         self._ingest.append(conversation, message, [call])
@@ -196,7 +197,7 @@ class Memory:
         """Gives a message a new wording; the old ones are kept. Same id, new chunks and vectors. Raises NotFound."""
         words = clean_text(content)
         if not words.strip():
-            raise InvalidInput("A message needs words.", hint="To remove it: delete_message().")
+            raise InvalidInput("The new text is empty.", hint="To remove the message: delete_message()")
         return self._ingest.edit(NodeId(id), words, Version("", self._clock()))
 
     def delete(self, *names: str) -> int:
@@ -239,7 +240,10 @@ class Memory:
         choose among all messages, or among those named; `everything` is the whole namespace. Returns what goes.
         Raises NotFound, InvalidInput where nothing is named.
         """
-        selection = Selection.read(self.resolve, names, _several(sources), since, until, everything, self._clock())
+        from recollect.forget import Selection, forget
+
+        named = self._sources(_several(sources))
+        selection = Selection.read(self.resolve, names, named, since, until, everything, self._clock())
         return forget(self._space, selection, dry_run=dry_run)
 
     # --- going out -------------------------------------------------------------------------------------------------
@@ -255,13 +259,18 @@ class Memory:
         conversation: str | None = None,
         since: str | datetime | None = None,
         until: str | datetime | None = None,
+        before: str | datetime | None = None,
         mode: str = "auto",
+        sort: str = "relevance",
+        literal: bool = False,
     ) -> SearchResults:
         """Finds messages by meaning, words and relation; grouped by conversation, or one result a message.
 
-        The query may hold filters: `source:claude since:2025-03 role:user "exact phrase" -word`. `kind` asks for what
-        nobody said: reasoning, tool, context, subagent, document, all. `mode`: auto (quality where its vectors are
-        made), instant, quality. Raises InvalidInput.
+        The query may hold filters: `source:claude since:2025-03 role:user "exact phrase" -word`. `kind` asks for other
+        than chat text: attachment, reasoning, tool, context, subagent, document, all. `until` includes the day, month
+        or year it names, `before` does not. `mode`: auto (quality where its vectors are made), instant, quality.
+        `sort`: relevance, newest. `literal` takes the query as one phrase, word for word. Raises
+        InvalidInput, also for a source that is not there.
         """
         from recollect.search.request import read_search
 
@@ -275,9 +284,13 @@ class Memory:
             conversation=conversation,
             since=since,
             until=until,
+            before=before,
             mode=mode,
+            sort=sort,
+            literal=literal,
             now=self._clock(),
             find_conversations=self._conversation_ids,
+            check_sources=self._sources,
         )
         found: SearchResults = self._searcher(search)
         return found
@@ -294,9 +307,9 @@ class Memory:
         limit: int = 50,
         offset: int = 0,
     ) -> list[ConversationRow]:
-        """Conversations with their numbers of messages, newest first."""
+        """Conversations with their numbers of messages, newest first. Raises InvalidInput for a source not there."""
         where = Where(
-            sources=_several(source),
+            sources=self._sources(_several(source)),
             title=title,
             since=to_microseconds(since),
             until=to_microseconds(until),
@@ -313,7 +326,7 @@ class Memory:
         with self._space.view() as view:
             thread = view.thread(NodeId(id))
         if thread is None or thread.conversation.erased:
-            raise NotFound(f"There is no conversation {id}.", hint="recollect list shows what is there.")
+            raise NotFound(f"No conversation has the ID {id}.", hint="To see what there is: recollect list")
         return thread
 
     def messages(self, ids: Iterable[str]) -> list[Message]:
@@ -344,6 +357,7 @@ class Memory:
 
         Interrupted, it goes on where it was. `progress` gets the passages made and wanted.
         """
+        from recollect.embedding import QUALITY_TOKENS
         from recollect.store.passages import QualityVectors
 
         model = self._make_quality()
@@ -458,23 +472,36 @@ class Memory:
     def _message(self, id: NodeId) -> Message:
         found = self.messages([id])
         if not found:
-            raise NotFound(f"There is no message {id}.")
+            raise NotFound(f"No message has the ID {id}.")
         return found[0]
 
     def _resolve(self, name: str, *, deleted: bool | None) -> tuple[Thread, Message | None]:
         with self._space.view() as view:
             ids = view.named(name)
             if not ids:
-                titled = list(islice(every(view, Conversation, Where(title=name, deleted=deleted, order="newest")), 4))
+                titled = list(
+                    islice(
+                        every(view, Conversation, Where(title=name, deleted=deleted, order="newest")), _MOST_NAMED + 1
+                    )
+                )
                 exact = [c for c in titled if c.title.casefold() == name.casefold()]
                 ids = [conversation.id for conversation in exact or titled]
         if not ids:
-            raise NotFound(f"No conversation or message matches {name!r}.", hint="recollect list shows what is there.")
+            raise NotFound(f"No conversation or message matches {name!r}.", hint="To see what there is: recollect list")
         if len(ids) > 1:
-            several = ", ".join(ids)
-            raise InvalidInput(f"{name!r} can mean several: {several}.", hint="Give more of the id.")
+            raise self._ambiguous(name, ids)
         message = next(iter(self.messages(ids)), None)
         return self.conversation(message.conversation_id if message else ids[0]), message
+
+    def _ambiguous(self, name: str, ids: Sequence[NodeId]) -> InvalidInput:
+        """The error for a name that fits several, with what tells them apart."""
+        with self._space.view() as view:
+            titles = {c.id: c.title for c in view.get(Conversation, ids)}
+            titles |= {m.id: " ".join(m.content[:60].split()) for m in view.get(Message, ids)}
+        lines = [f"\n  {named[-_SHORT:]}  {titles.get(named) or '(no title)'}" for named in ids[:_MOST_NAMED]]
+        more = "\n  …" if len(ids) > _MOST_NAMED else ""
+        hint = "Name one by these characters, or by more of its title."
+        return InvalidInput(f"{name!r} matches several:{''.join(lines)}{more}", hint=hint)
 
     def _messages_of(self, names: Sequence[str], *, deleted: bool | None = False) -> list[Message]:
         """Every message that is meant by names of messages and conversations, each once."""
@@ -483,6 +510,21 @@ class Memory:
             thread, message = self._resolve(name, deleted=deleted)
             found |= {m.id: m for m in ([message] if message else thread.messages)}
         return list(found.values())
+
+    def _sources(self, named: Sequence[str]) -> tuple[str, ...]:
+        if not named:
+            return ()
+        from recollect.search.sources import checked_sources
+
+        with self._space.view() as view:
+            return checked_sources(view, named)
+
+    @cached_property
+    def _ingest(self) -> Ingest:
+        """The way in; who only searches never loads it."""
+        from recollect.ingest import Ingest
+
+        return Ingest(self._space, self._embedder, _count_tokens, self._clock)
 
     def _conversation_ids(self, title_or_id: str) -> list[NodeId]:
         with self._space.view() as view:
@@ -511,6 +553,12 @@ def _choice(kind: type[Any], value: str, name: str) -> Any:
     except ValueError:
         names = ", ".join(member.value for member in kind)
         raise InvalidInput(f"{value!r} is no {name}.", hint=f"One of: {names}.") from None
+
+
+def _count_tokens(text: str) -> int:
+    from recollect.embedding.tokenizer import count_tokens
+
+    return count_tokens(text)
 
 
 def _packaged_quality() -> TokenEmbedder:

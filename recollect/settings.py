@@ -6,10 +6,8 @@ LOCALAPPDATA on Windows; RECOLLECT_HOME moves all of them into one folder.
 
 from __future__ import annotations
 
-import difflib
 import os
 import sys
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -113,20 +111,26 @@ def load_settings(
 
 def _file_values(path: Path) -> dict[str, Any]:
     try:
-        values = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        content = path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
         return {}
     except OSError as error:
         raise InvalidInput(f"{path} cannot be read: {error.strerror}.") from error
+    import tomllib
+
+    try:
+        values = tomllib.loads(content.decode("utf-8-sig"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InvalidInput(
-            f"{path} is not TOML: {error}.", hint='A line looks so: limit = 20 or namespace = "acme".'
+            f"{path} is not TOML: {error}.", hint='Lines look like this: limit = 20 or namespace = "acme".'
         ) from error
     for name in values:
         if name not in _READERS:
-            near = difflib.get_close_matches(name, _READERS, 1)
+            from difflib import get_close_matches
+
+            near = get_close_matches(name, _READERS, 1)
             hint = f"Did you mean {near[0]}?" if near else f"Settings: {', '.join(_READERS)}."
-            raise InvalidInput(f"{path}: there is no setting {name!r}.", hint=hint)
+            raise InvalidInput(f"{path}: unknown setting {name!r}.", hint=hint)
     return values
 
 
@@ -151,7 +155,7 @@ def _text(value: object, _: Path | None) -> str:
     if isinstance(value, Path):
         value = str(value)
     if not isinstance(value, str) or not value.strip():
-        raise InvalidInput(f"{value!r} is no text.", hint="Put it between quotes.")
+        raise InvalidInput(f"{value!r} is not a text.", hint="Put it in quotes.")
     return value.strip()
 
 
@@ -165,7 +169,7 @@ def _pager(value: object, _: Path | None) -> str:
 
 def _color(value: object, _: Path | None) -> str:
     if value not in COLORS:
-        raise InvalidInput(f"{value!r} is no choice.", hint=f"One of: {', '.join(COLORS)}.")
+        raise InvalidInput(f"{value!r} is not a choice.", hint=f"Use one of: {', '.join(COLORS)}.")
     return str(value)
 
 
@@ -175,7 +179,7 @@ def _limit(value: object, _: Path | None) -> int:
     except ValueError:
         number = 0
     if not 1 <= number <= MOST_RESULTS:
-        raise InvalidInput(f"{value!r} is no limit.", hint=f"Use 1 to {MOST_RESULTS}.")
+        raise InvalidInput(f"{value!r} is out of range.", hint=f"Use 1 to {MOST_RESULTS}.")
     return number
 
 

@@ -1,29 +1,83 @@
-"""`import recollect` is light: whoever only imports it pays for nothing that is loaded when it is used."""
+"""Who pays for what: modules are counted rather than milliseconds, which depend on the machine."""
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+from importlib.metadata import version
+from pathlib import Path
 
-HEAVY = ("numpy", "apsw", "typer", "rich", "tokenizers", "onnxruntime", "orjson", "pydantic")
+from recollect.version import VERSION
+
+HEAVY = {"numpy", "apsw", "rich", "tokenizers", "onnxruntime", "orjson", "pydantic", "typer", "click", "argparse"}
 
 
-def loaded_by(statement: str) -> set[str]:
-    code = f"import sys; {statement}; print(*sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    return set(done.stdout.split())
+def loaded_by(statement: str, **environment: str) -> set[str]:
+    code = f"import sys; {statement}; print(*sys.modules, file=sys.stderr)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env={**os.environ, **environment}
+    )
+    return set(done.stderr.splitlines()[-1].split())
+
+
+def loaded_by_command(*arguments: str | Path, **environment: str) -> set[str]:
+    return loaded_by(f"from recollect.faces.cli.main import main; main({list(map(str, arguments))})", **environment)
 
 
 def test_importing_recollect_loads_nothing_heavy() -> None:
-    assert not loaded_by("import recollect").intersection(HEAVY)
+    assert not loaded_by("import recollect") & HEAVY
+
+
+def test_the_version_loads_next_to_nothing() -> None:
+    bare = loaded_by("pass")
+    loaded = loaded_by_command("--version") - bare
+    assert not loaded & {*HEAVY, "dataclasses", "inspect", "json", "importlib.metadata", "recollect.record"}
+    assert len({name for name in loaded if name.startswith("recollect")}) <= 8
+
+
+def test_the_version_is_that_of_the_package() -> None:
+    assert version("recollect") == VERSION
 
 
 def test_help_loads_neither_the_store_nor_the_models() -> None:
-    loaded = loaded_by(
-        "import io, contextlib\nfrom recollect.faces.cli.main import main\n"
-        "with contextlib.redirect_stdout(io.StringIO()): main(['--help'])"
+    for arguments in (["--help"], ["help", "search"], ["search", "-h"]):
+        assert not loaded_by_command(*arguments) & HEAVY
+
+
+def test_a_command_loads_no_other(home: Path) -> None:
+    loaded = loaded_by_command("config")
+    assert {
+        name for name in loaded if name.startswith("recollect.faces.cli.") and name.endswith(("search", "demo"))
+    } == set()
+
+
+def test_a_search_loads_only_what_searching_takes(home: Path, sample_store: Path) -> None:
+    loaded = loaded_by_command("search", "nginx", "reverse", "proxy", RECOLLECT_STORE=str(sample_store))
+    unwanted = {
+        "numpy.ma",
+        "importlib.metadata",
+        "pydantic",
+        "typer",
+        "click",
+        "argparse",
+        "onnxruntime",
+        "tomllib",
+        "rich",
+    }
+    assert not loaded & unwanted
+    ways_in = (
+        "recollect.ingest",
+        "recollect.importers",
+        "recollect.forget",
+        "recollect.branching",
+        "recollect.search.indexing",
     )
-    assert not loaded.intersection({"numpy", "apsw", "tokenizers", "onnxruntime", "pydantic"})
+    assert not {name for name in loaded if name.startswith(ways_in)}
+    assert not loaded & {
+        f"recollect.store.sqlite.{name}" for name in ("backup", "check", "erase", "maintain", "from_version_1")
+    }
+    assert len([name for name in loaded if name.startswith("recollect")]) <= 130
 
 
 def test_what_is_public_is_there() -> None:

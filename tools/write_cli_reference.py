@@ -8,12 +8,11 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import Any
 from unittest.mock import patch
 
-from typer.main import get_command
-
-from recollect.faces.cli.app import PROGRAM, build_app
+from recollect.faces.cli.app import help_of
+from recollect.faces.cli.commands import SUMMARIES
+from recollect.faces.cli.parser import PROGRAM
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "reference" / "cli.md"
 
@@ -39,14 +38,9 @@ How to ask, in words and filters, is in [Search well](../how-to/search-well.md).
 
 def reference() -> str:
     """The page."""
-    app: Any = get_command(build_app())
     with patch.dict(os.environ, {"COLUMNS": "80"}):
-        root = app.make_context(PROGRAM, [], resilient_parsing=True)
-        parts = [_HEAD, _section(PROGRAM, app.get_help(root))]
-        for name, command in app.commands.items():
-            context = command.make_context(name, [], parent=root, resilient_parsing=True)
-            parts.append(_section(f"{PROGRAM} {name}", command.get_help(context)))
-    return "\n".join(parts)
+        commands = [_section(f"{PROGRAM} {name}", help_of(name)) for name in SUMMARIES]
+        return "\n".join([_HEAD, _section(PROGRAM, help_of(None)), *commands])
 
 
 def _section(title: str, text: str) -> str:

@@ -6,8 +6,8 @@ Importing the same export again therefore meets its own ids and changes nothing 
 from __future__ import annotations
 
 import hashlib
+import os
 import re
-import secrets
 import threading
 import time
 from collections.abc import Callable
@@ -32,7 +32,7 @@ def namespace(name: str) -> Namespace:
     if len(name) > 200 or not _NAMESPACE.fullmatch(name):
         raise InvalidInput(
             f"{name!r} is not a namespace.",
-            hint="Use names joined by slashes, without blanks, 200 characters at most: acme/rex.",
+            hint="Use names without spaces, joined by slashes, at most 200 characters: acme/rex.",
         )
     return Namespace(name)
 
@@ -59,7 +59,7 @@ class UlidFactory:
     def __call__(self) -> NodeId:
         """The next id."""
         with self._lock:
-            fresh = int(self._clock() * 1000) << 80 | secrets.randbits(80)
+            fresh = int(self._clock() * 1000) << 80 | int.from_bytes(os.urandom(10), "big")
             self._last = fresh if fresh > self._last else self._last + 1
             return NodeId(_encode(self._last))
 

@@ -18,8 +18,8 @@ _BEFORE, _AFTER = 1, 2  # places in OFFSETS
 
 def wanted(features: Features) -> list[int]:
     """The passages whose token vectors are needed to score these: themselves and the ones beside them."""
-    around = np.unique(features.neighbours[:, [0, _BEFORE, _AFTER]])
-    return [int(n) for n in around if n >= 0]
+    around = features.neighbours[:, [0, _BEFORE, _AFTER]].ravel()
+    return sorted({n for n in around.tolist() if n >= 0})
 
 
 def late_interaction(features: Features, question: TokenVectors, rows: Mapping[int, TokenRows]) -> tuple[Float, Float]:

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from unicodedata import category
 
 from recollect.errors import InvalidInput
 from recollect.record import NodeId, to_microseconds
-from recollect.search.relative import parse_moment
-from recollect.search.syntax import Query, parse_query
+from recollect.search.syntax import Query, literal_query, parse_query
+from recollect.search.times import read_period
 from recollect.store.passages import KINDS, ROLES, SAID_KINDS, Filter
+
+NOTHING_ASKED = "There is nothing to search for."
+HOW_TO_ASK = 'Give some words: recollect search "sourdough hydration"'
 
 #: Other words for kinds.
 KIND_ALIASES = {
@@ -42,6 +46,7 @@ class Search:
 
 
 _GROUPS = ("conversation", "message")
+_SORTS = ("relevance", "newest")
 _MODES = ("auto", "instant", "quality")
 _FOUND_KINDS = tuple(kind for kind in KINDS if kind != "title")
 
@@ -57,33 +62,45 @@ def read_search(
     conversation: str | None,
     since: str | datetime | None,
     until: str | datetime | None,
+    before: str | datetime | None,
     mode: str,
+    sort: str,
+    literal: bool,
     now: datetime,
     find_conversations: Callable[[str], list[NodeId]],
+    check_sources: Callable[[Sequence[str]], tuple[str, ...]],
 ) -> Search:
     """The search that these words and options ask for. Raises InvalidInput with what would be right."""
-    query = parse_query(text)
-    if not (query.text.strip() or query.phrases):
-        raise InvalidInput("There is nothing to search for.", hint='Give words: recollect search "sourdough hydration"')
+    query = literal_query(text) if literal else parse_query(text)
+    if not _says_something(query.text):
+        raise InvalidInput(NOTHING_ASKED, hint=HOW_TO_ASK)
     if not 1 <= limit <= 1000:
-        raise InvalidInput(f"A limit of {limit} is not possible.", hint="Use 1 to 1000.")
+        raise InvalidInput(f"A limit of {limit} is out of range.", hint="Use 1 to 1000.")
     _one_of("group_by", group_by, _GROUPS)
     _one_of("mode", mode, _MODES)
+    _one_of("sort", sort, _SORTS)
+    first, last = read_period(since or query.since, until or query.until, before or query.before, now)
     where = (*query.conversations, *([conversation] if conversation else []))
     return Search(
         query=query,
         filter=Filter(
             roles=_names("role", [*roles, *query.roles], ROLE_ALIASES, ROLES),
             kinds=_kinds([*kinds, *query.kinds]),
-            sources=tuple(name.lower() for name in (*sources, *query.sources)),
+            sources=check_sources((*sources, *query.sources)),
             conversation_ids=tuple(i for name in where for i in find_conversations(name)) if where else None,
-            since=moment("since", since or query.since, now, end=False),
-            until=moment("until", until or query.until, now, end=True),
+            since=to_microseconds(first),
+            until=to_microseconds(last),
         ),
         limit=limit,
         group_by=group_by,
         mode=mode,
+        sort=sort,
     )
+
+
+def _says_something(text: str) -> bool:
+    """Whether there is a letter, a digit or a picture in it."""
+    return any(category(character)[0] in "LN" or category(character) == "So" for character in text)
 
 
 def _kinds(given: Sequence[str]) -> tuple[str, ...]:
@@ -102,16 +119,13 @@ def _names(what: str, given: Sequence[str], aliases: dict[str, str], known: Sequ
 
 def _one_of(what: str, value: str, known: Sequence[str]) -> None:
     if value not in known:
-        raise InvalidInput(f"{value!r} is no {what}.", hint=f"One of: {', '.join(known)}.")
-
-
-def moment(what: str, value: str | datetime | None, now: datetime, *, end: bool) -> int | None:
-    """A time as people write it, in microseconds; of a period its beginning or its end. Raises InvalidInput."""
-    if value is None or isinstance(value, datetime):
-        return to_microseconds(value)
-    found = parse_moment(value, now.date(), end=end)
-    if found is None:
         raise InvalidInput(
-            f"{what}: {value!r} is no time that I understand.", hint='Use 2025, 2025-03, 2025-03-14 or "last week".'
+            f"There is no {what} {value!r}.", hint=f"{_meant(value, known)}Use one of: {', '.join(known)}."
         )
-    return to_microseconds(found)
+
+
+def _meant(word: str, known: Sequence[str]) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(word.lower(), known, 1)
+    return f"Did you mean {near[0]}? " if near else ""

@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Sequence
 from functools import lru_cache
 
+from recollect.search.readable import readable
 from recollect.search.result import Snippet
 from recollect.text.terms import terms, words
 
@@ -14,6 +15,10 @@ LENGTH = 220
 _WORD = re.compile(r"(?<![^\W_])[A-Za-z](?:\+\+|#)(?![A-Za-z+#])|[^\W_]+(?:[’']s\b)?")
 _Match = tuple[int, int, str]  # start, end, the term that matched
 
+_LINES = 6  # of code or a table
+_SCRAP = 16  # characters of a line that say nothing without those before
+_LONGEST_CUT = 60  # characters that are given up so that no word is cut
+_BLANK = re.compile(r"\s+")
 _NOTHING = re.compile(r"(?!)")
 _LOOKED_AT = 40_000  # characters: a passage is shorter, unless its tokens are very long
 
@@ -23,7 +28,7 @@ def excerpt(
 ) -> Snippet:
     """The run of about `length` characters that holds most of the wanted index terms and phrases (surface words).
 
-    Blanks are collapsed to single ones; "…" stands where the text goes on.
+    Prose runs on, code and tables keep their lines; "…" stands where the text goes on.
     """
     return excerpt_and_words(text, wanted, phrases, length=length)[0]
 
@@ -32,7 +37,7 @@ def excerpt_and_words(
     text: str, wanted: Collection[str], phrases: Sequence[Sequence[str]] = (), *, length: int = LENGTH
 ) -> tuple[Snippet, tuple[str, ...]]:
     """The same, with the words of the whole text, as written, that are wanted; each once, in order."""
-    flat = " ".join(text[:_LOOKED_AT].split())
+    flat = readable(text[:_LOOKED_AT])
     sought = frozenset(wanted)
     found = _matches(flat, sought, tuple(map(tuple, phrases)))
     words_found = dict.fromkeys(flat[a:b].lower() for a, b, term in found if term in sought)
@@ -42,7 +47,7 @@ def excerpt_and_words(
 def _excerpt(flat: str, found: Sequence[_Match], length: int, *, more: bool) -> Snippet:
     start = _best_start(flat, found, length)
     end = min(len(flat), start + length)
-    start, end = _at_words(flat, start, end)
+    start, end = _few_lines(flat, *_at_words(flat, start, end), found)
     head, tail = ("…" if start else ""), ("…" if end < len(flat) or more else "")
     shift = len(head) - start
     marks = tuple((a + shift, b + shift) for a, b, _ in _merged(found) if a >= start and b <= end)
@@ -120,13 +125,27 @@ def _best_start(text: str, found: Sequence[_Match], length: int) -> int:
 
 def _at_words(text: str, start: int, end: int) -> tuple[int, int]:
     """The same run, not beginning or ending within a word, where blanks are near."""
-    if start:
-        blank = text.find(" ", start, start + 20)
-        start = blank + 1 if blank >= 0 else start
-    if end < len(text):
-        blank = text.rfind(" ", end - 20, end)
-        end = blank if blank > start else end
+    if start and not text[start - 1].isspace():
+        blank = _BLANK.search(text, start, min(start + _LONGEST_CUT, end))
+        start = blank.end() if blank else start
+    scrap = text.find("\n", start, start + _SCRAP) if start else -1
+    start = scrap + 1 if 0 <= scrap < end - 1 else start
+    if end < len(text) and not text[end].isspace():
+        cut = re.search(r"\s+\S*\Z", text[max(start, end - _LONGEST_CUT) : end])
+        end = max(start, end - _LONGEST_CUT) + cut.start() if cut else end
     return start, end
+
+
+def _few_lines(text: str, start: int, end: int, found: Sequence[_Match]) -> tuple[int, int]:
+    """The same run, or so many of its lines that hold the first match, where code or a table makes it long."""
+    edges = [start, *(m.end() for m in re.finditer("\n", text[start:end]))]
+    edges = [start, *(start + edge for edge in edges[1:]), end + 1]
+    if len(edges) - 1 <= _LINES:
+        return start, end
+    first = next((a for a, _, _ in found if start <= a < end), start)
+    line = max(i for i, edge in enumerate(edges[:-1]) if edge <= first)
+    top = max(0, min(line - 1, len(edges) - 1 - _LINES))
+    return edges[top], edges[top + _LINES] - 1
 
 
 def _merged(found: Sequence[_Match]) -> list[_Match]:

@@ -14,7 +14,7 @@ class Query:
     """A query taken apart. `text` is what remains to be asked, the words of phrases in it.
 
     Of several sources, roles, conversations (ids or titles) or kinds any may hold; of several times the last counts.
-    All values are as typed. `literal` asks for the words exactly as they stand, as one phrase.
+    All values are as typed. `literal` asks for the words exactly as they are, as one phrase, without any help.
     """
 
     text: str
@@ -26,6 +26,7 @@ class Query:
     kinds: tuple[str, ...] = ()
     since: str | None = None
     until: str | None = None
+    before: str | None = None
     literal: bool = False
 
 
@@ -41,12 +42,23 @@ def parse_query(text: str) -> Query:
     return parts.query(" ".join(remaining.split())) if parts.any else Query(text)
 
 
+def literal_query(text: str) -> Query:
+    """The query for a text as it stands: no operators, no filters, one phrase.
+
+    >>> literal_query("-n is:open").phrases
+    ('-n is:open',)
+    """
+    words = " ".join(text.split())
+    return Query(words, phrases=(words,) if words else (), literal=True)
+
+
 _QUOTES = (('"', '"'), ("“", "”"), ("„", "“"), ("„", "”"), ("«", "»"), ("「", "」"), ("『", "』"))
 _QUOTED = "|".join(f"{opening}[^{opening}{closing}]*{closing}" for opening, closing in _QUOTES)
 
 _OPERATOR = re.compile(
     rf"""
-    (?: (?<!\S) (?P<key> source | since | until | role | in | kind ) : (?P<value> {_QUOTED} | [^\s:/"“„«「『] \S* )
+    (?: (?<!\S) (?P<key> source | since | after | until | before | role | in | kind ) :
+        (?P<value> {_QUOTED} | [^\s:/"“„«「『] \S* )
       | (?<!\S) - (?P<excluded> {_QUOTED} | [^\W_] \S* )
       | (?<![^\s(\[{{]) (?P<phrase> {_QUOTED} )
     ) (?P<after> [?.,;:!)\]}}]* ) (?!\S)
@@ -54,6 +66,7 @@ _OPERATOR = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _STOPS = "?.,;:!"
+_ALIASES = {"after": "since"}
 
 
 @dataclass(slots=True)
@@ -73,7 +86,8 @@ class _Parts:
             return match[0]
         self.any = True
         if match["key"]:
-            self.filters.setdefault(match["key"].lower(), []).append(value)
+            key = match["key"].lower()
+            self.filters.setdefault(_ALIASES.get(key, key), []).append(value)
             return ""
         if match["excluded"]:
             self.excluded.append(value)
@@ -93,6 +107,7 @@ class _Parts:
             kinds=self._given("kind"),
             since=next(iter(self._given("since")[-1:]), None),
             until=next(iter(self._given("until")[-1:]), None),
+            before=next(iter(self._given("before")[-1:]), None),
         )
 
     def _given(self, key: str) -> tuple[str, ...]:

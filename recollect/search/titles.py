@@ -28,8 +28,8 @@ def title_closeness(view: View, asked: Asked, conversations: Int) -> Float:
     nothing = np.zeros(len(conversations), np.float32)
     if asked.phrases or not asked.question.terms or not asked.vector.any():
         return nothing
-    wanted = np.unique(conversations[conversations > 0])
-    query = replace(title_query(asked), terms=(), conversations=tuple(wanted.tolist()), pool=2 * len(wanted) + 1)
+    wanted = sorted({n for n in conversations.tolist() if n > 0})
+    query = replace(title_query(asked), terms=(), conversations=tuple(wanted), pool=2 * len(wanted) + 1)
     titles = view.candidates(query)
     if not len(titles):
         return nothing

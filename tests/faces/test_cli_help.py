@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import shlex
-from typing import Any
 
 import pytest
-from typer.main import get_command
 
-from recollect.faces.cli.app import build_app
+from recollect.faces.cli.app import ROOT
+from recollect.faces.cli.commands import SUMMARIES, load
 from recollect.faces.cli.names import source_label
+from recollect.faces.cli.parser import parse
 from recollect.importers.registry import READERS
 from tests.faces.conftest import CommandLine
 
-APP: Any = get_command(build_app())
-COMMANDS = list(APP.commands)
-EXAMPLES = [line for command in (APP, *APP.commands.values()) for line in command.epilog.splitlines()]
+COMMANDS = list(SUMMARIES)
+EXAMPLES = [line for command in (ROOT, *map(load, COMMANDS)) for line in command.examples]
 
 
 def test_the_commands_stand_in_the_order_in_which_one_meets_them(run: CommandLine) -> None:
@@ -44,7 +43,23 @@ def test_every_example_can_be_typed(example: str) -> None:
         words[1 : words.index(">>")] if ">>" in words else words[1 : words.index(">")] if ">" in words else words[1:]
     )
     name, *rest = arguments
-    APP.commands[name].make_context(name, rest)
+    parse(name, load(name), rest)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_list_of_commands_says_what_the_command_itself_says(name: str) -> None:
+    said = (load(name).run.__doc__ or "").strip()
+    assert said.splitlines()[0] == SUMMARIES[name]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_is_a_command_and_an_option(run: CommandLine, name: str) -> None:
+    assert run("help", name).out == run(name, "--help").out == run(name, "-h").out
+
+
+def test_help_of_nothing_lists_the_commands(run: CommandLine) -> None:
+    assert run("help").out == run("--help").out
+    assert run("help", "serach").err.startswith('No command "serach". Did you mean search?')
 
 
 def test_short_help_is_not_cut(run: CommandLine) -> None:

@@ -84,7 +84,7 @@ def test_without_a_path_it_says_what_is_on_this_machine(
 ) -> None:
     nothing = run("import")
     assert nothing.code == 1
-    assert "Nothing was found on this machine" in nothing.out
+    assert "Nothing to import was found" in nothing.out
     downloads = home / "Downloads"
     downloads.mkdir()
     (downloads / "claude.zip").write_bytes(sample_archive[1].read_bytes())
@@ -117,3 +117,13 @@ def test_describe_prints_the_shape_without_a_text(run: CommandLine, export: Path
     assert "messages: list" in ran.out
     for secret in ("question", "answer number", "Talk", "c0-1"):
         assert secret not in ran.out
+
+
+def test_a_path_that_was_named_and_not_read_is_a_failure_beside_one_that_was(
+    run: CommandLine, export: Path, tmp_path: Path
+) -> None:
+    ran = run("import", export, tmp_path / "missing.zip")
+    assert ran.code == 1
+    assert "Imported 3 conversations" in ran.out
+    assert "Not read (1):" in ran.out
+    assert "missing.zip" in ran.out

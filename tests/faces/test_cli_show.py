@@ -55,9 +55,26 @@ def test_what_is_not_there_is_said_and_exits_1(sample: CommandLine, which: str, 
 
 
 def test_a_title_that_means_several_lists_them(sample: CommandLine) -> None:
-    ran = sample("show", "o")
+    ran = sample("show", "dough")
     assert ran.code == 2
-    assert "can mean several" in ran.err
+    first, *several, hint = ran.err.splitlines()
+    assert first == "'dough' matches several:"
+    assert len(several) == 2
+    for line in several:
+        short, title = line.split(maxsplit=1)
+        assert "dough" in title.lower()
+        assert sample("show", short).out.startswith(title)
+    assert hint == "Name one by these characters, or by more of its title."
+
+
+def test_the_messages_around_one_are_those_of_the_chat(run: CommandLine, tmp_path: Path) -> None:
+    store = tmp_path / "folded.db"
+    with recollect.open(store, durable=False) as memory:
+        first = memory.store_message("one", title="Count")
+        for words, kind in (("two", "said"), ("thinking", "reasoning"), ("more", "reasoning"), ("three", "said")):
+            memory.store_message(words, "assistant", conversation_id=first.conversation_id, kind=kind)
+    shown = run("show", first.id, "--context", "2", "--json", "--store", store).document["messages"]
+    assert [message["content"] for message in shown if message["kind"] == "said"] == ["one", "two", "three"]
 
 
 def test_other_branches_and_folded_kinds_are_shown_on_request(run: CommandLine, tmp_path: Path) -> None:

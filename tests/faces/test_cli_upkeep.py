@@ -111,7 +111,7 @@ def test_a_broken_config_file_stops_with_its_place(run: CommandLine, home: Path)
     (home / "recollect" / "config.toml").write_text("limt = 3\n")
     ran = run("stats")
     assert ran.code == 2
-    assert "config.toml: there is no setting 'limt'. Did you mean limit?" in ran.err
+    assert "config.toml: unknown setting 'limt'. Did you mean limit?" in ran.err
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "powershell"])

@@ -19,6 +19,8 @@ from recollect.search.spelling import parts_of_compounds
 from recollect.text.terms import is_identifier
 
 CHANCE = random.Random(1)
+#: Of one core. They take some 50 ms, and took seconds where a pattern or a look at each word had no bound.
+SECONDS = 1.0
 
 
 def strange_words(count: int) -> str:
@@ -55,13 +57,13 @@ def memory(sample_store: Path) -> Iterator[Memory]:
 
 
 @pytest.mark.parametrize("what", PASTED)
-def test_a_search_takes_less_than_a_tenth_of_a_second(memory: Memory, what: str) -> None:
+def test_a_search_for_what_was_pasted_does_not_hang(memory: Memory, what: str) -> None:
     times = []
     for _ in range(3):
         began = time.thread_time()
         memory.search(PASTED[what], mode="instant")
         times.append(time.thread_time() - began)
-    assert min(times) < 0.1
+    assert min(times) < SECONDS
 
 
 def test_a_message_is_found_by_all_of_it(memory: Memory) -> None:
@@ -85,7 +87,7 @@ def test_identifiers_and_names_are_told_in_time(what: str) -> None:
     for word in PASTED[what].split()[:100]:
         is_identifier(word)
     named(PASTED[what][:LONGEST_QUESTION], ["Will", "May", "Ann", "Bob Miller"])
-    assert time.thread_time() - began < 0.1
+    assert time.thread_time() - began < SECONDS
 
 
 @pytest.mark.parametrize("query", ['"a phrase"', "nginx.conf", "C++", "sordough", "冰岛", "last week", "🙂"])

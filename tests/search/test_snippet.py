@@ -62,3 +62,28 @@ def test_marks_lie_in_order_within_the_text(text: str, query: str) -> None:
         edges = [0, *(edge for mark in marks for edge in mark), len(inside)]
         assert edges == sorted(edges)
         assert all(a < b for a, b in marks)
+
+
+def test_an_excerpt_begins_and_ends_with_whole_words() -> None:
+    text = (
+        "extraordinarily-long-compound-words here and " * 20 + "the heron " + "incomprehensibilities everywhere " * 20
+    )
+    shown = excerpt(text, terms("heron")).text
+    assert shown.startswith("…")
+    assert shown.endswith("…")
+    assert set(shown.strip("…").split()) <= set(text.split())
+
+
+def test_code_and_tables_keep_their_lines_and_prose_runs_on() -> None:
+    code = "```nginx\nserver {\n    listen 443 ssl;\n}\n```"
+    snippet = excerpt(f"Put\nthis:\n\n{code}\n| step | heron |\n|---|:--:|\n| mix | 2 |\n", terms("heron listen"))
+    lines = ["Put this:", "server {", "    listen 443 ssl;", "}", "step | heron", "mix | 2"]
+    assert snippet.text.split("\n") == lines
+    assert [snippet.text[a:b] for a, b in snippet.marks] == ["listen", "heron"]
+
+
+def test_of_long_code_the_lines_around_the_first_match_are_shown() -> None:
+    code = "\n".join(f"line_{number} = {number}" for number in range(10)) + "\nheron = fly()\nafter = 1\n"
+    shown = excerpt(f"```\n{code}```", terms("heron"), length=400).text
+    assert "heron = fly()" in shown
+    assert len(shown.split("\n")) <= 6

@@ -1,104 +1,82 @@
-"""The application: all commands, and how one of them is run. Loads Typer, which main.py avoids where it can."""
+"""The application: which command is meant, and how it is run."""
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Any
 
-import typer
-from typer.main import get_command
+from recollect.faces.cli.commands import SUMMARIES, load
+from recollect.faces.cli.parser import PROGRAM, Command, HelpWanted, Option, WrongUsage, parse, parse_root
+from recollect.version import VERSION
 
-from recollect.errors import RecollectError
-from recollect.faces.cli import (
-    backup,
-    check,
-    completion,
-    config,
-    delete,
-    demo,
-    embed,
-    export,
-    forget,
-    import_,
-    list_,
-    reindex,
-    remember,
-    restore,
-    search,
-    show,
-    stats,
-)
-from recollect.faces.cli.command import Commands, UnknownCommand, root
-from recollect.faces.cli.session import Session
-from recollect.faces.cli.status import show_status
+_VERSION = Option(("--version",), "Print the version.", default=False)
 
-PROGRAM = "recollect"
-
-_IN_ORDER = (
-    *(import_, search, show, list_, stats, remember),
-    *(delete, restore, forget, backup, export),
-    *(embed, reindex, check, demo, config, completion),
-)
-
-VERSION = Annotated[bool, typer.Option("--version", help="Print the version.")]
-
-
-class WrongUsage(RecollectError):
-    """A command line that means nothing."""
-
-    code = "usage"
-
-
-def build_app(*, completing: bool = False) -> typer.Typer:
-    """The application with all its commands; `completing` where a shell asks what could come next."""
-    app = typer.Typer(
-        name=PROGRAM,
-        cls=Commands,
-        add_completion=completing,
-        rich_markup_mode=None,
-        context_settings={"help_option_names": ["-h", "--help"]},
-    )
-    examples = (
-        "recollect import ~/Downloads/chatgpt-export.zip",
-        'recollect search "sourdough hydration"',
-        "recollect show 1",
-    )
-    root(app, examples)(status)
-    for module in _IN_ORDER:
-        module.register(app)
-    return app
+#: Options that a run has once, before the command's name or after it.
+_COMMON = ("store", "namespace", "color", "json")
 
 
 def run_command(arguments: Sequence[str]) -> int:
     """Runs one command and returns its exit code. Raises RecollectError, and KeyboardInterrupt when told to stop."""
-    app = get_command(build_app())
+    name = ""
     try:
-        with app.make_context(PROGRAM, list(arguments)) as context:
-            return int(app.invoke(context) or 0)
-    except typer.Exit as ended:
-        return ended.exit_code
-    except typer.Abort:
-        raise KeyboardInterrupt from None
-    except UnknownCommand as unknown:
-        near = difflib.get_close_matches(unknown.word, unknown.commands, 1)
-        meant = f" Did you mean {near[0]}?" if near else ""
-        hint = f"To look for the word: recollect search {unknown.word}"
-        raise WrongUsage(f'No command "{unknown.word}".{meant}', hint=hint) from None
-    except typer.TyperException as wrong:
-        where = getattr(wrong, "ctx", None)
-        hint = f"See {where.command_path if where else PROGRAM} --help"
-        raise WrongUsage(wrong.format_message(), hint=hint) from None
+        before, rest = parse_root(arguments, (_VERSION,))
+        if before.pop("version"):
+            print(PROGRAM, VERSION)
+            return 0
+        if not rest:
+            return _run(ROOT, before)
+        name = _meant(rest[0])
+        command = load(name)
+        given = parse(name, command, rest[1:])
+        return _run(command, given | {n: before[n] for n in _COMMON if given[n] in (None, False)})
+    except HelpWanted:
+        print(help_of(name))
+        return 0
 
 
-def status(session: Session, version: VERSION = False) -> None:
+def _run(command: Command, given: dict[str, Any]) -> int:
+    from recollect.faces.cli.session import open_session
+
+    flags = {name: given.pop(name) for name in _COMMON}
+    with open_session(flags) as session:
+        return command.run(session, **given) or 0
+
+
+def _meant(word: str) -> str:
+    """The command that is meant. Raises WrongUsage."""
+    if word in SUMMARIES:
+        return word
+    from difflib import get_close_matches
+
+    from recollect.faces.cli.typed import typed
+
+    near = get_close_matches(word, SUMMARIES, 1)
+    meant = f" Did you mean {near[0]}?" if near else ""
+    hint = f"To look for the word: {PROGRAM} search {typed(word)}"
+    raise WrongUsage(f'No command "{word}".{meant}', hint=hint)
+
+
+def help_of(name: str | None) -> str:
+    """The help of a command; of the program for none. Raises WrongUsage."""
+    from recollect.faces.cli.help import command_help, root_help
+
+    if name:
+        return command_help(name, load(_meant(name)))
+    return root_help(ROOT, list(SUMMARIES.items()))
+
+
+def status(session: Any) -> None:
     """Remember your conversations with language models, and find the exact message again.
 
     Without a command it shows what is in the memory. Nothing leaves this machine.
     """
-    if version:
-        from importlib.metadata import version as installed
+    from recollect.faces.cli.status import show_status
 
-        session.out.line(f"{PROGRAM} {installed(PROGRAM)}")
-    else:
-        show_status(session)
+    show_status(session)
+
+
+ROOT = Command(
+    status,
+    ("recollect import ~/Downloads/chatgpt-export.zip", 'recollect search "sourdough hydration"', "recollect show 1"),
+    (_VERSION,),
+)

@@ -3,28 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from recollect.errors import InvalidInput
-from recollect.faces.cli.command import command
+from recollect.faces.cli.parser import Command, Words
 from recollect.faces.cli.session import Session
 from recollect.faces.cli.targets import naming
 
-FILE = Annotated[str | None, typer.Argument(metavar="FILE", hidden=True)]
 
-
-def register(app: typer.Typer) -> None:
-    """Adds the command."""
-    command(app, "backup", ("recollect backup ~/backups/memory.db", "recollect backup ~/backups/"))(backup)
-
-
-def backup(session: Session, file: FILE = None) -> int:
+def backup(session: Session, file: str | None = None) -> int:
     """Copy the whole memory to a file, and verify the copy.
 
-    All namespaces, with the search index and quality vectors. The memory can be used meanwhile. Without FILE, or in a
-    folder, it is named by the day. No file is replaced. `recollect restore FILE` brings it back.
+    The copy holds all namespaces, the search index and the quality mode. You can use the memory meanwhile. If FILE is a
+    folder or left out, the copy is named after the day. Existing files are never replaced. To bring it back: recollect
+    restore FILE
     """
     from recollect.faces.cli.progress import progress
     from recollect.faces.cli.times import percent, size
@@ -50,3 +41,10 @@ def _dated() -> str:
     from recollect.record import utc_now
 
     return f"recollect-{utc_now():%Y-%m-%d}.db"
+
+
+COMMAND = Command(
+    backup,
+    ("recollect backup ~/backups/memory.db", "recollect backup ~/backups/"),
+    words=Words("FILE", "file"),
+)

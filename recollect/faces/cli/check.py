@@ -1,13 +1,11 @@
-"""`recollect check`: whether the memory is whole, and what mends it where it is not."""
+"""`recollect check`: looks for damage, and repairs what can be repaired."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from recollect.faces.cli.command import command
+from recollect.faces.cli.parser import Command, Option
 from recollect.faces.cli.session import Session
 
 if TYPE_CHECKING:
@@ -15,20 +13,36 @@ if TYPE_CHECKING:
 
 _PLACES = 3
 
-REPAIR = Annotated[bool, typer.Option("--repair", help="Rebuild what is wrong and can be rebuilt.")]
+#: What is wrong where one of these does not hold, said as the problem that it is.
+_PROBLEMS = {
+    "what has words is in the search index": "missing from the search index",
+    "the messages of an older version are in the search index": "not yet in the search index after an upgrade",
+    "what is deleted is not in the search index": "deleted, but still in the search index",
+    "the search index leads to things that are there": "in the search index, but nowhere else",
+    "nothing is in the search index twice": "twice in the search index",
+    "every passage is in one segment or in the tail": "a part of the search index is lost",
+    "every passage has its words": "not found by phrases",
+    "the words of the search index can be read": "the text part of the search index is damaged",
+    "the tail of the search index can be read": "the newest part of the search index is damaged",
+    "quality vectors belong to passages, and come with their tokens": "incomplete in the quality mode",
+    "the file is whole": "the file is damaged",
+    "no row refers to a missing one": "refers to something that is missing",
+    "what was erased has no words left": "forgotten, but some of its text is left",
+    "the positions of a conversation run from 0 without gap": "messages of the conversation are missing",
+    "the parent of a message is a message of the same conversation": "the message before it is missing",
+    "the active path ends at the conversation's last message": "the last message is missing",
+    "a chunk has its parent": "part of a text that is missing",
+    "a turn names messages that are there": "a question or an answer is missing",
+    "a tool call belongs to a message, and names a result that is there": "its message or result is missing",
+}
 
 
-def register(app: typer.Typer) -> None:
-    """Adds the command."""
-    command(app, "check", ("recollect check", "recollect check --repair"))(check)
+def check(session: Session, repair: bool = False) -> int:
+    """Look for damage, and repair it with --repair.
 
-
-def check(session: Session, repair: REPAIR = False) -> int:
-    """Look for damage, and say what mends it.
-
-    It reads everything, and changes nothing. With --repair it rebuilds what can be rebuilt from the messages: the
-    search index and all else that is derived. The messages themselves are never touched. The exit code is 1 if
-    something is (or, with --repair, stays) wrong.
+    Reads everything and changes nothing. With --repair it rebuilds the search index and everything else that is
+    derived from the messages; the messages themselves are never changed. Exits with 1 if there are problems, or with
+    --repair if some remain.
     """
     violations = session.existing_memory().check()
     mended = bool(repair and violations)
@@ -44,7 +58,7 @@ def check(session: Session, repair: REPAIR = False) -> int:
         session.out.line(f"{ok} Repaired: no problems left." if mended else f"{ok} No problems found.")
         return 0
     if mended:
-        session.out.line("Still wrong after the repair:")
+        session.out.line("Problems that remain after the repair:")
     _print(session, violations)
     _print_remedies(session, violations, repaired=mended)
     return 1
@@ -71,7 +85,10 @@ def _print(session: Session, violations: Sequence[Violation]) -> None:
         places = [violation.where for violation in found if violation.where][:_PLACES]
         where = ", ".join(places) + (f" {session.out.symbols.more}" if len(found) > len(places) else "")
         times = f" ({count:,} times)" if count > 1 else ""
-        session.out.line(f"{session.out.symbols.bad} {kind}{times}" + (f": {where}" if where else ""))
+        session.out.line(
+            f"{session.out.symbols.bad} {_PROBLEMS.get(kind, f'does not hold: {kind}')}{times}"
+            + (f": {where}" if where else "")
+        )
 
 
 def _print_remedies(session: Session, violations: Sequence[Violation], *, repaired: bool) -> None:
@@ -85,3 +102,10 @@ def _print_remedies(session: Session, violations: Sequence[Violation], *, repair
                 "Without one, save what can be read: recollect export FILE"
             )
         )
+
+
+COMMAND = Command(
+    check,
+    ("recollect check", "recollect check --repair"),
+    (Option(("--repair",), "Rebuild what can be rebuilt.", default=False),),
+)

@@ -3,30 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from recollect.errors import InvalidInput
-from recollect.faces.cli.command import command
+from recollect.faces.cli.parser import Command, Words
 from recollect.faces.cli.session import Session
 
-WHAT = Annotated[str | None, typer.Argument(metavar="path", hidden=True)]
 
-
-def register(app: typer.Typer) -> None:
-    """Adds the command."""
-    command(app, "config", ("recollect config", "recollect config path"))(config)
-
-
-def config(session: Session, what: WHAT = None) -> int:
+def config(session: Session, what: str | None = None) -> int:
     """Print each setting and where it comes from.
 
-    That is a flag, a variable, the config file or the default. `path` prints where the config file is, or would be.
+    Settings come from options, environment variables, the config file or the defaults, in this order. `recollect config
+    path` prints where the config file is, or would be.
     """
     out, places = session.out, session.places
     if what not in (None, "path"):
-        raise InvalidInput(f"config {what} is not possible.", hint="Use recollect config, or recollect config path.")
+        raise InvalidInput(f"Unknown argument: {what}.", hint="Use recollect config, or recollect config path.")
     if what == "path":
         if session.json:
             out.document({"path": str(places.config)})
@@ -55,3 +47,10 @@ def _as_toml(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     return str(value) if isinstance(value, int) else f'"{value}"'
+
+
+COMMAND = Command(
+    config,
+    ("recollect config", "recollect config path"),
+    words=Words("path", "what", values=("path",)),
+)

@@ -1,27 +1,16 @@
-"""`recollect delete`: out of every search and list, kept in the memory; `restore` takes it back."""
+"""`recollect delete`: hides messages from searches and lists; `restore` brings them back."""
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
-from recollect.faces.cli.command import command
+from recollect.faces.cli.parser import Command, Words
 from recollect.faces.cli.session import Session
 
-WHAT = Annotated[list[str], typer.Argument(metavar="ID|TITLE", hidden=True)]
 
-
-def register(app: typer.Typer) -> None:
-    """Adds the command."""
-    command(app, "delete", ("recollect delete 7Q2KAB", 'recollect delete "Weekend baking plan"'))(delete)
-
-
-def delete(session: Session, what: WHAT) -> int:
+def delete(session: Session, what: list[str]) -> int:
     """Hide messages or whole conversations.
 
-    No search, list or count shows them any more; importing again does not bring them back, `recollect restore` does.
-    The words stay in the memory. To remove them: recollect forget.
+    They no longer appear in searches, lists and counts, and importing again does not bring them back; `recollect
+    restore` does. The text stays in the memory's file. To remove it for good: recollect forget
     """
     from recollect.faces.cli.layout import joined
     from recollect.faces.cli.names import names_meant, short, titled
@@ -40,3 +29,10 @@ def delete(session: Session, what: WHAT) -> int:
         done = f"Deleted {number(hidden, 'message')} of {', '.join(titles)}."
         session.out.line(joined(done, f"To undo: {undo}", session.out))
     return 0
+
+
+COMMAND = Command(
+    delete,
+    ("recollect delete 7Q2KAB", 'recollect delete "Weekend baking plan"'),
+    words=Words("ID|TITLE", "what", required=True, several=True),
+)

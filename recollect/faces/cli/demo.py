@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
-
-from recollect.faces.cli.command import command
+from recollect.errors import InvalidInput
+from recollect.faces.cli.parser import Command, Option
 from recollect.faces.cli.session import Session
 
 if TYPE_CHECKING:
@@ -23,32 +24,44 @@ _SEARCHES: tuple[tuple[str, dict[str, Any]], ...] = (
 _RESULTS = 2
 
 
-def register(app: typer.Typer) -> None:
-    """Adds the command."""
-    command(app, "demo", ("recollect demo",))(demo)
+def demo(session: Session, keep: str | None = None) -> int:
+    """Try it out on a sample archive.
 
-
-def demo(session: Session) -> int:
-    """Look around in a sample archive.
-
-    It is imported and searched in a throwaway memory, the way your own would be. Your own memory is not touched.
+    Imports a made-up archive into a temporary memory and runs three searches. Your own memory is not touched. To keep
+    the sample and search it yourself: recollect demo --keep FOLDER
     """
     import recollect
     from recollect.sample import write_archive
 
-    with tempfile.TemporaryDirectory(prefix="recollect-demo-", ignore_cleanup_errors=True) as folder:
-        archive = write_archive(Path(folder) / "archive")
-        with recollect.open(Path(folder) / "memory.db", durable=False) as memory:
+    with _folder(keep) as folder:
+        archive = write_archive(folder / "archive")
+        store = folder / "memory.db"
+        with recollect.open(store, durable=False) as memory:
             if session.json:
                 session.out.document(_as_json(memory, archive))
             else:
-                _print(session, memory, archive)
+                _print(session, memory, archive, store if keep else None)
     return 0
 
 
-def _print(session: Session, memory: Memory, archive: list[Path]) -> None:
+@contextmanager
+def _folder(keep: str | None) -> Iterator[Path]:
+    """The folder that is kept, made where there is none; or one for as long as the demo runs. Raises InvalidInput."""
+    if keep is None:
+        with tempfile.TemporaryDirectory(prefix="recollect-demo-", ignore_cleanup_errors=True) as temporary:
+            yield Path(temporary)
+        return
+    folder = Path(keep).expanduser().absolute()
+    if (folder / "memory.db").exists() or (folder.exists() and not folder.is_dir()):
+        raise InvalidInput(f"{folder} is in use.", hint="Name a folder that does not exist yet.")
+    folder.mkdir(parents=True, exist_ok=True)
+    yield folder
+
+
+def _print(session: Session, memory: Memory, archive: list[Path], kept: Path | None) -> None:
     from recollect.faces.cli.hits import print_hits
     from recollect.faces.cli.report import print_report
+    from recollect.faces.cli.typed import typed
 
     out = session.out
     out.line(out.bold(f"$ recollect import {' '.join(path.name for path in archive)}"))
@@ -59,6 +72,11 @@ def _print(session: Session, memory: Memory, archive: list[Path]) -> None:
         out.line(out.bold(f'$ recollect search "{query}"{options}'))
         print_hits(memory.search(query, limit=_RESULTS, **filters), out, next_steps=False)
     out.line()
+    if kept is not None:
+        out.line(out.bold("The sample is yours to search:"))
+        out.line(f'  recollect --store {typed(str(kept))} search "the trick for adding water late"')
+        out.line(f"To remove it, delete the folder {kept.parent}.")
+        out.line()
     out.line(out.bold("Now with your own history:"))
     out.line("  recollect import ~/Downloads/your-export.zip")
     out.line('  recollect search "what you remember of it"')
@@ -70,3 +88,10 @@ def _as_json(memory: Memory, archive: list[Path]) -> dict[str, Any]:
     report = memory.import_file(*archive)
     searches = [memory.search(query, limit=_RESULTS, **filters).to_json() for query, filters in _SEARCHES]
     return {"import": report_as_json(report, memory.stats()), "searches": searches}
+
+
+COMMAND = Command(
+    demo,
+    ("recollect demo", "recollect demo --keep ~/recollect-sample"),
+    (Option(("--keep",), "Keep the sample, with a memory of its own, in this folder.", "FOLDER"),),
+)

@@ -1,30 +1,16 @@
-"""`recollect embed`: the vectors of the quality mode."""
+"""`recollect embed`: builds the quality mode."""
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
-from recollect.faces.cli.command import command
+from recollect.faces.cli.parser import Command, Option, whole
 from recollect.faces.cli.session import Session
 
-LIMIT = Annotated[
-    int | None,
-    typer.Option("--limit", "-n", metavar="N", min=1, help="At most N, newest first.", show_default=False),
-]
 
+def embed(session: Session, limit: int | None = None) -> int:
+    """Build the quality mode: slower to build, better results.
 
-def register(app: typer.Typer) -> None:
-    """Adds the command."""
-    command(app, "embed", ("recollect embed", "recollect embed --limit 5000"))(embed)
-
-
-def embed(session: Session, limit: LIMIT = None) -> int:
-    """Make the vectors of the quality mode.
-
-    For what has none yet, newest first. Search can be used meanwhile, and uses those that are made. You can interrupt
-    it; the next run continues.
+    A small model that comes with the package reads every message once, newest first. You can search meanwhile, and
+    interrupt it at any time: the next run continues where this one stopped.
     """
     from recollect.faces.cli.progress import on_interrupt, progress
     from recollect.faces.cli.times import number, percent
@@ -40,3 +26,10 @@ def embed(session: Session, limit: LIMIT = None) -> int:
         share = percent(counts.quality, counts.said_passages)
         session.out.line(f"Embedded {number(made, 'passage')}. Quality mode: {share} built.")
     return 0
+
+
+COMMAND = Command(
+    embed,
+    ("recollect embed", "recollect embed --limit 5000"),
+    (Option(("--limit", "-n"), "Stop after N passages.", "N", read=whole(1)),),
+)

@@ -1,43 +1,28 @@
-"""`recollect export`: the whole namespace as a dump that `import` reads back without loss."""
+"""`recollect export`: writes the whole namespace to a file that `import` reads back without loss."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from recollect.errors import InvalidInput
-from recollect.faces.cli.command import command
+from recollect.faces.cli.parser import Command, Option, Words
 from recollect.faces.cli.session import Session
 from recollect.faces.cli.targets import is_standard_output, naming
 
-FILE = Annotated[str | None, typer.Argument(metavar="FILE|-", hidden=True)]
-OVERWRITE = Annotated[bool, typer.Option("--overwrite", help="Replace FILE even if it is not an export.")]
 
+def export(session: Session, file: str | None = None, overwrite: bool = False) -> int:
+    """Write everything in the namespace to a file, as JSON Lines.
 
-def register(app: typer.Typer) -> None:
-    """Adds the command."""
-    command(
-        app,
-        "export",
-        ("recollect export history.jsonl", "recollect export - | gzip > history.jsonl.gz"),
-    )(export)
-
-
-def export(session: Session, file: FILE = None, overwrite: OVERWRITE = False) -> int:
-    """Write the whole namespace as JSON Lines.
-
-    `recollect import` reads it back without loss. `-` writes to standard output, and so does no name where that is no
-    terminal; else the file is named by namespace and day. An earlier export is replaced, any other file only with
-    --overwrite.
+    `recollect import` reads it back without loss. `-` writes to standard output. Without FILE it writes to standard
+    output if that is a pipe or a file, and otherwise to a file named after the namespace and the day. An earlier export
+    is replaced; any other file only with --overwrite.
     """
     session.existing_memory()
     target = file or (_dated(session) if session.out.width is not None else "-")
     path = None if target == "-" else Path(target).expanduser()
     if session.json and (path is None or is_standard_output(path)):
-        raise InvalidInput("A dump on standard output leaves no room for --json.", hint="Name a file.")
+        raise InvalidInput("--json cannot be combined with an export to standard output.", hint="Name a file.")
     records = _write(session, path, overwrite=overwrite)
     if path is None:
         return 0
@@ -83,3 +68,11 @@ def _dated(session: Session) -> str:
 
     name = session.settings.namespace.replace("/", "-")
     return f"recollect-{name}-{utc_now():%Y-%m-%d}.jsonl"
+
+
+COMMAND = Command(
+    export,
+    ("recollect export history.jsonl", "recollect export - | gzip > history.jsonl.gz"),
+    (Option(("--overwrite",), "Replace FILE even if it is not an export.", default=False),),
+    Words("FILE|-", "file"),
+)

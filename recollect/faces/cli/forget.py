@@ -1,15 +1,13 @@
-"""`recollect forget`: messages removed for good, with everything that was derived from them."""
+"""`recollect forget`: removes messages for good, with everything derived from them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from recollect.errors import InvalidInput
-from recollect.faces.cli.command import command
-from recollect.faces.cli.options import SINCE, SOURCE, UNTIL
+from recollect.faces.cli.options import BEFORE, SINCE, SOURCE, UNTIL
+from recollect.faces.cli.parser import Command, Option, Words
 from recollect.faces.cli.session import Session
 
 if TYPE_CHECKING:
@@ -18,47 +16,30 @@ if TYPE_CHECKING:
 
 _SHOWN = 10
 
-WHAT = Annotated[list[str] | None, typer.Argument(metavar="ID|TITLE", hidden=True)]
-ALL = Annotated[bool, typer.Option("--all", help="Everything in the namespace.")]
-DRY_RUN = Annotated[bool, typer.Option("--dry-run", help="Show what would go, and change nothing.")]
-YES = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
-
-
-def register(app: typer.Typer) -> None:
-    """Adds the command."""
-    command(
-        app,
-        "forget",
-        (
-            "recollect forget 7Q2KAB",
-            'recollect forget "Letter to the landlord" --dry-run',
-            "recollect forget --source chatgpt --until 2023",
-        ),
-    )(forget)
-
 
 def forget(
     session: Session,
-    what: WHAT = None,
-    source: SOURCE = None,
-    since: SINCE = None,
-    until: UNTIL = None,
-    everything: ALL = False,
-    dry_run: DRY_RUN = False,
-    yes: YES = False,
+    what: list[str] | None = None,
+    source: list[str] | None = None,
+    since: str | None = None,
+    until: str | None = None,
+    before: str | None = None,
+    everything: bool = False,
+    dry_run: bool = False,
+    yes: bool = False,
 ) -> int:
     """Remove messages or whole conversations for good.
 
-    Name them by an id, the end of one, or a title, or choose by --source, --since and --until; what is given must all
-    hold. It shows what will go, and asks. The words are removed from the memory, its search index and its files. They
-    stay away when the same export is imported again, unless you say `recollect import --again`. To only hide
-    something: recollect delete.
+    Name them by id or title (the last characters of an id are enough), or choose them by --source, --since, --until or
+    --before; all conditions must hold. It shows what will be removed, and asks. The text is removed from the memory,
+    its search index and its files, and stays away when you import the same export again, unless you use `recollect
+    import --again`. To only hide something: recollect delete
     """
     from recollect.faces.cli.layout import joined
     from recollect.faces.cli.progress import on_interrupt
 
-    chosen = _chosen(what or (), source or (), since, until, everything=everything)
     memory, out = session.existing_memory(), session.out
+    chosen = _chosen(what or (), source or (), since, until, before, everything=everything)
     names = _names(memory, what or ())
     found = memory.forget(*names, **chosen, dry_run=True)
     if not _anything(found):
@@ -83,28 +64,34 @@ def forget(
         _print_plan(session, found)
         out.line("Nothing was removed: this was a dry run.")
     else:
-        back = out.hint("To take back from an export: recollect import --again PATH")
+        back = out.hint("To bring it back from an export: recollect import --again PATH")
         out.line(joined(f"Removed {_counted(found)}.", back, out))
     return 0
 
 
 def _chosen(
-    what: Sequence[str], source: Sequence[str], since: str | None, until: str | None, *, everything: bool
+    what: Sequence[str],
+    source: Sequence[str],
+    since: str | None,
+    until: str | None,
+    before: str | None,
+    *,
+    everything: bool,
 ) -> dict[str, Any]:
     """The filters, as the façade takes them. Raises InvalidInput where it is not clear what is to go."""
     from recollect.faces.cli.options import period
 
-    filtered = bool(source) or since is not None or until is not None
+    filtered = bool(source) or any(time is not None for time in (since, until, before))
     if everything and (what or filtered):
         raise InvalidInput("--all means everything.", hint="Leave it out to choose by names and filters.")
     if not (what or filtered or everything):
         raise InvalidInput(
-            "Nothing is named that should be forgotten.",
-            hint="Give an id or a title, or choose by --source, --since, --until or --all.",
+            "Nothing to forget: name something or choose it by a filter.",
+            hint="Give an ID or a title, or use --source, --since, --until, --before or --all.",
         )
-    first, last = period(since, until)
+    first, last = period(since, until, before)
     return {
-        "sources": [name.lower() for name in source],
+        "sources": list(source),
         "since": first,
         "until": last,
         "everything": everything,
@@ -185,3 +172,23 @@ def _as_json(found: Forgotten, *, done: bool) -> dict[str, Any]:
         "touched": found.touched,
         "titles": list(found.titles),
     }
+
+
+COMMAND = Command(
+    forget,
+    (
+        "recollect forget 7Q2KAB",
+        'recollect forget "Letter to the landlord" --dry-run',
+        "recollect forget --source chatgpt --until 2023",
+    ),
+    (
+        SOURCE,
+        SINCE,
+        UNTIL,
+        BEFORE,
+        Option(("--all",), "Everything in the namespace.", name="everything", default=False),
+        Option(("--dry-run",), "Show what would be removed, and change nothing.", default=False),
+        Option(("--yes", "-y"), "Do not ask.", default=False),
+    ),
+    Words("ID|TITLE", "what", several=True),
+)

@@ -1,30 +1,53 @@
-"""Search results on the screen: numbered conversations, under each the messages that matched."""
+"""Search results on the screen: the best with the messages that matched, the rest a line each."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime
 
-from recollect.faces.cli.layout import gap, joined, marked_lines, padded
-from recollect.faces.cli.names import short, source_label, speaker, titled
+from recollect.faces.cli.layout import gap, joined, marked_lines, padded, shortened, wrapped_words
+from recollect.faces.cli.names import parts_named, short, source_label, speaker, titled
 from recollect.faces.cli.output import Output, harmless
-from recollect.faces.cli.times import clock, day, number
+from recollect.faces.cli.times import day, moment_after, number
+from recollect.faces.cli.typed import typed
 from recollect.search.result import Hit, MessageHit, SearchResults, Why
 
+IN_FULL = 3  #: results that are shown with their messages
+
+_MESSAGES = 2  # of each of them, unless all are wanted
 _WHO = 11  # cells for the name of who speaks
 _INDENT = 5
 _NARROW = 24  # an excerpt gets no less
 
+#: What `signals` are called in the field.
+_SIGNALS = {"words": "keyword", "meaning": "semantic", "late interaction": "quality", "people": "names"}
 
-def print_hits(found: SearchResults, out: Output, *, why: bool = False, next_steps: bool = True) -> None:
-    """Prints the results and a line about them, with what could be done next."""
+
+def print_hits(
+    found: SearchResults,
+    out: Output,
+    *,
+    by_message: bool = False,
+    full: bool = False,
+    why: bool = False,
+    next_steps: bool = True,
+) -> None:
+    """Prints the results and a line about them, with what could be done next; `full`: none on a single line."""
+    if found.corrected:
+        only = out.hint(f"recollect search --literal {typed(found.query)}")
+        out.line(joined(f"Showing results for {found.corrected}.", f'Only "{found.query}": {only}', out))
     if not found.close:
-        out.line("Nothing close to this was said. Nearest:")
+        out.line("Nothing matches closely. The nearest results:")
     for place, hit in enumerate(found, 1):
-        _print_hit(place, hit, out, why=why)
-    steps = f" {out.symbols.dot} ".join([out.hint("recollect show 1"), "--why", "--json"])
-    summary = _summary(found, out)
-    out.line(out.dim(summary + gap(summary, steps, out) + steps if next_steps else summary))
-    if found.suggestion:
+        if full or place <= IN_FULL:
+            _print_hit(place, hit, out, most=None if full else _MESSAGES, why=why)
+        else:
+            out.line(_one_line(place, hit, out, by_message=by_message))
+    steps = [out.hint("recollect show 1"), *(() if full or len(found) <= IN_FULL else ("--full",)), "--why", "--json"]
+    after = f" {out.symbols.dot} ".join(steps)
+    summary = _summary(found, out, by_message=by_message)
+    out.line(out.dim(summary + gap(summary, after, out) + after if next_steps else summary))
+    if found.suggestion and not found.corrected:
         out.line(f"Did you mean: {found.suggestion}")
     print_notes(found, out)
 
@@ -36,52 +59,89 @@ def print_notes(found: SearchResults, out: Output) -> None:
         out.note(joined(f"{said}.", advice, out) if said else advice)
 
 
-def _print_hit(place: int, hit: Hit, out: Output, *, why: bool) -> None:
+def _print_hit(place: int, hit: Hit, out: Output, *, most: int | None, why: bool) -> None:
     c = hit.conversation
     title = harmless(titled(c.title))
     where = f" {out.symbols.dot} ".join([source_label(c.source), day(c.created), number(hit.message_count, "message")])
     left = f"{place}  {title}"
     out.line(f"{place}  {out.bold(title)}{gap(left, where, out)}{out.dim(where)}")
-    best = hit.best
-    for message in hit.messages:
-        for line in _message_lines(message, c.source, out, best=message is best and len(hit.messages) > 1):
+    best, shown = hit.best, _best_of(hit, most)
+    tails = [_tail(message, c.created) for message in shown]
+    width = max(map(len, tails))
+    for message, tail in zip(shown, (f"{tail:>{width}}" for tail in tails), strict=True):
+        for line in _message_lines(message, c.source, tail, out, best=message is best and len(shown) > 1):
             out.line(line)
         if why:
-            out.line(out.dim(f"{'':{_INDENT}}why: {_because(message.why, out)}"))
+            out.line(_why_line(message.why, out))
 
 
-def _message_lines(hit: MessageHit, source: str, out: Output, *, best: bool) -> Iterator[str]:
+def _best_of(hit: Hit, most: int | None) -> tuple[MessageHit, ...]:
+    """The messages that matched best, in reading order."""
+    best = {m.message.id for m in sorted(hit.messages, key=lambda m: -m.score)[:most]}
+    return tuple(m for m in hit.messages if m.message.id in best)
+
+
+def _tail(hit: MessageHit, began: datetime | None) -> str:
+    """Time and short id; with the day where it is another than the conversation's, which stands above."""
+    return f"{moment_after(hit.message.timestamp, began)}  {short(hit.message.id)}".strip()
+
+
+def _one_line(place: int, hit: Hit, out: Output, *, by_message: bool) -> str:
+    """A result in brief: the conversation, or the message where messages are the results."""
+    best, c = hit.best, hit.conversation
+    when = best.message.timestamp if by_message else c.created
+    where = f" {out.symbols.dot} ".join([source_label(c.source), day(when)])
+    if by_message:
+        where += f"  {short(best.message.id)}"
+    named = f"{speaker(best.message, c.source)}: {_excerpt(best)[0]}" if by_message else titled(c.title)
+    room = None if out.width is None else max(_NARROW, out.width - len(where) - len(f"{place}  ") - 2)
+    left = f"{place}  {shortened(' '.join(harmless(named).split()), room)}"
+    return left + gap(left, where, out) + out.dim(where)
+
+
+def _message_lines(hit: MessageHit, source: str, tail: str, out: Output, *, best: bool) -> Iterator[str]:
     """Who, the excerpt with its matches, time and short id; on a terminal wrapped, with time and id at the right."""
-    m = hit.message
     pointer = out.symbols.pointer if best else " "
-    who = padded(harmless(speaker(m, source))[:_WHO], _WHO)
-    head = f"   {pointer} {out.colored(who)} "
-    tail = f"{clock(m.timestamp)}  {short(m.id)}".strip()
-    text = harmless(hit.snippet.text).replace("\n", " ")
+    who = padded(shortened(harmless(speaker(hit.message, source)), _WHO), _WHO)
+    text, marks = _excerpt(hit)
     room = None if out.width is None else max(_NARROW, out.width - _INDENT - _WHO - len(tail) - 3)
-    for count, (plain, shown) in enumerate(marked_lines(text, hit.snippet.marks, room, out)):
+    text = harmless(text) if room else harmless(text).replace("\n", " ")
+    for count, (plain, shown) in enumerate(marked_lines(text, marks, room, out)):
         if count:
             yield f"{'':{_INDENT + _WHO + 1}}{shown}"
         else:
             fill = padded(plain, room or 0)[len(plain) :]
-            yield f"{head}{shown}{fill}  {out.dim(tail)}"
+            yield f"   {pointer} {out.colored(who)} {shown}{fill}  {out.dim(tail)}"
+
+
+def _excerpt(hit: MessageHit) -> tuple[str, tuple[tuple[int, int], ...]]:
+    """The excerpt with its marks; of a message without words, what came with it."""
+    if hit.snippet.text.strip():
+        return hit.snippet.text, hit.snippet.marks
+    return parts_named(hit.message) or " ".join(hit.message.content.split()) or "(no text)", ()
+
+
+def _why_line(why: Why, out: Output) -> str:
+    indent = f"{'':{_INDENT}}"
+    lines = wrapped_words(f"why: {_because(why, out)}", None if out.width is None else out.width - _INDENT)
+    return "\n".join(out.dim(indent + line) for line in lines)
 
 
 def _because(why: Why, out: Output) -> str:
     terms = sorted(why.terms.items(), key=lambda item: -abs(item[1]))
     parts = [f"{name} {value:+.1f}" for name, value in terms if abs(value) >= 0.05]
     if why.words:
-        parts.append(f"holds {', '.join(harmless(word) for word in why.words)}")
+        parts.append(f"contains {', '.join(harmless(word) for word in why.words)}")
     if why.found_in != "said":
         parts.append(f"found in its {why.found_in}")
     return f" {out.symbols.dot} ".join([f"rank {why.rank + 1}", *parts])
 
 
-def _summary(found: SearchResults, out: Output) -> str:
-    dot = f" {out.symbols.dot} "
-    messages = sum(len(hit.messages) for hit in found)
-    conversations = len({hit.conversation.id for hit in found})
-    left = f"{number(messages, 'message')} in {number(conversations, 'conversation')}"
-    if found.searched:
-        left += f", of {found.searched:,}"
-    return f"{left}{dot}{found.took_ms:.0f} ms{dot}{' + '.join(found.signals)}"
+def _summary(found: SearchResults, out: Output, *, by_message: bool) -> str:
+    """As in "10 of 37 conversations · 31 ms · keyword + semantic"."""
+    what = "message" if by_message else "conversation"
+    total = max(found.total, len(found))
+    more = "" if found.total_exact else "+"
+    counted = number(total, what) if total == len(found) and not more else f"{len(found):,} of {total:,}{more} {what}s"
+    signals = " + ".join(_SIGNALS.get(signal, signal) for signal in found.signals)
+    return f" {out.symbols.dot} ".join([counted, f"{found.took_ms:.0f} ms", signals])

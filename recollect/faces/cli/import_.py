@@ -1,75 +1,45 @@
-"""`recollect import`: exports come in, and the report says what is in."""
+"""`recollect import`: reads exports, and reports what was imported."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from recollect.errors import ImportProblem, InvalidInput
-from recollect.faces.cli.command import command
+from recollect.faces.cli.parser import Command, Option, Words
 from recollect.faces.cli.session import Session
 
 if TYPE_CHECKING:
     from recollect.importers.found import Found
     from recollect.importing import ImportReport
 
-PATHS = Annotated[list[str] | None, typer.Argument(metavar="PATH", hidden=True)]
-FORMAT = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME",
-        help="Read every file as chatgpt, claude, claude-code, codex, openai, sharegpt or recollect.",
-        show_default=False,
-    ),
-]
-PROBLEMS = Annotated[bool, typer.Option("--problems", help="List all that was not read; without PATH, of last time.")]
-AGAIN = Annotated[bool, typer.Option("--again", help="Take back what you forgot, too.")]
-DESCRIBE = Annotated[
-    str | None,
-    typer.Option(metavar="PATH", help="Print the shape of an unknown export: no text, no title.", show_default=False),
-]
-FOUND = Annotated[bool, typer.Option("--found", help="Import what is found on this machine.")]
-
-
-def register(app: typer.Typer) -> None:
-    """Adds the command."""
-    command(
-        app,
-        "import",
-        (
-            "recollect import ~/Downloads/chatgpt-export.zip",
-            "recollect import ~/.claude/projects exports/*.zip",
-            "recollect import --describe unknown.zip",
-        ),
-    )(import_)
-
 
 def import_(
     session: Session,
-    paths: PATHS = None,
-    format: FORMAT = None,
-    problems: PROBLEMS = False,
-    describe: DESCRIBE = None,
-    found: FOUND = False,
-    again: AGAIN = False,
+    paths: list[str] | None = None,
+    format: str | None = None,
+    problems: bool = False,
+    describe: str | None = None,
+    found: bool = False,
+    again: bool = False,
 ) -> int:
-    """Import exports of ChatGPT, Claude, Claude Code, Codex …
+    """Import your history from ChatGPT, Claude, Claude Code, Codex …
 
-    PATH is a file, a folder or a zip. The format is detected. Importing again changes nothing; a newer export adds
-    what is new; an interrupted import is simply run again. What you forgot stays away, unless you say --again. Without
-    PATH it says what it finds on this machine.
+    PATH is a file, a folder or a zip; the format is detected. Importing the same export again changes nothing, and a
+    newer one adds what is new. If an import is interrupted, run it again. What you removed with `recollect forget`
+    stays away unless you add --again. Without PATH it lists what it finds on this machine.
     """
     if describe is not None:
         return _describe(session, Path(describe).expanduser())
     if found:
         if paths:
-            raise InvalidInput("--found chooses the paths itself.", hint="Leave out either --found or the paths.")
+            raise InvalidInput("--found cannot be combined with paths.", hint="Leave out one of them.")
         return _import(session, _found_paths(session), format, problems, again=again)
     if paths:
+        if "" in map(str.strip, paths):
+            raise InvalidInput("A path is empty.", hint="Is a variable not set? Name a file or folder.")
         return _import(session, paths, format, problems, again=again)
     return _last_problems(session) if problems else _what_is_found(session)
 
@@ -92,7 +62,8 @@ def _import(session: Session, paths: Sequence[str], format_name: str | None, all
             "Nothing was imported" + (f": {reasons}." if reasons else "."),
             hint="recollect import --problems lists why.",
         )
-    return 0
+    named = {str(Path(path).expanduser()) for path in paths}
+    return 1 if any(problem.lost and problem.place in named for problem in report.problems) else 0
 
 
 def _run(session: Session, paths: Sequence[str], format_name: str | None, *, again: bool) -> ImportReport:
@@ -121,7 +92,9 @@ def _found_here() -> list[Found]:
 def _found_paths(session: Session) -> list[str]:
     found = _found_here()
     if not found:
-        raise ImportProblem("Nothing was found on this machine.", hint="Name it: recollect import PATH")
+        raise ImportProblem(
+            "Nothing to import was found on this machine.", hint="To import something else: recollect import PATH"
+        )
     return [str(one.path) for one in found]
 
 
@@ -134,8 +107,8 @@ def _what_is_found(session: Session) -> int:
     if session.json:
         out.document({"found": [found_as_json(one) for one in found]})
     elif not found:
-        out.line("Nothing was found on this machine: no Claude Code or Codex sessions, no export among the downloads.")
-        out.line(out.hint("Name it:  recollect import PATH"))
+        out.line("Nothing to import was found: no Claude Code or Codex sessions, no export in the downloads.")
+        out.line(out.hint("To import something else: recollect import PATH"))
     else:
         out.line(out.bold("Found on this machine:"))
         for one in found:
@@ -173,3 +146,21 @@ def _describe(session: Session, path: Path) -> int:
 
 def _problem_as_json(problem: Any) -> dict[str, Any]:
     return {"place": problem.place, "reason": problem.reason, "lost": problem.lost}
+
+
+COMMAND = Command(
+    import_,
+    (
+        "recollect import ~/Downloads/chatgpt-export.zip",
+        "recollect import ~/.claude/projects exports/*.zip",
+        "recollect import --describe unknown.zip",
+    ),
+    (
+        Option(("--format",), "Read every file as this format, whatever it looks like.", "NAME", values="formats"),
+        Option(("--problems",), "List everything that was not read; without PATH, of the last import.", default=False),
+        Option(("--describe",), "Print the shape of an unknown export: no text, no title.", "PATH"),
+        Option(("--found",), "Import what is found on this machine.", default=False),
+        Option(("--again",), "Also bring back what you forgot.", default=False),
+    ),
+    Words("PATH", "paths", several=True),
+)

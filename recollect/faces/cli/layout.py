@@ -5,13 +5,33 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from rich.cells import cell_len, chop_cells
-
 from recollect.faces.cli.output import Output
 
 Marks = Sequence[tuple[int, int]]
 
+_LONGEST_CUT = 20  # characters that are given up so that a text does not end within a word
+
 _WORD = re.compile(r"\s*\S+")
+#: Texts of characters that all take one cell: Latin, and the signs that we print.
+_PLAIN = re.compile(r"[ -~\xa0-\xac\xae-\u02ff–—‘’“”„•…€→─│▸✓✗]*")
+
+
+def cell_len(text: str) -> int:
+    """The cells that a text takes on a terminal."""
+    if _PLAIN.fullmatch(text):
+        return len(text)
+    from rich.cells import cell_len as measured
+
+    return measured(text)
+
+
+def _first_cells(text: str, width: int) -> str:
+    """As much of the beginning as fits."""
+    if _PLAIN.fullmatch(text):
+        return text[:width]
+    from rich.cells import chop_cells
+
+    return chop_cells(text, width)[0]
 
 
 def gap(left: str, right: str, out: Output) -> str:
@@ -46,7 +66,10 @@ def shortened(text: str, width: int | None) -> str:
     """The text in at most `width` cells, ending in "…" where it was cut; whole for None."""
     if width is None or cell_len(text) <= width:
         return text
-    return chop_cells(text, max(1, width - 1))[0].rstrip() + "…"
+    cut = _first_cells(text, max(1, width - 1))
+    if not text[len(cut)].isspace() and " " in cut[-_LONGEST_CUT:]:
+        cut = cut[: cut.rindex(" ")]
+    return cut.rstrip() + "…"
 
 
 def wrapped(text: str, width: int | None) -> list[tuple[int, int]]:
@@ -61,10 +84,15 @@ def wrapped(text: str, width: int | None) -> list[tuple[int, int]]:
             start = word.end() - len(word[0].lstrip())
         end = word.end()
         while cell_len(text[start:end]) > width:
-            cut = start + len(chop_cells(text[start:end], width)[0])
+            cut = start + len(_first_cells(text[start:end], width))
             spans.append((start, cut))
             start = cut
     return [*spans, (start, end)] if end > start or not spans else spans
+
+
+def wrapped_words(text: str, width: int | None) -> list[str]:
+    """The lines of a text that fit."""
+    return [text[start:end] for start, end in wrapped(text, width)]
 
 
 def within(marks: Marks, start: int, end: int) -> list[tuple[int, int]]:
@@ -79,7 +107,8 @@ def marked_lines(text: str, marks: Marks, width: int | None, out: Output) -> Ite
         text, marks = out.marked(text, marks), ()
     at = 0
     for line in text.split("\n"):
-        for start, end in wrapped(line, width):
-            piece = line[start:end]
-            yield piece, out.marked(piece, within(marks, at + start, at + end))
+        indent = 0 if width is None else min(len(line) - len(line.lstrip()), width // 2)
+        for start, end in wrapped(line, None if width is None else width - indent):
+            piece, blanks = line[start:end], " " * indent if start else ""
+            yield blanks + piece, blanks + out.marked(piece, within(marks, at + start, at + end))
         at += len(line) + 1

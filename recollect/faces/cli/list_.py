@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from recollect.faces.cli.command import command
-from recollect.faces.cli.options import SINCE, SOURCE, UNTIL, period
+from recollect.faces.cli.options import BEFORE, SINCE, SOURCE, UNTIL, period
+from recollect.faces.cli.parser import Command, Option, Words, whole
 from recollect.faces.cli.session import Session
 
 if TYPE_CHECKING:
@@ -15,35 +13,27 @@ if TYPE_CHECKING:
 
 _LIMIT = 50
 
-TITLE = Annotated[str | None, typer.Option(metavar="TEXT", help="With this in the title.", show_default=False)]
-LIMIT = Annotated[int, typer.Option("--limit", "-n", metavar="N", min=1, help="Conversations listed.")]
-
-
-def register(app: typer.Typer) -> None:
-    """Adds the command."""
-    command(
-        app,
-        "list",
-        ("recollect list --source claude --since 2025", 'recollect list --title "bread" --limit 5'),
-    )(list_)
-
 
 def list_(
     session: Session,
-    source: SOURCE = None,
-    since: SINCE = None,
-    until: UNTIL = None,
-    title: TITLE = None,
-    limit: LIMIT = _LIMIT,
+    text: list[str] | None = None,
+    source: list[str] | None = None,
+    since: str | None = None,
+    until: str | None = None,
+    before: str | None = None,
+    title: str | None = None,
+    limit: int = _LIMIT,
 ) -> int:
     """List the conversations, newest first.
 
-    Each with the end of its id, which `recollect show` takes.
+    The six characters at the left are the end of the id: `recollect show` takes them. TEXT restricts the list to titles
+    that contain it.
     """
-    first, last = period(since, until)
-    rows = session.existing_memory().conversations(
-        source=[name.lower() for name in source or ()],
-        title=title or "",
+    first, last = period(since, until, before)
+    memory = session.existing_memory()
+    rows = memory.conversations(
+        source=source or (),
+        title=title or " ".join(text or ()),
         since=first,
         until=last,
         limit=limit + 1,
@@ -64,14 +54,14 @@ def _print(session: Session, rows: list[ConversationRow], *, more: bool) -> None
 
     out = session.out
     if not rows:
-        out.line("No conversation matches.")
+        out.line("No conversations match.")
     for row in rows:
         c = row.conversation
         facts = f"{day(c.updated or c.created):>11}  {padded(source_label(c.source), 11)}  {row.messages:>5,}  "
         room = None if out.width is None else out.width - len(facts) - len(short(c.id)) - 2
         out.line(f"{short(c.id)}  {out.dim(facts)}{shortened(harmless(titled(c.title)), room)}")
     if more:
-        out.note(f"There are more: --limit {2 * len(rows)}, --title, --since.")
+        out.note(f"There are more: add -n {2 * len(rows)}, or narrow it down with --since or a word of the title.")
 
 
 def _as_json(row: ConversationRow) -> dict[str, Any]:
@@ -87,3 +77,18 @@ def _as_json(row: ConversationRow) -> dict[str, Any]:
         "updated": iso(c.updated),
         "messages": row.messages,
     }
+
+
+COMMAND = Command(
+    list_,
+    ("recollect list --source claude --since 2025", "recollect list bread -n 5"),
+    (
+        SOURCE,
+        SINCE,
+        UNTIL,
+        BEFORE,
+        Option(("--title",), "The same as TEXT.", "TEXT"),
+        Option(("--limit", "-n"), "How many are listed.", "N", default=_LIMIT, read=whole(1)),
+    ),
+    Words("TEXT", "text", several=True),
+)

@@ -5,15 +5,15 @@ Exit codes: 0 found or done, 1 nothing found or imported, 2 an error or wrong us
 
 from __future__ import annotations
 
-import json
+import gc
 import os
-import shutil
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import NoReturn
 
 from recollect.errors import ImportProblem, NotFound, RecollectError
-from recollect.faces.cli.output import STANDARD_OUTPUT, use_utf8
+from recollect.faces.cli.output import STANDARD_OUTPUT, harmless, terminal_size, use_utf8
 
 COMPLETE = "_RECOLLECT_COMPLETE"  #: the variable by which shells ask for completions
 
@@ -22,12 +22,21 @@ _NOTHING, _ERROR, _INTERRUPTED = 1, 2, 130
 
 def run() -> NoReturn:
     """What the installed command starts."""
+    gc.set_threshold(50_000, 20, 20)  # the many small objects of loading are no garbage
     use_utf8()
-    if COMPLETE in os.environ:
-        from recollect.faces.cli.app import PROGRAM, build_app
+    if shell := os.environ.get(COMPLETE):
+        from recollect.faces.cli.complete import print_completions
 
-        build_app(completing=True)(prog_name=PROGRAM)
-    sys.exit(main(sys.argv[1:]))
+        _leave(print_completions(shell, sys.argv[1:]))
+    _leave(main(sys.argv[1:]))
+
+
+def _leave(code: int) -> NoReturn:
+    """Ends the process. Taking down the interpreter with all that it loaded takes as long as a search does."""
+    with suppress(OSError):
+        sys.stdout.flush()
+        sys.stderr.flush()
+    os._exit(code)
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -72,27 +81,32 @@ def _run_or_explain(arguments: Sequence[str], *, in_json: bool) -> int:
 
 
 def _run(arguments: Sequence[str]) -> int:
-    """The bare command answers without Typer, whose loading would take half of the time that it has."""
-    if arguments:
-        from recollect.faces.cli.app import run_command
+    if list(arguments) == ["--version"]:
+        from recollect.version import VERSION
 
-        return run_command(arguments)
-    from recollect.faces.cli.session import open_session
-    from recollect.faces.cli.status import show_status
+        print(f"recollect {VERSION}")
+        return 0
+    from recollect.faces.cli.app import run_command
 
-    with open_session({}) as session:
-        show_status(session)
-    return 0
+    return run_command(arguments)
 
 
 def _explain(code: str, message: str, hint: str, *, in_json: bool) -> None:
     if in_json:
+        import json
+
         document = {"error": {"code": code, "message": message, "hint": hint}}
         print(json.dumps(document, ensure_ascii=False, indent=2))
     else:
         sys.stdout.flush()
-        narrow = sys.stderr.isatty() and len(message) + len(hint) >= shutil.get_terminal_size().columns
-        print(("\n" if narrow else " ").join(filter(None, (message, hint))), file=sys.stderr)
+        message, hint = harmless(message), harmless(hint)
+        width = terminal_size()[0] if sys.stderr.isatty() else None
+        apart = "\n" in message or (width is not None and len(message) + len(hint) >= width)
+        if width is not None:
+            from recollect.faces.cli.layout import wrapped_words
+
+            message = "\n".join(line for part in message.split("\n") for line in wrapped_words(part, width))
+        print(("\n" if apart else " ").join(filter(None, (message, hint))), file=sys.stderr)
 
 
 def _let_go_of_stdout() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import TYPE_CHECKING
 
 from recollect.errors import InvalidInput
@@ -32,7 +33,19 @@ _LABELS = {
 
 def source_label(source: str) -> str:
     """The name of a source for people: "Claude Code" for claude-code."""
-    return _LABELS.get(source, source)
+    return _LABELS.get(source) or _added_label(source)
+
+
+@cache
+def _added_label(source: str) -> str:
+    """The name that an installed package gives to the source of its format."""
+    from importlib.metadata import entry_points
+
+    if not entry_points(group="recollect.importers"):
+        return source
+    from recollect.importers.registry import importers
+
+    return next((importer.label for importer in importers() if importer.name == source), source)
 
 
 def source_of_label(label: str) -> str:
@@ -49,6 +62,11 @@ def speaker(message: Message, source: str) -> str:
     if message.role is Role.ASSISTANT:
         return source_label(source) if source in _ASSISTANTS else "assistant"
     return "you" if message.role is Role.USER else message.role.value
+
+
+def parts_named(message: Message) -> str:
+    """What came with a message, as in "[asset photo.jpg] [file notes.txt]"; empty for nothing."""
+    return " ".join(f"[{' '.join(filter(None, (part.kind.value, part.name)))}]" for part in message.parts)
 
 
 def short(node_id: str) -> str:
@@ -74,8 +92,8 @@ def names_meant(memory: Memory, words: Sequence[str]) -> list[str]:
     for word in words:
         if is_hit_number(word):
             raise InvalidInput(
-                f"{word} is the number of a search result, which can be several messages.",
-                hint="Give the id of a message, which is at its right, or the title of the conversation.",
+                f"{word} is the number of a search result, which may contain several messages.",
+                hint="Give the ID of a message, shown at its right, or the title of the conversation.",
             )
         if not word.strip():
             raise InvalidInput("A name is empty.", hint="Give an id or a title.")

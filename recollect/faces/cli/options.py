@@ -3,38 +3,20 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated
 
-import typer
+from recollect.faces.cli.parser import Option
 
-from recollect.errors import InvalidInput
-
-SOURCE = Annotated[
-    list[str] | None,
-    typer.Option(metavar="NAME", help="Only chatgpt, claude, claude-code, codex …", show_default=False),
-]
-SINCE = Annotated[
-    str | None, typer.Option(metavar="WHEN", help='From 2025, 2025-03, "last week" …', show_default=False)
-]
-UNTIL = Annotated[str | None, typer.Option(metavar="WHEN", help="Up to and including then.", show_default=False)]
+SOURCE = Option(("--source",), "Only this source: chatgpt, claude, codex …", "NAME", several=True, values="sources")
+SINCE = Option(("--since", "--after"), 'From then on: 2025, 2025-03, "last week" …', "WHEN")
+UNTIL = Option(("--until",), "Up to then, that day or month included.", "WHEN")
+BEFORE = Option(("--before",), "Up to then, that day or month left out.", "WHEN")
 
 
-def moment(name: str, text: str | None, *, end: bool) -> datetime | None:
-    """The time that an option means: the first moment of it, or with `end` the last. Raises InvalidInput."""
+def period(since: str | None, until: str | None, before: str | None) -> tuple[datetime | None, datetime | None]:
+    """The times that --since, --until and --before mean. Raises InvalidInput, also where nothing lies between them."""
+    if since is None and until is None and before is None:
+        return None, None
     from recollect.record import utc_now
-    from recollect.search.relative import parse_moment
+    from recollect.search.times import read_period
 
-    if text is None:
-        return None
-    found = parse_moment(text, utc_now().date(), end=end)
-    if found is None:
-        raise InvalidInput(f"--{name}: {text!r} is not a time.", hint='Use 2025-03-14, 2025-03 or "last week".')
-    return found
-
-
-def period(since: str | None, until: str | None) -> tuple[datetime | None, datetime | None]:
-    """The times that --since and --until mean. Raises InvalidInput, also where the first is after the second."""
-    first, last = moment("since", since, end=False), moment("until", until, end=True)
-    if first and last and first >= last:
-        raise InvalidInput(f"--since {since} is after --until {until}.", hint="Exchange them.")
-    return first, last
+    return read_period(since, until, before, utc_now(), prefix="--")

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
-import shutil
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, TextIO
+from typing import Any, NamedTuple, TextIO
 
 #: What an error calls it.
 STANDARD_OUTPUT = "Standard output"
@@ -23,8 +20,7 @@ _COMMAND = re.compile(r"\brecollect (?=[a-z])(?!demo\b|completion\b)")
 _CONTROLS = dict.fromkeys((*range(9), *range(11, 32), *range(127, 160)), "\ufffd") | {13: " "}
 
 
-@dataclass(frozen=True, slots=True)
-class Symbols:
+class Symbols(NamedTuple):
     """Signs that need a terminal to look well, and their plain forms."""
 
     dot: str
@@ -57,13 +53,13 @@ class Output:
         terminal = sys.stdout.isatty()
         silenced = bool(environment.get("NO_COLOR")) or environment.get("TERM") == "dumb"
         styled = color == "always" or (color == "auto" and terminal and not silenced)
-        width = max(_NARROWEST, shutil.get_terminal_size().columns) if terminal else None
+        width = max(_NARROWEST, terminal_size()[0]) if terminal else None
         return cls(sys.stdout, sys.stderr, styled=styled, width=width, options=options)
 
     @property
     def height(self) -> int | None:
         """Lines of the terminal; None where there is none."""
-        return shutil.get_terminal_size().lines if self.width is not None else None
+        return terminal_size()[1] if self.width is not None else None
 
     @property
     def shows_progress(self) -> bool:
@@ -105,6 +101,8 @@ class Output:
 
     def document(self, value: Mapping[str, Any]) -> None:
         """The one JSON document of a `--json` run."""
+        import json
+
         self._write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
 
     def _write(self, text: str) -> None:
@@ -138,6 +136,13 @@ class Output:
 
     def _style(self, code: str, text: str) -> str:
         return f"\033[{code}m{text}\033[0m" if self.styled and text else text
+
+
+def terminal_size() -> tuple[int, int]:
+    """Columns and lines: those that COLUMNS and LINES say, else the terminal's."""
+    from shutil import get_terminal_size
+
+    return get_terminal_size()
 
 
 def harmless(text: str) -> str:

@@ -1,23 +1,16 @@
-"""`recollect reindex`: the search index, built anew beside the one in use."""
+"""`recollect reindex`: rebuilds the search index beside the one in use."""
 
 from __future__ import annotations
 
-import typer
-
-from recollect.faces.cli.command import command
+from recollect.faces.cli.parser import Command
 from recollect.faces.cli.session import Session
-
-
-def register(app: typer.Typer) -> None:
-    """Adds the command."""
-    command(app, "reindex", ("recollect reindex", "recollect reindex --namespace acme/rex"))(reindex)
 
 
 def reindex(session: Session) -> int:
     """Rebuild the search index from the messages.
 
-    Needed after changing the embedder. Search uses the old index until the new one is complete; if you interrupt it,
-    nothing changes, and the next run continues. Quality vectors are kept.
+    You need it after changing the embedder. Search uses the old index until the new one is complete. If you interrupt
+    it, nothing has changed; the next run continues. What `recollect embed` has built is kept.
     """
     from recollect.faces.cli.progress import on_interrupt, progress
     from recollect.faces.cli.times import number
@@ -32,3 +25,9 @@ def reindex(session: Session) -> int:
     else:
         out.line(f"Search index rebuilt from {number(messages, 'message')}.")
     return 0
+
+
+COMMAND = Command(
+    reindex,
+    ("recollect reindex", "recollect reindex --namespace acme/rex"),
+)

@@ -1,37 +1,15 @@
-"""`recollect remember`: one message of one's own, kept and found from then on."""
+"""`recollect remember`: saves a message of your own, to be found like any other."""
 
 from __future__ import annotations
 
 import sys
-from typing import Annotated
 
-import typer
-
-from recollect.faces.cli.command import command
+from recollect.faces.cli.parser import Command, Option, Words
 from recollect.faces.cli.session import Session
 
-TEXT = Annotated[list[str], typer.Argument(metavar="TEXT|-", hidden=True)]
-TITLE = Annotated[
-    str, typer.Option(metavar="TEXT", help="The title of the conversation it begins.", show_default=False)
-]
-ROLE = Annotated[str, typer.Option(metavar="ROLE", help="Who said it: user or assistant.")]
-CONVERSATION = Annotated[
-    str | None,
-    typer.Option("--in", metavar="TITLE|ID", help="Add it to this conversation, not a new one.", show_default=False),
-]
 
-
-def register(app: typer.Typer) -> None:
-    """Adds the command."""
-    command(
-        app,
-        "remember",
-        ("recollect remember The spare key is with Ana", 'pbpaste | recollect remember - --title "Notes on tides"'),
-    )(remember)
-
-
-def remember(session: Session, text: TEXT, title: TITLE = "", role: ROLE = "user", in_: CONVERSATION = None) -> int:
-    """Keep a text as a message.
+def remember(session: Session, text: list[str], title: str = "", role: str = "user", in_: str | None = None) -> int:
+    """Save a text as a message.
 
     `-` reads it from standard input.
     """
@@ -46,3 +24,15 @@ def remember(session: Session, text: TEXT, title: TITLE = "", role: ROLE = "user
     else:
         session.out.line(session.out.hint(f"Remembered: recollect show {short(message.id)}"))
     return 0
+
+
+COMMAND = Command(
+    remember,
+    ("recollect remember The spare key is with Ana", 'pbpaste | recollect remember - --title "Notes on tides"'),
+    (
+        Option(("--title",), "The title of the new conversation.", "TEXT", default=""),
+        Option(("--role",), "Who said it: user or assistant.", "ROLE", default="user", values=("user", "assistant")),
+        Option(("--in",), "Add it to this conversation instead of a new one.", "TITLE|ID", name="in_"),
+    ),
+    Words("TEXT|-", "text", required=True, several=True, dashes=True),
+)

@@ -1,39 +1,24 @@
-"""`recollect restore`: what was deleted comes back; or a whole memory, from a backup."""
+"""`recollect restore`: brings back what was deleted, or a whole memory from a backup."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from recollect.errors import InvalidInput, NotFound
-from recollect.faces.cli.command import command
+from recollect.faces.cli.parser import Command, Option, Words
 from recollect.faces.cli.session import Session
-
-WHAT = Annotated[list[str], typer.Argument(metavar="ID|TITLE|FILE", hidden=True)]
-REPLACE = Annotated[bool, typer.Option("--replace", help="With FILE: replace the memory that is there.")]
 
 _DUMP_BEGINS = b'{"recollect_dump"'
 _ENDINGS = (".db", ".jsonl", ".gz", ".zip", ".sqlite", ".backup")
 
 
-def register(app: typer.Typer) -> None:
-    """Adds the command."""
-    command(
-        app,
-        "restore",
-        ("recollect restore 7Q2KAB", "recollect restore ~/backups/memory.db", "recollect restore memory.db --replace"),
-    )(restore)
+def restore(session: Session, what: list[str], replace: bool = False) -> int:
+    """Bring back what was deleted, or a whole memory from a backup.
 
-
-def restore(session: Session, what: WHAT, replace: REPLACE = False) -> int:
-    """Take back what was deleted, or a whole memory from a backup.
-
-    The name of a file means a backup: it is verified, and becomes the memory. One that is there already is kept unless
-    you say --replace. Anything else is the id, the end of an id, or the title of what was deleted.
+    Give the id or the title of what was deleted; the last characters of an id are enough. Or give a backup file: it is
+    verified first, and an existing memory is only replaced with --replace.
     """
     files = [Path(name).expanduser() for name in what if _is_path(name)]
     if not files:
@@ -41,7 +26,7 @@ def restore(session: Session, what: WHAT, replace: REPLACE = False) -> int:
             raise InvalidInput("--replace needs the file of a backup.", hint="recollect restore FILE --replace")
         return _undelete(session, what)
     if len(what) > 1:
-        raise InvalidInput("A backup is restored alone.", hint="Name one file, or several ids.")
+        raise InvalidInput("Only one backup can be restored at a time.", hint="Name one file, or several ids.")
     return _from_backup(session, files[0], replace=replace)
 
 
@@ -72,7 +57,9 @@ def _from_backup(session: Session, backup: Path, *, replace: bool) -> int:
             )
     store = session.store
     if not isinstance(store, Path):
-        raise InvalidInput(f"A backup is a file, and {store} is a server.", hint="Import an export there instead.")
+        raise InvalidInput(
+            f"A backup can only be restored to a file, and {store} is a server.", hint="Import an export there instead."
+        )
     recollect.restore(backup, store, replace=replace)
     info = session.memory().info()
     if session.json:
@@ -87,3 +74,11 @@ def _is_path(name: str) -> bool:
     if Path(name).expanduser().is_file():
         return True
     return (os.sep in name or name.startswith("~") or name.lower().endswith(_ENDINGS)) and " " not in name
+
+
+COMMAND = Command(
+    restore,
+    ("recollect restore 7Q2KAB", "recollect restore ~/backups/memory.db", "recollect restore memory.db --replace"),
+    (Option(("--replace",), "With FILE: replace the existing memory.", default=False),),
+    Words("ID|TITLE|FILE", "what", required=True, several=True),
+)

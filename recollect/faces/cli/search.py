@@ -4,104 +4,80 @@ from __future__ import annotations
 
 import sys
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from recollect.errors import InvalidInput
-from recollect.faces.cli.command import command
-from recollect.faces.cli.options import SINCE, SOURCE, UNTIL
+from recollect.faces.cli.options import BEFORE, SINCE, SOURCE, UNTIL, period
+from recollect.faces.cli.parser import Command, Option, Words, one_of, whole
 from recollect.faces.cli.session import Session
+from recollect.settings import MOST_RESULTS
 
 if TYPE_CHECKING:
     from recollect.search.result import SearchResults
 
+_ROLES = ("user", "assistant", "system", "tool")
+_KINDS = ("attachment", "artifact", "reasoning", "tool", "context", "subagent", "document", "all")
+_GROUPS = ("conversation", "message")
+_MODES = ("auto", "instant", "quality")
+_SORTS = ("relevance", "newest")
 _COUNTED = 100  # messages are counted so far when a search is tried in another way
-
-QUERY = Annotated[list[str], typer.Argument(metavar="QUERY", hidden=True)]
-ROLE = Annotated[
-    list[str] | None, typer.Option(metavar="ROLE", help="Only what the user or the assistant said.", show_default=False)
-]
-KIND = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="KIND", help="Not chat text: reasoning, tool, context, subagent, document, all.", show_default=False
-    ),
-]
-IN = Annotated[
-    str | None,
-    typer.Option("--in", metavar="TITLE|ID", help="Only in conversations of that title, or id.", show_default=False),
-]
-LIMIT = Annotated[
-    int | None,
-    typer.Option("--limit", "-n", metavar="N", help="Results shown; 10 unless set otherwise.", show_default=False),
-]
-GROUP_BY = Annotated[
-    str, typer.Option(metavar="WHAT", help="conversation, or message: one result a message, in order of rank.")
-]
-MODE = Annotated[
-    str, typer.Option(metavar="MODE", help="instant, quality, or auto: quality where its vectors are made.")
-]
-WHY = Annotated[bool, typer.Option("--why", help="Say for each message why it is there.")]
-OPEN = Annotated[int | None, typer.Option("--open", metavar="N", help="Show the Nth result.", show_default=False)]
-
-
-def register(app: typer.Typer) -> None:
-    """Adds the command."""
-    command(
-        app,
-        "search",
-        (
-            "recollect search that sourdough hydration trick",
-            'recollect search "rate limit" --source claude --since 2025-03 --role user',
-            "recollect search 'source:chatgpt since:2024 \"exact phrase\" -word'",
-            "pbpaste | recollect search -",
-        ),
-    )(search)
 
 
 def search(
     session: Session,
-    query: QUERY,
-    source: SOURCE = None,
-    role: ROLE = None,
-    kind: KIND = None,
-    since: SINCE = None,
-    until: UNTIL = None,
-    in_: IN = None,
-    limit: LIMIT = None,
-    group_by: GROUP_BY = "conversation",
-    mode: MODE = "auto",
-    why: WHY = False,
-    open_: OPEN = None,
+    query: list[str],
+    source: list[str],
+    role: list[str],
+    kind: list[str],
+    since: str | None = None,
+    until: str | None = None,
+    before: str | None = None,
+    in_: str | None = None,
+    literal: bool = False,
+    sort: str = "relevance",
+    limit: int | None = None,
+    group_by: str = "conversation",
+    mode: str = "auto",
+    full: bool = False,
+    why: bool = False,
+    open_: int | None = None,
 ) -> int:
     """Find messages by meaning, words and time.
 
-    The query may hold filters: source:claude since:2025-03 role:user in:"a title" kind:tool "exact phrase" -word.
-    `-` reads the query from standard input. Afterwards `recollect show 1` opens the first result.
+    The query may hold filters: source:claude since:2025-03 before:2025-06 role:user in:"a title" kind:tool. Put
+    "double quotes" around words that belong together, within single quotes for the shell; -word leaves out messages
+    with that word. `-` alone reads the query from standard input. Afterwards `recollect show 1` opens the first result.
     """
     asked = Asked(
         query=_words(query),
-        source=tuple(source or ()),
-        role=tuple(role or ()),
-        kind=tuple(kind or ()),
+        source=tuple(source),
+        role=tuple(role),
+        kind=tuple(kind),
         since=since,
         until=until,
+        before=before,
         conversation=in_,
+        literal=literal,
     )
+    period(since, until, before)  # what is wrong with them is told in the words of the options
     found = session.existing_memory().search(
-        asked.query, limit=limit or session.settings.limit, group_by=group_by, mode=mode, **asked.filters()
+        asked.query,
+        limit=limit or session.settings.limit,
+        group_by=group_by,
+        mode=mode,
+        sort=sort,
+        **asked.filters(),
     )
     session.state.remember_search(found)
     if open_ is not None:
         from recollect.faces.cli.show import show
 
         return show(session, [str(open_)])
-    _print(session, asked, found, why=why)
+    _print(session, asked, found, by_message=group_by == "message", full=full, why=why)
     return 0 if found else 1
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Asked:
     """The query with the filters that stand beside it."""
 
@@ -111,7 +87,9 @@ class Asked:
     kind: tuple[str, ...] = ()
     since: str | None = None
     until: str | None = None
+    before: str | None = None
     conversation: str | None = None
+    literal: bool = False
 
     def filters(self) -> dict[str, Any]:
         """As the façade takes them."""
@@ -122,17 +100,18 @@ class Asked:
         from recollect.faces.cli.typed import typed
 
         several = [f"--{name} {typed(value)}" for name in ("source", "role", "kind") for value in getattr(self, name)]
-        named = (("since", self.since), ("until", self.until), ("in", self.conversation))
-        return " ".join([*several, *(f"--{name} {typed(value)}" for name, value in named if value)])
+        named = {"since": self.since, "until": self.until, "before": self.before, "in": self.conversation}
+        given = [f"--{name} {typed(value)}" for name, value in named.items() if value]
+        return " ".join([*several, *given, *(["--literal"] if self.literal else [])])
 
 
-def _print(session: Session, asked: Asked, found: SearchResults, *, why: bool) -> None:
+def _print(session: Session, asked: Asked, found: SearchResults, *, by_message: bool, full: bool, why: bool) -> None:
     if session.json:
         session.out.document(found.to_json())
     elif found:
         from recollect.faces.cli.hits import print_hits
 
-        print_hits(found, session.out, why=why)
+        print_hits(found, session.out, by_message=by_message, full=full, why=why)
     else:
         from recollect.faces.cli.hits import print_notes
 
@@ -144,8 +123,9 @@ def _print_nothing(session: Session, asked: Asked, found: SearchResults) -> None
     """Says where nothing was found, and what another way of asking would find."""
     out = session.out
     out.line(f"Nothing in {_searched(session, asked)}.")
-    if found.suggestion and (count := _count(session, Asked(found.suggestion), asked.filters())):
-        out.line(f"  {found.suggestion}: {count} (did you mean?)")
+    meant = found.suggestion or found.corrected
+    if meant and (count := _count(session, Asked(meant), asked.filters())):
+        out.line(f"  {meant}: {count} (did you mean?)")
     plain = _without_operators(asked.query)
     if (asked.as_typed() or plain != asked.query) and plain and (count := _count(session, Asked(plain), {})):
         out.line(f"  without {asked.as_typed() or 'the filters'}: {count}")
@@ -184,3 +164,52 @@ def _words(query: list[str]) -> str:
     if not text.strip():
         raise InvalidInput("There is nothing to search for.", hint='Give words: recollect search "sourdough hydration"')
     return text.strip()
+
+
+COMMAND = Command(
+    search,
+    (
+        "recollect search that sourdough hydration trick",
+        'recollect search "rate limit" --source claude --since 2025-03 --role user',
+        "recollect search 'source:chatgpt since:2024 \"exact phrase\" -word'",
+        "pbpaste | recollect search -",
+    ),
+    (
+        SOURCE,
+        Option(("--role",), "Only what this role said: user or assistant.", "ROLE", several=True, values=_ROLES),
+        Option(
+            ("--kind",),
+            "Search this kind: attachment, tool, reasoning, context, subagent, document, all.",
+            "KIND",
+            several=True,
+            values=_KINDS,
+        ),
+        SINCE,
+        UNTIL,
+        BEFORE,
+        Option(("--in",), "Only in this conversation, or all with this in the title.", "TITLE|ID", name="in_"),
+        Option(("--literal",), "The exact words in this order: no similar words, no meaning.", default=False),
+        Option(("--sort",), "relevance or newest.", "ORDER", default="relevance", read=one_of(*_SORTS), values=_SORTS),
+        Option(("--limit", "-n"), "How many results; 10 unless configured.", "N", read=whole(1, MOST_RESULTS)),
+        Option(
+            ("--group-by",),
+            "conversation, or message: one result for each message.",
+            "WHAT",
+            default="conversation",
+            read=one_of(*_GROUPS),
+            values=_GROUPS,
+        ),
+        Option(
+            ("--mode",),
+            "instant, quality, or auto: quality once it is built.",
+            "MODE",
+            default="auto",
+            read=one_of(*_MODES),
+            values=_MODES,
+        ),
+        Option(("--full",), "Every result with its messages, not only the first three.", default=False),
+        Option(("--why",), "Say for each message why it was found.", default=False),
+        Option(("--open",), "Show the Nth result at once.", "N", name="open_", read=whole(1)),
+    ),
+    Words("QUERY", "query", required=True, several=True, dashes=True),
+)

@@ -6,13 +6,12 @@ import os
 import shlex
 import shutil
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from recollect.errors import InvalidInput, NotFound
-from recollect.faces.cli.command import command
+from recollect.faces.cli.parser import Command, Option, Words, whole
 from recollect.faces.cli.session import Session
 
 if TYPE_CHECKING:
@@ -20,55 +19,25 @@ if TYPE_CHECKING:
     from recollect.record import Message, Thread
 
 _CONTEXT = 2
+_KINDS = ("tool", "reasoning", "context", "subagent", "document", "all")
 _PAGERS = (("less", "-FRX"), ("more",))
-
-WHICH = Annotated[list[str], typer.Argument(metavar="N|ID|TITLE", hidden=True)]
-AROUND = Annotated[
-    str | None, typer.Option(metavar="MESSAGE", help="Only around this message (its id).", show_default=False)
-]
-CONTEXT = Annotated[
-    int | None,
-    typer.Option(
-        "--context", "-C", metavar="K", min=0, help="Messages before and after it; 2 unless given.", show_default=False
-    ),
-]
-BRANCHES = Annotated[bool, typer.Option("--all-branches", help="Other branches too, after the active path.")]
-FULL = Annotated[bool, typer.Option("--full", help="Tool calls, reasoning and context whole, not folded to a line.")]
-KIND = Annotated[
-    list[str] | None,
-    typer.Option(metavar="KIND", help="Of those kinds whole: tool, reasoning, all.", show_default=False),
-]
-NO_PAGER = Annotated[bool, typer.Option("--no-pager", help="Print straight on.")]
-
-
-def register(app: typer.Typer) -> None:
-    """Adds the command."""
-    command(
-        app,
-        "show",
-        (
-            "recollect show 1",
-            "recollect show 7Q2KAB --context 5",
-            'recollect show "Full Stack App Planning" --full',
-        ),
-    )(show)
 
 
 def show(
     session: Session,
-    which: WHICH,
-    around: AROUND = None,
-    context: CONTEXT = None,
-    all_branches: BRANCHES = False,
-    full: FULL = False,
-    kind: KIND = None,
-    no_pager: NO_PAGER = False,
+    which: list[str],
+    around: str | None = None,
+    context: int | None = None,
+    all_branches: bool = False,
+    full: bool = False,
+    kind: list[str] | None = None,
+    no_pager: bool = False,
 ) -> int:
     """Print a conversation.
 
-    It is called by the number of a hit of the last search, an id, the end of one, or a title. A number opens the
-    hit at its message, with two before and two after; so does a message's id, or --around. What the last search
-    found there is marked.
+    Name it by the number of a result of the last search, by id, or by title; the last characters of an id are enough. A
+    number opens the conversation at the message that was found, with two messages before and after it; so does the id
+    of a message. Words that the last search found are marked.
     """
     from recollect.faces.cli.transcript import Transcript, as_json
 
@@ -107,7 +76,9 @@ def _choose(session: Session, which: str, around: str | None) -> _Chosen:
     if around is not None:
         _, message = memory.resolve(around)
         if message is None or message.conversation_id != thread.conversation.id:
-            raise NotFound(f"There is no message {around} in this conversation.", hint="Its id stands beside each hit.")
+            raise NotFound(
+                f"There is no message {around} in this conversation.", hint="Results show the ids of messages."
+            )
     return _Chosen(thread, message, hit)
 
 
@@ -120,10 +91,23 @@ def _shown(chosen: _Chosen, context: int | None, all_branches: bool) -> list[Mes
         path = active if chosen.message.active else _path_to(chosen.thread, chosen.message)
         at = next(i for i, m in enumerate(path) if m.id == chosen.message.id)
         near = _CONTEXT if context is None else context
-        return path[max(0, at - near) : at + near + 1]
+        return [*reversed(_of_chat(path[:at][::-1], near)), path[at], *_of_chat(path[at + 1 :], near)]
     if context is not None:
         raise InvalidInput("--context needs a message to be around.", hint="Add --around MESSAGE.")
     return reading_order(chosen.thread.messages) if all_branches else active
+
+
+def _of_chat(messages: Sequence[Message], count: int) -> list[Message]:
+    """So many messages of the chat from the first on, with what is folded between them."""
+    from recollect.record import Kind
+
+    taken: list[Message] = []
+    for message in messages:
+        if count <= 0:
+            break
+        taken.append(message)
+        count -= message.kind in (Kind.SAID, Kind.SUBAGENT) and not message.deleted
+    return taken
 
 
 def _path_to(thread: Thread, message: Message) -> list[Message]:
@@ -156,3 +140,22 @@ def _pager(chosen: str) -> list[str] | None:
     if named := chosen or os.environ.get("PAGER"):
         return shlex.split(named)
     return next((list(pager) for pager in _PAGERS if shutil.which(pager[0])), None)
+
+
+COMMAND = Command(
+    show,
+    (
+        "recollect show 1",
+        "recollect show 7Q2KAB --context 5",
+        'recollect show "Full Stack App Planning" --full',
+    ),
+    (
+        Option(("--around",), "Only around this message (its id).", "MESSAGE"),
+        Option(("--context", "-C"), f"Messages before and after it; {_CONTEXT} unless given.", "K", read=whole(0)),
+        Option(("--all-branches",), "Other branches too, after the active path.", default=False),
+        Option(("--full",), "Tool calls, reasoning and context in full, not folded to a line.", default=False),
+        Option(("--kind",), "These kinds in full: tool, reasoning, all.", "KIND", several=True, values=_KINDS),
+        Option(("--no-pager",), "Do not use a pager.", default=False),
+    ),
+    Words("N|ID|TITLE", "which", required=True, several=True),
+)

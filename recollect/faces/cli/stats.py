@@ -5,18 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-import typer
-
-from recollect.faces.cli.command import command
+from recollect.faces.cli.parser import Command
 from recollect.faces.cli.session import Session
 
 if TYPE_CHECKING:
     from recollect.store import Counts, IndexInfo
-
-
-def register(app: typer.Typer) -> None:
-    """Adds the command."""
-    command(app, "stats", ("recollect stats", "recollect stats --json"))(stats)
 
 
 def stats(session: Session) -> int:
@@ -87,3 +80,9 @@ def _as_json(counts: Counts) -> dict[str, Any]:
         "first": iso(from_microseconds(counts.first)),
         "last": iso(from_microseconds(counts.last)),
     }
+
+
+COMMAND = Command(
+    stats,
+    ("recollect stats", "recollect stats --json"),
+)

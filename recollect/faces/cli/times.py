@@ -20,6 +20,17 @@ def clock(moment: datetime | None) -> str:
     return f"{moment.astimezone():%H:%M}" if moment else ""
 
 
+def moment_after(moment: datetime | None, began: datetime | None) -> str:
+    """As in "14:02", with the day where it is not the one on which it began: "19 Mar 14:02", "2 Apr 2025 14:02"."""
+    if moment is None:
+        return ""
+    here, there = moment.astimezone(), began.astimezone() if began else None
+    if there is not None and here.date() == there.date():
+        return clock(moment)
+    on = day(moment) if there is None or here.year != there.year else f"{here.day} {_MONTHS[here.month - 1]}"
+    return f"{on} {clock(moment)}"
+
+
 def month(moment: datetime) -> str:
     """As in "Mar 2024"."""
     local = moment.astimezone()

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from recollect.faces.cli.layout import marked_lines, shortened
+from recollect.faces.cli.blocks import lines_of
+from recollect.faces.cli.layout import marked_lines, shortened, within
 from recollect.faces.cli.names import short, source_label, speaker, titled
 from recollect.faces.cli.output import Output, harmless
 from recollect.faces.cli.state import LastHit
@@ -118,11 +119,16 @@ class Transcript:
         return f"{pointer} {who}  {out.dim('  '.join(note for note in notes if note))}"
 
     def _text(self, content: str, message: Message) -> Iterator[str]:
-        text = harmless(content)
-        marks = marks_in(text, self._wanted) if self._wanted and self._is_hit(message) else []
         width = None if self._out.width is None else min(self._out.width, _WIDEST) - len(_INDENT)
-        for _, line in marked_lines(text.rstrip("\n"), marks, width, self._out):
-            yield f"{_INDENT}{line}".rstrip()
+        lines = list(lines_of(harmless(content).rstrip("\n"), None if self._out.width is None else self._out.width - 2))
+        text = "\n".join(line for line, _ in lines)
+        marks = marks_in(text, self._wanted) if self._wanted and self._is_hit(message) else []
+        at = 0
+        for line, solid in lines:
+            own = within(marks, at, at + len(line))
+            for _, shown in marked_lines(line, own, None if solid else width, self._out):
+                yield f"{_INDENT}{shown}".rstrip()
+            at += len(line) + 1
 
     def _folded(self, message: Message) -> str:
         calls = self._calls.get(message.id, ())

@@ -17,7 +17,7 @@ from recollect.store.base import IndexDamaged
 from recollect.store.index.block import BLOCK_ROWS, Block, build, merged
 from recollect.store.index.blockfiles import BlockFiles, plan
 from recollect.store.index.columns import COLUMNS, SEGMENT_ROWS
-from recollect.store.index.parts import Deaths, Joined, Part, is_after, order_of, place_blocks, without_rows
+from recollect.store.index.parts import Deaths, Joined, Part, distinct, is_after, order_of, place_blocks, without_rows
 from recollect.store.index.quality import QualityCache
 from recollect.store.index.segment import Segment, select, unseal
 from recollect.store.index.snapshot import Snapshot
@@ -95,8 +95,8 @@ class Corpus:
         for before, after in pairwise(blocks):
             if before.number[-1] >= after.number[0]:
                 raise IndexDamaged(
-                    f"Passage {after.number[0]} of the search index stands behind passage {before.number[-1]}.",
-                    hint="Build it anew: recollect reindex",
+                    f"Passages {before.number[-1]} and {after.number[0]} of the search index are out of order.",
+                    hint="Rebuild it: recollect reindex",
                 )
         if newest is None or order_of(newest.state) < order_of(state):
             self.files.tidy(state, groups)
@@ -157,7 +157,7 @@ def _as_of(newest: Snapshot, state: IndexState) -> Snapshot | None:
         return None
     deaths = newest.deaths
     later = deaths.places > state.deaths
-    revived = np.unique(deaths.numbers[later & (deaths.numbers <= state.last)])
+    revived = distinct(deaths.numbers[later & (deaths.numbers <= state.last)])
     if len(newest.positions_of(revived)) < len(revived):
         return None  # they died in the tail before we read it
     blocks = [part.block for part in newest.parts]
@@ -213,8 +213,8 @@ def _tail_segment(rows: Sequence[TailRow]) -> Segment:
     columns, vectors = b"".join(row.columns for row in rows), b"".join(row.vector for row in rows)
     if len(columns) != len(rows) * COLUMNS.itemsize or len({len(row.vector) for row in rows}) > 1:
         raise IndexDamaged(
-            f"Passages {rows[0].number} to {rows[-1].number} of the search index have another layout than they should.",
-            hint="Build it anew: recollect reindex",
+            f"Passages {rows[0].number} to {rows[-1].number} of the search index have the wrong layout.",
+            hint="Rebuild it: recollect reindex",
         )
     return Segment(
         np.frombuffer(columns, COLUMNS),

@@ -102,7 +102,7 @@ def place_blocks(blocks: Sequence[Block], offset: int = 0) -> list[Part]:
 def without_rows(parts: Sequence[Part], numbers: Int) -> tuple[list[Part], Statistics]:
     """The parts when passages, by number, have died, and the sums over those that did live."""
     gone, left = NOTHING, []
-    numbers = np.unique(numbers)
+    numbers = distinct(numbers)
     for part in parts:
         low, high = np.searchsorted(numbers, [part.block.number[0], part.block.number[-1] + 1])
         rows = part.block.rows_of(numbers[low:high])

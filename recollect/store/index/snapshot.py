@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.store.index.block import Order
-from recollect.store.index.parts import Deaths, Joined, Part
+from recollect.store.index.parts import Deaths, Joined, Part, distinct
 from recollect.store.index.source import IndexState
 from recollect.store.index.statistics import Statistics
 from recollect.store.index.terms import ranges, term_hash
@@ -56,12 +56,14 @@ class Snapshot:
     def years(self) -> list[int]:
         """The years in which something was said, ascending."""
         days = [
-            part.block.days if part.alive is None else part.block.days[np.unique(part.block.day[part.alive])]
+            part.block.days
+            if part.alive is None
+            else part.block.days[distinct(part.block.day[part.alive].astype(np.int64))]
             for part in self.parts
         ]
-        found = np.unique(np.concatenate(days)) if days else np.zeros(0, np.int64)
-        years = np.unique(found[found >= 0].astype("datetime64[D]").astype("datetime64[Y]"))
-        return [int(year) + 1970 for year in years.astype(np.int64)]
+        found = distinct(*days) if days else np.zeros(0, np.int64)
+        years = found[found >= 0].astype("datetime64[D]").astype("datetime64[Y]").astype(np.int64)
+        return sorted({year + 1970 for year in years.tolist()})
 
     # --- rows by position --------------------------------------------------------------------------------------------
     def split(self, at: Int) -> Iterator[tuple[int, Part, slice, Int]]:

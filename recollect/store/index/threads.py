@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -20,5 +22,7 @@ def each(work: Callable[[T], R], items: Iterable[T], *, together: bool) -> list[
 
 @cache
 def _pool() -> ThreadPoolExecutor | None:
+    from concurrent.futures import ThreadPoolExecutor
+
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return ThreadPoolExecutor(min(cores, 4), thread_name_prefix="recollect-index") if cores > 1 else None

@@ -14,7 +14,7 @@ from recollect.record import Namespace, NodeId, utc_now
 from recollect.store.change import Change, Lease
 from recollect.store.passages import EmbedderId
 from recollect.store.results import Erased, StoreInfo, Violation
-from recollect.store.sqlite import backup, check, erase, generations, maintain, tasks, words, write
+from recollect.store.sqlite import generations, tasks, write
 from recollect.store.sqlite.connection import Database
 from recollect.store.sqlite.migrations import NEWEST
 from recollect.store.sqlite.place import index_folder, size_on_disk, store_file
@@ -48,6 +48,8 @@ class SQLiteStore:
         self.location = str(self.database.path)
         self.clock = clock
         if self.database.migrated:
+            from recollect.store.sqlite import maintain
+
             maintain.clean(self.database)
 
     def space(self, namespace: Namespace) -> SQLiteSpace:
@@ -66,6 +68,8 @@ class SQLiteStore:
 
     def backup(self, target: Path, progress: Callable[[int, int], None] | None = None) -> None:
         """Writes a verified copy while the store is in use."""
+        from recollect.store.sqlite import backup
+
         backup.backup(self.database, target, progress)
 
     def close(self) -> None:
@@ -130,6 +134,8 @@ class SQLiteSpace:
     # --- upkeep ----------------------------------------------------------------------------------------------------
     def erase(self, ids: Sequence[NodeId]) -> Erased:
         """Removes the words of what has these ids from every table, index and file."""
+        from recollect.store.sqlite import erase, maintain
+
         with self._database.writing() as connection:
             ns = write.made_namespace(connection, self.namespace)
             erased = erase.erase(connection, ns, ids)
@@ -158,6 +164,8 @@ class SQLiteSpace:
 
     def _mend_words(self) -> None:
         """A generation that is begun because the full-text table is damaged needs a whole one."""
+        from recollect.store.sqlite import words
+
         with self._database.reading() as connection:
             if not words.damage(connection):
                 return
@@ -166,9 +174,13 @@ class SQLiteSpace:
 
     def maintain(self, budget: timedelta) -> bool:
         """Seals, compacts, sweeps, in short transactions; True while there is more."""
+        from recollect.store.sqlite import maintain
+
         return maintain.maintain(self._database, self.namespace, budget, self._store.index)
 
     def check(self) -> list[Violation]:
         """Verifies every invariant."""
+        from recollect.store.sqlite import check
+
         with self._database.reading() as connection:
             return check.violations(connection, write.namespace_number(connection, self.namespace))

@@ -6,14 +6,13 @@ is one transaction with the version, so that a kill at any moment leaves one ver
 
 from __future__ import annotations
 
-import secrets
+import os
 from collections.abc import Callable
-from importlib import metadata, resources
 
 import apsw
 
 from recollect.store.sqlite import problems
-from recollect.store.sqlite.from_version_1 import from_version_1
+from recollect.version import VERSION as PROGRAM
 
 VERSION = "PRAGMA user_version"
 SET_VERSION = "PRAGMA user_version = 2"
@@ -32,8 +31,17 @@ NEWEST = 2
 
 def create(connection: apsw.Connection) -> None:
     """An empty store, as of today."""
+    from importlib import resources
+
     connection.execute(resources.files(__package__).joinpath("schema.sql").read_text(encoding="utf-8"))
-    connection.execute(ABOUT, (own_version(), secrets.token_hex(16)))
+    connection.execute(ABOUT, (PROGRAM, os.urandom(16).hex()))
+
+
+def from_version_1(connection: apsw.Connection) -> None:
+    """A store of 0.1.0."""
+    from recollect.store.sqlite import from_version_1 as migration
+
+    migration.from_version_1(connection)
 
 
 #: By the version that they start from.
@@ -56,7 +64,7 @@ def migrate(connection: apsw.Connection) -> bool:
         while at < NEWEST:
             MIGRATIONS[at](connection)
             at = _LEADS_TO[at]
-        connection.execute(NOTE_WRITER, (own_version(),))
+        connection.execute(NOTE_WRITER, (PROGRAM,))
         connection.execute(SET_VERSION)
         connection.execute("COMMIT")
     except BaseException:
@@ -77,20 +85,12 @@ def version(connection: apsw.Connection) -> int:
 def require(connection: apsw.Connection, found: int) -> None:
     """Raises StoreError where a newer program has brought the schema further, be it while this one runs."""
     if found > NEWEST:
-        raise problems.newer(_writer(connection), own_version())
+        raise problems.newer(_writer(connection), PROGRAM)
 
 
 def is_foreign(connection: apsw.Connection) -> bool:
     """Whether the file is a database, but somebody else's."""
     return bool(connection.execute(IS_FOREIGN).get)
-
-
-def own_version() -> str:
-    """Of this program."""
-    try:
-        return metadata.version("recollect")
-    except metadata.PackageNotFoundError:
-        return "(not installed)"
 
 
 def _writer(connection: apsw.Connection) -> str:

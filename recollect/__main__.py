@@ -1,0 +1,5 @@
+"""`python -m recollect`."""
+
+from recollect.faces.cli.main import run
+
+run()

@@ -1,0 +1,38 @@
+"""The commands by name, in the order in which one meets them; each is loaded only when it is called."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from recollect.faces.cli.parser import Command
+
+#: What each is for, in a line. It stands here so that the list of commands needs none of them.
+SUMMARIES = {
+    "import": "Import your history from ChatGPT, Claude, Claude Code, Codex …",
+    "search": "Find messages by meaning, words and time.",
+    "show": "Print a conversation.",
+    "list": "List the conversations, newest first.",
+    "stats": "Count what is in the memory, by kind and by source.",
+    "remember": "Save a text as a message.",
+    "delete": "Hide messages or whole conversations.",
+    "restore": "Bring back what was deleted, or a whole memory from a backup.",
+    "forget": "Remove messages or whole conversations for good.",
+    "backup": "Copy the whole memory to a file, and verify the copy.",
+    "export": "Write everything in the namespace to a file, as JSON Lines.",
+    "embed": "Build the quality mode: slower to build, better results.",
+    "reindex": "Rebuild the search index from the messages.",
+    "check": "Look for damage, and repair it with --repair.",
+    "demo": "Try it out on a sample archive.",
+    "config": "Print each setting and where it comes from.",
+    "completion": "Print the script that completes commands in your shell.",
+    "help": "Show the help of a command.",
+}
+
+#: Modules whose names would be keywords or hide a built-in.
+_MODULES = {"import": "import_", "list": "list_", "help": "help_"}
+
+
+def load(name: str) -> Command:
+    """The command of that name, which is in SUMMARIES."""
+    command: Command = import_module(f"recollect.faces.cli.{_MODULES.get(name, name)}").COMMAND
+    return command

@@ -1,0 +1,3 @@
+"""The version of this program, which the package is built with too."""
+
+VERSION = "0.2.0"
