@@ -79,7 +79,9 @@ def restore(backup: str | Path, path: str | Path | None = None, *, replace: bool
 
     place = load_settings().store if path is None else read_place(str(path))
     if isinstance(place, Address):
-        raise InvalidInput(f"A backup is a file, and {place} a server.", hint="Import an export there instead.")
+        raise InvalidInput(
+            f"A backup can only be restored to a file, and {place} is a server.", hint="Import an export there instead."
+        )
     target = place.expanduser()
     restore_backup(Path(backup).expanduser(), target, replace=replace)
     return target

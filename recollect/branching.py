@@ -38,7 +38,7 @@ def place(view: View, conversation: Conversation, message: Message) -> Placed:
     people = is_person(message.speaker) or bool(end and end.named)
     if end is None:
         if message.parent_id is not None:
-            raise NotFound(f"There is no message {message.parent_id} to answer.")
+            raise NotFound(f"No message has the ID {message.parent_id}.")
         first = replace(message, position=0, active=True)
         begun = replace(conversation, leaf_id=message.id)
         return Placed(begun, 0, first, None, people, _turns(view, first, None))
@@ -68,7 +68,7 @@ def _parent(view: View, end: End, message: Message) -> NodeId | None:
     if asked is None or leaf is None or asked == leaf.id:
         return asked or (leaf.id if leaf else None)
     if not any(found.conversation_id == end.conversation.id for found in view.get(Message, [asked])):
-        raise NotFound(f"There is no message {asked} in conversation {end.conversation.id}.")
+        raise NotFound(f"Conversation {end.conversation.id} has no message {asked}.")
     if message.kind is Kind.TOOL and leaf.kind is Kind.TOOL:
         for above in _upwards(view, leaf):
             if above.id == asked:

@@ -61,8 +61,8 @@ class Selection:
 
         if not (names or sources or since or until or everything):
             raise InvalidInput(
-                "Nothing is named that should be forgotten.",
-                hint="Name a message or conversation, or choose by source, since, until.",
+                "Nothing to forget: name something or choose it by a filter.",
+                hint="Give IDs or titles, or use source, since, until or everything.",
             )
         found = [resolve(name) for name in names]
         first, last = read_period(since, until, None, now)

@@ -258,8 +258,8 @@ class Ingest:
                 return _repeated(known[message.id], message)
             if conversation.id in (message.id, *known) or view.get(Conversation, [message.id]):
                 raise InvalidInput(
-                    f"{message.id} in {conversation.id}: one of these is the id of something else already.",
-                    hint="Messages and conversations cannot share an id: take a new one.",
+                    f"{message.id} in {conversation.id}: one of these IDs already belongs to something else.",
+                    hint="Messages and conversations cannot share an ID: use a new one.",
                 )
             placed = place(view, conversation, message)
         passages = self._message_passages(placed.message, placed.previous, placed.people, calls)
@@ -405,7 +405,7 @@ class Ingest:
                 if time.monotonic() > limit:
                     break
             time.sleep(random.uniform(0, _LONGEST_PAUSE))
-        raise StoreBusy(f"{what} being written by others all the time.", hint="Try again.")
+        raise StoreBusy(f"{what} being changed by other processes all the time.", hint="Try again.")
 
 
 def _by_owner(passages: Iterable[Passage], owners: Iterable[NodeId]) -> dict[NodeId, list[Passage]]:
@@ -419,9 +419,11 @@ def _by_owner(passages: Iterable[Passage], owners: Iterable[NodeId]) -> dict[Nod
 def _unforgotten(view: View, message_id: NodeId) -> Message:
     found = view.get(Message, [message_id])
     if not found:
-        raise NotFound(f"There is no message {message_id}.", hint="recollect search finds messages.")
+        raise NotFound(f"No message has the ID {message_id}.", hint="To find messages: recollect search")
     if found[0].erased:
-        raise InvalidInput(f"Message {message_id} was forgotten.", hint="Importing it again brings it back: --again.")
+        raise InvalidInput(
+            f"Message {message_id} was forgotten.", hint="To bring it back: recollect import --again PATH"
+        )
     return found[0]
 
 
@@ -442,6 +444,6 @@ def _repeated(known: Message, message: Message) -> Message:
         known.content == message.content or any(version.content == message.content for version in known.versions)
     ):
         raise InvalidInput(
-            f"There is another message {message.id} already.", hint="Leave the id out, or take a new one."
+            f"Another message already has the ID {message.id}.", hint="Leave the ID out, or use a new one."
         )
     return known

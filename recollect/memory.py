@@ -197,7 +197,7 @@ class Memory:
         """Gives a message a new wording; the old ones are kept. Same id, new chunks and vectors. Raises NotFound."""
         words = clean_text(content)
         if not words.strip():
-            raise InvalidInput("A message needs words.", hint="To remove it: delete_message().")
+            raise InvalidInput("The new text is empty.", hint="To remove the message: delete_message()")
         return self._ingest.edit(NodeId(id), words, Version("", self._clock()))
 
     def delete(self, *names: str) -> int:
@@ -326,7 +326,7 @@ class Memory:
         with self._space.view() as view:
             thread = view.thread(NodeId(id))
         if thread is None or thread.conversation.erased:
-            raise NotFound(f"There is no conversation {id}.", hint="recollect list shows what is there.")
+            raise NotFound(f"No conversation has the ID {id}.", hint="To see what there is: recollect list")
         return thread
 
     def messages(self, ids: Iterable[str]) -> list[Message]:
@@ -472,7 +472,7 @@ class Memory:
     def _message(self, id: NodeId) -> Message:
         found = self.messages([id])
         if not found:
-            raise NotFound(f"There is no message {id}.")
+            raise NotFound(f"No message has the ID {id}.")
         return found[0]
 
     def _resolve(self, name: str, *, deleted: bool | None) -> tuple[Thread, Message | None]:
@@ -487,7 +487,7 @@ class Memory:
                 exact = [c for c in titled if c.title.casefold() == name.casefold()]
                 ids = [conversation.id for conversation in exact or titled]
         if not ids:
-            raise NotFound(f"No conversation or message matches {name!r}.", hint="recollect list shows what is there.")
+            raise NotFound(f"No conversation or message matches {name!r}.", hint="To see what there is: recollect list")
         if len(ids) > 1:
             raise self._ambiguous(name, ids)
         message = next(iter(self.messages(ids)), None)

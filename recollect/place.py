@@ -44,7 +44,7 @@ def read_address(text: str) -> Address:
     scheme, found, _ = text.partition("://")
     if not found or scheme.lower() not in NEO4J_SCHEMES:
         what = f"{scheme}://…" if found and scheme.isalnum() else "This"
-        raise InvalidInput(f"{what} is no place for a memory.", hint="Use a path, or neo4j://HOST:PORT.")
+        raise InvalidInput(f"{what} is not a place for a memory.", hint="Use a path, or neo4j://HOST:PORT.")
     try:
         parts = urlsplit(text)
         host, port = parts.hostname, parts.port
@@ -52,9 +52,11 @@ def read_address(text: str) -> Address:
         host = port = None
     rest = f"{parts.path}{parts.query}{parts.fragment}" if host else ""
     if not host or "@" in rest:  # a "/" or "#" in the password ends what is read as the host
-        raise InvalidInput(f"This {scheme}:// address names no server.", hint=_LOOKS)
+        raise InvalidInput(f"This {scheme}:// address has no host name.", hint=_LOOKS)
     if parts.query or parts.fragment or "/" in parts.path.strip("/"):
-        raise InvalidInput(f"After the server this {scheme}:// address names more than a database.", hint=_LOOKS)
+        raise InvalidInput(
+            f"This {scheme}:// address has too many parts: only a database name may follow the host.", hint=_LOOKS
+        )
     host = f"[{host}]" if ":" in host else host
     return Address(
         server=f"{parts.scheme}://{host}" + (f":{port}" if port else ""),

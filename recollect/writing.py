@@ -34,7 +34,7 @@ def whole_file(path: Path, *, overwrite: bool = False, head: bytes = b'{"recolle
         return
     if mode is not None and not overwrite and not _begins(target, head):
         raise InvalidInput(
-            f"{path} exists and is not one of Recollect's.", hint="Choose another name, or add --overwrite."
+            f"{path} exists and is not a Recollect export.", hint="Choose another name, or add --overwrite."
         )
     partial = target.with_name(f".{target.name}.{os.getpid()}.part")
     with _named(path):

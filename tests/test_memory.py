@@ -103,9 +103,9 @@ def test_a_long_message_is_cut_in_chunks_and_found_by_every_part_of_it(memory: M
 def test_an_append_that_was_tried_twice_is_one(memory: Memory) -> None:
     one = memory.store_message("Hello", id="M1", conversation_id="C1", timestamp=NOON)
     assert memory.store_message("Hello", id="M1", conversation_id="C1") == one
-    with pytest.raises(InvalidInput, match="another message M1"):
+    with pytest.raises(InvalidInput, match="Another message already has the ID M1"):
         memory.store_message("Something else", id="M1", conversation_id="C1")
-    with pytest.raises(InvalidInput, match="another message M1"):
+    with pytest.raises(InvalidInput, match="Another message already has the ID M1"):
         memory.store_message("Hello", id="M1", conversation_id="C2")
     assert memory.stats().messages == 1
 
@@ -114,7 +114,7 @@ def test_messages_and_conversations_share_no_id(memory: Memory) -> None:
     """Both are nodes of one graph: whatever one of them owns would be the other's."""
     memory.store_message("Hello", id="M1", conversation_id="C1", title="Greetings")
     for message, conversation in (("C1", "C1"), ("C1", "C2"), ("M2", "M1"), ("X", "X")):
-        with pytest.raises(InvalidInput, match="cannot share an id"):
+        with pytest.raises(InvalidInput, match="cannot share an ID"):
             memory.store_message("Hello", id=message, conversation_id=conversation)
     assert memory.stats().messages == 1
     assert finds(memory, "Hello") == ["M1"]
@@ -307,7 +307,7 @@ def test_a_namespace_shows_nothing_of_another(tmp_path: Path) -> None:
 
 def test_what_is_not_there_is_not_found(memory: Memory) -> None:
     stored = memory.store_message("Hello")
-    with pytest.raises(NotFound, match="There is no message nothing"):
+    with pytest.raises(NotFound, match="No message has the ID nothing"):
         memory.update_message("nothing", "words")
     with pytest.raises(NotFound):
         memory.delete_message(stored.id, "nothing")
@@ -329,7 +329,7 @@ def test_what_is_not_there_is_not_found(memory: Memory) -> None:
 def test_what_cannot_be_used_is_refused_with_what_can(memory: Memory) -> None:
     with pytest.raises(InvalidInput, match="Nothing to remember"):
         memory.store_message("  \n ")
-    with pytest.raises(InvalidInput, match="needs words"):
+    with pytest.raises(InvalidInput, match="new text is empty"):
         memory.update_message(memory.store_message("Hello").id, " ")
     with pytest.raises(InvalidInput, match="'wizard' is no role") as role:
         memory.store_message("Hello", "wizard")

@@ -221,7 +221,7 @@ def words_there(memory: Memory, words: str) -> bool:
 
 def test_nothing_named_forgets_nothing(memory: Memory) -> None:
     begin(memory)
-    with pytest.raises(InvalidInput, match="Nothing is named"):
+    with pytest.raises(InvalidInput, match="Nothing to forget"):
         memory.forget()
     with pytest.raises(NotFound):
         memory.forget("Fish")

@@ -57,7 +57,7 @@ class Encoder:
         }
         if unknown := set(self._integers) - _KNOWN_INPUTS:
             raise ModelError(
-                f"{model.name} wants inputs that are not known here: {', '.join(sorted(unknown))}.",
+                f"{model.name} needs unsupported inputs: {', '.join(sorted(unknown))}.",
                 hint="Choose a text encoder of the BERT family.",
             )
         self.outputs = {each.name: len(each.shape) for each in self._session.get_outputs()}

@@ -90,7 +90,7 @@ class Endpoint:
     def _unreachable(self, reason: object) -> ModelError:
         return ModelError(
             f"{self._place} cannot be reached: {reason}.",
-            hint="Check OPENAI_BASE_URL and that the server runs, or choose the static embedder.",
+            hint="Check OPENAI_BASE_URL and that the server is running, or choose the static embedder.",
         )
 
 

@@ -44,7 +44,7 @@ def open_folder(path: str | Path) -> Embedder:
     if (folder / "modules.json").is_file():
         return SentenceTransformersFolder(folder)
     raise ModelError(
-        f"{folder} holds no embedding model.",
+        f"{folder} contains no embedding model.",
         hint=f"It needs {_ONNX_NAMES[0]} or {_ONNX_NAMES[1]} with tokenizer.json, or a sentence-transformers model.",
     )
 
@@ -55,7 +55,7 @@ class OnnxFolder:
     def __init__(self, folder: Path, model: Path, threads: int | None = None) -> None:
         """Loads the model. Raises ModelError when a part is missing or of a kind that is not known here."""
         if not (folder / "tokenizer.json").is_file():
-            raise ModelError(f"{folder} has no tokenizer.json.", hint="Fetch it from where the model came from.")
+            raise ModelError(f"{folder} has no tokenizer.json.", hint="Download it from where you got the model.")
         self.name = identity(folder, model)
         self._tokenizer = open_tokenizer(folder / "tokenizer.json")
         self._encoder = Encoder(model, self._tokenizer, threads)
@@ -142,8 +142,8 @@ def _wanted_output(folder: Path, outputs: dict[str, int]) -> str:
         if outputs.get(name) == 3:
             return name
     raise ModelError(
-        f"The model in {folder} gives {', '.join(outputs)}: none of them is a text's vector.",
-        hint="It must give sentence_embedding, token_embeddings or last_hidden_state.",
+        f"The model in {folder} outputs {', '.join(outputs)}, none of which is an embedding.",
+        hint="It must output sentence_embedding, token_embeddings or last_hidden_state.",
     )
 
 
@@ -155,8 +155,8 @@ def _pooling(folder: Path) -> str:
     ways = {"mean_tokens": "mean", "cls_token": "cls", "lasttoken": "last", "mean": "mean", "cls": "cls"}
     if len(chosen) != 1 or not chosen <= ways.keys():
         raise ModelError(
-            f"The model in {folder} pools by {', '.join(sorted(chosen))}, which is not known here.",
-            hint="Known are mean, cls and lasttoken.",
+            f"The model in {folder} pools by {', '.join(sorted(chosen))}, which is not supported.",
+            hint="Supported: mean, cls and lasttoken.",
         )
     return ways[chosen.pop()]
 
@@ -191,5 +191,5 @@ def _read(path: Path, absent: Any) -> Any:
     except (OSError, ValueError) as error:
         raise ModelError(f"{path} is not readable JSON: {error}.") from error
     if type(value) is not type(absent):
-        raise ModelError(f"{path} does not hold what is expected of it.")
+        raise ModelError(f"{path} does not have the expected contents.")
     return value

@@ -91,7 +91,7 @@ def _load_projection() -> Vectors:
     try:
         return np.asarray(np.load(path), np.float32)
     except (OSError, ValueError) as error:
-        raise ModelError(f"The packaged model file {path.name} is damaged.", hint="Install recollect again.") from error
+        raise ModelError(f"The packaged model file {path.name} is damaged.", hint="Reinstall recollect.") from error
 
 
 def _quantised(ids: Sequence[int], vectors: Vectors) -> TokenVectors:

@@ -13,7 +13,7 @@ def packaged(name: str) -> Path:
     """The path of a packaged model file. Raises ModelError when the installation has lost it."""
     path = _DATA / name
     if not path.is_file():
-        raise ModelError(f"The packaged model file {name} is missing.", hint="Install recollect again.")
+        raise ModelError(f"The packaged model file {name} is missing.", hint="Reinstall recollect.")
     return path
 
 

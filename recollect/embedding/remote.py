@@ -51,7 +51,9 @@ class OpenAIEmbeddings:
         """
         key = os.environ.get(key_variable)
         if not key and base_url == DEFAULT_BASE_URL:
-            raise ModelError("OpenAI wants a key.", hint=f"Set {key_variable}, or OPENAI_BASE_URL for another server.")
+            raise ModelError(
+                "OpenAI needs an API key.", hint=f"Set {key_variable}, or OPENAI_BASE_URL for another server."
+            )
         self.name = f"openai:{model}" if dimensions is None else f"openai:{model}@{dimensions}"
         self._model, self._asked = model, dimensions
         self._known = dimensions or _DIMENSIONS.get(model)
@@ -79,7 +81,7 @@ class OpenAIEmbeddings:
         rows = _rows(self._endpoint.post(body), len(inputs))
         if self._known is not None and rows.shape[1] != self._known:
             raise ModelError(
-                f"{self._model} gave vectors of {rows.shape[1]} dimensions instead of {self._known}.",
+                f"{self._model} returned vectors with {rows.shape[1]} dimensions, expected {self._known}.",
                 hint="The server runs another model under that name, or cannot shorten vectors.",
             )
         return rows
@@ -113,8 +115,10 @@ def _rows(answer: dict[str, Any], count: int) -> Vectors:
         rows = np.array([found[number] for number in range(count)], np.float32)
     except (KeyError, TypeError, ValueError) as error:
         raise ModelError(
-            "The server's answer holds no vector for some of the texts.", hint="Check that the model embeds texts."
+            "The server returned no vectors for some of the texts.", hint="Check that the model embeds texts."
         ) from error
     if rows.ndim != 2 or not rows.shape[1] or len(found) != count or not np.isfinite(rows).all():
-        raise ModelError("The server's vectors are not usable numbers.", hint="Check that the model embeds texts.")
+        raise ModelError(
+            "The server returned vectors that are not valid numbers.", hint="Check that the model embeds texts."
+        )
     return rows

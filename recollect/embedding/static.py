@@ -76,7 +76,7 @@ def _table() -> tuple[NDArray[np.int8], Vectors]:
             scales[UNKNOWN] = 0  # what cannot be spelled means nothing; else all of it would mean the same
             return archive["q"], scales
     except (OSError, ValueError, KeyError, BadZipFile) as error:
-        raise ModelError(f"The packaged model file {path.name} is damaged.", hint="Install recollect again.") from error
+        raise ModelError(f"The packaged model file {path.name} is damaged.", hint="Reinstall recollect.") from error
 
 
 def _starts(counts: Sequence[int]) -> NDArray[np.intp]:

@@ -59,7 +59,7 @@ def open_tokenizer(path: Path) -> Tokenizer:
         tokenizer = Tokenizer.from_file(str(path))
     except Exception as error:  # the library raises bare Exceptions
         raise ModelError(
-            f"{path} is not a tokenizer: {error}.", hint="Fetch the model's tokenizer.json again."
+            f"{path} is not a tokenizer: {error}.", hint="Download the model's tokenizer.json again."
         ) from error
     tokenizer.no_padding()
     tokenizer.no_truncation()

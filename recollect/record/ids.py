@@ -32,7 +32,7 @@ def namespace(name: str) -> Namespace:
     if len(name) > 200 or not _NAMESPACE.fullmatch(name):
         raise InvalidInput(
             f"{name!r} is not a namespace.",
-            hint="Use names joined by slashes, without blanks, 200 characters at most: acme/rex.",
+            hint="Use names without spaces, joined by slashes, at most 200 characters: acme/rex.",
         )
     return Namespace(name)
 

@@ -66,7 +66,8 @@ class MessageHit:
         return shown
 
     def __repr__(self) -> str:
-        return f"<{self.message.role.value} {self.message.id[-6:]} {self.score:.2f} {self.snippet.text[:60]!r}>"
+        begins = " ".join(self.snippet.text.split())[:60]
+        return f"<{self.message.role.value} {self.message.id[-6:]} {self.score:.2f} {begins!r}>"
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -35,7 +35,9 @@ def chunk_spans(text: str, *, size: int = 4000, overlap: int = 200, count_tokens
     Raises InvalidInput where the overlap is no smaller than half the size.
     """
     if not 0 <= overlap * 2 < size:
-        raise InvalidInput(f"Pieces of {size} tokens cannot share {overlap}.", hint="Let them share less than half.")
+        raise InvalidInput(
+            f"Pieces of {size} tokens cannot overlap by {overlap}.", hint="Use an overlap of less than half."
+        )
     spans: list[Span] = []
     start, density = 0, _CHARACTERS_PER_TOKEN
     while start < len(text):

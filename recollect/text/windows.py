@@ -17,7 +17,7 @@ def window_spans(count: int, size: int = WINDOW_SIZE, overlap: int = WINDOW_OVER
     [(0, 9), (8, 11)]
     """
     if not 0 <= overlap < size:
-        raise InvalidInput(f"Windows of {size} messages cannot share {overlap}.", hint="Let them share fewer.")
+        raise InvalidInput(f"Windows of {size} messages cannot overlap by {overlap}.", hint="Use a smaller overlap.")
     spans: list[tuple[int, int]] = []
     first = 0
     while first < count:

@@ -167,7 +167,7 @@ def test_openai_without_a_key_is_refused_before_any_request(monkeypatch):
 def test_other_dimensions_than_before_are_refused(embedder, server):
     embedder.embed(["a"])
     server.dimensions = 4
-    with pytest.raises(ModelError, match="4 dimensions instead of 3"):
+    with pytest.raises(ModelError, match="4 dimensions, expected 3"):
         embedder.embed(["b"])
 
 

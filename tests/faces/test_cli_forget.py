@@ -59,7 +59,7 @@ def test_what_was_forgotten_is_gone_and_the_last_line_says_how_it_comes_back(run
     ran = run("forget", f"About the {CANARY}", "--yes")
     assert (ran.code, ran.err) == (0, "")
     assert ran.out == (
-        "Removed 1 conversation with 2 messages. To take back from an export: recollect import --again PATH\n"
+        "Removed 1 conversation with 2 messages. To bring it back from an export: recollect import --again PATH\n"
     )
     assert run("search", CANARY).code == 1
     assert CANARY not in run("list").out + run("export", "-").out

@@ -84,7 +84,7 @@ def test_without_a_path_it_says_what_is_on_this_machine(
 ) -> None:
     nothing = run("import")
     assert nothing.code == 1
-    assert "Nothing was found on this machine" in nothing.out
+    assert "Nothing to import was found" in nothing.out
     downloads = home / "Downloads"
     downloads.mkdir()
     (downloads / "claude.zip").write_bytes(sample_archive[1].read_bytes())

@@ -60,7 +60,7 @@ def test_where_nothing_was_written_there_is_no_memory_yet(
 
 
 def test_an_empty_server_and_an_empty_namespace_are_told_apart(server: CommandLine, neo4j_uri: str) -> None:
-    assert server().out.startswith("Nothing is remembered here yet.")
+    assert server().out.startswith("Your memory is empty.")
     server("remember", "the spare key is with Ana")
     ran = server("search", "key", "--namespace", "acme/rex")
     assert ran.code == 1

@@ -47,7 +47,7 @@ def test_hints_keep_namespace_and_store(two: CommandLine, tmp_path: Path) -> Non
 
 def test_hints_of_errors_keep_them_too(two: CommandLine) -> None:
     ran = two("show", "no such thing", "--namespace", "t1", "--json")
-    assert ran.document["error"]["hint"].startswith("recollect --namespace t1 list")
+    assert ran.document["error"]["hint"].endswith("recollect --namespace t1 list")
 
 
 def test_without_options_hints_have_none(two: CommandLine) -> None:
@@ -61,7 +61,7 @@ def test_after_a_search_elsewhere_a_number_opens_nothing_else(two: CommandLine) 
     ran = two("show", "1")
     assert ran.code == 1
     assert ran.err == (
-        "The last search was in the namespace t1, not in default. Its hit: recollect show 1 --namespace t1\n"
+        "The last search was in the namespace t1, not in default. To see that result: recollect show 1 --namespace t1\n"
     )
     assert "Other" in two("show", "1", "--namespace", "t1").out
     assert "Default" in two("show", "1", "--namespace", "default").out
@@ -99,7 +99,7 @@ def test_a_home_that_is_a_file_is_told(
     ran = run(*command)
     assert ran.code == 2
     assert ran.err == (
-        f"There can be no memory at {wrong}/memory.db: {wrong} is a file, not a folder. "
+        f"Cannot create a memory at {wrong}/memory.db: {wrong} is a file, not a folder. "
         "Set RECOLLECT_HOME to a folder.\n"
     )
     assert ran.out == ""

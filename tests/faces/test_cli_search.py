@@ -145,3 +145,37 @@ def test_moments_are_told_with_the_day_only_where_it_differs() -> None:
     assert moment_after(began.replace(year=2025), began) == "15 Mar 2025 22:47"
     assert moment_after(began, None) == "15 Mar 2024 22:47"
     assert moment_after(None, datetime.now(UTC)) == ""
+
+
+def test_a_clear_typo_is_searched_corrected_and_told(run: CommandLine) -> None:
+    run("remember", "the kubernetes ingress lost its certificate")
+    ran = run("search", "kubrenetes ingress")
+    assert ran.code == 0
+    first, second = ran.out.splitlines()[:2]
+    assert first == (
+        'Showing results for kubernetes ingress. Only "kubrenetes ingress": '
+        "recollect search --literal 'kubrenetes ingress'"
+    )
+    assert second.startswith("1  ")
+    assert run("search", "--literal", "kubrenetes ingress").code == 1
+
+
+def test_a_message_without_words_shows_what_came_with_it(run: CommandLine) -> None:
+    import recollect
+    from recollect.record import Part, PartKind
+
+    run("remember", "a lighthouse at dusk", "--title", "Holiday")
+    with recollect.open() as memory:
+        home = memory.resolve("Holiday")[0].conversation.id
+        memory.store_message(
+            "", conversation_id=home, parts=[Part(PartKind.ASSET, "photo-harbour.jpg")], title="Holiday"
+        )
+    ran = run("search", "photo-harbour.jpg")
+    assert "[asset photo-harbour.jpg]" in ran.out
+
+
+def test_the_newest_come_first_on_request(sample: CommandLine) -> None:
+    found = sample("search", "water", "--sort", "newest", "--group-by", "message", "--json").document["results"]
+    times = [result["messages"][0]["timestamp"] for result in found]
+    assert times == sorted(times, reverse=True)
+    assert len(times) == 10

@@ -68,7 +68,7 @@ def test_standard_output_by_its_name_gets_the_dump_and_nothing_else(environment:
     assert ran.stderr.startswith(b"Exported 119 records")
     refused = started(["export", "/proc/self/fd/1", "--json"], environment)
     assert refused.returncode == 2
-    assert b"leaves no room for --json" in refused.stdout
+    assert b"cannot be combined with an export to standard output" in refused.stdout
 
 
 def test_a_pipe_gets_no_colour_no_wrapping_and_plain_signs(environment: dict[str, str]) -> None:

@@ -23,5 +23,5 @@ def test_an_address_of_no_server_is_told_at_once() -> None:
 
 
 def test_other_addresses_are_no_place_for_a_memory() -> None:
-    with pytest.raises(InvalidInput, match="no place"):
+    with pytest.raises(InvalidInput, match="not a place"):
         open_store("https://localhost/memory")

@@ -169,9 +169,9 @@ def test_a_newer_version_is_welcome(told: str) -> None:
 
 
 def test_a_wrong_password_is_told_and_the_right_one_still_works(server: Own) -> None:
-    with told_soon("refuses the user or the password"):
+    with told_soon("rejected the user name or the password"):
         server.open(server.place.replace(PASSWORD, "wrong").replace("bolt:", "neo4j:"))
-    with told_soon("refuses the user or the password"):
+    with told_soon("rejected the user name or the password"):
         server.open(server.process.uri)
     server.open().close()
 
@@ -179,7 +179,7 @@ def test_a_wrong_password_is_told_and_the_right_one_still_works(server: Own) -> 
 def test_a_first_password_has_to_be_changed(server: Own) -> None:
     with driver_of(server) as driver:
         driver.execute_query(f"CREATE USER ana SET PASSWORD '{PASSWORD}' CHANGE REQUIRED", database_="system")
-    with told_soon("wants its first password changed"):
+    with told_soon("requires you to change the initial password"):
         server.open(server.place.replace("neo4j:", "ana:").replace("bolt:", "neo4j:"))
 
 
@@ -272,9 +272,9 @@ def test_a_server_that_can_only_be_read_is_searched_and_not_written(server: Own)
     server.run(READ_ONLY)
     with eventually(server.open) as memory:
         assert memory.search("spare key").hits
-        with told_soon("can only be read"):
+        with told_soon("is read-only"):
             memory.store_message("Nobody writes this.", conversation_id=asked.conversation_id)
-        with told_soon("can only be read"):
+        with told_soon("is read-only"):
             memory.delete_message(asked.id)
         assert memory.messages([asked.id]) == [asked]
 

@@ -69,7 +69,9 @@ def test_a_store_of_the_first_version_is_told_from_a_new_one(bare: neo4j.Session
         bare.run(statement).consume()
     bare.run(OLD_NAMESPACE).consume()
     before = indexes(bare)
-    with pytest.raises(StoreError, match=r"holds a memory of Recollect 0\.1\.0\. Export it with that version"):
+    with pytest.raises(
+        StoreError, match=r"contains a memory written by Recollect 0\.1\.0\. Export it with that version"
+    ):
         Neo4jStore(neo4j_uri, neo4j_server.auth())
     assert indexes(bare) == before, "it is left as it is"
 
@@ -108,7 +110,7 @@ def test_opening_again_makes_nothing(bare: neo4j.Session, neo4j_uri: str) -> Non
 
 def test_an_index_of_our_name_that_is_anothers_is_told(bare: neo4j.Session, neo4j_uri: str) -> None:
     bare.run("CREATE TEXT INDEX passage_of FOR (p:Passage) ON (p.words)").consume()
-    with pytest.raises(StoreError, match=r"passage_of .* is none of Recollect's"):
+    with pytest.raises(StoreError, match=r"passage_of .* is not one of Recollect's"):
         Neo4jStore(neo4j_uri, neo4j_server.auth())
 
 

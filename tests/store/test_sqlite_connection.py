@@ -264,7 +264,7 @@ def test_a_full_disk_is_told_and_loses_nothing(tmp_path: Path) -> None:
             except StoreError as problem:
                 said = str(problem)
         assert said.startswith(f"The disk is full: {small / 'memory.db'} could not be written.")
-        assert "What was stored is safe" in said
+        assert "Everything saved so far is safe" in said
         with space.view() as view:
             assert view.counts().conversations == written > 0
         store.close()

@@ -13,6 +13,29 @@ if TYPE_CHECKING:
 
 _PLACES = 3
 
+#: What is wrong where one of these does not hold, said as the problem that it is.
+_PROBLEMS = {
+    "what has words is in the search index": "missing from the search index",
+    "the messages of an older version are in the search index": "not yet in the search index after an upgrade",
+    "what is deleted is not in the search index": "deleted, but still in the search index",
+    "the search index leads to things that are there": "in the search index, but nowhere else",
+    "nothing is in the search index twice": "twice in the search index",
+    "every passage is in one segment or in the tail": "a part of the search index is lost",
+    "every passage has its words": "not found by phrases",
+    "the words of the search index can be read": "the text part of the search index is damaged",
+    "the tail of the search index can be read": "the newest part of the search index is damaged",
+    "quality vectors belong to passages, and come with their tokens": "incomplete in the quality mode",
+    "the file is whole": "the file is damaged",
+    "no row refers to a missing one": "refers to something that is missing",
+    "what was erased has no words left": "forgotten, but some of its text is left",
+    "the positions of a conversation run from 0 without gap": "messages of the conversation are missing",
+    "the parent of a message is a message of the same conversation": "the message before it is missing",
+    "the active path ends at the conversation's last message": "the last message is missing",
+    "a chunk has its parent": "part of a text that is missing",
+    "a turn names messages that are there": "a question or an answer is missing",
+    "a tool call belongs to a message, and names a result that is there": "its message or result is missing",
+}
+
 
 def check(session: Session, repair: bool = False) -> int:
     """Look for damage, and repair it with --repair.
@@ -62,7 +85,10 @@ def _print(session: Session, violations: Sequence[Violation]) -> None:
         places = [violation.where for violation in found if violation.where][:_PLACES]
         where = ", ".join(places) + (f" {session.out.symbols.more}" if len(found) > len(places) else "")
         times = f" ({count:,} times)" if count > 1 else ""
-        session.out.line(f"{session.out.symbols.bad} {kind}{times}" + (f": {where}" if where else ""))
+        session.out.line(
+            f"{session.out.symbols.bad} {_PROBLEMS.get(kind, f'does not hold: {kind}')}{times}"
+            + (f": {where}" if where else "")
+        )
 
 
 def _print_remedies(session: Session, violations: Sequence[Violation], *, repaired: bool) -> None:

@@ -22,7 +22,7 @@ def export(session: Session, file: str | None = None, overwrite: bool = False) -
     target = file or (_dated(session) if session.out.width is not None else "-")
     path = None if target == "-" else Path(target).expanduser()
     if session.json and (path is None or is_standard_output(path)):
-        raise InvalidInput("A dump on standard output leaves no room for --json.", hint="Name a file.")
+        raise InvalidInput("--json cannot be combined with an export to standard output.", hint="Name a file.")
     records = _write(session, path, overwrite=overwrite)
     if path is None:
         return 0

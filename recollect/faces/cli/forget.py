@@ -64,7 +64,7 @@ def forget(
         _print_plan(session, found)
         out.line("Nothing was removed: this was a dry run.")
     else:
-        back = out.hint("To take back from an export: recollect import --again PATH")
+        back = out.hint("To bring it back from an export: recollect import --again PATH")
         out.line(joined(f"Removed {_counted(found)}.", back, out))
     return 0
 
@@ -86,8 +86,8 @@ def _chosen(
         raise InvalidInput("--all means everything.", hint="Leave it out to choose by names and filters.")
     if not (what or filtered or everything):
         raise InvalidInput(
-            "Nothing is named that should be forgotten.",
-            hint="Give an id or a title, or choose by --source, --since, --until or --all.",
+            "Nothing to forget: name something or choose it by a filter.",
+            hint="Give an ID or a title, or use --source, --since, --until, --before or --all.",
         )
     first, last = period(since, until, before)
     return {

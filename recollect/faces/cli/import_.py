@@ -35,7 +35,7 @@ def import_(
         return _describe(session, Path(describe).expanduser())
     if found:
         if paths:
-            raise InvalidInput("--found chooses the paths itself.", hint="Leave out either --found or the paths.")
+            raise InvalidInput("--found cannot be combined with paths.", hint="Leave out one of them.")
         return _import(session, _found_paths(session), format, problems, again=again)
     if paths:
         if "" in map(str.strip, paths):
@@ -92,7 +92,9 @@ def _found_here() -> list[Found]:
 def _found_paths(session: Session) -> list[str]:
     found = _found_here()
     if not found:
-        raise ImportProblem("Nothing was found on this machine.", hint="Name it: recollect import PATH")
+        raise ImportProblem(
+            "Nothing to import was found on this machine.", hint="To import something else: recollect import PATH"
+        )
     return [str(one.path) for one in found]
 
 
@@ -105,8 +107,8 @@ def _what_is_found(session: Session) -> int:
     if session.json:
         out.document({"found": [found_as_json(one) for one in found]})
     elif not found:
-        out.line("Nothing was found on this machine: no Claude Code or Codex sessions, no export among the downloads.")
-        out.line(out.hint("Name it:  recollect import PATH"))
+        out.line("Nothing to import was found: no Claude Code or Codex sessions, no export in the downloads.")
+        out.line(out.hint("To import something else: recollect import PATH"))
     else:
         out.line(out.bold("Found on this machine:"))
         for one in found:

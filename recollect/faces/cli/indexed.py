@@ -36,7 +36,7 @@ def index_advice(info: IndexInfo, messages: int, out: Output) -> str:
     state = index_state(info, messages)
     if not state:
         return ""
-    meanwhile = "search uses the old one" if info.generation else "search goes by words alone"
+    meanwhile = "search uses the old one" if info.generation else "search uses keywords alone"
     step = "If that was interrupted" if info.building is not None else "To build it"
     if info.building is None and info.generation:
         meanwhile, step = "search works, but misses some words", "To improve it"

@@ -54,14 +54,14 @@ def _print(session: Session, rows: list[ConversationRow], *, more: bool) -> None
 
     out = session.out
     if not rows:
-        out.line("No conversation matches.")
+        out.line("No conversations match.")
     for row in rows:
         c = row.conversation
         facts = f"{day(c.updated or c.created):>11}  {padded(source_label(c.source), 11)}  {row.messages:>5,}  "
         room = None if out.width is None else out.width - len(facts) - len(short(c.id)) - 2
         out.line(f"{short(c.id)}  {out.dim(facts)}{shortened(harmless(titled(c.title)), room)}")
     if more:
-        out.note(f"There are more: --limit {2 * len(rows)}, --title, --since.")
+        out.note(f"There are more: add -n {2 * len(rows)}, or narrow it down with --since or a word of the title.")
 
 
 def _as_json(row: ConversationRow) -> dict[str, Any]:

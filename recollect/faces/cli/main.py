@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import NoReturn
 
 from recollect.errors import ImportProblem, NotFound, RecollectError
-from recollect.faces.cli.output import STANDARD_OUTPUT, terminal_size, use_utf8
+from recollect.faces.cli.output import STANDARD_OUTPUT, harmless, terminal_size, use_utf8
 
 COMPLETE = "_RECOLLECT_COMPLETE"  #: the variable by which shells ask for completions
 
@@ -99,6 +99,7 @@ def _explain(code: str, message: str, hint: str, *, in_json: bool) -> None:
         print(json.dumps(document, ensure_ascii=False, indent=2))
     else:
         sys.stdout.flush()
+        message, hint = harmless(message), harmless(hint)
         width = terminal_size()[0] if sys.stderr.isatty() else None
         apart = "\n" in message or (width is not None and len(message) + len(hint) >= width)
         if width is not None:

@@ -92,8 +92,8 @@ def names_meant(memory: Memory, words: Sequence[str]) -> list[str]:
     for word in words:
         if is_hit_number(word):
             raise InvalidInput(
-                f"{word} is the number of a search result, which can be several messages.",
-                hint="Give the id of a message, which is at its right, or the title of the conversation.",
+                f"{word} is the number of a search result, which may contain several messages.",
+                hint="Give the ID of a message, shown at its right, or the title of the conversation.",
             )
         if not word.strip():
             raise InvalidInput("A name is empty.", hint="Give an id or a title.")

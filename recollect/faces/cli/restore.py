@@ -26,7 +26,7 @@ def restore(session: Session, what: list[str], replace: bool = False) -> int:
             raise InvalidInput("--replace needs the file of a backup.", hint="recollect restore FILE --replace")
         return _undelete(session, what)
     if len(what) > 1:
-        raise InvalidInput("A backup is restored alone.", hint="Name one file, or several ids.")
+        raise InvalidInput("Only one backup can be restored at a time.", hint="Name one file, or several ids.")
     return _from_backup(session, files[0], replace=replace)
 
 
@@ -57,7 +57,9 @@ def _from_backup(session: Session, backup: Path, *, replace: bool) -> int:
             )
     store = session.store
     if not isinstance(store, Path):
-        raise InvalidInput(f"A backup is a file, and {store} is a server.", hint="Import an export there instead.")
+        raise InvalidInput(
+            f"A backup can only be restored to a file, and {store} is a server.", hint="Import an export there instead."
+        )
     recollect.restore(backup, store, replace=replace)
     info = session.memory().info()
     if session.json:

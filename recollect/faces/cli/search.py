@@ -123,8 +123,9 @@ def _print_nothing(session: Session, asked: Asked, found: SearchResults) -> None
     """Says where nothing was found, and what another way of asking would find."""
     out = session.out
     out.line(f"Nothing in {_searched(session, asked)}.")
-    if found.suggestion and (count := _count(session, Asked(found.suggestion), asked.filters())):
-        out.line(f"  {found.suggestion}: {count} (did you mean?)")
+    meant = found.suggestion or found.corrected
+    if meant and (count := _count(session, Asked(meant), asked.filters())):
+        out.line(f"  {meant}: {count} (did you mean?)")
     plain = _without_operators(asked.query)
     if (asked.as_typed() or plain != asked.query) and plain and (count := _count(session, Asked(plain), {})):
         out.line(f"  without {asked.as_typed() or 'the filters'}: {count}")

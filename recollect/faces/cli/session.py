@@ -52,8 +52,8 @@ class Session:
         """The memory, for commands that only read. Raises NotFound where there is none yet."""
         if not self.has_memory():
             raise NotFound(
-                f"There is no memory {self._whose()}at {self.store} yet.",
-                hint="Begin one: recollect import PATH. Or look around first: recollect demo",
+                f"No memory {self._whose()}at {self.store} yet.",
+                hint="To create one: recollect import PATH. To try it out first: recollect demo",
             )
         return self.memory()
 
@@ -75,12 +75,14 @@ class Session:
         if elsewhere is None or (elsewhere == "" and self._was_told("store")):
             return self.state.hit(number)
         if elsewhere == "":
-            raise NotFound("The last search was in another memory.", hint="Name it here too, or search here first.")
+            raise NotFound(
+                "The last search was in another memory.", hint="Name that memory here too, or search here first."
+            )
         if self._was_told("namespace"):
             return self.state.hit(number)
         raise NotFound(
             f"The last search was in the namespace {elsewhere}, not in {self.settings.namespace}.",
-            hint=f"Its hit: recollect show {number} --namespace {elsewhere}",
+            hint=f"To see that result: recollect show {number} --namespace {elsewhere}",
         )
 
     def _was_told(self, setting: str) -> bool:
@@ -99,7 +101,7 @@ class Session:
             return
         moved = self.settings.origins["store"] == "default" and os.environ.get("RECOLLECT_HOME")
         hint = "Set RECOLLECT_HOME to a folder." if moved else "recollect config shows where this setting comes from."
-        raise StoreError(f"There can be no memory at {self.store}: {above} is a file, not a folder.", hint=hint)
+        raise StoreError(f"Cannot create a memory at {self.store}: {above} is a file, not a folder.", hint=hint)
 
     @cached_property
     def state(self) -> State:

@@ -83,8 +83,8 @@ class State:
         hits = self._hits()
         if not 1 <= number <= len(hits):
             searched = "hits" in self._read()
-            found = f"The last search found {len(hits) or 'nothing'}." if searched else "Nothing was searched for yet."
-            raise NotFound(f"There is no hit {number}. {found}", hint='Search first: recollect search "…"')
+            found = f"The last search found {len(hits) or 'nothing'}." if searched else "You have not searched yet."
+            raise NotFound(f"There is no result {number}. {found}", hint='Search first: recollect search "…"')
         return hits[number - 1]
 
     def hit_in(self, conversation: str) -> LastHit | None:

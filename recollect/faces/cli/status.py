@@ -82,7 +82,7 @@ def _print_status(session: Session, counts: Counts, found: Sequence[Found]) -> N
 
 def _print_empty(session: Session, found: Sequence[Found]) -> None:
     out = session.out
-    left, right = "Nothing is remembered here yet.", _where(session)
+    left, right = "Your memory is empty.", _where(session)
     out.line(out.bold(left) + gap(left, right, out) + out.dim(right))
     out.line("Get your history:")
     for who, how in _HOW_TO_GET:
@@ -92,7 +92,7 @@ def _print_empty(session: Session, found: Sequence[Found]) -> None:
     _print_found(session, found, "Found on this machine: ")
     steps = ["recollect import ~/Downloads/export.zip", f"recollect search {_quoted(session)}"]
     out.line(in_a_row("Then  ", [out.hint(step) for step in steps], out))
-    out.line("Or look around first, with nothing of your own:  recollect demo")
+    out.line("Or try it out first on a sample:  recollect demo")
 
 
 def _print_found(session: Session, found: Sequence[Found], words: str) -> None:

@@ -31,7 +31,7 @@ def candidates(snapshot: Snapshot, source: Source, query: CandidateQuery) -> Fea
         raise WrongEmbedder(
             f"The question has a vector of {len(query.vector)} numbers, "
             f"the store has {snapshot.parts[0].block.vectors.shape[1]}.",
-            hint="Open it with the embedder that made it (recollect stats names it), or: recollect reindex",
+            hint="Use the embedder that made them (recollect stats shows it), or rebuild the index: recollect reindex",
         )
     words = Words(snapshot, query.terms)
     wide, narrow = words.scores()
@@ -43,8 +43,7 @@ def candidates(snapshot: Snapshot, source: Source, query: CandidateQuery) -> Fea
     # All that is scored is looked up once: the pool, what stands around it, and the sessions in which it lies.
     around = snapshot.around(pool)
     there = around >= 0
-    wanted, session = np.unique(snapshot.gather("session", pool), return_inverse=True)
-    members, begins = snapshot.sessions(wanted)
+    members, begins, session = _sessions(snapshot, pool)
     rows = distinct(around[there], members)
     at, members = np.searchsorted(rows, around) * there, np.searchsorted(rows, members)
     own, previous, has_previous = at[:, 0], at[:, 1], there[:, 1]
@@ -90,6 +89,18 @@ def candidates(snapshot: Snapshot, source: Source, query: CandidateQuery) -> Fea
     )
 
 
+def _sessions(snapshot: Snapshot, at: Int) -> tuple[Int, Int, Int]:
+    """The sessions of rows: their members one session after the other, where each begins, and each row's own.
+
+    A row without a session (0: a title, a document) is one by itself: all titles together are no session.
+    """
+    own = snapshot.gather("session", at)
+    wanted, place = np.unique(np.where(own > 0, own, -1 - at), return_inverse=True)
+    alone = int(np.searchsorted(wanted, 0))
+    members, begins = snapshot.sessions(wanted[alone:])
+    return np.concatenate([-1 - wanted[:alone], members]), np.concatenate([np.arange(alone), begins + alone]), place
+
+
 def _length_z(snapshot: Snapshot, pool: Int) -> Float:
     mean, deviation = snapshot.statistics.log_spread
     logs = np.log1p(snapshot.gather("length", pool).astype(np.float32))
@@ -104,8 +115,8 @@ def _runs(found: Sequence[tuple[int, bytes]], numbers: Int, vector: Float, whole
         size = len(vector)
         if any(len(blob) % size for _, blob in found):
             raise IndexDamaged(
-                "Vectors of sentences in the search index have another size than they should.",
-                hint="Build it anew: recollect reindex",
+                "Sentence vectors in the search index have the wrong size.",
+                hint="Rebuild it: recollect reindex",
             )
         packed = np.frombuffer(b"".join(blob for _, blob in found), np.int8).reshape(-1, size)
         counts = np.array([len(blob) // size for _, blob in found])

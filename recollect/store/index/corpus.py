@@ -95,8 +95,8 @@ class Corpus:
         for before, after in pairwise(blocks):
             if before.number[-1] >= after.number[0]:
                 raise IndexDamaged(
-                    f"Passage {after.number[0]} of the search index stands behind passage {before.number[-1]}.",
-                    hint="Build it anew: recollect reindex",
+                    f"Passages {before.number[-1]} and {after.number[0]} of the search index are out of order.",
+                    hint="Rebuild it: recollect reindex",
                 )
         if newest is None or order_of(newest.state) < order_of(state):
             self.files.tidy(state, groups)
@@ -213,8 +213,8 @@ def _tail_segment(rows: Sequence[TailRow]) -> Segment:
     columns, vectors = b"".join(row.columns for row in rows), b"".join(row.vector for row in rows)
     if len(columns) != len(rows) * COLUMNS.itemsize or len({len(row.vector) for row in rows}) > 1:
         raise IndexDamaged(
-            f"Passages {rows[0].number} to {rows[-1].number} of the search index have another layout than they should.",
-            hint="Build it anew: recollect reindex",
+            f"Passages {rows[0].number} to {rows[-1].number} of the search index have the wrong layout.",
+            hint="Rebuild it: recollect reindex",
         )
     return Segment(
         np.frombuffer(columns, COLUMNS),

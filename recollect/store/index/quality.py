@@ -172,7 +172,7 @@ def _batches(found: Iterable[tuple[int, int, bytes]], until: int) -> Iterator[tu
     while some := list(islice(rows, _AT_ONCE)):
         new = sorted((number, vector) for place, number, vector in some if place <= until)
         if len({len(vector) for _, vector in new}) > 1:
-            raise IndexDamaged("Quality vectors differ in size.", hint="Build them anew: recollect embed --again")
+            raise IndexDamaged("Quality vectors differ in size.", hint="Rebuild them: recollect embed")
         if new:
             packed = np.frombuffer(b"".join(vector for _, vector in new), np.int8).reshape(len(new), -1)
             yield np.array([number for number, _ in new], np.int64), packed

@@ -69,7 +69,7 @@ def unseal(data: bytes, where: str = "", mark: SegmentMark | None = None) -> Seg
     if layout != LAYOUT:
         raise IndexDamaged(
             f"Segment {where} of the search index has layout {layout}, this version of recollect reads {LAYOUT}.",
-            hint="Use the version that wrote it, or build the search index anew: recollect reindex",
+            hint="Use the version that wrote it, or rebuild the search index: recollect reindex",
         )
     shapes: list[tuple[type[np.generic] | np.dtype[np.void], int]] = [
         (COLUMNS, n), (np.int8, n * d),
@@ -106,5 +106,5 @@ def _pack(segment: Segment) -> tuple[SegmentMark, bytes]:
 
 def _damaged(where: str, what: str) -> IndexDamaged:
     return IndexDamaged(
-        f"Segment {where} of the search index {what}.".replace("  ", " "), hint="Build it anew: recollect reindex"
+        f"Segment {where} of the search index {what}.".replace("  ", " "), hint="Rebuild it: recollect reindex"
     )

@@ -146,7 +146,7 @@ class Server:
                 user_agent="recollect",
             )
         except (ConfigurationError, ValueError) as problem:
-            raise InvalidInput(f"{self._host!r} is no address of a Neo4j server: {problem}.") from problem
+            raise InvalidInput(f"{self._host!r} is not the address of a Neo4j server: {problem}.") from problem
 
     def _version(self) -> tuple[int, ...]:
         found = self._driver.execute_query(COMPONENTS, database_=self._database, routing_=neo4j.RoutingControl.READ)
@@ -202,50 +202,56 @@ class Server:
         code = (problem.code or "") if isinstance(problem, Neo4jError) else ""
         if isinstance(problem, IncompleteCommit):
             return StoreError(
-                f"{where} went away at the very end of a write, which is there or not.",
-                hint="An import is simply run again; look for a message before you write it again.",
+                f"{where} disconnected at the very end of a write, which may or may not have been saved.",
+                hint="If it was an import, run it again; otherwise check before you write it again.",
             )
         if isinstance(problem, ServiceUnavailable | SessionExpired):
             return StoreError(
                 f"{where} does not answer: {_first_line(problem)}.",
-                hint="Is Neo4j running, and is the address right? What was acknowledged is safe.",
+                hint="Is Neo4j running, and is the address right? Everything saved so far is safe.",
             )
         if isinstance(problem, AuthError):
             return StoreError(
-                f"{where} refuses the user or the password.",
-                hint="They come from the address, else from NEO4J_USER and NEO4J_PASSWORD.",
+                f"{where} rejected the user name or the password.",
+                hint="They come from the address, or from NEO4J_USER and NEO4J_PASSWORD.",
             )
         if "AuthenticationRateLimit" in code:
-            return StoreError(f"{where} has seen too many wrong passwords.", hint="It answers again in some seconds.")
+            return StoreError(
+                f"{where} has locked the user after too many wrong passwords.", hint="Try again in a few seconds."
+            )
         if "CredentialsExpired" in code:
             return StoreError(
-                f"{where} wants its first password changed.",
+                f"{where} requires you to change the initial password.",
                 hint="In Neo4j Browser or cypher-shell: ALTER CURRENT USER SET PASSWORD FROM 'old' TO 'new'",
             )
         if "DatabaseNotFound" in code:
-            return StoreError(f"{where} has no database {self._database!r}.", hint="Its name is the address's path.")
+            return StoreError(
+                f"{where} has no database {self._database!r}.", hint="The database name is the path of the address."
+            )
         if "Security.Forbidden" in code:
             return StoreError(
-                f"{where} does not let this user do that.",
-                hint="Recollect reads, writes and makes indexes; to search, reading is enough.",
+                f"{where} does not allow this user to do that.",
+                hint="Recollect needs to read, write and create indexes; for searching, reading is enough.",
             )
         if "ReadOnly" in code or "NotALeader" in code or "AccessMode" in code:
             return StoreError(
-                f"{where} can only be read.",
-                hint="In a cluster use neo4j:// instead of bolt://, which finds the leader.",
+                f"{where} is read-only.",
+                hint="In a cluster, use neo4j:// instead of bolt://: it finds the leader.",
             )
         if "LockAcquisitionTimeout" in code or "TransactionTimedOut" in code or "Deadlock" in code:
-            return StoreBusy(f"Others have been writing to {where} for too long.", hint="Try again later.")
+            return StoreBusy(
+                f"{where} is busy: other processes have been writing to it for too long.", hint="Try again later."
+            )
         if "ConstraintValidationFailed" in code:
             return StoreError(
-                f"{where} has something in this place already: {_first_line(problem)}.",
-                hint="A message never moves, and two never stand at one position of a conversation.",
+                f"{where} already has something in this place: {_first_line(problem)}.",
+                hint="Messages never move, and each position of a conversation holds one message.",
             )
         if "DatabaseUnavailable" in code:
-            return StoreError(f"{where} is starting or stopping.", hint="Try again in some seconds.")
+            return StoreError(f"{where} is starting or stopping.", hint="Try again in a few seconds.")
         if "MemoryPoolOutOfMemory" in code or "OutOfMemory" in code:
             return StoreError(
-                f"{where} has not enough memory for this.", hint="Give it more, or write smaller batches."
+                f"{where} does not have enough memory for this.", hint="Give it more, or write smaller batches."
             )
         kind = "could not do it" if isinstance(problem, ClientError | DatabaseError | TransientError) else "failed"
         return StoreError(f"{where} {kind}: {_first_line(problem)}.")

@@ -82,7 +82,7 @@ class Neo4jStore:
     def backup(self, target: Path, progress: Callable[[int, int], None] | None = None) -> None:
         """Raises StoreError: the server's own tool copies a database, and `recollect export` what a namespace holds."""
         raise StoreError(
-            f"{self.location} is copied on the server, not from here.",
+            f"{self.location} cannot be backed up from here, only on the server.",
             hint="Use neo4j-admin database dump while it is stopped, or recollect export for each namespace.",
         )
 
@@ -224,4 +224,4 @@ class Neo4jSpace:
 
     def _held(self, work: Callable[[Writing], bool], lease: Lease) -> None:
         if not self._writing_if_there(work, False):
-            raise Fenced(f"Task {lease.task.id} is not held by this lease any more.")
+            raise Fenced(f"Task {lease.task.id} is no longer held by this lease.")

@@ -97,7 +97,7 @@ def erase(within: Within[Erased], looking: Within[list[Known]], ids: Sequence[No
         known |= {there.id: there for there in looking(partial(_find, ids=piece))}
     missing = [node_id for node_id in ids if node_id not in known]
     if missing:
-        raise NotFound(f"There is nothing with the id {missing[0]}.")
+        raise NotFound(f"Nothing has the ID {missing[0]}.")
     # In the order of writing: what lies together in a segment goes together.
     order = sorted(known.values(), key=lambda there: there.number or 0)
     alone = [there.id for there in order if "Conversation" not in there.labels]

@@ -128,5 +128,5 @@ def _begin(after: str | None, newest: bool) -> tuple[int, str]:
     try:
         time, last = orjson.loads(after)
     except ValueError:
-        raise InvalidInput("This is no place where a page ends.") from None
+        raise InvalidInput("This is not the cursor of a page.") from None
     return int(time), str(last)

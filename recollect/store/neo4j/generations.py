@@ -104,7 +104,7 @@ def take(writing: Writing, step: Step, embedder: EmbedderId | None, number: int 
             _give_up(writing, building)
         return building.number if building is not None else 0
     if building is None or embedder not in (None, building.embedder) or number not in (None, building.number):
-        raise StoreError("No search index is being built.", hint="Begin with: recollect reindex")
+        raise StoreError("No search index is being built.", hint="Start with: recollect reindex")
     todo = [record["id"] for record in writing.tx.run(TODO, space=building.space, limit=TODO_SHOWN)]
     if todo:
         raise Stale(todo)

@@ -91,8 +91,8 @@ def _generation(writing: Writing, change: IndexChange) -> Generation | None:
     chosen = writing.live if change.generation is None else writing.building
     if change.generation is not None and (chosen is None or chosen.number != change.generation):
         raise StoreError(
-            f"Generation {change.generation} of the search index is not being built any more.",
-            hint="Begin again: recollect reindex",
+            f"Generation {change.generation} of the search index is no longer being built.",
+            hint="Start again: recollect reindex",
         )
     wanted = any(change.passages.values())
     if wanted and change.embedder is None:
@@ -102,7 +102,7 @@ def _generation(writing: Writing, change: IndexChange) -> Generation | None:
     if change.embedder is not None and change.embedder != chosen.embedder:
         raise WrongEmbedder(
             f"The vectors of {writing.namespace} were made by {chosen.embedder}, not by {change.embedder}.",
-            hint=f"Open it with {chosen.embedder.name}, or build the search index anew: recollect reindex",
+            hint=f"Open it with {chosen.embedder.name}, or rebuild the search index: recollect reindex",
         )
     for p in (p for own in change.passages.values() for p in own):
         if len(p.vector) != chosen.embedder.size:

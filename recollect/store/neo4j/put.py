@@ -276,7 +276,7 @@ class Putting:
             known = self.writing.known(node_id)
             label = next((label for label in of if known is not None and label in known.labels), None)
             if label is None:
-                raise NotFound(f"There is no message or node {node_id}.", hint="recollect search finds messages.")
+                raise NotFound(f"No message or node has the ID {node_id}.", hint="To find messages: recollect search")
             of[label].append(node_id)
             self._touch_known(node_id)
         if mark.deleted is not None:

@@ -119,7 +119,7 @@ def prepare(server: Server) -> None:
     verify(version, server.location)
     if version is None and filled:
         raise StoreError(
-            f"{server.location} holds a memory of Recollect 0.1.0.",
+            f"{server.location} contains a memory written by Recollect 0.1.0.",
             hint="Export it with that version (recollect export), empty the database, and import it with this one.",
         )
     known = server.read(_indexes)
@@ -163,10 +163,12 @@ def _verify_index(name: str, kind: str, state: str, properties: list[str] | None
     wanted = "FULLTEXT" if name in FULL_TEXT else "RANGE" if name in UNIQUE or name in RANGE else None
     if wanted is not None and kind != wanted:
         raise StoreError(
-            f"The index {name} on {properties} is none of Recollect's.", hint=f"Drop it: DROP INDEX {name}"
+            f"The index {name} on {properties} is not one of Recollect's.", hint=f"Drop it: DROP INDEX {name}"
         )
     if wanted is not None and state == "FAILED":
-        raise StoreError(f"The index {name} has failed.", hint=f"Drop it and open again: DROP INDEX {name}")
+        raise StoreError(
+            f"The index {name} has failed.", hint=f"Drop it, then open the memory again: DROP INDEX {name}"
+        )
 
 
 def _clear_away(server: Server, known: Mapping[str, Any]) -> None:

@@ -112,7 +112,7 @@ class PartitionSource:
                 return state
             if time.monotonic() > limit:
                 if state == first:
-                    raise IndexDamaged("Rows of the search index are missing.", hint="Build it anew: recollect reindex")
+                    raise IndexDamaged("Rows of the search index are missing.", hint="Rebuild it: recollect reindex")
                 raise StoreBusy("The search index changes faster than it can be read.", hint="Try again.")
             first = first or state
             time.sleep(_PAUSE)
@@ -138,9 +138,7 @@ class PartitionSource:
         """The data of a segment. Raises IndexDamaged where they are missing."""
         found = self.tx.run(SEGMENT, space=self.space, partition=self.partition, first=first).single()
         if found is None or not isinstance(found["data"], bytes | bytearray):
-            raise IndexDamaged(
-                f"Segment {first} of the search index is missing.", hint="Build it anew: recollect reindex"
-            )
+            raise IndexDamaged(f"Segment {first} of the search index is missing.", hint="Rebuild it: recollect reindex")
         return bytes(found["data"])
 
     def tail(self, after: int) -> Iterator[TailRow]:
@@ -149,7 +147,7 @@ class PartitionSource:
             yield from tail.rows(self.tx.run(tail.TAIL, space=self.space, partition=self.partition, after=after), after)
         except (ValueError, TypeError):
             raise IndexDamaged(
-                "The tail of the search index cannot be read.", hint="Build it anew: recollect reindex"
+                "The tail of the search index cannot be read.", hint="Rebuild it: recollect reindex"
             ) from None
 
     def deaths(self, after: int) -> Sequence[tuple[int, int]]:

@@ -48,13 +48,13 @@ def restore_backup(file: Path, target: Path, *, replace: bool = False) -> None:
     """
     file, target = file.absolute(), store_file(target)
     if not file.exists():
-        raise NotFound(f"There is no file {file}.")
+        raise NotFound(f"No such file: {file}.")
     if not file.is_file():
         raise InvalidInput(f"{file} is not a file.")
     if target.exists() and target.samefile(file):
         raise InvalidInput(f"{file} is the store itself.")
     if target.exists() and target.stat().st_size and not replace:
-        raise InvalidInput(f"There is a store at {target} already.", hint="Say that it is to be replaced: --replace")
+        raise InvalidInput(f"{target} already exists.", hint="To replace it, add --replace.")
     try:
         target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as problem:

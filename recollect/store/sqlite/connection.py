@@ -234,8 +234,8 @@ class Database:
                 require(connection, found)
                 if found < NEWEST:
                     raise StoreError(
-                        f"{self.path} was written by an older Recollect and must be upgraded, but it is read-only.",
-                        hint="Copy it to a place that can be written to, and open it there.",
+                        f"{self.path} was written by an older Recollect and has to be upgraded, but it is read-only.",
+                        hint="Copy it to a writable place, and open it there.",
                     )
                 return
             self.migrated = migrate(connection)
@@ -267,8 +267,8 @@ class Database:
             connection.close()  # WAL wants to lay its index beside the file
             if has_log(self.path):
                 raise StoreError(
-                    f"{self.path} was not closed, and on a read-only disk its log cannot be read.",
-                    hint="Copy it together with its -wal file to a place that can be written to, and open it there.",
+                    f"{self.path} was not closed properly, and its log cannot be read on a read-only disk.",
+                    hint="Copy it together with its -wal file to a writable place, and open it there.",
                 ) from problem
             connection = apsw.Connection(immutable_uri(self.path), flags=flags)
             self._immutable = True

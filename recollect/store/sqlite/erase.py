@@ -129,7 +129,7 @@ def _find(connection: apsw.Connection, ns: int, ids: Sequence[NodeId]) -> _Named
     found: list[Any] = connection.execute(FIND, (ns, ids_json(dict.fromkeys(ids)))).fetchall()
     missing = set(ids) - {row[0] for row in found}
     if missing:
-        raise NotFound(f"There is nothing with the id {', '.join(sorted(missing)[:3])}.")
+        raise NotFound(f"Nothing has the ID {', '.join(sorted(missing)[:3])}.")
     living = [(kind, num) for _, kind, num, erased in found if not erased]
     conversations = [num for kind, num in living if kind == Owner.CONVERSATION]
     within = ids_json(conversations)

@@ -227,7 +227,7 @@ def _begin(after: str | None, newest: bool) -> tuple[str, int]:
     try:
         time, last_id = orjson.loads(after)
     except ValueError:
-        raise InvalidInput("This is no place where a page ends.") from None
+        raise InvalidInput("This is not the cursor of a page.") from None
     return str(last_id), int(time)
 
 

@@ -107,7 +107,7 @@ def target(
     """
     found = live(connection, ns) if number is None else building(connection, ns)
     if number is not None and (found is None or found.number != number):
-        raise StoreError(f"Generation {number} of the search index is not being built any more.", hint="Begin again.")
+        raise StoreError(f"Generation {number} of the search index is no longer being built.", hint="Start again.")
     if found is None:
         if not adds or embedder is None or is_unindexed(connection, ns):
             return None

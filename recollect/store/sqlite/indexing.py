@@ -56,7 +56,7 @@ def write_index(
     """
     adds = any(change.passages.values())
     if adds and change.embedder is None:
-        raise WrongEmbedder("Passages need to be told which embedder made their vectors.")
+        raise WrongEmbedder("The passages do not say which embedder made their vectors.")
     gen = generations.target(connection, ns, change.generation, change.embedder, adds)
     known = owners(connection, ns, change.passages) if change.passages else []
     replaced = [(kind, num) for id_, kind, num, _ in known if _is_meant(id_, kind, change.passages[id_], put)]
@@ -96,7 +96,7 @@ class _Adding:
     def __init__(self, connection: apsw.Connection, ns: int, gen: Generation, passages: Sequence[Passage]) -> None:
         self._connection, self._ns, self._gen, self._passages = connection, ns, gen.num, passages
         if any(len(p.vector) != gen.size for p in passages):
-            raise WrongEmbedder(f"The vectors of this memory have {gen.size} numbers, these have another size.")
+            raise WrongEmbedder(f"The vectors of this memory have {gen.size} dimensions, these have another number.")
         self._sessions: dict[NodeId, int] = {}
         self._find_numbers()
         self._find_speakers()

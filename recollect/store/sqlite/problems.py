@@ -20,7 +20,7 @@ def told(problem: apsw.Error, path: Path, wait: float) -> StoreError | None:
     if isinstance(problem, apsw.FullError):
         return StoreError(
             f"The disk is full: {path} could not be written.",
-            hint="Free some space and try again. What was stored is safe.",
+            hint="Free some space and try again. Everything saved so far is safe.",
         )
     if isinstance(problem, apsw.ReadOnlyError | apsw.PermissionsError | apsw.AuthError):
         return read_only(path)
@@ -28,7 +28,7 @@ def told(problem: apsw.Error, path: Path, wait: float) -> StoreError | None:
         return StoreError(f"{path} cannot be opened: {problem}.")
     if isinstance(problem, apsw.IOError):
         return StoreError(
-            f"{path} could not be read or written: {problem}.", hint="Check the disk. What was stored is safe."
+            f"{path} could not be read or written: {problem}.", hint="Check the disk. Everything saved so far is safe."
         )
     return None
 
@@ -37,7 +37,7 @@ def damaged(path: Path) -> StoreError:
     """The file holds what SQLite, or Python, cannot read."""
     return StoreError(
         f"{path} is damaged.",
-        hint="recollect check says what is wrong; recollect restore puts a backup in its place.",
+        hint="To see what is wrong: recollect check. To go back to a backup: recollect restore FILE --replace",
     )
 
 
@@ -55,7 +55,7 @@ def read_only(path: Path) -> StoreError:
     """Reading works, writing does not."""
     return StoreError(
         f"{path} is read-only: nothing can be written to it.",
-        hint="Search, show and export work; copy it to change it.",
+        hint="You can search, show and export. To change it, copy it to a writable place.",
     )
 
 
@@ -68,5 +68,5 @@ def newer(written_by: str, own: str) -> StoreError:
     """An older program stands before a newer store, be it while it runs."""
     return StoreError(
         f"This store was written by Recollect {written_by}, this is {own}.",
-        hint="Update this one: pip install -U recollect. Or export the store there: recollect export.",
+        hint="Update: pip install -U recollect. Or export the memory with that version: recollect export",
     )

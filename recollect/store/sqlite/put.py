@@ -170,7 +170,7 @@ def _messages(connection: apsw.Connection, ns: int, ids: set[NodeId]) -> dict[No
 
 def _is_erased(conversation_id: NodeId, known: dict[NodeId, _There]) -> bool:
     if conversation_id not in known:
-        raise StoreError(f"Conversation {conversation_id} is not there: put it in the same change.")
+        raise StoreError(f"Conversation {conversation_id} does not exist: add it in the same change.")
     return known[conversation_id].erased
 
 
@@ -217,7 +217,7 @@ def _put_messages(
         found = there.get(message.id)
         done.touched.add(num)
         if found is not None and (found.conversation, found.position) != (num, message.position):
-            raise StoreError(f"Message {message.id} stands at another place already: a message never moves.")
+            raise StoreError(f"Message {message.id} already has another position: messages never move.")
         if found is not None and found.erased and not revive:
             continue
         values = encode(message)
@@ -231,7 +231,7 @@ def _put_messages(
     try:
         connection.executemany(ADD_MESSAGE, added)
     except apsw.ConstraintError as problem:
-        raise StoreError("Another message stands at this place of the conversation already.") from problem
+        raise StoreError("Another message already has this position in the conversation.") from problem
     connection.executemany(REPLACE_MESSAGE, replaced)
 
 

@@ -199,7 +199,7 @@ def _without(
 ) -> tuple[SegmentMark, bytes] | None:
     data = connection.execute(DATA, (num,)).get
     if data is None:
-        raise IndexDamaged(f"Segment {first} of the search index is missing.", hint="Build it anew: recollect reindex")
+        raise IndexDamaged(f"Segment {first} of the search index is missing.", hint="Rebuild it: recollect reindex")
     return without(data, dead.tolist(), f"{first} to {last}")
 
 

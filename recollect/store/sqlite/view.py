@@ -142,5 +142,5 @@ def _readable() -> Iterator[None]:
         yield
     except apsw.CorruptError as problem:
         raise IndexDamaged(
-            f"The search index is damaged ({problem}).", hint="Build it anew: recollect reindex"
+            f"The search index is damaged ({problem}).", hint="Rebuild it: recollect reindex"
         ) from problem

@@ -111,7 +111,7 @@ def _mark(connection: apsw.Connection, ns: int, mark: Mark) -> set[int]:
         elif connection.execute(MARK_NODE, (ns, marked, mark.state)).fetchone() is None:
             missing.append(marked)
     if missing:
-        raise NotFound(f"There is nothing with the id {_few(missing)}.")
+        raise NotFound(f"Nothing has the ID {_few(missing)}.")
     return touched
 
 
