@@ -46,7 +46,7 @@ def test_the_end_of_an_id_is_enough_and_so_is_the_exports_id(sample: CommandLine
 
 
 @pytest.mark.parametrize(
-    ("which", "words"), [("99", "There is no hit 99"), ("no such title", "No conversation or message matches")]
+    ("which", "words"), [("99", "There is no result 99"), ("no such title", "No conversation or message matches")]
 )
 def test_what_is_not_there_is_said_and_exits_1(sample: CommandLine, which: str, words: str) -> None:
     ran = sample("show", which)
