@@ -22,7 +22,7 @@ from recollect.store import View
 from recollect.store.passages import Filter, Partition
 
 #: Candidates of a question that are looked at; in the quality mode those that late interaction has seen.
-DEPTH = {"instant": 200, "quality": LATE_POOL}
+DEPTH = {"instant": 120, "quality": LATE_POOL}
 
 _TODAY = date(2026, 11, 1)  # "last week" shall mean the same tomorrow
 

@@ -191,9 +191,9 @@ def read_time(text: str | None) -> datetime | None:
 def _history(conversation: Mapping[str, Any], origin: str) -> History:
     name = str(conversation["id"])
     sessions = (
-        _session(f"{name}/{number}", list(messages))
+        _session(f"{name}/{number}", list({(m["id"], m["content"]): m for m in messages}.values()))
         for number, messages in groupby(conversation["messages"], key=lambda message: message["session"])
-    )
+    )  # a few messages stand twice in a session, id and words
     return History(name, tuple(sessions), tuple(_question(question, origin) for question in conversation["questions"]))
 
 

@@ -36,7 +36,7 @@ class Setting:
 @dataclass(frozen=True, slots=True, eq=False)
 class Tried:
     """A set that was left out, in percent a question: H@5 with the weights in use, with those fitted on the others
-    towards them and towards nothing, and for each term what taking it out of the former costs.
+    towards them and towards nothing. For each term what taking it out costs: of those fitted, and of those in use.
     """
 
     data: str
@@ -44,6 +44,7 @@ class Tried:
     fitted: Hits
     from_zero: Hits
     lost: dict[str, Hits]
+    lost_in_use: dict[str, Hits]
 
 
 def held_out(asked: Sequence[Asked], setting: Setting, say: Callable[[str], None]) -> list[Tried]:
@@ -58,14 +59,20 @@ def held_out(asked: Sequence[Asked], setting: Setting, say: Callable[[str], None
             continue
         say(f"{data} left out, fitted on {len(others)} questions")
         fitted, zero = setting.fit(others), setting.fit(others, from_zero=True)
-        base = hits(left, fitted)
-        lost = {
-            name: base - hits(left, np.where(np.arange(len(fitted)) == i, 0.0, fitted))
-            for i, name in enumerate(setting.terms)
-            if fitted[i] and any(question.features[:, i].any() for question in left)
-        }
-        tried.append(Tried(data, hits(left, setting.given), base, hits(left, zero), lost))
+        given, near, bare = (hits(left, weights) for weights in (setting.given, fitted, zero))
+        lost, lost_in_use = _lost(left, setting.terms, fitted), _lost(left, setting.terms, setting.given)
+        tried.append(Tried(data, given, near, bare, lost, lost_in_use))
     return tried
+
+
+def _lost(asked: Sequence[Asked], terms: Sequence[str], weights: Array) -> dict[str, Hits]:
+    """What each question loses without a term, for each that has a weight and is not 0 throughout."""
+    base = hits(asked, weights)
+    return {
+        name: base - hits(asked, np.where(np.arange(len(weights)) == i, 0.0, weights))
+        for i, name in enumerate(terms)
+        if weights[i] and any(question.features[:, i].any() for question in asked)
+    }
 
 
 def hits(asked: Sequence[Asked], weights: Array) -> Hits:
@@ -74,15 +81,32 @@ def hits(asked: Sequence[Asked], weights: Array) -> Hits:
 
 
 def report(asked: Sequence[Asked], setting: Setting, tried: Sequence[Tried]) -> str:
-    """Three tables: the sets left out, the proposed weights, and what each term earns."""
-    return "\n\n".join(["## Sets left out", _sets(tried), "## Weights", _weights(asked, setting), "## Terms", _EARNS,
-                        _terms(setting, tried), *_verdicts(setting, tried)])  # fmt: skip
+    """The sets left out, the proposed weights, and what each term earns, in those that were fitted and those in use."""
+    parts = ["## Sets left out", _sets(tried), "## Weights", _weights(asked, setting)]
+    for heading, lost in (
+        ("Terms, in the weights fitted without the set", [(t.data, t.lost) for t in tried]),
+        ("Terms, in the weights in use", [(t.data, t.lost_in_use) for t in tried]),
+    ):
+        single = [(data, of_terms) for data, of_terms in lost if data not in _made_of_several(asked)]
+        parts += [f"## {heading}", _EARNS, _terms(setting.terms, lost), _verdicts(setting.terms, single)]
+    return "\n\n".join(parts)
+
+
+def _made_of_several(asked: Sequence[Asked]) -> set[str]:
+    """Sets that are no further witnesses: their questions are those of others."""
+    origins: dict[str, set[str]] = {}
+    for question in asked:
+        origins.setdefault(question.data, set()).add(question.origin)
+    return {data for data, found in origins.items() if len(found) > 1}
 
 
 _EARNS = (
-    "H@5 that a set loses when the term is taken out of the weights that were fitted without this set; a star where "
-    "the 95 % interval leaves out zero, nothing where the term is nowhere."
+    "H@5 that a set loses without the term; a star where the 95 % interval leaves out zero, nothing where the term is "
+    "nowhere. A term may earn nothing alone because another one stands in for it."
 )
+
+#: Sets with what each loses without a term.
+_Losses = Sequence[tuple[str, dict[str, Hits]]]
 
 
 def _sets(tried: Sequence[Tried]) -> str:
@@ -119,21 +143,21 @@ def _weights(asked: Sequence[Asked], setting: Setting) -> str:
     return table(["term", "in use", "towards them", "towards nothing"], rows)
 
 
-def _terms(setting: Setting, tried: Sequence[Tried]) -> str:
+def _terms(terms: Sequence[str], losses: _Losses) -> str:
     rows = []
-    for name in setting.terms:
-        found = [mean_with_bounds(t.lost[name]) if name in t.lost else None for t in tried]
+    for name in terms:
+        found = [mean_with_bounds(lost[name]) if name in lost else None for _, lost in losses]
         if any(found):
-            mean = mean_of_groups([list(t.lost[name]) for t in tried if name in t.lost])
+            mean = mean_of_groups([list(lost[name]) for _, lost in losses if name in lost])
             rows.append([name, *(_cell(value) for value in found), told(mean)])
-    return table(["term", *(t.data for t in tried), "mean"], rows)
+    return table(["term", *(data for data, _ in losses), "mean"], rows)
 
 
-def _verdicts(setting: Setting, tried: Sequence[Tried]) -> list[str]:
-    """The terms that no set left out can do with, those that one alone can, and those that harm one."""
+def _verdicts(terms: Sequence[str], losses: _Losses) -> str:
+    """The terms that every set can do without, those that one alone needs, and those that harm one."""
     lists: dict[str, list[str]] = {"Earns nothing": [], "Earns on one set only": [], "Harms": []}
-    for name in setting.terms:
-        measured = {t.data: mean_with_bounds(t.lost[name]) for t in tried if name in t.lost}
+    for name in terms:
+        measured = {data: mean_with_bounds(lost[name]) for data, lost in losses if name in lost}
         gains = [data for data, lost in measured.items() if lost.low > 0]
         harms = [data for data, lost in measured.items() if lost.high < 0]
         if measured and not gains:
@@ -142,7 +166,7 @@ def _verdicts(setting: Setting, tried: Sequence[Tried]) -> list[str]:
             lists["Earns on one set only"].append(f"{name} ({gains[0]})")
         if harms:
             lists["Harms"].append(f"{name} ({', '.join(harms)})")
-    return ["\n".join(f"- {verdict}: {', '.join(names) or 'none'}" for verdict, names in lists.items())]
+    return "\n".join(f"- {verdict}: {', '.join(names) or 'none'}" for verdict, names in lists.items())
 
 
 def told(difference: Interval) -> str:

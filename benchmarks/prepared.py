@@ -48,6 +48,7 @@ class Prepared:
             _make(data, folder)
         os.utime(folder)
         self._place, self._data, self._cache = str(folder / "memory.db"), data, cache
+        self._model: RememberingModel | None = None
 
     def memory(self, history: History) -> Memory:
         """The memory of one of its histories."""
@@ -65,7 +66,9 @@ class Prepared:
 
     def model(self) -> RememberingModel:
         """The quality model, computing nothing twice."""
-        return RememberingModel.packaged(self._cache)
+        if self._model is None:
+            self._model = RememberingModel.packaged(self._cache)
+        return self._model
 
     def make_quality(self) -> None:
         """Makes those vectors of the quality mode that are not there yet."""

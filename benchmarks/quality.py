@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -31,6 +31,7 @@ _MEASURES: dict[str, Callable[[Outcome], float]] = {
     "H@3": lambda outcome: outcome.session_hit(3),
     "H@5 ": lambda outcome: outcome.session_hit(5),
 }
+_OF_MESSAGES = ("H@1", "H@5", "H@10", "MRR")
 _BOUNDED = "H@5"  # the one that is shown with its interval
 T = TypeVar("T")
 _SLOWEST = ("p50", 50), ("p95", 95)
@@ -64,10 +65,11 @@ def report(
     asked: Mapping[str, Sequence[Outcome]], before: Mapping[str, Sequence[Outcome]], *, by: str | None = None
 ) -> str:
     """The table of all sets and parts of sets, and where there is something to compare with a table of differences."""
-    parts = [table(["set", "questions", *_columns(), *(name for name, _ in _SLOWEST)], _rows(asked, by))]
+    measures = _measures(asked)
+    parts = [table(["set", "questions", *_columns(measures), *(name for name, _ in _SLOWEST)], _rows(asked, by))]
     pairs = {name: paired(outcomes, before[name]) for name, outcomes in asked.items() if name in before}
     if any(pairs.values()):
-        parts.append(table(["difference", "questions", *_MEASURES, "H@5 gained", "lost"], _differences(pairs, by)))
+        parts.append(table(["difference", "questions", *measures, "H@5 gained", "lost"], _differences(pairs, by)))
     return "\n\n".join(parts)
 
 
@@ -83,25 +85,28 @@ def _rows(asked: Mapping[str, Sequence[Outcome]], by: str | None) -> Iterator[li
     for name, part in _parts(asked, by, lambda outcome: outcome):
         milliseconds = [outcome.milliseconds for outcome in part]
         figures = []
-        for column, of in _MEASURES.items():
+        for column, of in _measures(asked).items():
             values = mean_with_bounds([100 * of(outcome) for outcome in part])
             bounds = f" [{values.low:.0f}-{values.high:.0f}]" if column == _BOUNDED else ""
             figures.append(f"{values.mean:.1f}{bounds}")
         slow = [f"{np.percentile(milliseconds, share):.0f} ms" for _, share in _SLOWEST]
         yield [name, str(len(part)), *figures, *slow]
     if len(asked) > 1:
-        means = [mean_of_groups([[100 * of(o) for o in part] for part in asked.values()]) for of in _MEASURES.values()]
+        means = [
+            mean_of_groups([[100 * of(o) for o in part] for part in asked.values()]) for of in _measures(asked).values()
+        ]
         yield ["mean of sets", "", *(f"{mean.mean:.1f}" for mean in means), "", ""]
 
 
 def _differences(pairs: Mapping[str, Sequence[tuple[Outcome, Outcome]]], by: str | None) -> Iterator[list[str]]:
+    measures = _measures({name: [new for new, _ in part] for name, part in pairs.items()})
     for name, part in _parts(pairs, by, lambda pair: pair[0]):
-        told = [_told(mean_with_bounds([100 * (of(n) - of(o)) for n, o in part])) for of in _MEASURES.values()]
+        told = [_told(mean_with_bounds([100 * (of(n) - of(o)) for n, o in part])) for of in measures.values()]
         gained = sum(n.hit(5) > o.hit(5) for n, o in part)
         lost = sum(n.hit(5) < o.hit(5) for n, o in part)
         yield [name, str(len(part)), *told, str(gained), str(lost)]
     if len(pairs) > 1:
-        groups = [[[100 * (of(n) - of(o)) for n, o in part] for part in pairs.values()] for of in _MEASURES.values()]
+        groups = [[[100 * (of(n) - of(o)) for n, o in part] for part in pairs.values()] for of in measures.values()]
         yield ["mean of sets", "", *(_told(mean_of_groups(group)) for group in groups), "", ""]
 
 
@@ -122,8 +127,15 @@ def _told(difference: Interval) -> str:
     return f"{difference.mean:+.1f}{star} [{difference.low:.1f}, {difference.high:.1f}]"
 
 
-def _columns() -> list[str]:
-    return [f"{name} [95 %]" if name == _BOUNDED else name for name in _MEASURES]
+def _measures(asked: Mapping[str, Sequence[Outcome]]) -> dict[str, Callable[[Outcome], float]]:
+    """All of them, or where no conversation was asked for, those of messages."""
+    if any(outcome.session for outcomes in asked.values() for outcome in outcomes):
+        return _MEASURES
+    return {name: _MEASURES[name] for name in _OF_MESSAGES}
+
+
+def _columns(measures: Iterable[str]) -> list[str]:
+    return [f"{name} [95 %]" if name == _BOUNDED else name for name in measures]
 
 
 def _all_in(folder: Path) -> list[str]:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO, cast
 
 from recollect.errors import ImportProblem, NotFound
-from recollect.importers.archive import walk
-from recollect.importers.assemble import assemble, assemble_document
-from recollect.importers.base import DraftConversation, Entry, Problem, Problems
-from recollect.importers.dump import Dump
-from recollect.importers.known import Known
-from recollect.importers.registry import READERS, Found, detect, reader_named, shape_of
+from recollect.importers.base import DraftConversation, DraftDocument, Entry, Problem, Problems, Record
+from recollect.importers.driver import drafts, guarded
+from recollect.importers.formats.dump import Dump
+from recollect.importers.reading.archive import walk
+from recollect.importers.records.assemble import assemble, assemble_document
+from recollect.importers.records.known import Known
+from recollect.importers.registry import Found, detect, importers, reader_named, shape_of
+from recollect.importers.unread import Kind, named, unread_kind
 from recollect.ingest import Ingest, Written
 from recollect.record import Chunk, Document, Edge, Node, NodeId, Thread
 from recollect.store import Counts, Space
@@ -24,9 +27,9 @@ BATCH_MESSAGES = 1000
 BATCH_CHARACTERS = 4_000_000
 BATCH_EDGES = 5000
 
-_MAINTENANCE = timedelta(milliseconds=500)  # between two batches
+SKIPPED_SHOWN = 1000
 
-Record = Thread | tuple[Document, Sequence[Chunk]] | Edge | Node
+_MAINTENANCE = timedelta(milliseconds=500)  # between two batches
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +55,11 @@ class Source:
 
 @dataclass(slots=True)
 class ImportReport:
-    """What an import did. `stored` is counted by reading the store back: what is said to be in is in."""
+    """What an import did. `stored` is counted by reading the store back: what is said to be in is in.
+
+    `skipped` are the places of files that were not read (at most `SKIPPED_SHOWN`; the note "other files" counts all),
+    `unread` are kinds of exports that were recognised among them and are not read yet, with the number of files.
+    """
 
     sources: list[Source] = field(default_factory=list)
     written: Written = field(default_factory=Written)
@@ -60,6 +67,8 @@ class ImportReport:
     stored: Counts = field(default_factory=Counts)
     problems: list[Problem] = field(default_factory=list)
     notes: dict[str, int] = field(default_factory=dict)
+    skipped: list[str] = field(default_factory=list)
+    unread: dict[str, int] = field(default_factory=dict)
 
     @property
     def forgotten(self) -> int:
@@ -168,17 +177,30 @@ class Importing:
             except (NotFound, ImportProblem) as problem:
                 refused[path] = problem
                 continue
+            if not of_path and (paths[1:] or path.is_file()):
+                refused[path] = self._unknown([path], rest)
             found += of_path
             unknown += rest
         if not found:
-            raise next(iter(refused.values()), None) or self._unknown(paths, unknown)
+            only = next(iter(refused.values()), None) if len(paths) == 1 or not unknown else None
+            raise only or self._unknown(paths, unknown)
         for path, why in refused.items():
             self._problems.lost(str(path), why.message)
-        self._report.notes["other files"] = len(unknown)
+        self._tell_unread(unknown, told=refused)
         self._total = sum(entry.size for group in found for entry in group.entries)
         for group in found:
             self._import(group)
         return self._finished()
+
+    def _tell_unread(self, unknown: Sequence[Entry], told: Container[Path]) -> None:
+        report = self._report
+        report.notes["other files"] = len(unknown)
+        report.skipped = [entry.place for entry in unknown[:SKIPPED_SHOWN]]
+        for kind, entries in _kinds(unknown).items():
+            report.unread[kind.label] = report.unread.get(kind.label, 0) + len(entries)
+            for entry in entries:
+                if Path(entry.container) not in told:
+                    self._problems.lost(entry.place, named(kind))
 
     def _import(self, group: Found) -> None:
         reader = group.reader
@@ -199,22 +221,20 @@ class Importing:
         self._write(batch, group)
 
     def _records(self, group: Found, entries: Sequence[Entry]) -> Iterator[Record]:
-        for draft in group.reader.read(entries, self._problems):
-            if isinstance(draft, DraftConversation):
-                thread = assemble(
-                    draft,
-                    self._space.namespace,
-                    count_tokens=self._counter(draft),
-                    problems=self._problems,
-                )
-                if thread.messages:
-                    yield thread
-                else:
-                    self._problems.note("conversations without messages")
-            elif isinstance(draft, Thread | tuple | Edge | Node):
+        for draft in drafts(group.reader, entries, self._problems):
+            if not isinstance(draft, DraftConversation | DraftDocument):
                 yield draft
-            else:
-                yield assemble_document(draft, self._space.namespace), ()
+                continue
+            record = guarded(partial(self._record, draft), draft.place, self._problems)
+            if isinstance(record, Thread) and not record.messages:
+                self._problems.note("conversations without messages")
+            elif record is not None:
+                yield record
+
+    def _record(self, draft: DraftConversation | DraftDocument) -> Record:
+        if isinstance(draft, DraftDocument):
+            return assemble_document(draft, self._space.namespace), ()
+        return assemble(draft, self._space.namespace, count_tokens=self._counter(draft), problems=self._problems)
 
     def _counter(self, draft: DraftConversation) -> Callable[[str], int]:
         """Counts the messages of a conversation all at once, which is several times as fast as one by one."""
@@ -260,16 +280,30 @@ class Importing:
 
     def _unknown(self, paths: Sequence[Path], unknown: Sequence[Entry]) -> ImportProblem:
         names = ", ".join(str(path) for path in paths)
-        read = ", ".join(reader.label for reader in READERS)
         damaged = "; ".join(f"{p.place}: {p.reason}" for p in self._problems.found[:3])
         if damaged:
             return ImportProblem(f"{names} could not be read: {damaged}.", hint="Download the export once more.")
-        what = f"it holds {shape_of(unknown)}" if not all(map(_is_empty, unknown)) else "it is empty"
+        if kinds := _kinds(unknown):
+            alone = len(unknown) == 1
+            what = "; ".join(named(kind) if alone else f"{at[0].place}: {named(kind)}" for kind, at in kinds.items())
+        else:
+            holds = f"it holds {shape_of(unknown)}" if not all(map(_is_empty, unknown)) else "it is empty"
+            what = f"it is not an export I know: {holds}"
+        read = ", ".join(importer.label for importer in importers())
         return ImportProblem(
-            f"{names} is not an export I know: {what}. I read: {read}.",
+            f"{names}: {what}. I read: {read}.",
             hint="Force one with --format, or report it: "
             f"recollect import --describe {paths[0]} prints its shape, no text.",
         )
+
+
+def _kinds(unknown: Sequence[Entry]) -> dict[Kind, list[Entry]]:
+    """What is recognised among the files that are not read."""
+    kinds: dict[Kind, list[Entry]] = {}
+    for entry in unknown:
+        if kind := unread_kind(entry):
+            kinds.setdefault(kind, []).append(entry)
+    return kinds
 
 
 def _is_empty(entry: Entry) -> bool:

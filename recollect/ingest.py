@@ -16,10 +16,10 @@ from typing import TypeVar
 from recollect.branching import place
 from recollect.embedding import Embedder
 from recollect.errors import InvalidInput, NotFound, StoreBusy
-from recollect.importers.assemble import chunks_of, clean_part, message_chunks
-from recollect.importers.identity import tokens
-from recollect.importers.known import Chains, Known, Settled
-from recollect.importers.merge import Plan, plan, updated
+from recollect.importers.records.assemble import chunks_of, clean_part, message_chunks
+from recollect.importers.records.identity import tokens
+from recollect.importers.records.known import Chains, Known, Settled
+from recollect.importers.records.merge import Plan, plan, updated
 from recollect.record import (
     Chunk,
     Conversation,

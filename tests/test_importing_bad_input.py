@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from recollect.errors import ImportProblem, NotFound
-from recollect.importers import archive as archives
 from recollect.importers.base import Problem
-from recollect.importers.zip_stream import Limits
+from recollect.importers.reading import archive as archives
+from recollect.importers.reading.zip_stream import Limits
 from recollect.memory import Memory
 from tests.bombs import bomb
 from tests.exports import archive, chat, export, file, first_hit, lines, messages_of, node, opened, texts_of, tree

@@ -294,7 +294,7 @@ def under_old_ids(memory: Memory, *threads: Thread) -> None:
 
 def test_a_memory_with_ids_of_another_making_knows_its_conversations(memory: Memory, take, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
     """The nth conversation of a run that began alike had an id made of its number."""
-    from recollect.importers.identity import set_apart
+    from recollect.importers.records.identity import set_apart
     from recollect.record import stable_id
 
     with opened(tmp_path / "other.db") as other:

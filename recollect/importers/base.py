@@ -1,17 +1,17 @@
-"""The port of the importers: what a reader of one chat format is given, and what it hands over.
+"""The ports of the importers: what a format is given, and what it hands over.
 
-A reader turns a foreign file into drafts that speak only of the source's own ids; `assemble` makes records of them.
-All that every format needs alike (trees, cycles, ids, positions, the active path) therefore stands in one place.
+A format turns foreign values into drafts that speak only of the source's own ids; `records` makes records of them, and
+`driver` runs it. All that formats need alike (files, places, trees, cycles, ids) therefore stands in one place.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import BinaryIO, Protocol
+from typing import Any, BinaryIO, Protocol
 
-from recollect.record import NOTHING, Kind, Metadata, Part, Role
+from recollect.record import NOTHING, Chunk, Document, Edge, Kind, Metadata, Node, Part, Role, Thread
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,12 +85,13 @@ class DraftConversation:
 
     `linear`: the source knows no parents; each message follows the one before it. Otherwise `parent` rules; siblings
     stand in the order given. `leaf` is the key of the last message of the active path, None: the newest leaf.
-    `place` is told to the user with problems: 'conversations-017.json #44 "Trip to Porto"'.
+    `place` is told to the user with problems: 'conversations-017.json #44 "Trip to Porto"'. It and `source` are filled
+    in by the driver where they are empty.
     """
 
-    source: str
     messages: Sequence[DraftMessage]
-    place: str
+    source: str = ""
+    place: str = ""
     source_id: str | None = None
     title: str = ""
     created: datetime | None = None
@@ -104,16 +105,19 @@ class DraftConversation:
 class DraftDocument:
     """A document of a project or knowledge base, as the source has it."""
 
-    source: str
     source_id: str
     title: str
     content: str
-    place: str
+    source: str = ""
+    place: str = ""
     created: datetime | None = None
     metadata: Metadata = NOTHING
 
 
 Draft = DraftConversation | DraftDocument
+
+#: What a dump of Recollect's own hands over: records as they are.
+Record = Thread | tuple[Document, Sequence[Chunk]] | Edge | Node
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,11 +149,61 @@ class Problems:
         self.notes[what] = self.notes.get(what, 0) + count
 
 
-class Importer(Protocol):
-    """Reads one format. Stateless; one instance serves all imports."""
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """What is read by itself, a conversation mostly: where it cannot be, only it is lost."""
+
+    place: str
+    drafts: Callable[[], Iterable[Draft | Record]]
+
+
+@dataclass(slots=True)
+class Told:
+    """What a format has to say of one value: the driver knows its place."""
+
+    partly: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def partial(self, reason: str) -> None:
+        """Something of it could not be read."""
+        self.partly.append(reason)
+
+    def note(self, what: str) -> None:
+        """Counts something that is no problem but should be told: "messages of unknown roles, kept as context"."""
+        self.notes.append(what)
+
+
+class JsonFormat(Protocol):
+    """A format whose files are JSON values, one conversation each: in a list, under a key, one a line or one alone.
+
+    The driver reads the values, one at a time, fills in `source` and `place` and survives whatever `draft` raises.
+    """
 
     name: str  #: the source name that conversations carry and filters use: "chatgpt"
     label: str  #: for people: "ChatGPT"
+    recognised: str  #: for the reference: what it is recognised by, in half a line of Markdown
+    about: str  #: for the reference: what is read of it, in Markdown
+
+    def fits(self, value: Any) -> bool:
+        """Whether a value is of the format, judged by several keys. Its end may be cut, so the last list in it may end
+        early, and in that the last value.
+        """
+        ...
+
+    def draft(self, value: Any, told: Told) -> Draft | Iterable[Draft] | None:
+        """The conversation that a value is, None where it has no messages. Raises ImportProblem with the reason why it
+        is none.
+        """
+        ...
+
+
+class Importer(Protocol):
+    """A format whose files belong together, or are no plain JSON. Stateless; one instance serves all imports."""
+
+    name: str
+    label: str
+    recognised: str
+    about: str
 
     def recognises(self, entry: Entry) -> bool:
         """Whether this file is of the format, judged by its content (several keys, not the first entry alone) and its
@@ -157,10 +211,8 @@ class Importer(Protocol):
         """
         ...
 
-    def read(self, entries: Sequence[Entry], problems: Problems) -> Iterator[Draft]:
-        """All conversations and documents of the recognised files of one container, one at a time, in bounded memory.
-
-        What cannot be read goes into `problems` with its place; everything good beside it is yielded. Raises
-        ImportProblem only where nothing at all can be read.
+    def pieces(self, entries: Sequence[Entry], problems: Problems) -> Iterator[Piece]:
+        """What the files of one container hold, piece by piece, in bounded memory; files that nobody recognised too,
+        where the format was named by the user. What cannot be read goes into `problems` with its place.
         """
         ...

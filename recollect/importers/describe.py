@@ -14,9 +14,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from recollect.importers.archive import walk
 from recollect.importers.base import Entry, Problems
-from recollect.importers.json_items import glimpse, items
+from recollect.importers.reading.archive import walk
+from recollect.importers.reading.json_items import glimpse, items
 
 _ITEMS_READ = 200
 _FILES_READ = 12  # of different names
@@ -60,15 +60,19 @@ def describe(path: Path) -> Iterator[str]:
 
 
 def _describe_file(entry: Entry, problems: Problems) -> Iterator[str]:
-    head = glimpse(entry, lambda value: True)
+    head = glimpse(entry, _is_object)
     if head is None:
         yield "  no JSON"
         return
     shape = Shape()
-    for item in islice(items(entry, head, problems), _ITEMS_READ):
+    for item in islice(items(entry, _is_object, problems), _ITEMS_READ):
         shape.add(item.value)
     yield f"  JSON ({head.layout.value}), of its first {sum(shape.kinds.values()):,} values:"
     yield from shape.lines("    ")
+
+
+def _is_object(value: Any) -> bool:
+    return isinstance(value, dict)
 
 
 @dataclass(slots=True)

@@ -2,63 +2,107 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import entry_points
+from typing import Any
 
 from recollect.errors import ImportProblem, InvalidInput
 from recollect.importers.base import Entry, Importer, Problems
-from recollect.importers.chatgpt import ChatGPT
-from recollect.importers.claude_ai import ClaudeAI
-from recollect.importers.claude_code import ClaudeCode
-from recollect.importers.codex import Codex
-from recollect.importers.dump import Dump
-from recollect.importers.openai_jsonl import OpenAIMessages
-from recollect.importers.sharegpt import ShareGPT
+from recollect.importers.formats.chatgpt.chatgpt import ChatGPT
+from recollect.importers.formats.claude.claude_ai import ClaudeAI
+from recollect.importers.formats.claude_code.claude_code import ClaudeCode
+from recollect.importers.formats.codex.codex import Codex
+from recollect.importers.formats.dump import Dump
+from recollect.importers.formats.messages.openai import OpenAIMessages
+from recollect.importers.formats.messages.sharegpt import ShareGPT
+from recollect.importers.json_reader import JsonReader
 
-Reader = Importer | Dump
-
-#: In the order in which they are asked.
-READERS: tuple[Reader, ...] = (
+#: In the order in which they are asked; what others add (see `importers`) comes after the first.
+READERS: tuple[Importer, ...] = (
     Dump(),
     ChatGPT(),
-    ClaudeAI(),
+    JsonReader(ClaudeAI()),
     ClaudeCode(),
     Codex(),
-    OpenAIMessages(),
-    ShareGPT(),
+    JsonReader(OpenAIMessages()),
+    JsonReader(ShareGPT()),
 )
 
-#: Files that can hold a chat at all, by the ends of their names; all others are not opened.
-_ENDINGS = ("json", "jsonl", "ndjson", "txt", "log", "md", "bak")
+#: The entry point by which other packages add formats: an object or class that is a JsonFormat or an Importer.
+GROUP = "recollect.importers"
+
+_LOG = logging.getLogger(__name__)
+_SNIFFED = 4096
+#: Files that are no chat whatever stands in them; all others are judged by their content.
+_MEDIA = (
+    *(".png", ".jpg", ".jpeg", ".gif", ".webp", ".heic", ".svg", ".ico", ".mp3", ".m4a", ".wav", ".ogg", ".flac"),
+    *(".mp4", ".mov", ".webm", ".avi", ".mkv", ".pdf", ".docx", ".xlsx", ".pptx", ".ttf", ".woff", ".woff2"),
+)
+
+
+@cache
+def importers() -> tuple[Importer, ...]:
+    """All formats that are read: our own, and those that installed packages add."""
+    first, *others = READERS
+    return (first, *_added(), *others)
+
+
+def _added() -> Iterator[Importer]:
+    taken = {reader.name for reader in READERS}
+    for point in entry_points(group=GROUP):
+        try:
+            importer = as_importer(point.load())
+        except Exception as error:
+            _LOG.warning("the format %s of %s cannot be loaded: %s", point.name, point.value, error)
+            continue
+        if importer.name in taken:
+            _LOG.warning("the format %s of %s has the name of another and is left out", importer.name, point.value)
+            continue
+        taken.add(importer.name)
+        yield importer
+
+
+def as_importer(format: Any) -> Importer:
+    """A format as an importer; of a class, an instance. Raises TypeError for what is neither of the two kinds."""
+    made = format() if isinstance(format, type) else format
+    if callable(getattr(made, "pieces", None)) and callable(getattr(made, "recognises", None)):
+        importer: Importer = made
+        return importer
+    if callable(getattr(made, "fits", None)) and callable(getattr(made, "draft", None)):
+        return JsonReader(made)
+    raise TypeError("it has neither fits() and draft() nor recognises() and pieces()")
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
     """The files of one format in one container."""
 
-    reader: Reader
+    reader: Importer
     container: str
     entries: tuple[Entry, ...]
 
 
-def reader_named(name: str) -> Reader:
+def reader_named(name: str) -> Importer:
     """The reader of a format. Raises InvalidInput with the names there are."""
-    for reader in READERS:
+    for reader in importers():
         if reader.name == name:
             return reader
-    names = ", ".join(reader.name for reader in READERS)
+    names = ", ".join(reader.name for reader in importers())
     raise InvalidInput(f"{name!r} is no format that I read.", hint=f"Formats: {names}.")
 
 
 def detect(
-    entries: Iterable[Entry], problems: Problems, forced: Reader | None = None
+    entries: Iterable[Entry], problems: Problems, forced: Importer | None = None
 ) -> tuple[list[Found], list[Entry]]:
     """The files by format and container, and those that are of none. A forced reader takes every file it could be.
 
     Files that could hold chats and whose beginning cannot be read go into `problems`.
     """
     groups: dict[tuple[str, str], list[Entry]] = {}
-    readers: dict[str, Reader] = {}
+    readers: dict[str, Importer] = {}
     unknown: list[Entry] = []
     for entry in entries:
         reader = _reader_of(entry) if forced is None else forced if _could_be(entry) else None
@@ -88,10 +132,10 @@ def _shapes(entries: Sequence[Entry], shown: int = 6) -> Iterator[str]:
         yield f"and {len(tops) - shown} more"
 
 
-def _reader_of(entry: Entry) -> Reader | None:
+def _reader_of(entry: Entry) -> Importer | None:
     if not _could_be(entry):
         return None
-    return next((reader for reader in READERS if reader.recognises(entry)), None)
+    return next((importer for importer in importers() if importer.recognises(entry)), None)
 
 
 def _tell_unreadable(entry: Entry, problems: Problems) -> None:
@@ -103,5 +147,15 @@ def _tell_unreadable(entry: Entry, problems: Problems) -> None:
 
 
 def _could_be(entry: Entry) -> bool:
-    _, dot, ending = entry.name.lower().rpartition(".")
-    return not dot or ending in _ENDINGS
+    """Whether it begins as JSON or a text does. What is broken may be anything."""
+    if _is_media(entry):
+        return False
+    try:
+        head = entry.peek(_SNIFFED).lstrip(b"\0 \t\r\n")
+    except (ImportProblem, OSError):
+        return True
+    return head.startswith((b"{", b"[")) or b"\0" not in head
+
+
+def _is_media(entry: Entry) -> bool:
+    return entry.name.lower().endswith(_MEDIA)

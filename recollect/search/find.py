@@ -52,7 +52,7 @@ class Searcher:
             return SearchResults(search.query.text, (), 0.0, "instant", close=False, notes=(_TOO_COMMON,))
         found = _ranked(view, asked, self._quality)
         mended = None if search.query.literal else correction(search.query.text, found.unknown, view.vocabulary())
-        if mended is None or not mended.is_sure:
+        if mended is None or not mended.is_sure or search.query.phrases:  # what is quoted is meant as it stands
             return replace(_results(view, asked, found), suggestion=mended.text if mended else None)
         meant = replace(search, query=replace(search.query, text=mended.text))
         asked = ask(view, meant, self._embedder, self._quality, self._today())

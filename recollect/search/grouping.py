@@ -52,29 +52,31 @@ def by_conversation(
     floor = min(own.values(), default=0.0)
     best = {n: own.get(n, floor) + (titles[n].bonus if n in titles else 0.0) for n in {**own, **titles}}
     order = (list(best) if newest else sorted(best, key=lambda number: -best[number]))[: 2 * limit]
-    chosen = [
-        (rank, entry)
-        for number in order
-        for rank, entry in groups.get(number, [])[:_MESSAGES_SHOWN]
-        if newest or _of_its_own(entry) >= _least(_of_its_own(groups[number][0][1]))
-    ]
-    found = [_Found(rank, entry, text) for (rank, entry), text in _pairs(view, chosen) if text.message_id is not None]
-    shown = _hits(view, found, words, asked.phrases)
-    results = []
-    for number in order:
-        of_group = [
-            shown[f.text.message_id] for f in found if f.ranked.conversation == number and f.text.message_id in shown
+    results: list[tuple[float, list[MessageHit]]] = []
+    for some in (order[:limit], order[limit:]):  # the second half only stands in for what is there no longer
+        if len(results) == limit:
+            break
+        chosen = [
+            (rank, entry)
+            for number in some
+            for rank, entry in groups.get(number, [])[:_MESSAGES_SHOWN]
+            if newest or _of_its_own(entry) >= _least(_of_its_own(groups[number][0][1]))
         ]
-        if not of_group and number in titles:
-            of_group = _title_hits(view, asked, titles[number].passage, best[number], words)
-        if of_group:
-            results.append((best[number], of_group))
+        found = [_Found(rank, entry, text) for (rank, entry), text in _pairs(view, chosen) if text.message_id]
+        shown = _hits(view, found, words, asked.phrases)
+        for number in some:
+            ids = [f.text.message_id for f in found if f.ranked.conversation == number]
+            of_group = [shown[message_id] for message_id in ids if message_id in shown]
+            if not of_group and number in titles:
+                of_group = _title_hits(view, asked, titles[number].passage, best[number], words)
+            if of_group:
+                results.append((best[number], of_group))
     return _conversation_hits(view, results[:limit])
 
 
 def _of_its_own(entry: Ranked) -> float:
     """The score without what the title gives to all messages of the conversation."""
-    return entry.score - entry.terms().get("title", 0.0)
+    return entry.score - entry.scores.of("title", entry.row)
 
 
 def _least(best: float) -> float:

@@ -120,18 +120,19 @@ def rank(view: View, asked: Asked, partition: Partition, model: Callable[[], Tok
     instant = weighed(matrix(evidence), INSTANT)
     order, matches = np.argsort(-instant.total, kind="stable"), _matches(evidence)
     late = _late(view, asked, evidence, order[:LATE_POOL], model) if features.quality else None
-    entries = _ranked(features, instant, matches, order)
+    only = matches if asked.typed or not asked.vector.any() else np.ones(len(features), bool)
+    entries, shift = list[Ranked](), 0.0
     if late is not None:
-        best = order[:LATE_POOL][np.argsort(-late.total[order[:LATE_POOL]], kind="stable")]
-        looked_at = _ranked(features, late, matches, best)
+        best, order = order[:LATE_POOL], order[LATE_POOL:]
+        best = best[np.argsort(-late.total[best], kind="stable")]
+        entries = _ranked(features, late, matches, best[only[best]])
         # What late interaction has not looked at comes after what it has.
-        gap = looked_at[-1].score - entries[len(best)].score if len(entries) > len(best) else 0.0
-        entries = [*looked_at, *(replace(entry, shift=min(gap, 0.0)) for entry in entries[len(best) :])]
-    if asked.typed or not asked.vector.any():
-        entries = [entry for entry in entries if entry.matches]
+        shift = min(float(late.total[best[-1]]) - float(instant.total[order[0]]), 0.0) if len(order) else 0.0
+    most = RANKED * asked.search.limit
+    entries += _ranked(features, instant, matches, order[only[order]][:most], shift)
     return replace(
         ranking,
-        passages=entries[: RANKED * asked.search.limit],
+        passages=entries[:most],
         conversations=frozenset(features.conversations[matches].tolist()),
         messages=frozenset(features.messages[matches].tolist()),
         mode="instant" if late is None else "quality",
@@ -188,11 +189,11 @@ def _late(view: View, asked: Asked, evidence: Evidence, best: Int, model: Callab
     return weighed(matrix(replace(evidence, late=both[0], around=both[1])), QUALITY)
 
 
-def _ranked(features: Features, scores: Scores, matches: Bool, order: Int) -> list[Ranked]:
+def _ranked(features: Features, scores: Scores, matches: Bool, order: Int, shift: float = 0.0) -> list[Ranked]:
     columns = (features.passages, features.messages, features.conversations, features.kinds, features.times)
     figures = (scores.total, own_coverage(features), matches)
     values = zip(order.tolist(), *(column[order].tolist() for column in (*columns, *figures)), strict=True)
     return [
-        Ranked(passage, message, conversation, KINDS[kind], time, total, share, matching, scores, row)
+        Ranked(passage, message, conversation, KINDS[kind], time, total, share, matching, scores, row, shift)
         for row, passage, message, conversation, kind, time, total, share, matching in values
     ]

@@ -89,6 +89,11 @@ class Scores:
         added = self.matrix[at] * self.weights
         return {term.name: float(value) for term, value in zip(TERMS, added, strict=True) if value}
 
+    def of(self, name: str, at: int) -> float:
+        """What one term added to a passage."""
+        place = next(place for place, term in enumerate(TERMS) if term.name == name)
+        return float(self.matrix[at, place] * self.weights[place])
+
 
 def score(evidence: Evidence, weights: Mapping[str, float]) -> Scores:
     """Scores passages by the terms that have a weight."""
@@ -134,8 +139,14 @@ def _words(evidence: Evidence) -> Float:
     return pool_z(coverage(evidence.features))
 
 
+def _session_words(evidence: Evidence) -> Float:
+    return evidence.nothing if evidence.typed else evidence.features.session_bm25
+
+
 def _session_meaning(evidence: Evidence) -> Float:
     f = evidence.features
+    if evidence.typed:
+        return evidence.nothing
     return f.session_similarity if f.quality else f.session_dense
 
 
@@ -188,7 +199,7 @@ def _as_typed(evidence: Evidence) -> Float:
 TERMS: tuple[Term, ...] = (
     Term("words", "all", "how much of the question it covers together with the messages around it", _words),
     Term("meaning", "all", "cosine of its best run of three sentences", lambda e: pool_z(e.features.windows)),
-    Term("session words", "all", "BM25 of the three best messages of its session", lambda e: e.features.session_bm25),
+    Term("session words", "all", "BM25 of the three best messages of its session", _session_words),
     Term("session meaning", "all", "likeness of the three best messages of its session", _session_meaning),
     Term("words alone", "all", "BM25, where the vectors cannot read the question", _blind_words),
     Term("speaker", "people", "said by somebody whom the question names", _speaker),

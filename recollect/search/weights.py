@@ -31,13 +31,22 @@ INSTANT: dict[str, float] = {
 
 #: With MiniLM vectors and late interaction over the best of INSTANT.
 QUALITY: dict[str, float] = INSTANT | {
-    "words": 0.19,
-    "meaning": 0.1,
-    "session words": 0.16,
-    "session meaning": 0.34,
-    "late": 0.4,
-    "late around": 0.4,
-    "title": 4.0,
+    "words": 0.27,
+    "meaning": 0.15,
+    "session words": 0.06,
+    "session meaning": 0.55,
+    "speaker": 2.2,
+    "present": 1.0,
+    "length": 0.10,
+    "asker": 1.2,
+    "date": 2.4,
+    "title": 7.0,
+    "answers": 0.12,
+    "answer type": 0.65,
+    "question": -0.28,
+    "request": 5.0,
+    "late": 0.15,
+    "late around": 0.60,
 }
 
 # --- features --------------------------------------------------------------------------------------------------------
@@ -54,7 +63,7 @@ COMPOUND = 0.6
 #: Cosines of titles between which meaning counts: below are titles that say nothing ("Session 5"), however they vary.
 TITLE_LIKE = (0.05, 0.45)
 #: Of a title that is found by its words: its share of the question, from which on it is found, and what that adds.
-TITLE_SHARE, TITLE_WORDS = 0.6, 6.0
+TITLE_SHARE, TITLE_WORDS = 0.3, 6.0
 #: How much a quotation within a sentence counts of an identifier as typed.
 QUOTED = 1 / 3
 

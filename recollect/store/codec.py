@@ -46,6 +46,12 @@ def names(kind: type[Any]) -> tuple[str, ...]:
     return tuple(f.name for f in fields(kind))
 
 
+#: Where the earlier wordings stand, and the content.
+_PLACES: dict[type[Any], tuple[int, int]] = {
+    kind: (names(kind).index("versions"), names(kind).index("content")) for kind in _EDITED
+}
+
+
 def encode(record: Any) -> tuple[Plain, ...]:
     """The plain values of a record."""
     kind = type(record)
@@ -79,10 +85,9 @@ def decode(kind: type[T], values: Sequence[Any]) -> T:
 def _decode(kind: type[T], values: Sequence[Any]) -> T:
     found = [value if code is None else code(value) for (_, _, code), value in zip(_fields(kind), values, strict=False)]
     if kind in _EDITED:
-        known = names(kind)
-        at = known.index("versions")
+        at, content = _PLACES[kind]
         if values[at]:
-            found[at] = _unpack_versions(values[at], values[known.index("content")])
+            found[at] = _unpack_versions(values[at], values[content])
     return kind(*found)
 
 

@@ -17,6 +17,7 @@ def little_set(tmp_path: Path) -> DataSet:
     said = [
         ("t/1", 1, "1:56 pm on 8 May, 2023", "Ada", "I planted tomatoes."),
         ("t/2", 1, "1:56 pm on 8 May, 2023", "Ben", "In May?"),
+        ("t/2", 1, "1:56 pm on 8 May, 2023", "Ben", "In May?"),
         ("t/3", 2, "March-15-2024", "user", "They froze."),
     ]
     messages = [

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 import recollect
-from recollect.importers.registry import READERS
 from recollect.memory import Memory
 from recollect.record import (
     Chunk,
@@ -30,7 +29,7 @@ from recollect.record import (
 from recollect.search.result import Hit, MessageHit, SearchResults, Snippet, Why
 from recollect.settings import Settings
 from tests.paths import ROOT
-from tools import write_cli_reference
+from tools import write_cli_reference, write_formats_reference, write_terms_reference
 
 REFERENCE = ROOT / "docs" / "reference"
 RECORDS = (Conversation, Message, Part, Version, ToolCall, Turn, Chunk, Document, Node, Edge)
@@ -54,6 +53,12 @@ def test_the_command_line_is_told_by_its_own_help() -> None:
     assert text_of(write_cli_reference.PAGE) == write_cli_reference.reference(), "python -m tools.write_cli_reference"
 
 
+def test_the_terms_of_the_score_are_told_by_their_own_table() -> None:
+    told = text_of(write_terms_reference.PAGE)
+    assert told == write_terms_reference.page(), "python -m tools.write_terms_reference"
+    assert "| words | all |" in told
+
+
 def test_every_setting_is_told_with_its_default_and_variable() -> None:
     rows = re.findall(r"^\| `(\w+)` \| (.+?) \| `(\w+)` \|", text_of(REFERENCE / "configuration.md"), re.MULTILINE)
     told = {name: (default.strip("`"), variable) for name, default, variable in rows}
@@ -72,11 +77,9 @@ def test_every_field_of_a_record_is_told_in_the_dump(record: Any) -> None:
     assert told == [f.name for f in fields(record)]
 
 
-def test_every_format_is_told_by_name_and_label() -> None:
-    page = text_of(REFERENCE / "formats.md")
-    for reader in READERS:
-        assert f"| `{reader.name}` | {reader.label} |" in page
-        assert f"\n## {reader.label}\n" in page
+def test_the_formats_tell_of_themselves() -> None:
+    page = text_of(write_formats_reference.PAGE)
+    assert page == write_formats_reference.reference(), "python -m tools.write_formats_reference"
 
 
 def test_every_public_name_is_told() -> None:

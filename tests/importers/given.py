@@ -7,8 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from recollect.importers.assemble import assemble
-from recollect.importers.base import DraftConversation, DraftDocument, Entry, Importer, Problems
+from recollect.importers import driver
+from recollect.importers.base import DraftConversation, DraftDocument, Entry, Problems
+from recollect.importers.records.assemble import assemble
+from recollect.importers.registry import as_importer
 from recollect.record import DEFAULT_NAMESPACE, Kind, Message, Thread
 
 KINDS = {"said": Kind.SAID, "hidden": Kind.CONTEXT, "tool": Kind.TOOL, "thinking": Kind.REASONING}
@@ -41,12 +43,11 @@ def _files_of(path: Path) -> Iterator[Entry]:
             yield Entry(f"{path.name}: {name}", name, str(path), len(data), lambda data=data: io.BytesIO(data))
 
 
-def read(
-    importer: Importer, *entries: Entry, problems: Problems | None = None
-) -> tuple[list[Thread], list[DraftDocument]]:
+def read(format: object, *entries: Entry, problems: Problems | None = None) -> tuple[list[Thread], list[DraftDocument]]:
     """The threads and documents of the entries that the importer recognises."""
     problems = problems if problems is not None else Problems()
-    drafts = list(importer.read([one for one in entries if importer.recognises(one)], problems))
+    importer = as_importer(format)
+    drafts = list(driver.drafts(importer, [one for one in entries if importer.recognises(one)], problems))
     threads = [
         assemble(draft, DEFAULT_NAMESPACE, count_tokens=count_tokens)
         for draft in drafts

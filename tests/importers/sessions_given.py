@@ -5,7 +5,7 @@ import json
 from typing import Any
 
 from recollect.importers.base import Entry
-from recollect.importers.claude_code import ClaudeCode
+from recollect.importers.formats.claude_code.claude_code import ClaudeCode
 from recollect.record import Kind, Thread
 from tests.importers.given import read
 

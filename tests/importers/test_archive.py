@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollect.errors import ImportProblem, NotFound
-from recollect.importers.archive import walk
 from recollect.importers.base import Entry, Problems
-from recollect.importers.zip_stream import Limits
+from recollect.importers.reading.archive import walk
+from recollect.importers.reading.zip_stream import Limits
 
 JSON = b'[{"title": "Trip to Porto"}]'
 LONG = b"".join(b"%d lines of a long talk\n" % number for number in range(40_000))

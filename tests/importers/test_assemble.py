@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.importers.assemble import assemble, assemble_document, chunks_of
 from recollect.importers.base import DraftCall, DraftConversation, DraftDocument, DraftMessage, Problems
+from recollect.importers.records.assemble import assemble, assemble_document, chunks_of
 from recollect.record import DEFAULT_NAMESPACE, Kind, NodeId, Part, PartKind, Role, Thread, stable_id
 from recollect.text.marks import CLOSE, OPEN
 from tests.importers.given import count_tokens
@@ -24,7 +24,7 @@ def answer(content: str, source_id: str | None = None, parent: str | None = None
 
 
 def thread(*messages: DraftMessage, problems: Problems | None = None, **more: Any) -> Thread:
-    draft = DraftConversation("test", messages, "test.json #0", **{"source_id": "c", **more})
+    draft = DraftConversation(messages, "test", "test.json #0", **{"source_id": "c", **more})
     return assemble(draft, DEFAULT_NAMESPACE, count_tokens=count_tokens, problems=problems)
 
 
@@ -283,6 +283,6 @@ def test_without_named_people_nothing_is_taken_for_a_name(speaker: str | None) -
 
 
 def test_a_document_gets_a_deterministic_id() -> None:
-    draft = DraftDocument("test", "d1", " Plan\n", "text\0", "test.json", metadata={"kind": "project"})
+    draft = DraftDocument("d1", " Plan\n", "text\0", "test", "test.json", metadata={"kind": "project"})
     made = assemble_document(draft, DEFAULT_NAMESPACE)
     assert (made.id, made.title, made.content) == (stable_id("document", "test", "d1"), "Plan", "text")

@@ -14,10 +14,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.importers.archive import walk
-from recollect.importers.assemble import assemble
 from recollect.importers.base import DraftConversation, DraftMessage, Entry, Problems
-from recollect.importers.chatgpt import ChatGPT
+from recollect.importers.driver import drafts as drafts_of
+from recollect.importers.formats.chatgpt.chatgpt import ChatGPT
+from recollect.importers.reading.archive import walk
+from recollect.importers.records.assemble import assemble
 from recollect.record import DEFAULT_NAMESPACE, Kind, Message, PartKind, Role, Thread
 from tests.paths import SHARED
 
@@ -34,7 +35,7 @@ def entry(data: Any, name: str = "conversations.json") -> Entry:
 
 def read(*entries: Entry) -> tuple[list[DraftConversation], Problems]:
     problems = Problems()
-    drafts = list(ChatGPT().read(entries, problems))
+    drafts = list(drafts_of(ChatGPT(), entries, problems))
     assert all(isinstance(draft, DraftConversation) for draft in drafts)
     return [draft for draft in drafts if isinstance(draft, DraftConversation)], problems
 
@@ -99,7 +100,7 @@ def truths() -> list[Any]:
 def imported(path: Path) -> tuple[list[DraftConversation], Problems]:
     problems = Problems()
     found = [each for each in walk(path, problems) if ChatGPT().recognises(each)]
-    drafts = [draft for draft in ChatGPT().read(found, problems) if isinstance(draft, DraftConversation)]
+    drafts = [draft for draft in drafts_of(ChatGPT(), found, problems) if isinstance(draft, DraftConversation)]
     return drafts, problems
 
 

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from recollect.importers.base import DraftDocument, Problems
-from recollect.importers.claude_ai import ClaudeAI
+from recollect.importers.formats.claude.claude_ai import ClaudeAI
+from recollect.importers.registry import as_importer
 from recollect.record import Kind, Message, Part, PartKind, Role, Thread
 from tests.importers.given import KINDS, count_tokens, entry, files, found_by, json_lines, read, truth
 from tests.paths import SHARED
@@ -112,7 +113,7 @@ def test_only_claudes_own_files_are_recognised() -> None:
     ours.add(FIXTURES / "made" / "claude-ai.zip")
     foreign = [path for path in FIXTURES.rglob("*") if path.is_file() and path not in ours]
     assert len(foreign) > 50
-    taken = [one.place for path in foreign for one in files(path) if ClaudeAI().recognises(one)]
+    taken = [one.place for path in foreign for one in files(path) if as_importer(ClaudeAI()).recognises(one)]
     assert taken == []
 
 
@@ -156,7 +157,7 @@ def test_one_conversation_a_line_is_read_too() -> None:
     ],
 )
 def test_what_only_half_fits_is_refused(value: Any) -> None:
-    assert not ClaudeAI().recognises(entry(value))
+    assert not as_importer(ClaudeAI()).recognises(entry(value))
 
 
 def test_one_bad_conversation_does_not_cost_the_others() -> None:

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from recollect.importers.archive import walk
 from recollect.importers.base import Entry, Problems
-from recollect.importers.claude_code import ClaudeCode
+from recollect.importers.formats.claude_code.claude_code import ClaudeCode
+from recollect.importers.reading.archive import walk
 from recollect.record import Kind, PartKind, Role, Thread
 from tests.importers.given import KINDS, found_by, read, truth
 from tests.importers.sessions_given import RESUMED, SESSION, answer, call, file, one, result, user
@@ -134,7 +134,7 @@ def test_foreign_sessions_are_read_with_sensible_counts() -> None:
         "553dd2b5-8a53-4fbf-9db2-240632522fe5": {"said": 2},
         "test-session-id": {"said": 4, "tool": 3},
         "bd937e2a-89e9-4d7b-8125-293a35863fa4": {"said": 3},
-        "claude-normalization-main": {"said": 3, "context": 3, "tool": 2, "subagent": 1},
+        "claude-normalization-main": {"said": 4, "context": 3, "tool": 2, "subagent": 1},
         "claude-normalization-other": {"said": 2},
         "claude-lineage-parent": {"said": 6, "context": 1, "subagent": 3},
         None: {"said": 6, "tool": 2},  # no line names a session, and the file is called japanese.jsonl

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from recollect.importers.base import Entry, Problems
-from recollect.importers.codex import Codex
+from recollect.importers.formats.codex.codex import Codex
 from recollect.record import Kind, PartKind, Role, Thread
 from tests.importers.given import entry, files, read, truth
 from tests.paths import SHARED
@@ -155,7 +155,7 @@ def test_what_nobody_typed_was_not_said(text: str) -> None:
 
 
 def test_what_an_event_confirms_was_typed_whatever_it_looks_like() -> None:
-    odd = "<my_tag>why is this ignored?</my_tag>"
+    odd = "<user_notes>why is this ignored?</user_notes>"
     assert told(rollout(said("user", odd), event("user", odd))) == [("user", "said", odd)]
     assert told(rollout(said("user", odd))) == [("user", "context", odd)]
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from recollect.errors import ImportProblem
 from recollect.importers.base import Entry, Problems
-from recollect.importers.json_items import Layout, glimpse, items
+from recollect.importers.reading.json_items import Layout, glimpse, items
 from tests.importers.given import entry
 
 CHAT = {"title": 'A "quoted" [title] {x}', "words": ["one", "two \\ three", {"é": None}], "n": -1.5e3, "ok": True}
@@ -19,7 +19,7 @@ def is_chat(value: Any) -> bool:
 
 def values(one: Entry) -> list[Any]:
     head = glimpse(one, is_chat)
-    return [item.value for item in items(one, head, Problems())] if head else []
+    return [item.value for item in items(one, is_chat, Problems())] if head else []
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_the_layout_is_seen_and_all_values_are_read(text: str, layout: Layout, c
 def test_a_head_that_is_cut_anywhere_shows_what_stands_before_the_cut(place: int, indent: int | None) -> None:
     text = json.dumps([CHAT, CHAT], indent=indent)
     text = text[: place % len(text) + 1]
-    head = glimpse(entry(text), lambda value: True)
+    head = glimpse(entry(text), lambda value: isinstance(value, dict))
     assert head is None or [type(value) for value in head.values] == [dict] * len(head.values)
     seen = text.partition("}")[0].partition("words")[2]
     if '"one"' in seen:
@@ -83,5 +83,5 @@ def test_what_cannot_be_read_is_told_with_its_place() -> None:
     one = entry(text, "chats.jsonl")
     head = glimpse(one, is_chat)
     assert head is not None
-    assert [item.place for item in items(one, head, problems)] == ["chats.jsonl line 1", "chats.jsonl line 3"]
+    assert [item.place for item in items(one, is_chat, problems)] == ["chats.jsonl line 1", "chats.jsonl line 3"]
     assert [problem.place for problem in problems.found] == ["chats.jsonl line 2"]

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollect.errors import ImportProblem
-from recollect.importers.json_stream import NO_LIST, Element, document, elements, lines
+from recollect.importers.reading.json_stream import NO_LIST, Element, document, elements, lines
 
 VALUES = st.recursive(
     st.none()

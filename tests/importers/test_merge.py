@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from recollect.importers.base import DraftCall
-from recollect.importers.merge import Plan, plan
+from recollect.importers.records.merge import Plan, plan
 from recollect.record import Chunk, Message, NodeId, Part, PartKind, Thread, ToolCall, Turn, Version, path_to
 from recollect.record.wire import digest
 from recollect.store import Revision

@@ -4,7 +4,8 @@ from typing import Any
 import pytest
 
 from recollect.importers.base import Problems
-from recollect.importers.openai_jsonl import OpenAIMessages
+from recollect.importers.formats.messages.openai import OpenAIMessages
+from recollect.importers.registry import as_importer
 from recollect.record import Kind, Part, PartKind, Role, Thread, iso
 from tests.importers.given import KINDS, entry, files, json_lines, read, truth
 from tests.paths import SHARED
@@ -65,7 +66,7 @@ def test_no_other_format_is_recognised() -> None:
     ours = {FIXTURES / "made" / "openai.jsonl", FIXTURES / "generic" / "conversations-messages.json"}
     foreign = [path for path in FIXTURES.rglob("*") if path.is_file() and path not in ours]
     assert len(foreign) > 50
-    assert [one.place for path in foreign for one in files(path) if OpenAIMessages().recognises(one)] == []
+    assert [one.place for path in foreign for one in files(path) if as_importer(OpenAIMessages()).recognises(one)] == []
 
 
 @pytest.mark.parametrize(
@@ -88,11 +89,13 @@ def test_no_other_format_is_recognised() -> None:
     ],
 )
 def test_what_only_half_fits_is_refused(value: Any) -> None:
-    assert not OpenAIMessages().recognises(entry(value))
+    assert not as_importer(OpenAIMessages()).recognises(entry(value))
 
 
 def test_recollects_own_dump_is_left_to_its_own_importer() -> None:
-    assert not OpenAIMessages().recognises(json_lines({"recollect_dump": 1}, {"messages": [user(), assistant()]}))
+    assert not as_importer(OpenAIMessages()).recognises(
+        json_lines({"recollect_dump": 1}, {"messages": [user(), assistant()]})
+    )
 
 
 @pytest.mark.parametrize("layout", ["lines", "array", "pretty array", "wrapped", "alone", "pretty alone"])

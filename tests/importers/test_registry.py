@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from recollect.errors import InvalidInput
-from recollect.importers.archive import walk
 from recollect.importers.base import Problems
+from recollect.importers.reading.archive import walk
 from recollect.importers.registry import READERS, detect, reader_named, shape_of
 
 OPENAI = {"messages": [{"role": "user", "content": "Hello"}]}

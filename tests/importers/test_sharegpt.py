@@ -4,7 +4,8 @@ from typing import Any
 import pytest
 
 from recollect.importers.base import Problems
-from recollect.importers.sharegpt import ShareGPT
+from recollect.importers.formats.messages.sharegpt import ShareGPT
+from recollect.importers.registry import as_importer
 from recollect.record import Kind, Role, Thread
 from tests.importers.given import entry, files, json_lines, read
 from tests.paths import SHARED
@@ -38,7 +39,7 @@ def test_a_public_file_is_read_whole() -> None:
 def test_no_other_format_is_recognised() -> None:
     foreign = [path for path in FIXTURES.rglob("*") if path.is_file() and path.parent.name != "sharegpt"]
     assert len(foreign) > 50
-    assert [one.place for path in foreign for one in files(path) if ShareGPT().recognises(one)] == []
+    assert [one.place for path in foreign for one in files(path) if as_importer(ShareGPT()).recognises(one)] == []
 
 
 @pytest.mark.parametrize(
@@ -58,7 +59,7 @@ def test_no_other_format_is_recognised() -> None:
     ],
 )
 def test_what_only_half_fits_is_refused(value: Any) -> None:
-    assert not ShareGPT().recognises(entry(value))
+    assert not as_importer(ShareGPT()).recognises(entry(value))
 
 
 @pytest.mark.parametrize("key", ["conversations", "items"])

@@ -15,8 +15,8 @@ import numpy as np
 
 from recollect.embedding.static import StaticEmbedder
 from recollect.embedding.tokenizer import count_tokens
-from recollect.importers.assemble import assemble, chunks_of
 from recollect.importers.base import DraftCall, DraftConversation, DraftMessage
+from recollect.importers.records.assemble import assemble, chunks_of
 from recollect.record import Document, Kind, Message, Namespace, Node, NodeId, Role, Thread, namespace, to_microseconds
 from recollect.search.indexing import document_passages, thread_passages
 from recollect.store import Change, IndexChange, Space, Store, View
@@ -90,7 +90,7 @@ def thread(
 ) -> Thread:
     """A conversation from drafts."""
     draft = DraftConversation(
-        source, messages, place=name, source_id=name, title=title, linear=linear, leaf=leaf, updated=updated
+        messages, source, place=name, source_id=name, title=title, linear=linear, leaf=leaf, updated=updated
     )
     return assemble(draft, DEFAULT, count_tokens=count_tokens)
 

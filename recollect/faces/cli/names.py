@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import TYPE_CHECKING
 
 from recollect.errors import InvalidInput
@@ -32,7 +33,19 @@ _LABELS = {
 
 def source_label(source: str) -> str:
     """The name of a source for people: "Claude Code" for claude-code."""
-    return _LABELS.get(source, source)
+    return _LABELS.get(source) or _added_label(source)
+
+
+@cache
+def _added_label(source: str) -> str:
+    """The name that an installed package gives to the source of its format."""
+    from importlib.metadata import entry_points
+
+    if not entry_points(group="recollect.importers"):
+        return source
+    from recollect.importers.registry import importers
+
+    return next((importer.label for importer in importers() if importer.name == source), source)
 
 
 def source_of_label(label: str) -> str:

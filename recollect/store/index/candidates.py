@@ -43,8 +43,7 @@ def candidates(snapshot: Snapshot, source: Source, query: CandidateQuery) -> Fea
     # All that is scored is looked up once: the pool, what stands around it, and the sessions in which it lies.
     around = snapshot.around(pool)
     there = around >= 0
-    wanted, session = np.unique(snapshot.gather("session", pool), return_inverse=True)
-    members, begins = snapshot.sessions(wanted)
+    members, begins, session = _sessions(snapshot, pool)
     rows = distinct(around[there], members)
     at, members = np.searchsorted(rows, around) * there, np.searchsorted(rows, members)
     own, previous, has_previous = at[:, 0], at[:, 1], there[:, 1]
@@ -88,6 +87,18 @@ def candidates(snapshot: Snapshot, source: Source, query: CandidateQuery) -> Fea
         quality=quality is not None,
         piece_idf=_piece_idf(source.pieces(), query.pieces) if quality is not None else {},
     )
+
+
+def _sessions(snapshot: Snapshot, at: Int) -> tuple[Int, Int, Int]:
+    """The sessions of rows: their members one session after the other, where each begins, and each row's own.
+
+    A row without a session (0: a title, a document) is one by itself: all titles together are no session.
+    """
+    own = snapshot.gather("session", at)
+    wanted, place = np.unique(np.where(own > 0, own, -1 - at), return_inverse=True)
+    alone = int(np.searchsorted(wanted, 0))
+    members, begins = snapshot.sessions(wanted[alone:])
+    return np.concatenate([-1 - wanted[:alone], members]), np.concatenate([np.arange(alone), begins + alone]), place
 
 
 def _length_z(snapshot: Snapshot, pool: Int) -> Float:

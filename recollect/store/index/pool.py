@@ -28,6 +28,8 @@ _LEAD_FIRST, _LEAD_OTHERS, _LEAD_PRESENT, _LEAD_DATES = 0.65, 0.3, 0.4, (1.0, 1.
 _DAY = 86_400_000_000  # microseconds
 _SAMPLED = 61  # every so many-th row tells about where the best begin
 
+_NOTHING = np.zeros(0, np.int64)
+
 #: Which rows of a part may be found; None: all.
 Allowed = Bool | None
 
@@ -127,7 +129,7 @@ class Extras:
 def holding(snapshot: Snapshot, source: Source, phrases: Sequence[tuple[str, ...]]) -> Int:
     """The positions of the rows that hold at least one of the phrases, word by word, ascending."""
     numbers = [np.asarray(source.holding(phrase), np.int64) for phrase in phrases]
-    return snapshot.positions_of(distinct(*numbers)) if numbers else np.zeros(0, np.int64)
+    return snapshot.positions_of(distinct(*numbers) if len(numbers) > 1 else numbers[0]) if numbers else _NOTHING
 
 
 def allowed_rows(snapshot: Snapshot, source: Source, query: CandidateQuery) -> list[Allowed]:

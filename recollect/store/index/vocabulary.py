@@ -18,6 +18,7 @@ from recollect.text.terms import terms, words
 
 _SHORTEST_PART = 4  # of a compound, in letters
 _SHORTEST_TYPO, _LONGEST_TYPO = 4, 40
+_LOOKED_AT = 8  # passages of a stem, for the words that it stands for
 _LONG = 8  # letters from which two edits are a slip
 _FREE_BEGINNING = 6  # letters from which a slip may be in the first of them: "yeast" is not meant to be "least"
 
@@ -71,12 +72,26 @@ class IndexVocabulary:
             ):
                 if not distance or len(typed) >= _FREE_BEGINNING or term[0] == typed[0]:
                     edits[encoded(term)] = min(int(distance), edits.get(encoded(term), allowed))
-        found: list[Near] = []
+        found = self._slips_in_endings(word, 1 if len(word) < _LONG else 2, limit)
         for distance in sorted(set(edits.values())):
             hashes = {text: term_hash(_decoded(text)) for text, own in edits.items() if own == distance}
             best = known.most_frequent(hashes, limit - len(found))
             found += [Near(self._as_written(_decoded(text)), distance, living) for text, living in best]
-        return found
+        return sorted(found, key=lambda near: (near.edits, -near.passages))[:limit]
+
+    def _slips_in_endings(self, word: str, allowed: int, limit: int) -> list[Near]:
+        """Words whose stem the word begins with, and which it misses by its ending: "meditaton", stem "medit"."""
+        from rapidfuzz.distance import OSA
+
+        found: list[Near] = []
+        for stem in (word[:end] for end in range(_SHORTEST_TYPO, len(word))):
+            for snapshot in (self._said(), self._titles()):
+                numbers = snapshot.numbers(stem, _LOOKED_AT)
+                spellings = {w for text in self._passages(numbers) for w in words(text.text) if terms(w) == [stem]}
+                near = min(((OSA.distance(w, word), w) for w in spellings), default=None)
+                if near and 0 < near[0] <= allowed and near[1] not in (own.word for own in found):
+                    found.append(Near(near[1], near[0], len(numbers)))
+        return sorted(found, key=lambda own: (own.edits, -own.passages))[:limit]
 
     def _as_written(self, term: str) -> str:
         """A term as a text writes it."""

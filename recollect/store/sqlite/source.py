@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
 from typing import Any
 
 import apsw
@@ -41,8 +40,18 @@ CONVERSATIONS_OF = """
 SELECT num FROM conversation WHERE ns = ?1 AND (?2 IS NULL OR source IN (SELECT value FROM json_each(?2)))
   AND id IN (SELECT value FROM json_each(?3))
 """
-HOLDING = "SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid"
+# Rowids come ascending; as one text they are read in half the time of as many rows.
+HOLDING = "SELECT group_concat(rowid) FROM (SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid)"
+# Passages in segments, of all that were ever written.
+SHARE = """
+SELECT ?3 * (SELECT coalesce(sum(count), 0) FROM segment WHERE gen = ?1 AND partition = ?2 AND state = 1)
+    >= (SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'passage')
+"""
 SPEAKER = "SELECT num FROM speaker WHERE ns = ? AND name = ?"
+
+#: Where one in so many passages is of the partition, a phrase is looked for in all of them: to leave out the others
+#: costs more than to find them, and they are in no block of the partition anyway.
+_LARGE_SHARE = 2
 
 
 class PartitionSource:
@@ -113,9 +122,11 @@ class PartitionSource:
                 "The text part of the search index is damaged: phrases cannot be found.",
                 hint="Rebuild it: recollect reindex",
             )
-        query = f'scope : "{scope(self._gen, self._partition)}" AND text : "{quoted}"'
-        found: list[Any] = self._connection.execute(HOLDING, (query,)).fetchall()
-        return np.fromiter(chain.from_iterable(found), np.int64, len(found))
+        query = f'text : "{quoted}"'
+        if not self._connection.execute(SHARE, (*self._key, _LARGE_SHARE)).get:
+            query = f'scope : "{scope(self._gen, self._partition)}" AND {query}'
+        found: str | None = self._connection.execute(HOLDING, (query,)).get
+        return np.fromstring(found, np.int64, sep=",") if found else np.zeros(0, np.int64)
 
     def speaker(self, name: str) -> int:
         """The number of a person; -1 for a stranger."""

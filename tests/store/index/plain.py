@@ -81,7 +81,8 @@ class Plain:
         sessions = {int(s): np.flatnonzero(columns["session"] == s) for s in set(columns["session"].tolist())}
 
         def best_three(values: np.ndarray) -> list[float]:
-            return [float(np.sort(values[sessions[int(columns["session"][i])]])[-3:].mean()) for i in pool]
+            of = [sessions[session] if (session := int(columns["session"][i])) else [i] for i in pool]
+            return [float(np.sort(values[rows])[-3:].mean()) for rows in of]
 
         logs = np.log1p(lengths)
         asks = (columns["flags"][around[:, 1]] & 1).astype(bool) if len(pool) else np.zeros(0, bool)

@@ -1,0 +1,1 @@
+"""What Claude's apps export."""

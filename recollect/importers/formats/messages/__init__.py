@@ -1,0 +1,1 @@
+"""Lists of messages, as programs and data sets write them."""

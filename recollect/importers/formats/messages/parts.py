@@ -1,0 +1,100 @@
+"""What stands in one message of the OpenAI format: words, parts, calls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from recollect.importers.base import Told
+from recollect.importers.reading.lenient import as_json, objects_of, text_of
+from recollect.record import Part, PartKind
+
+_TEXTS = frozenset({"text", "input_text", "output_text", "refusal"})
+_ASSETS = frozenset(
+    {"image_url", "input_image", "image", "input_audio", "audio", "video_url", "file", "input_file", "image_file"}
+)
+_THOUGHTS = frozenset({"thinking", "reasoning"})
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call as a message makes it; `id` is what its result refers to."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(slots=True)
+class Body:
+    """What was found in a message, in order."""
+
+    words: list[str] = field(default_factory=list)
+    parts: list[Part] = field(default_factory=list)
+    calls: list[Call] = field(default_factory=list)
+
+
+def read_body(message: Mapping[str, Any], told: Told) -> Body:
+    """Words from `content` (a string, parts, or null beside a refusal or a spoken answer), thoughts and calls."""
+    body = Body()
+    content = message.get("content")
+    if isinstance(content, str):
+        body.words.append(content)
+    elif isinstance(content, list):
+        for part in content:
+            _read_part(part, body, told)
+    if not any(body.words):
+        body.words += [text for text in (text_of(message.get("refusal")), _transcript(message)) if text]
+    thought = next(
+        filter(None, (text_of(message.get(key)) for key in ("reasoning_content", "reasoning", "thinking"))), ""
+    )
+    if thought:
+        body.parts.append(Part(PartKind.REASONING, "thinking", thought))
+    body.calls += _calls(message)
+    return body
+
+
+def _read_part(part: object, body: Body, told: Told) -> None:
+    if isinstance(part, str):
+        body.words.append(part)
+    if not isinstance(part, dict):
+        return
+    kind = text_of(part.get("type"))
+    text = text_of(part.get("text")) or text_of(part.get("refusal"))
+    if kind in _THOUGHTS:
+        body.parts.append(Part(PartKind.REASONING, "thinking", text_of(part.get(kind)) or text))
+    elif kind in _ASSETS:
+        body.parts.append(_asset(kind, part))
+    elif kind == "tool_use":
+        body.calls.append(Call(text_of(part.get("id")), text_of(part.get("name")), as_json(part.get("input"))))
+    else:
+        if kind not in _TEXTS:
+            told.note("content parts of unknown kinds, their text kept")
+        body.words += [text] if text else []
+
+
+def _asset(kind: str, part: Mapping[str, Any]) -> Part:
+    """A picture, sound or file: its name or address, never its bytes; a sound with what is said in it."""
+    inner = part.get(kind) or part.get(kind.removeprefix("input_"))
+    about: Mapping[str, Any] = inner if isinstance(inner, dict) else part
+    address = text_of(part.get(kind)) or text_of(about.get("url")) or text_of(part.get("image_url"))
+    name = text_of(about.get("filename")) or text_of(about.get("file_id")) or address
+    shown = kind if not name or name.startswith("data:") else name
+    return Part(PartKind.ASSET, shown, text_of(about.get("transcript")), {"type": kind})
+
+
+def _transcript(message: Mapping[str, Any]) -> str:
+    audio = message.get("audio")
+    return text_of(audio.get("transcript")) if isinstance(audio, dict) else ""
+
+
+def _calls(message: Mapping[str, Any]) -> Iterator[Call]:
+    for call in objects_of(message.get("tool_calls")):
+        inner = call.get("function") or call.get("custom")
+        about: Mapping[str, Any] = inner if isinstance(inner, dict) else call
+        wanted = about.get("arguments", about.get("input"))
+        yield Call(text_of(call.get("id")), text_of(about.get("name")) or "tool", as_json(wanted))
+    old = message.get("function_call")
+    if isinstance(old, dict):
+        yield Call("", text_of(old.get("name")) or "tool", as_json(old.get("arguments")))

@@ -1,0 +1,1 @@
+"""Reading: files, archives and JSON of any size, leniently, as a stream."""

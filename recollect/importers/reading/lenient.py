@@ -1,0 +1,55 @@
+"""Reading what nobody documented: a value of the wrong type is an absent value."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence, Set
+from datetime import datetime
+from typing import Any
+
+from recollect.record import parse_time
+from recollect.text.clean import clean_metadata
+
+
+def text_of(value: object) -> str:
+    """The value if it is a string, else an empty one."""
+    return value if isinstance(value, str) else ""
+
+
+def objects_of(value: object) -> list[Mapping[str, Any]]:
+    """The objects of a list; none where it is no list."""
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def first_text(value: Mapping[str, Any], keys: Sequence[str]) -> str:
+    """The first string that is not empty under one of the keys."""
+    return next((text for key in keys if (text := text_of(value.get(key)))), "")
+
+
+def first_time(value: Mapping[str, Any], keys: Sequence[str]) -> datetime | None:
+    """The first time that can be read under one of the keys."""
+    return next((time for key in keys if (time := parse_time(value.get(key)))), None)
+
+
+def first_id(value: Mapping[str, Any], keys: Sequence[str]) -> str | None:
+    """The first id under one of the keys: a string that is not empty, or a number as its digits."""
+    for key in keys:
+        found = value.get(key)
+        if isinstance(found, str | int) and not isinstance(found, bool) and found != "":
+            return str(found)
+    return None
+
+
+def rest(value: Mapping[str, Any], known: Set[str]) -> dict[str, Any]:
+    """What the source says besides, as it says it; null and empty values say nothing."""
+    return {key: inner for key, inner in value.items() if key not in known and inner not in (None, "", [], {})}
+
+
+def as_json(value: object) -> str:
+    """Arguments and results as text: a string as it is, null as nothing, all else as JSON, "…" where it is too deep."""
+    if value is None or isinstance(value, str):
+        return value or ""
+    try:
+        return json.dumps(value, ensure_ascii=False, default=str)
+    except RecursionError:
+        return json.dumps(clean_metadata({"value": value})["value"], ensure_ascii=False)

@@ -1,0 +1,253 @@
+"""From drafts to records: ids, the tree, the active path, turns and chunks, the same for every format."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from recollect.importers.base import DraftConversation, DraftDocument, DraftMessage, Problems
+from recollect.importers.records.tree import Placed, Shape, shape
+from recollect.record import (
+    Chunk,
+    Conversation,
+    Document,
+    Kind,
+    Message,
+    Namespace,
+    NodeId,
+    Part,
+    Role,
+    Thread,
+    ToolCall,
+    Turn,
+    iso,
+    stable_id,
+)
+from recollect.text.chunks import chunk_spans
+from recollect.text.clean import clean_metadata, clean_text, clean_title
+from recollect.text.marks import cut_recall
+
+CHUNK_TOKENS, CHUNK_OVERLAP = 4000, 200
+
+#: Names by which formats call the two sides of a chat: no persons.
+_SIDES = frozenset({"user", "assistant", "system", "human", "ai", "tool"})
+_MOST_BYTES = 4  # of a character in UTF-8: no tokenizer makes more tokens of a text than it has bytes
+
+
+def assemble(
+    draft: DraftConversation,
+    namespace: Namespace,
+    *,
+    count_tokens: Callable[[str], int],
+    problems: Problems | None = None,
+) -> Thread:
+    """The thread that a draft describes, with deterministic ids: the same draft gives the same thread, for ever.
+
+    The ids come from the source and its ids alone; `namespace` is where the thread is going to be written, and the
+    store keeps namespaces apart. Where different messages stand under one id, all are kept and `problems` is told.
+    """
+    key = draft.source_id or _beginning(draft)
+    conversation_id = stable_id("conversation", draft.source, key)
+    formed = shape(_tidied(draft.messages), linear=draft.linear, leaf=draft.leaf)
+    if formed.clashes and problems is not None:
+        problems.partial(draft.place, f"{formed.clashes} messages stand under the id of another; all are kept")
+    messages = _messages(draft.source, key, conversation_id, formed, count_tokens)
+    calls = tuple(_tool_calls(formed, messages))
+    return Thread(
+        conversation=_conversation(draft, conversation_id, formed, messages),
+        messages=messages,
+        tool_calls=calls,
+        turns=turns_of(messages),
+        chunks=tuple(_all_chunks(messages, calls, count_tokens)),
+    )
+
+
+def assemble_document(draft: DraftDocument, namespace: Namespace) -> Document:
+    """The document that a draft describes, with a deterministic id (see `assemble` for the namespace)."""
+    return Document(
+        id=stable_id("document", draft.source, draft.source_id),
+        source=draft.source,
+        title=clean_title(draft.title),
+        content=clean_text(draft.content),
+        source_id=clean_text(draft.source_id),
+        created=draft.created,
+        metadata=clean_metadata(draft.metadata),
+    )
+
+
+def chunks_of(parent: NodeId, text: str, *, count_tokens: Callable[[str], int], part: int = -1) -> Iterator[Chunk]:
+    """The chunks of a text of more than 4,000 tokens; none for a shorter one, which is its own piece."""
+    if len(text) * _MOST_BYTES <= CHUNK_TOKENS or count_tokens(text) <= CHUNK_TOKENS:
+        return
+    spans = chunk_spans(text, size=CHUNK_TOKENS, overlap=CHUNK_OVERLAP, count_tokens=count_tokens)
+    for index, span in enumerate(spans):
+        chunk_id = stable_id("chunk", parent, part, index)
+        yield Chunk(chunk_id, parent, index, span.start, span.end, span.tokens, part)
+
+
+def _beginning(draft: DraftConversation) -> str:
+    """What makes the id of a conversation without one: its title, time, and the first things said on either side.
+
+    More is not taken, so that it mostly keeps its id when it grows. Whether it is the conversation of this id, its
+    words decide (`identity`).
+    """
+    said = [m for m in draft.messages if m.kind is Kind.SAID and m.content.strip()][:2]
+    words = [value for m in said for value in (m.role, m.speaker, m.content, iso(m.timestamp))]
+    return stable_id(draft.title, iso(draft.created), *words)
+
+
+def _tidied(drafts: Sequence[DraftMessage]) -> list[DraftMessage]:
+    """Clean text, without our own recall, with the speaker's name out of the text and in its place."""
+    speakers = {
+        draft.speaker for draft in drafts if draft.kind is Kind.SAID and draft.speaker and _is_person(draft.speaker)
+    }
+    return [_tidied_message(draft, speakers) for draft in drafts]
+
+
+def _tidied_message(draft: DraftMessage, speakers: set[str]) -> DraftMessage:
+    content, speaker = clean_text(draft.content), draft.speaker
+    if draft.kind is Kind.SAID:
+        content = cut_recall(content)
+        speaker, content = _split_speaker(speaker, content, speakers)
+    if content == draft.content and speaker == draft.speaker:
+        return draft
+    return replace(draft, content=content, speaker=speaker)
+
+
+def _split_speaker(speaker: str | None, content: str, speakers: set[str]) -> tuple[str | None, str]:
+    """In a chat of named people "Anna: Hello" is Anna saying "Hello", unless somebody else is named as the speaker."""
+    name, colon, words = content.partition(": ") if speakers else ("", "", "")
+    if colon and name in speakers and (speaker == name or not speaker or not _is_person(speaker)):
+        return name, words
+    return speaker, content
+
+
+def _is_person(speaker: str) -> bool:
+    return speaker.casefold() not in _SIDES
+
+
+def _messages(
+    source: str, key: str, conversation_id: NodeId, formed: Shape, count_tokens: Callable[[str], int]
+) -> tuple[Message, ...]:
+    ids = [_message_id(source, key, placed) for placed in formed.placed]
+    return tuple(
+        Message(
+            id=ids[position],
+            conversation_id=conversation_id,
+            role=placed.draft.role,
+            content=placed.draft.content,
+            kind=placed.draft.kind,
+            speaker=clean_title(placed.draft.speaker) if placed.draft.speaker else None,
+            timestamp=placed.draft.timestamp,
+            parent_id=None if placed.parent is None else ids[placed.parent],
+            source_id=clean_text(placed.draft.source_id) if placed.draft.source_id else None,
+            position=position,
+            active=placed.active,
+            model=clean_title(placed.draft.model) if placed.draft.model else None,
+            tokens=count_tokens(placed.draft.content) if placed.draft.content else 0,
+            parts=tuple(clean_part(part) for part in placed.draft.parts),
+            metadata=clean_metadata(placed.draft.metadata) if placed.draft.metadata else placed.draft.metadata,
+        )
+        for position, placed in enumerate(formed.placed)
+    )
+
+
+def _message_id(source: str, key: str, placed: Placed) -> NodeId:
+    draft = placed.draft
+    if not draft.source_id:
+        return stable_id("message", source, key, "#", placed.ordinal, draft.role)
+    if placed.copy:
+        return stable_id("message", source, key, draft.source_id, placed.copy)
+    return stable_id("message", source, key, draft.source_id)
+
+
+def clean_part(part: Part) -> Part:
+    """The part as every store accepts it."""
+    return Part(part.kind, clean_title(part.name), clean_text(part.text), clean_metadata(part.metadata))
+
+
+def _tool_calls(formed: Shape, messages: Sequence[Message]) -> Iterator[ToolCall]:
+    for placed, message in zip(formed.placed, messages, strict=True):
+        for position, call in enumerate(placed.draft.calls):
+            answered = formed.names.get(call.result_of) if call.result_of else None
+            yield ToolCall(
+                id=stable_id("call", message.id, position),
+                message_id=message.id,
+                conversation_id=message.conversation_id,
+                name=clean_title(call.name),
+                arguments=clean_text(call.arguments),
+                result=clean_text(call.result) if answered is None else "",
+                result_message_id=None if answered is None else messages[answered].id,
+                timestamp=call.timestamp or message.timestamp,
+                position=position,
+                metadata=clean_metadata(call.metadata),
+            )
+
+
+def _conversation(
+    draft: DraftConversation, conversation_id: NodeId, formed: Shape, messages: Sequence[Message]
+) -> Conversation:
+    times: list[datetime] = [message.timestamp for message in messages if message.timestamp]
+    return Conversation(
+        id=conversation_id,
+        source=draft.source,
+        source_id=clean_text(draft.source_id) if draft.source_id else None,
+        title=clean_title(draft.title),
+        created=draft.created or min(times, default=None),
+        updated=draft.updated or max(times, default=None),
+        leaf_id=None if formed.leaf is None else messages[formed.leaf].id,
+        metadata=clean_metadata(draft.metadata),
+    )
+
+
+def turns_of(messages: Sequence[Message]) -> tuple[Turn, ...]:
+    """One turn for each thing that a person said, with what was said in answer before the person's next, on any branch.
+
+    The messages may stand in any order: an export can bring a question later than its answer.
+    """
+    parents = {message.id: message.parent_id for message in messages}
+    responses: dict[NodeId, list[NodeId]] = {
+        message.id: [] for message in messages if message.kind is Kind.SAID and message.role is Role.USER
+    }
+    query_of: dict[NodeId, NodeId | None] = {query: query for query in responses}
+    for message in messages:
+        if message.kind is Kind.SAID and message.role is Role.ASSISTANT:
+            query = _query_above(message, parents, query_of)
+            if query is not None:
+                responses[query].append(message.id)
+    return tuple(
+        Turn(stable_id("turn", query), messages[0].conversation_id, position, query, tuple(answers))
+        for position, (query, answers) in enumerate(responses.items())
+    )
+
+
+def _query_above(
+    message: Message, parents: Mapping[NodeId, NodeId | None], query_of: dict[NodeId, NodeId | None]
+) -> NodeId | None:
+    """The nearest of a person's words above a message. What is found is remembered for all on the way."""
+    way: dict[NodeId, None] = {}
+    at = message.parent_id
+    while at is not None and at in parents and at not in query_of and at not in way:
+        way[at] = None
+        at = parents[at]
+    found = query_of.get(at) if at is not None else None
+    query_of |= dict.fromkeys(way, found)
+    return found
+
+
+def message_chunks(message: Message, *, count_tokens: Callable[[str], int]) -> Iterator[Chunk]:
+    """The chunks of a message's words and of what hangs on it."""
+    if message.tokens > CHUNK_TOKENS:
+        yield from chunks_of(message.id, message.content, count_tokens=count_tokens)
+    for number, part in enumerate(message.parts):
+        yield from chunks_of(message.id, part.text, count_tokens=count_tokens, part=number)
+
+
+def _all_chunks(
+    messages: Sequence[Message], calls: Sequence[ToolCall], count_tokens: Callable[[str], int]
+) -> Iterator[Chunk]:
+    for message in messages:
+        yield from message_chunks(message, count_tokens=count_tokens)
+    for call in calls:
+        yield from chunks_of(call.id, call.result, count_tokens=count_tokens)
