@@ -69,7 +69,9 @@ def test_a_store_of_the_first_version_is_told_from_a_new_one(bare: neo4j.Session
         bare.run(statement).consume()
     bare.run(OLD_NAMESPACE).consume()
     before = indexes(bare)
-    with pytest.raises(StoreError, match=r"contains a memory written by Recollect 0\.1\.0\. Export it with that version"):
+    with pytest.raises(
+        StoreError, match=r"contains a memory written by Recollect 0\.1\.0\. Export it with that version"
+    ):
         Neo4jStore(neo4j_uri, neo4j_server.auth())
     assert indexes(bare) == before, "it is left as it is"
 

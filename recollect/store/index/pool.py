@@ -19,7 +19,7 @@ SCORE_ALL = 2000
 #: Up to so many rows every cosine is computed; of more they are estimated, and those of the best computed.
 EXACT_ROWS = 131_072
 #: So many of the best by estimates are looked at again.
-CARRIED = 4096
+CARRIED = 6144
 
 #: What candidates are chosen by beside words and meaning, in standard deviations of these: about half of what the
 #: ranker gives to who speaks (the first that is named, others), to the named being there, and to dates (on, near).
@@ -27,8 +27,6 @@ _LEAD_FIRST, _LEAD_OTHERS, _LEAD_PRESENT, _LEAD_DATES = 0.65, 0.3, 0.4, (1.0, 1.
 
 _DAY = 86_400_000_000  # microseconds
 _SAMPLED = 61  # every so many-th row tells about where the best begin
-
-_NOTHING = np.zeros(0, np.int64)
 
 #: Which rows of a part may be found; None: all.
 Allowed = Bool | None
@@ -105,7 +103,8 @@ class Extras:
         for number, place in self._named.items():
             total += np.float32(_LEAD_FIRST if place == 1 else _LEAD_OTHERS) * (block.speaker == number)
         if self._talks:
-            total += np.float32(_LEAD_PRESENT) * np.minimum(self._present(block.conversation), 2)
+            conversations, own = block.talks
+            total += (np.float32(_LEAD_PRESENT) * np.minimum(self._among(conversations), 2))[own]
         if query.spans:
             inside, near = closeness(block.days, query.spans)
             total += (_LEAD_DATES[0] * inside + _LEAD_DATES[1] * near).astype(np.float32)[block.day]
@@ -122,14 +121,16 @@ class Extras:
 
     def _present(self, conversations: Int) -> Int:
         unique, where = np.unique(conversations, return_inverse=True)
-        there = np.sum([np.isin(unique, talks) for talks in self._talks], axis=0)
-        return np.asarray(there[where], np.int64)
+        return self._among(unique)[where]
+
+    def _among(self, conversations: Int) -> Int:
+        return np.asarray(np.sum([np.isin(conversations, talks) for talks in self._talks], axis=0), np.int64)
 
 
 def holding(snapshot: Snapshot, source: Source, phrases: Sequence[tuple[str, ...]]) -> Int:
     """The positions of the rows that hold at least one of the phrases, word by word, ascending."""
     numbers = [np.asarray(source.holding(phrase), np.int64) for phrase in phrases]
-    return snapshot.positions_of(distinct(*numbers) if len(numbers) > 1 else numbers[0]) if numbers else _NOTHING
+    return snapshot.positions_of(distinct(*numbers)) if numbers else np.zeros(0, np.int64)
 
 
 def allowed_rows(snapshot: Snapshot, source: Source, query: CandidateQuery) -> list[Allowed]:
@@ -241,52 +242,66 @@ class _Leading:
         self._wide, self._narrow = words
         self._extras = extras
         scored = each(self._score, range(len(snapshot.parts)), together=not cosines.exact)
-        self._lead = [lead for lead, _, _ in scored]
-        self._words = [words for _, words, _ in scored]
-        self._dense = [dense for _, _, dense in scored]
+        self._lead = [lead for lead, _ in scored]
+        self._dense = [dense for _, dense in scored]
 
-    def _score(self, place: int) -> tuple[Float, Float, Float]:
+    def _score(self, place: int) -> tuple[Float, Float]:
         part, allowed = self._snapshot.parts[place], self._allowed[place]
         dense = self._cosines.scan(place)
         lead = self._cosines.z(dense)
-        lead += self._of_words(place)
+        self._add_words(place, lead)
         extra = self._extras.lead(part)
         if extra is not None:
             lead += extra
-        narrow = self._narrow.blocks[place]
-        words = np.zeros(part.block.size, np.float32) if narrow is None else narrow
         if allowed is not None:
             lead[~allowed] = -np.inf
-            words, dense = (np.where(allowed, values, np.float32(-np.inf)) for values in (words, dense))
-        return lead, words, dense
+            dense = np.where(allowed, dense, np.float32(-np.inf))
+        return lead, dense
 
-    def _of_words(self, place: int) -> Float | np.float32:
+    def _add_words(self, place: int, lead: Float) -> None:
         """BM25 as it suits who speaks: the words of people are short, those of assistants are not."""
-        people = self._snapshot.parts[place].block.people
-        if people is True:
-            return self._narrow.all(place)
-        if people is False:
-            return self._wide.all(place)
-        return np.where(people, self._narrow.all(place), self._wide.all(place))
+        people, rows = self._snapshot.parts[place].block.people, self._wide.rows[place]
+        if isinstance(people, bool):
+            own = self._narrow if people else self._wide
+            lead += own.nothing
+            lead[rows] += own.z(place, rows) - own.nothing
+        else:
+            wide, narrow = self._wide, self._narrow
+            lead += np.where(people, narrow.nothing, wide.nothing)
+            of_people, of_others = narrow.z(place, rows) - narrow.nothing, wide.z(place, rows) - wide.nothing
+            lead[rows] += np.where(people[rows], of_people, of_others)
 
     def best(self, by_lead: int, by_words: int, by_meaning: int) -> Int:
         """The positions of the best by each, ascending."""
         if self._cosines.exact:
             found = _positions(self._snapshot, self._allowed)
-            wanted = zip((self._lead, self._words, self._dense), (by_lead, by_words, by_meaning), strict=True)
+            wanted = zip((self._lead, self._narrow.blocks, self._dense), (by_lead, by_words, by_meaning), strict=True)
             return distinct(*(_best(found, self._pick(of, found), count) for of, count in wanted))
         # By estimates first; what they promise is computed for some thousands, and of these the best are taken.
-        words = _top(self._snapshot, self._words, by_words)
+        words = _best(*self._held(), by_words)
         lead, dense = _top(self._snapshot, self._lead, CARRIED), _top(self._snapshot, self._dense, CARRIED // 2)
         carried = distinct(lead, dense, words)
         estimated, exact = self._pick(self._dense, carried), self._cosines.at(carried)
         leading = self._pick(self._lead, carried) + self._cosines.z(exact) - self._cosines.z(estimated)
         return distinct(_best(carried, leading, by_lead), words, _best(carried, exact, by_meaning))
 
-    def _pick(self, blocks: Sequence[Float], at: Int) -> Float:
-        found = np.empty(len(at), np.float32)
+    def _held(self) -> tuple[Int, Float]:
+        """The rows that hold a word and may be found, and how well their words fit."""
+        positions, values = [np.zeros(0, np.int64)], [np.zeros(0, np.float32)]
+        for place, part in enumerate(self._snapshot.parts):
+            rows, allowed, own = self._narrow.rows[place], self._allowed[place], self._narrow.blocks[place]
+            if own is not None:
+                rows = rows if allowed is None else rows[allowed[rows]]
+                positions.append(rows + part.offset)
+                values.append(own[rows])
+        return np.concatenate(positions), np.concatenate(values)
+
+    def _pick(self, blocks: Sequence[Float | None], at: Int) -> Float:
+        found = np.zeros(len(at), np.float32)
         for place, _, own, rows in self._snapshot.split(at):
-            found[own] = blocks[place][rows]
+            values = blocks[place]
+            if values is not None:
+                found[own] = values[rows]
         return found
 
 

@@ -18,14 +18,20 @@ from recollect.store.passages import Bool, Float, Int
 #: k1 and b of BM25: of what is ranked, and of what chooses candidates among the words of people.
 WIDE, NARROW = (2.0, 1.0), (0.9, 0.4)
 
+_NO_ROWS = np.zeros(0, np.int64)
+
 _Found = tuple[Int, Float]  # the living rows of a block that hold a term, and how often
 
 
 @dataclass(frozen=True)
 class Scores:
-    """A number for every row of a snapshot: block by block, None where it is 0 for the whole block."""
+    """A number for every row of a snapshot: block by block, None where it is 0 for the whole block.
+
+    `rows` are those of each block where it is not 0.
+    """
 
     blocks: Sequence[Float | None]
+    rows: Sequence[Int]
     mean: float
     deviation: float
 
@@ -35,11 +41,10 @@ class Scores:
         values = np.zeros(len(rows), np.float32) if own is None else own[rows]
         return np.asarray((values - np.float32(self.mean)) / np.float32(self.deviation + 1e-6), np.float32)
 
-    def all(self, place: int) -> Float | np.float32:
-        """Of all rows of a block; one number where it is the same for all."""
-        own = self.blocks[place]
-        values = np.float32(0.0) if own is None else own
-        return (values - np.float32(self.mean)) / np.float32(self.deviation + 1e-6)
+    @property
+    def nothing(self) -> np.float32:
+        """Of a row where it is 0."""
+        return -np.float32(self.mean) / np.float32(self.deviation + 1e-6)
 
     def at(self, snapshot: Snapshot, at: Int) -> Float:
         """The same by ascending positions."""
@@ -79,17 +84,20 @@ class Words:
     def scores(self) -> tuple[Scores, Scores]:
         """BM25 of every living row, with WIDE and with NARROW parameters."""
         mean_length, living = self._snapshot.statistics.mean_length, self._snapshot.living
-        wide, narrow = [], []
+        wide, narrow, rows = [], [], []
         sums = np.zeros((2, 2))
         for part, found in zip(self._snapshot.parts, self._found, strict=True):
             totals = self._totals(part, found, mean_length)
             wide.append(None if totals is None else totals[0])
             narrow.append(None if totals is None else totals[1])
+            rows.append(_NO_ROWS if totals is None else np.flatnonzero(totals[0]))
             if totals is not None:
                 for row, total in enumerate(totals):
-                    sums[row] += total.sum(), (total * total).sum()
-        return tuple(  # type: ignore[return-value]
-            Scores(blocks, *_spread(own[0], own[1], living)) for blocks, own in zip((wide, narrow), sums, strict=True)
+                    some = total[rows[-1]]
+                    sums[row] += some.sum(), (some * some).sum()
+        return (
+            Scores(wide, rows, *_spread(sums[0][0], sums[0][1], living)),
+            Scores(narrow, rows, *_spread(sums[1][0], sums[1][1], living)),
         )
 
     def holds(self, at: Int) -> Float:
