@@ -76,12 +76,16 @@ class Result:
         }
 
 
-def measure(sets: list[DataSet], engines: Sequence[Engine], say: Say) -> list[Result]:
-    """Every system on every set, apart and together; a set of one history is measured once."""
-    model = RememberingModel.packaged(cache_folder())
+def measure(
+    sets: list[DataSet], engines: Sequence[Engine], say: Say, *, together: bool = False, quality: bool = True
+) -> list[Result]:
+    """Every system on every set, where it is asked for also as one archive; without quality no system with MiniLM."""
+    model = RememberingModel.packaged(cache_folder()) if quality else None
     results = []
     for data in sets:
-        arrangements = [(APART, data)] if len(data.histories) == 1 else [(APART, data), (TOGETHER, data.joined())]
+        arrangements = [(APART, data)]
+        if together and len(data.histories) > 1:
+            arrangements.append((TOGETHER, data.joined()))
         for arrangement, arranged in arrangements:
             say(f"{data.name}: {arrangement}")
             for system, answers in answers_of(arranged, engines, model).items():
@@ -89,7 +93,7 @@ def measure(sets: list[DataSet], engines: Sequence[Engine], say: Say) -> list[Re
     return results
 
 
-def answers_of(data: DataSet, engines: Sequence[Engine], model: TokenEmbedder) -> dict[str, list[Answer]]:
+def answers_of(data: DataSet, engines: Sequence[Engine], model: TokenEmbedder | None) -> dict[str, list[Answer]]:
     """All systems' answers to all questions of a set, each history by itself."""
     answers: dict[str, list[Answer]] = defaultdict(list)
     for history in data.histories:
@@ -111,13 +115,17 @@ def summarised(data: str, arrangement: str, system: str, answers: list[Answer], 
     return Result(data, arrangement, system, of_messages, of_sessions, at_five, float(p50), float(p95))
 
 
-def _history_answers(history: History, engines: Sequence[Engine], model: TokenEmbedder) -> Iterator[tuple[str, Answer]]:
+def _history_answers(
+    history: History, engines: Sequence[Engine], model: TokenEmbedder | None
+) -> Iterator[tuple[str, Answer]]:
     for engine in engines:
         instant, quality = _MODES[engine.name]
         with TemporaryDirectory(prefix="recollect-bench-") as folder:
             product = Product(history, engine.place(Path(folder)), Path(folder), model)
             try:
                 yield from _product_answers(instant, "instant", product, history)
+                if model is None:
+                    continue
                 product.make_quality()
                 yield from _product_answers(quality, "quality", product, history)
             finally:
@@ -126,6 +134,8 @@ def _history_answers(history: History, engines: Sequence[Engine], model: TokenEm
     yield from _ranking_answers(BM25, OwnBM25(history), history)
     yield from _ranking_answers(HYBRID, Hybrid(history, titles=False), history)
     yield from _ranking_answers(TITLED, Hybrid(history, titles=True), history)
+    if model is None:
+        return
     yield from _ranking_answers(VECTORS, baselines.vectors(history, model), history)
     yield from _ranking_answers(WINDOWS, baselines.windows(history, model), history)
 

@@ -25,7 +25,7 @@ from recollect.text.terms import terms
 Array = NDArray[np.float64]
 
 #: The best on the mean of the sets, of the grid below (`python -m benchmarks.hybrid`).
-K1, B = 1.2, 0.75
+K1, B = 0.9, 1.0
 _K1S, _BS = (0.5, 0.9, 1.2, 2.0, 3.0), (0.2, 0.4, 0.6, 0.75, 1.0)
 _MATCHES = 500  # messages of a ranking: enough for ten sessions
 
@@ -94,7 +94,9 @@ def tuned(sets: Sequence[DataSet]) -> str:
             rows.append((float(np.mean(shares)), k1, b, shares))
     best = sorted(rows, reverse=True)
     head = ["k1", "b", "mean of sets", *(name for name, _ in histories)]
-    return table(head, [[f"{k1}", f"{b}", f"{mean:.1f}", *(f"{s:.1f}" for s in each)] for mean, k1, b, each in best])
+    told = [[f"{k1}", f"{b}", f"{mean:.1f}", *(f"{s:.1f}" for s in each)] for mean, k1, b, each in best]
+    tops = [f"{max(shares):.1f}" for shares in zip(*(each for *_, each in rows), strict=True)]
+    return table(head, [*told, ["the best", "of each set", "", *tops]])
 
 
 def _share(asked: Sequence[tuple[History, OwnBM25]], k1: float, b: float) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 
-from benchmarks.comparison import BASELINES, SYSTEMS, Result
+from benchmarks.comparison import APART, BASELINES, SYSTEMS, Result
 from benchmarks.metrics import CUTS, DEPTH, Figures
 from benchmarks.speed import Speed
 from benchmarks.tables import table
@@ -51,7 +51,8 @@ def quality_tables(results: Sequence[Result]) -> list[str]:
     tables = []
     for (data, arrangement), group in groupby(results, key=lambda result: (result.data, result.arrangement)):
         rows = list(group)
-        tables.append(f"### {data}: {arrangement} ({rows[0].messages.questions} questions)")
+        shown = "" if arrangement == APART else f", {arrangement}"
+        tables.append(f"### {data}{shown} ({rows[0].messages.questions} questions)")
         columns = [*_columns("messages"), *_columns("conversations"), "p50 / p95"]
         tables.append(table(["", *columns], map(_quality_row, rows)))
     return tables
@@ -62,7 +63,7 @@ def verdicts(results: Sequence[Result]) -> list[str]:
     lines = []
     for (data, arrangement), group in groupby(results, key=lambda result: (result.data, result.arrangement)):
         at_five = {result.system: result.messages.recall[5] for result in group}
-        best = max(at_five[system] for system in BASELINES)
+        best = max(at_five[system] for system in BASELINES if system in at_five)
         for mode in (system for system in SYSTEMS if system in at_five and system not in BASELINES):
             above = at_five[mode] - best
             lines.append(f"- {data}, {arrangement}: {mode} {above:+.1f} points to the best baseline (recall@5)")

@@ -67,12 +67,15 @@ def _quality(measured: list[Engine], options: argparse.Namespace, say: compariso
     if options.quick:
         sets = [data.head(histories=1, questions=40) for data in sets]
         notes = [*notes, "A quick run: the first history of each set, 40 questions at most."]
-    results = comparison.measure(sets, measured, say)
+    results = comparison.measure(sets, measured, say, together=options.together, quality=not options.instant)
     say("typed searches, other wordings, cost")
-    sections = {f"Typed searches, {mode} mode": typed.report(typed.outcomes(mode)) for mode in ("instant", "quality")}
+    modes = ("instant",) if options.instant else ("instant", "quality")
+    sections = {f"Typed searches, {mode} mode": typed.report(typed.outcomes(mode)) for mode in modes}
     sections["Other wordings, instant mode"] = reworded.report(reworded.measure(sets))
-    costs = cost.measure()
-    return Quality(results, costs, sections | {"Cost, on the sample": cost.cost_table(costs)}, notes)
+    costs = cost.measure() if not options.instant else []
+    if costs:
+        sections["Cost, on the sample"] = cost.cost_table(costs)
+    return Quality(results, costs, sections, notes)
 
 
 def _write(folder: Path, report: str, results: str, picture: str) -> None:
@@ -87,6 +90,8 @@ def _options(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("what", nargs="?", choices=("quality", "speed", "all"), default="all")
     parser.add_argument("--sets", type=lambda text: text.split(","), default=ALL_NAMES, help=", ".join(ALL_NAMES))
     parser.add_argument("--data", type=Path, default=PUBLIC, help="the folder with the public sets")
+    parser.add_argument("--instant", action="store_true", help="without the quality mode and systems with MiniLM")
+    parser.add_argument("--together", action="store_true", help="each set as one archive, too")
     parser.add_argument("--store", choices=("sqlite", "neo4j"), default="sqlite", help="neo4j: that one as well")
     parser.add_argument("--out", type=Path, default=RESULTS, help="where the results go")
     parser.add_argument("--quick", action="store_true", help="a look in some minutes, not the figures")

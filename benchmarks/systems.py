@@ -18,10 +18,12 @@ from recollect.store.choose import open_store
 class Product:
     """Recollect over one history, in a namespace of its own."""
 
-    def __init__(self, history: History, place: str, folder: Path, model: TokenEmbedder) -> None:
+    def __init__(self, history: History, place: str, folder: Path, model: TokenEmbedder | None) -> None:
         """Imports the history. Raises what the product raises, and RuntimeError where a message is not in."""
         namespace = Namespace(f"bench/{uuid4()}")
-        self._memory = Memory(open_store(place), StaticEmbedder(), namespace, quality=lambda: model)
+        self._memory = Memory(
+            open_store(place), StaticEmbedder(), namespace, quality=(lambda: model) if model else None
+        )
         export = folder / "export.jsonl"
         write_openai(history.sessions, export)
         report = self._memory.import_file(export)
