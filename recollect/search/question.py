@@ -10,7 +10,7 @@ from recollect.search import wants
 from recollect.search.dates import DateSpan, date_closeness, named_dates
 from recollect.search.names import named, without_names
 from recollect.search.phrasing import META_TERMS, without_meta, without_opening
-from recollect.search.relative import parse_moment, relative_dates, with_year
+from recollect.search.relative import parse_moment, relative_dates, with_year, without_relative
 from recollect.text.language import is_english, is_foreign_script, is_sentence
 from recollect.text.terms import terms
 
@@ -67,7 +67,8 @@ def read_question(text: str, *, years: Sequence[int] = (), today: date | None = 
     text = _cut(text)
     asked = without_opening(text)
     english = is_english(asked)
-    clean = without_meta(asked) if english else asked
+    timeless = without_relative(asked, today, years)
+    clean = _clean(timeless if terms(timeless) else asked, english)
     return Question(
         text=text,
         clean=clean,
@@ -85,6 +86,10 @@ def read_question(text: str, *, years: Sequence[int] = (), today: date | None = 
         asks_ever=english and wants.asks_ever(asked),
         dates=_dates(asked, years, today),
     )
+
+
+def _clean(text: str, english: bool) -> str:
+    return without_meta(text) if english else text
 
 
 def _cut(text: str) -> str:

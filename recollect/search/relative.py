@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from calendar import monthrange
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from datetime import UTC, date, datetime, time, timedelta
 
@@ -32,12 +32,33 @@ def relative_dates(text: str, today: date) -> tuple[DateSpan, ...]:
     >>> relative_dates("the plumber I called two days ago", date(2025, 3, 14))[0].start
     datetime.date(2025, 3, 12)
     """
-    found: list[tuple[int, DateSpan]] = []
+    return tuple(span for _, _, span in _named(text, today))
+
+
+def without_relative(text: str, today: date, years: Collection[int]) -> str:
+    """The text without such words where there is something to be found in those times: they say when, not what.
+
+    Where nothing was said in the years that they mean, they may be words of what is sought.
+
+    >>> without_relative("what did I say last week about bread", date(2025, 3, 14), [2024, 2025])
+    'what did I say about bread'
+    """
+    rest = len(text)
+    for start, end, span in reversed(_named(text, today)):
+        if span.start.year in years or span.end.year in years:
+            text = f"{text[:start].rstrip()} {text[min(end, rest) :].lstrip()}".strip()
+            rest = start
+    return text
+
+
+def _named(text: str, today: date) -> list[tuple[int, int, DateSpan]]:
+    """Where each phrase begins and ends, and what it means, in the order of the text."""
+    found: list[tuple[int, int, DateSpan]] = []
     for pattern, read in _PHRASES:
         for match in pattern.finditer(text):
             with suppress(ValueError, OverflowError):  # before the year 1
-                found.append((match.start(), read(match, today)))
-    return tuple(span for _, span in sorted(found, key=lambda place: place[0]))
+                found.append((*match.span(), read(match, today)))
+    return sorted(found, key=lambda place: place[0])
 
 
 def with_year(text: str, today: date) -> str:

@@ -50,10 +50,10 @@ def test_nothing_found_says_where_and_what_else_would_find_and_exits_1(sample: C
     ran = sample("search", '"full stack" source:openai')
     assert ran.code == 1
     first, other = ran.out.splitlines()
-    assert first == "Nothing in 119 conversations."
+    assert first == "Nothing found in 119 conversations."
     assert "without the filters: " in other
     narrow = sample("search", '"reverse proxy"', "--source", "openai")
-    assert narrow.out.splitlines()[0] == "Nothing in 19 OpenAI conversations."
+    assert narrow.out.splitlines()[0] == "Nothing found in 19 OpenAI conversations."
     assert "without --source openai: " in narrow.out
 
 

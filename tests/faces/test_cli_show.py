@@ -46,7 +46,7 @@ def test_the_end_of_an_id_is_enough_and_so_is_the_exports_id(sample: CommandLine
 
 
 @pytest.mark.parametrize(
-    ("which", "words"), [("99", "There is no hit 99"), ("no such title", "No conversation or message matches")]
+    ("which", "words"), [("99", "There is no result 99"), ("no such title", "No conversation or message matches")]
 )
 def test_what_is_not_there_is_said_and_exits_1(sample: CommandLine, which: str, words: str) -> None:
     ran = sample("show", which)
@@ -100,3 +100,18 @@ def test_what_a_terminal_would_obey_is_not_printed(run: CommandLine, tmp_path: P
         memory.store_message("red \033[31malert\033[0m and a bell \a", title="Escapes")
     assert "\033" not in run("show", "Escapes", "--store", store).out
     assert "\033" not in run("search", "alert bell", "--store", store).out
+
+
+def test_the_last_code_of_an_answer_comes_alone(run: CommandLine) -> None:
+    with recollect.open() as memory:
+        asked = memory.store_message("How do I list files?", title="Shell")
+        memory.store_message(
+            "Either\n```sh\nls\n```\nor\n```sh\nfind . -type f |\n  sort\n```\nDone.",
+            "assistant",
+            conversation_id=asked.conversation_id,
+        )
+    assert run("show", "Shell", "--code").out == "find . -type f |\n  sort\n"
+    assert run("show", "Shell", "--code", "--json").document == {"code": "find . -type f |\n  sort"}
+    nothing = run("show", asked.id, "--code")
+    assert (nothing.code, nothing.out) == (1, "")
+    assert nothing.err.startswith("There is no code in this message.")

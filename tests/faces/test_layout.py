@@ -42,3 +42,13 @@ def test_a_mark_across_a_line_end_is_cut() -> None:
 
 def test_control_characters_are_shown_and_not_obeyed() -> None:
     assert harmless("a\033[2Jb\x9bc\td\n") == "a\ufffd[2Jb\ufffdc\td\n"
+
+
+def test_a_word_too_long_is_broken_behind_a_sign() -> None:
+    text = "nginx.ingress.kubernetes.io/proxy-buffer-size"
+    assert [text[a:b] for a, b in wrapped(text, 34)] == ["nginx.ingress.kubernetes.io/proxy-", "buffer-size"]
+    assert wrapped("a" * 25, 10) == [(0, 10), (10, 20), (20, 25)]
+
+
+def test_a_shortened_text_ends_with_a_whole_word() -> None:
+    assert shortened("the trick for adding water late", 20) == "the trick for…"

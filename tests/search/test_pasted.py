@@ -7,11 +7,13 @@ import random
 import string
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 import recollect
+from recollect.errors import InvalidInput
 from recollect.memory import Memory
 from recollect.search.names import named
 from recollect.search.question import LONGEST_QUESTION, MOST_TERMS, read_question
@@ -61,7 +63,8 @@ def test_a_search_for_what_was_pasted_does_not_hang(memory: Memory, what: str) -
     times = []
     for _ in range(3):
         began = time.thread_time()
-        memory.search(PASTED[what], mode="instant")
+        with suppress(InvalidInput):  # it holds no words
+            memory.search(PASTED[what], mode="instant")
         times.append(time.thread_time() - began)
     assert min(times) < SECONDS
 

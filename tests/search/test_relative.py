@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.search.relative import parse_moment, relative_dates, with_year
+from recollect.search.relative import parse_moment, relative_dates, with_year, without_relative
 
 FRIDAY = date(2025, 3, 14)
 
@@ -75,6 +75,22 @@ def test_several_times_come_in_the_order_of_the_text() -> None:
 def test_a_month_back_from_its_last_day_is_the_last_day_of_a_shorter_one() -> None:
     (span,) = relative_dates("past month", date(2025, 3, 31))
     assert span.start == date(2025, 2, 28)
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("what did I say last week about bread", "what did I say about bread"),
+        ("Yesterday I asked about rye", "I asked about rye"),
+        ("the plumber I called 2 days ago", "the plumber I called"),
+        ("the storm of last summer, and last night", "the storm of , and"),
+        ("the last 3 months ago", "the"),
+        ("before we moved", "before we moved"),
+    ],
+)
+def test_words_that_say_when_are_not_sought(text: str, left: str) -> None:
+    assert without_relative(text, FRIDAY, (2024, 2025)) == left
+    assert without_relative(text, FRIDAY, (2022,)) == text
 
 
 def test_a_month_of_last_year_gets_its_number() -> None:

@@ -242,8 +242,19 @@ def test_compounds_and_misspellings_are_known(store: Store, space: Space) -> Non
         assert vocabulary.compounds(terms("Heizkosten")[0]) == terms("Heizkostenabrechnung")
         assert vocabulary.compounds(terms("Abrechnung")[0]) == terms("Heizkostenabrechnung")
         assert [near.word for near in vocabulary.near("kubernetis")] == ["kubernetes"]
+        assert vocabulary.near("kubernetis", 0) == []
         assert vocabulary.near("heist") == []  # of a short word the first letter is right
         assert vocabulary.years() == [2025]
+
+
+def test_a_slip_in_an_ending_is_known_though_the_index_holds_stems(store: Store, space: Space) -> None:
+    write(store, talk("a", "Meditation", "Meditations and meditating", "medals"))
+    with space.view() as view:
+        vocabulary = view.vocabulary()
+        assert terms("meditation") == ["medit"]
+        assert vocabulary.near("meditaton")[0] == Near("meditation", 1, 2)
+        assert vocabulary.near("medtiation")[0].word == "meditation"
+        assert vocabulary.near("mediator") == []
 
 
 def test_nothing_deleted_shows_in_the_vocabulary(store: Store, space: Space) -> None:

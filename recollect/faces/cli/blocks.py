@@ -28,6 +28,21 @@ def lines_of(text: str, width: int | None) -> Iterator[tuple[str, bool]]:
     yield from _table(rows, width)
 
 
+def code_blocks(text: str) -> list[str]:
+    """The blocks of code of a message, without their fences."""
+    blocks: list[list[str]] = []
+    fence = ""
+    for line in text.split("\n"):
+        mark = line.strip()[:3]
+        if mark in _FENCES and (not fence or mark == fence):
+            fence = "" if fence else mark
+            if fence:
+                blocks.append([])
+        elif fence:
+            blocks[-1].append(line)
+    return ["\n".join(block) for block in blocks if block]
+
+
 def _table(rows: Sequence[str], width: int | None) -> Iterator[tuple[str, bool]]:
     """The rows with their columns in line; as they were written where that is too wide."""
     filled = [cells(row) for row in rows if not is_ruler(row)]

@@ -12,6 +12,7 @@ Marks = Sequence[tuple[int, int]]
 _LONGEST_CUT = 20  # characters that are given up so that a text does not end within a word
 
 _WORD = re.compile(r"\s*\S+")
+_SIGNS = "/.-_:,=&?;)|"  # behind which a long word may be broken
 #: Texts of characters that all take one cell: Latin, and the signs that we print.
 _PLAIN = re.compile(r"[ -~\xa0-\xac\xae-\u02ff–—‘’“”„•…€→─│▸✓✗]*")
 
@@ -73,7 +74,7 @@ def shortened(text: str, width: int | None) -> str:
 
 
 def wrapped(text: str, width: int | None) -> list[tuple[int, int]]:
-    """Where the lines of a text without line ends begin and end, so that each fits; words too long are cut."""
+    """Where the lines of a text without line ends begin and end, so that each fits; words too long are broken."""
     if width is None:
         return [(0, len(text))]
     spans: list[tuple[int, int]] = []
@@ -84,10 +85,16 @@ def wrapped(text: str, width: int | None) -> list[tuple[int, int]]:
             start = word.end() - len(word[0].lstrip())
         end = word.end()
         while cell_len(text[start:end]) > width:
-            cut = start + len(_first_cells(text[start:end], width))
+            cut = start + _break(_first_cells(text[start:end], width))
             spans.append((start, cut))
             start = cut
     return [*spans, (start, end)] if end > start or not spans else spans
+
+
+def _break(piece: str) -> int:
+    """Where a word too long for a line is broken: behind a sign in its later half, else at the end of the line."""
+    at = max(piece.rfind(sign) for sign in _SIGNS) + 1
+    return at if at > len(piece) // 2 else len(piece)
 
 
 def wrapped_words(text: str, width: int | None) -> list[str]:

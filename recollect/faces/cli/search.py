@@ -122,7 +122,7 @@ def _print(session: Session, asked: Asked, found: SearchResults, *, by_message: 
 def _print_nothing(session: Session, asked: Asked, found: SearchResults) -> None:
     """Says where nothing was found, and what another way of asking would find."""
     out = session.out
-    out.line(f"Nothing in {_searched(session, asked)}.")
+    out.line(f"Nothing found in {_searched(session, asked)}.")
     meant = found.suggestion or found.corrected
     if meant and (count := _count(session, Asked(meant), asked.filters())):
         out.line(f"  {meant}: {count} (did you mean?)")

@@ -31,6 +31,7 @@ def show(
     all_branches: bool = False,
     full: bool = False,
     kind: list[str] | None = None,
+    code: bool = False,
     no_pager: bool = False,
 ) -> int:
     """Print a conversation.
@@ -43,12 +44,31 @@ def show(
 
     chosen = _choose(session, " ".join(which), around)
     shown = _shown(chosen, context, all_branches)
+    if code:
+        return _print_code(session, chosen, shown)
     if session.json:
         session.out.document(as_json(chosen.thread, shown, chosen.hit))
         return 0
     kinds = ("all",) if full else tuple(kind or ())
     transcript = Transcript(chosen.thread, shown, chosen.hit, session.out, kinds=kinds)
     _print(session, list(transcript.lines()), paged=not no_pager)
+    return 0
+
+
+def _print_code(session: Session, chosen: _Chosen, shown: Sequence[Message]) -> int:
+    """Prints the last block of code of the message, or of the conversation, and nothing else."""
+    from recollect.faces.cli.blocks import code_blocks
+    from recollect.faces.cli.output import harmless
+
+    messages = [chosen.message] if chosen.message is not None else shown
+    blocks = [block for message in messages if not message.deleted for block in code_blocks(message.content)]
+    if not blocks:
+        where = "message" if chosen.message is not None else "conversation"
+        raise NotFound(f"There is no code in this {where}.", hint="To read it, leave out --code.")
+    if session.json:
+        session.out.document({"code": blocks[-1]})
+    else:
+        session.out.line(blocks[-1] if session.out.width is None else harmless(blocks[-1]))
     return 0
 
 
@@ -155,6 +175,7 @@ COMMAND = Command(
         Option(("--all-branches",), "Other branches too, after the active path.", default=False),
         Option(("--full",), "Tool calls, reasoning and context in full, not folded to a line.", default=False),
         Option(("--kind",), "These kinds in full: tool, reasoning, all.", "KIND", several=True, values=_KINDS),
+        Option(("--code",), "Print only the last block of code in it.", default=False),
         Option(("--no-pager",), "Do not use a pager.", default=False),
     ),
     Words("N|ID|TITLE", "which", required=True, several=True),

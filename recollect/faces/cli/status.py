@@ -24,7 +24,7 @@ _HOW_TO_GET = (
         "Settings, Data controls, Export data. A link comes by email, may take days, and expires after 24 hours.",
     ),
     ("Claude", "Settings, Privacy, Export data. A link comes by email, and expires after 24 hours."),
-    ("Claude Code, Codex", "are on the machine where they run: recollect import --found"),
+    ("Claude Code, Codex", "on the machine where they run: recollect import --found"),
 )
 
 _INDENT = 22  # of how to get it

@@ -90,8 +90,8 @@ class JsonBytes:
         """What was passed from a place in the stream on, as far as it is still in memory."""
         return bytes(self._data[max(0, place - self._base) : self.pos])
 
-    def ahead(self, separator: bytes) -> bytearray | None:
-        """What comes, up to and with the first byte of the separator; None where that is not near."""
+    def ahead(self, separator: bytes, taken: int) -> bytearray | None:
+        """What comes, up to and with the first bytes of the separator; None where that is not near."""
         searched = self.pos
         while (found := self._data.find(separator, searched)) < 0:
             searched = max(self.pos, len(self._data) - len(separator))
@@ -99,7 +99,7 @@ class JsonBytes:
             if unread > _NEAR or not self._more():
                 return None
             searched = self.pos + unread
-        return self._data[self.pos : found + 1]
+        return self._data[self.pos : found + taken]
 
     def next_byte(self, passing: re.Pattern[bytes] = _BLANK) -> int:
         """The next byte that is no blank, not passed yet; -1 at the end."""

@@ -24,6 +24,7 @@ _BLANKS = b" \t\r\n\0"
 _MARK = b"\xef\xbb\xbf"
 _KEY = re.compile(rb'"((?:[^"\\]++|\\.)*+)"\s*+:', re.DOTALL)
 _BEGINNING = re.compile(rb'\{\s*+("(?:[^"\\]++|\\.)*+")', re.DOTALL)
+_CLOSING = re.compile(rb"[\]}][\]}\s]*\Z")
 _LONGEST_KEY = 200
 _ALIKE = 0.6  # of the keys in common, so that an object within an element is not taken for the next element
 
@@ -156,7 +157,7 @@ def _next_value(source: JsonBytes, shape: _Shape, between: bytes) -> Any:
     Where the bytes up to the next separator are valid JSON they are the element, and need no splitting. That is the
     fast way; `between` are the bytes before the element, from which separators are learned.
     """
-    guess = source.ahead(shape.separator) if shape.separator else None
+    guess = source.ahead(shape.separator, len(shape.tail)) if shape.separator else None
     if guess is not None:
         try:
             value = orjson.loads(guess)
@@ -207,7 +208,8 @@ class _Shape:
 
     first: bytes = b""
     keys: frozenset[str] = field(default_factory=frozenset)
-    separator: bytes = b""  # the end of one object and the beginning of the next: '}, {"title"'
+    tail: bytes = b""  # the brackets that all objects end with: ']}]}'
+    separator: bytes = b""  # the end of one object and the beginning of the next: ']}]}, {"title"'
 
     def learn(self, value: Any, data: bytearray, between: bytes) -> None:
         beginning = _BEGINNING.match(data)
@@ -215,8 +217,11 @@ class _Shape:
             return
         if len(value) > len(self.keys):
             self.first, self.keys = bytes(beginning[1]), frozenset(value)
+        closing = _CLOSING.search(data)
+        tail = bytes(closing[0]) if closing else b"}"
+        self.tail = _common_end(self.tail, tail) if self.tail else tail
         if b"," in between:
-            self.separator = b"}" + between + beginning[0]
+            self.separator = self.tail + between + beginning[0]
 
     def fits(self, value: Any) -> bool:
         return isinstance(value, dict) and self._are_ours(value.keys(), least=1)
@@ -226,6 +231,11 @@ class _Shape:
 
     def _are_ours(self, keys: Set[str], *, least: int) -> bool:
         return len(self.keys & keys) >= max(least, _ALIKE * min(len(self.keys), len(keys)))
+
+
+def _common_end(one: bytes, other: bytes) -> bytes:
+    length = next((at for at, (a, b) in enumerate(zip(one[::-1], other[::-1], strict=False)) if a != b), None)
+    return other[len(other) - (min(len(one), len(other)) if length is None else length) :]
 
 
 def _first_keys(data: bytes) -> frozenset[str]:

@@ -25,7 +25,9 @@ from recollect.store.index.source import IndexState, SegmentMark, Source, TailRo
 from recollect.store.index.statistics import NOTHING
 from recollect.store.index.terms import index_terms
 
-_SMALLER = 8  # what is left of full blocks goes into blocks of an eighth: a process that starts has little to read
+#: What is left of full blocks goes into blocks of an eighth, and what is left of these into blocks of a segment: a
+#: process that starts has little to build.
+_SMALLER, _SMALLEST = 8, 32
 _ATTEMPTS = 5
 
 
@@ -34,7 +36,7 @@ class Corpus:
 
     def __init__(self, files: BlockFiles, rows: int = BLOCK_ROWS) -> None:
         self.files = files
-        self._rows, self._smaller = rows, rows // _SMALLER
+        self._rows, self._smaller, self._smallest = rows, rows // _SMALLER, rows // _SMALLEST
         self._newest: Snapshot | None = None
         self._lock = Lock()
 
@@ -109,7 +111,8 @@ class Corpus:
         """The segments of each block that may be in a file, how many of these blocks are full, and what is left."""
         full, rest = plan(source.segments(), self._rows)
         smaller, rest = plan(rest, self._smaller)
-        return [*full, *smaller], len(full), rest
+        smallest, rest = plan(rest, self._smallest)
+        return [*full, *smaller, *smallest], len(full), rest
 
     def _block(self, source: Source, state: IndexState, marks: Sequence[SegmentMark]) -> Block:
         return self.files.block(state, marks, lambda: build([_segment(source, mark) for mark in marks]))

@@ -48,6 +48,11 @@ class Spelling:
         own = np.bitwise_or.reduce(_bits(np.frombuffer(word, np.uint8)))
         return np.flatnonzero(np.bitwise_count(self.letters ^ own) <= different)
 
+    def inside(self, word: bytes, different: int) -> Int:
+        """The places of the terms that take all but so many letters from a word: all that it may begin with."""
+        own = np.bitwise_or.reduce(_bits(np.frombuffer(word, np.uint8)))
+        return np.flatnonzero(np.bitwise_count(self.letters & ~own) <= different)
+
 
 def holding(terms: Terms, character: bytes) -> Int:
     """The places of the terms that hold a character."""

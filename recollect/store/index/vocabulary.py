@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
 import numpy as np
@@ -18,8 +18,9 @@ from recollect.text.terms import terms, words
 
 _SHORTEST_PART = 4  # of a compound, in letters
 _SHORTEST_TYPO, _LONGEST_TYPO = 4, 40
-_LOOKED_AT = 8  # passages of a stem, for the words that it stands for
 _LONG = 8  # letters from which two edits are a slip
+_LONGEST_ENDING = 5
+_STEMS_LOOKED_AT, _TEXTS_LOOKED_AT = 8, 4
 _FREE_BEGINNING = 6  # letters from which a slip may be in the first of them: "yeast" is not meant to be "least"
 
 _Hashes = NDArray[np.uint64]
@@ -57,13 +58,17 @@ class IndexVocabulary:
         """
         if not _SHORTEST_TYPO <= len(word) <= _LONGEST_TYPO or word.isdigit():
             return []
+        known = _Known([self._said(), self._titles()])
+        found = self._near_terms(known, word, limit)
+        return found or self._with_other_endings(known, word)[:limit]
+
+    def _near_terms(self, known: _Known, word: str, limit: int) -> list[Near]:
         from rapidfuzz import process
         from rapidfuzz.distance import OSA
 
-        known = _Known([self._said(), self._titles()])
         edits: dict[bytes, int] = {}
         for typed in {word, *(term for term in terms(word) if len(term) >= _SHORTEST_TYPO)}:
-            allowed = 1 if len(typed) < _LONG else 2
+            allowed = _allowed(typed)
             # An edit changes two letters at most: one goes, another one comes; each may be several bytes.
             different = 2 * allowed * (1 if typed.isascii() else 4)
             listed = [_decoded(text) for text in known.texts(partial(_near, word=encoded(typed), different=different))]
@@ -72,33 +77,41 @@ class IndexVocabulary:
             ):
                 if not distance or len(typed) >= _FREE_BEGINNING or term[0] == typed[0]:
                     edits[encoded(term)] = min(int(distance), edits.get(encoded(term), allowed))
-        found = self._slips_in_endings(word, 1 if len(word) < _LONG else 2, limit)
+        found: list[Near] = []
         for distance in sorted(set(edits.values())):
             hashes = {text: term_hash(_decoded(text)) for text, own in edits.items() if own == distance}
-            best = known.most_frequent(hashes, limit - len(found))
-            found += [Near(self._as_written(_decoded(text)), distance, living) for text, living in best]
-        return sorted(found, key=lambda near: (near.edits, -near.passages))[:limit]
+            for text, living in known.most_frequent(hashes, limit - len(found)):
+                # Stems may be near whose words are not: "mediator" is not meant to be "meditation".
+                form = min(self._forms(_decoded(text)), key=partial(OSA.distance, word), default=_decoded(text))
+                if OSA.distance(word, form) <= _allowed(word):
+                    found.append(Near(form, distance, living))
+        return found
 
-    def _slips_in_endings(self, word: str, allowed: int, limit: int) -> list[Near]:
-        """Words whose stem the word begins with, and which it misses by its ending: "meditaton", stem "medit"."""
+    def _with_other_endings(self, known: _Known, word: str) -> list[Near]:
+        """Words whose stem the word nearly begins with: a slip in an ending keeps it from its stem ("meditaton")."""
         from rapidfuzz.distance import OSA
 
-        found: list[Near] = []
-        for stem in (word[:end] for end in range(_SHORTEST_TYPO, len(word))):
-            for snapshot in (self._said(), self._titles()):
-                numbers = snapshot.numbers(stem, _LOOKED_AT)
-                spellings = {w for text in self._passages(numbers) for w in words(text.text) if terms(w) == [stem]}
-                near = min(((OSA.distance(w, word), w) for w in spellings), default=None)
-                if near and 0 < near[0] <= allowed and near[1] not in (own.word for own in found):
-                    found.append(Near(near[1], near[0], len(numbers)))
-        return sorted(found, key=lambda own: (own.edits, -own.passages))[:limit]
+        allowed = _allowed(word)
+        texts = known.texts(partial(_inside, word=encoded(word), different=1 if word.isascii() else 4))
+        stems = {
+            text: key
+            for text, key in texts.items()
+            if max(_SHORTEST_TYPO, len(word) - _LONGEST_ENDING) <= len(term := _decoded(text)) < len(word)
+            and OSA.distance(word[: len(term)], term, score_cutoff=1) <= 1
+        }
+        found: dict[str, Near] = {}
+        for text, living in known.most_frequent(stems, _STEMS_LOOKED_AT):
+            for form in self._forms(_decoded(text)):
+                distance = int(OSA.distance(word, form))
+                if distance <= allowed:
+                    found[form] = Near(form, distance, living)
+        return sorted(found.values(), key=lambda near: (near.edits, -near.passages, near.word))
 
-    def _as_written(self, term: str) -> str:
-        """A term as a text writes it."""
+    def _forms(self, term: str) -> Iterator[str]:
+        """The words of a few texts that have this stem."""
         for snapshot in (self._said(), self._titles()):
-            if numbers := snapshot.numbers(term, 1):
-                return spelled(term, (text.text for text in self._passages(numbers)))
-        return term
+            texts = self._passages(snapshot.numbers(term, _TEXTS_LOOKED_AT))
+            yield from spellings(term, (text.text for text in texts))
 
 
 class _Known:
@@ -155,6 +168,14 @@ def _around(block: Block, part: bytes) -> Int:
     return np.concatenate([spelling.beginning(block.terms, part), spelling.ending(block.terms, part)])
 
 
+def _allowed(word: str) -> int:
+    return 1 if len(word) < _LONG else 2
+
+
+def _inside(block: Block, word: bytes, different: int) -> Int:
+    return block.spelling.inside(word, different)
+
+
 def _near(block: Block, word: bytes, different: int) -> Int:
     return block.spelling.near(word, different)
 
@@ -163,6 +184,7 @@ def _decoded(text: bytes) -> str:
     return text.decode("utf-8", "surrogatepass")
 
 
-def spelled(term: str, texts: Iterable[str]) -> str:
-    """A term as a text writes it: the word that it is the stem of."""
-    return next((word for text in texts for word in words(text) if terms(word) == [term]), term)
+def spellings(term: str, texts: Iterable[str]) -> Iterator[str]:
+    """A term as texts write it: the words that it is the stem of, each once."""
+    found = (word for text in texts for word in words(text) if terms(word) == [term])
+    return iter(dict.fromkeys(found))

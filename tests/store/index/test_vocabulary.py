@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from recollect.store.index.blockfiles import BlockFiles
 from recollect.store.index.corpus import Corpus
-from recollect.store.index.vocabulary import IndexVocabulary, spelled
+from recollect.store.index.vocabulary import IndexVocabulary, spellings
 from recollect.store.results import Near
 from tests.store.index.rows import ListEngine, row
 
@@ -129,8 +129,8 @@ def test_compounds_are_what_a_plain_search_finds(
 
 
 def test_a_term_as_a_text_writes_it() -> None:
-    assert spelled("bake", ["No such word.", "We were Baking bread."]) == "baking"
-    assert spelled("bake", []) == "bake"
+    assert list(spellings("bake", ["No such word.", "We were Baking bread and baked."])) == ["baking", "baked"]
+    assert list(spellings("bake", [])) == []
 
 
 @pytest.mark.parametrize("sealed", [0, 2])
