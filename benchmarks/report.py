@@ -23,7 +23,7 @@ def markdown(
     """The whole report. `sections` are further tables by their headings."""
     parts = ["# Benchmarks", machine_line(machine), *notes]
     if quality:
-        parts += ["## Retrieval", _EXPLAINED, *quality_tables(quality), *verdicts(quality)]
+        parts += ["## Retrieval", summary(quality), _EXPLAINED, *quality_tables(quality), *verdicts(quality)]
     for heading, text in sections.items():
         parts += [f"## {heading}", text]
     if speed:
@@ -56,6 +56,23 @@ def quality_tables(results: Sequence[Result]) -> list[str]:
         columns = [*_columns("messages"), *_columns("conversations"), "p50 / p95"]
         tables.append(table(["", *columns], map(_quality_row, rows)))
     return tables
+
+
+def summary(results: Sequence[Result]) -> str:
+    """Recall@5 of messages with its interval: a row a set, a column a system."""
+    rows: dict[tuple[str, str], dict[str, Result]] = {}
+    for result in results:
+        rows.setdefault((result.data, result.arrangement), {})[result.system] = result
+    systems = [system for system in SYSTEMS if any(system in row for row in rows.values())]
+    cells = [
+        [data if arrangement == APART else f"{data}, {arrangement}", *(_five(row.get(system)) for system in systems)]
+        for (data, arrangement), row in rows.items()
+    ]
+    return table(["R@5 of messages", *systems], cells)
+
+
+def _five(result: Result | None) -> str:
+    return f"{result.at_five.mean:.1f} [{result.at_five.low:.0f}-{result.at_five.high:.0f}]" if result else ""
 
 
 def verdicts(results: Sequence[Result]) -> list[str]:

@@ -38,6 +38,7 @@ def test_the_report_holds_every_system_and_size(quality: list[Result], speed: li
 
     assert all(f"| {system} |" in report for system in SYSTEMS)
     assert "One set is missing." in report
+    assert "| set & more | 100.0 [100-100] |" in report
     assert "## Typed\n\nsome table" in report
     assert "| import, messages/s | 2,000 | 2,000 |" in report
     assert "| `recollect search`, cold | 0.50 s | – |" in report
