@@ -56,7 +56,7 @@ def test_where_nothing_was_written_there_is_no_memory_yet(
 ) -> None:
     ran = server(*command)
     assert ran.code == 1
-    assert ran.err.startswith(f"There is no memory at {neo4j_uri} yet.")
+    assert ran.err.startswith(f"No memory at {neo4j_uri} yet.")
 
 
 def test_an_empty_server_and_an_empty_namespace_are_told_apart(server: CommandLine, neo4j_uri: str) -> None:
@@ -64,7 +64,7 @@ def test_an_empty_server_and_an_empty_namespace_are_told_apart(server: CommandLi
     server("remember", "the spare key is with Ana")
     ran = server("search", "key", "--namespace", "acme/rex")
     assert ran.code == 1
-    assert ran.err.startswith(f"There is no memory of acme/rex at {neo4j_uri} yet.")
+    assert ran.err.startswith(f"No memory of acme/rex at {neo4j_uri} yet.")
 
 
 def test_the_variables_of_others_name_the_server(
