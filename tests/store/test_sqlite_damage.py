@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from contextlib import closing
 from datetime import timedelta
@@ -73,6 +74,7 @@ def test_a_damaged_index_is_told_and_built_anew(tmp_path: Path, damage: Callable
     filled(path).close()
     with closing(apsw.Connection(str(path))) as connection:
         damage(connection)
+    shutil.rmtree(path.with_name("memory.db-index"))  # what is mapped was made before, and is whole
     store = SQLiteStore(path)
     space = store.space(DEFAULT)
     with space.view() as view:
