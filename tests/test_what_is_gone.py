@@ -85,13 +85,13 @@ def test_a_hit_counts_the_messages_that_are_there(memory: Memory) -> None:
 def test_no_deleted_word_is_suggested(memory: Memory) -> None:
     begin(memory)
     memory.store_message("A kingfisher dives.", conversation_id="C", id="K", timestamp=NOON)
-    assert memory.search("kingfischer").suggestion == "kingfisher"
+    assert memory.search("kingfischer").corrected == "kingfisher"
     memory.delete_message("K")
-    assert memory.search("kingfischer").suggestion is None
+    assert memory.search("kingfischer").corrected is None
     memory.restore_message("K")
-    assert memory.search("kingfischer").suggestion == "kingfisher"
+    assert memory.search("kingfischer").corrected == "kingfisher"
     memory.update_message("K", "Something dives.")
-    assert memory.search("kingfischer").suggestion is None
+    assert memory.search("kingfischer").corrected is None
 
 
 def test_nobody_is_named_who_only_spoke_in_deleted_messages(memory: Memory) -> None:
@@ -426,7 +426,8 @@ def test_no_file_holds_a_byte_of_what_was_forgotten(memory: Memory, tmp_path: Pa
             memory.forget(everything=True)
     assert holding_the_canary(folder) == []
     assert found(memory, CANARY) == []
-    assert memory.search(f"{CANARY}s").suggestion is None
+    misspelt = memory.search(f"{CANARY}s")
+    assert (misspelt.suggestion, misspelt.corrected) == (None, None)
     memory.maintain()
     assert holding_the_canary(folder) == []
     assert memory.check() == []

@@ -66,7 +66,7 @@ class Ranking:
     """The passages of a partition, best first, and which conversations and messages match at all, by number.
 
     `words` are the terms that were looked for, compounds included, `unknown` those of the question that are nowhere.
-    `close` says that something near the question is there, `exact` that all of the partition was scored.
+    `close` says that something near the question is there, `exact` that all was scored that the filter lets be found.
     """
 
     passages: Sequence[Ranked] = ()
@@ -105,7 +105,7 @@ def rank(view: View, asked: Asked, partition: Partition, model: Callable[[], Tok
         words=tuple({term for group in widened.terms for term, _ in group}),
         unknown=unknown,
         searched=features.size,
-        exact=len(features) == features.size,
+        exact=len(features) == features.allowed,
     )
     if not len(features):
         return replace(ranking, close=False)

@@ -13,7 +13,7 @@ import numpy as np
 from recollect.store.base import IndexDamaged, WrongEmbedder
 from recollect.store.index.numeric import best_three
 from recollect.store.index.parts import distinct
-from recollect.store.index.pool import Cosines, Extras, allowed_rows, choose_pool
+from recollect.store.index.pool import Cosines, Extras, allowed_rows, choose_pool, how_many
 from recollect.store.index.quantize import cosines
 from recollect.store.index.snapshot import Snapshot
 from recollect.store.index.source import Source
@@ -83,6 +83,7 @@ def candidates(snapshot: Snapshot, source: Source, query: CandidateQuery) -> Fea
         similarity=similarity_z[own],
         sought=extras.sought(pool),
         size=snapshot.living,
+        allowed=how_many(snapshot, allowed),
         frequencies=words.frequencies,
         quality=quality is not None,
         piece_idf=_piece_idf(source.pieces(), query.pieces) if quality is not None else {},

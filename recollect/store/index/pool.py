@@ -165,6 +165,12 @@ def allowed_rows(snapshot: Snapshot, source: Source, query: CandidateQuery) -> l
     return [allowed(part) for part in snapshot.parts]
 
 
+def how_many(snapshot: Snapshot, allowed: Sequence[Allowed]) -> int:
+    """The number of rows that may be found."""
+    pairs = zip(snapshot.parts, allowed, strict=True)
+    return int(sum(part.block.size if own is None else np.count_nonzero(own) for part, own in pairs))
+
+
 def _table(values: list[int]) -> Bool:
     table = np.zeros(256, bool)
     table[values] = True
@@ -190,10 +196,7 @@ def choose_pool(
     taken, each with its neighbours; or the newest that hold a word.
     """
     size = query.pool
-    count = sum(
-        p.block.size if own is None else np.count_nonzero(own) for p, own in zip(snapshot.parts, allowed, strict=True)
-    )
-    if count <= SCORE_ALL:
+    if how_many(snapshot, allowed) <= SCORE_ALL:
         return _positions(snapshot, allowed)
     if query.newest:
         return _newest(snapshot, allowed, words[1], query)
