@@ -87,6 +87,11 @@ def _results(view: View, asked: Asked, found: Ranking) -> SearchResults:
     if newest := search.sort == "newest":
         by_words = [entry for entry in passages if entry.share > 0 or (entry.matches and not asked.question.terms)]
         passages = sorted(by_words, key=lambda entry: -entry.time)
+        found = replace(
+            found,
+            conversations=frozenset(entry.conversation for entry in by_words),
+            messages=frozenset(entry.message for entry in by_words),
+        )
     if search.group_by == "message":
         hits, total = by_message(view, asked, found.words, passages), len(found.messages - {0})
     else:

@@ -38,7 +38,7 @@ def candidates(snapshot: Snapshot, source: Source, query: CandidateQuery) -> Fea
     dense = Cosines(snapshot, query.vector)
     extras = Extras(snapshot, source, query)
     allowed = allowed_rows(snapshot, source, query)
-    pool = choose_pool(snapshot, allowed, (wide, narrow), dense, extras, query)
+    pool, whole = choose_pool(snapshot, allowed, (wide, narrow), dense, extras, query)
 
     # All that is scored is looked up once: the pool, what stands around it, and the sessions in which it lies.
     around = snapshot.around(pool)
@@ -83,6 +83,7 @@ def candidates(snapshot: Snapshot, source: Source, query: CandidateQuery) -> Fea
         similarity=similarity_z[own],
         sought=extras.sought(pool),
         size=snapshot.living,
+        whole=whole,
         frequencies=words.frequencies,
         quality=quality is not None,
         piece_idf=_piece_idf(source.pieces(), query.pieces) if quality is not None else {},
