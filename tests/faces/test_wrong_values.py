@@ -38,6 +38,11 @@ def test_a_source_that_is_not_there_names_those_that_are(sample: CommandLine, ar
         (("search", "x", "--kind", "toll"), "There is no kind 'toll'. Did you mean tool?"),
         (("search", "x", "--role", "asistant"), "There is no role 'asistant'. Did you mean assistant?"),
         (("import", ""), "A path is empty."),
+        (("show", ""), "A name is empty."),
+        (("search", "x", "--in", ""), "--in needs TITLE|ID, and its value is empty."),
+        (("search", "x", "--namespace="), "--namespace needs NAME, and its value is empty."),
+        (("list", "--title", " "), "--title needs TEXT, and its value is empty."),
+        (("search", "x", "--kind", "toll"), "subagent, document, all."),
         (("completion", "tcsh"), "Use one of: bash, zsh, fish, powershell."),
     ],
 )

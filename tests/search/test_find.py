@@ -272,6 +272,10 @@ def test_a_word_that_is_too_common_finds_nothing_and_says_so(memory: Memory) -> 
     assert "too common" in found.notes[0]
 
 
+def test_a_picture_alone_is_not_called_a_word(memory: Memory) -> None:
+    assert memory.search("🙂").notes == ("Emoji and symbols alone cannot be searched for. Add a word.",)
+
+
 def test_words_that_are_all_common_are_looked_for_as_they_stand(memory: Memory) -> None:
     memory.store_message("To be or not to be, that is how it begins", title="Hamlet")
     assert best(memory, "to be or not to be").startswith("To be or not")
