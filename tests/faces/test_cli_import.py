@@ -53,15 +53,15 @@ def test_what_was_not_read_is_listed_now_and_later_and_exits_0(run: CommandLine,
 
 
 def test_an_unknown_file_says_what_it_holds_and_exits_1(run: CommandLine, tmp_path: Path) -> None:
-    path = tmp_path / "chat.zip"
+    path = tmp_path / "my chat.zip"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("photos/one.png", b"png")
         archive.writestr("notes.txt", "just notes")
     ran = run("import", path)
     assert ran.code == 1
-    assert "is not an export I know" in ran.err
+    assert "is not an export that Recollect knows" in ran.err
     assert "photos/ (1), notes.txt" in ran.err
-    assert f"recollect import --describe {path}" in ran.err
+    assert f'recollect import --describe "{path}"' in ran.err
     error = run("import", path, "--json")
     assert error.code == 1
     assert error.document["error"]["code"] == "import_problem"
