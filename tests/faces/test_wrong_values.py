@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tests.faces.conftest import CommandLine
@@ -81,10 +83,18 @@ def test_list_takes_a_part_of_the_title(sample: CommandLine) -> None:
 
 
 def test_the_sample_can_be_kept(run: CommandLine, home: object) -> None:
-    from pathlib import Path
-
     folder = Path(str(home)) / "sample"
     ran = run("demo", "--keep", folder)
     assert f"recollect --store {folder / 'memory.db'} search" in ran.out
     assert "984 messages" in run("--store", folder / "memory.db").out
     assert run("demo", "--keep", folder).code == 2
+
+
+def test_the_demo_keeps_out_of_a_folder_with_other_things_in_it(run: CommandLine, tmp_path: Path) -> None:
+    """It says afterwards that the folder can be deleted."""
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    (folder / "thesis.txt").write_text("dear")
+    ran = run("demo", "--keep", folder)
+    assert (ran.code, ran.err) == (2, f"{folder} is there already. Name a folder that does not exist yet.\n")
+    assert [path.name for path in folder.iterdir()] == ["thesis.txt"]
