@@ -288,12 +288,13 @@ class Importing:
             what = "; ".join(named(kind) if alone else f"{at[0].place}: {named(kind)}" for kind, at in kinds.items())
         else:
             holds = f"it holds {shape_of(unknown)}" if not all(map(_is_empty, unknown)) else "it is empty"
-            what = f"it is not an export I know: {holds}"
+            what = f"it is not an export that Recollect knows: {holds}"
         read = ", ".join(importer.label for importer in importers())
+        path = f'"{paths[0]}"' if " " in str(paths[0]) else paths[0]
         return ImportProblem(
-            f"{names}: {what}. I read: {read}.",
-            hint="Force one with --format, or report it: "
-            f"recollect import --describe {paths[0]} prints its shape, no text.",
+            f"{names}: {what}. Recollect reads: {read}.",
+            hint="If it is one of these, name it with --format. If not, you can ask for it: "
+            f"this prints its shape, without any text, for a report: recollect import --describe {path}",
         )
 
 

@@ -476,6 +476,8 @@ class Memory:
         return found[0]
 
     def _resolve(self, name: str, *, deleted: bool | None) -> tuple[Thread, Message | None]:
+        if not name.strip():
+            raise InvalidInput("A name is empty.", hint="Give an ID or a title.")
         with self._space.view() as view:
             ids = view.named(name)
             if not ids:

@@ -77,7 +77,7 @@ def test_1_a_folder_of_zips_and_a_zip_of_zips_are_read(memory: Memory, tmp_path:
 
 
 def test_1_an_empty_export_is_nothing_imported(memory: Memory, tmp_path: Path) -> None:
-    with pytest.raises(ImportProblem, match="is not an export I know"):
+    with pytest.raises(ImportProblem, match="is not an export that Recollect knows"):
         memory.import_file(file(tmp_path / "conversations.json", []))
 
 
@@ -106,7 +106,7 @@ def test_1_what_is_reported_is_counted_in_the_store(memory: Memory, tmp_path: Pa
 
 def test_1_what_is_no_export_is_named_by_what_it_holds(memory: Memory, tmp_path: Path) -> None:
     strange = archive(tmp_path / "chat.zip", {"photos/1.jpg": "x", "photos/2.jpg": "x", "notes.txt": "milk"})
-    with pytest.raises(ImportProblem, match=r"photos/ \(2\), notes.txt. I read: .*ChatGPT, Claude") as caught:
+    with pytest.raises(ImportProblem, match=r"photos/ \(2\), notes.txt. Recollect reads: .*ChatGPT, Claude") as caught:
         memory.import_file(strange)
     assert "recollect import --describe" in caught.value.hint
 
@@ -332,7 +332,7 @@ ALIKE = {
 
 @pytest.mark.parametrize("name", ALIKE)
 def test_14_what_only_half_fits_is_refused(memory: Memory, tmp_path: Path, name: str) -> None:
-    with pytest.raises(ImportProblem, match="is not an export I know"):
+    with pytest.raises(ImportProblem, match="is not an export that Recollect knows"):
         memory.import_file(file(tmp_path / "conversations.json", ALIKE[name]))
 
 
@@ -347,6 +347,6 @@ def test_14_even_forced_it_does_no_harm(memory: Memory, tmp_path: Path, name: st
 
 
 def test_a_format_that_nobody_knows_is_refused_with_those_there_are(memory: Memory, tmp_path: Path) -> None:
-    with pytest.raises(InvalidInput, match="is no format") as caught:
+    with pytest.raises(InvalidInput, match="is not a format") as caught:
         memory.import_file(export(tmp_path, [GOOD]), format="msn")
     assert "chatgpt" in caught.value.hint

@@ -95,6 +95,6 @@ def test_9_a_subagent_belongs_to_its_session(memory: Memory, tmp_path: Path) -> 
 )
 def test_10_and_11_what_is_not_read_yet_is_refused_rather_than_half_read(memory: Memory, path: str) -> None:
     """VS Code's log read by its first line is an empty session, Takeout read halfway is prompts without answers."""
-    with pytest.raises(ImportProblem, match=r"which Recollect does not read yet\. I read: "):
+    with pytest.raises(ImportProblem, match=r"which Recollect does not read yet\. Recollect reads: "):
         memory.import_file(SHARED / "fixtures" / path)
     assert memory.stats().messages == 0

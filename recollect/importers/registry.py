@@ -91,7 +91,7 @@ def reader_named(name: str) -> Importer:
         if reader.name == name:
             return reader
     names = ", ".join(reader.name for reader in importers())
-    raise InvalidInput(f"{name!r} is no format that I read.", hint=f"Formats: {names}.")
+    raise InvalidInput(f"{name!r} is not a format that Recollect reads.", hint=f"Formats: {names}.")
 
 
 def detect(

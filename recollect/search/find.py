@@ -14,6 +14,7 @@ from recollect.search.ranking import Ranking, rank
 from recollect.search.request import Search
 from recollect.search.result import SearchResults
 from recollect.search.scan import scanned
+from recollect.search.snippet import surface
 from recollect.search.spelling import correction
 from recollect.search.titles import title_matches
 from recollect.search.weights import ALL
@@ -49,7 +50,14 @@ class Searcher:
     def _find(self, view: View, search: Search) -> SearchResults:
         asked = ask(view, search, self._embedder, self._quality, self._today())
         if not asked.question.terms and not asked.phrases:
-            return SearchResults(search.query.text, (), 0.0, "instant", close=False, notes=(_TOO_COMMON,))
+            return SearchResults(
+                search.query.text,
+                (),
+                0.0,
+                "instant",
+                close=False,
+                notes=(_TOO_COMMON if surface(search.query.text) else _NO_WORD,),
+            )
         found = _ranked(view, asked, self._quality)
         mended = None if search.query.literal else correction(search.query.text, found.unknown, view.vocabulary())
         if mended is None or not mended.is_sure or search.query.phrases:  # what is quoted is meant as it stands
@@ -87,6 +95,11 @@ def _results(view: View, asked: Asked, found: Ranking) -> SearchResults:
     if newest := search.sort == "newest":
         by_words = [entry for entry in passages if entry.share > 0 or (entry.matches and not asked.question.terms)]
         passages = sorted(by_words, key=lambda entry: -entry.time)
+        found = replace(
+            found,
+            conversations=frozenset(entry.conversation for entry in by_words),
+            messages=frozenset(entry.message for entry in by_words),
+        )
     if search.group_by == "message":
         hits, total = by_message(view, asked, found.words, passages), len(found.messages - {0})
     else:
@@ -126,3 +139,4 @@ def _told(view: View, damage: IndexDamaged) -> str:
 
 
 _TOO_COMMON = "This word is too common to search by. Add another."
+_NO_WORD = "Emoji and symbols alone cannot be searched for. Add a word."

@@ -46,7 +46,7 @@ def by_conversation(
     limit, newest = asked.search.limit, asked.search.sort == "newest"
     groups: dict[int, list[tuple[int, Ranked]]] = {}
     for rank, entry in enumerate(_one_a_message(ranked)):
-        if entry.conversation and (entry.conversation in groups or rank < _LOOKED_AT * limit):
+        if entry.conversation and (newest or entry.conversation in groups or rank < _LOOKED_AT * limit):
             groups.setdefault(entry.conversation, []).append((rank, entry))
     own = {number: entries[0][1].score for number, entries in groups.items()}
     floor = min(own.values(), default=0.0)

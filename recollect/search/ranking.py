@@ -66,7 +66,7 @@ class Ranking:
     """The passages of a partition, best first, and which conversations and messages match at all, by number.
 
     `words` are the terms that were looked for, compounds included, `unknown` those of the question that are nowhere.
-    `close` says that something near the question is there, `exact` that all was scored that the filter lets be found.
+    `close` says that something near the question is there, `exact` that all that may be found was scored.
     """
 
     passages: Sequence[Ranked] = ()
@@ -105,7 +105,7 @@ def rank(view: View, asked: Asked, partition: Partition, model: Callable[[], Tok
         words=tuple({term for group in widened.terms for term, _ in group}),
         unknown=unknown,
         searched=features.size,
-        exact=len(features) == features.allowed,
+        exact=features.whole,
     )
     if not len(features):
         return replace(ranking, close=False)
@@ -128,7 +128,7 @@ def rank(view: View, asked: Asked, partition: Partition, model: Callable[[], Tok
         entries = _ranked(features, late, matches, best[only[best]])
         # What late interaction has not looked at comes after what it has.
         shift = min(float(late.total[best[-1]]) - float(instant.total[order[0]]), 0.0) if len(order) else 0.0
-    most = RANKED * asked.search.limit
+    most = len(features) if asked.search.sort == "newest" else RANKED * asked.search.limit
     entries += _ranked(features, instant, matches, order[only[order]][:most], shift)
     return replace(
         ranking,

@@ -106,7 +106,7 @@ def _says_something(text: str) -> bool:
 def _kinds(given: Sequence[str]) -> tuple[str, ...]:
     if any(name.lower() in ("all", "any") for name in given):
         return _FOUND_KINDS
-    names = _names("kind", given, KIND_ALIASES, _FOUND_KINDS)
+    names = _names("kind", given, KIND_ALIASES, (*_FOUND_KINDS, "all"))
     return tuple(dict.fromkeys([*names, *(SAID_KINDS if "said" in names else ())]))
 
 

@@ -233,7 +233,7 @@ class Features:
     similarity: Float  # (n,) z of the quality vectors' cosine; zeros without
     sought: Bool  # (n,) holds one of the sought phrases
     size: int  # passages in the partition of the namespace
-    allowed: int  # of these, how many the filter lets be found
+    whole: bool  # all passages that may be found are in the pool; with `newest`, all of them that hold a word
     frequencies: Int  # (t,) passages that hold each query term or one of its alternatives
     quality: bool  # whether quality vectors were used
     piece_idf: Mapping[int, float]  # idf of the asked word pieces, with quality vectors
@@ -247,5 +247,5 @@ class Features:
 
 
 _OF_PASSAGES = tuple(
-    f.name for f in fields(Features) if f.name not in ("idf", "size", "allowed", "frequencies", "quality", "piece_idf")
+    f.name for f in fields(Features) if f.name not in ("idf", "size", "whole", "frequencies", "quality", "piece_idf")
 )

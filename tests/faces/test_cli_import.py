@@ -53,15 +53,15 @@ def test_what_was_not_read_is_listed_now_and_later_and_exits_0(run: CommandLine,
 
 
 def test_an_unknown_file_says_what_it_holds_and_exits_1(run: CommandLine, tmp_path: Path) -> None:
-    path = tmp_path / "chat.zip"
+    path = tmp_path / "my chat.zip"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("photos/one.png", b"png")
         archive.writestr("notes.txt", "just notes")
     ran = run("import", path)
     assert ran.code == 1
-    assert "is not an export I know" in ran.err
+    assert "is not an export that Recollect knows" in ran.err
     assert "photos/ (1), notes.txt" in ran.err
-    assert f"recollect import --describe {path}" in ran.err
+    assert f'recollect import --describe "{path}"' in ran.err
     error = run("import", path, "--json")
     assert error.code == 1
     assert error.document["error"]["code"] == "import_problem"
@@ -127,3 +127,14 @@ def test_a_path_that_was_named_and_not_read_is_a_failure_beside_one_that_was(
     assert "Imported 3 conversations" in ran.out
     assert "Not read (1):" in ran.out
     assert "missing.zip" in ran.out
+
+
+def test_lines_without_words_are_counted_together(run: CommandLine, tmp_path: Path) -> None:
+    session = {"sessionId": "s1", "timestamp": "2025-06-01T10:00:00Z", "cwd": "/home/dev"}
+    said = {"type": "user", "uuid": "u1", "message": {"role": "user", "content": "why is the build red"}}
+    marks = ["queue-operation", "permission-mode", "permission-mode"]
+    lines = [session | said, *(session | {"type": mark} for mark in marks)]
+    path = tmp_path / "s1.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    told = run("import", path).out
+    assert "  skipped: 3 Claude Code lines without words (2 permission-mode, 1 queue-operation)\n" in told

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -41,6 +42,14 @@ def test_a_reader_that_goes_away_ends_it_silently(environment: dict[str, str]) -
     complaint = process.stderr.read()
     process.stderr.close()
     assert (process.wait(timeout=30), complaint) == (0, b"")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="closes streams by a shell")
+@pytest.mark.parametrize("closed", [">&-", "<&-", "2>&-", "<&- >&- 2>&-"])
+def test_closed_streams_do_no_harm(environment: dict[str, str], closed: str) -> None:
+    line = " ".join([shlex.join(COMMAND), "list -n 500", closed])
+    ran = subprocess.run(["sh", "-c", line], env=environment, capture_output=True, check=False)
+    assert (ran.returncode, ran.stderr) == (0, b"")
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")

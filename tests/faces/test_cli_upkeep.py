@@ -129,6 +129,7 @@ def test_the_demo_shows_three_searches_with_marks_and_the_two_commands(run: Comm
     ran = run("demo")
     assert ran.code == 0
     assert ran.out.count("$ recollect search") == 3
+    assert '$ recollect search "nginx reverse proxy" -n 2\n' in ran.out, "what is printed prints this when typed"
     assert "Imported 119 conversations, 984 messages" in ran.out
     assert "[nginx] [reverse] [proxy]" in ran.out
     assert ran.out.rstrip().splitlines()[-2:] == [

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tests.faces.conftest import CommandLine
@@ -38,6 +40,11 @@ def test_a_source_that_is_not_there_names_those_that_are(sample: CommandLine, ar
         (("search", "x", "--kind", "toll"), "There is no kind 'toll'. Did you mean tool?"),
         (("search", "x", "--role", "asistant"), "There is no role 'asistant'. Did you mean assistant?"),
         (("import", ""), "A path is empty."),
+        (("show", ""), "A name is empty."),
+        (("search", "x", "--in", ""), "--in needs TITLE|ID, and its value is empty."),
+        (("search", "x", "--namespace="), "--namespace needs NAME, and its value is empty."),
+        (("list", "--title", " "), "--title needs TEXT, and its value is empty."),
+        (("search", "x", "--kind", "toll"), "subagent, document, all."),
         (("completion", "tcsh"), "Use one of: bash, zsh, fish, powershell."),
     ],
 )
@@ -76,10 +83,18 @@ def test_list_takes_a_part_of_the_title(sample: CommandLine) -> None:
 
 
 def test_the_sample_can_be_kept(run: CommandLine, home: object) -> None:
-    from pathlib import Path
-
     folder = Path(str(home)) / "sample"
     ran = run("demo", "--keep", folder)
     assert f"recollect --store {folder / 'memory.db'} search" in ran.out
     assert "984 messages" in run("--store", folder / "memory.db").out
     assert run("demo", "--keep", folder).code == 2
+
+
+def test_the_demo_keeps_out_of_a_folder_with_other_things_in_it(run: CommandLine, tmp_path: Path) -> None:
+    """It says afterwards that the folder can be deleted."""
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    (folder / "thesis.txt").write_text("dear")
+    ran = run("demo", "--keep", folder)
+    assert (ran.code, ran.err) == (2, f"{folder} is there already. Name a folder that does not exist yet.\n")
+    assert [path.name for path in folder.iterdir()] == ["thesis.txt"]

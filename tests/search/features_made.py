@@ -49,7 +49,7 @@ def pool(*bits: int, **features: Any) -> Features:
         similarity=zeros,
         sought=np.zeros(n, bool),
         size=n,
-        allowed=n,
+        whole=True,
         frequencies=np.ones(1, np.int64),
         quality=False,
         piece_idf={},

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -233,10 +233,47 @@ def test_the_newest_comes_first_if_that_is_asked(bread: Memory) -> None:
     assert times == sorted(times, reverse=True)  # type: ignore[type-var]
 
 
+def test_the_newest_are_counted_as_they_are_listed(bread: Memory) -> None:
+    found = bread.search("bakery", sort="newest")  # the talk about sourdough means the like, and does not say it
+    assert len(found) == found.total == 1
+    found = bread.search("bakery", sort="newest", group_by="message")
+    assert len(found) == found.total == 1
+
+
+def test_the_newest_is_found_however_many_fit_better(tmp_path: Path) -> None:
+    begin = datetime(2024, 1, 1, tzinfo=UTC)
+    long = "We walked a long way along the river, and there at last stood one heron among all the ducks and geese."
+    with recollect.open(tmp_path / "memory.db") as memory:
+        for day in range(60):
+            memory.store_message("heron heron", conversation_id=f"c{day}", timestamp=begin + timedelta(days=day))
+        memory.store_message(long, conversation_id="last", timestamp=begin + timedelta(days=99))
+        assert [hit.conversation.id for hit in memory.search("heron", sort="newest", limit=1)] == ["last"]
+
+
+def test_a_busy_conversation_hides_no_other_among_the_newest(tmp_path: Path) -> None:
+    begin = datetime(2024, 1, 1, tzinfo=UTC)
+    with recollect.open(tmp_path / "memory.db") as memory:
+        memory.store_message("A heron, long ago", conversation_id="old", timestamp=begin)
+        for minute in range(60):
+            moment = begin + timedelta(days=9, minutes=minute)
+            memory.store_message(f"Again a heron, number {minute}", conversation_id="busy", timestamp=moment)
+        found = memory.search("heron", sort="newest", limit=2)
+        assert [hit.conversation.id for hit in found] == ["busy", "old"]
+
+
+@pytest.mark.parametrize("query", ["sourdough since:2024", "sourdough role:user", '"sourdough" -pancake'])
+def test_what_a_filter_leaves_is_counted_exactly(bread: Memory, query: str) -> None:
+    assert bread.search(query).total_exact
+
+
 def test_a_word_that_is_too_common_finds_nothing_and_says_so(memory: Memory) -> None:
     found = memory.search("the")
     assert (len(found), found.close) == (0, False)
     assert "too common" in found.notes[0]
+
+
+def test_a_picture_alone_is_not_called_a_word(memory: Memory) -> None:
+    assert memory.search("🙂").notes == ("Emoji and symbols alone cannot be searched for. Add a word.",)
 
 
 def test_words_that_are_all_common_are_looked_for_as_they_stand(memory: Memory) -> None:

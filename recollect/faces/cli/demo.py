@@ -52,8 +52,8 @@ def _folder(keep: str | None) -> Iterator[Path]:
             yield Path(temporary)
         return
     folder = Path(keep).expanduser().absolute()
-    if (folder / "memory.db").exists() or (folder.exists() and not folder.is_dir()):
-        raise InvalidInput(f"{folder} is in use.", hint="Name a folder that does not exist yet.")
+    if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):  # it is told to be deleted later
+        raise InvalidInput(f"{folder} is there already.", hint="Name a folder that does not exist yet.")
     folder.mkdir(parents=True, exist_ok=True)
     yield folder
 
@@ -67,7 +67,7 @@ def _print(session: Session, memory: Memory, archive: list[Path], kept: Path | N
     out.line(out.bold(f"$ recollect import {' '.join(path.name for path in archive)}"))
     print_report(memory.import_file(*archive), memory.stats(), out, all_problems=False)
     for query, filters in _SEARCHES:
-        options = "".join(f" --{name} {value}" for name, value in filters.items())
+        options = "".join(f" --{name} {value}" for name, value in filters.items()) + f" -n {_RESULTS}"
         out.line()
         out.line(out.bold(f'$ recollect search "{query}"{options}'))
         print_hits(memory.search(query, limit=_RESULTS, **filters), out, next_steps=False)

@@ -23,12 +23,20 @@ _NOTHING, _ERROR, _INTERRUPTED = 1, 2, 130
 def run() -> NoReturn:
     """What the installed command starts."""
     gc.set_threshold(50_000, 20, 20)  # the many small objects of loading are no garbage
+    _open_what_is_closed()
     use_utf8()
     if shell := os.environ.get(COMPLETE):
         from recollect.faces.cli.complete import print_completions
 
         _leave(print_completions(shell, sys.argv[1:]))
     _leave(main(sys.argv[1:]))
+
+
+def _open_what_is_closed() -> None:
+    """Makes closed standard streams (`>&-`) lead nowhere: else the next file, the store, would take their place."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115
 
 
 def _leave(code: int) -> NoReturn:

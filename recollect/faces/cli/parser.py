@@ -195,6 +195,8 @@ class _Reading:
             if not waiting or waiting[0] in self._options:
                 raise self._wrong(f"{flag} needs {option.metavar}.")
             value = waiting.pop(0)
+        if not value.strip():
+            raise self._wrong(f"{flag} needs {option.metavar}, and its value is empty.")
         try:
             read = option.read(value)
         except WrongUsage as problem:

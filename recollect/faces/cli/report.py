@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,8 @@ from recollect.store import Counts
 _SHOWN = 3
 _KEPT = " kept"  # in a note: it is in, though it is not known what it is
 _PLURAL = re.compile(r"\b(?:files|entries|lines|sessions|conversations|messages|blocks|parts)\b")
+#: A note on lines of a session that say nothing, by their type.
+_WORDLESS = re.compile(r"(?P<lines>.+ lines) of type (?P<type>\S+), without words( of their own)?")
 _ONE = {"entries": "entry"}
 
 
@@ -41,10 +43,10 @@ def print_report(report: ImportReport, namespace: Counts, out: Output, *, all_pr
     if report.apart:
         kept = number(report.apart, "conversation")
         out.line(out.dim(f"  kept apart: {kept} with the ID or the beginning of another conversation"))
-    notes = {what: _noted(what, count) for what, count in report.notes.items() if count}
+    notes = {what: count for what, count in report.notes.items() if count}
     for words, some in (
-        ("skipped", [text for what, text in notes.items() if _KEPT not in what]),
-        ("unknown", [text for what, text in notes.items() if _KEPT in what]),
+        ("skipped", _in_brief({what: count for what, count in notes.items() if _KEPT not in what})),
+        ("unknown", [_noted(what, count) for what, count in notes.items() if _KEPT in what]),
     ):
         if some:
             out.line(out.dim(f"  {words}: {', '.join(some)}"))
@@ -66,6 +68,21 @@ def print_problems(problems: Sequence[Problem], out: Output, *, all_problems: bo
         if len(shown) < len(some):
             rest = f"{len(some) - len(shown):,} more"
             out.line(f"  {out.symbols.more} and {rest}: {out.hint('recollect import --problems')}")
+
+
+def _in_brief(notes: Mapping[str, int]) -> list[str]:
+    """The notes in words, lines without words counted together: "15 Codex lines without words (12 x, 3 y)"."""
+    types: dict[str, list[tuple[int, str]]] = {}
+    told = []
+    for what, count in notes.items():
+        if found := _WORDLESS.fullmatch(what):
+            types.setdefault(found["lines"], []).append((count, found["type"]))
+        else:
+            told.append(_noted(what, count))
+    for lines, counts in types.items():
+        each = ", ".join(f"{count:,} {name}" for count, name in sorted(counts, key=lambda pair: (-pair[0], pair[1])))
+        told.append(f"{_noted(lines, sum(count for count, _ in counts))} without words ({each})")
+    return told
 
 
 def _noted(what: str, count: int) -> str:

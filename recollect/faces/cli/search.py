@@ -125,7 +125,7 @@ def _print_nothing(session: Session, asked: Asked, found: SearchResults) -> None
     out.line(f"Nothing found in {_searched(session, asked)}.")
     meant = found.suggestion or found.corrected
     if meant and (count := _count(session, Asked(meant), asked.filters())):
-        out.line(f"  {meant}: {count} (did you mean?)")
+        out.line(f"Did you mean: {meant} ({count})")
     plain = _without_operators(asked.query)
     if (asked.as_typed() or plain != asked.query) and plain and (count := _count(session, Asked(plain), {})):
         out.line(f"  without {asked.as_typed() or 'the filters'}: {count}")

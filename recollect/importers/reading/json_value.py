@@ -35,7 +35,7 @@ def _decode_leniently(data: bytes | bytearray) -> Any:
     try:
         return json.loads(text, strict=False, parse_constant=lambda _: None, parse_float=_finite, parse_int=_bounded)
     except json.JSONDecodeError as error:
-        raise ValueError(f"it is no valid JSON ({error.msg}, character {error.pos})") from None
+        raise ValueError(f"it is not valid JSON (character {error.pos}: {error.msg})") from None
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
 

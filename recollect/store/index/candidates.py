@@ -13,7 +13,7 @@ import numpy as np
 from recollect.store.base import IndexDamaged, WrongEmbedder
 from recollect.store.index.numeric import best_three
 from recollect.store.index.parts import distinct
-from recollect.store.index.pool import Cosines, Extras, allowed_rows, choose_pool, how_many
+from recollect.store.index.pool import Cosines, Extras, allowed_rows, choose_pool
 from recollect.store.index.quantize import cosines
 from recollect.store.index.snapshot import Snapshot
 from recollect.store.index.source import Source
@@ -38,7 +38,7 @@ def candidates(snapshot: Snapshot, source: Source, query: CandidateQuery) -> Fea
     dense = Cosines(snapshot, query.vector)
     extras = Extras(snapshot, source, query)
     allowed = allowed_rows(snapshot, source, query)
-    pool = choose_pool(snapshot, allowed, (wide, narrow), dense, extras, query)
+    pool, whole = choose_pool(snapshot, allowed, (wide, narrow), dense, extras, query)
 
     # All that is scored is looked up once: the pool, what stands around it, and the sessions in which it lies.
     around = snapshot.around(pool)
@@ -83,7 +83,7 @@ def candidates(snapshot: Snapshot, source: Source, query: CandidateQuery) -> Fea
         similarity=similarity_z[own],
         sought=extras.sought(pool),
         size=snapshot.living,
-        allowed=how_many(snapshot, allowed),
+        whole=whole,
         frequencies=words.frequencies,
         quality=quality is not None,
         piece_idf=_piece_idf(source.pieces(), query.pieces) if quality is not None else {},

@@ -165,12 +165,6 @@ def allowed_rows(snapshot: Snapshot, source: Source, query: CandidateQuery) -> l
     return [allowed(part) for part in snapshot.parts]
 
 
-def how_many(snapshot: Snapshot, allowed: Sequence[Allowed]) -> int:
-    """The number of rows that may be found."""
-    pairs = zip(snapshot.parts, allowed, strict=True)
-    return int(sum(part.block.size if own is None else np.count_nonzero(own) for part, own in pairs))
-
-
 def _table(values: list[int]) -> Bool:
     table = np.zeros(256, bool)
     table[values] = True
@@ -191,13 +185,16 @@ def choose_pool(
     cosines: Cosines,
     extras: Extras,
     query: CandidateQuery,
-) -> Int:
-    """The positions of the pool, ascending. Of many rows the best by the leading sum, by the words and by meaning are
-    taken, each with its neighbours; or the newest that hold a word.
+) -> tuple[Int, bool]:
+    """The positions of the pool, ascending, and whether they are all that may be found. Of many rows the best by the
+    leading sum, by the words and by meaning are taken, each with its neighbours; or the newest that hold a word.
     """
     size = query.pool
-    if how_many(snapshot, allowed) <= SCORE_ALL:
-        return _positions(snapshot, allowed)
+    count = sum(
+        p.block.size if own is None else np.count_nonzero(own) for p, own in zip(snapshot.parts, allowed, strict=True)
+    )
+    if count <= SCORE_ALL:
+        return _positions(snapshot, allowed), True
     if query.newest:
         return _newest(snapshot, allowed, words[1], query)
     scores = _Leading(snapshot, allowed, words, cosines, extras)
@@ -208,7 +205,7 @@ def choose_pool(
         mask = allowed[place]
         if mask is not None:
             may[own] = mask[rows]
-    return found[may]
+    return found[may], False
 
 
 def _positions(snapshot: Snapshot, allowed: Sequence[Allowed]) -> Int:
@@ -218,8 +215,10 @@ def _positions(snapshot: Snapshot, allowed: Sequence[Allowed]) -> Int:
     return np.concatenate(found)
 
 
-def _newest(snapshot: Snapshot, allowed: Sequence[Allowed], words: Scores, query: CandidateQuery) -> Int:
-    """The positions of the newest rows that hold a word, ascending; of all rows where no words are asked for."""
+def _newest(snapshot: Snapshot, allowed: Sequence[Allowed], words: Scores, query: CandidateQuery) -> tuple[Int, bool]:
+    """The positions of the newest rows that hold a word, ascending, and whether they are all of them; of all rows where
+    no words are asked for.
+    """
     wanted = list(allowed)
     if query.terms:
         for place, part in enumerate(snapshot.parts):
@@ -227,7 +226,8 @@ def _newest(snapshot: Snapshot, allowed: Sequence[Allowed], words: Scores, query
             held = np.zeros(part.block.size, bool) if values is None else values > 0
             wanted[place] = held if own is None else held & own
     found = _positions(snapshot, wanted)
-    return np.sort(_best(found, snapshot.gather("time", found).astype(np.float64), query.pool))
+    newest = np.sort(_best(found, snapshot.gather("time", found).astype(np.float64), query.pool))
+    return newest, len(newest) == len(found)
 
 
 class _Leading:

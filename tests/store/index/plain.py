@@ -112,7 +112,6 @@ class Plain:
             "similarity": similarity[pool],
             "sought": sought[pool],
             "size": n,
-            "allowed": int(np.count_nonzero(allowed)),
             "frequencies": [max(group, default=0) for group in counted],
             "quality": similar,
         }
