@@ -190,6 +190,22 @@ def test_one_id_on_two_unrelated_conversations_makes_two_and_is_said(take, memor
     assert talks_of(memory) == sorted([bread, (*boat, "When?")])
 
 
+@pytest.mark.parametrize(
+    "later",
+    [
+        ("Which boat?", "The ferry."),
+        ("Which boat, please?", "The ferry.", "When?", "At nine."),
+        ("Which boat?", "The ferry.", "When then?", "At nine.", "Thanks"),
+    ],
+)
+def test_what_shares_its_id_stays_one_when_it_is_cut_or_edited(take, memory: Memory, later: Talk) -> None:  # type: ignore[no-untyped-def]
+    take(said(("Which bread?", "Rye.", "Why?"), id="1"))
+    take(said(("Which boat?", "The ferry.", "When?", "At nine."), id="1"))
+    report = take(said(later, id="1"))
+    assert memory.stats().conversations == 2
+    assert report.apart == 0
+
+
 def test_one_id_on_two_conversations_of_one_file(take, memory: Memory) -> None:  # type: ignore[no-untyped-def]
     report = take(with_ids(("Which bread?", "Rye."), "1"), with_ids(("Which boat?", "The ferry."), "1"))
     assert report.apart == 1
