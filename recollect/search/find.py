@@ -9,7 +9,7 @@ from datetime import date
 
 from recollect.embedding import Embedder, TokenEmbedder
 from recollect.search.asking import Asked, ask
-from recollect.search.grouping import by_conversation, by_message
+from recollect.search.grouping import by_conversation, by_message, titles_to_show
 from recollect.search.ranking import Ranking, rank
 from recollect.search.request import Search
 from recollect.search.result import SearchResults
@@ -43,7 +43,7 @@ class Searcher:
             try:
                 found = self._find(view, search)
             except IndexDamaged as damage:
-                found = scanned(view, search.query, search.filter, search.group_by, search.limit, _told(view, damage))
+                found = scanned(view, search, _told(view, damage))
         return replace(found, took_ms=(time.perf_counter() - began) * 1000)
 
     def _find(self, view: View, search: Search) -> SearchResults:
@@ -85,12 +85,11 @@ def _ranked(view: View, asked: Asked, model: Callable[[], TokenEmbedder]) -> Ran
 def _results(view: View, asked: Asked, found: Ranking) -> SearchResults:
     search, passages = asked.search, found.passages
     if newest := search.sort == "newest":
-        by_words = [entry for entry in passages if entry.share > 0 or (entry.matches and not asked.question.terms)]
-        passages = sorted(by_words, key=lambda entry: -entry.time)
+        passages = sorted(passages, key=lambda entry: -entry.time)
     if search.group_by == "message":
         hits, total = by_message(view, asked, found.words, passages), len(found.messages - {0})
     else:
-        titles = {} if newest else title_matches(view, asked)
+        titles = {} if newest else titles_to_show(view, asked, title_matches(view, asked), found.conversations)
         hits = by_conversation(view, asked, found.words, passages, titles)
         total = len((found.conversations | set(titles)) - {0})
     return SearchResults(
