@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from recollect.importing import ImportReport
 from recollect.ingest import Ingest
 from recollect.memory import Memory
-from recollect.record import Thread
+from recollect.record import Thread, reading_order
 from tests.exports import Json, chat, export, file, lines, opened
 from tests.importers.given import count_tokens
 from tests.store.builders import embedder
@@ -323,3 +323,19 @@ def test_a_memory_with_ids_of_another_making_knows_its_conversations(memory: Mem
     assert (report.written.new, report.written.changed) == (0, 1)
     assert talks_of(memory) == [(*GREETING, "Which boat?", "The ferry."), (*GREETING, "Which bread?")]
     assert json.dumps(report.apart) == "0"
+
+
+def test_two_messages_of_one_id_are_not_both_taken_for_the_stored_one(take, memory: Memory) -> None:  # type: ignore[no-untyped-def]
+    """As memories of 0.1.0 hold it, where the first of them was joined with the second."""
+    ask = {"role": "user", "content": "Shall I clean up?", "id": "m1"}
+    yes = {"role": "assistant", "content": "Yes", "id": "m2"}
+    more = {"role": "assistant", "content": "Yes, and delete the backup", "id": "m2"}
+    end = {"role": "user", "content": "Thanks", "id": "m3"}
+    take({"id": "c", "messages": [ask, more, end]})
+    for _ in range(2):
+        take({"id": "c", "messages": [ask, yes, more, end]})
+        thread = memory.conversation(memory.conversations()[0].conversation.id)
+        read = reading_order(thread.messages)
+        assert [message.content for message in read] == ["Shall I clean up?", "Yes", more["content"], "Thanks"]
+        assert all(message.active for message in read)
+        assert not any(message.versions for message in read)
