@@ -16,7 +16,7 @@ from recollect.search.result import SearchResults
 from recollect.search.scan import scanned
 from recollect.search.spelling import correction
 from recollect.search.titles import title_matches
-from recollect.search.weights import ALL
+from recollect.search.weights import ALL, RANKED
 from recollect.store import IndexDamaged, Space, View
 from recollect.store.passages import SAID_KINDS, Partition
 
@@ -72,14 +72,17 @@ def _ranked(view: View, asked: Asked, model: Callable[[], TokenEmbedder]) -> Ran
         other = rank(view, asked, Partition.OTHER, model)
         return said.joined(other, sorted([*said.passages, *other.passages], key=lambda entry: -entry.score))
     if asked.typed and not said.close and not any(entry.share > 0 for entry in said.passages):
-        said = replace(said, passages=())  # words that nobody used, and nothing like them: nothing, not something vague
+        said = said.only(())  # words that nobody used, and nothing like them: nothing, not something vague
     if kinds or (said.passages and not asked.typed) or any(entry.share >= ALL for entry in said.passages):
         return said
     other = rank(view, asked, Partition.OTHER, model)
     fitting = [entry for entry in other.passages if entry.share >= ALL or not said.passages]
     if not fitting:
         return said
-    return said.joined(other, [*(entry for entry in said.passages if entry.share > 0), *fitting])
+    used = [entry for entry in said.passages if entry.share > 0]
+    joined = said.only(used).joined(other.only(fitting), [*used, *fitting])
+    cut = max(len(said.passages), len(other.passages)) >= RANKED * asked.search.limit
+    return replace(joined, exact=joined.exact and not cut)
 
 
 def _results(view: View, asked: Asked, found: Ranking) -> SearchResults:

@@ -79,6 +79,15 @@ class Ranking:
     close: bool = True
     exact: bool = True
 
+    def only(self, passages: Sequence[Ranked]) -> Ranking:
+        """The same with some of its passages, as if no others matched."""
+        return replace(
+            self,
+            passages=passages,
+            conversations=frozenset(entry.conversation for entry in passages),
+            messages=frozenset(entry.message for entry in passages),
+        )
+
     def joined(self, other: Ranking, passages: Sequence[Ranked]) -> Ranking:
         """The same with passages of another ranking, in the order given."""
         return replace(

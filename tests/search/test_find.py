@@ -326,3 +326,15 @@ def test_an_excluded_word_excludes_all_of_a_long_message(tmp_path: Path) -> None
         for group_by in ("message", "conversation"):
             found = memory.search("heron -weir", group_by=group_by)
             assert [hit.conversation.id for hit in found] == ["short"]
+
+
+def test_what_is_not_shown_beside_tool_output_is_not_counted(tmp_path: Path) -> None:
+    with recollect.open(tmp_path / "tools.db") as memory:
+        message = memory.store_message("I ran the tests", "assistant", conversation_id="tool")
+        for n in range(3):
+            memory.store_tool_call("shell", "pytest", f"zeppelin failure number {n}", message.id)
+        memory.store_message("zepellins fly over the city", conversation_id="said")
+        found = memory.search("zeppelin")
+        assert ([hit.conversation.id for hit in found], found.total) == (["tool"], 1)
+        found = memory.search("zeppelin -failure")
+        assert (len(found), found.total) == (0, 0)
