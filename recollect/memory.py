@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
@@ -138,7 +138,7 @@ class Memory:
         words = cut_recall(clean_text(content))
         if not words.strip() and not parts:
             raise InvalidInput("Nothing to remember: the text is empty.")
-        now = timestamp or self._clock()
+        now = _aware(timestamp) or self._clock()
         conversation = Conversation(
             id=NodeId(conversation_id or self._ids()),
             source=LIVE_SOURCE,
@@ -167,7 +167,7 @@ class Memory:
     ) -> ToolCall:
         """Stores a tool call with its result below a message, as a message of kind `tool` in the conversation [4]."""
         asked = self._message(NodeId(message_id))
-        now = timestamp or self._clock()
+        now = _aware(timestamp) or self._clock()
         own = NodeId(self._ids())
         call = ToolCall(
             id=stable_id("call", own, 0),
@@ -543,6 +543,11 @@ class ConversationRow:
 
     conversation: Conversation
     messages: int  # that are not deleted
+
+
+def _aware(moment: datetime | None) -> datetime | None:
+    """The moment, which is in UTC where it does not say."""
+    return moment.replace(tzinfo=UTC) if moment and moment.tzinfo is None else moment
 
 
 def _several(value: str | Sequence[str]) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from recollect.importing import ImportReport
 from recollect.ingest import Ingest
 from recollect.memory import Memory
-from recollect.record import Thread
+from recollect.record import Thread, reading_order
 from tests.exports import Json, chat, export, file, lines, opened
 from tests.importers.given import count_tokens
 from tests.store.builders import embedder
@@ -190,6 +190,22 @@ def test_one_id_on_two_unrelated_conversations_makes_two_and_is_said(take, memor
     assert talks_of(memory) == sorted([bread, (*boat, "When?")])
 
 
+@pytest.mark.parametrize(
+    "later",
+    [
+        ("Which boat?", "The ferry."),
+        ("Which boat, please?", "The ferry.", "When?", "At nine."),
+        ("Which boat?", "The ferry.", "When then?", "At nine.", "Thanks"),
+    ],
+)
+def test_what_shares_its_id_stays_one_when_it_is_cut_or_edited(take, memory: Memory, later: Talk) -> None:  # type: ignore[no-untyped-def]
+    take(said(("Which bread?", "Rye.", "Why?"), id="1"))
+    take(said(("Which boat?", "The ferry.", "When?", "At nine."), id="1"))
+    report = take(said(later, id="1"))
+    assert memory.stats().conversations == 2
+    assert report.apart == 0
+
+
 def test_one_id_on_two_conversations_of_one_file(take, memory: Memory) -> None:  # type: ignore[no-untyped-def]
     report = take(with_ids(("Which bread?", "Rye."), "1"), with_ids(("Which boat?", "The ferry."), "1"))
     assert report.apart == 1
@@ -307,3 +323,19 @@ def test_a_memory_with_ids_of_another_making_knows_its_conversations(memory: Mem
     assert (report.written.new, report.written.changed) == (0, 1)
     assert talks_of(memory) == [(*GREETING, "Which boat?", "The ferry."), (*GREETING, "Which bread?")]
     assert json.dumps(report.apart) == "0"
+
+
+def test_two_messages_of_one_id_are_not_both_taken_for_the_stored_one(take, memory: Memory) -> None:  # type: ignore[no-untyped-def]
+    """As memories of 0.1.0 hold it, where the first of them was joined with the second."""
+    ask = {"role": "user", "content": "Shall I clean up?", "id": "m1"}
+    yes = {"role": "assistant", "content": "Yes", "id": "m2"}
+    more = {"role": "assistant", "content": "Yes, and delete the backup", "id": "m2"}
+    end = {"role": "user", "content": "Thanks", "id": "m3"}
+    take({"id": "c", "messages": [ask, more, end]})
+    for _ in range(2):
+        take({"id": "c", "messages": [ask, yes, more, end]})
+        thread = memory.conversation(memory.conversations()[0].conversation.id)
+        read = reading_order(thread.messages)
+        assert [message.content for message in read] == ["Shall I clean up?", "Yes", more["content"], "Thanks"]
+        assert all(message.active for message in read)
+        assert not any(message.versions for message in read)

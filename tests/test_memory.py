@@ -38,6 +38,12 @@ def contents(memory: Memory, conversation: str, *, active: bool | None = None) -
 
 
 # --- store_message -------------------------------------------------------------------------------------------------
+def test_a_moment_that_does_not_say_where_is_in_utc(memory: Memory) -> None:
+    for hour in (12, 13):
+        stored = memory.store_message("We saw a heron", conversation_id="C", timestamp=datetime(2025, 3, 1, hour))
+    assert stored.timestamp == datetime(2025, 3, 1, 13, tzinfo=UTC)
+    call = memory.store_tool_call("tides", "{}", "high", stored.id, timestamp=datetime(2025, 3, 1, 13))
+    assert call.timestamp == stored.timestamp
 
 
 def test_a_first_message_begins_a_conversation(memory: Memory) -> None:

@@ -78,7 +78,7 @@ def ask(
         typed=len(question.terms) <= FEW_TERMS and not question.is_sentence,
         vector=vector,
     )
-    if search.mode == "instant" or not vector.any() or not view.index().quality:
+    if search.mode == "instant" or search.sort == "newest" or not vector.any() or not view.index().quality:
         return asked
     vectors, tokens = quality().embed_with_tokens([plain], max_tokens=_QUESTION_TOKENS)
     return replace(asked, similarity=vectors[0], tokens=tokens[0])

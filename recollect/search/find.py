@@ -9,7 +9,7 @@ from datetime import date
 
 from recollect.embedding import Embedder, TokenEmbedder
 from recollect.search.asking import Asked, ask
-from recollect.search.grouping import by_conversation, by_message
+from recollect.search.grouping import by_conversation, by_message, titles_to_show
 from recollect.search.ranking import Ranking, rank
 from recollect.search.request import Search
 from recollect.search.result import SearchResults
@@ -17,7 +17,7 @@ from recollect.search.scan import scanned
 from recollect.search.snippet import surface
 from recollect.search.spelling import correction
 from recollect.search.titles import title_matches
-from recollect.search.weights import ALL
+from recollect.search.weights import ALL, RANKED
 from recollect.store import IndexDamaged, Space, View
 from recollect.store.passages import SAID_KINDS, Partition
 
@@ -44,7 +44,7 @@ class Searcher:
             try:
                 found = self._find(view, search)
             except IndexDamaged as damage:
-                found = scanned(view, search.query, search.filter, search.group_by, search.limit, _told(view, damage))
+                found = scanned(view, search, _told(view, damage))
         return replace(found, took_ms=(time.perf_counter() - began) * 1000)
 
     def _find(self, view: View, search: Search) -> SearchResults:
@@ -80,30 +80,27 @@ def _ranked(view: View, asked: Asked, model: Callable[[], TokenEmbedder]) -> Ran
         other = rank(view, asked, Partition.OTHER, model)
         return said.joined(other, sorted([*said.passages, *other.passages], key=lambda entry: -entry.score))
     if asked.typed and not said.close and not any(entry.share > 0 for entry in said.passages):
-        said = replace(said, passages=())  # words that nobody used, and nothing like them: nothing, not something vague
+        said = said.only(())  # words that nobody used, and nothing like them: nothing, not something vague
     if kinds or (said.passages and not asked.typed) or any(entry.share >= ALL for entry in said.passages):
         return said
     other = rank(view, asked, Partition.OTHER, model)
     fitting = [entry for entry in other.passages if entry.share >= ALL or not said.passages]
     if not fitting:
         return said
-    return said.joined(other, [*(entry for entry in said.passages if entry.share > 0), *fitting])
+    used = [entry for entry in said.passages if entry.share > 0]
+    joined = said.only(used).joined(other.only(fitting), [*used, *fitting])
+    cut = max(len(said.passages), len(other.passages)) >= RANKED * asked.search.limit
+    return replace(joined, exact=joined.exact and not cut)
 
 
 def _results(view: View, asked: Asked, found: Ranking) -> SearchResults:
     search, passages = asked.search, found.passages
     if newest := search.sort == "newest":
-        by_words = [entry for entry in passages if entry.share > 0 or (entry.matches and not asked.question.terms)]
-        passages = sorted(by_words, key=lambda entry: -entry.time)
-        found = replace(
-            found,
-            conversations=frozenset(entry.conversation for entry in by_words),
-            messages=frozenset(entry.message for entry in by_words),
-        )
+        passages = sorted(passages, key=lambda entry: -entry.time)
     if search.group_by == "message":
         hits, total = by_message(view, asked, found.words, passages), len(found.messages - {0})
     else:
-        titles = {} if newest else title_matches(view, asked)
+        titles = {} if newest else titles_to_show(view, asked, title_matches(view, asked), found.conversations)
         hits = by_conversation(view, asked, found.words, passages, titles)
         total = len((found.conversations | set(titles)) - {0})
     return SearchResults(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
@@ -13,6 +13,7 @@ from recollect.search.ranking import Ranked
 from recollect.search.result import Hit, MessageHit, Why
 from recollect.search.snippet import excerpt, excerpt_and_words, words_in
 from recollect.search.titles import TitleMatch
+from recollect.search.weights import TITLES
 from recollect.store import View
 from recollect.store.passages import KINDS, Owner, PassageText
 from recollect.text.windows import windows_around
@@ -46,7 +47,8 @@ def by_conversation(
     limit, newest = asked.search.limit, asked.search.sort == "newest"
     groups: dict[int, list[tuple[int, Ranked]]] = {}
     for rank, entry in enumerate(_one_a_message(ranked)):
-        if entry.conversation and (newest or entry.conversation in groups or rank < _LOOKED_AT * limit):
+        room = newest or rank < _LOOKED_AT * limit or len(groups) < 2 * limit
+        if entry.conversation and (entry.conversation in groups or room):
             groups.setdefault(entry.conversation, []).append((rank, entry))
     own = {number: entries[0][1].score for number, entries in groups.items()}
     floor = min(own.values(), default=0.0)
@@ -202,6 +204,19 @@ def _best_window(hits: Sequence[MessageHit], count: int) -> Window:
         return sum(inside), -abs(2 * at - window.start - window.end)
 
     return max(around, key=value)
+
+
+def titles_to_show(
+    view: View, asked: Asked, titles: Mapping[int, TitleMatch], found: Container[int]
+) -> dict[int, TitleMatch]:
+    """The titles of conversations in which the filter lets something be found; in those that are `found` it does."""
+    wanted = asked.search.filter
+    narrow = wanted.roles or wanted.kinds or wanted.since is not None or wanted.until is not None or asked.excluded
+    if not narrow:
+        return dict(titles)
+    others = sorted((number for number in titles if number not in found), key=lambda n: -titles[n].bonus)
+    fitting = {n for n in others[:TITLES] if _first(view, titles[n].conversation_id, asked) is not None}
+    return {n: title for n, title in titles.items() if n in found or n in fitting}
 
 
 def _title_hits(view: View, asked: Asked, passage: int, score: float, words: Sequence[str]) -> list[MessageHit]:

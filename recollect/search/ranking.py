@@ -79,6 +79,15 @@ class Ranking:
     close: bool = True
     exact: bool = True
 
+    def only(self, passages: Sequence[Ranked]) -> Ranking:
+        """The same with some of its passages, as if no others matched."""
+        return replace(
+            self,
+            passages=passages,
+            conversations=frozenset(entry.conversation for entry in passages),
+            messages=frozenset(entry.message for entry in passages),
+        )
+
     def joined(self, other: Ranking, passages: Sequence[Ranked]) -> Ranking:
         """The same with passages of another ranking, in the order given."""
         return replace(
@@ -118,21 +127,25 @@ def rank(view: View, asked: Asked, partition: Partition, model: Callable[[], Tok
         quoted=bool(asked.quoted),
     )
     instant = weighed(matrix(evidence), INSTANT)
-    order, matches = np.argsort(-instant.total, kind="stable"), _matches(evidence)
+    newest = asked.search.sort == "newest"
+    order, matches = np.argsort(-instant.total, kind="stable"), _matches(evidence, by_words=newest)
+    if newest:
+        order = order[np.argsort(-features.times[order], kind="stable")]
     late = _late(view, asked, evidence, order[:LATE_POOL], model) if features.quality else None
-    only = matches if asked.typed or not asked.vector.any() else np.ones(len(features), bool)
-    entries, shift = list[Ranked](), 0.0
+    only = matches if newest or asked.typed or not asked.vector.any() else np.ones(len(features), bool)
+    best, shift = order[:0], 0.0
     if late is not None:
         best, order = order[:LATE_POOL], order[LATE_POOL:]
         best = best[np.argsort(-late.total[best], kind="stable")]
-        entries = _ranked(features, late, matches, best[only[best]])
         # What late interaction has not looked at comes after what it has.
         shift = min(float(late.total[best[-1]]) - float(instant.total[order[0]]), 0.0) if len(order) else 0.0
-    most = len(features) if asked.search.sort == "newest" else RANKED * asked.search.limit
-    entries += _ranked(features, instant, matches, order[only[order]][:most], shift)
+    best, order = best[only[best]], order[only[order]]
+    kept = _kept(features.conversations[np.concatenate([best, order])], asked.search.limit)
+    entries = _ranked(features, late, matches, best[kept[kept < len(best)]]) if late is not None else []
+    entries += _ranked(features, instant, matches, order[kept[kept >= len(best)] - len(best)], shift)
     return replace(
         ranking,
-        passages=entries[:most],
+        passages=entries,
         conversations=frozenset(features.conversations[matches].tolist()),
         messages=frozenset(features.messages[matches].tolist()),
         mode="instant" if late is None else "quality",
@@ -160,12 +173,23 @@ def _widened(view: View, question: Question, query: CandidateQuery, unknown: Seq
     return replace(query, terms=tuple(groups))
 
 
-def _matches(evidence: Evidence) -> Bool:
-    """Which passages have to do with the question by their words, or clearly by their meaning."""
+def _kept(conversations: Int, limit: int) -> Int:
+    """The places of the best passages (n,), and of the best one of each conversation that has none among them: a long
+    conversation hides no other.
+    """
+    most = RANKED * limit
+    _, firsts = np.unique(conversations, return_index=True)
+    others = np.sort(firsts[firsts >= most])[: 2 * limit]
+    return np.concatenate([np.arange(min(most, len(conversations))), others])
+
+
+def _matches(evidence: Evidence, *, by_words: bool) -> Bool:
+    """Which passages have to do with the question by their words or, where these are not all, clearly by meaning."""
     features = evidence.features
     if not evidence.question.terms:  # a phrase alone, which all of them hold
         return np.ones(len(features), bool)
-    return (own_coverage(features) > 0) | (features.windows >= LIKE) | features.sought
+    held = own_coverage(features) > 0
+    return held if by_words else held | (features.windows >= LIKE) | features.sought
 
 
 def _late(view: View, asked: Asked, evidence: Evidence, best: Int, model: Callable[[], TokenEmbedder]) -> Scores | None:

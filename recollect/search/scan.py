@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from recollect.record import Conversation, Message, NodeId, Window
+from recollect.record import Conversation, Message, NodeId, Window, to_microseconds
 from recollect.search.filtering import holds, passes
+from recollect.search.request import Search
 from recollect.search.result import Hit, MessageHit, SearchResults, Why
 from recollect.search.snippet import excerpt, words_in
-from recollect.search.syntax import Query
 from recollect.store import View
-from recollect.store.passages import Filter
 from recollect.text.stopwords import STOP_WORDS
 from recollect.text.terms import terms, words
 from recollect.text.windows import windows_around
@@ -18,8 +17,9 @@ from recollect.text.windows import windows_around
 _LOOKED_AT = 20  # messages for each result wanted: filters leave fewer
 
 
-def scanned(view: View, query: Query, wanted: Filter, group_by: str, limit: int, reason: str) -> SearchResults:
-    """Messages that hold most of the words, best first; `notes` says why it is no better."""
+def scanned(view: View, search: Search, reason: str) -> SearchResults:
+    """Messages that hold most of the words, best first (or newest); `notes` says why it is no better."""
+    query, limit = search.query, search.limit
     asked = [word for word in dict.fromkeys(words(query.text)) if word not in STOP_WORDS] or list(words(query.text))
     phrases = [words(phrase) for phrase in query.phrases]
     excluded = [words(phrase) for phrase in query.excluded]
@@ -28,20 +28,29 @@ def scanned(view: View, query: Query, wanted: Filter, group_by: str, limit: int,
     kept = [
         message
         for message in found
-        if passes(message, conversations.get(message.conversation_id), wanted)
+        if passes(message, conversations.get(message.conversation_id), search.filter)
         and all(holds(message, phrase) for phrase in phrases)
         and not any(holds(message, phrase) for phrase in excluded)
     ]
+    if search.sort == "newest":
+        kept.sort(key=lambda message: to_microseconds(message.timestamp) or 0, reverse=True)
     sought = terms(query.text)
     hits = [_hit(message, rank, sought) for rank, message in enumerate(kept)]
     groups: dict[NodeId, list[MessageHit]] = {}
     for hit in hits:
-        key = hit.message.id if group_by == "message" else hit.message.conversation_id
+        key = hit.message.id if search.group_by == "message" else hit.message.conversation_id
         groups.setdefault(key, []).append(hit)
     sizes = view.sizes(list(conversations))
     results = tuple(_result(own, conversations, sizes) for own in list(groups.values())[:limit])
     return SearchResults(
-        query=query.text, hits=results, took_ms=0.0, mode="instant", signals=("words",), notes=(reason,)
+        query=query.text,
+        hits=results,
+        took_ms=0.0,
+        mode="instant",
+        signals=("words",),
+        notes=(reason,),
+        total=len(groups),
+        total_exact=len(found) < _LOOKED_AT * limit,
     )
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from recollect.record import NodeId
 from recollect.search.asking import Asked, title_query
 from recollect.search.scoring import own_coverage
 from recollect.search.weights import TITLE_LIKE, TITLE_SHARE, TITLE_WORDS, TITLES
@@ -17,9 +18,10 @@ from recollect.text.terms import terms
 
 @dataclass(frozen=True, slots=True)
 class TitleMatch:
-    """A title that holds most of the question: its passage, and what that adds to its conversation's score."""
+    """A title that holds most of the question: its passage, its conversation, and what it adds to that one's score."""
 
     passage: int
+    conversation_id: NodeId
     bonus: float
 
 
@@ -48,11 +50,14 @@ def title_matches(view: View, asked: Asked) -> dict[int, TitleMatch]:
     features = view.candidates(replace(title_query(asked), pool=TITLES))
     share = own_coverage(features)
     found = np.flatnonzero(share >= TITLE_SHARE)
-    texts = {t.number: t.text for t in view.passages([int(n) for n in features.passages[found]])}
+    texts = {t.number: t for t in view.passages([int(n) for n in features.passages[found]])}
     matches = {}
     for at in found.tolist():
-        passage = int(features.passages[at])
-        words = set(terms(texts.get(passage, "")))
+        text = texts.get(int(features.passages[at]))
+        if text is None or text.conversation_id is None:
+            continue
+        words = set(terms(text.text))
         told = len(words & set(asked.question.terms)) / (len(words) or 1)
-        matches[int(features.conversations[at])] = TitleMatch(passage, TITLE_WORDS * (float(share[at]) ** 2 + told**2))
+        bonus = TITLE_WORDS * (float(share[at]) ** 2 + told**2)
+        matches[int(features.conversations[at])] = TitleMatch(text.number, text.conversation_id, bonus)
     return matches

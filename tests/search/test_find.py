@@ -11,6 +11,7 @@ import pytest
 import recollect
 from recollect.errors import InvalidInput
 from recollect.memory import Memory
+from recollect.record import Message
 
 TALKS = {
     "Proxy trouble": [
@@ -302,3 +303,75 @@ def test_the_quality_mode_gives_as_many_as_are_asked_for(tmp_path: Path) -> None
     assert len(found) == 140
     scores = [hit.score for hit in found]
     assert scores == sorted(scores, reverse=True)
+
+
+def test_the_newest_of_all_that_hold_the_word_comes_first_however_few_are_asked_for(tmp_path: Path) -> None:
+    with recollect.open(tmp_path / "newest.db") as memory:
+        for n in range(70):
+            more = " among other words on gardens, trains and the weather" if n >= 60 else ""
+            memory.store_message(
+                f"bread{more}", conversation_id=f"C{n}", timestamp=datetime(2023, 1, 1 + n % 31, n // 31, tzinfo=UTC)
+            )
+        memory.store_message("It was a loaf", conversation_id="L")
+        for group_by in ("message", "conversation"):
+            found = memory.search("bread", sort="newest", limit=1, group_by=group_by)
+            assert found[0].best.message.timestamp == max(m.timestamp for m in every(memory) if "bread" in m.content)
+            assert found.total == 70
+
+
+def every(memory: Memory) -> list[Message]:
+    rows = memory.conversations(limit=1000)
+    return [message for row in rows for message in memory.conversation(row.conversation.id).messages]
+
+
+@pytest.mark.parametrize("sort", ["relevance", "newest"])
+def test_a_long_conversation_hides_no_other(tmp_path: Path, sort: str) -> None:
+    with recollect.open(tmp_path / "long.db") as memory:
+        for n in range(160):
+            memory.store_message(
+                f"bread {n}", conversation_id="long", timestamp=datetime(2024, 1, 1, n // 60, n % 60, tzinfo=UTC)
+            )
+        for n in range(3):
+            text = f"Some bread among other words on gardens, trains and weather {n}"
+            memory.store_message(text, conversation_id=f"C{n}", timestamp=datetime(2023, 1, 1 + n, tzinfo=UTC))
+        found = memory.search("bread", limit=3, sort=sort)
+        assert (len(found), found.total) == (3, 4)
+        assert [hit.best.score for hit in found] == sorted(
+            (hit.best.score for hit in found), reverse=True
+        ) or sort != "relevance"
+
+
+def test_titles_whose_messages_the_filter_denies_take_no_place_and_are_not_counted(tmp_path: Path) -> None:
+    with recollect.open(tmp_path / "titles.db") as memory:
+        for n in range(8):
+            moment = datetime(2023, 1, 1 + n, tzinfo=UTC)
+            memory.store_message(f"Note {n} on flour", conversation_id=f"C{n}", title="Baking bread", timestamp=moment)
+        moment = datetime(2025, 6, 1, tzinfo=UTC)
+        memory.store_message("I baked bread today", conversation_id="new", title="Misc", timestamp=moment)
+        found = memory.search("bread since:2025", limit=2)
+        assert ([hit.conversation.id for hit in found], found.total) == (["new"], 1)
+        for query in ("bread until:2001", "bread role:assistant", "bread -note -baked", "bread kind:tool"):
+            found = memory.search(query, limit=2)
+            assert (len(found), found.total) == (0, 0), query
+
+
+def test_an_excluded_word_excludes_all_of_a_long_message(tmp_path: Path) -> None:
+    with recollect.open(tmp_path / "excluded.db") as memory:
+        long = "\n\n".join(f"Chapter {i} tells of tides and moorings and of little else." for i in range(800))
+        memory.store_message(f"The heron stands here. {long} The weir is old.", conversation_id="long")
+        memory.store_message("A heron was here", conversation_id="short")
+        for group_by in ("message", "conversation"):
+            found = memory.search("heron -weir", group_by=group_by)
+            assert [hit.conversation.id for hit in found] == ["short"]
+
+
+def test_what_is_not_shown_beside_tool_output_is_not_counted(tmp_path: Path) -> None:
+    with recollect.open(tmp_path / "tools.db") as memory:
+        message = memory.store_message("I ran the tests", "assistant", conversation_id="tool")
+        for n in range(3):
+            memory.store_tool_call("shell", "pytest", f"zeppelin failure number {n}", message.id)
+        memory.store_message("zepellins fly over the city", conversation_id="said")
+        found = memory.search("zeppelin")
+        assert ([hit.conversation.id for hit in found], found.total) == (["tool"], 1)
+        found = memory.search("zeppelin -failure")
+        assert (len(found), found.total) == (0, 0)

@@ -208,12 +208,14 @@ def look_for(view: View, model: Model, random: Random) -> None:
         phrases=(phrase,) if phrase else (),
         excluded=((excluded,),) if excluded else (),
     )
+    denied = {k.passage.message_id for k in living if excluded and excluded in k.passage.words.split()}
     expected = [
         known.key
         for known in living
         if passes(model, known, wanted)
         and (not phrase or f" {' '.join(phrase)} " in f" {known.passage.words} ")
         and (not excluded or excluded not in known.passage.words.split())
+        and (not known.passage.message_id or known.passage.message_id not in denied)
     ]
     assert keys(view, found) == expected
     for text in view.passages(found.passages.tolist()):

@@ -147,14 +147,7 @@ def _has_its_ids(incoming: Thread, stored: Thread) -> bool:
 
 def _matches(incoming: Thread, stored: Thread) -> dict[NodeId, Message]:
     """For each incoming message the stored one that it is; two that both have ids of the source only by these."""
-    by_id = {message.source_id: message for message in stored.messages if message.source_id}
-    own = {message.id: message for message in stored.messages}
-    found: dict[NodeId, Message] = {}
-    for message in incoming.messages:
-        if message.source_id:
-            same = own.get(message.id) or by_id.get(message.source_id)
-            if same is not None:
-                found[message.id] = same
+    found = _by_source_id(incoming, stored)
     met = {message.id for message in found.values()}
     new = [message for message in incoming.messages if message.id not in found]
     old = [message for message in reading_order(stored.messages) if message.id not in met]
@@ -163,6 +156,28 @@ def _matches(incoming: Thread, stored: Thread) -> dict[NodeId, Message]:
     for at, place in {**places, **_edits(new, old, places)}.items():
         if not (new[at].source_id and old[place].source_id):
             found[new[at].id] = old[place]
+    return found
+
+
+def _by_source_id(incoming: Thread, stored: Thread) -> dict[NodeId, Message]:
+    """For incoming messages the stored ones of the same id of the source: each is met once, first by its very words, as
+    a program may give one id to several.
+    """
+    by_id: dict[str, list[Message]] = {}
+    for message in stored.messages:
+        if message.source_id:
+            by_id.setdefault(message.source_id, []).append(message)
+    found: dict[NodeId, Message] = {}
+    met: set[NodeId] = set()
+    for by_words in (True, False):
+        for message in incoming.messages:
+            if message.id in found or not message.source_id:
+                continue
+            there = sorted(by_id.get(message.source_id, ()), key=lambda other: other.id != message.id)
+            fitting = (o for o in there if o.id not in met and (o.content == message.content or not by_words))
+            if same := next(fitting, None):
+                found[message.id] = same
+                met.add(same.id)
     return found
 
 

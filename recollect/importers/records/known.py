@@ -95,7 +95,7 @@ class _Source:
     the source's id of their first message.
     """
 
-    by_source_id: dict[str, NodeId] = field(default_factory=dict)
+    by_source_id: dict[str, list[NodeId]] = field(default_factory=dict)  # mostly one
     unread: list[NodeId] = field(default_factory=list)
     firsts: dict[Token, list[NodeId]] = field(default_factory=dict)
     roots: dict[str, NodeId] = field(default_factory=dict)
@@ -130,7 +130,8 @@ class Known:
             return
         source_id, one = thread.conversation.source_id, thread.conversation.id
         if source_id:
-            source.by_source_id.setdefault(source_id, one)
+            same = source.by_source_id.setdefault(source_id, [])
+            same += [] if one in same else [one]
             if not source.without_ids:
                 source.unread.append(one)
                 return
@@ -154,8 +155,8 @@ class Known:
         source = self._sources.get(conversation.source)
         if source is None:
             source = self._sources[conversation.source] = _listed(view, conversation.source)
-        if conversation.source_id and (one := source.by_source_id.get(conversation.source_id)):
-            yield one
+        if conversation.source_id:
+            yield from source.by_source_id.get(conversation.source_id, ())[:_MOST]
         if conversation.source_id and not source.without_ids:
             return
         source.without_ids = True
@@ -182,7 +183,7 @@ def _listed(view: View, name: str) -> _Source:
                 continue
             source.unread.append(conversation.id)
             if conversation.source_id:
-                source.by_source_id.setdefault(conversation.source_id, conversation.id)
+                source.by_source_id.setdefault(conversation.source_id, []).append(conversation.id)
             else:
                 source.without_ids = True
         if page.next is None:

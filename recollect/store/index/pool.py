@@ -142,6 +142,9 @@ def allowed_rows(snapshot: Snapshot, source: Source, query: CandidateQuery) -> l
     only = None if query.conversations is None else np.array(sorted(query.conversations), np.int64)
     demanded = [holding(snapshot, source, (phrase,)) for phrase in query.phrases]
     excluded = holding(snapshot, source, query.excluded)
+    # Of a long message no passage may be found where another one holds the word; 0 is no message.
+    unwanted = distinct(snapshot.gather("message", excluded))
+    unwanted = unwanted[unwanted > 0]
 
     def allowed(part: Part) -> Allowed:
         block, conditions = part.block, [] if part.alive is None else [part.alive]
@@ -159,7 +162,7 @@ def allowed_rows(snapshot: Snapshot, source: Source, query: CandidateQuery) -> l
             conditions.append(_table([ROLES.index(role) for role in wanted.roles])[(block.flags >> ROLE_SHIFT) & 3])
         conditions += [_marked(part, at) for at in demanded]
         if len(excluded):
-            conditions.append(~_marked(part, excluded))
+            conditions += [~_marked(part, excluded), ~np.isin(block.message, unwanted)]
         return np.logical_and.reduce(conditions) if conditions else None
 
     return [allowed(part) for part in snapshot.parts]

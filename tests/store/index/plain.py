@@ -135,7 +135,8 @@ class Plain:
             allowed &= np.isin((columns["flags"] >> ROLE_SHIFT) & 3, [ROLES.index(role) for role in wanted.roles])
         for phrase in query.phrases:
             allowed &= self._holding([phrase])
-        return allowed & ~self._holding(query.excluded)
+        held, message = self._holding(query.excluded), columns["message"]
+        return allowed & ~held & ~((message > 0) & np.isin(message, message[held]))
 
     def _links(self) -> tuple[list[int], list[int]]:
         """The rows before and after each in reading order within its session."""
