@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-.PHONY: demo test test-long check bench bench-million
+.PHONY: demo test test-faults test-long check bench bench-million
 .DEFAULT_GOAL := test
 
 # The sample archive, imported and searched in a throwaway memory.
@@ -13,7 +13,11 @@ demo: $(INSTALLED)
 
 # All that is checked before a commit, in some minutes.
 test: check
-	$(BIN)/pytest -n 2 -m "not long"
+	$(BIN)/pytest -n 2 -m "not long and not faults"
+
+# What kills and restarts a Neo4j server, one test after the other.
+test-faults: $(INSTALLED)
+	$(BIN)/pytest -m "faults and not long"
 
 # What takes longer: imports that are killed at random moments, large archives.
 test-long: $(INSTALLED)

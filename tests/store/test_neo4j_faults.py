@@ -35,12 +35,14 @@ from tests.store import neo4j_server
 from tests.store.builders import embedder
 from tools.neo4j_server import Server
 
+pytestmark = pytest.mark.faults
+
 PASSWORD = "of-the-tests"
 READ_ONLY = {"server.databases.default_to_read_only": "true"}
 LOCKS = {"db.lock.acquisition.timeout": "1s"}
 PATIENT = {"db.lock.acquisition.timeout": "10s"}
 SOON = 5.0  # seconds in which everybody hears of a server that is down
-LIMIT, LONG_LIMIT = 60, 900
+LIMIT, LONG_LIMIT = 240, 900
 
 T = TypeVar("T")
 
