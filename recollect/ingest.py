@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from typing import TypeVar
 
 from recollect.branching import place
@@ -136,13 +137,11 @@ class Ingest:
         """
         written, waiting = Written(), list(threads)
         while waiting:
-            done, waiting = self._insisting(
-                lambda these=waiting: self._threads(these, again, known),  # type: ignore[misc]
-                "These conversations are",
-            )
+            done, waiting = self._insisting(partial(self._threads, waiting, again, known), "These conversations are")
             written.add(done.written)
-            for thread in done.threads.values() if known else ():
-                known.learn(thread)  # type: ignore[union-attr]
+            if known is not None:
+                for thread in done.threads.values():
+                    known.learn(thread)
         return written
 
     def _threads(self, threads: Sequence[Thread], again: bool, known: Known | None) -> tuple[_Done, list[Thread]]:
@@ -162,18 +161,13 @@ class Ingest:
                     settled = Settled(incoming)
                 else:
                     settled = known.settle(view, incoming, own)
-                thread, stored = settled.thread, settled.stored
+                thread = settled.thread
                 stored_as = thread.conversation.id
                 if stored_as in done.threads:
                     waiting.append(incoming)
                     continue
                 revision = own if stored_as == incoming.conversation.id else view.revisions([stored_as]).get(stored_as)
-                made = plan(
-                    thread,
-                    revision,
-                    lambda i=stored_as, there=stored: there or view.thread(i),  # type: ignore[misc]
-                    again=again,
-                )
+                made = plan(thread, revision, partial(settled.load, view), again=again)
                 done.add(incoming, thread)
                 plans += [made] if made else []
                 done.written.forgotten += bool(revision and revision.erased and not again)

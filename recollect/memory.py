@@ -467,7 +467,7 @@ class Memory:
     def _searcher(self) -> Any:
         from recollect.search.find import Searcher
 
-        return Searcher(self._space, self._embedder, self._make_quality)
+        return Searcher(self._space, self._embedder, self._make_quality, lambda: self._clock().date())
 
     def _message(self, id: NodeId) -> Message:
         found = self.messages([id])

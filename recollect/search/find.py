@@ -30,7 +30,7 @@ class Searcher:
         space: Space,
         embedder: Embedder,
         quality: Callable[[], TokenEmbedder],
-        today: Callable[[], date] = date.today,
+        today: Callable[[], date],
     ) -> None:
         self._space, self._embedder, self._quality, self._today = space, embedder, quality, today
 

@@ -178,9 +178,11 @@ def _kept(conversations: Int, limit: int) -> Int:
     conversation hides no other.
     """
     most = RANKED * limit
+    if len(conversations) <= most:
+        return np.arange(len(conversations))
     _, firsts = np.unique(conversations, return_index=True)
     others = np.sort(firsts[firsts >= most])[: 2 * limit]
-    return np.concatenate([np.arange(min(most, len(conversations))), others])
+    return np.concatenate([np.arange(most), others])
 
 
 def _matches(evidence: Evidence, *, by_words: bool) -> Bool:

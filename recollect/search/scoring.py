@@ -95,11 +95,6 @@ class Scores:
         return float(self.matrix[at, place] * self.weights[place])
 
 
-def score(evidence: Evidence, weights: Mapping[str, float]) -> Scores:
-    """Scores passages by the terms that have a weight."""
-    return weighed(matrix(evidence), weights)
-
-
 def weighed(rows: Float, weights: Mapping[str, float]) -> Scores:
     """The scores of features (n, k)."""
     vector = np.array([weights.get(term.name, 0.0) for term in TERMS], np.float32)

@@ -375,3 +375,15 @@ def test_what_is_not_shown_beside_tool_output_is_not_counted(tmp_path: Path) -> 
         assert ([hit.conversation.id for hit in found], found.total) == (["tool"], 1)
         found = memory.search("zeppelin -failure")
         assert (len(found), found.total) == (0, 0)
+
+
+def test_days_in_a_question_are_counted_from_the_memorys_own_clock(tmp_path: Path) -> None:
+    """A clock that is given to a memory decides what "last week" is, in filters and in questions alike."""
+    then = datetime(2020, 6, 10, tzinfo=UTC)
+    with recollect.open(tmp_path / "clock.db") as memory:
+        memory.store_message("We talked about bread", conversation_id="A", timestamp=datetime(2020, 6, 3, tzinfo=UTC))
+        memory.store_message("We talked about bread", conversation_id="B", timestamp=datetime(2020, 2, 3, tzinfo=UTC))
+        memory._clock = lambda: then
+        found = memory.search("what did I say last week about bread?")
+    assert found[0].conversation.id == "A"
+    assert "date" in found[0].best.why.terms

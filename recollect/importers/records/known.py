@@ -32,6 +32,10 @@ class Settled:
     stored: Thread | None = None
     apart: bool = False
 
+    def load(self, view: View) -> Thread | None:
+        """What is stored of it."""
+        return self.stored or view.thread(self.thread.conversation.id)
+
 
 class Chains:
     """Conversations by their words: finds those of which one is the beginning of the other.

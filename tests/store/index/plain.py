@@ -64,7 +64,12 @@ class Plain:
         allowed = self._allowed(query)
         pool = np.flatnonzero(allowed)
         before, after = self._links()
-        if len(pool) > score_all:
+        whole = len(pool) <= score_all
+        if not whole and query.newest:
+            holding = [i for i in pool.tolist() if narrow[i] > 0 or not query.terms]
+            newest = sorted(holding, key=lambda i: -columns["time"][i])[: query.pool]
+            whole, pool = len(newest) == len(holding), np.array(sorted(newest), np.int64)
+        elif not whole:
             people = (columns["flags"] & PEOPLE) > 0
             lead = np.where(people, _z(narrow), wide_z) + dense_z + inside + 1.1 * near + 4.0 * sought
             lead += np.where(who == 1, 0.65, np.where(who > 1, 0.3, 0)) + 0.4 * np.minimum(present, 2)
@@ -112,6 +117,8 @@ class Plain:
             "similarity": similarity[pool],
             "sought": sought[pool],
             "size": n,
+            "whole": whole,
+            "times": columns["time"][pool],
             "frequencies": [max(group, default=0) for group in counted],
             "quality": similar,
         }
@@ -127,6 +134,8 @@ class Plain:
             allowed &= np.isin(columns["kind"], [KINDS.index(kind) for kind in wanted.kinds])
         if wanted.sources or wanted.conversation_ids is not None:
             allowed &= np.isin(columns["conversation"], self.asked.conversations(wanted.sources, None))
+        if query.conversations is not None:
+            allowed &= np.isin(columns["conversation"], query.conversations)
         if wanted.since is not None:
             allowed &= columns["time"] >= wanted.since
         if wanted.until is not None:

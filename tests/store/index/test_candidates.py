@@ -57,6 +57,9 @@ QUESTIONS = {
     "until": asking(13, filter=Filter(until=200 * 86_400_000_000)),
     "sources": asking(14, filter=Filter(sources=("chatgpt",))),
     "nothing allowed": asking(15, filter=Filter(since=10**18)),
+    "conversations": asking(17, conversations=(1, 3)),
+    "newest": asking(18, newest=True, pool=12),
+    "newest of few": asking(19, newest=True, pool=2000),
     "quality": asking(16, similarity=unit(QUALITY_SIZE, 16), pieces=(3, 5, 3)),
 }
 
