@@ -28,7 +28,7 @@ from recollect.search.weights import (
     RANKED,
 )
 from recollect.store import View
-from recollect.store.passages import KINDS, Bool, CandidateQuery, Features, Int, Partition, TokenRows
+from recollect.store.passages import KINDS, Bool, CandidateQuery, Features, Float, Int, Partition, TokenRows
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,9 +126,9 @@ def rank(view: View, asked: Asked, partition: Partition, model: Callable[[], Tok
         typed=asked.typed,
         quoted=bool(asked.quoted),
     )
-    instant = weighed(matrix(evidence), INSTANT)
+    instant, shares = weighed(matrix(evidence), INSTANT), own_coverage(features)
     newest = asked.search.sort == "newest"
-    order, matches = np.argsort(-instant.total, kind="stable"), _matches(evidence, by_words=newest)
+    order, matches = np.argsort(-instant.total, kind="stable"), _matches(evidence, shares, by_words=newest)
     if newest:
         order = order[np.argsort(-features.times[order], kind="stable")]
     late = _late(view, asked, evidence, order[:LATE_POOL], model) if features.quality else None
@@ -141,26 +141,26 @@ def rank(view: View, asked: Asked, partition: Partition, model: Callable[[], Tok
         shift = min(float(late.total[best[-1]]) - float(instant.total[order[0]]), 0.0) if len(order) else 0.0
     best, order = best[only[best]], order[only[order]]
     kept = _kept(features.conversations[np.concatenate([best, order])], asked.search.limit)
-    entries = _ranked(features, late, matches, best[kept[kept < len(best)]]) if late is not None else []
-    entries += _ranked(features, instant, matches, order[kept[kept >= len(best)] - len(best)], shift)
+    entries = _ranked(features, late, shares, matches, best[kept[kept < len(best)]]) if late is not None else []
+    entries += _ranked(features, instant, shares, matches, order[kept[kept >= len(best)] - len(best)], shift)
     return replace(
         ranking,
         passages=entries,
         conversations=frozenset(features.conversations[matches].tolist()),
         messages=frozenset(features.messages[matches].tolist()),
         mode="instant" if late is None else "quality",
-        close=not asked.question.terms or likelihood(features) >= CLOSE,
+        close=not asked.question.terms or likelihood(features, shares) >= CLOSE,
     )
 
 
-def likelihood(features: Features) -> float:
+def likelihood(features: Features, shares: Float) -> float:
     """How likely the partition holds an answer at all (RANKING.md 3): from the best share of the words, how many of
     them are known, and the best cosine, in absolute values.
     """
     known = float((features.frequencies > 0).mean())
     cosine = float(features.dense.max()) if features.dense.any() else BLIND_COSINE
     of_share, of_known, of_cosine, constant = LIKELIHOOD
-    logit = of_share * float(own_coverage(features).max()) + of_known * known + of_cosine * cosine + constant
+    logit = of_share * float(shares.max()) + of_known * known + of_cosine * cosine + constant
     return 1 / (1 + math.exp(-logit))
 
 
@@ -185,12 +185,12 @@ def _kept(conversations: Int, limit: int) -> Int:
     return np.concatenate([np.arange(most), others])
 
 
-def _matches(evidence: Evidence, *, by_words: bool) -> Bool:
+def _matches(evidence: Evidence, shares: Float, *, by_words: bool) -> Bool:
     """Which passages have to do with the question by their words or, where these are not all, clearly by meaning."""
     features = evidence.features
     if not evidence.question.terms:  # a phrase alone, which all of them hold
         return np.ones(len(features), bool)
-    held = own_coverage(features) > 0
+    held = shares > 0
     return held if by_words else held | (features.windows >= LIKE) | features.sought
 
 
@@ -215,9 +215,11 @@ def _late(view: View, asked: Asked, evidence: Evidence, best: Int, model: Callab
     return weighed(matrix(replace(evidence, late=both[0], around=both[1])), QUALITY)
 
 
-def _ranked(features: Features, scores: Scores, matches: Bool, order: Int, shift: float = 0.0) -> list[Ranked]:
+def _ranked(
+    features: Features, scores: Scores, shares: Float, matches: Bool, order: Int, shift: float = 0.0
+) -> list[Ranked]:
     columns = (features.passages, features.messages, features.conversations, features.kinds, features.times)
-    figures = (scores.total, own_coverage(features), matches)
+    figures = (scores.total, shares, matches)
     values = zip(order.tolist(), *(column[order].tolist() for column in (*columns, *figures)), strict=True)
     return [
         Ranked(passage, message, conversation, KINDS[kind], time, total, share, matching, scores, row, shift)
