@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any, LiteralString, TypeVar
+from typing import Any, LiteralString, TypeVar, cast
 
 import neo4j
 from neo4j.exceptions import (
@@ -39,6 +39,7 @@ _PATIENCE = 2.0  # seconds of waiting for a lock before somebody is told
 _LONGEST_WRITE = 600.0
 _LONGEST_READ = 3600.0  # a view that an export reads from stays open as long
 _PAUSE = 0.2
+_FAREWELL = 10.0  # seconds that closing leaves other threads to finish the statement they are in
 
 # What the driver logs is told as errors; where nobody listens, Python would print it beside them.
 logging.getLogger("neo4j").addHandler(logging.NullHandler())
@@ -70,6 +71,8 @@ class Server:
         self._writing = threading.RLock()  # one writer a process: the driver has a race after dead locks (NEO4J 5)
         self._bookmarks = neo4j.GraphDatabase.bookmark_manager()
         self._closed = False
+        self._users = list[int]()  # the threads that are using a session, once for each
+        self._changed = threading.Condition()
         self._driver = self._connect(auth)
         try:
             with self._said():
@@ -93,7 +96,7 @@ class Server:
         with self._said(), self._session(neo4j.READ_ACCESS) as session:
             tx, record = self._begun(session, first, values)
             try:
-                yield tx, record
+                yield cast(neo4j.Transaction, _UntilClosed(tx, self)), record
             finally:
                 with suppress(DriverError, Neo4jError):  # nothing was written: what matters was told already
                     tx.close()
@@ -127,10 +130,20 @@ class Server:
             session.run(statement, values).consume()
 
     def close(self) -> None:
-        """Closes all connections."""
-        self._closed = True
-        with suppress(Exception):  # whoever reads just now pulls at the same connection, and is told below
+        """Closes all connections. Threads that are reading are told so at their next statement.
+
+        A connection must not be closed under a thread that waits for an answer on it: it could wait for ever.
+        """
+        with self._changed:
+            self._closed = True
+            self._changed.wait_for(lambda: set(self._users) <= {threading.get_ident()}, _FAREWELL)
+        with suppress(Exception):  # whoever is still reading is told below
             self._driver.close()
+
+    def require_open(self) -> None:
+        """Raises StoreError once the server is closed."""
+        if self._closed:
+            raise _closed()
 
     # --- inside ----------------------------------------------------------------------------------------------------
     def _connect(self, auth: tuple[str, str] | None) -> neo4j.Driver:
@@ -152,12 +165,21 @@ class Server:
         found = self._driver.execute_query(COMPONENTS, database_=self._database, routing_=neo4j.RoutingControl.READ)
         return read_version(str(found.records[0]["version"]), self.location)
 
-    def _session(self, access: str) -> neo4j.Session:
-        if self._closed:
-            raise _closed()
-        return self._driver.session(
-            database=self._database, default_access_mode=access, bookmark_manager=self._bookmarks, fetch_size=5000
-        )
+    @contextmanager
+    def _session(self, access: str) -> Iterator[neo4j.Session]:
+        thread = threading.get_ident()
+        with self._changed:
+            self.require_open()
+            self._users.append(thread)
+        try:
+            with self._driver.session(
+                database=self._database, default_access_mode=access, bookmark_manager=self._bookmarks, fetch_size=5000
+            ) as session:
+                yield session
+        finally:
+            with self._changed:
+                self._users.remove(thread)
+                self._changed.notify_all()
 
     def _begun(
         self, session: neo4j.Session, first: LiteralString, values: dict[str, Any]
@@ -260,6 +282,17 @@ class Server:
         with suppress(Exception):  # at the interpreter's end nothing is certain
             if not self._closed:
                 self.close()
+
+
+class _UntilClosed:
+    """A transaction that runs statements until its server is closed by another thread."""
+
+    def __init__(self, tx: neo4j.Transaction, server: Server) -> None:
+        self._tx, self._server = tx, server
+
+    def run(self, query: LiteralString, parameters: dict[str, Any] | None = None, **values: Any) -> neo4j.Result:
+        self._server.require_open()
+        return self._tx.run(query, parameters, **values)
 
 
 def _closed() -> StoreError:
