@@ -1,0 +1,1 @@
+"""Language models: the port, those that answer it, and the prompts."""
