@@ -107,6 +107,4 @@ class OpenAIModel(StreamedModel):
 
     @cached_property
     def _client(self) -> Any:
-        return self._sdk.OpenAI(
-            api_key=self._key, base_url=self._base_url, max_retries=0, http_client=self._http()
-        )
+        return self._sdk.OpenAI(api_key=self._key, base_url=self._base_url, max_retries=0, http_client=self._http())

@@ -8,7 +8,14 @@ from importlib import import_module
 from typing import Any, ClassVar, Literal
 
 from recollect.model.base import Completion, Prompt, Request
-from recollect.model.errors import CutAnswer, HugeAnswer, LanguageModelError, ModelNotReady, RequestRejected
+from recollect.model.errors import (
+    CutAnswer,
+    HugeAnswer,
+    LanguageModelError,
+    ModelNotReady,
+    ModelTimeout,
+    RequestRejected,
+)
 from recollect.model.prices import Price
 from recollect.model.structured import Reply, Turn, answer, instructions, most_characters
 from recollect.model.usage import Usage, estimated_tokens
@@ -99,10 +106,8 @@ class StreamedModel:
         return heard.reply()
 
     def _problem(self, error: Exception, sent: str, heard: Heard) -> LanguageModelError:
-        problem = translated(
-            self._sdk, error, place=self._base_url, sent=sent, began=heard.began, hint=self._hint
-        )
-        if heard.began:
+        problem = translated(self._sdk, error, place=self._base_url, sent=sent, began=heard.began, hint=self._hint)
+        if heard.began or isinstance(problem, ModelTimeout):  # a server may count what it never sent
             problem.usage = heard.usage
         return problem
 
@@ -135,4 +140,3 @@ def missing(package: str) -> ModelNotReady:
         f"This model is asked through the package {package}, which is not installed.",
         hint=f'To install it: pip install "recollect[{package}]"',
     )
-

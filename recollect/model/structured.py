@@ -106,7 +106,7 @@ def read_answer(reply: Reply, schema: Mapping[str, Any], max_tokens: int) -> Map
     for value in _objects(reply.text):
         problem = check(value, schema)
         if problem is None:
-            return _cleaned(value)
+            return {clean_text(key): _cleaned(item) for key, item in value.items()}
     if reply.stop == "limit":
         raise CutAnswer(f"The answer was cut off after {max_tokens:,} tokens.")
     raise problem or BrokenAnswer("The answer holds no JSON object.")
@@ -162,10 +162,8 @@ def _wired(key: str, value: Any) -> Any:
 def _again(text: str, problem: LanguageModelError) -> list[Turn]:
     """What is said to a model whose answer was bad."""
     shorter = " Be briefer." if isinstance(problem, CutAnswer) else ""
-    return [
-        ("assistant", text[:_SHOWN_AGAIN]),
-        ("user", f"{problem.message}{shorter} Answer again, with one JSON object that fits the schema and nothing else."),
-    ]
+    wish = "Answer again, with one JSON object that fits the schema and nothing else."
+    return [("assistant", text[:_SHOWN_AGAIN]), ("user", f"{problem.message}{shorter} {wish}")]
 
 
 def _objects(text: str) -> Iterator[dict[str, Any]]:

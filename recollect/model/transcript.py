@@ -75,7 +75,9 @@ def material(
     Where even the least of each is too much, entries in the middle are left out, and that is said.
     """
     kept, left_out = _within(entries, most_tokens)
-    share = _share([estimated_tokens(entry.text) for entry in kept], max(most_tokens - _LEAST * len(before) * 2, _LEAST))
+    share = _share(
+        [estimated_tokens(entry.text) for entry in kept], max(most_tokens - _LEAST * len(before) * 2, _LEAST)
+    )
     lines: list[str] = []
     if title:
         lines += ["title", f"| {_one_line(title)[:300]}"]
@@ -149,4 +151,7 @@ def _shortened(text: str, most: int) -> tuple[str, bool]:
     head = int(keep * _HEAD_SHARE)
     tail = keep - head
     missing = len(text) - keep
-    return f"{text[:head].rstrip()}\n[… {missing:,} characters are left out here …]\n{text[len(text) - tail :].lstrip()}", True
+    return (
+        f"{text[:head].rstrip()}\n[… {missing:,} characters are left out here …]\n{text[len(text) - tail :].lstrip()}",
+        True,
+    )

@@ -145,23 +145,34 @@ def translated(sdk: Any, error: Exception, *, place: str, sent: str, began: bool
 
 def _refusal(error: Any, place: str, sent: str, hint: str) -> LanguageModelError:
     status = int(error.status_code)
-    body = error.body if isinstance(error.body, dict) else {}
-    inner = body.get("error") if isinstance(body.get("error"), dict) else body
+    inner = _inner(error)
     named = [str(inner.get(key)) for key in ("type", "code") if inner.get(key)]
     kind = next((_KINDS[name] for name in named if name in _KINDS), None) if status in (200, 429, 400) else None
     if kind is None:
-        kind = _STATUSES.get(status) or (ModelUnreachable if status >= 500 or 300 <= status < 400 else RequestRejected)
-    found = kind(f"{place} answered {status}{_said(error, sent)}.", hint=hint if kind is ModelNotReady else "")
+        kind = _STATUSES.get(status) or _of_status(status)
+    what = "failed in the middle of an answer" if status == 200 else f"answered {status}"
+    found = kind(f"{place} {what}{_said(error, sent)}.", hint=hint if kind is ModelNotReady else "")
     if found.again:
         found.retry_after = retry_after(error.response.headers)
     return found
 
 
+def _of_status(status: int) -> type[LanguageModelError]:
+    if status >= 500:
+        return ModelUnreachable
+    return ModelNotReady if status < 400 else RequestRejected  # a redirect: the address is another
+
+
+def _inner(error: Any) -> dict[str, Any]:
+    """What the body says of the error, whether it is wrapped or not."""
+    body = error.body if isinstance(error.body, dict) else {}
+    inner = body.get("error")
+    return inner if isinstance(inner, dict) else body
+
+
 def _said(error: Any, sent: str) -> str:
     """The server's words, on a line, unless they quote the request: errors outlive what is forgotten."""
-    body = error.body if isinstance(error.body, dict) else {}
-    inner = body.get("error") if isinstance(body.get("error"), dict) else body
-    words = " ".join(str(inner.get("message") or "").split())[:_SAID].rstrip(".")
+    words = " ".join(str(_inner(error).get("message") or "").split())[:_SAID].rstrip(".")
     for start in range(0, max(len(words) - _QUOTED, 0) + 1, 4):
         if len(words) > _QUOTED and words[start : start + _QUOTED] in sent:
             return ""

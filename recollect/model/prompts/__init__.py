@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import json
 import tomllib
-from functools import lru_cache
+from functools import cache
 from importlib import resources
+from typing import Any
 
 from recollect.model.base import Prompt, Request
 
@@ -16,7 +17,7 @@ from recollect.model.base import Prompt, Request
 NAMES = ("conversation", "l1", "l2", "period", "topic", "facts", "entities")
 
 
-@lru_cache(maxsize=None)
+@cache
 def prompt(name: str) -> Prompt:
     """The prompt of that name, one of NAMES."""
     found = _file(name)
@@ -35,6 +36,6 @@ def request(name: str, text: str) -> Request:
     return Request(prompt=prompt(name), text=text, max_tokens=_file(name)["max_tokens"])
 
 
-@lru_cache(maxsize=None)
-def _file(name: str) -> dict[str, object]:
+@cache
+def _file(name: str) -> dict[str, Any]:
     return tomllib.loads(resources.files(__name__).joinpath(f"{name}.toml").read_text("utf-8"))
