@@ -12,7 +12,6 @@ from functools import cached_property
 from typing import Any
 
 from recollect.model.base import Prompt
-from recollect.model.errors import ModelNotReady
 from recollect.model.prices import Price
 from recollect.model.streaming import Heard, StreamedModel
 from recollect.model.structured import Turn, wire_schema
@@ -34,13 +33,14 @@ class AnthropicModel(StreamedModel):
 
     _package = "anthropic"
     _forms = (_SCHEMA_AND_EFFORT, _SCHEMA, _WORDS)
+    _key_variable = "ANTHROPIC_API_KEY"
     _hint = "Check ANTHROPIC_API_KEY and the name of the model."
 
     def __init__(
         self,
         model: str,
         *,
-        base_url: str = DEFAULT_BASE_URL,
+        base_url: str | None = None,
         price: Price | None = None,
         silence: float = 120.0,
         longest: float = 600.0,
@@ -48,13 +48,11 @@ class AnthropicModel(StreamedModel):
         """Asks nothing yet. The key is that of ANTHROPIC_API_KEY, for Anthropic's own address, else that of
         RECOLLECT_MODEL_KEY, if any. `silence` and `longest` are seconds without a word and in all.
 
-        Raises InvalidInput for an address that is none, ModelNotReady without a key.
+        Raises InvalidInput for an address that is none.
         """
-        base_url = checked_base_url(base_url)
+        base_url = checked_base_url(base_url or DEFAULT_BASE_URL)
         own = base_url == DEFAULT_BASE_URL
         key = os.environ.get("ANTHROPIC_API_KEY" if own else "RECOLLECT_MODEL_KEY") or ("" if own else "none")
-        if not key:
-            raise ModelNotReady("Claude needs an API key.", hint="Set ANTHROPIC_API_KEY.")
         name = f"anthropic:{model}" if own else f"anthropic:{model}@{base_url}"
         super().__init__(name, model, base_url, key, price, silence, longest)
 

@@ -23,6 +23,7 @@ import apsw
 
 from recollect.model.base import Completion, LanguageModel, Request
 from recollect.model.errors import BudgetSpent, LanguageModelError, ModelNotReady
+from recollect.model.prices import FILE as PRICES
 from recollect.model.prices import Price, price
 from recollect.model.usage import Usage, estimated_tokens
 from recollect.record import utc_now
@@ -253,8 +254,8 @@ class Metered:
 def metered(
     model: LanguageModel, data: Path, limits: Limits, *, store: str, namespace: str, prices: Path | None = None
 ) -> Metered:
-    """A model within a daily budget, counted in the data folder. `prices` is a file of prices of one's own."""
-    known = price(model.name, prices)
+    """A model within a daily budget, counted in the data folder. `prices` is a folder that may hold a table of them."""
+    known = price(model.name, prices / PRICES if prices else None)
     return Metered(model, Ledger(data / FILE), limits, price=known, store=store, namespace=namespace)
 
 

@@ -11,7 +11,6 @@ from functools import cached_property
 from typing import Any
 
 from recollect.model.base import Prompt
-from recollect.model.errors import ModelNotReady
 from recollect.model.prices import Price
 from recollect.model.streaming import Heard, StreamedModel
 from recollect.model.structured import Turn, wire_schema
@@ -33,6 +32,7 @@ class OpenAIModel(StreamedModel):
 
     _package = "openai"
     _forms = (_SCHEMA, _WORDS)
+    _key_variable = "OPENAI_API_KEY"
     _hint = "Check the key, the name of the model and the address, which usually ends in /v1."
 
     def __init__(
@@ -49,18 +49,14 @@ class OpenAIModel(StreamedModel):
         meant for another. `silence` and `longest` are seconds without a word (a small machine reads a long prompt for
         minutes) and in all.
 
-        Raises InvalidInput for an address that is none, ModelNotReady for OpenAI without a key.
+        Raises InvalidInput for an address that is none.
         """
         usual = checked_base_url(os.environ.get("OPENAI_BASE_URL") or DEFAULT_BASE_URL)
         base_url = usual if base_url is None else checked_base_url(base_url)
         self._own = base_url == DEFAULT_BASE_URL
         key = os.environ.get("OPENAI_API_KEY" if base_url == usual or self._own else "RECOLLECT_MODEL_KEY")
-        if not key and self._own:
-            raise ModelNotReady(
-                "OpenAI needs an API key.", hint="Set OPENAI_API_KEY, or name another server: openai:model@http://…"
-            )
         name = f"openai:{model}" if self._own else f"openai:{model}@{base_url}"
-        super().__init__(name, model, base_url, key or "none", price, silence, longest)
+        super().__init__(name, model, base_url, key or ("" if self._own else "none"), price, silence, longest)
 
     def _tells_schema(self, form: str) -> bool:
         return form == _WORDS or not self._own  # some servers take a schema and do not look at it

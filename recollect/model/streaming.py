@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any, ClassVar, Literal
 
 from recollect.model.base import Completion, Prompt, Request
@@ -63,18 +64,30 @@ class StreamedModel:
     _package: ClassVar[str]
     _forms: ClassVar[tuple[str, ...]]  # of asking for JSON, best first; servers answer 400 to those they do not know
     _hint: ClassVar[str]
+    _key_variable: ClassVar[str]
 
     def __init__(
         self, name: str, model: str, base_url: str, key: str, price: Price | None, silence: float, longest: float
     ) -> None:
         self.name = name
-        self._model, self._base_url, self._key, self._price = model, base_url, key, price
+        self._model, self._base_url, self._key, self.price = model, base_url, key, price
         self._silence, self._longest = silence, longest
         self._form = 0
 
+    def check(self) -> None:
+        """Sees that the package is there and a key, where one is needed. Raises ModelNotReady."""
+        if find_spec(self._package) is None:
+            raise ModelNotReady(
+                f"{self.name} is asked through the package {self._package}, which is not installed.",
+                hint=f'To install it: pip install "recollect[{self._package}]"',
+            )
+        if not self._key:
+            raise ModelNotReady(f"{self.name} needs an API key.", hint=f"Set {self._key_variable}.")
+
     def complete(self, request: Request) -> Completion:
         """The answer, validated against the schema of the prompt. Raises ModelError and its kin."""
-        return answer(self._say, request, self.name, self._price)
+        self.check()
+        return answer(self._say, request, self.name, self.price)
 
     def _say(self, prompt: Prompt, turns: Sequence[Turn], max_tokens: int) -> Reply:
         """One call, in the best form that the server takes; it is remembered for the next."""
@@ -125,18 +138,7 @@ class StreamedModel:
 
     @cached_property
     def _sdk(self) -> Any:
-        try:
-            return import_module(self._package)
-        except ImportError:
-            raise missing(self._package) from None
+        return import_module(self._package)
 
     def _http(self) -> Any:
         return http_client(self._base_url, silence=self._silence, longest=self._longest)
-
-
-def missing(package: str) -> ModelNotReady:
-    """The error for an SDK that is not installed."""
-    return ModelNotReady(
-        f"This model is asked through the package {package}, which is not installed.",
-        hint=f'To install it: pip install "recollect[{package}]"',
-    )

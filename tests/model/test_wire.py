@@ -333,9 +333,9 @@ def test_without_a_key_nothing_is_asked(monkeypatch: pytest.MonkeyPatch) -> None
     for name in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "OPENAI_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
     with pytest.raises(ModelNotReady, match="ANTHROPIC_API_KEY"):
-        AnthropicModel("claude-test")
+        AnthropicModel("claude-test").complete(REQUEST)
     with pytest.raises(ModelNotReady, match="OPENAI_API_KEY"):
-        OpenAIModel("test")
+        OpenAIModel("test").complete(REQUEST)
 
 
 @pytest.mark.parametrize("address", ["localhost:11434", "ftp://host", "http://", "http://user:password@host/v1"])

@@ -55,8 +55,7 @@ class WireServer:
         self.sent = 0
         self.stopping = threading.Event()
         self._lock = threading.Lock()
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
-        self._server.daemon_threads = True
+        self._server = _Server(("127.0.0.1", 0), _handler(self))
         threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
         self.root = f"http://127.0.0.1:{self._server.server_port}"
 
@@ -73,6 +72,13 @@ class WireServer:
         self.stopping.set()
         self._server.shutdown()
         self._server.server_close()
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, *_: Any) -> None:
+        """Clients that hang up are what is tested."""
 
 
 @contextmanager
