@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from importlib import machinery, util
 from pathlib import Path
 from typing import Any
@@ -138,3 +139,28 @@ def test_settings_that_cannot_be_used_are_told(tmp_path: Path, name: str, value:
     where = places({"RECOLLECT_HOME": str(tmp_path)}, tmp_path)
     with pytest.raises(InvalidInput, match=f"RECOLLECT_{name.upper()}"):
         load_settings(environment={f"RECOLLECT_{name.upper()}": value}, where=where)
+
+
+def test_the_statistics_tell_what_was_spent_on_this_namespace(
+    server: WireServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from recollect.faces.cli.main import main
+
+    server.otherwise = lambda _: says({"title": "Luna", "summary": "Allergic.", "open": []}, usage=(1000, 200))
+    spec = f"openai:test@{server.root}/v1"
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "prices.toml").write_text(f'"{spec}" = {{ input = 1.0, output = 5.0 }}\n')
+    store = tmp_path / "memory.db"
+    for namespace, times in (("acme/rex", 2), ("acme/luna", 1)):
+        with recollect.open(store, namespace=namespace, model=spec) as memory:
+            memory.store_message("Hello")
+            assert memory._model is not None
+            for _ in range(times):
+                memory._model.complete(request("conversation", "x"))
+    assert main(["stats", "--store", str(store), "--namespace", "acme/rex"]) == 0
+    shown = capsys.readouterr().out
+    assert "model calls        2 (2,400 tokens), $0.0040" in shown
+    assert "  conversation     2 (2,400 tokens), $0.0040" in shown
+    assert main(["stats", "--json", "--store", str(store), "--namespace", "acme/luna"]) == 0
+    [spent] = json.loads(capsys.readouterr().out)["models"]
+    assert (spent["kind"], spent["calls"], spent["cost"]) == ("conversation", 1, pytest.approx(0.002))
