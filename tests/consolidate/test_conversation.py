@@ -10,10 +10,11 @@ import pytest
 import recollect
 from recollect.consolidate.base import STALE, Effects, Portion, Setting, retired
 from recollect.consolidate.conversation import Conversations
+from recollect.consolidate.enrol import enrol
 from recollect.consolidate.outbox import CONVERSATION
 from recollect.memory import Memory
 from recollect.record import Edge, Message, Node, NodeKind, stable_id
-from recollect.store import Space, View, Where
+from recollect.store import Change, Space, View, Where
 from recollect.store.passages import EmbedderId
 
 SETTING = Setting(now=datetime(2025, 3, 1, tzinfo=UTC))
@@ -165,3 +166,19 @@ def test_erased_conversations_leave_nothing(memory: Memory) -> None:
     memory.forget("gone")
     drain(memory, deriver)
     assert echoes(memory) == ["one"]
+
+
+def test_conversations_from_before_are_enrolled_once_and_all_of_them_on_request(memory: Memory) -> None:
+    deriver, space = Echo(), space_of(memory)
+    say(memory, "one", conversation="a")
+    say(memory, "two", conversation="b")
+    space.write(
+        Change(leases=space.claim("w", [CONVERSATION], 100, timedelta(minutes=5)))
+    )  # as if there never were any
+    assert enrol(space) == 2
+    assert enrol(space) == 0
+    assert drain(memory, deriver) == 2
+    assert enrol(space, again=True) == 2
+    assert drain(memory, deriver) == 2
+    assert [portion.whole for portion in deriver.portions] == [True] * 4
+    assert echoes(memory) == ["one", "two"]
