@@ -12,8 +12,8 @@ from datetime import datetime
 from random import Random
 
 from recollect.consolidate import registry
-from recollect.consolidate.backlog import put_backlog
 from recollect.consolidate.desk import LEASE, Consolidated, Desk, Kit, Means
+from recollect.consolidate.enrol import enrol
 from recollect.consolidate.heartbeat import Heartbeat
 from recollect.consolidate.outbox import CONVERSATION
 from recollect.consolidate.retry import Retry
@@ -89,7 +89,7 @@ class Worker:
         with Heartbeat(LEASE) as heartbeat, ThreadPoolExecutor(self._concurrency, "recollect-calls") as pool:
             names = self._namespaces(namespaces)
             for name in names:
-                put_backlog(self._store.space(name), self._kit.derivers)
+                enrol(self._store.space(name), {deriver.name: deriver.version for deriver in self._kit.derivers})
             desks = [self._desk(name, heartbeat) for name in names]
             while True:
                 claimed = sum(desk.claimed for desk in desks)
