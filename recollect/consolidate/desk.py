@@ -74,6 +74,23 @@ class Kit:
     model_works: Sequence[ModelWork]
 
 
+class Brake:
+    """Until when no model is asked: it is away, or wants no more for now."""
+
+    def __init__(self) -> None:
+        self.until: datetime | None = None
+        self._lock = threading.Lock()
+
+    def pull(self, until: datetime) -> None:
+        """Nobody asks before that."""
+        with self._lock:
+            self.until = max(until, self.until or until)
+
+    def holds(self, now: datetime) -> bool:
+        """Whether it is still too early."""
+        return self.until is not None and now < self.until
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Means:
     """What a worker works with. Randomness and time come from outside."""
@@ -83,6 +100,7 @@ class Means:
     clock: Callable[[], datetime]
     random: Random
     retry: Retry
+    brake: Brake
     sleep: Callable[[float], None] = time.sleep
 
 
@@ -100,8 +118,6 @@ class Desk:
         self.claimed = 0
         #: When something that failed will be tried again, at the earliest.
         self.wake: datetime | None = None
-        #: Until when no model is asked: it is away, or wants no more for now.
-        self.calls_from: datetime | None = None
 
     # --- tasks that need no model ----------------------------------------------------------------------------------
     def conversations(self, most: int) -> Consolidated:
@@ -174,7 +190,7 @@ class Desk:
         """Tasks that a model is to be asked for, or has already answered."""
         if self._means.model is None or not self._model_works or most <= 0:
             return []
-        if self.calls_from is not None and self._means.clock() < self.calls_from:
+        if self._means.brake.holds(self._means.clock()):
             return []
         leases = self._space.claim(self._means.name, list(self._model_works), most, LEASE)
         self.claimed += len(leases)
@@ -264,7 +280,7 @@ class Desk:
             return self._release(lease, _told(problem), None)
         when = self._means.clock() + self._means.retry.pause(lease.attempt, self._means.random, retry_after)
         if outage and isinstance(problem, ModelError):
-            self.calls_from = max(when, self.calls_from or when)
+            self._means.brake.pull(when)
         self.wake = min(when, self.wake or when)
         return self._release(lease, _told(problem), when)
 

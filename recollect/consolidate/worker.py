@@ -12,7 +12,7 @@ from datetime import datetime
 from random import Random
 
 from recollect.consolidate import registry
-from recollect.consolidate.desk import LEASE, Consolidated, Desk, Kit, Means
+from recollect.consolidate.desk import LEASE, Brake, Consolidated, Desk, Kit, Means
 from recollect.consolidate.enrol import enrol
 from recollect.consolidate.heartbeat import Heartbeat
 from recollect.consolidate.outbox import CONVERSATION
@@ -60,10 +60,10 @@ class Worker:
             clock=clock,
             random=random or Random(),
             retry=retry or Retry(),
+            brake=Brake(),
         )
         #: When something that failed will be tried again, at the earliest.
         self.wake: datetime | None = None
-        self._calls_from: datetime | None = None
 
     def drain(
         self,
@@ -81,7 +81,7 @@ class Worker:
         """
         stop = stop or threading.Event()
         self.wake, done = None, Consolidated()
-        calling: dict[Future[Consolidated], Desk] = {}
+        calling: set[Future[Consolidated]] = set()
 
         def left() -> int:
             return _ALL if limit is None else limit - done.settled - len(calling)
@@ -98,17 +98,15 @@ class Worker:
                         break
                     done += desk.conversations(left())
                     done += desk.works(left())
-                    desk.calls_from = self._calls_from
                     for lease in desk.claim_calls(min(left(), self._concurrency - len(calling))):
-                        calling[pool.submit(desk.call, lease)] = desk
+                        calling.add(pool.submit(desk.call, lease))
                 idle = claimed == sum(desk.claimed for desk in desks)
                 if idle and not calling:
                     break
                 ready, _ = wait(calling, _A_MOMENT if idle else 0, FIRST_COMPLETED)
                 for future in ready:
-                    desk = calling.pop(future)
+                    calling.discard(future)
                     done += future.result()
-                    self._calls_from = _latest(self._calls_from, desk.calls_from)
                 if progress is not None:
                     progress(done)
         self.wake = min((desk.wake for desk in desks if desk.wake is not None), default=None)
@@ -152,7 +150,3 @@ def registered(embedder: Embedder) -> Kit:
     return Kit(
         derivers=registry.derivers(embedder), works=registry.works(embedder), model_works=registry.model_works(embedder)
     )
-
-
-def _latest(one: datetime | None, other: datetime | None) -> datetime | None:
-    return max((moment for moment in (one, other) if moment is not None), default=None)
