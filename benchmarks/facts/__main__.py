@@ -52,10 +52,15 @@ def main() -> None:
         )
         if part == shown:
             for result in results:
-                for claim in result.wrong:
-                    print(f"  wrong   {result.example.message.content!r}: {claim.entity}|{claim.attribute}|{claim.value}|{claim.polarity}")
-                for wanted_ in result.missed:
-                    print(f"  missed  {result.example.message.content!r}: {wanted_.entity}|{wanted_.attribute}|{wanted_.value}")
+                _mistakes(result)
+
+
+def _mistakes(result: Judged) -> None:
+    words = result.example.message.content
+    for claim in result.wrong:
+        print(f"  wrong   {words!r}: {claim.entity}|{claim.attribute}|{claim.value}|{claim.polarity}")
+    for wanted in result.missed:
+        print(f"  missed  {words!r}: {wanted.entity}|{wanted.attribute}|{wanted.value}")
 
 
 def _share(hits: int, of: int) -> str:

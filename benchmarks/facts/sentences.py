@@ -34,7 +34,9 @@ class Wanted:
     def fits(self, claim: Claim) -> bool:
         """Whether a claim is this one."""
         value = _plain(claim.value)
-        same = self.value[1:].lower() in claim.value.lower() if self.value.startswith("~") else value == _plain(self.value)
+        same = (
+            self.value[1:].lower() in claim.value.lower() if self.value.startswith("~") else value == _plain(self.value)
+        )
         return (
             same
             and entity_key(claim.entity) == entity_key(self.entity)
@@ -82,7 +84,13 @@ def _read(words: str, position: int, number: int) -> Message:
 
 
 def _message(
-    words: str, position: int, number: int, *, role: Role = Role.USER, kind: Kind = Kind.SAID, speaker: str | None = None
+    words: str,
+    position: int,
+    number: int,
+    *,
+    role: Role = Role.USER,
+    kind: Kind = Kind.SAID,
+    speaker: str | None = None,
 ) -> Message:
     return Message(
         id=NodeId(f"m{number}-{position}"),

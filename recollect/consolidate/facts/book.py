@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from recollect.consolidate.base import Effects, retired
 from recollect.consolidate.facts import by_hand
@@ -81,7 +82,7 @@ def settled(view: View, ledger: Ledger) -> Effects:
     old_edges = {_key(e): e for e in view.edges(list(old), (DERIVES_FROM, SUPERSEDES, TRANSITIONED_TO), limit=_ALL)}
     made = _Made()
     for slot, hand in sorted(hands.items()):
-        made.add(slot, _applied(hand, hands, claims), hand, nodes.get(slot))
+        made.add(slot, _applied(hand, claims), hand, nodes.get(slot))
     kept = {node.id for node in made.facts}
     gone = [_gone(old[i]) for i in old_ids if i in old and i not in kept and not old[i].erased]
     put = [node for node in made.facts if old.get(node.id) != node] + [n for n in gone if old[n.id] != n] + made.slots
@@ -89,6 +90,19 @@ def settled(view: View, ledger: Ledger) -> Effects:
     cut = [key for key in ledger.cut if key not in ledger.put] + [key for key in old_edges if key not in edges]
     fresh = [edge for key, edge in edges.items() if _differs(edge, old_edges.get(key))]
     return Effects(put=put, edges=[*ledger.put.values(), *fresh], cut=cut)
+
+
+def current_hands(view: View, slots: Sequence[NodeId]) -> dict[NodeId, ByHand]:
+    """What is decided about these slots, and those that they were merged into."""
+    return _hands(view, slots, Ledger())
+
+
+def source_claims(view: View, hand: ByHand, *, edited: bool = True) -> list[Claim]:
+    """The claims of a slot in order, as a person corrected them, or with `edited` false as they were derived."""
+    hands = {hand.slot: hand}
+    claims = _claims(view, _sources(hands), Ledger())
+    found = _applied(hand, claims) if edited else claims.get(hand.slot, [])
+    return sorted(found, key=lambda claim: claim.sort_key)
 
 
 @dataclass(slots=True)
@@ -99,7 +113,7 @@ class _Made:
 
     def add(self, slot: NodeId, claims: Sequence[Claim], hand: ByHand, before: Node | None) -> None:
         """The facts of a slot, as nodes and edges."""
-        facts = settle(claims, _pins(hand))
+        facts = settle(claims, hand.pins)
         ids = [fact_id(slot, fact) for fact in facts]
         by_fact = {id(fact): fact_id_ for fact, fact_id_ in zip(facts, ids, strict=True)}
         for index, (fact, own) in enumerate(zip(facts, ids, strict=True)):
@@ -133,7 +147,7 @@ def _node(slot: NodeId, own: NodeId, fact: Settled, index: int) -> Node:
         confidence = _GUESSED
     else:
         confidence = _OFTEN if len(messages) > 1 else _ONCE
-    body = {
+    body: dict[str, Any] = {
         "concept": first.attribute,
         "category": fact.category.value,
         "tags": [],
@@ -214,25 +228,20 @@ def _claims(view: View, slots: Sequence[NodeId], ledger: Ledger) -> dict[NodeId,
     return claims
 
 
-def _applied(hand: ByHand, hands: Mapping[NodeId, ByHand], claims: Mapping[NodeId, list[Claim]]) -> list[Claim]:
+def _applied(hand: ByHand, claims: Mapping[NodeId, list[Claim]]) -> list[Claim]:
     """The claims of a slot as a person corrected them, with those that were merged into it, in its own words."""
     own = list(claims.get(hand.slot, ()))
+    ordered = sorted(own, key=lambda claim: claim.sort_key)
     for (slot, of), into in hand.taken.items():
-        model = next((claim for claim in sorted(own, key=lambda c: c.sort_key) if claim.identity == into), None)
-        for claim in claims.get(slot, ()):
-            if claim.identity == of:
-                own.append(
-                    claim
-                    if model is None
-                    else replace(
-                        claim, entity=model.entity, attribute=model.attribute, value=model.value, content=model.content
-                    )
-                )
+        model = next((claim for claim in ordered if claim.identity == into), None)
+        own += [_worded_as(claim, model) for claim in claims.get(slot, ()) if claim.identity == of]
     return hand.applied(own)
 
 
-def _pins(hand: ByHand) -> frozenset[str]:
-    return hand.pins
+def _worded_as(claim: Claim, model: Claim | None) -> Claim:
+    if model is None:
+        return claim
+    return replace(claim, entity=model.entity, attribute=model.attribute, value=model.value, content=model.content)
 
 
 def _facts_of(node: Node | None) -> Sequence[str]:

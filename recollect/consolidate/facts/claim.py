@@ -72,10 +72,12 @@ class Claim:
         return identity_of(self.attribute, self.value)
 
     @property
-    def sort_key(self) -> tuple[int, str, int, int, str, str]:
+    def sort_key(self) -> tuple[object, ...]:
         """The order in which claims were made, the same wherever they come from."""
-        said = to_microseconds(self.said_at)
-        return (-1 if said is None else said, *self.order, self.start, self.attribute, self.identity)
+        said, since = to_microseconds(self.said_at), to_microseconds(self.since)
+        place = (-1 if said is None else said, *self.order, self.start, self.message_id)
+        what = (self.attribute, self.identity, self.polarity.value, -1 if since is None else since, self.content)
+        return (*place, *what, self.said_by_assistant, self.made_by)
 
 
 def entity_key(name: str) -> str:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 
 from recollect.consolidate.facts.book import DERIVES_FROM, TRANSITIONED_TO
 from recollect.consolidate.facts.claim import USER, entity_key
+from recollect.errors import InvalidInput
 from recollect.record import Edge, Node, NodeId, NodeKind, from_microseconds, to_microseconds
+from recollect.search.relative import parse_moment
 from recollect.store import View, Where
 from recollect.store.transfer import every
 
@@ -58,6 +60,16 @@ class Fact:
         if self.known_from is not None and moment < self.known_from:
             return False
         return self.known_to is None or moment < self.known_to
+
+
+def moment_of(when: str | datetime, now: datetime) -> datetime:
+    """A time as people say it; of a day, month or year its end. Raises InvalidInput."""
+    if isinstance(when, datetime):
+        return when if when.tzinfo else when.replace(tzinfo=UTC)
+    moment = parse_moment(when, now.date(), end=True)
+    if moment is None:
+        raise InvalidInput(f"{when!r} is not a time.", hint="Use 2025-03, 2025-03-14, March 2025, last spring …")
+    return moment - timedelta(microseconds=1)
 
 
 def find_facts(
@@ -116,7 +128,8 @@ def _keys(view: View, key: str) -> tuple[str, ...]:
 
 def _only_one(view: View, attribute: str) -> bool:
     where = Where(kinds=(NodeKind.FACT.value,), states=("live",), keys=(USER,), deleted=False)
-    return sum(node.body.get("attribute") == attribute for node in every(view, Node, where)) == 1
+    named = [node for node in every(view, Node, where) if node.body.get("attribute") == attribute]
+    return len(named) == 1
 
 
 def _chains(view: View, ids: Sequence[NodeId]) -> dict[NodeId, list[NodeId]]:

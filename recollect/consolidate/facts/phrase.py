@@ -59,7 +59,9 @@ def content_of(entity: str, attribute: str, value: str, polarity: Polarity = Pol
     if attribute == "birthday" and not any(part.isdigit() and len(part) == 4 for part in value.split()):
         text = f"{who}'s birthday is {value}"
     elif attribute == "habit" or attribute == "plan":
-        text = _SENTENCES[attribute].format(who=who[0].lower() + who[1:] if who.startswith("The ") else who, value=value)
+        text = _SENTENCES[attribute].format(
+            who=who[0].lower() + who[1:] if who.startswith("The ") else who, value=value
+        )
     elif attribute in _SENTENCES:
         text = _SENTENCES[attribute].format(who=who, value=value)
     else:

@@ -13,7 +13,16 @@ from recollect.consolidate.facts.rules.found import Found
 from recollect.consolidate.facts.rules.guards import is_held_back, is_joke, told_part
 from recollect.consolidate.facts.rules.predicates import PREDICATES, Predicate
 from recollect.consolidate.facts.rules.sentences import Sentence, is_play, own_sentences
-from recollect.consolidate.facts.rules.subjects import NAME, OWN, Known, expanded, is_animal, is_name, relation_of, sex_of
+from recollect.consolidate.facts.rules.subjects import (
+    NAME,
+    OWN,
+    Known,
+    expanded,
+    is_animal,
+    is_name,
+    relation_of,
+    sex_of,
+)
 from recollect.consolidate.facts.rules.told import told_since
 from recollect.consolidate.facts.rules.values import is_value, listed, trimmed
 from recollect.record import Kind, Message, Role
@@ -84,7 +93,9 @@ def _clauses(text: str, who: str, known: Known) -> Iterator[_Clause]:
                 continue
             name = match["own_name"]
             animal = is_animal(relation)
-            entity = name if name and is_name(name) else f"{who}'s {relation_of(relation) if animal else relation.lower()}"
+            entity = (
+                name if name and is_name(name) else f"{who}'s {relation_of(relation) if animal else relation.lower()}"
+            )
             group = "things" if animal else "people"
             known.add(entity, sex_of(relation))
         elif name := match["name"]:
@@ -112,11 +123,9 @@ def _predicates(clause: _Clause) -> Iterator[Found]:
                 yield from _values(predicate, match, clause.entity, polarity, rest)
 
 
-def _values(
-    predicate: Predicate, match: re.Match[str], entity: str, polarity: Polarity, rest: str
-) -> Iterator[Found]:
+def _values(predicate: Predicate, match: re.Match[str], entity: str, polarity: Polarity, rest: str) -> Iterator[Found]:
     raw = match["v"]
-    value = raw.strip(" ,.;:!?\"“”") if predicate.exact else trimmed(raw)
+    value = raw.strip(' ,.;:!?"“”') if predicate.exact else trimmed(raw)
     if predicate.exact and predicate.category is Category.PROSPECTIVE:
         value = _CLAUSE_END.split(value, maxsplit=1)[0].strip(" ,.;:!?")
     attribute = predicate.attribute
@@ -192,9 +201,14 @@ _SUBJECT = re.compile(
     rf"\b(?:(?P<self>[Ii]|[Ww]e)|(?:[Mm]y|[Oo]ur) (?P<own>(?i:{OWN}))(?:,? (?P<own_name>(?!I\b){NAME}(?!'s)))?,?(?: here)?"
     rf"|(?P<pronoun>[Hh]e|[Ss]he)|(?P<name>{NAME}))(?=\s+[a-z])"
 )
-_STARTS_CLAUSE = re.compile(r"(?:^|[,;:(—–-]\s*|\b(?:and|but|that|because|since|so|said|btw|also|project)\s+)(?:[Tt]he )?$", re.IGNORECASE)
+_STARTS_CLAUSE = re.compile(
+    r"(?:^|[,;:(—–-]\s*|\b(?:and|but|that|because|since|so|said|btw|also|project)\s+)(?:[Tt]he )?$", re.IGNORECASE
+)
 _NOT_OWN = re.compile(r"\b(?:of|for|with|to|about|from|than|like)\s+$|'s\s+$", re.IGNORECASE)
-_CLAUSE_END = re.compile(r"[.;!?]\s|,? (?:and|but|so|because|which) (?:i|we|my|it|he|she|they|that|the)\b|,? (?:so|because|but) ", re.IGNORECASE)
+_CLAUSE_END = re.compile(
+    r"[.;!?]\s|,? (?:and|but|so|because|which) (?:i|we|my|it|he|she|they|that|the)\b|,? (?:so|because|but) ",
+    re.IGNORECASE,
+)
 _AND_VERB = re.compile(
     r"(?:,| and|, and|, but| but)\s+(?=(?:am|is|are|have|has|live|lives|work|works|love|loves|hate|hates|take|takes|drive|drives|speak|own|weigh"
     r"|weighs|study|moved|turned|just turned|prefer|enjoy|do not|cannot)\s)"
@@ -214,6 +228,8 @@ _ADVERBS_AFTER = re.compile(rf"^(is|has) (?:{_ADVERB} )+", re.IGNORECASE)
 _HAVE_BEEN = re.compile(rf"^(?:have|has) (?:{_ADVERB} )*been ", re.IGNORECASE)
 _BE = re.compile(r"^(?:am|are) ", re.IGNORECASE)
 _HAVE = re.compile(r"^have ", re.IGNORECASE)
-_NEVER_ENDED = frozenset({"age", "birthday", "birth year", "from", "plan", "appointment", "height", "weight", "allergy"})
+_NEVER_ENDED = frozenset(
+    {"age", "birthday", "birth year", "from", "plan", "appointment", "height", "weight", "allergy"}
+)
 # These begin when they are told to have begun; other predicates merely hold when they are said.
 _BEGIN = frozenset({"home", "employer", "owns", "marital status", "diet", "condition", "medication"})

@@ -29,7 +29,10 @@ _KNOWS = re.compile(
     r"test|tests|bloodwork|results?|x-ray|scan)\b|\b(?:i|we) (?:already )?(?:told you|mentioned)\b",
     re.IGNORECASE,
 )
-_JOKE = re.compile(r"\b(?:lol|lmao|rofl|haha\w*|jk|just kidding|kidding|joking|apparently|figuratively)\b|😂|🤣|😜|/s\b|;-?\)", re.IGNORECASE)
+_JOKE = re.compile(
+    r"\b(?:lol|lmao|rofl|haha\w*|jk|just kidding|kidding|joking|apparently|figuratively)\b|😂|🤣|😜|/s\b|;-?\)",
+    re.IGNORECASE,
+)
 _LIE = re.compile(r"\b(?:was a lie|not true|isn't true|is not true|was wrong|fell through|in a dream)\b", re.IGNORECASE)
 
 _QUESTION_BEGINS = re.compile(

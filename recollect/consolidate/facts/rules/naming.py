@@ -40,7 +40,9 @@ _SELF = re.compile(
     rf"|(?:^|^(?:[Hh]i|[Hh]ello|[Hh]ey)[,!]? (?:there[,!]? )?)I am (?P<am>{NAME})(?=, (?:an?|the|your|from|and) )"
     rf"|^(?:[Hh]i|[Hh]ello|[Hh]ey)(?: there| all| everyone)?[,!.]? I am (?P<hi>{NAME})(?=[.,!]|$| and\b| from\b)"
 )
-_SELF_JOB = re.compile(rf"\bI am {NAME}, an? (?P<v>(?:[\w-]+ ){{0,3}}(?:{PROFESSION}))(?=[.,;!]| from| in| at| with| and| who| living| based| working|$)")
+_SELF_JOB = re.compile(
+    rf"\bI am {NAME}, an? (?P<v>(?:[\w-]+ ){{0,3}}(?:{PROFESSION}))(?=[.,;!]| from| in| at| with| and| who| living| based| working|$)"
+)
 _SELF_FROM = re.compile(rf"\bI am {NAME}, .{{0,40}}?\bfrom (?P<v>[A-ZÀ-ÖØ-Þ][\w-]+)")
 _FAVOURITE = re.compile(
     r"\b(?P<who>[Mm]y|[Oo]ur|[A-Z][a-z]+'s) (?:all-time |absolute |new |current )?favou?rite (?P<a>(?!part|thing|one|bit|moment|aspect|line|piece|place to|is)[a-z]+(?: (?!is|has|was|are)[a-z]+)?)"
@@ -55,22 +57,48 @@ _BIRTHDAY = re.compile(
 _ANNIVERSARY = re.compile(rf"\b{_MY} (?:wedding )?anniversary is (?:on )?(?P<v>(?i:{DATE}))")
 _MINE = (
     (re.compile(r"\b[Mm]y blood type is (?P<v>(?:AB|A|B|O)\s?(?:\+|-|positive|negative)?)"), "blood type"),
-    (re.compile(r"\b[Mm]y (?:phone|mobile|cell)(?: phone)? number is (?P<v>\+?[\d][\d ()./-]{4,20}\d)"), "phone number"),
+    (
+        re.compile(r"\b[Mm]y (?:phone|mobile|cell)(?: phone)? number is (?P<v>\+?[\d][\d ()./-]{4,20}\d)"),
+        "phone number",
+    ),
     (re.compile(r"\b[Mm]y e-?mail(?: address)? is (?P<v>[\w.+-]+@[\w-]+(?:\.[\w-]+)+)"), "email"),
-    (re.compile(r"\b[Mm]y (?:car|bike|motorbike|laptop|phone|camera|guitar|piano) is an? (?P<v>[A-Z0-9][\w -]+?)(?=[.,!]|$| and\b)"), "owns"),
-    (re.compile(r"\b(?:[Mm]y|[Oo]ur) (?:side |new |current )?(?:project|app|startup|company|band|blog|podcast|business|shop) is (?:called|named) (?P<v>[A-Z][\w-]*(?: [A-Z][\w-]*)*)"), "project"),
-    (re.compile(r"\b[Mm]y (?:laptop|server|machine|computer|desktop|phone|work laptop) (?:runs|is running|is on) (?P<a>[A-Za-z][\w.+#]*) v?(?P<v>\d+(?:\.\d+)+[\w-]*)"), "version of {a}"),
+    (
+        re.compile(
+            r"\b[Mm]y (?:car|bike|motorbike|laptop|phone|camera|guitar|piano) is an? (?P<v>[A-Z0-9][\w -]+?)(?=[.,!]|$| and\b)"
+        ),
+        "owns",
+    ),
+    (
+        re.compile(
+            r"\b(?:[Mm]y|[Oo]ur) (?:side |new |current )?(?:project|app|startup|company|band|blog|podcast|business|shop) is (?:called|named) (?P<v>[A-Z][\w-]*(?: [A-Z][\w-]*)*)"
+        ),
+        "project",
+    ),
+    (
+        re.compile(
+            r"\b[Mm]y (?:laptop|server|machine|computer|desktop|phone|work laptop) (?:runs|is running|is on) (?P<a>[A-Za-z][\w.+#]*) v?(?P<v>\d+(?:\.\d+)+[\w-]*)"
+        ),
+        "version of {a}",
+    ),
 )
 _THING_VERSION = re.compile(
     r"^(?:The )?(?P<name>[A-Z][\w-]+)(?: project| app| service)? (?:uses|runs|runs on|is running|is on|targets) (?P<a>[A-Za-z][\w.+#]*(?: [A-Z]\w+)?) v?(?P<v>\d+(?:\.\d+)+[\w-]*)(?=\W|$)"
 )
 _MY_EVENT = re.compile(
-    rf"\b[Mm]y (?P<v>(?:[\w'-]+ ){{0,2}}(?:appointment|interview|exam|surgery|operation|flight|wedding|check-?up|physical|thesis defen[cs]e) is (?:scheduled |booked |set )?(?:{WHEN}).{{0,40}})", re.IGNORECASE
+    rf"\b[Mm]y (?P<v>(?:[\w'-]+ ){{0,2}}(?:appointment|interview|exam|surgery|operation|flight|wedding|check-?up|physical|thesis defen[cs]e) is (?:scheduled |booked |set )?(?:{WHEN}).{{0,40}})",
+    re.IGNORECASE,
 )
 _DOSE_FOR = re.compile(rf"\bdose for (?P<name>{NAME}) is (?P<d>{DOSE}) of (?P<v>[\w-]+)")
-_DOSE_CHANGED = re.compile(rf"\b(?:increased|raised|lowered|reduced|changed|upped|cut) (?P<name>{NAME})'s (?P<v>[a-z]\w+)(?: dose)? to (?P<d>{DOSE})")
-_PUT_ON = re.compile(rf"\b(?:doctor|gp|vet|psychiatrist|neurologist|dr\.? \w+) (?:has )?(?:put|started) (?P<who>me|{NAME}) on (?P<d>{DOSE}) of (?P<v>[\w-]+)", re.IGNORECASE)
-_EVERY = re.compile(r"^(?P<v>(?:Every|On|Each) (?:single )?(?:day|morning|evening|night|week|weekend|month|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?)(?: (?:morning|afternoon|evening|night))?,? (?:I|we) (?:run|go|jog|swim|bike|cycle|walk|hike|play|meditate|call|visit|meet|cook|bake|read|train|volunteer|watch|have (?:breakfast|lunch|dinner|brunch))\b.*)")
+_DOSE_CHANGED = re.compile(
+    rf"\b(?:increased|raised|lowered|reduced|changed|upped|cut) (?P<name>{NAME})'s (?P<v>[a-z]\w+)(?: dose)? to (?P<d>{DOSE})"
+)
+_PUT_ON = re.compile(
+    rf"\b(?:doctor|gp|vet|psychiatrist|neurologist|dr\.? \w+) (?:has )?(?:put|started) (?P<who>me|{NAME}) on (?P<d>{DOSE}) of (?P<v>[\w-]+)",
+    re.IGNORECASE,
+)
+_EVERY = re.compile(
+    r"^(?P<v>(?:Every|On|Each) (?:single )?(?:day|morning|evening|night|week|weekend|month|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?)(?: (?:morning|afternoon|evening|night))?,? (?:I|we) (?:run|go|jog|swim|bike|cycle|walk|hike|play|meditate|call|visit|meet|cook|bake|read|train|volunteer|watch|have (?:breakfast|lunch|dinner|brunch))\b.*)"
+)
 
 
 def introduce(text: str, who: str, known: Known) -> None:
@@ -120,7 +148,11 @@ def _self(text: str, who: str) -> Iterator[_Placed]:
 def _my(text: str, who: str) -> Iterator[_Placed]:
     for pattern in (_FAVOURITE, _IS_FAVOURITE):
         if match := pattern.search(text):
-            entity = match["who"].removesuffix("'s") if match["who"][0].isupper() and match["who"] not in ("My", "Our") else who
+            entity = (
+                match["who"].removesuffix("'s")
+                if match["who"][0].isupper() and match["who"] not in ("My", "Our")
+                else who
+            )
             value = trimmed(match["v"]) if pattern is _FAVOURITE else match["v"].strip()
             if is_value(value) and (entity == who or is_name(entity)):
                 yield match.start(), Found(entity, f"favourite {match['a'].replace('color', 'colour')}", value)
@@ -143,14 +175,50 @@ def _my(text: str, who: str) -> Iterator[_Placed]:
 def _doses(text: str, who: str) -> Iterator[_Placed]:
     for pattern in (_DOSE_FOR, _DOSE_CHANGED, _PUT_ON):
         if match := pattern.search(text):
-            entity = who if "who" in match.re.groupindex and match["who"].lower() == "me" else match.groupdict().get("name") or match["who"]
+            entity = (
+                who
+                if "who" in match.re.groupindex and match["who"].lower() == "me"
+                else match.groupdict().get("name") or match["who"]
+            )
             yield match.end(), Found(entity, "medication", match["v"])
             yield match.end(), Found(entity, f"dose of {match['v']}", match["d"])
 
 
 _NATIONS = frozenset(
-    "german french english american british irish dutch swedish danish norwegian spanish italian polish indian chinese "
-    "japanese korean canadian australian swiss austrian greek turkish russian brazilian mexican catholic muslim jewish "
-    "christian buddhist hindu vegan".split()
+    [
+        "german",
+        "french",
+        "english",
+        "american",
+        "british",
+        "irish",
+        "dutch",
+        "swedish",
+        "danish",
+        "norwegian",
+        "spanish",
+        "italian",
+        "polish",
+        "indian",
+        "chinese",
+        "japanese",
+        "korean",
+        "canadian",
+        "australian",
+        "swiss",
+        "austrian",
+        "greek",
+        "turkish",
+        "russian",
+        "brazilian",
+        "mexican",
+        "catholic",
+        "muslim",
+        "jewish",
+        "christian",
+        "buddhist",
+        "hindu",
+        "vegan",
+    ]
 )
-__all__ = ["found", "introduce", "is_animal", "listed", "ANIMAL"]
+__all__ = ["ANIMAL", "found", "introduce", "is_animal", "listed"]

@@ -93,11 +93,50 @@ _CODE = re.compile(
 )
 _LABEL = re.compile(r"\s*([A-Z][\w.'-]*(?: [\w.'-]+){0,3}):\s+")
 _OWN_LABELS = frozenset(
-    "me i myself note update edit ps p.s fyi also btw heads up reminder important correction fact context background "
-    "info for reference for context for the record good news bad news news question remember so".split()
+    [
+        "me",
+        "i",
+        "myself",
+        "note",
+        "update",
+        "edit",
+        "ps",
+        "p.s",
+        "fyi",
+        "also",
+        "btw",
+        "heads",
+        "up",
+        "reminder",
+        "important",
+        "correction",
+        "fact",
+        "context",
+        "background",
+        "info",
+        "for",
+        "reference",
+        "for",
+        "context",
+        "for",
+        "the",
+        "record",
+        "good",
+        "news",
+        "bad",
+        "news",
+        "news",
+        "question",
+        "remember",
+        "so",
+    ]
 ) | {"heads up", "good news", "bad news", "for reference", "for context", "for the record", "just so you know"}
-_END = re.compile(r"(?<!\bDr\.)(?<!\bMr\.)(?<!\bMs\.)(?<!\bSt\.)(?<!\bMrs\.)(?<!\be\.g\.)(?<!\bi\.e\.)(?<=[.!?…。！？])[\"”')]*\s+")
-_QUOTATION = re.compile(r"\"[^\"\n]{1,600}\"|“[^”\n]{1,600}”|«[^»\n]{1,600}»|`[^`\n]{1,600}`|(?<![\w])'[A-Z][^'\n]{12,}'(?!\w)")
+_END = re.compile(
+    r"(?<!\bDr\.)(?<!\bMr\.)(?<!\bMs\.)(?<!\bSt\.)(?<!\bMrs\.)(?<!\be\.g\.)(?<!\bi\.e\.)(?<=[.!?…。！？])[\"”')]*\s+"
+)
+_QUOTATION = re.compile(
+    r"\"[^\"\n]{1,600}\"|“[^”\n]{1,600}”|«[^»\n]{1,600}»|`[^`\n]{1,600}`|(?<![\w])'[A-Z][^'\n]{12,}'(?!\w)"
+)
 _VERBAL = re.compile(r"\b(?:I|I'm|my|we|our|am|is|are|was|have|has|live)\b", re.IGNORECASE)
 
 # A letter, an email, a transcript, a post: somebody's text that is talked about.
@@ -108,9 +147,7 @@ _PASTED = re.compile(
     re.MULTILINE,
 )
 
-_TRANSFORM = (
-    r"translate|proofread|rewrite|reword|rephrase|paraphrase|summari[sz]e|correct|grammar|edit|polish|shorten|analy[sz]e"
-)
+_TRANSFORM = r"translate|proofread|rewrite|reword|rephrase|paraphrase|summari[sz]e|correct|grammar|edit|polish|shorten|analy[sz]e"
 _ROLE_PLAY = re.compile(
     r"\brole-?\s?play|\bpretend\b|\bact as\b|\bact like\b|^(?:now )?you are (?:a|an|my|the|now)\b|^you're (?:a|an) \w+"
     r"|\bplay the (?:role|part)\b|\bimagine\b|\bin (?:my|the|this|our) (?:story|novel|book|game|script|screenplay|scene)\b"
