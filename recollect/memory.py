@@ -39,6 +39,8 @@ from recollect.text.marks import cut_recall
 
 if TYPE_CHECKING:
     from recollect.consolidate.desk import Consolidated
+    from recollect.consolidate.facts.correct import Corrections
+    from recollect.consolidate.facts.fact import Fact
     from recollect.consolidate.worker import Worker
     from recollect.embedding import Embedder, TokenEmbedder
     from recollect.forget import Forgotten
@@ -343,6 +345,41 @@ class Memory:
         with self._space.view() as view:
             return view.get(ToolCall, [NodeId(i) for i in ids])
 
+    # --- facts -----------------------------------------------------------------------------------------------------
+    def facts(
+        self, about: str | None = None, as_of: str | datetime | None = None, include_past: bool = False
+    ) -> list[Fact]:
+        """What is held true, pinned facts first, then the newest. `about` is whom or what it concerns ("Luna", "me").
+
+        `as_of` asks what was believed at a time ("2025-03", "last spring": at its end); `include_past` shows what no
+        longer holds as well. Raises InvalidInput for what is no time.
+        """
+        from recollect.consolidate.facts.fact import find_facts, moment_of
+
+        moment = None if as_of is None else moment_of(as_of, self._clock())
+        with self._space.view() as view:
+            return find_facts(view, about, moment, include_past=include_past)
+
+    def edit_fact(self, id: str, content: str | None = None, *, value: str | None = None) -> Fact:
+        """Corrects a fact: what you say outranks what was derived, and survives a rebuild. Raises NotFound."""
+        return self._corrections.edit(id, content, value)
+
+    def pin_fact(self, id: str, *, pinned: bool = True) -> Fact:
+        """Holds on to a fact: nothing derived replaces it; with `pinned` false lets it go. Raises NotFound."""
+        return self._corrections.pin(id, pinned=pinned)
+
+    def merge_facts(self, keep: str, *others: str) -> Fact:
+        """Makes one fact of several that say the same. Raises NotFound, InvalidInput."""
+        return self._corrections.merge(keep, others)
+
+    def forget_fact(self, id: str) -> str:
+        """Removes a fact; it is not drawn from the same messages again. Returns its id, for `undo_fact`."""
+        return self._corrections.forget(id)
+
+    def undo_fact(self, id: str) -> list[Fact]:
+        """Takes back what was decided about a fact by hand; returns the facts that come of it. Raises NotFound."""
+        return self._corrections.undo(id)
+
     def documents(self) -> Iterator[Document]:
         """The documents of the namespace."""
         with self._space.view() as view:
@@ -530,6 +567,12 @@ class Memory:
         from recollect.consolidate.worker import Worker
 
         return Worker(self._store, self._embedder, clock=self._clock)
+
+    @cached_property
+    def _corrections(self) -> Corrections:
+        from recollect.consolidate.facts.correct import Corrections
+
+        return Corrections(self._space, self._clock)
 
     @cached_property
     def _ingest(self) -> Ingest:
