@@ -136,9 +136,9 @@ class Model:
         if stale:
             raise Stale(stale)
         after = self.copy()
-        if change.lease is not None:
-            self._require(change.lease)
-            del after.tasks[change.lease.task.id]
+        for lease in change.leases:
+            self._require(lease)
+            del after.tasks[lease.task.id]
         touched, silent = after._put(change)
         for mark in change.mark:
             touched |= after._mark(mark)

@@ -222,7 +222,7 @@ class Rules(RuleBasedStateMachine):
             self._do(space, lambda: model.keep(lease, answer), lambda: port.keep(lease, answer))
         elif what == "done":
             change = Planner(model, random, self.clock.now).nodes()
-            self._write(space, replace(change, lease=lease))
+            self._write(space, replace(change, leases=[lease]))
         else:
             again = self.clock.now + timedelta(minutes=random.choice([-5, 0, 20])) if what == "again" else None
             self._do(space, lambda: model.release(lease, "why", again), lambda: port.release(lease, "why", again))

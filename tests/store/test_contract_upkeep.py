@@ -94,12 +94,18 @@ def test_a_task_is_done_by_the_change_that_holds_its_lease(space: Space) -> None
     space.write(Change(tasks=[task("1")]))
     lease = claim(space)[0]
     fact = Node(stable_id("n"), NodeKind.SUMMARY, text="short")
-    space.write(Change(lease=lease, put=[fact]))
+    space.write(Change(leases=[lease], put=[fact]))
     assert states(space) == {"due": [], "leased": [], "dead": []}
     with pytest.raises(Fenced):
-        space.write(Change(lease=lease, put=[replace(fact, text="again")]))
+        space.write(Change(leases=[lease], put=[replace(fact, text="again")]))
     with space.view() as view:
         assert view.get(Node, [fact.id]) == [fact]
+
+
+def test_a_change_may_do_several_tasks_and_put_one_of_them_anew(space: Space) -> None:
+    space.write(Change(tasks=[task("1"), task("2")]))
+    space.write(Change(leases=claim(space), tasks=[task("1")]))
+    assert states(space) == {"due": [task("1").id], "leased": [], "dead": []}
 
 
 def test_a_lease_that_ran_out_is_somebody_elses(space: Space, clock: Clock) -> None:
@@ -116,10 +122,10 @@ def test_a_lease_that_ran_out_is_somebody_elses(space: Space, clock: Clock) -> N
     with pytest.raises(Fenced):
         space.release(late, "too late", None)
     with pytest.raises(Fenced):
-        space.write(Change(lease=late, put=[Node(stable_id("n"), NodeKind.SUMMARY)]))
+        space.write(Change(leases=[late], put=[Node(stable_id("n"), NodeKind.SUMMARY)]))
     with space.view() as view:
         assert view.find(Node, Where()).items == []
-    space.write(Change(lease=taken))
+    space.write(Change(leases=[taken]))
 
 
 def test_a_task_that_fails_is_tried_again_or_kept_as_dead(space: Space, clock: Clock) -> None:
@@ -135,7 +141,7 @@ def test_a_task_that_fails_is_tried_again_or_kept_as_dead(space: Space, clock: C
     with space.view() as view:
         assert view.tasks("dead") == [(task("1"), "five times")]
     with pytest.raises(Fenced):
-        space.write(Change(lease=lease))
+        space.write(Change(leases=[lease]))
     space.write(Change(tasks=[task("1")]))  # there already: left as it is
     assert states(space)["dead"] == [task("1").id]
 

@@ -108,15 +108,14 @@ class Neo4jSpace:
         def work(writing: Writing) -> None:
             putting = Putting(writing, change)
             putting.compare()
-            if change.lease is not None:
-                tasks.require(writing, change.lease)
+            for lease in change.leases:
+                tasks.require(writing, lease)
+                tasks.done(writing, lease)
             putting.run()
             relations.put_edges(writing, change.edges)
             relations.cut_edges(writing, change.cut)
             passages.apply(writing, change.index, putting.silenced)
             tasks.put(writing, change.tasks, self._clock())
-            if change.lease is not None:
-                tasks.done(writing, change.lease)
 
         self._writing(work)
 

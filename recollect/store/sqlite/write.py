@@ -64,8 +64,8 @@ def made_namespace(connection: apsw.Connection, name: Namespace) -> int:
 def write_change(connection: apsw.Connection, ns: int, change: Change, now: datetime) -> None:
     """Writes a change. Raises Stale, Fenced, WrongEmbedder, NotFound, StoreError; the caller then rolls back."""
     _compare(connection, ns, change.expect)
-    if change.lease is not None:
-        finish(connection, ns, change.lease)
+    for lease in change.leases:
+        finish(connection, ns, lease)
     done = put_records(connection, ns, change.put, change.revive)
     touched, silent = done.touched, done.silent
     for mark in change.mark:
