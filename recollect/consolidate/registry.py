@@ -10,7 +10,9 @@ from recollect.embedding import Embedder
 
 def derivers(embedder: Embedder) -> Sequence[Deriver]:
     """What is derived from the messages of a conversation."""
-    return ()
+    from recollect.consolidate.entities.derive import Entities
+
+    return (Entities(),)
 
 
 def works(embedder: Embedder) -> Sequence[Work]:

@@ -26,24 +26,32 @@ _SEEN = 50_000  # characters of a message
 _EXTENDED = "".join(char for char in map(chr, range(0x100, 0x250)) if char.isupper())
 _UPPER = f"A-ZÀ-ÖØ-ÞΑ-ΩЁА-Я{_EXTENDED}"
 _CAPITAL = rf"(?:[{_UPPER}]|\b[a-z](?=[A-Z][a-z]))"  # an upper-case letter, or iPhone's i
-_WORD = rf"{_CAPITAL}[\w']*(?:[.&/+-](?=\w)[\w']+)*(?:\+\+|\#(?!\w))?(?:(?<=\b[A-Z])\.|(?<=\b(?:Dr|Mr|Ms|St))\.|(?<=\b(?:Mrs))\.|(?<=\bProf)\.)?"
+_STOP = r"(?:(?<=\b[A-Z])\.|(?<=\b(?:Dr|Mr|Ms|St))\.|(?<=\bMrs)\.|(?<=\bProf)\.)"
+_WORD = rf"{_CAPITAL}[\w']*(?:[.&/+-](?=\w)[\w']+)*(?:\+\+|\#(?!\w))?{_STOP}?"
 _INNER = r"(?:of|the|de|del|della|di|da|do|dos|das|du|van|von|der|den|la|le|el|al|bin|ibn|y|&|for)"
 _NUMBER = r"(?:\d+(?:\.\d+)*[a-z]?)(?![\w%:.,/-]*\d)"
 RUN = re.compile(rf"(?<![\w@#$/\\.~-])(?:{_WORD})(?:[ ](?:{_INNER}[ ]){{0,2}}(?:{_WORD})|[ ]{_NUMBER}(?!\w))*")
 
 _SMALL_WORD = re.compile(r"(?<![\w@#$/\\.~-])[a-z][\w+#]*(?:\.(?:js|io|py))?(?![\w/@-]|\.\w)")
 _CODE = re.compile(
-    r"(?<![\w@#$/\\.~'’-])(?:[A-Za-z][a-z0-9]+(?:[A-Z][a-z0-9]*)+|[a-z][a-z0-9]+(?:_[a-z0-9]+)+|[A-Za-z][\w-]*\.(?:js|py|ts|rs|go|sql|json|yaml|yml|toml|md|css|html))(?![\w(=\[]|\.\w)"
+    r"(?<![\w@#$/\\.~'’-])(?:[A-Za-z][a-z0-9]+(?:[A-Z][a-z0-9]*)+|[a-z][a-z0-9]+(?:_[a-z0-9]+)+|"
+    r"[A-Za-z][\w-]*\.(?:js|py|ts|rs|go|sql|json|yaml|yml|toml|md|css|html))(?![\w(=\[]|\.\w)"
 )
-_QUOTES = ("\"", "“", "«")
+_QUOTES = ('"', "“", "«")
 _HASHTAG = re.compile(r"(?<![\w&/#])#([^\W\d_][\w]{2,30})\b")
 _TITLE = re.compile(r"[\"“«]([A-Z][^\"“”«»\n]{2,58}?)[,.!?]?[\"”»]")
-_INITIAL = re.compile(r"(?:\A|[.!?:;…。！？]['\"”’)\]]*\s+|[(\[{\"“«‘|>•·–—*]\s*|(?:\s|\A|\()'|\W[\U0001F000-\U0001FAFF☀-➿]\s*|\s-{1,2}\s+|\.\.+\s*)$|\A\s*['\"]$")
+_INITIAL = re.compile(
+    r"(?:\A|[.!?:;…。！？]['\"”’)\]]*\s+|[(\[{\"“«‘|>•·–—*]\s*|(?:\s|\A|\()'|"
+    r"\W[\U0001F000-\U0001FAFF☀-➿]\s*|\s-{1,2}\s+|\.\.+\s*)$|\A\s*['\"]$"
+)
 _SPEAKS = re.compile(
-    r"(?:'s\b|,?\s(?:said|says|told|asked|thinks|thought|wants|called|texted|and [A-Z][a-z]+ (?:are|were|is|have)|is my|was my|lives|works)\b)"
+    r"(?:'s\b|,?\s(?:said|says|told|asked|thinks|thought|wants|called|texted|"
+    r"and [A-Z][a-z]+ (?:are|were|is|have)|is my|was my|lives|works)\b)"
 )
 _POSSESSIVE = re.compile(r"'s?$")
-_NO_NAME = re.compile(r"(?:[KQRBN][a-h]?x?[a-h][1-8][+#]?|[A-Z]\d{1,3}|[A-Z][a-z#b]|[A-Z]/\w+)$")  # chess, cells, chords
+_NO_NAME = re.compile(
+    r"(?:[KQRBN][a-h]?x?[a-h][1-8][+#]?|[A-Z]\d{1,3}|[A-Z][a-z#b]|[A-Z]/\w+)$"
+)  # chess, cells, chords
 _ACRONYM = re.compile(r"[A-Z][A-Z0-9]{1,5}s?$")
 
 
@@ -85,7 +93,9 @@ _Runs = list[tuple[re.Match[str], bool]]
 
 
 def _runs(text: str) -> _Runs:
-    return [(run, _INITIAL.search(text, max(0, run.start() - 12), run.start()) is not None) for run in RUN.finditer(text)]
+    return [
+        (run, _INITIAL.search(text, max(0, run.start() - 12), run.start()) is not None) for run in RUN.finditer(text)
+    ]
 
 
 def _names_of(line: Line, runs: _Runs, mid: frozenset[str], *, strict: bool) -> Iterator[tuple[str, int]]:
@@ -132,14 +142,18 @@ def _pieces(run: re.Match[str], initial: bool) -> Iterator[tuple[list[str], int,
     for number, word in enumerate(run[0].split(" ")):
         plain = _POSSESSIVE.sub("", word).rstrip(".").lower()
         inner = plain in WITHIN and word[:1].islower()
-        if not inner and plain not in TITLES and _is_out(word, plain, begins=not piece, initial=initial and number == 0):
+        if (
+            not inner
+            and plain not in TITLES
+            and _is_out(word, plain, begins=not piece, initial=initial and number == 0)
+        ):
             yield from _closed(piece, start, first)
             piece, first = [], plain not in GREETINGS and plain not in STOP_WORDS
         else:
             if not piece:
                 start = at
             piece.append(word)
-            if word.endswith(("'s")):
+            if word.endswith("'s"):
                 yield from _closed(piece, start, first)
                 piece, first = [], False
         at += len(word) + 1
@@ -222,7 +236,11 @@ _SMALL_KNOWN = frozenset(
     if " " not in word
     and word not in WORDS_TOO
     and type_of(word, "", 0) == "technology"
-    and not (word.isalpha() and is_ordinary(word) and word not in {"python", "javascript", "linux", "java", "mysql", "html", "css", "sql", "android"})
+    and not (
+        word.isalpha()
+        and is_ordinary(word)
+        and word not in {"python", "javascript", "linux", "java", "mysql", "html", "css", "sql", "android"}
+    )
 )
 
 

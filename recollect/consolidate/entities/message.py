@@ -89,8 +89,8 @@ def mention_edges(message: Message, recent: Recent) -> list[Edge]:
 
 def _meant(found: Iterable[Mention], recent: Recent) -> list[Assertion]:
     """That a first name here is the person whose full name was just said."""
-    said = []
-    for mention_ in found:
-        if mention_.type in ("person", "concept") and (full := recent.meant(mention_.name)):
-            said.append(Assertion(mention_.name, SAME, full))
-    return said
+    return [
+        Assertion(name.name, SAME, full)
+        for name in found
+        if name.type in ("person", "concept") and (full := recent.meant(name.name))
+    ]

@@ -19,7 +19,7 @@ BY_RULES, BY_MODEL = "", "model"
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """What one message adds to an entity: how it writes the name, what it takes it for, when, and what it says of it."""
+    """What one message adds to an entity: how it writes the name, its type, when, and what it says of it."""
 
     spelling: str
     types: tuple[str, ...]
@@ -91,7 +91,10 @@ class Tally:
         self.count -= 1
         self.spellings[share.spelling] -= 1
         self.types.subtract(share.types)
-        return share.at is None or self.count == 0 or share.at not in (self.first, self.last)
+        at_end = share.at is not None and share.at in (self.first, self.last)
+        if self.count == 0:
+            self.first = self.last = None
+        return self.count == 0 or not at_end
 
     def node(self, entity: NodeId, before: Node | None) -> Node | None:
         """The node to be put; None where nothing was there and nothing is."""

@@ -23,12 +23,8 @@ _PLACE = re.compile(
 _CODE = re.compile(r"[a-z][A-Z]|_|\w\.\w|^[A-Z]{2,}\d|\d[A-Z]|\+\+$|#$")
 _PROJECT_BEFORE = re.compile(r"\b(?:project|codename|codenamed|initiative)\s*[\"“]?$", re.IGNORECASE)
 _PLACE_BEFORE = re.compile(
-    r"\b(?:in|to|near|visit(?:ed|ing)?|around|toward|towards|city of|live[sd]? in|moved to|trip to|from)\s+(?:the\s)?$",
-    re.IGNORECASE,
-)
-_SURE_PLACE_BEFORE = re.compile(
-    r"\b(?:live[sd]? in|living in|moved? to|moving to|trip to|travel(?:l?ed|l?ing)? to|flew to|flight to|visit(?:ed|ing)?|"
-    r"born in|grew up in|based in|back from|city of|town of|vacation in|holiday in)\s+(?:the\s)?$",
+    r"\b(?:live[sd]? in|living in|moved? to|moving to|trip to|travel(?:l?ed|l?ing)? to|flew to|flight to|"
+    r"visit(?:ed|ing)?|born in|grew up in|based in|back from|city of|town of|vacation in|holiday in)\s+(?:the\s)?$",
     re.IGNORECASE,
 )
 _ORGANISATION_BEFORE = re.compile(
@@ -47,16 +43,22 @@ _TECHNOLOGY_AFTER = re.compile(
     re.IGNORECASE,
 )
 _PERSON_AFTER = re.compile(
-    r"^(?:['’]s (?:mom|mother|dad|father|wife|husband|birthday|sister|brother|son|daughter|house|idea|email|advice)|,?\s(?:said|says|told|asked|"
-    r"thinks|thought|suggested|wants|texted|called me|emailed|recommended|mentioned|agreed|and I\b|who is))\b"
+    r"^(?:'s (?:mom|mother|dad|father|wife|husband|birthday|sister|"
+    r"brother|son|daughter|house|idea|email|advice)|"
+    r",?\s(?:said|says|told|asked|thinks|thought|suggested|wants|texted|called me|emailed|recommended|mentioned|agreed|and I\b|who is))\b"
 )
 _PERSON_BEFORE = re.compile(
     r"\b(?:my (?:\w+ )?(?:friend|wife|husband|brother|sister|son|daughter|mother|father|mom|dad|boss|manager|mentor|"
     r"colleague|coworker|partner|girlfriend|boyfriend|neighbor|neighbour|cousin|aunt|uncle|roommate|teacher|doctor|"
-    r"therapist|niece|nephew|fianc[eé]e?)|named|called|friend|colleague|met|with my|hi|hey|hello|dear|thanks|thank you)[, ]\s*$",
+    r"therapist|niece|nephew|fianc[eé]e?)|named|called|friend|colleague|met|with my|"
+    r"hi|hey|hello|dear|thanks|thank you)[, ]\s*$",
     re.IGNORECASE,
 )
-_TITLED = re.compile(r"^(?:mr|mrs|ms|miss|dr|prof|professor|sir|uncle|aunt|auntie|coach|captain|sister|brother|master|grandma|grandpa|teacher|director|manager)\b\.? \w", re.IGNORECASE)
+_TITLED = re.compile(
+    r"^(?:mr|mrs|ms|miss|dr|prof|professor|sir|uncle|aunt|auntie|coach|captain|sister|brother|master|"
+    r"grandma|grandpa|teacher|director|manager)\b\.? \w",
+    re.IGNORECASE,
+)
 #: "Wow, Mel," "Good idea, Nate!": who is spoken to.
 _SPOKEN_TO = re.compile(r"(?:^|[.!?]\s)(?:(?!in |at |to |from |and )[A-Za-z'’]+ ?){1,4},\s$")
 _LOOKED_AROUND = 40
@@ -95,7 +97,7 @@ def _by_context(name: str, before: str, after: str) -> str:
         return "person"
     if _ORGANISATION_BEFORE.search(before):
         return "organisation"
-    if _SURE_PLACE_BEFORE.search(before):
+    if _PLACE_BEFORE.search(before):
         return "place"
     if _TECHNOLOGY_AFTER.match(after) or (_TECHNOLOGY_BEFORE.search(before) and " " not in name):
         return "technology"
