@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from recollect.forget import Forgotten
     from recollect.importing import ImportReport, Progress
     from recollect.ingest import Ingest
+    from recollect.model.base import LanguageModel
     from recollect.search.result import SearchResults
 
 #: The source of conversations that are written here rather than imported.
@@ -65,11 +66,13 @@ class Memory:
         embedder: Embedder,
         namespace: Namespace = DEFAULT_NAMESPACE,
         *,
+        model: LanguageModel | None = None,
         quality: Callable[[], TokenEmbedder] | None = None,
         clock: Callable[[], datetime] = utc_now,
         ids: Callable[[], NodeId] = new_id,
     ) -> None:
         self._store, self._embedder, self.namespace = store, embedder, namespace
+        self._model = model
         self._make_quality, self._clock, self._ids = quality or _packaged_quality, clock, ids
         self._space = store.space(namespace)
 

@@ -1,4 +1,4 @@
-"""Tasks for conversations that have none: those written before consolidation was there, and all, to derive them anew."""
+"""Tasks for conversations that have none: those from before consolidation, and all, to derive them anew."""
 
 from __future__ import annotations
 

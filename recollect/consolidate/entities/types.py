@@ -45,7 +45,8 @@ _TECHNOLOGY_AFTER = re.compile(
 _PERSON_AFTER = re.compile(
     r"^(?:'s (?:mom|mother|dad|father|wife|husband|birthday|sister|"
     r"brother|son|daughter|house|idea|email|advice)|"
-    r",?\s(?:said|says|told|asked|thinks|thought|suggested|wants|texted|called me|emailed|recommended|mentioned|agreed|and I\b|who is))\b"
+    r",?\s(?:said|says|told|asked|thinks|thought|suggested|"
+    r"wants|texted|called me|emailed|recommended|mentioned|agreed|and I\b|who is))\b"
 )
 _PERSON_BEFORE = re.compile(
     r"\b(?:my (?:\w+ )?(?:friend|wife|husband|brother|sister|son|daughter|mother|father|mom|dad|boss|manager|mentor|"
