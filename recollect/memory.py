@@ -39,6 +39,9 @@ from recollect.text.marks import cut_recall
 
 if TYPE_CHECKING:
     from recollect.consolidate.desk import Consolidated
+    from recollect.consolidate.entities.by_hand import ByHand
+    from recollect.consolidate.entities.entity import Entity
+    from recollect.consolidate.entities.graph import Graph, Paths
     from recollect.consolidate.facts.correct import Corrections
     from recollect.consolidate.facts.fact import Fact
     from recollect.consolidate.worker import Worker
@@ -391,6 +394,45 @@ class Memory:
         Raises NotFound, or InvalidInput where several are meant.
         """
         return self._resolve(name, deleted=False)
+
+    # --- who and what is spoken of ---------------------------------------------------------------------------------
+    def entities(self, *, type: str | None = None, limit: int = 50) -> list[Entity]:
+        """The people, places, tools and other names that messages mention, the most salient first [2]."""
+        from recollect.consolidate.entities.directory import Directory
+
+        with self._space.view() as view:
+            return Directory(view).salient(self._clock(), type, limit)
+
+    def entity(self, name: str) -> Entity:
+        """The entity of a name, in any of its spellings. Raises NotFound with the nearest names."""
+        from recollect.consolidate.entities.directory import Directory
+
+        with self._space.view() as view:
+            return Directory(view).named(name)
+
+    def graph(self, entity: str, depth: int = 1, limit: int = 150) -> Graph:
+        """What lies around an entity: others, and the relations among them with their evidence. Raises NotFound."""
+        from recollect.consolidate.entities.graph import around
+
+        with self._space.view() as view:
+            return around(view, entity, depth, limit)
+
+    def paths(self, source: str, target: str) -> Paths:
+        """The shortest ways between two entities, in words by `str`; neighbours where there is none [0].
+
+        Raises NotFound.
+        """
+        from recollect.consolidate.entities.graph import between
+
+        with self._space.view() as view:
+            return between(view, source, target)
+
+    @cached_property
+    def correct_entities(self) -> ByHand:
+        """Corrections of entities by hand: edit, pin, merge, unmerge, forget, restore. They outrank what is derived."""
+        from recollect.consolidate.entities.by_hand import ByHand
+
+        return ByHand(self._space)
 
     # --- upkeep ----------------------------------------------------------------------------------------------------
     def embed(self, *, progress: Callable[[int, int], None] | None = None, limit: int | None = None) -> int:

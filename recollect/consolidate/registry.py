@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from recollect.consolidate.base import Deriver, ModelWork, Work
+from recollect.consolidate.entities.derive import Entities
 from recollect.consolidate.facts.deriver import Facts
 from recollect.consolidate.facts.work import SettleWork
 from recollect.embedding import Embedder
@@ -12,7 +13,7 @@ from recollect.embedding import Embedder
 
 def derivers(embedder: Embedder) -> Sequence[Deriver]:
     """What is derived from the messages of a conversation."""
-    return (Facts(),)
+    return Facts(), Entities()
 
 
 def works(embedder: Embedder) -> Sequence[Work]:
