@@ -113,7 +113,7 @@ class Neo4jSpace:
             putting.run()
             relations.put_edges(writing, change.edges)
             relations.cut_edges(writing, change.cut)
-            passages.apply(writing, change.index, putting.silenced)
+            passages.apply(writing, change.index, putting.silenced, putting.retired)
             tasks.put(writing, change.tasks, self._clock())
             if change.lease is not None:
                 tasks.done(writing, change.lease)
