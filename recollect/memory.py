@@ -244,7 +244,7 @@ class Memory:
 
         named = self._sources(_several(sources))
         selection = Selection.read(self.resolve, names, named, since, until, everything, self._clock())
-        return forget(self._space, selection, dry_run=dry_run)
+        return forget(self._space, selection, self._retract, dry_run=dry_run)
 
     # --- going out -------------------------------------------------------------------------------------------------
     def search(
@@ -520,6 +520,16 @@ class Memory:
 
         with self._space.view() as view:
             return checked_sources(view, named)
+
+    def _retract(self, message_ids: Sequence[NodeId], conversation_ids: Sequence[NodeId]) -> None:
+        from recollect.consolidate.base import Setting
+        from recollect.consolidate.conversation import Conversations
+        from recollect.consolidate.registry import derivers
+
+        if message_ids:
+            self._ingest.delete(message_ids)
+        conversations = Conversations(self._space, derivers(self._embedder), self._ingest.embedder_id)
+        conversations.derive(conversation_ids, Setting(now=self._clock()))
 
     @cached_property
     def _ingest(self) -> Ingest:
