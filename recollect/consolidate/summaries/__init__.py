@@ -1,1 +1,1 @@
-"""Summaries on every level: of runs of exchanges [1], of conversations [0], of branches [2], of periods and topics [4]."""
+"""Summaries: of runs of exchanges [1], of conversations [0], of branches [2], of periods and topics [4]."""

@@ -27,32 +27,44 @@ class Candidate:
 
 
 _FENCE = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[^\n]*$|\Z)", re.DOTALL | re.MULTILINE)
-_MARKUP = re.compile(r"\*\*|__|(?<!\w)[*_](?=\w)|(?<=[\w.!?])[*_](?!\w)|`|^#+\s*|^\s*>\s?|</?[a-z][a-z0-9]*/?>", re.MULTILINE)
+_MARKUP = re.compile(
+    r"\*\*|__|(?<!\w)[*_](?=\w)|(?<=[\w.!?])[*_](?!\w)|`|^#+\s*|^\s*>\s?|</?[a-z][a-z0-9]*/?>", re.MULTILINE
+)
 _BULLET = re.compile(r"^\s*(?:[-*+•–]|\(?\d{1,2}[.)])\s+", re.MULTILINE)
 _LINK = re.compile(r"!?\[([^\]\n]{0,200})\]\([^)\s]{1,500}\)")
-_NO_END = re.compile(r"(?:\b(?:Dr|Mr|Mrs|Ms|Prof|St|vs|approx|No|Nr|ca|bzw|etc|Fig|[A-Z]|e\.g|i\.e|z\.B)|^\W*\d{1,2})\.$")
+_NO_END = re.compile(
+    r"(?:\b(?:Dr|Mr|Mrs|Ms|Prof|St|vs|approx|No|Nr|ca|bzw|etc|Fig|[A-Z]|e\.g|i\.e|z\.B)|^\W*\d{1,2})\.$"
+)
 _CLAUSE = re.compile(r"(?<=[;:,，；：、])\s*|\s+(?=[-–—]\s)")
-_CODE = re.compile(r"[{}<>;=|\\]|->|\(\)|::|^\s*(?:def|class|import|from|return|const|let|var|if|for|SELECT|INSERT)\b.*[:;({]$")
+_CODE = re.compile(
+    r"[{}<>;=|\\]|->|\(\)|::|^\s*(?:def|class|import|from|return|const|let|var|if|for|SELECT|INSERT)\b.*[:;({]$"
+)
 _GREETING = re.compile(
     r"""(?:\W*(?:
-        hi|hey|hello|hiya|yo|dear|good\ (?:morning|afternoon|evening|night)|bye|goodbye|see\ you|take\ care|thanks?|thank\ you
-      | ok(?:ay)?|sure|yes|yeah|yep|no|nope|great|cool|nice|perfect|awesome|wow|alright|right|exactly|absolutely|certainly
-      | of\ course|sounds\ good|no\ problem|you're\ welcome|got\ it|will\ do|please|very\ much|so\ much|a\ lot|there|again
-      | for\ (?:your|the)\ (?:help|advice|tips?|reply|answer)|that(?:'s|\ is)\ (?:great|good|awesome|amazing)|good|much|and
-      | hallo|danke|bitte|gerne|tschüss|bonjour|salut|merci|hola|gracias|ciao|grazie|olá|obrigad[oa]
-      | 你好|您好|谢谢(?:你|您)?|好的?|嗯+|哈+|是的?|当然(?:可以)?|没问题|不客气|再见|早安?|晚安|可以|こんにちは|ありがとう(?:ございます)?
-      | はい|안녕하세요|감사합니다|네|привет|спасибо|да|нет|хорошо
+        hi | hey | hello | hiya | yo | dear | good\ (?:morning|afternoon|evening|night) | bye | goodbye
+      | see\ you | take\ care | thanks? | thank\ you | ok(?:ay)? | sure | yes | yeah | yep | no | nope | great
+      | cool | nice | perfect | awesome | wow | alright | right | exactly | absolutely | certainly | of\ course
+      | sounds\ good | no\ problem | you're\ welcome | got\ it | will\ do | please | very\ much | so\ much
+      | a\ lot | there | again | for\ (?:your|the)\ (?:help|advice|tips?|reply|answer)
+      | that(?:'s|\ is)\ (?:great|good|awesome|amazing) | good | much | and | hallo | danke | bitte | gerne
+      | tschüss | bonjour | salut | merci | hola | gracias | ciao | grazie | olá | obrigad[oa] | 你好 | 您好
+      | 谢谢(?:你|您)? | 好的? | 嗯+ | 哈+ | 是的? | 当然(?:可以)? | 没问题 | 不客气 | 再见 | 早安? | 晚安
+      | 可以 | こんにちは | ありがとう(?:ございます)? | はい | 안녕하세요 | 감사합니다 | 네 | привет | спасибо
+      | да | нет | хорошо
     )(?=\W|$))+\W*""",
     re.VERBOSE | re.IGNORECASE,
 )
 _FILLER = re.compile(
     r"""^\W*(?:
-        (?:hope|i\ hope)\ (?:this|that|it)\ helps? | let\ me\ know\ (?:if|how|what|when) | feel\ free\ to | happy\ to\ help
-      | (?:is\ there\ )?anything\ else | (?:i'd|i\ would)\ be\ happy\ to | if\ you\ have\ any\ (?:other|more|further)?\ ?questions
-      | here(?:'s|\ is|\ are)\ (?:a|an|the|some|my)?\ ?[\w\ '-]{0,60}:?$ | good\ question | great\ (?:question|choice|idea)
-      | i'm\ sorry\ to\ hear | how\ are\ you | how(?:'ve|\ have)\ you\ been | what's\ up | good\ to\ (?:see|hear)
-      | long\ time\ no | (?:certainly|sure|absolutely|of\ course)[!,.]\ (?:here|let|i'll|i\ can|to)
-      | 希望(?:这|以上|能)?.{0,12}(?:帮助|有用|帮到) | 如果(?:你|您)?还?有(?:任何|其他|什么)?.{0,6}(?:问题|疑问) | 以下是 | 有什么.{0,10}帮
+        (?:hope|i\ hope)\ (?:this|that|it)\ helps? | let\ me\ know\ (?:if|how|what|when) | feel\ free\ to
+      | happy\ to\ help | (?:is\ there\ )?anything\ else | (?:i'd|i\ would)\ be\ happy\ to
+      | if\ you\ have\ any\ (?:other|more|further)?\ ?questions
+      | here(?:'s|\ is|\ are)\ (?:a|an|the|some|my)?\ ?[\w\ '-]{0,60}:?$ | good\ question
+      | great\ (?:question|choice|idea) | i'm\ sorry\ to\ hear | how\ are\ you | how(?:'ve|\ have)\ you\ been
+      | what's\ up | good\ to\ (?:see|hear) | long\ time\ no
+      | (?:certainly|sure|absolutely|of\ course)[!,.]\ (?:here|let|i'll|i\ can|to)
+      | 希望(?:这|以上|能)?.{0,12}(?:帮助|有用|帮到) | 如果(?:你|您)?还?有(?:任何|其他|什么)?.{0,6}(?:问题|疑问)
+      | 以下是 | 有什么.{0,10}帮
     )""",
     re.VERBOSE | re.IGNORECASE,
 )

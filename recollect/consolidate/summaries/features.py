@@ -23,7 +23,9 @@ FEATURES = (
 _NUMBER = re.compile(r"\d+")
 _CLOCK_OR_YEAR = re.compile(r"\b\d{1,2}:\d\d\b|\b(?:19|20)\d\d\b|\d[月日号]")
 #: A capital inside of a sentence, a quoted name, an identifier: what is called something.
-_NAME = re.compile(r"(?<=[a-z0-9,;:'’)] )[A-ZÀ-Þ][\w'’-]+|[“\"「『《][^”\"」』》]{2,40}[”\"」』》]|[a-z][A-Z]|\w[._/]\w")
+_NAME = re.compile(
+    r"(?<=[a-z0-9,;:'’)] )[A-ZÀ-Þ][\w'’-]+|[“\"「『《][^”\"」』》]{2,40}[”\"」』》]|[a-z][A-Z]|\w[._/]\w"
+)
 _AMOUNT = re.compile(r"\d ?(?:mg|ml|mcg|µg|kg|km|cm|mm|gb|mb|%|€|\$|g\b)|[€$£¥] ?\d")
 _QUESTION = ("?", "？", "؟")
 

@@ -21,7 +21,7 @@ Run = tuple[Exchange, ...]
 
 
 def segment(messages: Sequence[Message], policy: Policy, embedder: Embedder) -> tuple[list[Run], tuple[Message, ...]]:
-    """The runs, and the messages that still wait. `messages` begin where an earlier call left them waiting, or at all."""
+    """The runs, and the messages that still wait. `messages` begin with those that an earlier call left waiting."""
     runs: list[Run] = []
     at = 0
     most = (policy.gathered + 1) * policy.longest_exchange  # more never decide about one run
