@@ -32,22 +32,24 @@ from recollect.record import (
     to_microseconds,
     utc_now,
 )
-from recollect.store import Change, Counts, IndexChange, IndexInfo, Store, StoreInfo, Violation, Where
+from recollect.store import Counts, IndexInfo, Store, StoreInfo, Violation, Where
 from recollect.store.transfer import every
 from recollect.text.clean import clean_text, clean_title
 from recollect.text.marks import cut_recall
 
 if TYPE_CHECKING:
+    from recollect.consolidate.desk import Consolidated
+    from recollect.consolidate.worker import Worker
     from recollect.embedding import Embedder, TokenEmbedder
     from recollect.forget import Forgotten
     from recollect.importing import ImportReport, Progress
     from recollect.ingest import Ingest
+    from recollect.model.base import LanguageModel
     from recollect.search.result import SearchResults
 
 #: The source of conversations that are written here rather than imported.
 LIVE_SOURCE = "recollect"
 
-_EMBED_BATCH = 64
 _MOST_NAMED = 8  # of what a name may mean
 _SHORT = 6  # characters of an id, from its end, that tell it apart
 _MAINTENANCE = timedelta(seconds=1)
@@ -62,11 +64,13 @@ class Memory:
         embedder: Embedder,
         namespace: Namespace = DEFAULT_NAMESPACE,
         *,
+        model: LanguageModel | None = None,
         quality: Callable[[], TokenEmbedder] | None = None,
         clock: Callable[[], datetime] = utc_now,
         ids: Callable[[], NodeId] = new_id,
     ) -> None:
         self._store, self._embedder, self.namespace = store, embedder, namespace
+        self._model = model
         self._make_quality, self._clock, self._ids = quality or _packaged_quality, clock, ids
         self._space = store.space(namespace)
 
@@ -355,31 +359,21 @@ class Memory:
     def embed(self, *, progress: Callable[[int, int], None] | None = None, limit: int | None = None) -> int:
         """Makes the vectors of the quality mode for what was said and has none yet, newest first; returns how many.
 
-        Interrupted, it goes on where it was. `progress` gets the passages made and wanted.
+        Interrupted, it goes on where it was; while a background worker makes them, it waits for that. `progress` gets
+        the passages made and wanted.
         """
-        from recollect.embedding import QUALITY_TOKENS
-        from recollect.store.passages import QualityVectors
+        from recollect.consolidate.quality import embed_all
 
-        model = self._make_quality()
-        counts = self.stats()
-        wanted = counts.said_passages - counts.quality
-        wanted = wanted if limit is None else min(wanted, limit)
-        made = 0
-        while made < wanted:
-            with self._space.view() as view:
-                texts = view.unembedded(min(_EMBED_BATCH, wanted - made))
-            if not texts:
-                break
-            vectors, tokens = model.embed_with_tokens([text.text for text in texts], max_tokens=QUALITY_TOKENS)
-            rows = [
-                QualityVectors(text.number, vector, token.ids, token.vectors)
-                for text, vector, token in zip(texts, vectors, tokens, strict=True)
-            ]
-            self._space.write(Change(index=IndexChange(quality=rows)))
-            made += len(rows)
-            if progress is not None:
-                progress(made, wanted)
-        return made
+        return embed_all(self._space, self._make_quality, self._clock, limit, progress)
+
+    def consolidate(
+        self, *, limit: int | None = None, progress: Callable[[Consolidated], None] | None = None
+    ) -> Consolidated:
+        """Derives what is due in the namespace, or so many tasks of it; returns what was done.
+
+        Interrupted, it goes on where it was. `progress` gets what has been done so far. Raises StoreError.
+        """
+        return self._worker.drain([self.namespace], limit=limit, progress=progress)
 
     def reindex(self, *, progress: Callable[[int, int], None] | None = None) -> int:
         """Makes anew what search derives from the messages, beside what is in use; returns how many messages.
@@ -530,6 +524,12 @@ class Memory:
             self._ingest.delete(message_ids)
         conversations = Conversations(self._space, derivers(self._embedder), self._ingest.embedder_id)
         conversations.derive(conversation_ids, Setting(now=self._clock()))
+
+    @cached_property
+    def _worker(self) -> Worker:
+        from recollect.consolidate.worker import Worker
+
+        return Worker(self._store, self._embedder, clock=self._clock)
 
     @cached_property
     def _ingest(self) -> Ingest:

@@ -60,10 +60,7 @@ def put_tasks(connection: apsw.Connection, ns: int, tasks: Iterable[Task]) -> No
     """Puts tasks; one that is there already is left as it is."""
     connection.executemany(
         PUT,
-        [
-            (ns, t.id, t.kind, t.subject, to_microseconds(t.due), to_microseconds(t.due) or 0, t.payload)
-            for t in tasks
-        ],
+        [(ns, t.id, t.kind, t.subject, to_microseconds(t.due), to_microseconds(t.due) or 0, t.payload) for t in tasks],
     )
 
 
