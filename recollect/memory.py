@@ -39,6 +39,7 @@ from recollect.text.marks import cut_recall
 
 if TYPE_CHECKING:
     from recollect.consolidate.desk import Consolidated
+    from recollect.consolidate.summaries.reading import Summary
     from recollect.consolidate.worker import Worker
     from recollect.embedding import Embedder, TokenEmbedder
     from recollect.forget import Forgotten
@@ -342,6 +343,15 @@ class Memory:
         """Those tool calls that are there, with their results, in the order asked for."""
         with self._space.view() as view:
             return view.get(ToolCall, [NodeId(i) for i in ids])
+
+    def summaries(self, conversation_id: str | None = None, kind: str | None = None) -> list[Summary]:
+        """What messages come down to, by time: of a conversation, or of all; `kind` is conversation, l1, l2, segment,
+        period or topic. Made in the background, or by `consolidate`. Raises InvalidInput for another kind.
+        """
+        from recollect.consolidate.summaries.reading import summaries
+
+        with self._space.view() as view:
+            return summaries(view, NodeId(conversation_id) if conversation_id else None, kind)
 
     def documents(self) -> Iterator[Document]:
         """The documents of the namespace."""

@@ -6,18 +6,25 @@ from collections.abc import Sequence
 
 from recollect.consolidate.base import Deriver, ModelWork, Work
 from recollect.embedding import Embedder
+from recollect.embedding.static import StaticEmbedder
 
 
 def derivers(embedder: Embedder) -> Sequence[Deriver]:
     """What is derived from the messages of a conversation."""
-    return ()
+    from recollect.consolidate.summaries.deriver import Summaries
+
+    return (Summaries(StaticEmbedder()),)
 
 
 def works(embedder: Embedder) -> Sequence[Work]:
     """Kinds of tasks that need no model."""
-    return ()
+    from recollect.consolidate.summaries.period_work import Periods
+
+    return (Periods(StaticEmbedder()),)
 
 
 def model_works(embedder: Embedder) -> Sequence[ModelWork]:
     """Kinds of tasks for a language model."""
-    return ()
+    from recollect.consolidate.summaries.models import SummariesByModel
+
+    return (SummariesByModel(),)

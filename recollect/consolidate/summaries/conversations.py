@@ -46,7 +46,7 @@ class Closed:
         """The same with a further tactical summary in it."""
         extract = node.body["extract"]
         sentences = [*self.sentences, *extract["sentences"]]
-        chosen = choose(_weighed(sentences), _KEPT)
+        chosen = choose(as_sentences(sentences), _KEPT)
         counted = dict(self.themes)
         for theme in extract["themes"]:
             counted[theme] = counted.get(theme, 0) + 1
@@ -74,7 +74,7 @@ def conversation_summary(
     """The summary of `messages` messages with so many `characters`, of which `waiting` are in no tactical one."""
     fresh = quoted_all(waiting, policy, embedder)
     sentences = [*closed.sentences, *fresh]
-    chosen = [sentences[place] for place in choose(_weighed(sentences), policy.length(characters))]
+    chosen = [sentences[place] for place in choose(as_sentences(sentences), policy.length(characters))]
     return extractive(
         conversation_summary_id(conversation),
         CONVERSATION,
@@ -95,7 +95,8 @@ def quoted_all(messages: Sequence[Message], policy: Policy, embedder: Embedder) 
     return quoted([sentences[place] for place in choose(sentences, policy.longest)], messages)
 
 
-def _weighed(sentences: Sequence[Mapping[str, Any]]) -> list[Sentence]:
+def as_sentences(sentences: Sequence[Mapping[str, Any]]) -> list[Sentence]:
+    """Quoted sentences to choose from."""
     return [
         Sentence(one["text"], place, one["worth"], one["vital"], True, frozenset(terms(one["text"])))
         for place, one in enumerate(sentences)

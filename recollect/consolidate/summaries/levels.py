@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from recollect.consolidate.summaries.extract import Sentence, choose, weighed
+from recollect.consolidate.summaries.conversations import as_sentences
+from recollect.consolidate.summaries.extract import choose, weighed
 from recollect.consolidate.summaries.nodes import (
     L1,
     L2,
@@ -22,7 +23,6 @@ from recollect.consolidate.summaries.policy import Policy
 from recollect.consolidate.summaries.segmentation import Run
 from recollect.embedding.base import Embedder
 from recollect.record import Node, NodeId, stable_id
-from recollect.text.terms import terms
 
 
 def tactical(run: Run, conversation: NodeId, number: int, now: datetime, policy: Policy, embedder: Embedder) -> Node:
@@ -60,12 +60,8 @@ def strategic(parts: Sequence[Node], number: int, now: datetime, policy: Policy)
         for node, date in zip(parts, dates, strict=True)
         for one in node.body["extract"]["sentences"]
     }
-    weighed_ones = [
-        Sentence(one["text"], place, one["worth"], one["vital"], True, frozenset(terms(one["text"])))
-        for place, one in enumerate(sentences)
-    ]
     length = min(policy.longest_of_block, max(policy.shortest, sum(len(one["text"]) for one in sentences) * 2 // 3))
-    chosen = [sentences[place] for place in choose(weighed_ones, length)]
+    chosen = [sentences[place] for place in choose(as_sentences(sentences), length)]
     return extractive(
         l2_id(node.id for node in parts),
         L2,
