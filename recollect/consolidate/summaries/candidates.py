@@ -150,6 +150,6 @@ def _says_something(sentence: str) -> bool:
     letters = sum(map(str.isalnum, sentence))
     if letters < 4 or letters * 2 < len(sentence) - sentence.count(" "):
         return False
-    if sentence[0] == "|" or len(_CODE.findall(sentence)) > 2 or _BLOB.search(sentence):
+    if sentence[0] == "|" or sentence[-1] in ":：" or len(_CODE.findall(sentence)) > 2 or _BLOB.search(sentence):
         return False
     return not (len(sentence) < _GREETING_LENGTH and _GREETING.fullmatch(sentence)) and not _FILLER.match(sentence)

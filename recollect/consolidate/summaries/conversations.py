@@ -9,6 +9,7 @@ from typing import Any
 
 from recollect.consolidate.summaries.extract import Sentence, choose, weighed
 from recollect.consolidate.summaries.nodes import CONVERSATION, conversation_summary_id, extractive, quoted, told
+from recollect.consolidate.summaries.parts import by_message
 from recollect.consolidate.summaries.phrases import phrases
 from recollect.consolidate.summaries.policy import Policy
 from recollect.embedding.base import Embedder
@@ -72,7 +73,8 @@ def conversation_summary(
     embedder: Embedder,
 ) -> Node:
     """The summary of `messages` messages with so many `characters`, of which `waiting` are in no tactical one."""
-    fresh = quoted_all(waiting, policy, embedder)
+    weighed_ones = weighed(waiting, policy, embedder)
+    fresh = best_of(weighed_ones, waiting, policy)
     sentences = [*closed.sentences, *fresh]
     chosen = [sentences[place] for place in choose(as_sentences(sentences), policy.length(characters))]
     return extractive(
@@ -80,7 +82,7 @@ def conversation_summary(
         CONVERSATION,
         told(chosen),
         digest=digest,
-        parts={"themes": _themes(closed, waiting, policy), "open": _open(waiting)},
+        parts={"themes": _themes(closed, weighed_ones, policy), "open": _open(waiting)},
         now=now,
         conversation_id=conversation,
         span=span,
@@ -89,9 +91,8 @@ def conversation_summary(
     )
 
 
-def quoted_all(messages: Sequence[Message], policy: Policy, embedder: Embedder) -> list[dict[str, Any]]:
-    """The sentences of messages that an extract of them would hold, with what they are worth."""
-    sentences = weighed(messages, policy, embedder)
+def best_of(sentences: Sequence[Sentence], messages: Sequence[Message], policy: Policy) -> list[dict[str, Any]]:
+    """Those of the sentences of messages that a long extract of them would hold, quoted."""
     return quoted([sentences[place] for place in choose(sentences, policy.longest)], messages)
 
 
@@ -103,9 +104,9 @@ def as_sentences(sentences: Sequence[Mapping[str, Any]]) -> list[Sentence]:
     ]
 
 
-def _themes(closed: Closed, waiting: Sequence[Message], policy: Policy) -> list[str]:
+def _themes(closed: Closed, waiting: Sequence[Sentence], policy: Policy) -> list[str]:
     counted = dict(closed.themes)
-    for theme in phrases([message.content[: policy.looked_at * 3] for message in waiting], policy.themes):
+    for theme in phrases(by_message(waiting), policy.themes):
         counted[theme] = counted.get(theme, 0) + 1
     return sorted(counted, key=lambda theme: -counted[theme])[: policy.themes]
 

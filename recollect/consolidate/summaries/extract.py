@@ -6,8 +6,10 @@ that the sentences that answer them are taken first (`python -m benchmarks.extra
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,21 +77,26 @@ def choose(sentences: Sequence[Sentence], length: int) -> list[int]:
     One after the other the best that still fits; what repeats a chosen one is worth less. The best of all is taken
     even where it alone is longer.
     """
-    if not sentences:
-        return []
-    lengths = np.array([len(one.text) + 1 for one in sentences])
-    worth = np.array([one.worth for one in sentences]) - _PER_LENGTH * np.log(lengths)
+    lengths = [len(one.text) + 1 for one in sentences]
+    if sum(lengths) <= length:
+        return list(range(len(sentences)))
+    worth = [one.worth - _PER_LENGTH * math.log(size) for one, size in zip(sentences, lengths, strict=True)]
+    waiting = [(-round(value, 3), place, 0) for place, value in enumerate(worth)]
+    heapify(waiting)
     chosen: list[int] = []
-    left = max(length, int(lengths[int(np.argmax(worth))]))
-    waiting = np.ones(len(sentences), bool)
-    while (fits := waiting & (lengths <= left)).any():
-        best = int(np.argmax(np.where(fits, np.round(worth, 3), -np.inf)))
-        chosen.append(best)
-        waiting[best] = False
-        left -= int(lengths[best])
-        terms = sentences[best].terms
-        for place in np.flatnonzero(waiting & (lengths <= left)).tolist():
-            worth[place] -= _REPEATS * _shared(sentences[place].terms, terms)
+    left = max(length, lengths[waiting[0][1]])
+    while waiting:
+        _, place, compared = heappop(waiting)
+        if lengths[place] > left:
+            continue
+        if compared < len(chosen):  # what was chosen since may say the same: then it waits again, for it is worth less
+            worth[place] -= _REPEATS * sum(
+                _shared(sentences[place].terms, sentences[other].terms) for other in chosen[compared:]
+            )
+            heappush(waiting, (-round(worth[place], 3), place, len(chosen)))
+            continue
+        chosen.append(place)
+        left -= lengths[place]
     return sorted(chosen)
 
 

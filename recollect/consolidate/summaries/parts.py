@@ -18,6 +18,8 @@ from recollect.search.indexing import is_person
 from recollect.text.terms import words
 
 _SHOWN = 180  # characters of a sentence within a part
+_TOLD_BY = 600  # characters of a message that its themes are told by
+_LEAST_ACTION = 25  # characters: less names nothing that could be done
 
 
 def speaker(message: Message) -> str:
@@ -29,7 +31,7 @@ def tactical_parts(messages: Sequence[Message], sentences: Sequence[Sentence], p
     """Themes, concerns, emotional state, actions, and what is exact and must not be lost."""
     surface = [frozenset(words(one.text)) for one in sentences]
     return {
-        "themes": phrases([message.content[: policy.looked_at * 3] for message in messages], policy.themes),
+        "themes": phrases(by_message(sentences), policy.themes),
         "concerns": _best(
             [one for one, said in zip(sentences, surface, strict=True) if one.own and not CONCERNS.isdisjoint(said)],
             policy,
@@ -43,6 +45,14 @@ def tactical_parts(messages: Sequence[Message], sentences: Sequence[Sentence], p
         ],
         "specifics": _best([one for one in sentences if one.vital], policy),
     }
+
+
+def by_message(sentences: Sequence[Sentence]) -> list[str]:
+    """The beginning of what each message says, where it says anything."""
+    texts: dict[int, list[str]] = {}
+    for one in sentences:
+        texts.setdefault(one.message, []).append(one.text)
+    return ["\n".join(texts[message])[:_TOLD_BY] for message in sorted(texts)]
 
 
 def strategic_parts(blocks: Sequence[Mapping[str, Any]], dates: Sequence[str], policy: Policy) -> dict[str, Any]:
@@ -72,7 +82,7 @@ def _in_order(sentences: Sequence[Sentence], most: int) -> list[Sentence]:
 
 def _is_action(one: Sentence, surface: frozenset[str]) -> bool:
     lowered = one.text.lower()
-    if lowered.endswith(("?", "？")):
+    if lowered.endswith(("?", "？")) or (lowered.isascii() and len(lowered) < _LEAST_ACTION):
         return False
     return any(sign in lowered for sign in STRONG_ACTIONS) or (not one.own and not ACTIONS.isdisjoint(surface))
 

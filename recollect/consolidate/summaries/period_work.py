@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
+from typing import Any
 
 from recollect.consolidate.base import Effects, Setting
-from recollect.consolidate.summaries.conversations import as_sentences, quoted_all
-from recollect.consolidate.summaries.extract import choose
+from recollect.consolidate.summaries.conversations import as_sentences, best_of
+from recollect.consolidate.summaries.extract import choose, weighed
 from recollect.consolidate.summaries.nodes import COVERS, PERIOD, covering, extractive, gone, put, told, worded
+from recollect.consolidate.summaries.parts import by_message
 from recollect.consolidate.summaries.periods import DAY, PERIOD_TASK, Period
 from recollect.consolidate.summaries.phrases import phrases
 from recollect.consolidate.summaries.policy import DEFAULT, Policy
@@ -53,16 +55,18 @@ class Periods:
         messages = _said(view, period)
         if not messages:
             return None, []
-        sentences = [
-            sentence
-            for _, own in groupby(messages, key=lambda message: message.conversation_id)
-            for some in _portions(list(own))
-            for sentence in quoted_all(some, self._policy, self._embedder)
-        ]
+        sentences: list[dict[str, Any]] = []
+        texts: list[str] = []
+        for _, own in groupby(messages, key=lambda message: message.conversation_id):
+            for some in _portions(list(own)):
+                found = weighed(some, self._policy, self._embedder)
+                sentences += best_of(found, some, self._policy)
+                texts += by_message(found)
         kept = [sentences[place] for place in choose(as_sentences(sentences), _KEPT)]
-        length = self._policy.length(sum(len(message.content) for message in messages))
+        characters = sum(len(message.content) for message in messages)
+        length = self._policy.length(characters)
         chosen = [kept[place] for place in choose(as_sentences(kept), length)]
-        themes = phrases([message.content[: self._policy.looked_at * 3] for message in messages], self._policy.themes)
+        themes = phrases(texts, self._policy.themes)
         node = extractive(
             period.node_id,
             PERIOD,
@@ -73,6 +77,7 @@ class Periods:
             span=(period.start, period.end),
             period=period.name,
             messages=len(messages),
+            characters=characters,
             extract={"sentences": kept, "themes": themes},
         )
         return node, [message.id for message in messages]
@@ -84,8 +89,9 @@ class Periods:
         dates = {
             one["message"]: f"{day.valid_from:%Y-%m-%d}" for day in days for one in day.body["extract"]["sentences"]
         }
+        characters = sum(int(day.body["characters"]) for day in days)
         sentences = [one for day in days for one in day.body["extract"]["sentences"]]
-        chosen = [sentences[place] for place in choose(as_sentences(sentences), self._policy.longest_of_block)]
+        chosen = [sentences[place] for place in choose(as_sentences(sentences), self._policy.length(characters))]
         held: dict[str, int] = {}
         for day in days:
             for theme in day.body["extract"]["themes"]:
@@ -101,6 +107,7 @@ class Periods:
             span=(period.start, period.end),
             period=period.name,
             messages=sum(int(day.body["messages"]) for day in days),
+            characters=characters,
         )
         return node, [day.id for day in days]
 

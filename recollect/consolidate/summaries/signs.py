@@ -99,10 +99,10 @@ FEELINGS: dict[str, AbstractSet[str]] = {
 
 #: Somebody advises, asks for something to be done, or means to do it.
 ACTIONS = _words("""
-    should recommend recommended suggest suggested advise advised remember remind ensure avoid consider try
-    schedule todo gonna plan planning must need needs sollte solltest sollten empfehle empfehlen vermeide denk
-    devrait devrais devriez recommande conseille evitez deberia deberias recomiendo evita 建议 应该 记得 需要
-    可以 尝试 避免 打算 计划 准备 推荐 提醒 务必 すべき べき お勧 おすす следует рекомендую советую нужно
+    should recommend recommended suggest suggested advise advised remember remind ensure avoid consider
+    sollte solltest sollten empfehle empfehlen vermeide denk
+    devrait devrais devriez recommande conseille evitez deberia deberias recomiendo evita 建议 应该 记得
+    尝试 避免 推荐 提醒 务必 すべき べき お勧 おすす следует рекомендую советую нужно
 """)
 STRONG_ACTIONS = (
     "i'll ", "i will ", "we'll ", "we will ", "let's ", "i'm going to ", "we're going to ", "i am going to ",

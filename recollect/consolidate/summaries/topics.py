@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from recollect.consolidate.base import Setting
-from recollect.consolidate.summaries.conversations import as_sentences, quoted_all
-from recollect.consolidate.summaries.extract import choose
+from recollect.consolidate.summaries.conversations import as_sentences, best_of
+from recollect.consolidate.summaries.extract import choose, weighed
 from recollect.consolidate.summaries.nodes import TOPIC, covering, extractive, renewed, spanned, told, worded
 from recollect.consolidate.summaries.policy import DEFAULT, Policy
 from recollect.consolidate.summaries.tasks import wished
@@ -22,7 +23,7 @@ def topic_text(messages: Sequence[Message], embedder: Embedder, policy: Policy =
     sentences = [
         sentence
         for first in range(0, len(messages), _AT_ONCE)
-        for sentence in quoted_all(messages[first : first + _AT_ONCE], policy, embedder)
+        for sentence in _quoted(messages[first : first + _AT_ONCE], policy, embedder)
     ]
     length = policy.length(sum(len(message.content) for message in messages))
     dates = {message.id: f"{message.timestamp:%Y-%m-%d}" for message in messages if message.timestamp}
@@ -58,3 +59,7 @@ def topic_summary(
     )
     node = renewed(fresh, old)
     return node, covering(node.id, [message.id for message in messages]), wished([node], setting, policy)
+
+
+def _quoted(messages: Sequence[Message], policy: Policy, embedder: Embedder) -> list[dict[str, Any]]:
+    return best_of(weighed(messages, policy, embedder), messages, policy)
