@@ -12,7 +12,7 @@ from typing import Any
 from recollect.consolidate.summaries.extract import Sentence
 from recollect.consolidate.summaries.phrases import phrases
 from recollect.consolidate.summaries.policy import Policy
-from recollect.consolidate.summaries.signs import ACTIONS, CONCERNS, FEELINGS, STRONG_ACTIONS
+from recollect.consolidate.summaries.signs import ACTIONS, CONCERNS, FEELINGS, IMPERATIVES, STRONG_ACTIONS
 from recollect.record import Message
 from recollect.search.indexing import is_person
 from recollect.text.terms import words
@@ -84,7 +84,9 @@ def _is_action(one: Sentence, surface: frozenset[str]) -> bool:
     lowered = one.text.lower()
     if lowered.endswith(("?", "？")) or (lowered.isascii() and len(lowered) < _LEAST_ACTION):
         return False
-    return any(sign in lowered for sign in STRONG_ACTIONS) or (not one.own and not ACTIONS.isdisjoint(surface))
+    if any(sign in lowered for sign in STRONG_ACTIONS):
+        return True
+    return not one.own and (not ACTIONS.isdisjoint(surface) or lowered.partition(" ")[0] in IMPERATIVES)
 
 
 def _feelings(sentences: Sequence[Sentence], surface: Sequence[frozenset[str]]) -> str:

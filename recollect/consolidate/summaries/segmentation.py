@@ -57,7 +57,8 @@ def boundaries(run: Sequence[Exchange], policy: Policy, embedder: Embedder) -> l
     for place, drop in enumerate(topic):
         quiet = silence(run[place][-1], run[place + 1][0]) / policy.session_gap
         time = min(quiet, 1.0) + (min(math.log10(quiet), 2.0) / 10 if quiet > 1 else 0.0)
-        strengths.append(round(max(time, drop) + min(time, drop) / 4, 3))
+        change = 0.9 * min(drop, 1.0) + 0.04 * min(drop, 2.0)  # always less than the end of a session
+        strengths.append(round(max(time, change) + min(time, change) / 4, 3))
     return strengths
 
 
@@ -82,7 +83,7 @@ def _drops(vectors: NDArray[np.float32], policy: Policy) -> list[float]:
         for place in range(count - 1)
     ]
     return [
-        min(max((max(alike[: place + 1]) + max(alike[place:])) / 2 - here, 0.0) / policy.topic_drop, 1.0)
+        max((max(alike[: place + 1]) + max(alike[place:])) / 2 - here, 0.0) / policy.topic_drop
         for place, here in enumerate(alike)
     ]
 

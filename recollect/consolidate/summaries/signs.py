@@ -111,3 +111,13 @@ STRONG_ACTIONS = (
     "i decided to", "start with", "ich werde ", "wir werden ", "bitte ", "il faut ", "je vais ", "voy a ",
     "vamos a ", "建议", "记得", "打算", "提醒我", "我会", "我要", "请",
 )  # fmt: skip
+
+#: An assistant's sentence that begins so tells somebody what to do.
+IMPERATIVES = _words("""
+    add apply ask avoid be begin book bring build buy call change check choose clean close combine compare configure
+    contact continue cook cover create cut decide define delete divide download drink eat enable focus follow give
+    go install keep leave let limit look make measure mix monitor move note offer open order pack pay pick place
+    plan practice practise prepare press prioritize put read reduce remove replace rest review run save schedule
+    set share shorten show skip spend split start stay stop store switch take talk teach tell test track train try
+    turn update upgrade use visit wait walk wash watch wear write
+""")
