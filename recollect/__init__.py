@@ -24,6 +24,7 @@ from recollect.errors import (
 
 if TYPE_CHECKING:
     from recollect.memory import Memory
+    from recollect.model.base import LanguageModel
     from recollect.place import Address
 
 __all__ = [
@@ -45,6 +46,7 @@ def open(  # noqa: A001
     *,
     namespace: str = "default",
     embedder: str = "static",
+    model: str | LanguageModel | None = None,
     durable: bool = True,
     on_wait: Callable[[], None] | None = None,
 ) -> Memory:
@@ -52,8 +54,12 @@ def open(  # noqa: A001
 
     Without a path it is the one that the command line uses; an address such as "neo4j://localhost:7687" is a server
     (docs/how-to/neo4j.md). `embedder`: static, minilm, folder:/path or openai:model;
-    its model is loaded when it is first needed. `durable=False` may lose the last moments before a power cut, never
-    more. `on_wait` is called when another process has been writing for two seconds. Raises InvalidInput, StoreError.
+    its model is loaded when it is first needed. `model`: anthropic:model, openai:model, openai:model@http://host/v1 or
+    an object of your own (recollect/model/base.py). It is asked by this handle alone, also for what is otherwise done
+    in the background, within the daily budget of the settings; without it nothing is asked, whatever keys are there
+    (docs/how-to/models.md). `durable=False` may lose the last moments before a power cut, never more. `on_wait` is
+    called when another process has been writing for two seconds. Raises InvalidInput, StoreError, and ModelError for a
+    model without its package or key.
     """
     from recollect.embedding.lazy import LazyEmbedder
     from recollect.memory import Memory
@@ -63,7 +69,9 @@ def open(  # noqa: A001
 
     name = checked(namespace)
     place = load_settings().store if path is None else path
-    return Memory(open_store(place, durable=durable, on_wait=on_wait), LazyEmbedder(embedder), name)
+    asked = _checked_model(model)
+    store = open_store(place, durable=durable, on_wait=on_wait)
+    return Memory(store, LazyEmbedder(embedder), name, model=_within_budget(asked, store.location, name))
 
 
 def restore(backup: str | Path, path: str | Path | None = None, *, replace: bool = False) -> Path:
@@ -85,6 +93,28 @@ def restore(backup: str | Path, path: str | Path | None = None, *, replace: bool
     target = place.expanduser()
     restore_backup(Path(backup).expanduser(), target, replace=replace)
     return target
+
+
+def _checked_model(model: str | LanguageModel | None) -> LanguageModel | None:
+    """The model that is meant. Raises InvalidInput, ModelNotReady."""
+    if not isinstance(model, str):
+        return model
+    from recollect.model.choose import open_model
+    from recollect.settings import own_places
+
+    return open_model(model, prices=own_places().prices)
+
+
+def _within_budget(model: LanguageModel | None, store: str, namespace: str) -> LanguageModel | None:
+    """The model within the daily budget of the settings."""
+    if model is None:
+        return None
+    from recollect.model.budget import metered
+    from recollect.settings import load_settings, own_places
+
+    places = own_places()
+    limits = load_settings(where=places).limits
+    return metered(model, places.data, limits, store=store, namespace=namespace, prices=places.prices)
 
 
 def __getattr__(name: str) -> object:

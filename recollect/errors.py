@@ -52,6 +52,13 @@ class StoreBusy(StoreError):
 
 
 class ModelError(RecollectError):
-    """An embedding or language model is missing, refuses or answers nonsense."""
+    """An embedding or language model is missing, refuses or answers nonsense.
+
+    `again`: the same request may succeed later, after `retry_after` seconds where the server names them. `outage`: the
+    cause is not this request. The kinds are in recollect/model/errors.py.
+    """
 
     code = "model_error"
+    again: bool = False
+    outage: bool = False
+    retry_after: float | None = None

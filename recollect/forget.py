@@ -5,10 +5,12 @@ A conversation that loses its last message goes whole, with its title.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from recollect.consolidate import outbox
+from recollect.consolidate.cursor import HEAD
 from recollect.errors import InvalidInput
 from recollect.record import Conversation, Document, Message, Node, NodeId, Thread, to_microseconds
 from recollect.store import Space, View, Where
@@ -16,6 +18,8 @@ from recollect.store.transfer import every
 
 _TITLES = 20
 
+#: Takes messages out of whatever was derived from them: their ids, and those of their conversations.
+Retract = Callable[[Sequence[NodeId], Sequence[NodeId]], None]
 Resolve = Callable[[str], tuple[Thread, Message | None]]
 
 
@@ -99,14 +103,25 @@ class Selection:
         return (self.since is None or moment >= self.since) and (self.until is None or moment < self.until)
 
 
-def forget(space: Space, selection: Selection, *, dry_run: bool) -> Forgotten:
-    """Erases what is selected, or with `dry_run` only counts it."""
+def forget(space: Space, selection: Selection, retract: Retract, *, dry_run: bool) -> Forgotten:
+    """Erases what is selected, or with `dry_run` only counts it.
+
+    What was derived from it goes first: `retract` deletes messages softly and derives their conversations without them.
+    Interrupted before the end, nothing was forgotten yet, and it is simply done again.
+    """
     with space.view() as view:
         found = _Found.of(view, selection)
-    if not dry_run:
-        ids = [*found.conversations, *found.messages, *found.documents, *found.nodes]
-        if ids:
-            space.erase(ids)
+        derived = HEAD in view.revisions([HEAD]) and not found.nodes
+        messages = list(found.all_messages(view)) if derived else []
+    if dry_run:
+        return found.counted()
+    if messages:
+        retract([message.id for message in messages if not message.deleted], [c.id for c in found.touched])
+    ids = [*found.conversations, *found.messages, *found.documents, *found.nodes]
+    if ids:
+        with space.view() as view:
+            ids += outbox.made_of(view, [message.id for message in messages])
+        space.erase(ids)
     return found.counted()
 
 
@@ -146,6 +161,12 @@ class _Found:
         else:
             return
         self.touched.append(conversation)
+
+    def all_messages(self, view: View) -> Iterator[Message]:
+        """Those that go, those of whole conversations too."""
+        for conversation_id in self.conversations:
+            yield from (m for m in every(view, Message, Where(conversation=conversation_id)) if not m.erased)
+        yield from view.get(Message, self.messages)
 
     def counted(self) -> Forgotten:
         newest = sorted(self.touched, key=lambda c: to_microseconds(c.updated or c.created) or 0, reverse=True)

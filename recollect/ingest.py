@@ -15,6 +15,8 @@ from functools import partial
 from typing import TypeVar
 
 from recollect.branching import place
+from recollect.consolidate import outbox
+from recollect.consolidate.facts.work import due as decisions_due
 from recollect.embedding import Embedder
 from recollect.errors import InvalidInput, NotFound, StoreBusy
 from recollect.importers.records.assemble import chunks_of, clean_part, message_chunks
@@ -188,16 +190,27 @@ class Ingest:
         passages: dict[NodeId, list[Passage]] = {}
         for made in plans:
             passages |= self.thread_passages(made.thread, made.fresh, titled=made.retitled)
+        ids = [made.thread.conversation.id for made in plans if made.changes or not made.revision]
         self._space.write(
             Change(
                 expect={made.thread.conversation.id: made.revision for made in plans},
                 put=[record for made in plans for record in made.put],
                 digests={made.thread.conversation.id: made.digest for made in plans if made.digest},
                 revive=again,
-                mark=[mark for made in plans for mark in made.mark],
+                mark=[*(mark for made in plans for mark in made.mark), *self._stale(plans)],
                 index=self._index_change(passages),
+                tasks=outbox.due(ids),
             )
         )
+
+    def _stale(self, plans: Sequence[Plan]) -> list[Mark]:
+        """What was derived from conversations that are there already and change now."""
+        changed = [made for made in plans if made.revision]
+        if not changed:
+            return []
+        messages = [i for made in changed for i in (*made.fresh, *(i for mark in made.mark for i in mark.ids))]
+        with self._space.view() as view:
+            return outbox.stale(view, [made.thread.conversation.id for made in changed], messages)
 
     def documents(self, documents: Sequence[tuple[Document, Sequence[Chunk]]], *, again: bool = False) -> None:
         """Writes documents with their chunks; where none are given, chunks are made."""
@@ -235,7 +248,9 @@ class Ingest:
         nodes = [record for record in records if isinstance(record, Node)]
         if edges or nodes:
             passages = {node.id: self.node_passages(node) for node in nodes}
-            self._space.write(Change(put=nodes, edges=edges, index=self._index_change(passages)))
+            self._space.write(
+                Change(put=nodes, edges=edges, index=self._index_change(passages), tasks=decisions_due(nodes))
+            )
 
     # --- live writing ----------------------------------------------------------------------------------------------
     def append(self, conversation: Conversation, message: Message, calls: Sequence[ToolCall] = ()) -> Message:
@@ -258,6 +273,8 @@ class Ingest:
                     hint="Messages and conversations cannot share an ID: use a new one.",
                 )
             placed = place(view, conversation, message)
+            left = [i for mark in placed.mark for i in mark.ids]
+            stale = outbox.stale(view, [conversation.id], left) if left or placed.revived else []
         passages = self._message_passages(placed.message, placed.previous, placed.people, calls)
         if not placed.revision or placed.revived:
             passages |= self.title_passages(placed.conversation)
@@ -272,8 +289,9 @@ class Ingest:
                     *message_chunks(placed.message, count_tokens=self._count_tokens),
                 ],
                 revive=placed.revived,
-                mark=placed.mark,
+                mark=[*placed.mark, *stale],
                 index=self._index_change(passages),
+                tasks=outbox.due([conversation.id]),
             )
         )
         return placed.message
@@ -290,6 +308,7 @@ class Ingest:
             revision = view.revisions([message.conversation_id])[message.conversation_id].number
             end = view.end(message.conversation_id)
             previous = said_before(view, message)
+            stale = outbox.stale(view, [message.conversation_id], [message.id])
         version = replace(now, content=message.content)
         edited = replace(
             message, content=content, versions=(*message.versions, version), tokens=self._count_tokens(content)
@@ -299,6 +318,8 @@ class Ingest:
             Change(
                 expect={message.conversation_id: revision},
                 put=[edited, *message_chunks(edited, count_tokens=self._count_tokens)],
+                mark=stale,
+                tasks=outbox.due([message.conversation_id]),
                 index=self._index_change(self._message_passages(edited, previous, people, ())),
             )
         )
@@ -328,6 +349,7 @@ class Ingest:
                 for conversation in view.get(Conversation, touched)
                 if conversation.deleted != (not left[conversation.id])
             ]
+            stale = outbox.stale(view, touched, message_ids)
             passages: dict[NodeId, list[Passage]] = {}
             if not deleted:
                 passages = self.owners_passages(view, [replace(message, deleted=False) for message in messages])
@@ -337,8 +359,9 @@ class Ingest:
             Change(
                 expect=expect,
                 put=conversations,
-                mark=[Mark(ids=message_ids, deleted=deleted)],
+                mark=[Mark(ids=message_ids, deleted=deleted), *stale],
                 index=self._index_change(passages),
+                tasks=outbox.due(touched),
             )
         )
 

@@ -11,14 +11,18 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from recollect.errors import InvalidInput
 from recollect.place import Place, read_address, read_place
 from recollect.record.ids import DEFAULT_NAMESPACE, Namespace, namespace
 
+if TYPE_CHECKING:
+    from recollect.model.budget import Limits
+
 COLORS = ("auto", "always", "never")
 MOST_RESULTS = 1000
+UNLIMITED = "unlimited"
 
 _PREFIX = "RECOLLECT_"
 _SERVER = "NEO4J_URI"  # the store, where no setting of ours names one
@@ -38,23 +42,42 @@ class Places:
         """The data file."""
         return self.data / "memory.db"
 
+    @property
+    def prices(self) -> Path:
+        """The folder that may hold a table of prices."""
+        return self.config.parent
+
 
 @dataclass(frozen=True, slots=True)
 class Settings:
     """Everything that can be set. `origins` names for each setting the default, file, variable or flag it came from.
 
-    `store` is the path of a file or the address of a server. `pager` empty means $PAGER, else `less -FRX`.
-    `durable=False` may lose the last moments before a power cut.
+    `store` is the path of a file or the address of a server. `model` is the language model for what is asked for now,
+    `background_model` the one for work in the background, for which a key alone never pays; both may be empty. The
+    daily limits are those of background work, None where there is none; the cost is in US dollars. `pager` empty means
+    $PAGER, else `less -FRX`. `durable=False` may lose the last moments before a power cut.
     """
 
     store: Place
     namespace: Namespace = DEFAULT_NAMESPACE
     embedder: str = "static"
+    model: str = ""
+    background_model: str = ""
+    daily_calls: int | None = 1000
+    daily_tokens: int | None = 2_000_000
+    daily_cost: float | None = 1.0
     color: str = "auto"
     pager: str = ""
     limit: int = 10
     durable: bool = True
     origins: Mapping[str, str] = field(default_factory=dict, compare=False)
+
+    @property
+    def limits(self) -> Limits:
+        """What background work may spend on models a day."""
+        from recollect.model.budget import Limits
+
+        return Limits(calls=self.daily_calls, tokens=self.daily_tokens, cost=self.daily_cost)
 
 
 def places(environment: Mapping[str, str], home: Path, *, windows: bool = sys.platform == "win32") -> Places:
@@ -163,6 +186,36 @@ def _namespace(value: object, _: Path | None) -> Namespace:
     return namespace(_text(value, None))
 
 
+def _model(value: object, _: Path | None) -> str:
+    from recollect.model.choose import split_spec
+
+    spec = "" if value == "" else _text(value, None)
+    return spec if split_spec(spec)[0] else ""
+
+
+def _daily_count(value: object, _: Path | None) -> int | None:
+    number = _daily(value)
+    if number is not None and number != int(number):
+        raise InvalidInput(f"{value!r} is not a whole number.", hint=f"Use a number, or {UNLIMITED}.")
+    return None if number is None else int(number)
+
+
+def _daily_cost(value: object, _: Path | None) -> float | None:
+    return _daily(value)
+
+
+def _daily(value: object) -> float | None:
+    if value == UNLIMITED:
+        return None
+    try:
+        number = float(value) if isinstance(value, int | float | str) and not isinstance(value, bool) else -1.0
+    except ValueError:
+        number = -1.0
+    if not 0 <= number < 1e15:
+        raise InvalidInput(f"{value!r} is not an amount a day.", hint=f"Use 0 or more, or {UNLIMITED}.")
+    return number
+
+
 def _pager(value: object, _: Path | None) -> str:
     return "" if value == "" else _text(value, None)
 
@@ -199,6 +252,11 @@ _READERS: Mapping[str, Callable[[object, Path | None], Any]] = {
     "store": _store,
     "namespace": _namespace,
     "embedder": _text,
+    "model": _model,
+    "background_model": _model,
+    "daily_calls": _daily_count,
+    "daily_tokens": _daily_count,
+    "daily_cost": _daily_cost,
     "color": _color,
     "pager": _pager,
     "limit": _limit,

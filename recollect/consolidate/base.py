@@ -8,7 +8,7 @@ the head (cursor.py), so that everything derived is as of one moment, and two wo
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Protocol
 
@@ -17,6 +17,9 @@ from recollect.record import NOTHING, Conversation, Edge, Message, Metadata, Nod
 from recollect.store import Task, View
 from recollect.store.change import EdgeKey
 from recollect.store.passages import Passage
+
+#: States of derived nodes. What is stale is never shown, and made anew or retired when the worker comes to it.
+LIVE, STALE = "live", "stale"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +56,11 @@ class Effects:
     passages: Mapping[NodeId, Sequence[Passage]] = field(default_factory=dict)
     expect: Mapping[NodeId, int] = field(default_factory=dict)
     states: Mapping[NodeId, Metadata] = field(default_factory=dict)
+
+
+def retired(node: Node) -> Node:
+    """A derived node that is no longer true of the messages: nothing of their words is left in it."""
+    return replace(node, state=STALE, key="", text="", body=NOTHING, score=0.0, valid_from=None, valid_to=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

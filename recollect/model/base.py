@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt:
-    """A file of `prompts/`: what a model is told, and the JSON schema of its answer. Its version is stored with
-    whatever it made.
+    """A file of `prompts/`: what a model is told, the JSON schema of its answer and an example of a good one. Its
+    version is stored with whatever it made.
     """
 
     name: str
     version: int
     system: str
     schema: Mapping[str, Any]
+    example: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def id(self) -> str:

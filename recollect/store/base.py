@@ -184,15 +184,25 @@ class Space(Protocol):
         ...
 
     def claim(self, worker: str, kinds: Sequence[str], most: int, lease: timedelta) -> list[Lease]:
-        """Due tasks, oldest first, now held by this worker; those whose lease has run out among them."""
+        """Due tasks, oldest first, now held by this worker; those whose lease has run out among them. A task without
+        a time is due whatever the clock says, so that one which goes back holds nothing up.
+        """
         ...
 
     def keep(self, lease: Lease, answer: bytes) -> None:
         """Keeps what was generated before it is applied, so that no model call is paid for twice. Raises Fenced."""
         ...
 
+    def renew(self, leases: Sequence[Lease], length: timedelta) -> list[Lease]:
+        """Holds tasks for so long from now; returns the leases as they are now, without those that were lost."""
+        ...
+
     def release(self, lease: Lease, why: str, again: datetime | None) -> None:
         """Gives a task back with the reason: due again at a time, or dead (None). Raises Fenced."""
+        ...
+
+    def revive(self, ids: Collection[NodeId] | None = None) -> int:
+        """Makes dead tasks due at once, as if they had never been tried; all, or those of `ids`. Returns how many."""
         ...
 
     def erase(self, ids: Sequence[NodeId]) -> Erased:

@@ -76,14 +76,15 @@ class Change:
     """One transaction; written twice it is written once.
 
     `expect` holds the revisions that it was planned on, by the id of a conversation, document or derived node (0: it is
-    not there); another one in the store raises Stale and nothing is written. With a `lease` the task is done by this
-    change, else Fenced. `put` replaces records whole, by id, and the chunks of every message, tool call and document
-    that is put are those in the same change. `digests` are fingerprints of imported conversations; a conversation
-    that is written without one loses its own. What was erased is put back only by `revive`.
+    not there); another one in the store raises Stale and nothing is written. The tasks of `leases` are done by this
+    change, else Fenced; one of the same id may be put anew in it. `put` replaces records whole, by id, and the chunks
+    of every message, tool call and document that is put are those in the same change. `digests` are fingerprints of
+    imported conversations; a conversation that is written without one loses its own. What was erased is put back only
+    by `revive`.
     """
 
     expect: Mapping[NodeId, int] = field(default_factory=dict)
-    lease: Lease | None = None
+    leases: Sequence[Lease] = ()
     put: Sequence[Record] = ()
     digests: Mapping[NodeId, str] = field(default_factory=dict)
     revive: bool = False

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import BinaryIO
 
-from recollect.record import Chunk, Conversation, Document, Node, Origin
+from recollect.record import Chunk, Conversation, Document, Edge, Node, Origin
 from recollect.record.wire import dumps, thread_to_wire, to_wire
 from recollect.store.base import Space, View
 from recollect.store.results import R, Where
@@ -42,7 +42,7 @@ def dump_lines(space: Space) -> Iterator[bytes]:
             if node.origin is not Origin.DERIVED:
                 count["nodes"] += 1
                 yield dumps({"node": to_wire(node), "type": "node"})
-        for edge in view.edges(None):
+        for edge in _kept(view, view.edges(None)):
             count["edges"] += 1
             yield dumps({"edge": to_wire(edge), "type": "edge"})
     yield dumps({"type": "end", **count})
@@ -56,6 +56,15 @@ def every(view: View, kind: type[R], where: Where = Where(), after: str | None =
         if page.next is None:
             return
         after = page.next
+
+
+def _kept(view: View, edges: list[Edge]) -> Iterator[Edge]:
+    """Edges but those of derived nodes, which are made again with them."""
+    for start in range(0, len(edges), _PAGE):
+        page = edges[start : start + _PAGE]
+        ends = list(dict.fromkeys(end for edge in page for end in (edge.source_id, edge.target_id)))
+        derived = {node.id for node in view.get(Node, ends) if node.origin is Origin.DERIVED}
+        yield from (edge for edge in page if derived.isdisjoint((edge.source_id, edge.target_id)))
 
 
 def dump(space: Space, target: BinaryIO, progress: Callable[[int], None] | None = None) -> int:

@@ -185,7 +185,7 @@ class Driven:
             if what == "keep":
                 self.space.keep(lease, sentence(random).encode())
             elif what == "done":
-                self.space.write(Change(lease=lease))
+                self.space.write(Change(leases=[lease]))
             elif what != "hold":
                 again = self.now() + timedelta(minutes=3) if what == "again" else None
                 self.space.release(lease, what, again)

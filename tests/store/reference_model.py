@@ -5,9 +5,9 @@ A `Model` never changes: writing gives another one, so that a snapshot is the mo
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Literal
 
 from recollect.errors import NotFound, StoreError
@@ -28,6 +28,10 @@ from recollect.store.passages import FINDABLE_STATES, EmbedderId, Passage
 
 #: A passage as both sides know it: its owner, and where in it the passage stands.
 PassageKey = tuple[NodeId, int, int]
+
+
+#: When a task without a time was due.
+LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True)
@@ -130,15 +134,15 @@ class Model:
         return whole is not None and not whole.erased and getattr(whole, "state", "live") in FINDABLE_STATES
 
     # --- one change -------------------------------------------------------------------------------------------------
-    def write(self, change: Change, now: datetime) -> Model:
+    def write(self, change: Change) -> Model:
         """Raises what an engine shall raise."""
         stale = [node_id for node_id, number in change.expect.items() if self.revisions.get(node_id, 0) != number]
         if stale:
             raise Stale(stale)
         after = self.copy()
-        if change.lease is not None:
-            self._require(change.lease)
-            del after.tasks[change.lease.task.id]
+        for lease in change.leases:
+            self._require(lease)
+            del after.tasks[lease.task.id]
         touched, silent, retired = after._put(change)
         for mark in change.mark:
             touched |= after._mark(mark)
@@ -161,7 +165,7 @@ class Model:
             after._index(change.index)
         for task in change.tasks:
             after.order += 1
-            after.tasks.setdefault(task.id, Held(task, after.order, task.due or now))
+            after.tasks.setdefault(task.id, Held(task, after.order, task.due or LONG_AGO))
         return after
 
     def _put(self, change: Change) -> tuple[set[NodeId], set[NodeId], set[NodeId]]:
@@ -331,6 +335,23 @@ class Model:
         after = self.copy()
         after.tasks[lease.task.id] = replace(self._require(lease), answer=answer)
         return after
+
+    def renew(self, leases: Sequence[Lease], until: datetime) -> tuple[Model, list[Lease]]:
+        """What is still held, for longer."""
+        after, kept = self.copy(), []
+        for lease in leases:
+            held = after.tasks.get(lease.task.id)
+            if held is not None and held.worker is not None and held.fence == lease.fence:
+                after.tasks[lease.task.id] = replace(held, ready=until)
+                kept.append(replace(lease, until=until))
+        return after, kept
+
+    def revive(self, ids: Collection[NodeId] | None) -> tuple[Model, int]:
+        """Dead tasks are due, as if they had never been tried."""
+        after = self.copy()
+        dead = [i for i, held in self.tasks.items() if held.dead and (ids is None or i in ids)]
+        after.tasks |= {i: replace(after.tasks[i], dead=False, attempt=0, ready=LONG_AGO) for i in dead}
+        return after, len(dead)
 
     def release(self, lease: Lease, why: str, again: datetime | None) -> Model:
         after, held = self.copy(), self._require(lease)

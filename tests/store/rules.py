@@ -222,10 +222,28 @@ class Rules(RuleBasedStateMachine):
             self._do(space, lambda: model.keep(lease, answer), lambda: port.keep(lease, answer))
         elif what == "done":
             change = Planner(model, random, self.clock.now).nodes()
-            self._write(space, replace(change, lease=lease))
+            self._write(space, replace(change, leases=[lease]))
         else:
             again = self.clock.now + timedelta(minutes=random.choice([-5, 0, 20])) if what == "again" else None
             self._do(space, lambda: model.release(lease, "why", again), lambda: port.release(lease, "why", again))
+
+    @precondition(lambda self: self.leases)
+    @rule(space=SPACES, minutes=st.sampled_from([0, 1, 60]))
+    def renew(self, space: Namespace, minutes: int) -> None:
+        """A worker holds on to what it has, and to what it has no longer."""
+        leases, length = [lease for _, lease in self.leases[-5:]], timedelta(minutes=minutes)
+        after, expected = self.models[space].renew(leases, self.clock.now + length)
+        assert self._run(lambda: self._space(space).renew(leases, length)) == expected
+        self.models[space] = after
+
+    @rule(space=SPACES, seed=SEEDS, everything=st.booleans())
+    def revive(self, space: Namespace, seed: int, everything: bool) -> None:
+        """Somebody has the dead tasks tried again."""
+        known = sorted(self.models[space].tasks)
+        ids = None if everything or not known else [Random(seed).choice(known)]
+        after, expected = self.models[space].revive(ids)
+        assert self._run(lambda: self._space(space).revive(ids)) == expected
+        self.models[space] = after
 
     # --- erasing ----------------------------------------------------------------------------------------------------
     @rule(space=SPACES, seed=SEEDS)
@@ -425,7 +443,7 @@ class Rules(RuleBasedStateMachine):
 
     def _write(self, space: Namespace, change: Change) -> None:
         model, port = self.models[space], self._space(space)
-        self._do(space, lambda: model.write(change, self.clock.now), lambda: port.write(change))
+        self._do(space, lambda: model.write(change), lambda: port.write(change))
 
     def _do(self, space: Namespace, expected: Callable[[], Model], real: Callable[[], Any]) -> None:
         """Does it in the model and in the store: both do it, or both refuse."""

@@ -94,12 +94,18 @@ def test_a_task_is_done_by_the_change_that_holds_its_lease(space: Space) -> None
     space.write(Change(tasks=[task("1")]))
     lease = claim(space)[0]
     fact = Node(stable_id("n"), NodeKind.SUMMARY, text="short")
-    space.write(Change(lease=lease, put=[fact]))
+    space.write(Change(leases=[lease], put=[fact]))
     assert states(space) == {"due": [], "leased": [], "dead": []}
     with pytest.raises(Fenced):
-        space.write(Change(lease=lease, put=[replace(fact, text="again")]))
+        space.write(Change(leases=[lease], put=[replace(fact, text="again")]))
     with space.view() as view:
         assert view.get(Node, [fact.id]) == [fact]
+
+
+def test_a_change_may_do_several_tasks_and_put_one_of_them_anew(space: Space) -> None:
+    space.write(Change(tasks=[task("1"), task("2")]))
+    space.write(Change(leases=claim(space), tasks=[task("1")]))
+    assert states(space) == {"due": [task("1").id], "leased": [], "dead": []}
 
 
 def test_a_lease_that_ran_out_is_somebody_elses(space: Space, clock: Clock) -> None:
@@ -116,10 +122,10 @@ def test_a_lease_that_ran_out_is_somebody_elses(space: Space, clock: Clock) -> N
     with pytest.raises(Fenced):
         space.release(late, "too late", None)
     with pytest.raises(Fenced):
-        space.write(Change(lease=late, put=[Node(stable_id("n"), NodeKind.SUMMARY)]))
+        space.write(Change(leases=[late], put=[Node(stable_id("n"), NodeKind.SUMMARY)]))
     with space.view() as view:
         assert view.find(Node, Where()).items == []
-    space.write(Change(lease=taken))
+    space.write(Change(leases=[taken]))
 
 
 def test_a_task_that_fails_is_tried_again_or_kept_as_dead(space: Space, clock: Clock) -> None:
@@ -135,9 +141,46 @@ def test_a_task_that_fails_is_tried_again_or_kept_as_dead(space: Space, clock: C
     with space.view() as view:
         assert view.tasks("dead") == [(task("1"), "five times")]
     with pytest.raises(Fenced):
-        space.write(Change(lease=lease))
+        space.write(Change(leases=[lease]))
     space.write(Change(tasks=[task("1")]))  # there already: left as it is
     assert states(space)["dead"] == [task("1").id]
+
+
+def test_a_lease_is_held_for_longer_while_its_work_goes_on(space: Space, clock: Clock) -> None:
+    space.write(Change(tasks=[task("1"), task("2")]))
+    first, second = claim(space)
+    clock.forward(seconds=50)
+    (renewed,) = space.renew([first], MINUTE)
+    assert renewed == replace(first, until=clock.now + MINUTE)
+    clock.forward(seconds=50)
+    (other,) = claim(space, "other")  # the one that was not renewed
+    assert other.task == second.task
+    assert [lease.task for lease in space.renew([renewed, second], MINUTE)] == [first.task]
+    space.write(Change(leases=[renewed]))
+    assert space.renew([renewed], MINUTE) == []
+
+
+def test_dead_tasks_are_tried_again_when_somebody_says_so(space: Space, clock: Clock) -> None:
+    assert space.revive() == 0
+    space.write(Change(tasks=[task("1"), task("2")]))
+    for lease in claim(space):
+        space.keep(lease, b"paid for")
+        space.release(lease, "no", None)
+    assert space.revive([stable_id("task", "unknown")]) == 0
+    assert space.revive([task("2").id]) == 1
+    with space.view() as view:
+        assert view.tasks("due") == [(task("2"), "no")]
+        assert view.tasks("dead") == [(task("1"), "no")]
+    (lease,) = claim(space)
+    assert (lease.attempt, lease.answer) == (1, b"paid for")
+    assert space.revive() == 1
+    assert [lease.task for lease in claim(space)] == [task("1")]
+
+
+def test_what_is_due_at_once_is_due_by_a_clock_that_went_back(space: Space, clock: Clock) -> None:
+    space.write(Change(tasks=[task("1"), task("later", due=clock.now)]))
+    clock.forward(days=-400)
+    assert [lease.task for lease in claim(space)] == [task("1")]
 
 
 def test_each_task_is_claimed_once_however_many_ask(open_store: Callable[[], Store]) -> None:

@@ -502,12 +502,12 @@ def test_a_worker_of_a_task_that_was_done_and_put_anew_is_fenced_off(store: Neo4
     space.write(Change(tasks=[task]))
     (late,) = space.claim("first", ["k"], 1, timedelta(0))
     (other,) = space.claim("second", ["k"], 1, timedelta(minutes=1))
-    space.write(Change(lease=other))
+    space.write(Change(leases=[other]))
     space.write(Change(tasks=[task]))
     (third,) = space.claim("third", ["k"], 1, timedelta(minutes=1))
     assert len({late.fence, other.fence, third.fence}) == 3
     with pytest.raises(Fenced):
-        space.write(Change(lease=late))
+        space.write(Change(leases=[late]))
 
 
 def test_asking_makes_no_namespace(store: Neo4jStore, session: neo4j.Session) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 from recollect.errors import InvalidInput
 from recollect.faces.cli.parser import Command, Words
 from recollect.faces.cli.session import Session
+from recollect.settings import UNLIMITED
 
 
 def config(session: Session, what: str | None = None) -> int:
@@ -32,7 +33,7 @@ def config(session: Session, what: str | None = None) -> int:
         out.document({"settings": plain, "places": folders})
         return 0
     for name, value in settings.items():
-        out.line(f"{name:<10} = {_as_toml(value):<40}  {out.dim('# ' + origins[name])}")
+        out.line(f"{name:<16} = {_as_toml(value):<40}  {out.dim('# ' + origins[name])}")
     for name, path in folders.items():
         out.line(out.dim(f"# {name:<8} {path}"))
     return 0
@@ -40,13 +41,17 @@ def config(session: Session, what: str | None = None) -> int:
 
 def _values(session: Session) -> dict[str, Any]:
     values = {f.name: getattr(session.settings, f.name) for f in fields(session.settings) if f.name != "origins"}
-    return {name: value if isinstance(value, bool | int) else str(value) for name, value in values.items()}
+    return {
+        name: value if isinstance(value, bool | int | float | None) else str(value) for name, value in values.items()
+    }
 
 
 def _as_toml(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
-    return str(value) if isinstance(value, int) else f'"{value}"'
+    if value is None:
+        value = UNLIMITED
+    return str(value) if isinstance(value, int | float) else f'"{value}"'
 
 
 COMMAND = Command(

@@ -17,6 +17,7 @@ from recollect.settings import Places, Settings, load_settings, own_places
 if TYPE_CHECKING:
     from recollect.faces.cli.state import LastHit, State
     from recollect.memory import Memory
+    from recollect.model.base import LanguageModel
     from recollect.place import Place
 
 
@@ -43,10 +44,19 @@ class Session:
                 s.store,
                 namespace=s.namespace,
                 embedder=s.embedder,
+                model=self._background_model(),
                 durable=s.durable,
                 on_wait=lambda: self.out.note("Waiting: another process is writing. Ctrl-C to stop."),
             )
         return self._opened
+
+    def _background_model(self) -> LanguageModel | None:
+        """The model that is set for background work; whether it can be asked is seen when it is."""
+        if not self.settings.background_model:
+            return None
+        from recollect.model.choose import open_model
+
+        return open_model(self.settings.background_model, prices=self.places.prices, check=False)
 
     def existing_memory(self) -> Memory:
         """The memory, for commands that only read. Raises NotFound where there is none yet."""

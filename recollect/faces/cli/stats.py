@@ -9,13 +9,21 @@ from recollect.faces.cli.parser import Command
 from recollect.faces.cli.session import Session
 
 if TYPE_CHECKING:
+    from recollect.model.budget import Spent
     from recollect.store import Counts, IndexInfo
 
 
 def stats(session: Session) -> int:
-    """Count what is in the memory, by kind and by source."""
+    """Count what is in the memory, by kind and by source.
+
+    Where a language model was asked, it also shows how often, and what it cost.
+    """
+    from recollect.model.budget import FILE, Ledger
+
     memory = session.existing_memory()
     counts, index = memory.stats(), memory.index()
+    ledger = Ledger(session.places.data / FILE)
+    spent = ledger.spent(memory.location, memory.namespace)
     facts: dict[str, Any] = {
         "store": memory.location,
         "namespace": memory.namespace,
@@ -25,11 +33,37 @@ def stats(session: Session) -> int:
     }
     if session.json:
         building = {"rebuilding": index.building is not None}
-        session.out.document(facts | _as_json(counts) | {"index": building})
+        session.out.document(facts | _as_json(counts) | {"index": building, "models": _spent_as_json(spent)})
         return 0
     for name, value in _rows(facts, counts, index, session.out.symbols.dash):
         session.out.line(f"{name:<18} {value}")
+    for name, value in _spent_rows(spent, ledger.spent(memory.location, memory.namespace, today=True)):
+        session.out.line(f"{name:<18} {value}")
     return 0
+
+
+def _spent_rows(spent: list[Spent], today: list[Spent]) -> Iterator[tuple[str, str]]:
+    """What models were asked for this namespace, and what it cost; nothing where none ever was."""
+    if not spent:
+        return
+    yield "model calls", _sum(spent)
+    yield "  today", _sum(today)
+    for kind in sorted({row.kind for row in spent}):
+        yield f"  {kind}", _sum([row for row in spent if row.kind == kind])
+
+
+def _sum(rows: list[Spent]) -> str:
+    calls, tokens = sum(row.calls for row in rows), sum(row.input_tokens + row.output_tokens for row in rows)
+    unpriced = sum(row.unpriced for row in rows)
+    cost = f"${sum(row.cost for row in rows):.4f}" if unpriced < calls or not calls else ""
+    rest = f"{unpriced:,} without a known price" if unpriced else ""
+    return ", ".join(filter(None, (f"{calls:,} ({tokens:,} tokens)", cost, rest)))
+
+
+def _spent_as_json(spent: list[Spent]) -> list[dict[str, Any]]:
+    from dataclasses import asdict
+
+    return [asdict(row) for row in spent]
 
 
 def _rows(facts: dict[str, Any], counts: Counts, index: IndexInfo, dash: str) -> Iterator[tuple[str, str]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -108,15 +108,14 @@ class Neo4jSpace:
         def work(writing: Writing) -> None:
             putting = Putting(writing, change)
             putting.compare()
-            if change.lease is not None:
-                tasks.require(writing, change.lease)
+            for lease in change.leases:
+                tasks.require(writing, lease)
+                tasks.done(writing, lease)
             putting.run()
             relations.put_edges(writing, change.edges)
             relations.cut_edges(writing, change.cut)
             passages.apply(writing, change.index, putting.silenced, putting.retired)
-            tasks.put(writing, change.tasks, self._clock())
-            if change.lease is not None:
-                tasks.done(writing, change.lease)
+            tasks.put(writing, change.tasks)
 
         self._writing(work)
 
@@ -143,6 +142,14 @@ class Neo4jSpace:
             return True
 
         self._held(work, lease)
+
+    def renew(self, leases: Sequence[Lease], length: timedelta) -> list[Lease]:
+        """Holds tasks for longer."""
+        return self._writing_if_there(lambda writing: tasks.renew(writing, leases, length, self._clock()), [])
+
+    def revive(self, ids: Collection[NodeId] | None = None) -> int:
+        """Makes dead tasks due at once."""
+        return self._writing_if_there(lambda writing: tasks.revive(writing, ids), 0)
 
     def release(self, lease: Lease, why: str, again: datetime | None) -> None:
         """Gives a task back, to be claimed at a time or never."""

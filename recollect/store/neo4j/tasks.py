@@ -6,11 +6,12 @@ one, not even where the task was done and put anew. Every step locks the namespa
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from recollect.record import to_microseconds
+from recollect.record import NodeId, to_microseconds
 from recollect.record.time import from_microseconds
 from recollect.store.base import Fenced
 from recollect.store.change import Lease, Task
@@ -35,10 +36,18 @@ RELEASE = """
 MATCH (t:Task {namespace: $ns, id: $id})
 SET t.state = $state, t.ready = coalesce($ready, t.ready), t.why = $why, t.fence = NULL, t.worker = NULL
 """
+RENEW = """
+UNWIND $rows AS r MATCH (t:Task {namespace: $ns, id: r.id}) WHERE t.state = 'leased' AND t.fence = r.fence
+SET t.ready = $ready RETURN t.id AS id
+"""
+REVIVE = """
+MATCH (t:Task) WHERE t.namespace = $ns AND t.state = 'dead' AND ($ids IS NULL OR t.id IN $ids)
+SET t.state = 'due', t.attempt = 0, t.ready = 0 RETURN count(t) AS number
+"""
 DONE = "MATCH (t:Task {namespace: $ns, id: $id}) DELETE t"
 
 
-def put(writing: Writing, tasks: Sequence[Task], now: datetime) -> None:
+def put(writing: Writing, tasks: Sequence[Task]) -> None:
     """Puts tasks; one that is there already is left as it is."""
     numbers = writing.numbers(len(tasks))
     rows = [
@@ -50,7 +59,7 @@ def put(writing: Writing, tasks: Sequence[Task], now: datetime) -> None:
                 "subject": task.subject,
                 "payload": task.payload,
                 "due": to_microseconds(task.due),
-                "ready": to_microseconds(task.due or now),
+                "ready": to_microseconds(task.due) or 0,
             },
         }
         for task, number in zip(tasks, numbers, strict=True)
@@ -90,6 +99,21 @@ def require(writing: Writing, lease: Lease) -> None:
 def keep(writing: Writing, lease: Lease, answer: bytes) -> None:
     """Keeps the answer with the task."""
     writing.tx.run(KEEP, ns=writing.namespace, id=lease.task.id, answer=answer).consume()
+
+
+def renew(writing: Writing, leases: Sequence[Lease], length: timedelta, now: datetime) -> list[Lease]:
+    """Holds tasks for longer; returns the leases that are still held."""
+    until = now + length
+    rows = [{"id": lease.task.id, "fence": lease.fence} for lease in leases]
+    found = writing.tx.run(RENEW, ns=writing.namespace, rows=rows, ready=to_microseconds(until))
+    held = {record["id"] for record in found}
+    return [replace(lease, until=until) for lease in leases if lease.task.id in held]
+
+
+def revive(writing: Writing, ids: Collection[NodeId] | None) -> int:
+    """Makes dead tasks due; returns how many."""
+    found = writing.tx.run(REVIVE, ns=writing.namespace, ids=None if ids is None else list(ids)).single()
+    return int(found["number"]) if found else 0
 
 
 def release(writing: Writing, lease: Lease, why: str, again: datetime | None) -> None:

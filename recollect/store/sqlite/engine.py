@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from functools import cached_property
@@ -100,7 +100,7 @@ class SQLiteSpace:
         """Writes all or nothing."""
         with self._database.writing() as connection:
             ns = write.made_namespace(connection, self.namespace)
-            write.write_change(connection, ns, change, self._clock())
+            write.write_change(connection, ns, change)
 
     @contextmanager
     def view(self) -> Iterator[SQLiteView]:
@@ -125,6 +125,18 @@ class SQLiteSpace:
         """Keeps what was generated before it is applied."""
         with self._database.writing() as connection:
             tasks.keep(connection, write.made_namespace(connection, self.namespace), lease, answer)
+
+    def renew(self, leases: Sequence[Lease], length: timedelta) -> list[Lease]:
+        """Holds tasks for longer."""
+        with self._database.writing() as connection:
+            ns = write.made_namespace(connection, self.namespace)
+            return tasks.renew(connection, ns, leases, length, self._clock())
+
+    def revive(self, ids: Collection[NodeId] | None = None) -> int:
+        """Makes dead tasks due at once."""
+        with self._database.writing() as connection:
+            ns = write.namespace_number(connection, self.namespace)
+            return 0 if ns is None else tasks.revive(connection, ns, ids)
 
     def release(self, lease: Lease, why: str, again: datetime | None) -> None:
         """Gives a task back, to be claimed at a time or never."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
 import apsw
 
-from recollect.record import from_microseconds, to_microseconds
+from recollect.record import NodeId, from_microseconds, to_microseconds
 from recollect.store.base import Fenced
 from recollect.store.change import Lease, Task
 from recollect.store.sqlite.put import ids_json
@@ -29,6 +30,13 @@ RETURNING id, kind, subject, payload, due, num << 20 | fence, attempt, answer
 KEEP = """
 UPDATE task SET answer = ? WHERE ns = ? AND id = ? AND num << 20 | fence = ? AND worker IS NOT NULL RETURNING num
 """
+RENEW = """
+UPDATE task SET ready = ? WHERE ns = ? AND id = ? AND num << 20 | fence = ? AND worker IS NOT NULL RETURNING num
+"""
+REVIVE = """
+UPDATE task SET dead = 0, attempt = 0, ready = 0
+WHERE ns = ?1 AND dead AND (?2 IS NULL OR id IN (SELECT value FROM json_each(?2))) RETURNING num
+"""
 RELEASE = """
 UPDATE task SET worker = NULL, ready = ?, why = ?, dead = ?
 WHERE ns = ? AND id = ? AND num << 20 | fence = ? AND worker IS NOT NULL RETURNING num
@@ -48,14 +56,11 @@ LIST_DEAD = (
 _LISTS = {"due": LIST_DUE, "leased": LIST_LEASED, "dead": LIST_DEAD}
 
 
-def put_tasks(connection: apsw.Connection, ns: int, tasks: Iterable[Task], now: datetime) -> None:
+def put_tasks(connection: apsw.Connection, ns: int, tasks: Iterable[Task]) -> None:
     """Puts tasks; one that is there already is left as it is."""
     connection.executemany(
         PUT,
-        [
-            (ns, t.id, t.kind, t.subject, to_microseconds(t.due), to_microseconds(t.due or now), t.payload)
-            for t in tasks
-        ],
+        [(ns, t.id, t.kind, t.subject, to_microseconds(t.due), to_microseconds(t.due) or 0, t.payload) for t in tasks],
     )
 
 
@@ -75,6 +80,21 @@ def claim(
 def keep(connection: apsw.Connection, ns: int, lease: Lease, answer: bytes) -> None:
     """Keeps what was generated. Raises Fenced."""
     _fenced(connection.execute(KEEP, (answer, ns, lease.task.id, lease.fence)).fetchone(), lease)
+
+
+def renew(
+    connection: apsw.Connection, ns: int, leases: Iterable[Lease], length: timedelta, now: datetime
+) -> list[Lease]:
+    """Holds tasks for longer; returns the leases that are still held."""
+    until = now + length
+    values = [(lease, (to_microseconds(until), ns, lease.task.id, lease.fence)) for lease in leases]
+    held = [lease for lease, row in values if connection.execute(RENEW, row).fetchone() is not None]
+    return [replace(lease, until=until) for lease in held]
+
+
+def revive(connection: apsw.Connection, ns: int, ids: Collection[NodeId] | None) -> int:
+    """Makes dead tasks due; returns how many."""
+    return len(connection.execute(REVIVE, (ns, None if ids is None else ids_json(ids))).fetchall())
 
 
 def release(connection: apsw.Connection, ns: int, lease: Lease, why: str, again: datetime | None) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
 from typing import Any
 
 import apsw
@@ -61,11 +60,11 @@ def made_namespace(connection: apsw.Connection, name: Namespace) -> int:
     return namespace_number(connection, name) or int(connection.execute(ADD_NAMESPACE, (name,)).get)
 
 
-def write_change(connection: apsw.Connection, ns: int, change: Change, now: datetime) -> None:
+def write_change(connection: apsw.Connection, ns: int, change: Change) -> None:
     """Writes a change. Raises Stale, Fenced, WrongEmbedder, NotFound, StoreError; the caller then rolls back."""
     _compare(connection, ns, change.expect)
-    if change.lease is not None:
-        finish(connection, ns, change.lease)
+    for lease in change.leases:
+        finish(connection, ns, lease)
     done = put_records(connection, ns, change.put, change.revive)
     touched, silent, retired = done.touched, done.silent, done.retired
     for mark in change.mark:
@@ -87,7 +86,7 @@ def write_change(connection: apsw.Connection, ns: int, change: Change, now: date
     if change.index is not None:
         put = {(record.id, int(kind)) for record in change.put if (kind := _OWNERS.get(type(record))) is not None}
         write_index(connection, ns, change.index, put)
-    put_tasks(connection, ns, change.tasks, now)
+    put_tasks(connection, ns, change.tasks)
 
 
 def _compare(connection: apsw.Connection, ns: int, expect: Mapping[NodeId, int]) -> None:

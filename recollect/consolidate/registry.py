@@ -1,0 +1,26 @@
+"""All derivers and kinds of work. Another one is added here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from recollect.consolidate.base import Deriver, ModelWork, Work
+from recollect.consolidate.entities.derive import Entities
+from recollect.consolidate.facts.deriver import Facts
+from recollect.consolidate.facts.work import SettleWork
+from recollect.embedding import Embedder
+
+
+def derivers(embedder: Embedder) -> Sequence[Deriver]:
+    """What is derived from the messages of a conversation."""
+    return Facts(), Entities()
+
+
+def works(embedder: Embedder) -> Sequence[Work]:
+    """Kinds of tasks that need no model."""
+    return (SettleWork(),)
+
+
+def model_works(embedder: Embedder) -> Sequence[ModelWork]:
+    """Kinds of tasks for a language model."""
+    return ()

@@ -1,0 +1,110 @@
+"""What the tests of whole histories share: everything derived as one comparable value, and the invariants of it."""
+
+from __future__ import annotations
+
+import tempfile
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from recollect.memory import Memory
+from recollect.record import Kind, Message, Node, NodeKind, Origin
+from recollect.store import View, Where
+from recollect.store.sqlite.engine import SQLiteStore
+from recollect.store.transfer import every
+from tests.exports import dump_of, embedder
+
+_OURS = ("cursor", "head", "enrolled")
+
+
+def derived(memory: Memory) -> dict[str, Any]:
+    """All that lives of what was derived, by id, with the edges that leave or enter it."""
+    with memory._space.view() as view:
+        nodes = {node.id: node for node in every(view, Node, Where(deleted=False)) if is_shown(node)}
+        edges = [
+            (edge.source_id, edge.type, edge.target_id, edge.name, sorted(edge.properties.items(), key=str))
+            for edge in view.edges(None)
+            if edge.source_id in nodes or edge.target_id in nodes
+        ]
+    return {
+        **{f"node {node.kind} {node.key} {node.id}": plain(node) for node in nodes.values()},
+        **{f"edge {edge[1]} {edge[0]} {edge[2]} {edge[3]}": edge[4] for edge in edges},
+    }
+
+
+def is_shown(node: Node) -> bool:
+    """Whether it is derived and of a state that somebody may be shown."""
+    return node.origin is Origin.DERIVED and node.state not in (*_OURS, "stale")
+
+
+def plain(node: Node) -> tuple[Any, ...]:
+    return (node.kind, node.key, node.text, node.state, node.valid_from, node.valid_to, round(node.score, 6), node.body)
+
+
+def opened(path: Path, clock: Clock) -> Memory:
+    """A memory that lives by this clock."""
+    return Memory(SQLiteStore(path, durable=False, clock=clock), embedder(), clock=clock)
+
+
+def rebuilt(memory: Memory, folder: Path, clock: Clock) -> dict[str, Any]:
+    """What a memory derives that gets the same messages all at once, from a dump."""
+    made = Path(tempfile.mkdtemp(dir=folder))
+    (made / "dump.jsonl").write_bytes(dump_of(memory))
+    with opened(made / "memory.db", clock) as other:
+        if memory.stats().conversations:
+            other.import_file(made / "dump.jsonl")
+        other.consolidate()
+        return derived(other)
+
+
+def broken(memory: Memory, gone: set[str]) -> list[str]:
+    """The invariants that do not hold after everything due was done. `gone` are words of no message that counts."""
+    found: list[str] = []
+    with memory._space.view() as view:
+        nodes = [node for node in every(view, Node, Where(deleted=False)) if node.origin is Origin.DERIVED]
+        living = {node.id: node for node in nodes if is_shown(node)}
+        for node in nodes:
+            words = f"{node.key} {node.text} {node.body}"
+            found += [f"{word} is left in {node.kind} {node.id}, {node.state}" for word in gone if word in words]
+        counting = {m.id for m in every(view, Message) if m.kind is Kind.SAID and m.active and not m.deleted}
+        covered: Counter[str] = Counter()
+        over: Counter[str] = Counter()
+        for node in living.values():
+            if node.kind is not NodeKind.SUMMARY or node.key not in ("l1", "l2"):
+                continue
+            targets = [edge.target_id for edge in view.edges([node.id], ["COVERS"], "out")]
+            (covered if node.key == "l1" else over).update(targets)
+            if not targets:
+                found.append(f"{node.key} {node.id} covers nothing")
+        found += [f"{i} is covered by {n} L1" for i, n in covered.items() if n > 1]
+        found += [f"{i} is covered by an L1 and does not count" for i in covered if i not in counting]
+        found += [f"L1 {i} is covered by {n} L2" for i, n in over.items() if n > 1]
+        found += [f"an L2 covers {i}, which does not live" for i in over if i not in living]
+        found += _dangling(view, living)
+    return found
+
+
+def _dangling(view: View, living: dict[Any, Node]) -> list[str]:
+    """Edges between what lives and what does not."""
+    found = []
+    for edge in view.edges(None):
+        for end in (edge.source_id, edge.target_id):
+            nodes = view.get(Node, [end])
+            if nodes and nodes[0].origin is Origin.DERIVED and nodes[0].id not in living:
+                found.append(f"{edge.type} touches {nodes[0].kind} {end}, which is {nodes[0].state}")
+    return found
+
+
+class Clock:
+    """A clock that stands until it is moved."""
+
+    def __init__(self) -> None:
+        self.now = datetime(2025, 3, 1, 9, tzinfo=UTC)
+
+    def __call__(self) -> datetime:
+        return self.now
+
+    def move(self, minutes: int) -> None:
+        """Forward, or back."""
+        self.now += timedelta(minutes=minutes)
