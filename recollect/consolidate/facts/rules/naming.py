@@ -22,13 +22,14 @@ from recollect.consolidate.facts.rules.subjects import (
 from recollect.consolidate.facts.rules.values import is_value, listed, trimmed
 from recollect.consolidate.facts.rules.words import PROFESSION
 
-_NAMES = rf"{NAME}(?:(?:, | and |, and ){NAME})*"
+_FULL = rf"{NAME}(?: {NAME})?"
+_NAMES = rf"{_FULL}(?:(?:, | and |, and ){_FULL})*"
 _MY = r"(?:[Mm]y|[Oo]ur)"
 _NAMED = r"(?:(?:is|are|was) )?(?:called|named)"
 
 _OWN_NAMED = re.compile(rf"\b{_MY} (?P<rel>(?i:{OWN})),? (?:(?i:{_NAMED})|(?i:{OWN}) {_NAMED}) (?P<names>{_NAMES})")
 _NAME_OF_OWN = re.compile(rf"\b{_MY} (?P<rel>(?i:{OWN}))'s? names? (?:is|are) (?P<names>{_NAMES})")
-_APPOSITION = re.compile(rf"\b{_MY} (?P<rel>(?i:{OWN})),? (?P<names>(?!I\b){NAME})(?='s\b|[ ,.!)]|$)")
+_APPOSITION = re.compile(rf"\b{_MY} (?P<rel>(?i:{OWN})),? (?P<names>(?!I\b){_FULL})(?='s\b|[ ,.!)]|$)")
 _HAVE_NAMED = re.compile(
     rf"\b(?:[Ii]|[Ww]e) (?:have|adopted|got|just got|rescued|own|welcomed) (?:an? |two |three |four |\d |new )?(?:[a-z-]+ ){{0,2}}?(?P<rel>(?i:{OWN})s?)"
     rf"(?:,| –| -|:| (?:called|named)| and (?:named|called) (?:him|her|it)| (?:last|this) \w+,? and (?:his|her|its) name is"
