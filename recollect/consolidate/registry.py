@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from recollect.consolidate.base import Deriver, ModelWork, Work
 from recollect.consolidate.entities.derive import Entities
 from recollect.consolidate.facts.deriver import Facts
+from recollect.consolidate.facts.model import FactsByModel
 from recollect.consolidate.facts.work import SettleWork
 from recollect.embedding import Embedder
 
@@ -23,4 +24,4 @@ def works(embedder: Embedder) -> Sequence[Work]:
 
 def model_works(embedder: Embedder) -> Sequence[ModelWork]:
     """Kinds of tasks for a language model."""
-    return ()
+    return (FactsByModel(),)

@@ -227,10 +227,11 @@ _CLAUSE_END = re.compile(
     r"|, (?:so|see|the|then|i|we|dont|don't|please|right|can|could|what|how)\b",
     re.IGNORECASE,
 )
-# What is said of one other person ends in -s: "Sounds like fun" says nothing of anybody.
-_BASE_FORM = re.compile(
-    rf"\s+(?:{'|'.join('like love hate enjoy live work take use run drive own prefer speak study weigh have go do play eat drink'.split())})\b"
+_BASE_FORMS = (
+    "like|love|hate|enjoy|live|work|take|use|run|drive|own|prefer|speak|study|weigh|have|go|do|play|eat|drink|need|want"
 )
+# What is said of one other person ends in -s: "Sounds like fun" says nothing of anybody.
+_BASE_FORM = re.compile(rf"\s+(?:{_BASE_FORMS})\b")
 _PLURAL = re.compile(r"(?:parents|grandparents|kids|children|daughters|sons|sisters|brothers|twins)$")
 _AND_VERB = re.compile(
     r"(?:,| and|, and|, but| but)\s+(?=(?:am|is|are|have|has|live|lives|work|works|take|takes|drive|drives|speak|own|weigh"
