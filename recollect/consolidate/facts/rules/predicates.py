@@ -61,7 +61,7 @@ def _thing(value: str) -> bool:
 
 def _product(value: str) -> bool:
     words = value.split()
-    if is_technical(value) or len(words) > 5:
+    if is_technical(value) or _ORGANISED.search(value) or len(words) > 5:
         return False
     return bool(re.match(r"(?:19|20)\d\d |[A-Z][a-z]+ [A-Z0-9]", value)) and _thing(value)
 
@@ -90,10 +90,21 @@ def _preferred(value: str) -> bool:
     return not _NOT_PREFERRED.search(value)
 
 
+def _planned(value: str) -> bool:
+    return not is_technical(value) and not re.search(r"(?i)\b(?:do|try|fix|use|get) (?:it|this|that|them)\b", value)
+
+
 def _sport(value: str) -> bool:
-    return not is_technical(value) and not re.match(r"(?i)runs? (?:an?|the|my|our|this|some)\b", value)
+    return (
+        not is_technical(value)
+        and not re.search(r"(?i)\b(?:it|this|that|them)\b", value)
+        and not re.match(r"(?i)runs? (?:an?|the|my|our|this|some)\b", value)
+    )
 
 
+_ORGANISED = re.compile(
+    r"\b(?:program\w*|plan|policy|committee|group|team|board|department|scheme|partnership|account)\b", re.IGNORECASE
+)
 _DURABLE = re.compile(
     r"\b(?:car|van|truck|bike|bicycle|e-bike|motorbike|motorcycle|scooter|boat|sailboat|kayak|canoe|surfboard|house|flat|apartment|condo"
     r"|cottage|camera|lens|laptop|computer|pc|tablet|phone|smartphone|printer|3d printer|console|tv|television|projector|monitor|drone|guitar"
@@ -319,7 +330,7 @@ PREDICATES: tuple[Predicate, ...] = (
     ),
     _p(r"^(?:live|lives|is living) (?:with .{2,40}? |on (?:a|the) )in (?P<v>[A-Z].+)", "home", is_place),
     _p(
-        r"^(?:moved|relocated|has moved|has relocated) (?:back |out |over |here |house |away |down |up )?(?:from [\w ]+? )?to (?P<v>.+?)(?= from [A-Z]|$)",
+        r"^(?:moved|relocated|has moved|has relocated) (?:back |out |over |here |house |away |down |up )?(?:from [\w ]+? )?(?:to|into) (?P<v>.+?)(?= from [A-Z]|$)",
         "home",
         is_place,
     ),
@@ -443,7 +454,7 @@ PREDICATES: tuple[Predicate, ...] = (
     _p(r"^owns? (?:an? |two |three |some )?(?P<v>.+)", "owns", _thing),
     _p(r"^has an? (?P<v>.+)", "owns", _product),
     _p(
-        r"^(?:sold|lost|gave away|got rid of|has sold|donated) (?:my|our|his|her|the) (?:old )?(?P<v>.+)",
+        r"^(?:sold|lost|gave away|got rid of|has sold|donated) (?:my|our|his|her) (?:old )?(?P<v>.+)",
         "owns",
         lambda v: (
             _thing(v)
@@ -479,7 +490,7 @@ PREDICATES: tuple[Predicate, ...] = (
     _p(
         rf"^is (?P<v>(?:{_GOING}|going (?!to (?-i:[a-z]))|going to the ).{{0,60}}?{_LATER}.*)",
         "plan",
-        _sport,
+        _planned,
         clause=True,
         most_words=18,
         category=Category.PROSPECTIVE,
@@ -487,7 +498,7 @@ PREDICATES: tuple[Predicate, ...] = (
     _p(
         rf"^(?:plan to|plans to|is planning to|is going to) (?P<v>(?!the |my |a |bed|work|school|sleep)(?-i:[a-z])[a-z]* .{{2,60}}?(?:{_LATER}|this year|later this year).*)",
         "plan",
-        _sport,
+        _planned,
         clause=True,
         most_words=18,
         category=Category.PROSPECTIVE,

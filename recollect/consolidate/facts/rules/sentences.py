@@ -131,7 +131,22 @@ _OWN_LABELS = frozenset(
         "remember",
         "so",
     ]
-) | {"heads up", "good news", "bad news", "for reference", "for context", "for the record", "just so you know"}
+) | {
+    "constraints",
+    "facts",
+    "details",
+    "about me",
+    "background",
+    "setup",
+    "my setup",
+    "heads up",
+    "good news",
+    "bad news",
+    "for reference",
+    "for context",
+    "for the record",
+    "just so you know",
+}
 _END = re.compile(
     r"(?<!\bDr\.)(?<!\bMr\.)(?<!\bMs\.)(?<!\bSt\.)(?<!\bMrs\.)(?<!\be\.g\.)(?<!\bi\.e\.)(?<=[.!?…。！？])[\"”')]*\s+"
 )

@@ -64,4 +64,10 @@ def listed(value: str) -> list[str]:
 def is_value(value: str, most_words: int = 6) -> bool:
     """Whether something is named, rather than pointed at."""
     words = value.split()
-    return bool(words) and len(words) <= most_words and not _EMPTY.match(value) and any(c.isalnum() for c in value)
+    return (
+        bool(words)
+        and len(words) <= most_words
+        and value.lower() not in ("the", "a", "an")
+        and not _EMPTY.match(value)
+        and any(c.isalnum() for c in value)
+    )

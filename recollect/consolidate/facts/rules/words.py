@@ -190,8 +190,8 @@ _NO_PLACES = frozenset(
 _DWELLING = re.compile(
     r"^(?:(?:small|tiny|large|big|old|new|quiet|rural|one|two|three|four|studio|1|2|3|4|one-bedroom|two-bedroom|"
     r"\w+-bedroom|bedroom|coastal|mountain|little|nice|shared|rented|ground-floor|top-floor)\s+)*"
-    r"(?:village|town|city|suburb|flat|apartment|house|farm|farmhouse|condo|cottage|cabin|studio|dorm|care home|"
-    r"nursing home|houseboat|bungalow|townhouse|countryside|loft)\b",
+    r"(?:(?:terraced |semi-detached |detached |shared )?village|town|city|suburb|flat|apartment|house|farm|farmhouse|condo|cottage|cabin|studio|dorm|care home|"
+    r"nursing home|houseboat|bungalow|townhouse|countryside|loft|terraced house|semi-detached house)\b",
     re.IGNORECASE,
 )
 _PLACE = re.compile(
@@ -199,7 +199,7 @@ _PLACE = re.compile(
 )
 _TECHNICAL = re.compile(
     r"\b(?:error|errors|script|scripts|test|tests|query|queries|code|command|build|server|function|bug|crash\w*|job|jobs|"
-    r"cron|backup|pipeline|warning|exception|message|notes|pipeline|workflow|repo|repository|app|api|endpoint|module|class|component|modal|form|table|database|branch|file|files|log|logs|api|it|this|that|them)\b",
+    r"cron|backup|pipeline|warning|exception|message|notes|workflow|repo|repository|app|api|endpoint|module|class|component|modal|form|table|database|branch|file|files|log|logs)\b",
     re.IGNORECASE,
 )
 
