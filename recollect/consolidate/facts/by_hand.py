@@ -21,8 +21,8 @@ BY_HAND, CORRECTS = "by hand", "CORRECTS"
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """A fact in other words. `of` is the identity of what was derived, `becomes` that of what it is now; `at` is when it
-    was corrected.
+    """A fact in other words. `of` is the identity of what was derived, `becomes` what it is now; `at` is when it was
+    corrected.
     """
 
     of: str

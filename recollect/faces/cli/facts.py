@@ -27,9 +27,9 @@ def facts(
     value: str | None = None,
     limit: int = _LIMIT,
 ) -> int:
-    """List what is known, the newest first: of whom or what ABOUT names, or of everything.
+    """List what is known, who said it and where, and correct it.
 
-    Each fact is followed by who said it, when, and the message that proves it, which `recollect show` opens. --as-of
+    ABOUT names whom or what it concerns ("me", "Luna"), else everything is listed, the newest first. Each fact is followed by who said it, when, and the message that proves it, which `recollect show` opens. --as-of
     asks what was believed at a time, --history adds what held before.
 
     What you correct outranks what was derived, now and later: `edit ID --to TEXT` or `edit ID --value VALUE`, `pin ID`

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-import recollect
 from recollect.consolidate.enrol import enrol
+from recollect.consolidate.worker import Worker
 from recollect.memory import Memory
 from recollect.model.base import Completion, Request
 from tests.consolidate.facts.conftest import contents
@@ -55,10 +54,8 @@ CLAIMS = (
 )  # fmt: skip
 
 
-def memory_with(tmp_path: Path, model: Scripted) -> Memory:
-    memory = recollect.open(tmp_path / "memory.db", durable=False)
-    memory._model = model
-    return memory
+def drain(memory: Memory, model: Scripted) -> None:
+    Worker(memory._store, memory._embedder, model=model).drain([memory.namespace])
 
 
 @pytest.fixture
@@ -66,11 +63,10 @@ def model() -> Scripted:
     return Scripted(CLAIMS)
 
 
-def test_claims_of_rules_and_of_a_model_are_one_fact(tmp_path: Path, model: Scripted) -> None:
-    memory = memory_with(tmp_path, model)
+def test_claims_of_rules_and_of_a_model_are_one_fact(memory: Memory, model: Scripted) -> None:
     first = say(memory, "I'm allergic to peanuts.", _THEN)
     second = say(memory, "Last autumn we took over the old mill, and nobody regrets it.", _THEN + timedelta(hours=1))
-    memory.consolidate()
+    drain(memory, model)
     assert contents(memory) == ["The user is allergic to peanuts.", "The user lives in the old mill."]
     by_value = {fact.value: fact for fact in memory.facts()}
     assert [proof.message_id for proof in by_value["peanuts"].proofs] == [first]
@@ -79,24 +75,22 @@ def test_claims_of_rules_and_of_a_model_are_one_fact(tmp_path: Path, model: Scri
     assert mill.valid_from == datetime(2024, 11, 1, tzinfo=UTC)
 
 
-def test_a_run_is_asked_about_once(tmp_path: Path, model: Scripted) -> None:
-    memory = memory_with(tmp_path, model)
+def test_a_run_is_asked_about_once(memory: Memory, model: Scripted) -> None:
     for number in range(45):
         say(memory, f"Number {number}: I'm allergic to peanuts.", _THEN + timedelta(minutes=number))
-    memory.consolidate()
+    drain(memory, model)
     assert model.asked == 3
     enrol(memory._space, again=True)
-    memory.consolidate()
+    drain(memory, model)
     assert model.asked == 3
     assert len(memory.facts()) == 1
 
 
-def test_what_a_model_drew_goes_with_its_message(tmp_path: Path, model: Scripted) -> None:
-    memory = memory_with(tmp_path, model)
+def test_what_a_model_drew_goes_with_its_message(memory: Memory, model: Scripted) -> None:
     said = say(memory, "Last autumn we took over the old mill.", _THEN)
     say(memory, "It rains.", _THEN)
-    memory.consolidate()
+    drain(memory, model)
     assert contents(memory) == ["The user lives in the old mill."]
     memory.update_message(said, "Last autumn we took over nothing.")
-    memory.consolidate()
+    drain(memory, model)
     assert contents(memory, include_past=True) == []
