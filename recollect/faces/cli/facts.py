@@ -29,8 +29,9 @@ def facts(
 ) -> int:
     """List what is known, who said it and where, and correct it.
 
-    ABOUT names whom or what it concerns ("me", "Luna"), else everything is listed, the newest first. Each fact is followed by who said it, when, and the message that proves it, which `recollect show` opens. --as-of
-    asks what was believed at a time, --history adds what held before.
+    ABOUT names whom or what it concerns ("me", "Luna"); without it everything is listed, the newest first. Each fact is
+    followed by who said it, when, and the message that proves it, which `recollect show` opens. --as-of asks what was
+    believed at a time, --history adds what held before.
 
     What you correct outranks what was derived, now and later: `edit ID --to TEXT` or `edit ID --value VALUE`, `pin ID`
     and `unpin ID`, `merge ID OTHER...`, `forget ID` (the messages stay), and `undo ID`, which takes corrections back.
