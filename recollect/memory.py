@@ -362,7 +362,7 @@ class Memory:
 
         moment = None if as_of is None else moment_of(as_of, self._clock())
         with self._space.view() as view:
-            return find_facts(view, about, moment, include_past=include_past)
+            return find_facts(view, about, moment, now=self._clock(), include_past=include_past)
 
     def edit_fact(self, id: str, content: str | None = None, *, value: str | None = None) -> Fact:
         """Corrects a fact: what you say outranks what was derived, and survives a rebuild. Raises NotFound."""

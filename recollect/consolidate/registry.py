@@ -26,6 +26,7 @@ def works(embedder: Embedder) -> Sequence[Work]:
 
 def model_works(embedder: Embedder) -> Sequence[ModelWork]:
     """Kinds of tasks for a language model."""
+    from recollect.consolidate.facts.model import FactsByModel
     from recollect.consolidate.summaries.models import SummariesByModel
 
-    return (SummariesByModel(),)
+    return FactsByModel(), SummariesByModel()
