@@ -529,7 +529,7 @@ class Memory:
     def _worker(self) -> Worker:
         from recollect.consolidate.worker import Worker
 
-        return Worker(self._store, self._embedder, clock=self._clock)
+        return Worker(self._store, self._embedder, model=lambda namespace: self._model, clock=self._clock)
 
     @cached_property
     def _ingest(self) -> Ingest:

@@ -243,7 +243,7 @@ class Database:
     def _connect(self) -> apsw.Connection:
         if self.read_only:
             return self._connect_read_only()
-        connection = apsw.Connection(str(self.path))
+        connection = apsw.Connection(str(self.path), flags=apsw.SQLITE_OPEN_READWRITE)  # one that was removed stays so
         try:
             connection.set_busy_handler(self._patience())
             if is_foreign(connection):  # before a pragma writes to it
