@@ -8,16 +8,19 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
-from recollect.background.lock import Lock, Taken, lock_file
+from recollect.background.lock import Lock, Taken, lock_file, rung
 from recollect.errors import RecollectError
 from recollect.place import Place
 from recollect.settings import Places, Settings, load_settings, own_places
+
+if TYPE_CHECKING:
+    from recollect.memory import Memory
 
 NICENESS = 10
 
@@ -56,27 +59,49 @@ def main() -> int:
 
 
 def _work(settings: Settings, where: Places, stop: threading.Event, still_there: Callable[[], bool]) -> None:
-    """Until nothing is due. Looks once more when the lock is free: who wrote while it was held has started nobody."""
+    """Until nothing is due. Who wrote while the lock was held has started nobody, but has rung."""
     path = lock_file(settings.store, where.state)
     path.parent.mkdir(mode=0o700, parents=not isinstance(settings.store, Path), exist_ok=True)
-    again = True
-    while again and still_there() and not stop.is_set():
-        from recollect.background.shift import opened
+    heard, again = 0, True
 
-        with opened(settings, where, stop, still_there) as shift:
-            with Lock(path):
-                _log.info("Working on %s", settings.store)
-                done = shift.run(lambda idle: _is_over(idle, still_there, shift.next_attempt()))
-                _log.info("%s", done)
+    def is_over(idle: float, next_attempt: float | None) -> bool:
+        nonlocal heard
+        if not still_there():
+            return True
+        now = rung(path)
+        waits = next_attempt is not None and next_attempt < _WORTH_WAITING
+        if idle > _LINGER and not waits and now == heard:
+            return True
+        heard = now
+        return False
+
+    while again and still_there() and not stop.is_set():
+        with Lock(path), _opened(settings, where) as memory:
+            _log.info("Working on %s", settings.store)
+            _log.info("%s", memory.work(stop=stop, is_over=is_over))
             if not still_there():
                 _vanish(path)
-            again = not stop.is_set() and shift.is_due_now()
+        again = heard != rung(path)
 
 
-def _is_over(idle: float, still_there: Callable[[], bool], next_attempt: float | None) -> bool:
-    if not still_there():
-        return True
-    return idle > _LINGER and (next_attempt is None or next_attempt > _WORTH_WAITING)
+@contextmanager
+def _opened(settings: Settings, where: Places) -> Iterator[Memory]:
+    """The store as it is: where it has gone meanwhile, it is not made anew."""
+    from recollect.embedding.lazy import LazyEmbedder
+    from recollect.embedding.minilm import MiniLM
+    from recollect.memory import Memory
+    from recollect.model.budget import metered
+    from recollect.model.choose import open_model
+    from recollect.store.choose import open_store
+
+    model = open_model(settings.background_model, prices=where.prices, check=False)
+    store = open_store(settings.store, durable=settings.durable, create=False)
+    if model is not None:
+        names = {"store": store.location, "namespace": settings.namespace}
+        model = metered(model, where.data, settings.limits, prices=where.prices, **names)
+    embedder = LazyEmbedder(settings.embedder)
+    with Memory(store, embedder, settings.namespace, model=model, quality=lambda: MiniLM(threads=1)) as memory:
+        yield memory
 
 
 def _watched(place: Place) -> Callable[[], bool]:

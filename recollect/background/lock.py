@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import time
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -17,6 +18,9 @@ except ImportError:  # Windows, where there is no background worker
 
 #: Whether there can be background workers on this machine.
 AVAILABLE = fcntl is not None
+
+
+_TRIES, _MOMENT = 5, 0.02  # seconds
 
 
 class Taken(Exception):
@@ -33,11 +37,9 @@ class Lock:
     def __enter__(self) -> Lock:
         handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as problem:
+            _take(handle)
+        except BaseException:
             os.close(handle)
-            if isinstance(problem, BlockingIOError):
-                raise Taken from problem
             raise
         os.ftruncate(handle, 0)
         os.write(handle, f"{os.getpid()}\n".encode())
@@ -48,10 +50,34 @@ class Lock:
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._handle is not None:
-            with suppress(OSError):
-                os.ftruncate(self._handle, 0)
             os.close(self._handle)
             self._handle = None
+
+
+def _take(handle: int) -> None:
+    """Who only looks whether somebody has it, has it for a moment himself: so it is tried some times."""
+    for _ in range(_TRIES):
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            time.sleep(_MOMENT)
+    raise Taken
+
+
+def ring(path: Path) -> None:
+    """Tells who holds the lock that there is something new."""
+    now = time.time_ns()
+    with suppress(OSError):
+        os.utime(path, ns=(now, now))
+
+
+def rung(path: Path) -> int:
+    """When it was rung last, as a number that changes."""
+    try:
+        return path.stat().st_mtime_ns
+    except OSError:
+        return 0
 
 
 def holder(path: Path) -> int | None:

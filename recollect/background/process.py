@@ -12,8 +12,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-import recollect
-from recollect.background.lock import AVAILABLE, holder, lock_file
+from recollect.background.lock import AVAILABLE, holder, lock_file, ring
 from recollect.place import Address, Place
 from recollect.settings import Places, own_places
 
@@ -37,7 +36,11 @@ def start(place: Place, *, embedder: str = "static", durable: bool = True, where
 
     What cannot be started is noted in the log and no more: everything that a worker does can be done later.
     """
-    if not AVAILABLE or not _is_python(sys.executable) or is_working(place, where):
+    if not AVAILABLE or not _is_python(sys.executable):
+        return False
+    path = lock_file(place, (where or own_places()).state)
+    ring(path)  # before looking: who is about to go looks again when it hears that
+    if holder(path) is not None:
         return False
     command = [sys.executable, "-P", "-m", "recollect.background"]
     try:
@@ -76,7 +79,7 @@ def _environment(place: Place, embedder: str, *, durable: bool) -> Mapping[str, 
     """That of this process, with what makes the worker find the store and its own code. Secrets are not on its command
     line, which everybody on the machine can read.
     """
-    package = Path(recollect.__file__).absolute().parent.parent
+    package = Path(__file__).absolute().parents[2]
     paths = [str(package), *(str(Path(p).absolute()) for p in os.environ.get("PYTHONPATH", "").split(os.pathsep) if p)]
     found = {**os.environ, STORE: str(place), EMBEDDER: embedder, DURABLE: str(durable).lower()}
     found["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(paths))

@@ -68,13 +68,14 @@ class Shift:
             continue
         return self._done
 
-    def run(self, is_over: Callable[[float], bool] = lambda idle: False) -> Done:
-        """Until it is told to stop, or `is_over`, which is told between rounds for how many seconds nothing was done.
+    def run(self, is_over: Callable[[float, float | None], bool] | None = None) -> Done:
+        """Until it is told to stop, or `is_over`, which is told between rounds for how many seconds nothing was done,
+        and in how many something that failed is to be tried again.
 
         A store that is busy or away, or a model that cannot be used, is tried again.
         """
         pause = _LOOK
-        while not self._stop.is_set() and not is_over(self._idle()):
+        while not self._stop.is_set() and not (is_over and is_over(self._idle(), self._next_attempt())):
             moved = False
             try:
                 moved = self._round()
@@ -89,11 +90,11 @@ class Shift:
                 self._stop.wait(pause)
         return self._done
 
-    def is_due(self) -> bool:
-        """Whether there is anything to do, by the store as it is now."""
-        if self._worker.is_due(self._namespaces):
-            return True
-        return any(quality.is_wanted(self._store.space(name)) for name in self._names())
+    def _next_attempt(self) -> float | None:
+        """In how many seconds something that failed is to be tried again; None where nothing is."""
+        wake = self._worker.wake
+        left = None if wake is None else (wake - self._clock()).total_seconds()
+        return None if left is None or left < -_LONGEST_PAUSE else left  # long past: it is done, or somebody else's
 
     def _idle(self) -> float:
         return 0.0 if self._idle_since is None else time.monotonic() - self._idle_since

@@ -79,7 +79,9 @@ class Worker:
         StoreError.
         """
         stop = stop or threading.Event()
-        self.wake, done = None, Consolidated()
+        if self.wake is not None and self.wake <= self._means.clock():
+            self.wake = None
+        done = Consolidated()
         calling: set[Future[Consolidated]] = set()
 
         def left() -> int:
@@ -108,7 +110,8 @@ class Worker:
                     done += future.result()
                 if progress is not None:
                     progress(done)
-        self.wake = min((desk.wake for desk in desks if desk.wake is not None), default=None)
+        wakes = [moment for moment in (self.wake, *(desk.wake for desk in desks)) if moment is not None]
+        self.wake = min(wakes, default=None)
         return done
 
     def _desk(self, name: Namespace, heartbeat: Heartbeat) -> Desk:

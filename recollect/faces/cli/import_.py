@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recollect.errors import ImportProblem, InvalidInput
+from recollect.faces.cli.options import NO_BACKGROUND
 from recollect.faces.cli.parser import Command, Option, Words
 from recollect.faces.cli.session import Session
 
@@ -24,13 +25,18 @@ def import_(
     describe: str | None = None,
     found: bool = False,
     again: bool = False,
+    no_background: bool = False,
 ) -> int:
     """Import your history from ChatGPT, Claude, Claude Code, Codex …
 
     PATH is a file, a folder or a zip; the format is detected. Importing the same export again changes nothing, and a
     newer one adds what is new. If an import is interrupted, run it again. What you removed with `recollect forget`
     stays away unless you add --again. Without PATH it lists what it finds on this machine.
+
+    Afterwards a process of low priority builds the quality mode, summaries and facts in the background, and ends.
     """
+    if no_background:
+        session.without_background()
     if describe is not None:
         return _describe(session, Path(describe).expanduser())
     if found:
@@ -161,6 +167,7 @@ COMMAND = Command(
         Option(("--describe",), "Print the shape of an unknown export: no text, no title.", "PATH"),
         Option(("--found",), "Import what is found on this machine.", default=False),
         Option(("--again",), "Also bring back what you forgot.", default=False),
+        NO_BACKGROUND,
     ),
     Words("PATH", "paths", several=True),
 )
