@@ -59,7 +59,9 @@ def _import(session: Session, paths: Sequence[str], format_name: str | None, all
     if session.json and not report.nothing:
         session.out.document(report_as_json(report, session.memory().stats()))
     elif not session.json:
-        print_report(report, session.memory().stats(), session.out, all_problems=all_problems)
+        counts = session.memory().stats()
+        background = session.leaves_worker
+        print_report(report, counts, session.out, all_problems=all_problems, background=background)
         if not report.nothing:
             session.out.line(session.out.hint(f'Next: recollect search "{session.out.symbols.more}"'))
     if report.nothing:

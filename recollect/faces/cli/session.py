@@ -64,6 +64,13 @@ class Session:
         split_spec(spec)
         self.settings = replace(self.settings, background_model=spec)
 
+    @property
+    def leaves_worker(self) -> bool:
+        """Whether what this run writes leaves a worker behind."""
+        from recollect.background.lock import AVAILABLE
+
+        return AVAILABLE and (self.settings.background if self._background is None else self._background)
+
     def without_background(self) -> None:
         """Nothing that this run writes leaves a worker behind. To be called before the memory is opened."""
         self._background = False
