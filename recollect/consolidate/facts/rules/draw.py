@@ -62,7 +62,8 @@ def speaker_of(message: Message) -> str | None:
     if message.kind is not Kind.SAID or message.deleted or message.erased:
         return None
     if is_person(message.speaker):
-        return (message.speaker or "").strip() or None
+        name = " ".join((message.speaker or "").split())
+        return None if not name or _NOBODY.search(name) else name
     return USER if message.role is Role.USER else None
 
 
@@ -208,6 +209,11 @@ def as_of(claims: Iterable[Claim], conversation_created: object) -> list[Claim]:
     return [c if c.said_at else replace(c, said_at=conversation_created) for c in claims]  # type: ignore[arg-type]
 
 
+# Names that stand for no single person: groups, shops, services.
+_NOBODY = re.compile(
+    r"[()\[\]【】@#]|\b(?:group|chat|team|community|store|shop|bank|service|support|bot|notification|hotline|hospital|school)\b",
+    re.IGNORECASE,
+)
 _PRONOUN = re.compile(r"\b(?:[Hh]e|[Ss]he)\b")
 # Words without which no rule finds anything: oneself, what is one's own, somebody by name with a verb.
 _TELLS = re.compile(

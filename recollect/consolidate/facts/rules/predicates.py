@@ -91,7 +91,7 @@ def _preferred(value: str) -> bool:
 
 
 def _planned(value: str) -> bool:
-    return not is_technical(value) and not re.search(r"(?i)\b(?:do|try|fix|use|get) (?:it|this|that|them)\b", value)
+    return not is_technical(value) and not _POINTING.search(value)
 
 
 def _sport(value: str) -> bool:
@@ -102,6 +102,11 @@ def _sport(value: str) -> bool:
     )
 
 
+_POINTING = re.compile(
+    r"\w+ (?:it|them|him|her|you)\b|\b(?:that|these|those) "
+    r"|\bthis (?!week|month|year|coming|summer|spring|autumn|fall|winter|morning|afternoon|evening|[A-Z])",
+    re.IGNORECASE,
+)
 _ORGANISED = re.compile(
     r"\b(?:program\w*|plan|policy|committee|group|team|board|department|scheme|partnership|account)\b", re.IGNORECASE
 )
