@@ -22,6 +22,8 @@ SUMMARIES = {
     "forget": "Remove messages or whole conversations for good.",
     "backup": "Copy the whole memory to a file, and verify the copy.",
     "export": "Write everything in the namespace to a file, as JSON Lines.",
+    "worker": "Make summaries, facts and quality vectors of what is new.",
+    "tasks": "List what the worker has still to do, and what failed.",
     "embed": "Build the quality mode: slower to build, better results.",
     "reindex": "Rebuild the search index from the messages.",
     "check": "Look for damage, and repair it with --repair.",
