@@ -716,7 +716,7 @@ class Memory:
     def _corrections(self) -> Corrections:
         from recollect.consolidate.facts.correct import Corrections
 
-        return Corrections(self._space, self._clock)
+        return Corrections(self._space, self._clock, self._embedder, self._ingest.embedder_id)
 
     @cached_property
     def _ingest(self) -> Ingest:

@@ -16,12 +16,12 @@ from recollect.embedding.static import StaticEmbedder
 
 def derivers(embedder: Embedder) -> Sequence[Deriver]:
     """What is derived from the messages of a conversation."""
-    return Facts(), Entities(), Summaries(StaticEmbedder())
+    return Facts(embedder), Entities(), Summaries(StaticEmbedder())
 
 
 def works(embedder: Embedder) -> Sequence[Work]:
     """Kinds of tasks that need no model."""
-    return SettleWork(), Periods(StaticEmbedder())
+    return SettleWork(embedder), Periods(StaticEmbedder())
 
 
 def model_works(embedder: Embedder) -> Sequence[ModelWork]:
@@ -29,4 +29,4 @@ def model_works(embedder: Embedder) -> Sequence[ModelWork]:
     from recollect.consolidate.facts.model import FactsByModel
     from recollect.consolidate.summaries.models import SummariesByModel
 
-    return FactsByModel(), SummariesByModel()
+    return FactsByModel(embedder), SummariesByModel()

@@ -17,10 +17,13 @@ from recollect.consolidate.facts.book import CLAIMS, DERIVES_FROM, Ledger, curre
 from recollect.consolidate.facts.by_hand import CORRECTS, ByHand, by_hand_id
 from recollect.consolidate.facts.claim import Claim, identity_of
 from recollect.consolidate.facts.fact import Fact, facts_of
+from recollect.consolidate.facts.finding import findable
 from recollect.consolidate.facts.phrase import content_of
+from recollect.embedding import Embedder
 from recollect.errors import InvalidInput, NotFound, StoreBusy
 from recollect.record import Edge, Node, NodeId, NodeKind, Origin
-from recollect.store import Change, EdgeKey, Space, Stale, View, Where
+from recollect.store import Change, EdgeKey, IndexChange, Space, Stale, View, Where
+from recollect.store.passages import EmbedderId
 from recollect.store.transfer import every
 
 _PATIENCE = 30.0
@@ -51,8 +54,8 @@ _Plan = Callable[[View], tuple[Effects, Sequence[NodeId]]]
 class Corrections:
     """Decisions of a person about facts."""
 
-    def __init__(self, space: Space, now: Callable[[], datetime]) -> None:
-        self._space, self._now = space, now
+    def __init__(self, space: Space, now: Callable[[], datetime], embedder: Embedder, embedder_id: EmbedderId) -> None:
+        self._space, self._now, self._embedder, self._embedder_id = space, now, embedder, embedder_id
 
     def edit(self, name: str, content: str | None, value: str | None) -> Fact:
         """Gives a fact other words. Raises NotFound, InvalidInput where nothing is given."""
@@ -166,10 +169,17 @@ class Corrections:
         while time.monotonic() < limit:
             with self._space.view() as view:
                 revisions = view.revisions([HEAD])
-                effects, ids = plan(view)
+                planned, ids = plan(view)
+                effects = findable(planned, self._embedder)
                 expect = {HEAD: revisions[HEAD].number if HEAD in revisions else 0}
+            made = self._embedder_id if any(effects.passages.values()) else None
             change = Change(
-                expect=expect, put=[*effects.put, head()], revive=True, edges=effects.edges, cut=effects.cut
+                expect=expect,
+                put=[*effects.put, head()],
+                revive=True,
+                edges=effects.edges,
+                cut=effects.cut,
+                index=IndexChange(embedder=made, passages=effects.passages) if effects.passages else None,
             )
             try:
                 self._space.write(change)
