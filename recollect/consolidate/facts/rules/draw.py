@@ -11,7 +11,8 @@ from recollect.consolidate.facts.phrase import content_of
 from recollect.consolidate.facts.rules import german, naming
 from recollect.consolidate.facts.rules.found import Found
 from recollect.consolidate.facts.rules.guards import is_held_back, is_joke, told_part
-from recollect.consolidate.facts.rules.predicates import PREDICATES, Predicate
+from recollect.consolidate.facts.rules.predicate import Predicate
+from recollect.consolidate.facts.rules.predicates import PREDICATES
 from recollect.consolidate.facts.rules.sentences import Sentence, is_play, own_sentences
 from recollect.consolidate.facts.rules.subjects import (
     NAME,

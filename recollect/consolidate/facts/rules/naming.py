@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from recollect.consolidate.facts.claim import Category
 from recollect.consolidate.facts.rules.found import Found
 from recollect.consolidate.facts.rules.guards import is_held_back
-from recollect.consolidate.facts.rules.predicates import DATE, DOSE, WHEN
+from recollect.consolidate.facts.rules.predicate import DATE, DOSE, WHEN
 from recollect.consolidate.facts.rules.subjects import (
     ANIMAL,
     NAME,
@@ -222,40 +222,8 @@ def _doses(text: str, who: str) -> Iterator[_Placed]:
 
 
 _NATIONS = frozenset(
-    [
-        "german",
-        "french",
-        "english",
-        "american",
-        "british",
-        "irish",
-        "dutch",
-        "swedish",
-        "danish",
-        "norwegian",
-        "spanish",
-        "italian",
-        "polish",
-        "indian",
-        "chinese",
-        "japanese",
-        "korean",
-        "canadian",
-        "australian",
-        "swiss",
-        "austrian",
-        "greek",
-        "turkish",
-        "russian",
-        "brazilian",
-        "mexican",
-        "catholic",
-        "muslim",
-        "jewish",
-        "christian",
-        "buddhist",
-        "hindu",
-        "vegan",
-    ]
+    """german french english american british irish dutch swedish danish norwegian spanish italian polish indian
+    chinese japanese korean canadian australian swiss austrian greek turkish russian brazilian mexican catholic
+    muslim jewish christian buddhist hindu vegan""".split()
 )
 __all__ = ["ANIMAL", "found", "introduce", "is_animal", "listed"]
