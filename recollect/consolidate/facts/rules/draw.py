@@ -172,6 +172,7 @@ def _normal(rest: str) -> tuple[str, Polarity]:
     rest = _ADVERBS.sub("", rest)
     rest = _HAVE_BEEN.sub("is ", rest)
     rest = _BE.sub("is ", rest)
+    rest = _HAVE_HAD.sub("has ", rest)
     rest = _HAVE.sub("has ", rest)
     return _ADVERBS_AFTER.sub(r"\1 ", rest), polarity
 
@@ -258,6 +259,7 @@ _ADVERBS = re.compile(rf"^(?:{_ADVERB},? )+", re.IGNORECASE)
 _ADVERBS_AFTER = re.compile(rf"^(is|has) (?:{_ADVERB} )+", re.IGNORECASE)
 _HAVE_BEEN = re.compile(rf"^(?:have|has) (?:{_ADVERB} )*been ", re.IGNORECASE)
 _BE = re.compile(r"^(?:am|are) ", re.IGNORECASE)
+_HAVE_HAD = re.compile(r"^(?:have|has) had ", re.IGNORECASE)
 _HAVE = re.compile(r"^have ", re.IGNORECASE)
 _NEVER_ENDED = frozenset(
     {"age", "birthday", "birth year", "from", "plan", "appointment", "height", "weight", "allergy"}

@@ -79,6 +79,10 @@ HEALTH: tuple[Predicate, ...] = (
         r"^(?:went|turned|became|go(?:es)?) (?P<v>vegan|vegetarian|pescatarian|keto)(?=\W|$)", "diet", exact=True
     ),
     predicate(
+        r"^is on an? (?:strict )?(?P<v>gluten|dairy|lactose|sugar|grain|wheat)-free diet\b", "avoids", exact=True
+    ),
+    predicate(r"^(?:keep|keeps|eats?) (?P<v>kosher|halal)(?=[.,!]|$| and\b)", "diet", exact=True),
+    predicate(
         rf"^(?:take|takes|get|gets|is taking|is on|is given|receives?|has) (?:about |around |only |a dose of )?(?P<d>{DOSE}) (?:of )(?P<v>[\w-]+(?:(?-i: [A-Z]\d*\b))?)",
         "medication",
         _drug,

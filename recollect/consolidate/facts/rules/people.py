@@ -38,6 +38,7 @@ PEOPLE: tuple[Predicate, ...] = (
         exact=True,
     ),
     predicate(rf"^(?:was|is) born (?:on )?(?P<v>{DATE})(?=\W|$)", "birthday", exact=True),
+    predicate(rf"^(?:was|is) born in [A-Z][\w -]+? on (?P<v>{DATE})(?=\W|$)", "birthday", exact=True),
     predicate(r"^(?:was|is) born in (?P<v>(?:19|20)\d\d)(?=\W|$)", "birth year", exact=True),
     predicate(
         r"^(?:live|lives|is living|is based|is located|reside|resides|is residing) (?:alone |together |here |happily )?in (?P<v>.+)",
@@ -67,7 +68,7 @@ PEOPLE: tuple[Predicate, ...] = (
         exact=True,
         only="people",
     ),
-    predicate(rf"^is engaged to (?P<v>{_NAME})", "fiancé", capital, exact=True),
+    predicate(rf"^(?:is|got) engaged to (?P<v>{_NAME})", "fiancé", capital, exact=True),
     predicate(
         rf"^speaks? (?:fluent |some |a little |native )?(?P<v>{_NAME}(?:(?:, | and )(?:a little |some )?{_NAME})*)",
         "speaks",
@@ -82,13 +83,13 @@ PEOPLE: tuple[Predicate, ...] = (
     ),
     predicate(r"^is (?P<v>retired|unemployed|self-employed)(?=\W|$)", "job", exact=True, only="people"),
     predicate(
-        r"^(?:work|works|is working|worked) as (?:an? |the )?(?P<v>[\w-]+(?: [\w-]+){0,3}?)(?= (?:at|for|in|with|and|since|on|from|of)\b|[.,;!]|$)",
+        r"^(?:work|works|is working|has worked) as (?:an? |the )?(?P<v>[\w-]+(?: [\w-]+){0,3}?)(?= (?:at|for|in|with|and|since|on|from|of)\b|[.,;!]|$)",
         "job",
         exact=True,
         only="people",
     ),
     predicate(
-        r"^(?:work|works|is working|worked) (?:at|for) [^,.]{2,40}? as (?:an? |the )?(?P<v>[\w-]+(?: [\w-]+){0,3}?)(?= (?:in|with|and|since|on|from|of)\b|[.,;!]|$)",
+        r"^(?:work|works|is working|has worked) (?:at|for) [^,.]{2,40}? as (?:an? |the )?(?P<v>[\w-]+(?: [\w-]+){0,3}?)(?= (?:in|with|and|since|on|from|of)\b|[.,;!]|$)",
         "job",
         exact=True,
         only="people",
@@ -100,6 +101,12 @@ PEOPLE: tuple[Predicate, ...] = (
         exact=True,
         only="people",
     ),
+    predicate(
+        r"^(?:start|started|got|has started) (?:a |my |his |her )?(?:new )?(?:job|position|role) as (?:an? |the )?(?P<v>[\w-]+(?: [\w-]+){0,3}?)(?= (?:at|for|in|with|and|last|this|on)\b|[.,;!]|$)",
+        "job",
+        exact=True,
+        only="people",
+    ),
     predicate(r"^(?:got|was|has been|is) promoted to (?P<v>.+)", "job", only="people"),
     predicate(
         r"^lost (?:my|his|her) job as (?:an? |the )?(?P<v>[\w-]+(?: [\w-]+){0,2}?)(?= (?:at|for|yesterday|last|this|in)\b|[.,;!]|$)",
@@ -107,9 +114,21 @@ PEOPLE: tuple[Predicate, ...] = (
         exact=True,
         polarity=_ENDED,
     ),
-    predicate(r"^(?:work|works|is working) (?:at|for) (?P<v>.+)", "employer", _firm),
-    predicate(r"^.{2,60}? as an? [\w -]{3,30}? (?:at|for) (?P<v>[A-Z].*)", "employer", _firm),
-    predicate(rf"^is an? [\w -]{{0,40}}?(?:{PROFESSION}) (?:at|for) (?P<v>[A-Z].*)", "employer", _firm),
+    predicate(
+        r"^(?:work|works|is working|has worked) (?:at|for) (?P<v>.+?)(?= (?:in|on|since|until|near|from|where|doing)\b|$)",
+        "employer",
+        _firm,
+    ),
+    predicate(
+        r"^.{2,60}? as an? [\w -]{3,30}? (?:at|for) (?P<v>[A-Z].*?)(?= (?:in|on|since|until|near|from|where|doing)\b|$)",
+        "employer",
+        _firm,
+    ),
+    predicate(
+        rf"^is an? [\w -]{{0,40}}?(?:{PROFESSION}) (?:at|for) (?P<v>[A-Z].*?)(?= (?:in|on|since|until|near|from|where|doing)\b|$)",
+        "employer",
+        _firm,
+    ),
     predicate(
         r"^(?:start|started|joined|began) (?:a |my |his |her )?(?:new )?(?:job |position |role |working |work )?(?:at|with|for) (?P<v>[A-Z].*)",
         "employer",

@@ -22,7 +22,7 @@ _ONE_OF = {"kids": "child", "children": "child", "kid": "child", "daughters": "d
 _ONE_OF |= {"sisters": "sister", "brothers": "brother", "twins": "twin"}
 
 _animals = "|".join(["guinea pig", *_ANIMALS.split(), *_KIND_OF])
-PEOPLE = "|".join(f"{_SHE} {_HE} {_EITHER} {_PLURAL}".split())
+PEOPLE = "best friend|" + "|".join(f"{_SHE} {_HE} {_EITHER} {_PLURAL}".split())
 ANIMAL = rf"(?:(?:[a-z]+ ){{0,2}}(?:{_animals}))"
 #: What is one's own, by the word for it.
 OWN = rf"(?:(?:older |younger |little |big |eldest |youngest |oldest |twin |late |new |first |second )*(?:{PEOPLE})|{ANIMAL})"

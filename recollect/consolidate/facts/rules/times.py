@@ -38,7 +38,7 @@ _GOING = r"flying|travell?ing|driving|moving|heading|visiting|hosting|getting ma
 
 TIMES: tuple[Predicate, ...] = (
     predicate(
-        rf"^has (?P<v>(?:an? |my |another )(?:[\w'-]+ ){{0,3}}(?:appointment|interview|exam|surgery|check-?up|consultation|operation|flight|viewing|physical|ultrasound|mri|scan|biopsy)\b.{{0,40}}?(?:{WHEN}).*)",
+        rf"^has (?P<v>(?:an? |my |another )(?:[\w'-]+ ){{0,3}}(?:appointment|meeting|interview|exam|surgery|check-?up|consultation|operation|flight|viewing|physical|ultrasound|mri|scan|biopsy)\b.{{0,40}}?(?:{WHEN}).*)",
         "appointment",
         clause=True,
         most_words=18,
