@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from recollect.consolidate.entities.by_hand import ByHand
     from recollect.consolidate.entities.entity import Entity
     from recollect.consolidate.entities.graph import Graph, Paths
+    from recollect.consolidate.topics.reading import Segment, Topic
     from recollect.embedding import Embedder, TokenEmbedder
     from recollect.forget import Forgotten
     from recollect.importing import ImportReport, Progress
@@ -395,6 +396,29 @@ class Memory:
         from recollect.consolidate.entities.by_hand import ByHand
 
         return ByHand(self._space)
+
+    def topics(self, limit: int = 50) -> list[Topic]:
+        """What many conversations are about, the largest first, each with its period [4]."""
+        from recollect.consolidate.topics import reading
+
+        with self._space.view() as view:
+            return reading.topics(view, limit)
+
+    def get_topic_messages(self, topic: str, limit: int = 50) -> list[Message]:
+        """The messages of a topic by its label, a term of it or its id, the most typical first [4]. Raises NotFound."""
+        from recollect.consolidate.topics import reading
+
+        with self._space.view() as view:
+            return reading.messages_of(view, reading.named(view, topic), limit)
+
+    get_cluster = get_topic_messages
+
+    def segments(self, conversation_id: str) -> list[Segment]:
+        """A conversation as runs of turns about one thing, cut where it drifts [2]. Raises NotFound."""
+        from recollect.consolidate.topics import reading
+
+        with self._space.view() as view:
+            return reading.segments(view, NodeId(conversation_id))
 
     # --- upkeep ----------------------------------------------------------------------------------------------------
     def embed(self, *, progress: Callable[[int, int], None] | None = None, limit: int | None = None) -> int:
