@@ -32,16 +32,20 @@ from recollect.record import (
     to_microseconds,
     utc_now,
 )
-from recollect.store import Change, Counts, IndexChange, IndexInfo, Store, StoreInfo, Violation, Where
+from recollect.store import Counts, IndexInfo, Store, StoreInfo, Violation, Where
 from recollect.store.transfer import every
 from recollect.text.clean import clean_text, clean_title
 from recollect.text.marks import cut_recall
 
 if TYPE_CHECKING:
+    from recollect.consolidate.desk import Consolidated
     from recollect.consolidate.entities.by_hand import ByHand
     from recollect.consolidate.entities.entity import Entity
     from recollect.consolidate.entities.graph import Graph, Paths
+    from recollect.consolidate.facts.correct import Corrections
+    from recollect.consolidate.facts.fact import Fact
     from recollect.consolidate.topics.reading import Segment, Topic
+    from recollect.consolidate.worker import Worker
     from recollect.embedding import Embedder, TokenEmbedder
     from recollect.forget import Forgotten
     from recollect.importing import ImportReport, Progress
@@ -52,7 +56,6 @@ if TYPE_CHECKING:
 #: The source of conversations that are written here rather than imported.
 LIVE_SOURCE = "recollect"
 
-_EMBED_BATCH = 64
 _MOST_NAMED = 8  # of what a name may mean
 _SHORT = 6  # characters of an id, from its end, that tell it apart
 _MAINTENANCE = timedelta(seconds=1)
@@ -346,6 +349,41 @@ class Memory:
         with self._space.view() as view:
             return view.get(ToolCall, [NodeId(i) for i in ids])
 
+    # --- facts -----------------------------------------------------------------------------------------------------
+    def facts(
+        self, about: str | None = None, as_of: str | datetime | None = None, include_past: bool = False
+    ) -> list[Fact]:
+        """What is held true, pinned facts first, then the newest. `about` is whom or what it concerns ("Luna", "me").
+
+        `as_of` asks what was believed at a time ("2025-03", "last spring": at its end); `include_past` shows what no
+        longer holds as well. Raises InvalidInput for what is no time.
+        """
+        from recollect.consolidate.facts.fact import find_facts, moment_of
+
+        moment = None if as_of is None else moment_of(as_of, self._clock())
+        with self._space.view() as view:
+            return find_facts(view, about, moment, include_past=include_past)
+
+    def edit_fact(self, id: str, content: str | None = None, *, value: str | None = None) -> Fact:
+        """Corrects a fact: what you say outranks what was derived, and survives a rebuild. Raises NotFound."""
+        return self._corrections.edit(id, content, value)
+
+    def pin_fact(self, id: str, *, pinned: bool = True) -> Fact:
+        """Holds on to a fact: nothing derived replaces it; with `pinned` false lets it go. Raises NotFound."""
+        return self._corrections.pin(id, pinned=pinned)
+
+    def merge_facts(self, keep: str, *others: str) -> Fact:
+        """Makes one fact of several that say the same. Raises NotFound, InvalidInput."""
+        return self._corrections.merge(keep, others)
+
+    def forget_fact(self, id: str) -> str:
+        """Removes a fact; it is not drawn from the same messages again. Returns its id, for `undo_fact`."""
+        return self._corrections.forget(id)
+
+    def undo_fact(self, id: str) -> list[Fact]:
+        """Takes back what was decided about a fact by hand; returns the facts that come of it. Raises NotFound."""
+        return self._corrections.undo(id)
+
     def documents(self) -> Iterator[Document]:
         """The documents of the namespace."""
         with self._space.view() as view:
@@ -424,31 +462,21 @@ class Memory:
     def embed(self, *, progress: Callable[[int, int], None] | None = None, limit: int | None = None) -> int:
         """Makes the vectors of the quality mode for what was said and has none yet, newest first; returns how many.
 
-        Interrupted, it goes on where it was. `progress` gets the passages made and wanted.
+        Interrupted, it goes on where it was; while a background worker makes them, it waits for that. `progress` gets
+        the passages made and wanted.
         """
-        from recollect.embedding import QUALITY_TOKENS
-        from recollect.store.passages import QualityVectors
+        from recollect.consolidate.quality import embed_all
 
-        model = self._make_quality()
-        counts = self.stats()
-        wanted = counts.said_passages - counts.quality
-        wanted = wanted if limit is None else min(wanted, limit)
-        made = 0
-        while made < wanted:
-            with self._space.view() as view:
-                texts = view.unembedded(min(_EMBED_BATCH, wanted - made))
-            if not texts:
-                break
-            vectors, tokens = model.embed_with_tokens([text.text for text in texts], max_tokens=QUALITY_TOKENS)
-            rows = [
-                QualityVectors(text.number, vector, token.ids, token.vectors)
-                for text, vector, token in zip(texts, vectors, tokens, strict=True)
-            ]
-            self._space.write(Change(index=IndexChange(quality=rows)))
-            made += len(rows)
-            if progress is not None:
-                progress(made, wanted)
-        return made
+        return embed_all(self._space, self._make_quality, self._clock, limit, progress)
+
+    def consolidate(
+        self, *, limit: int | None = None, progress: Callable[[Consolidated], None] | None = None
+    ) -> Consolidated:
+        """Derives what is due in the namespace, or so many tasks of it; returns what was done.
+
+        Interrupted, it goes on where it was. `progress` gets what has been done so far. Raises StoreError.
+        """
+        return self._worker.drain([self.namespace], limit=limit, progress=progress)
 
     def reindex(self, *, progress: Callable[[int, int], None] | None = None) -> int:
         """Makes anew what search derives from the messages, beside what is in use; returns how many messages.
@@ -599,6 +627,18 @@ class Memory:
             self._ingest.delete(message_ids)
         conversations = Conversations(self._space, derivers(self._embedder), self._ingest.embedder_id)
         conversations.derive(conversation_ids, Setting(now=self._clock()))
+
+    @cached_property
+    def _worker(self) -> Worker:
+        from recollect.consolidate.worker import Worker
+
+        return Worker(self._store, self._embedder, clock=self._clock)
+
+    @cached_property
+    def _corrections(self) -> Corrections:
+        from recollect.consolidate.facts.correct import Corrections
+
+        return Corrections(self._space, self._clock)
 
     @cached_property
     def _ingest(self) -> Ingest:

@@ -5,19 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from recollect.consolidate.base import Deriver, ModelWork, Work
+from recollect.consolidate.entities.derive import Entities
+from recollect.consolidate.facts.deriver import Facts
+from recollect.consolidate.facts.work import SettleWork
+from recollect.consolidate.topics.segments import Segments
+from recollect.consolidate.topics.work import Topics
 from recollect.embedding import Embedder
 
 
 def derivers(embedder: Embedder) -> Sequence[Deriver]:
     """What is derived from the messages of a conversation."""
-    from recollect.consolidate.entities.derive import Entities
-
-    return (Entities(),)
+    return Facts(), Entities(), Segments()
 
 
 def works(embedder: Embedder) -> Sequence[Work]:
     """Kinds of tasks that need no model."""
-    return ()
+    return SettleWork(), Topics(embedder)
 
 
 def model_works(embedder: Embedder) -> Sequence[ModelWork]:

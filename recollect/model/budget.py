@@ -239,6 +239,10 @@ class Metered:
         self._enter(held, request, usage, answer.cost)
         return answer
 
+    def within(self, namespace: str) -> Metered:
+        """The same model and budget, counted for another namespace of the store."""
+        return Metered(self._model, self._ledger, self.limits, price=self.price, store=self._store, namespace=namespace)
+
     def estimate(self, requests: Iterable[Request]) -> Estimate:
         """What these requests will take."""
         return estimate(requests, self.price, self.limits)
@@ -249,6 +253,11 @@ class Metered:
 
     def _enter(self, held: int, request: Request, usage: Usage, cost: float | None) -> None:
         self._ledger.enter(held, self._store, self._namespace, request.prompt.name, self.name, usage, cost)
+
+
+def within(model: LanguageModel, namespace: str) -> LanguageModel:
+    """The model, with what it takes counted for this namespace, where it is counted."""
+    return model.within(namespace) if isinstance(model, Metered) else model
 
 
 def metered(

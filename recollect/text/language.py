@@ -74,6 +74,8 @@ _SMALL_WORDS = {
     """,
 }
 _FOREIGN = tuple(frozenset(small_words.split()) for small_words in _SMALL_WORDS.values())
+#: Frequent small words of all these languages, English apart; folded.
+FOREIGN_SMALL_WORDS = frozenset[str]().union(*_FOREIGN)
 
 
 def is_english(text: str) -> bool:

@@ -209,3 +209,16 @@ def test_what_is_held_is_more_than_any_request_takes() -> None:
     assert most.calls == 2
     assert most.input_tokens > 2 * len(REQUEST.text) / 3
     assert most.output_tokens >= REQUEST.max_tokens * 3
+
+
+def test_one_model_for_many_namespaces_is_counted_apart_and_bounded_together(tmp_path: Path) -> None:
+    model = Counting()
+    meter = within(tmp_path, model, Limits(calls=6))
+    rex, luna = meter.within("acme/rex"), meter.within("acme/luna")
+    for _ in range(2):
+        rex.complete(REQUEST)
+    luna.complete(REQUEST)
+    spend_all(luna)
+    assert [row.calls for row in rex.spent()] == [2]
+    assert sum(row.calls for row in [*rex.spent(), *luna.spent()]) <= 6
+    assert meter.spent() == []

@@ -1,8 +1,8 @@
 """Clusters among vectors: communities of a graph of likeness, and every vector to the nearest of them.
 
-The communities are found in a sample that depends on the ids alone, and everything else is put to the nearest centre. So
-the same segments always give the same topics, whatever came first, and the cost of a larger history is a product of two
-matrices. The graph's communities are networkx's (Louvain): the library is here for paths already, and a clustering
+The communities are found in a sample that depends on the ids alone, and everything else is put to the nearest centre.
+So the same segments always give the same topics, whatever came first, and the cost of a larger history is a product of
+two matrices. The graph's communities are networkx's (Louvain): the library is here for paths already, and a clustering
 library would bring fifty megabytes for this one function.
 """
 
@@ -64,7 +64,9 @@ def _communities(own: Vectors, threshold: float, least: int) -> list[list[int]]:
     for row in range(len(own)):
         order = np.argsort(-likeness[row], kind="stable")[:NEIGHBOURS]
         graph.add_weighted_edges_from(
-            (row, int(other), round(float(likeness[row, other]), 4)) for other in order if likeness[row, other] >= threshold
+            (row, int(other), round(float(likeness[row, other]), 4))
+            for other in order
+            if likeness[row, other] >= threshold
         )
     found = networkx.community.louvain_communities(graph, seed=_SEED, resolution=1.0)
     return sorted(sorted(rows) for rows in found if len(rows) >= least)

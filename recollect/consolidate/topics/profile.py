@@ -11,6 +11,7 @@ from recollect.consolidate.entities.message import found_in
 from recollect.consolidate.entities.naming import folded
 from recollect.consolidate.entities.wording import NEVER
 from recollect.record import Message
+from recollect.text.language import FOREIGN_SMALL_WORDS
 from recollect.text.stopwords import STOP_WORDS
 from recollect.text.terms import has_unspaced_script, words
 
@@ -20,8 +21,7 @@ _READ = 800  # characters of a message
 _TERMS = 24
 _NAME_COUNTS = 3  # a name tells more than a word
 
-_EMPTY = frozenset(
-    """
+_EMPTY_TEXT = """
     like just also well really think know want need good great make made help time thing things something anything
     nothing lot more much many most some any even still back only first next last another other others both same
     would could should might must shall can't don't it's i'm i've that's let's there's here's what's you're they're
@@ -36,8 +36,8 @@ _EMPTY = frozenset(
     see seen saw find found let put set show shown seems seem one two three four five six seven eight nine ten
     don doesn didn isn wasn aren weren hasn haven wouldn couldn shouldn won ll ve re kind bit few less least own such
     example step steps based including include consider ensure important specific different might able
-    """.split()
-)
+"""
+_EMPTY = frozenset(_EMPTY_TEXT.split())
 
 
 def length(count: int) -> int:
@@ -68,12 +68,14 @@ def telling(messages: Sequence[Message]) -> list[str]:
         said.update(word for word in words(content) if _is_telling(word))
     inside = {part for name in names for part in name.split()}
     scores = {shown[name]: _NAME_COUNTS * count * 1.0 for name, count in names.items()}
-    scores |= {word: math.sqrt(count) * _rarity(word) for word, count in said.items() if word not in inside and count > 1}
+    scores |= {
+        word: math.sqrt(count) * _rarity(word) for word, count in said.items() if word not in inside and count > 1
+    }
     return sorted(scores, key=lambda term: (-scores[term], term))[:_TERMS]
 
 
 def _is_telling(word: str) -> bool:
-    if word.isdigit() or word in STOP_WORDS or word in _EMPTY or word in NEVER:
+    if word.isdigit() or word in STOP_WORDS or word in _EMPTY or word in NEVER or word in FOREIGN_SMALL_WORDS:
         return False
     return len(word) > 3 or has_unspaced_script(word)
 

@@ -123,8 +123,7 @@ def _named(topics: Sequence[Sequence[Node]]) -> list[list[str]]:
     everywhere = sum(counts, Counter[str]())
     total = sum(len(inside) for inside in topics)
     return [
-        sorted(count, key=lambda t: (-count[t] * math.log(1 + total / everywhere[t]), t))[:_TERMS]  # noqa: B023
-        for count in counts
+        sorted(count, key=lambda t: (-count[t] * math.log(1 + total / everywhere[t]), t))[:_TERMS] for count in counts
     ]
 
 

@@ -1,0 +1,87 @@
+"""What a backlog will cost, told before it is worked off.
+
+Tasks for a model are there only when the messages were gone through, and going through them costs nothing. So two
+things are told apart: requests that can be written down now, and messages from which requests will come.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from recollect.consolidate.base import ModelWork
+from recollect.consolidate.cursor import Cursor, cursor_id
+from recollect.consolidate.outbox import CONVERSATION
+from recollect.model.base import LanguageModel, Request
+from recollect.model.budget import Estimate, Metered, estimate
+from recollect.model.prices import price
+from recollect.model.prompts import prompt, request
+from recollect.model.usage import estimated_tokens
+from recollect.record import Kind, Message, Node, NodeId
+from recollect.store import Space, Task, View, Where
+from recollect.store.transfer import every
+
+_ALL = 1_000_000_000
+_RUN = 16  # messages that are read together, about: eight exchanges
+_OF_A_RUN = ("l1", "facts", "entities")  # what is asked about each such run
+_L1_IN_L2 = 3
+_LEAST = 6  # messages of a conversation that is summarised
+
+
+@dataclass(frozen=True, slots=True)
+class Backlog:
+    """What waits for a model: `requests` that are due, `messages` of `conversations` that were not gone through yet,
+    and what all of it will take.
+    """
+
+    requests: int
+    conversations: int
+    messages: int
+    estimate: Estimate
+
+
+def backlog(space: Space, works: Sequence[ModelWork], model: LanguageModel) -> Backlog:
+    """What waits in a namespace, and what it will take of this model; asks nothing and changes nothing."""
+    by_kind = {work.kind: work for work in works}
+    with space.view() as view:
+        tasks = [task for state in ("due", "leased") for task, _ in view.tasks(state, _ALL)]
+        due = list(_requests(view, tasks, by_kind))
+        waiting = [task.subject for task in tasks if task.kind == CONVERSATION and task.subject is not None]
+        sizes = [_size(view, conversation_id) for conversation_id in waiting]
+    to_come = [future for messages, tokens in sizes for future in _to_come(messages, tokens)]
+    requests = [*due, *to_come]
+    told = model.estimate(requests) if isinstance(model, Metered) else estimate(requests, price(model.name))
+    return Backlog(len(due), len(waiting), sum(messages for messages, _ in sizes), told)
+
+
+def _requests(view: View, tasks: Sequence[Task], works: dict[str, ModelWork]) -> Iterator[Request]:
+    for task in tasks:
+        if (work := works.get(task.kind)) and (wanted := work.request(view, task)):
+            yield wanted
+
+
+def _size(view: View, conversation_id: NodeId) -> tuple[int, int]:
+    """The messages of a conversation that are still to be gone through, and their tokens."""
+    cursor = next((Cursor.read(node) for node in view.get(Node, [cursor_id(conversation_id)])), None)
+    done = cursor.count if cursor else 0
+    found = [
+        estimated_tokens(message.content)
+        for message in every(view, Message, Where(conversation=conversation_id, deleted=False))
+        if message.kind is Kind.SAID and message.active and message.position >= done
+    ]
+    return len(found), sum(found)
+
+
+def _to_come(messages: int, tokens: int) -> Iterator[Request]:
+    """Requests of about the number and the lengths that will come of so many messages."""
+    runs = messages // _RUN if messages > _RUN else int(messages >= _LEAST)
+    for name in _OF_A_RUN:
+        yield from [_blank(name, tokens // runs) for _ in range(runs)]
+    yield from [_blank("l2", request("l1", "").max_tokens * _L1_IN_L2) for _ in range(runs // _L1_IN_L2)]
+    if messages >= _LEAST:
+        yield _blank("conversation", tokens)
+
+
+def _blank(name: str, tokens: int) -> Request:
+    """A request of a length, without words."""
+    return Request(prompt=prompt(name), text="·" * (tokens * 7 // 4), max_tokens=request(name, "").max_tokens)
