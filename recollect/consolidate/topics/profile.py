@@ -33,8 +33,8 @@ _EMPTY_TEXT = """
     about without within every each between during before after into onto upon over under again once here there
     where when which who whom whose why how this that these those them they their then than been being have having
     does doing done come came comes went gone goes say said says tell told ask asked try trying tried start started
-    see seen saw find found let put set show shown seems seem one two three four five six seven eight nine ten
-    don doesn didn isn wasn aren weren hasn haven wouldn couldn shouldn won ll ve re kind bit few less least own such
+    see seen saw find found let put set show shown seems seem one two three four five six seven eight nine ten don
+    doesn didn isn wasn aren weren hasn haven wouldn couldn shouldn won ll ve re kind bit few less least own such
     example step steps based including include consider ensure important specific different might able
 """
 _EMPTY = frozenset(_EMPTY_TEXT.split())
