@@ -77,6 +77,9 @@ _FOREIGN = tuple(frozenset(small_words.split()) for small_words in _SMALL_WORDS.
 #: Frequent small words of all these languages, English apart; folded.
 FOREIGN_SMALL_WORDS = frozenset[str]().union(*_FOREIGN)
 
+#: All of these, English ones too, as surface words: what no phrase begins or ends with.
+SMALL_WORDS = _ENGLISH.union(*_FOREIGN)
+
 
 def is_english(text: str) -> bool:
     """Whether the text is English rather than anything else.

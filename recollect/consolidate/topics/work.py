@@ -16,6 +16,7 @@ from recollect.consolidate.base import STALE, Effects, Setting, retired
 from recollect.consolidate.topics.clusters import Cluster, as_bytes, clusters, stacked
 from recollect.consolidate.topics.profile import length, text_of
 from recollect.consolidate.topics.segments import TOPICS, living, with_vector
+from recollect.consolidate.topics.summed import Summed
 from recollect.embedding import Embedder
 from recollect.record import Edge, Message, Node, NodeId, NodeKind, stable_id
 from recollect.store import EdgeKey, Task, View, Where
@@ -56,8 +57,17 @@ class Topics:
         nodes, edges = self._found(segments)
         kept = {node.id for node in nodes}
         gone = [retired(node) for node in topics.values() if node.id not in kept and (node.text or node.state != STALE)]
+        summed = Summed(view, self._embedder, setting)
+        for node in nodes:
+            summed.add(node, [edge.source_id for edge in edges if edge.target_id == node.id])
+        summed.retire([node.id for node in gone])
         put, cut = _changes(view, topics, edges)
-        return Effects(put=[*fresh.values(), *nodes, *gone, _counted(0)], edges=put, cut=cut)
+        return Effects(
+            put=[*fresh.values(), *nodes, *gone, *summed.put, _counted(0)],
+            edges=[*put, *summed.edges],
+            cut=[*cut, *summed.cut],
+            tasks=summed.tasks,
+        )
 
     def _embedded(self, view: View, nodes: Sequence[Node]) -> dict[NodeId, Node]:
         done: dict[NodeId, Node] = {}
