@@ -28,7 +28,8 @@ def works(embedder: Embedder) -> Sequence[Work]:
 
 def model_works(embedder: Embedder) -> Sequence[ModelWork]:
     """Kinds of tasks for a language model."""
+    from recollect.consolidate.entities.model import EntitiesByModel
     from recollect.consolidate.facts.model import FactsByModel
     from recollect.consolidate.summaries.models import SummariesByModel
 
-    return FactsByModel(), SummariesByModel()
+    return FactsByModel(), SummariesByModel(), EntitiesByModel()

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from recollect.memory import Memory
 
 _LIMIT = 30
-_TYPES = ("person", "place", "organisation", "technology", "project", "product", "concept")
+_TYPES = (
+    "person", "animal", "place", "organisation", "technology", "project", "product", "work", "event", "concept",
+)  # fmt: skip
 #: What can be done by hand, with the names that it needs.
 _ACTIONS = {"edit": 1, "pin": 1, "unpin": 1, "merge": 2, "unmerge": 1, "forget": 1, "undo": 1}
 

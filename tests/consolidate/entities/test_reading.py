@@ -141,7 +141,7 @@ def test_corrections_that_mean_nothing_are_refused(memory: Memory) -> None:
     for refused in (
         lambda: memory.edit_entity("React"),
         lambda: memory.edit_entity("React", " "),
-        lambda: memory.edit_entity("React", type="animal"),
+        lambda: memory.edit_entity("React", type="machine"),
         lambda: memory.merge_entities("Postgres", "PostgreSQL"),
         lambda: memory.unmerge_entity("React"),
     ):
