@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from recollect.consolidate.facts.correct import Corrections
     from recollect.consolidate.facts.fact import Fact
     from recollect.consolidate.shift import Done
+    from recollect.consolidate.summaries.reading import Summary
     from recollect.consolidate.worker import Worker
     from recollect.embedding import Embedder, TokenEmbedder
     from recollect.forget import Forgotten
@@ -407,7 +408,7 @@ class Memory:
 
         moment = None if as_of is None else moment_of(as_of, self._clock())
         with self._space.view() as view:
-            return find_facts(view, about, moment, include_past=include_past)
+            return find_facts(view, about, moment, now=self._clock(), include_past=include_past)
 
     def edit_fact(self, id: str, content: str | None = None, *, value: str | None = None) -> Fact:
         """Corrects a fact: what you say outranks what was derived, and survives a rebuild. Raises NotFound."""
@@ -428,6 +429,15 @@ class Memory:
     def undo_fact(self, id: str) -> list[Fact]:
         """Takes back what was decided about a fact by hand; returns the facts that come of it. Raises NotFound."""
         return self._corrections.undo(id)
+
+    def summaries(self, conversation_id: str | None = None, kind: str | None = None) -> list[Summary]:
+        """What messages come down to, by time: of a conversation, or of all; `kind` is conversation, l1, l2, segment,
+        period or topic. Made in the background, or by `consolidate`. Raises InvalidInput for another kind.
+        """
+        from recollect.consolidate.summaries.reading import summaries
+
+        with self._space.view() as view:
+            return summaries(view, NodeId(conversation_id) if conversation_id else None, kind)
 
     def documents(self) -> Iterator[Document]:
         """The documents of the namespace."""
