@@ -1,0 +1,187 @@
+"""Every fault of a model at every step of a worker, over the real wire: nothing is lost, doubled or paid for twice."""
+
+from __future__ import annotations
+
+import json
+import logging
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from recollect.consolidate.desk import Consolidated
+from recollect.consolidate.retry import Retry
+from recollect.model.prompts import NAMES, prompt
+from recollect.record import Namespace, Node
+from recollect.store import Space, Store, Where
+from tests.consolidate.workshop import worker, write
+from tests.model.conftest import model_of
+from tests.model.wire_server import Says, WireServer, retry_date, says, wire_server
+from tests.store.builders import Clock, talk
+
+WORDS = "Luna must not have chicken"
+BROKEN = Says("I would rather talk about something else.")
+
+#: By what becomes of the task that meets it.
+PASSING = {
+    "time-out": Says(fault="silence"),
+    "429": Says(status=429, kind="rate_limit_error"),
+    "429, in seconds": Says(status=429, kind="rate_limit_error", headers={"Retry-After": "40"}),
+    "429, at a date": Says(status=429, kind="rate_limit_error", headers={"Retry-After": "date"}),
+    "500": Says(status=500, kind="api_error", message=f"cannot take {WORDS}, sorry"),
+    "503 of 10 MB": Says(status=503, fault="huge_error"),
+    "529": Says(status=529, kind="overloaded_error"),
+    "401": Says(status=401, kind="authentication_error"),
+    "connection broken": Says(fault="cut_at_once"),
+    "cut stream": Says("{" + "x" * 200, fault="cut"),
+    "stream without an end": Says("{" + "x" * 200, fault="no_end"),
+    "error in the stream": Says("{" + "x" * 200, fault="in_stream"),
+    "events that are no JSON": Says(fault="garbage"),
+    "a page": Says(fault="page"),
+    "empty": Says(""),
+    "10 MB": Says(fault="huge"),
+}
+REPAIRED = {
+    "prose": BROKEN,
+    "broken JSON": Says('{"summary": "' + WORDS),
+    "fenced and broken": Says('```json\n{"summary": \n```'),
+    "wrong schema": says({"verdict": WORDS}),
+    "cut off": Says('{"summary": "' + WORDS, stop="limit"),
+}
+FOR_GOOD = {
+    "refusal": Says("", stop="refusal"),
+    "400": Says(status=400, kind="invalid_request_error", message=f"cannot take {WORDS}, sorry"),
+}
+EACH = [*PASSING, *REPAIRED, *FOR_GOOD]
+FORMS = 3  # in which a request is tried where it is rejected
+
+
+class Ward:
+    """A namespace with conversations, and a server that answers well but for what is to go wrong."""
+
+    def __init__(self, store: Store, clock: Clock, server: WireServer, provider: str, name: str) -> None:
+        self.space, self._clock, self._server = store.space(Namespace(name)), clock, server
+        self._model = model_of(provider, server, silence=0.3, longest=3)
+        self._worker = worker(store, clock, self._model, concurrency=1, retry=Retry(attempts=20), kit=None)
+        self.good: Counter[str] = Counter()
+        self._lock = threading.Lock()
+        server.script.clear()
+        server.otherwise = self._answer
+        self.faults: dict[int, list[Says]] = {}
+        self.calls = 0
+        write(self.space, *(talk(f"t{n}", *lines(n)) for n in range(2)))
+
+    def _answer(self, body: dict[str, Any]) -> Says:
+        with self._lock:
+            if waiting := self.faults.get(self.calls):
+                return waiting.pop(0)
+            self.calls += 1
+            turns = body["messages"]
+            system = body.get("system") or turns.pop(0)["content"]
+            self.good[turns[0]["content"]] += 1
+        [name] = [name for name in NAMES if system.startswith(prompt(name).system)]
+        return says(prompt(name).example)
+
+    def drain(self) -> Consolidated:
+        return self._worker.drain([self.space.namespace])
+
+    def until_nothing_is_due(self) -> None:
+        for _ in range(30):
+            self._clock.forward(hours=2)
+            if self.drain() == Consolidated():
+                return
+        raise AssertionError("it never comes to rest")
+
+    def dead(self) -> list[str]:
+        with self.space.view() as view:
+            return [why for _, why in view.tasks("dead")]
+
+    def waiting(self) -> list[str]:
+        with self.space.view() as view:
+            return [why for _, why in view.tasks("due")]
+
+
+def lines(number: int) -> list[str]:
+    """Enough of a talk to be summarised, twelve exchanges."""
+    told = [f"{WORDS}, said in talk {number}, time {turn}. What else could I feed her?" for turn in range(12)]
+    return [line for turn, ask in enumerate(told) for line in (ask, f"Salmon and rice, for the time {turn}.")]
+
+
+def derived(space: Space) -> list[tuple[Any, ...]]:
+    """What readers are shown."""
+    with space.view() as view:
+        found = view.find(Node, Where(states=("live",), deleted=False), limit=10_000).items
+        edges = view.edges([node.id for node in found])
+    nodes = [(node.kind.value, node.key, node.text, json.dumps(dict(node.body), sort_keys=True, default=str)) for node in found]
+    return sorted(nodes) + sorted((edge.type, edge.target_id, edge.name) for edge in edges)
+
+
+@pytest.fixture(params=["anthropic", "openai"])
+def provider(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def server() -> Iterator[WireServer]:
+    with wire_server() as running:
+        yield running
+
+
+@pytest.fixture
+def ward(store: Store, clock: Clock, server: WireServer, provider: str) -> Callable[[str], Ward]:
+    logging.getLogger("recollect.worker").setLevel(logging.CRITICAL)
+    return lambda name: Ward(store, clock, server, provider, name)
+
+
+@pytest.mark.parametrize("fault", EACH)
+def test_a_fault_at_any_step_changes_nothing_in_the_end(ward: Callable[[str], Ward], fault: str) -> None:
+    well = ward("well")
+    well.until_nothing_is_due()
+    assert well.calls >= 4
+    expected = derived(well.space)
+    assert well.dead() == well.waiting() == []
+    for step in sorted({0, 1, well.calls - 1}):
+        for repaired in (False, True):
+            ill = ward(f"step/{step}/{repaired}")
+            ill.faults[step] = ([BROKEN] if repaired else []) + faults(fault)
+            ill.drain()
+            whys = ill.waiting() + ill.dead()
+            assert not any(WORDS in why for why in whys)
+            ill.until_nothing_is_due()
+            assert not ill.faults[step], "the step was never reached"
+            if fault in FOR_GOOD:
+                assert len(ill.dead()) == 1
+                assert derived(ill.space) != expected
+                ill.space.revive()
+                ill.until_nothing_is_due()
+            assert ill.dead() == ill.waiting() == []
+            assert derived(ill.space) == expected
+            assert set(ill.good.values()) == {1}  # no good answer was asked for twice
+
+
+def faults(name: str) -> list[Says]:
+    """What the server says until the fault has shown: what is repaired needs two of them to fail."""
+    if name in REPAIRED:
+        return [REPAIRED[name]] * 2
+    if name == "400":
+        return [FOR_GOOD[name]] * FORMS
+    fault = (PASSING | FOR_GOOD)[name]
+    if fault.headers.get("Retry-After") == "date":
+        return [Says(status=fault.status, kind=fault.kind, headers={"Retry-After": retry_date(40)})]
+    return [fault]
+
+
+def test_a_server_that_wants_a_pause_gets_it(ward: Callable[[str], Ward], clock: Clock) -> None:
+    ill = ward("pause")
+    ill.faults[0] = faults("429, in seconds")
+    ill.drain()
+    assert ill.calls == 0
+    clock.now += timedelta(seconds=39)
+    ill.drain()
+    assert ill.calls == 0
+    clock.now += timedelta(seconds=10)
+    ill.drain()
+    assert ill.calls > 0
