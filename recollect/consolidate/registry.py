@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from recollect.consolidate.base import Deriver, ModelWork, Work
+from recollect.consolidate.entities.derive import Entities
+from recollect.consolidate.facts.deriver import Facts
+from recollect.consolidate.facts.work import SettleWork
 from recollect.embedding import Embedder
 
 
 def derivers(embedder: Embedder) -> Sequence[Deriver]:
     """What is derived from the messages of a conversation."""
-    return ()
+    return Facts(), Entities()
 
 
 def works(embedder: Embedder) -> Sequence[Work]:
     """Kinds of tasks that need no model."""
-    return ()
+    return (SettleWork(),)
 
 
 def model_works(embedder: Embedder) -> Sequence[ModelWork]:
