@@ -8,18 +8,20 @@ import threading
 from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
+from random import Random
 from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from recollect.consolidate.worker import Worker
 from recollect.model.base import Completion, Request
-from recollect.model.budget import Ledger, Limits, Metered
+from recollect.model.budget import Ledger, Limits, Metered, within
 from recollect.record import Namespace, Node
 from recollect.store import Where
 from recollect.store.sqlite.engine import SQLiteStore
-from tests.consolidate.workshop import worker, write
-from tests.store.builders import Clock, talk
+from tests.consolidate.workshop import write
+from tests.store.builders import Clock, embedder, talk
 
 #: What is said alike in every namespace, with a name that is said in one alone.
 SAID = (
@@ -71,14 +73,14 @@ namespaces = st.lists(st.sampled_from(["rex", "luna", "milo"]), min_size=2, max_
 lengths = st.lists(st.integers(1, 26), min_size=1, max_size=2)
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(names=namespaces, sizes=lengths, together=st.booleans())
 def test_nothing_of_one_namespace_reaches_another(names: list[str], sizes: list[int], together: bool) -> None:
     echo, clock = Echo(), Clock()
     with tempfile.TemporaryDirectory() as folder:
         store = SQLiteStore(Path(folder) / "memory.db", durable=False, clock=clock)
         model = Metered(echo, Ledger(Path(folder) / "spending.db"), Limits(), price=None, store="s", namespace="nobody")
-        own = worker(store, clock, model, kit=None)
+        own = Worker(store, embedder(), model=lambda name: within(model, name), clock=clock, random=Random(1))
         for number, size in enumerate(sizes):
             for name in names:  # the same conversations, with the same ids, in each
                 lines = [

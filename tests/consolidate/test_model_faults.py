@@ -73,7 +73,7 @@ class Ward:
         server.otherwise = self._answer
         #: What the server says first at the step of that number, before it answers well.
         self.faults: dict[int, list[Says]] = {}
-        self.good: Counter[str] = Counter()
+        self.good: Counter[tuple[str, str]] = Counter()
         self.calls = 0
         self.whys: set[str] = set()
         write(self.space, *(talk(f"t{n}", *lines(n)) for n in range(2)))
@@ -85,8 +85,8 @@ class Ward:
             self.calls += 1
             turns = body["messages"]
             system = body.get("system") or turns.pop(0)["content"]
-            self.good[turns[0]["content"]] += 1
-        [name] = [name for name in NAMES if system.startswith(prompt(name).system)]
+            [name] = [name for name in NAMES if system.startswith(prompt(name).system)]
+            self.good[name, turns[0]["content"]] += 1
         return says(prompt(name).example)
 
     def said(self, fault: str) -> list[Says]:
@@ -102,11 +102,11 @@ class Ward:
         return self._worker.drain([self.space.namespace])
 
     def until_nothing_is_due(self) -> None:
-        for _ in range(100):
-            self.clock.forward(hours=2)
-            if self.drain() == Consolidated():
+        """Months pass: what is for later, such as the summary of a month, is done as well."""
+        for hours in [2] * 40 + [24 * 7] * 40:
+            self.clock.forward(hours=hours)
+            if self.drain() == Consolidated() and not self.waiting():
                 return
-            self.whys |= {*self.waiting(), *self.dead()}
             self.whys |= {*self.waiting(), *self.dead()}
         raise AssertionError("it never comes to rest")
 
@@ -126,13 +126,14 @@ def lines(number: int) -> list[str]:
 
 
 def derived(space: Space) -> list[tuple[Any, ...]]:
-    """What readers are shown."""
+    """What readers are shown, but for when it was made."""
     with space.view() as view:
         found = view.find(Node, Where(states=("live",), deleted=False), limit=10_000).items
         edges = view.edges([node.id for node in found])
+    bodies = [{name: value for name, value in node.body.items() if name != "made"} for node in found]
     nodes = [
-        (node.kind.value, node.key, node.text, json.dumps(dict(node.body), sort_keys=True, default=str))
-        for node in found
+        (node.kind.value, node.key, node.text, json.dumps(body, sort_keys=True, default=str))
+        for node, body in zip(found, bodies, strict=True)
     ]
     return sorted(nodes) + sorted((edge.type, edge.target_id, edge.name) for edge in edges)
 
@@ -160,9 +161,10 @@ def ward(tmp_path: Path, server: WireServer, provider: str) -> Iterator[Callable
 @pytest.fixture(scope="module")
 def healthy(tmp_path_factory: pytest.TempPathFactory) -> tuple[int, list[tuple[Any, ...]]]:
     """How many calls it takes where nothing goes wrong, and what comes of it."""
-    store = SQLiteStore(tmp_path_factory.mktemp("healthy") / "memory.db", durable=False, clock=Clock())
+    clock = Clock()
+    store = SQLiteStore(tmp_path_factory.mktemp("healthy") / "memory.db", durable=False, clock=clock)
     with wire_server() as running:
-        well = Ward(store, Clock(), running, "openai", "well")
+        well = Ward(store, clock, running, "openai", "well")
         well.until_nothing_is_due()
     assert well.calls >= 4
     assert well.dead() == well.waiting() == []
@@ -191,7 +193,8 @@ def test_a_fault_at_every_step_changes_nothing_in_the_end(
     assert ill.dead() == ill.waiting() == []
     assert not any(ill.faults.values()), "a step was never reached"
     assert derived(ill.space) == expected
-    assert set(ill.good.values()) == {1}  # no good answer was asked for twice
+    twice = {name for (name, _), times in ill.good.items() if times > 1}
+    assert twice <= {"period"}  # no good answer was asked for twice; a week of one day reads as its month does
 
 
 def test_a_server_that_wants_a_pause_gets_it(ward: Callable[..., Ward]) -> None:
