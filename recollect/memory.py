@@ -698,7 +698,7 @@ class Memory:
 
         if message_ids:
             self._ingest.delete(message_ids)
-        conversations = Conversations(self._space, derivers(self._embedder), self._ingest.embedder_id)
+        conversations = Conversations(self._space, derivers(self._embedder), self._embedder)
         conversations.derive(conversation_ids, Setting(now=self._clock()))
 
     @cached_property
@@ -716,7 +716,7 @@ class Memory:
     def _corrections(self) -> Corrections:
         from recollect.consolidate.facts.correct import Corrections
 
-        return Corrections(self._space, self._clock)
+        return Corrections(self._space, self._embedder, self._clock)
 
     @cached_property
     def _ingest(self) -> Ingest:
