@@ -16,6 +16,7 @@ from typing import TypeVar
 
 from recollect.branching import place
 from recollect.consolidate import outbox
+from recollect.consolidate.facts.work import due as decisions_due
 from recollect.embedding import Embedder
 from recollect.errors import InvalidInput, NotFound, StoreBusy
 from recollect.importers.records.assemble import chunks_of, clean_part, message_chunks
@@ -245,7 +246,7 @@ class Ingest:
         edges = [record for record in records if isinstance(record, Edge)]
         nodes = [record for record in records if isinstance(record, Node)]
         if edges or nodes:
-            self._space.write(Change(put=nodes, edges=edges))
+            self._space.write(Change(put=nodes, edges=edges, tasks=decisions_due(nodes)))
 
     # --- live writing ----------------------------------------------------------------------------------------------
     def append(self, conversation: Conversation, message: Message, calls: Sequence[ToolCall] = ()) -> Message:

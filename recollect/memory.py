@@ -39,6 +39,11 @@ from recollect.text.marks import cut_recall
 
 if TYPE_CHECKING:
     from recollect.consolidate.desk import Consolidated
+    from recollect.consolidate.entities.by_hand import ByHand
+    from recollect.consolidate.entities.entity import Entity
+    from recollect.consolidate.entities.graph import Graph, Paths
+    from recollect.consolidate.facts.correct import Corrections
+    from recollect.consolidate.facts.fact import Fact
     from recollect.consolidate.summaries.reading import Summary
     from recollect.consolidate.worker import Worker
     from recollect.embedding import Embedder, TokenEmbedder
@@ -353,6 +358,41 @@ class Memory:
         with self._space.view() as view:
             return summaries(view, NodeId(conversation_id) if conversation_id else None, kind)
 
+    # --- facts -----------------------------------------------------------------------------------------------------
+    def facts(
+        self, about: str | None = None, as_of: str | datetime | None = None, include_past: bool = False
+    ) -> list[Fact]:
+        """What is held true, pinned facts first, then the newest. `about` is whom or what it concerns ("Luna", "me").
+
+        `as_of` asks what was believed at a time ("2025-03", "last spring": at its end); `include_past` shows what no
+        longer holds as well. Raises InvalidInput for what is no time.
+        """
+        from recollect.consolidate.facts.fact import find_facts, moment_of
+
+        moment = None if as_of is None else moment_of(as_of, self._clock())
+        with self._space.view() as view:
+            return find_facts(view, about, moment, include_past=include_past)
+
+    def edit_fact(self, id: str, content: str | None = None, *, value: str | None = None) -> Fact:
+        """Corrects a fact: what you say outranks what was derived, and survives a rebuild. Raises NotFound."""
+        return self._corrections.edit(id, content, value)
+
+    def pin_fact(self, id: str, *, pinned: bool = True) -> Fact:
+        """Holds on to a fact: nothing derived replaces it; with `pinned` false lets it go. Raises NotFound."""
+        return self._corrections.pin(id, pinned=pinned)
+
+    def merge_facts(self, keep: str, *others: str) -> Fact:
+        """Makes one fact of several that say the same. Raises NotFound, InvalidInput."""
+        return self._corrections.merge(keep, others)
+
+    def forget_fact(self, id: str) -> str:
+        """Removes a fact; it is not drawn from the same messages again. Returns its id, for `undo_fact`."""
+        return self._corrections.forget(id)
+
+    def undo_fact(self, id: str) -> list[Fact]:
+        """Takes back what was decided about a fact by hand; returns the facts that come of it. Raises NotFound."""
+        return self._corrections.undo(id)
+
     def documents(self) -> Iterator[Document]:
         """The documents of the namespace."""
         with self._space.view() as view:
@@ -364,6 +404,45 @@ class Memory:
         Raises NotFound, or InvalidInput where several are meant.
         """
         return self._resolve(name, deleted=False)
+
+    # --- who and what is spoken of ---------------------------------------------------------------------------------
+    def entities(self, *, type: str | None = None, limit: int = 50) -> list[Entity]:
+        """The people, places, tools and other names that messages mention, the most salient first [2]."""
+        from recollect.consolidate.entities.directory import Directory
+
+        with self._space.view() as view:
+            return Directory(view).salient(self._clock(), type, limit)
+
+    def entity(self, name: str) -> Entity:
+        """The entity of a name, in any of its spellings. Raises NotFound with the nearest names."""
+        from recollect.consolidate.entities.directory import Directory
+
+        with self._space.view() as view:
+            return Directory(view).named(name)
+
+    def graph(self, entity: str, depth: int = 1, limit: int = 150) -> Graph:
+        """What lies around an entity: others, and the relations among them with their evidence. Raises NotFound."""
+        from recollect.consolidate.entities.graph import around
+
+        with self._space.view() as view:
+            return around(view, entity, depth, limit)
+
+    def paths(self, source: str, target: str) -> Paths:
+        """The shortest ways between two entities, in words by `str`; neighbours where there is none [0].
+
+        Raises NotFound.
+        """
+        from recollect.consolidate.entities.graph import between
+
+        with self._space.view() as view:
+            return between(view, source, target)
+
+    @cached_property
+    def correct_entities(self) -> ByHand:
+        """Corrections of entities by hand: edit, pin, merge, unmerge, forget, restore. They outrank what is derived."""
+        from recollect.consolidate.entities.by_hand import ByHand
+
+        return ByHand(self._space)
 
     # --- upkeep ----------------------------------------------------------------------------------------------------
     def embed(self, *, progress: Callable[[int, int], None] | None = None, limit: int | None = None) -> int:
@@ -540,6 +619,12 @@ class Memory:
         from recollect.consolidate.worker import Worker
 
         return Worker(self._store, self._embedder, clock=self._clock)
+
+    @cached_property
+    def _corrections(self) -> Corrections:
+        from recollect.consolidate.facts.correct import Corrections
+
+        return Corrections(self._space, self._clock)
 
     @cached_property
     def _ingest(self) -> Ingest:

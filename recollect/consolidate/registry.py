@@ -5,26 +5,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from recollect.consolidate.base import Deriver, ModelWork, Work
+from recollect.consolidate.entities.derive import Entities
+from recollect.consolidate.facts.deriver import Facts
+from recollect.consolidate.facts.work import SettleWork
+from recollect.consolidate.summaries.deriver import Summaries
+from recollect.consolidate.summaries.models import SummariesByModel
+from recollect.consolidate.summaries.period_work import Periods
 from recollect.embedding import Embedder
 from recollect.embedding.static import StaticEmbedder
 
 
 def derivers(embedder: Embedder) -> Sequence[Deriver]:
     """What is derived from the messages of a conversation."""
-    from recollect.consolidate.summaries.deriver import Summaries
-
-    return (Summaries(StaticEmbedder()),)
+    return Summaries(StaticEmbedder()), Facts(), Entities()
 
 
 def works(embedder: Embedder) -> Sequence[Work]:
     """Kinds of tasks that need no model."""
-    from recollect.consolidate.summaries.period_work import Periods
-
-    return (Periods(StaticEmbedder()),)
+    return Periods(StaticEmbedder()), SettleWork()
 
 
 def model_works(embedder: Embedder) -> Sequence[ModelWork]:
     """Kinds of tasks for a language model."""
-    from recollect.consolidate.summaries.models import SummariesByModel
-
     return (SummariesByModel(),)

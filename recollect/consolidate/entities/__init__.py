@@ -1,0 +1,1 @@
+"""Entities: who and what messages mention, and how they are related."""

@@ -1,0 +1,120 @@
+"""Entities from conversations: mentions are edges, and an entity is the sum of the mentions that lead to it.
+
+So an append adds to what is there, whatever its size; an edit or deletion takes back what the message had added, and
+the same messages give the same entities in whatever portions and order they come.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from recollect.consolidate.base import Effects, Portion, Setting
+from recollect.consolidate.entities.message import Recent, mention_edges
+from recollect.consolidate.entities.naming import YOU, entity_id
+from recollect.consolidate.entities.relating import Changed, Related
+from recollect.consolidate.entities.tally import BY_RULES, MENTIONS, Share, Tally, shares
+from recollect.record import Edge, Metadata, Node, NodeId
+from recollect.store import EdgeKey, View
+
+_ALL = 10_000_000
+
+
+class Entities:
+    """Derives entities, who mentions them, and what is said of them, by rules."""
+
+    name = "entities"
+    version = 1
+
+    def derive(self, view: View, portions: Sequence[Portion], setting: Setting) -> Effects:
+        """Mentions of new messages, and the entities and relations that change by them."""
+        fresh: list[Edge] = []
+        states: dict[NodeId, Metadata] = {}
+        for portion in portions:
+            edges, state = _of_portion(portion)
+            fresh += edges
+            states[portion.conversation.id] = state
+        old = _before(view, portions)
+        wording = {message.id: message.content for portion in portions for message in portion.messages}
+        kept = [edge for edge in old if edge.name != BY_RULES and _still_said(edge, wording)]
+        return replace(settled(view, old, [*fresh, *kept]), states=states)
+
+
+def settled(view: View, old: Sequence[Edge], new: Sequence[Edge]) -> Effects:
+    """What is to be written where the mentions `new` take the place of `old`."""
+    before, after = shares(old), shares(new)
+    changed: Changed = {
+        key: after.get(key) for key in sorted(before.keys() | after.keys()) if before.get(key) != after.get(key)
+    }
+    nodes = _nodes(view, {entity for _, entity in changed}, before, changed)
+    related = Related()
+    for (message, entity), share in changed.items():
+        related.differ(message, entity, before.get((message, entity)), share)
+    people = frozenset(node.id for node in nodes if node.body.get("type") == "person") | {entity_id(YOU)}
+    edges, cut = related.effects(view, people, changed)
+    same = {_key(edge): edge.properties for edge in old}
+    keys = {_key(edge) for edge in new}
+    return Effects(
+        put=nodes,
+        edges=[*(edge for edge in new if same.get(_key(edge)) != edge.properties), *edges],
+        cut=[*(key for key in same if key not in keys), *cut],
+    )
+
+
+def _of_portion(portion: Portion) -> tuple[list[Edge], Metadata]:
+    recent = Recent.read(portion.state)
+    edges: list[Edge] = []
+    for message in portion.messages:
+        edges += mention_edges(message, recent)
+    return edges, recent.state()
+
+
+def _before(view: View, portions: Iterable[Portion]) -> list[Edge]:
+    """The mentions that are there of messages that are derived whole, or gone."""
+    ids = [i for portion in portions if portion.whole for i in (*(m.id for m in portion.messages), *portion.gone)]
+    return view.edges(ids, (MENTIONS,), "out", _ALL) if ids else []
+
+
+def _still_said(edge: Edge, wording: dict[NodeId, str]) -> bool:
+    """Whether what a model found is about the words that the message still has."""
+    from recollect.consolidate.entities.model import wording_id
+
+    words = wording.get(edge.source_id)
+    return words is not None and edge.properties.get("of") == wording_id(words)
+
+
+def _nodes(
+    view: View, entities: set[NodeId], before: dict[tuple[NodeId, NodeId], Share], changed: Changed
+) -> list[Node]:
+    known = {node.id: node for node in view.get(Node, sorted(entities))}
+    of_entity: dict[NodeId, list[tuple[NodeId, NodeId]]] = {}
+    for key in changed:
+        of_entity.setdefault(key[1], []).append(key)
+    put = []
+    for entity in sorted(entities):
+        tally, exact = Tally.of(known.get(entity)), True
+        for key in of_entity[entity]:
+            if (share := before.get(key)) is not None:
+                exact = tally.subtract(share) and exact
+        if not exact:
+            tally = _counted(view, entity, changed)
+        for key in of_entity[entity]:
+            if (now := changed[key]) is not None:
+                tally.add(now)
+        node = tally.node(entity, known.get(entity))
+        if node is not None:
+            put.append(node)
+    return put
+
+
+def _counted(view: View, entity: NodeId, changed: Changed) -> Tally:
+    """The entity summed up anew, without what changes: its first or last mention has gone."""
+    tally = Tally()
+    for key, share in sorted(shares(view.edges([entity], (MENTIONS,), "in", _ALL)).items()):
+        if key not in changed:
+            tally.add(share)
+    return tally
+
+
+def _key(edge: Edge) -> EdgeKey:
+    return (edge.source_id, edge.type, edge.target_id, edge.name)

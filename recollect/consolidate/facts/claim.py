@@ -1,0 +1,179 @@
+"""A claim: what one place of one message says of something. Facts are settled from claims (settle.py)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from recollect.record import NodeId, from_microseconds, stable_id, to_microseconds
+from recollect.text.folding import fold
+
+#: Who the user is in facts: the one who talks with assistants, where no name is given.
+USER = "user"
+
+
+class Polarity(StrEnum):
+    """What a claim does to its fact."""
+
+    IS = "is"
+    ENDED = "ended"  # "no longer", "stopped", "sold", "used to"
+
+
+class Category(StrEnum):
+    """The categories of seed 3 that claims have."""
+
+    SEMANTIC = "semantic"
+    EPISODIC = "episodic"
+    PROCEDURAL = "procedural"
+    PROSPECTIVE = "prospective"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """One claim with its proof: `quote` is `content[start:end]` of the message, word for word.
+
+    `since` and `until` are told ("in May"), None where they are not. `order` sorts what was said at the same time.
+    """
+
+    entity: str
+    attribute: str
+    value: str
+    content: str
+    message_id: NodeId
+    start: int
+    end: int
+    quote: str
+    said_by: str
+    said_at: datetime | None = None
+    order: tuple[str, int] = ("", 0)  # the conversation's id, the position in it
+    polarity: Polarity = Polarity.IS
+    category: Category = Category.SEMANTIC
+    since: datetime | None = None
+    until: datetime | None = None
+    said_by_assistant: bool = False
+    made_by: str = ""
+
+    @property
+    def entity_key(self) -> str:
+        """What facts about the entity are looked up by."""
+        return entity_key(self.entity)
+
+    @property
+    def slot(self) -> NodeId:
+        """What is settled together: an attribute that has one value at a time, or else one of its values."""
+        return slot_of(self.entity, self.attribute, self.value)
+
+    @property
+    def identity(self) -> str:
+        """What makes it the same claim as another of its slot, without its words."""
+        return identity_of(self.attribute, self.value)
+
+    @property
+    def sort_key(self) -> tuple[object, ...]:
+        """The order in which claims were made, the same wherever they come from."""
+        said, since = to_microseconds(self.said_at), to_microseconds(self.since)
+        place = (-1 if said is None else said, *self.order, self.start, self.message_id)
+        what = (self.attribute, self.identity, self.polarity.value, -1 if since is None else since, self.content)
+        return (*place, *what, self.said_by_assistant, self.made_by)
+
+
+def entity_key(name: str) -> str:
+    """The name of an entity, folded.
+
+    >>> entity_key("Luna "), entity_key("User's Dog")
+    ('luna', "user's dog")
+    """
+    return " ".join(name.lower().split())
+
+
+def slot_of(entity: str, attribute: str, value: str) -> NodeId:
+    """The id of what is settled together. It holds no words."""
+    if attribute in _STANCES:
+        return stable_id("slot", entity_key(entity), "taste", folded(value))
+    if is_single(attribute) or attribute in _FEW:
+        return stable_id("slot", entity_key(entity), attribute)
+    return stable_id("slot", entity_key(entity), attribute, folded(value))
+
+
+def identity_of(attribute: str, value: str) -> str:
+    """A digest of a value: equal for spellings that differ in case, accents and articles alone."""
+    return str(stable_id("value", attribute, folded(value)))
+
+
+def folded(value: str) -> str:
+    """The value without case, accents, and an article before it."""
+    words = fold(value).replace("’", "'").strip(" .,;:!?\"'").split()
+    if len(words) > 1 and words[0] in _ARTICLES:
+        words = words[1:]
+    return " ".join(words)
+
+
+def is_single(attribute: str) -> bool:
+    """Whether something has one value of this attribute at a time: a new one closes the old one's validity."""
+    return attribute in _SINGLE or attribute.startswith(_SINGLE_BEGINNINGS)
+
+
+_ARTICLES = frozenset({"a", "an", "the", "my", "our"})
+_STANCES = frozenset({"likes", "dislikes"})
+_SINGLE = frozenset(
+    """home|job|employer|age|birthday|birth year|name|diet|from|wife|husband|partner|girlfriend|boyfriend|fiancé
+    |fiancée|mother|father|mom|mum|dad|blood type|weight|height|marital status|phone number|email|anniversary|status
+    |location|address|deadline|budget|price|owner|salary|rent""".replace("\n    ", "").split("|")
+)
+# Of these there are few at a time, and one can end by a part of its name ("sold my Civic"): settled together.
+_FEW = frozenset({"owns", "uses", "medication", "condition", "avoids", "project"})
+_SINGLE_BEGINNINGS = ("favourite ", "dose of ", "version of ", "number of ", "name of ")
+
+
+def to_plain(claim: Claim) -> dict[str, Any]:
+    """A claim as JSON values, without what its edge and its message already say."""
+    plain: dict[str, Any] = {
+        "entity": claim.entity,
+        "attribute": claim.attribute,
+        "value": claim.value,
+        "content": claim.content,
+        "start": claim.start,
+        "end": claim.end,
+        "quote": claim.quote,
+        "said_by": claim.said_by,
+        "said_at": to_microseconds(claim.said_at),
+        "order": list(claim.order),
+    }
+    if claim.polarity is not Polarity.IS:
+        plain["polarity"] = claim.polarity.value
+    if claim.category is not Category.SEMANTIC:
+        plain["category"] = claim.category.value
+    for name, moment in (("since", claim.since), ("until", claim.until)):
+        if moment is not None:
+            plain[name] = to_microseconds(moment)
+    if claim.said_by_assistant:
+        plain["said_by_assistant"] = True
+    if claim.made_by:
+        plain["made_by"] = claim.made_by
+    return plain
+
+
+def from_plain(message_id: NodeId, plain: Mapping[str, Any]) -> Claim:
+    """The inverse of `to_plain`."""
+    return Claim(
+        entity=plain["entity"],
+        attribute=plain["attribute"],
+        value=plain["value"],
+        content=plain["content"],
+        message_id=message_id,
+        start=plain["start"],
+        end=plain["end"],
+        quote=plain["quote"],
+        said_by=plain["said_by"],
+        said_at=from_microseconds(plain.get("said_at")),
+        order=(plain["order"][0], plain["order"][1]),
+        polarity=Polarity(plain.get("polarity", Polarity.IS)),
+        category=Category(plain.get("category", Category.SEMANTIC)),
+        since=from_microseconds(plain.get("since")),
+        until=from_microseconds(plain.get("until")),
+        said_by_assistant=plain.get("said_by_assistant", False),
+        made_by=plain.get("made_by", ""),
+    )

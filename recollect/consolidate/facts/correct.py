@@ -1,0 +1,253 @@
+"""Correcting facts by hand: edit, pin, merge, forget, and taking that back. Each is one change, planned like any other.
+
+Facts that came from messages are corrected by a decision about their slot (by_hand.py); those that somebody stored as
+such are changed themselves.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from recollect.consolidate.base import Effects
+from recollect.consolidate.cursor import HEAD, head
+from recollect.consolidate.facts.book import CLAIMS, DERIVES_FROM, Ledger, current_hands, settled, source_claims
+from recollect.consolidate.facts.by_hand import CORRECTS, ByHand, by_hand_id
+from recollect.consolidate.facts.claim import Claim, identity_of
+from recollect.consolidate.facts.fact import Fact, facts_of
+from recollect.consolidate.facts.phrase import content_of
+from recollect.errors import InvalidInput, NotFound, StoreBusy
+from recollect.record import Edge, Node, NodeId, NodeKind, Origin
+from recollect.store import Change, EdgeKey, Space, Stale, View, Where
+from recollect.store.transfer import every
+
+_PATIENCE = 30.0
+_ALL = 1_000_000_000
+_SHORTEST = 4  # characters of an id, from its end
+_FORGOTTEN, _MERGED = "forgotten", "merged"
+
+
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """A fact that is named: its node, and the slot and identity that it has if it came from messages."""
+
+    node: Node
+
+    @property
+    def slot(self) -> NodeId | None:
+        slot = self.node.body.get("slot")
+        return NodeId(slot) if slot else None
+
+    @property
+    def identity(self) -> str:
+        return str(self.node.body.get("identity", ""))
+
+
+_Plan = Callable[[View], tuple[Effects, Sequence[NodeId]]]
+
+
+class Corrections:
+    """Decisions of a person about facts."""
+
+    def __init__(self, space: Space, now: Callable[[], datetime]) -> None:
+        self._space, self._now = space, now
+
+    def edit(self, name: str, content: str | None, value: str | None) -> Fact:
+        """Gives a fact other words. Raises NotFound, InvalidInput where nothing is given."""
+        if not (content or "").strip() and not (value or "").strip():
+            raise InvalidInput("Nothing to change: give the new content or the new value.")
+
+        def plan(view: View) -> tuple[Effects, list[NodeId]]:
+            fact = _find(view, name)
+            if fact.slot is None:
+                return _itself(fact, text=content or fact.node.text, value=value), [fact.node.id]
+            hand = current_hands(view, [fact.slot])[fact.slot]
+            claims = [c for c in source_claims(view, hand) if c.identity == fact.identity and c.message_id]
+            if not claims:
+                raise NotFound(f"No fact has the ID {name}.")
+            first = claims[0]
+            new_value = (value or "").strip() or _value_in(content or "", first) or first.value
+            worded = (content or "").strip() or content_of(first.entity, first.attribute, new_value)
+            fresh = hand.with_edit(fact.identity, claims, new_value, worded, self._now())
+            identity = identity_of(first.attribute, new_value)
+            effects = _decided(view, [fresh])
+            return effects, _ids_with(effects, fact.slot, identity) or [fact.node.id]
+
+        return self._write(plan)[0]
+
+    def pin(self, name: str, *, pinned: bool = True) -> Fact:
+        """Holds on to a fact: nothing that is derived replaces it. Raises NotFound."""
+
+        def plan(view: View) -> tuple[Effects, list[NodeId]]:
+            fact = _find(view, name)
+            if fact.slot is None:
+                node = replace(fact.node, body={**fact.node.body, "pinned": pinned})
+                return Effects(put=[node]), [node.id]
+            hand = current_hands(view, [fact.slot])[fact.slot]
+            pins = hand.pins | {fact.identity} if pinned else hand.pins - {fact.identity}
+            effects = _decided(view, [replace(hand, pins=pins)])
+            return effects, _ids_with(effects, fact.slot, fact.identity) or [fact.node.id]
+
+        return self._write(plan)[0]
+
+    def merge(self, name: str, others: Sequence[str]) -> Fact:
+        """Makes one fact of several: the first, with the proofs of all. Raises NotFound, InvalidInput."""
+        if not others:
+            raise InvalidInput("Name the fact to keep, and those that go into it.")
+
+        def plan(view: View) -> tuple[Effects, list[NodeId]]:
+            kept, merged = _find(view, name), [_find(view, other) for other in others]
+            if any(one.node.id == kept.node.id for one in merged):
+                raise InvalidInput("A fact cannot be merged into itself.")
+            slot = kept.slot
+            if slot is None or any(one.slot is None for one in merged):
+                return _merged_stored(view, kept, merged), [kept.node.id]
+            hands = current_hands(view, [slot, *(one.slot for one in merged if one.slot)])
+            for one in merged:
+                assert one.slot is not None
+                into = hands[slot]
+                hands[slot] = replace(into, taken={**into.taken, (one.slot, one.identity): kept.identity})
+                own = hands[one.slot]
+                hands[one.slot] = replace(own, moved={**own.moved, one.identity: (slot, kept.identity)})
+            effects = _decided(view, list(hands.values()))
+            return effects, _ids_with(effects, slot, kept.identity) or [kept.node.id]
+
+        return self._write(plan)[0]
+
+    def forget(self, name: str) -> NodeId:
+        """Removes a fact for good, and keeps it from being drawn from the same messages again. Raises NotFound."""
+
+        def plan(view: View) -> tuple[Effects, list[NodeId]]:
+            fact = _find(view, name)
+            if fact.slot is None:
+                return Effects(put=[replace(fact.node, state=_FORGOTTEN)]), [fact.node.id]
+            hand = current_hands(view, [fact.slot])[fact.slot]
+            origins = {edit.of for edit in hand.edits if edit.of and _becomes(edit.value, fact)} | {fact.identity}
+            claims = [c for c in source_claims(view, hand, edited=False) if c.identity in origins]
+            forgotten = dict(hand.forgotten)
+            for claim in claims:
+                forgotten[claim.identity] = forgotten.get(claim.identity, frozenset()) | {claim.message_id}
+            return _decided(view, [replace(hand, forgotten=forgotten)]), [fact.node.id]
+
+        self._write(plan, shown=False)
+        with self._space.view() as view:
+            return _find(view, name, gone=True).node.id
+
+    def undo(self, name: str) -> list[Fact]:
+        """Takes back whatever was decided about a fact. Returns the facts that there are then. Raises NotFound."""
+
+        def plan(view: View) -> tuple[Effects, list[NodeId]]:
+            fact = _find(view, name, gone=True)
+            if fact.slot is None:
+                body = {key: value for key, value in fact.node.body.items() if key != "pinned"}
+                return Effects(put=[replace(fact.node, state="live", body=body)]), [fact.node.id]
+            hands = current_hands(view, [fact.slot])
+            hand = hands[fact.slot]
+            identities = {fact.identity} | {edit.of for edit in hand.edits if _becomes(edit.value, fact)}
+            for (slot, of), into in hand.taken.items():
+                if into in identities:
+                    other = hands.get(slot) or current_hands(view, [slot])[slot]
+                    hands[slot] = other.without(frozenset({of}))
+            for of, (slot, _) in hand.moved.items():
+                if of in identities:
+                    other = hands.get(slot) or current_hands(view, [slot])[slot]
+                    taken = {key: into for key, into in other.taken.items() if key != (fact.slot, of)}
+                    hands[slot] = replace(other, taken=taken)
+            hands[fact.slot] = hand.without(frozenset(identities))
+            effects = _decided(view, list(hands.values()))
+            return effects, [node.id for node in effects.put if node.kind is NodeKind.FACT and node.text]
+
+        return self._write(plan)
+
+    def _write(self, plan: _Plan, *, shown: bool = True) -> list[Fact]:
+        limit = time.monotonic() + _PATIENCE
+        while time.monotonic() < limit:
+            with self._space.view() as view:
+                revisions = view.revisions([HEAD])
+                effects, ids = plan(view)
+                expect = {HEAD: revisions[HEAD].number if HEAD in revisions else 0}
+            change = Change(
+                expect=expect, put=[*effects.put, head()], revive=True, edges=effects.edges, cut=effects.cut
+            )
+            try:
+                self._space.write(change)
+            except Stale:
+                continue
+            with self._space.view() as view:
+                return facts_of(view, [n for n in view.get(Node, ids) if n.text]) if shown else []
+        raise StoreBusy("The facts are being changed by others all the time.", hint="Try again.")
+
+
+def _find(view: View, name: str, *, gone: bool = False) -> _Named:
+    """The fact that is meant by an id, or by the end of one."""
+    exact = [node for node in view.get(Node, [NodeId(name)]) if node.kind is NodeKind.FACT and not node.erased]
+    if not exact and len(name) >= _SHORTEST:
+        ending = name.upper()
+        exact = [
+            n for n in every(view, Node, Where(kinds=(NodeKind.FACT.value,))) if n.id.endswith(ending) and not n.erased
+        ]
+    exact = [node for node in exact if gone or node.text]
+    if not exact:
+        raise NotFound(f"No fact has the ID {name}.", hint="To see what there is: recollect facts --json")
+    if len(exact) > 1:
+        raise InvalidInput(f"{name!r} matches several facts.", hint="Use more of the ID.")
+    return _Named(exact[0])
+
+
+def _decided(view: View, hands: Sequence[ByHand]) -> Effects:
+    """What follows from decisions: themselves, and the facts of their slots settled anew."""
+    ledger = Ledger(hands={hand.slot: hand for hand in hands})
+    made = settled(view, ledger)
+    nodes = {node.id: node for node in view.get(Node, [by_hand_id(hand.slot) for hand in hands])}
+    put = [hand.node() for hand in hands if not hand.is_empty or by_hand_id(hand.slot) in nodes]
+    words: dict[EdgeKey, Edge] = {(e.source_id, e.type, e.target_id, e.name): e for hand in hands for e in hand.edges()}
+    stored = view.edges(list(nodes), (CORRECTS,), limit=_ALL)
+    cut = [key for e in stored if (key := (e.source_id, e.type, e.target_id, e.name)) not in words]
+    return Effects(put=[*made.put, *put], edges=[*made.edges, *words.values()], cut=[*made.cut, *cut])
+
+
+def _ids_with(effects: Effects, slot: NodeId, identity: str) -> list[NodeId]:
+    found = [
+        node
+        for node in effects.put
+        if node.kind is NodeKind.FACT
+        and node.text
+        and node.body.get("slot") == slot
+        and node.body.get("identity") == identity
+    ]
+    return [node.id for node in sorted(found, key=lambda node: node.state != "live")][:1]
+
+
+def _becomes(value: str, fact: _Named) -> bool:
+    return identity_of(str(fact.node.body.get("attribute", "")), value) == fact.identity
+
+
+def _value_in(content: str, claim: Claim) -> str:
+    """The value that a new wording gives, where all else stands as it was; else nothing."""
+    before, _, after = claim.content.partition(claim.value)
+    inside = content.strip()
+    if claim.value and inside.startswith(before) and inside.endswith(after) and len(inside) > len(before) + len(after):
+        return inside[len(before) : len(inside) - len(after)].strip()
+    return ""
+
+
+def _itself(fact: _Named, *, text: str, value: str | None) -> Effects:
+    body = {**fact.node.body, "by_hand": "edit"}
+    if value:
+        body["value"] = value
+    return Effects(put=[replace(fact.node, text=text.strip(), body=body, origin=Origin.SAID)])
+
+
+def _merged_stored(view: View, kept: _Named, merged: Sequence[_Named]) -> Effects:
+    """Facts that were stored as such: the proofs go over, and the others say where they went."""
+    if any(one.slot is not None for one in (kept, *merged)):
+        raise InvalidInput("A fact that was stored by hand and one that came from messages cannot be merged.")
+    proofs = view.edges([one.node.id for one in merged], (DERIVES_FROM,), limit=_ALL)
+    edges = [replace(edge, source_id=kept.node.id) for edge in proofs]
+    put = [replace(o.node, state=_MERGED, body={**o.node.body, "merged_into": kept.node.id}) for o in merged]
+    return Effects(put=put, edges=edges)
+
+
+__all__ = ["CLAIMS", "Corrections"]

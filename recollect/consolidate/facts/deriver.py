@@ -1,0 +1,55 @@
+"""The deriver of facts: what messages claim, by rules, settled with what was claimed before."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from recollect.consolidate.base import Effects, Portion, Setting
+from recollect.consolidate.facts.book import CLAIMS, MODEL, RULES, Ledger, settled
+from recollect.consolidate.facts.claim import Claim
+from recollect.consolidate.facts.rules.draw import VERSION, draw
+from recollect.record import Edge, NodeId
+from recollect.store import View
+
+_ALL = 1_000_000_000
+_BEFORE = 4
+
+
+class Facts:
+    """Facts from conversations, without a model."""
+
+    name = "facts"
+    version = VERSION
+
+    def derive(self, view: View, portions: Sequence[Portion], setting: Setting) -> Effects:
+        """The claims of the messages, and the facts of every slot that they touch."""
+        ledger = Ledger()
+        for portion in portions:
+            ledger.add(claims_of(portion), RULES)
+        whole = [i for p in portions if p.whole for i in (*(m.id for m in p.messages), *p.gone)]
+        if whole:
+            gone = {i for portion in portions for i in portion.gone}
+            stored = view.edges(whole, (CLAIMS,), "in", limit=_ALL)
+            ledger.keep_unchanged(edge for edge in stored if edge.name == RULES)
+            ledger.drop(edge for edge in stored if edge.name == MODEL and _is_void(edge, portions, gone))
+        return settled(view, ledger)
+
+
+def claims_of(portion: Portion) -> list[Claim]:
+    """The claims of the messages of a portion. A message without a time is as old as its conversation."""
+    messages = [*portion.before, *portion.messages]
+    created = portion.conversation.created
+    claims: list[Claim] = []
+    for at in range(len(portion.before), len(messages)):
+        drawn = draw(messages[at], messages[max(0, at - _BEFORE) : at])
+        claims += [claim if claim.said_at else replace(claim, said_at=created) for claim in drawn]
+    return claims
+
+
+def _is_void(edge: Edge, portions: Sequence[Portion], gone: set[NodeId]) -> bool:
+    """Whether what a model drew from a message is no longer in it."""
+    if edge.target_id in gone:
+        return True
+    content = next((m.content for p in portions for m in p.messages if m.id == edge.target_id), "")
+    return any(content[plain["start"] : plain["end"]] != plain["quote"] for plain in edge.properties["claims"])

@@ -1,0 +1,235 @@
+"""Claims from one message, by rules. A pure function of the message and of what stood before it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from recollect.consolidate.facts.claim import USER, Category, Claim, Polarity
+from recollect.consolidate.facts.phrase import content_of
+from recollect.consolidate.facts.rules import german, naming
+from recollect.consolidate.facts.rules.found import Found
+from recollect.consolidate.facts.rules.guards import is_held_back, is_joke, told_part
+from recollect.consolidate.facts.rules.predicates import PREDICATES, Predicate
+from recollect.consolidate.facts.rules.sentences import Sentence, is_play, own_sentences
+from recollect.consolidate.facts.rules.subjects import (
+    NAME,
+    OWN,
+    Known,
+    expanded,
+    is_animal,
+    is_name,
+    relation_of,
+    sex_of,
+)
+from recollect.consolidate.facts.rules.told import told_since
+from recollect.consolidate.facts.rules.values import is_value, listed, trimmed
+from recollect.record import Kind, Message, Role
+from recollect.search.indexing import is_person
+
+#: Raised with every change of what is drawn.
+VERSION = 1
+MADE_BY = f"rules/{VERSION}"
+
+
+def draw(message: Message, before: Sequence[Message] = ()) -> list[Claim]:
+    """The claims of a message, in the order of its text. `before`: at most four messages right before it.
+
+    Only what people say counts: of assistants, tools and instructions nothing is drawn.
+    """
+    who = speaker_of(message)
+    if who is None or any(speaker_of(m) and is_play(m.content) for m in before):
+        return []
+    known = Known()
+    for earlier in before:
+        if speaker_of(earlier) == who:
+            for sentence in own_sentences(earlier.content, earlier.speaker):
+                naming.introduce(expanded(sentence.text), who, known)
+    claims: dict[tuple[str, str, str], Claim] = {}
+    for sentence in own_sentences(message.content, message.speaker):
+        for found in _found(sentence, who, known):
+            claim = _claim(found, sentence, message, who)
+            if claim is not None:
+                claims.setdefault((claim.entity_key, claim.attribute, claim.identity), claim)
+    return list(claims.values())
+
+
+def speaker_of(message: Message) -> str | None:
+    """Whose facts a message may tell: the name of a person who talks, or the user; nobody else's."""
+    if message.kind is not Kind.SAID or message.deleted or message.erased:
+        return None
+    if is_person(message.speaker):
+        return (message.speaker or "").strip() or None
+    return USER if message.role is Role.USER else None
+
+
+def _found(sentence: Sentence, who: str, known: Known) -> Iterator[Found]:
+    text = told_part(expanded(sentence.text))
+    if text and not is_joke(text):
+        yield from german.found(text, who)
+        yield from naming.found(text, who, known)
+        for clause in _clauses(text, who, known):
+            if not is_held_back(clause.before):
+                yield from _predicates(clause)
+    else:
+        naming.introduce(expanded(sentence.text), who, known)
+
+
+@dataclass(frozen=True, slots=True)
+class _Clause:
+    entity: str
+    group: str  # "self", "people", "things"
+    before: str
+    rest: str
+
+
+def _clauses(text: str, who: str, known: Known) -> Iterator[_Clause]:
+    """What the sentence says of whom, from left to right."""
+    for match in _SUBJECT.finditer(text):
+        entity, group = who, "self"
+        if relation := match["own"]:
+            if _NOT_OWN.search(text[: match.start()]):
+                continue
+            name = match["own_name"]
+            animal = is_animal(relation)
+            entity = (
+                name if name and is_name(name) else f"{who}'s {relation_of(relation) if animal else relation.lower()}"
+            )
+            group = "things" if animal else "people"
+            known.add(entity, sex_of(relation))
+        elif name := match["name"]:
+            if not is_name(name) or not _STARTS_CLAUSE.search(text[: match.start()]):
+                continue
+            entity, group = name.removesuffix("'s"), "people"
+            known.add(entity)
+        elif pronoun := match["pronoun"]:
+            meant = known.meant(pronoun.lower())
+            if meant is None:
+                continue
+            entity, group = meant, "people"
+        yield _Clause(entity, group, text[: match.start()], text[match.end() :])
+
+
+def _predicates(clause: _Clause) -> Iterator[Found]:
+    for rest in (clause.rest, *_joined(clause.rest)):
+        rest, polarity = _normal(rest)
+        for predicate in PREDICATES:
+            if predicate.only == "people" and clause.group == "things":
+                continue
+            if polarity is Polarity.ENDED and predicate.attribute in _NEVER_ENDED:
+                continue
+            if match := predicate.pattern.match(rest):
+                yield from _values(predicate, match, clause.entity, polarity, rest)
+
+
+def _values(predicate: Predicate, match: re.Match[str], entity: str, polarity: Polarity, rest: str) -> Iterator[Found]:
+    raw = match["v"]
+    value = raw.strip(' ,.;:!?"“”') if predicate.exact else trimmed(raw)
+    if predicate.exact and predicate.category is Category.PROSPECTIVE:
+        value = _CLAUSE_END.split(value, maxsplit=1)[0].strip(" ,.;:!?")
+    attribute = predicate.attribute
+    if "{a}" in attribute:
+        attribute = attribute.format(a=match["a"])
+    for part in listed(value) if predicate.several else [value]:
+        if not is_value(part, predicate.most_words) and not predicate.exact:
+            continue
+        if predicate.check is not None and not predicate.check(part):
+            continue
+        ended = polarity if predicate.polarity is Polarity.IS else predicate.polarity
+        yield Found(entity, attribute, part, predicate.category, ended, rest)
+        if attribute == "medication" and "d" in match.re.groupindex:
+            yield Found(entity, f"dose of {part}", match["d"], predicate.category, ended, rest)
+
+
+def _joined(rest: str) -> Iterator[str]:
+    """Further predicates of the same subject: "I'm a nurse and live in Bergen"."""
+    for match in _AND_VERB.finditer(rest):
+        yield rest[match.end() :]
+
+
+def _normal(rest: str) -> tuple[str, Polarity]:
+    """One form for all subjects, and whether it has ended."""
+    rest = rest.lstrip(" ,")
+    polarity = Polarity.IS
+    if ended := _ENDED.match(rest):
+        rest, polarity = f"{ended['is'] or ''} {rest[ended.end() :]}".lstrip(), Polarity.ENDED
+    elif negated := _NOT_ANY_MORE.match(rest):
+        verb = "is " if negated["be"] else ""
+        rest, polarity = f"{verb}{negated['what']}", Polarity.ENDED
+    rest = _ADVERBS.sub("", rest)
+    rest = _HAVE_BEEN.sub("is ", rest)
+    rest = _BE.sub("is ", rest)
+    rest = _HAVE.sub("has ", rest)
+    return _ADVERBS_AFTER.sub(r"\1 ", rest), polarity
+
+
+def _claim(found: Found, sentence: Sentence, message: Message, who: str) -> Claim | None:
+    quote = message.content[sentence.start : sentence.end]
+    if found.value.replace("'", "’") not in quote.replace("'", "’"):
+        return None  # a value is verbatim, or not drawn
+    since = None
+    if found.polarity is Polarity.ENDED or found.attribute in _BEGIN:
+        since = told_since(found.rest, message.timestamp)
+    elif " since " in found.rest:
+        since = told_since(found.rest[found.rest.index(" since ") :], message.timestamp)
+    return Claim(
+        entity=found.entity,
+        attribute=found.attribute,
+        value=found.value,
+        content=content_of(found.entity, found.attribute, found.value, found.polarity),
+        message_id=message.id,
+        start=sentence.start,
+        end=sentence.end,
+        quote=quote,
+        said_by=who,
+        said_at=message.timestamp,
+        order=(message.conversation_id, message.position),
+        polarity=found.polarity,
+        category=found.category,
+        since=since,
+        made_by=MADE_BY,
+    )
+
+
+def as_of(claims: Iterable[Claim], conversation_created: object) -> list[Claim]:
+    """Claims of messages without a time are as of their conversation."""
+    return [c if c.said_at else replace(c, said_at=conversation_created) for c in claims]  # type: ignore[arg-type]
+
+
+_SUBJECT = re.compile(
+    rf"\b(?:(?P<self>[Ii]|[Ww]e)|(?:[Mm]y|[Oo]ur) (?P<own>(?i:{OWN}))(?:,? (?P<own_name>(?!I\b){NAME}(?!'s)))?,?(?: here)?"
+    rf"|(?P<pronoun>[Hh]e|[Ss]he)|(?P<name>{NAME}))(?=\s+[a-z])"
+)
+_STARTS_CLAUSE = re.compile(
+    r"(?:^|[,;:(—–-]\s*|\b(?:and|but|that|because|since|so|said|btw|also|project)\s+)(?:[Tt]he )?$", re.IGNORECASE
+)
+_NOT_OWN = re.compile(r"\b(?:of|for|with|to|about|from|than|like)\s+$|'s\s+$", re.IGNORECASE)
+_CLAUSE_END = re.compile(
+    r"[.;!?]\s|,? (?:and|but|so|because|which) (?:i|we|my|it|he|she|they|that|the)\b|,? (?:so|because|but) ",
+    re.IGNORECASE,
+)
+_AND_VERB = re.compile(
+    r"(?:,| and|, and|, but| but)\s+(?=(?:am|is|are|have|has|live|lives|work|works|love|loves|hate|hates|take|takes|drive|drives|speak|own|weigh"
+    r"|weighs|study|moved|turned|just turned|prefer|enjoy|do not|cannot)\s)"
+)
+_ENDED = re.compile(r"(?P<is>is|am|are)? ?(?:no longer|used to)\s+", re.IGNORECASE)
+_NOT_ANY_MORE = re.compile(
+    r"(?:(?P<be>am|is|are) not|do(?:es)? not) (?P<what>.+?) (?:any ?more|any longer)\b", re.IGNORECASE
+)
+_ADVERB = (
+    r"(?:really|also|actually|currently|still|just|now|recently|already|both|severely|highly|very|deathly|mildly|slightly"
+    r"|extremely|quite|terribly|badly|finally|officially|originally|absolutely|totally|definitely|personally|mostly|only"
+    r"|truly|honestly|genuinely|secretly|particularly|especially|temporarily|permanently|all|even|so|too|basically|sadly|unfortunately"
+    r"|violently|seriously|strongly|clearly|proudly|happily)"
+)
+_ADVERBS = re.compile(rf"^(?:{_ADVERB},? )+", re.IGNORECASE)
+_ADVERBS_AFTER = re.compile(rf"^(is|has) (?:{_ADVERB} )+", re.IGNORECASE)
+_HAVE_BEEN = re.compile(rf"^(?:have|has) (?:{_ADVERB} )*been ", re.IGNORECASE)
+_BE = re.compile(r"^(?:am|are) ", re.IGNORECASE)
+_HAVE = re.compile(r"^have ", re.IGNORECASE)
+_NEVER_ENDED = frozenset(
+    {"age", "birthday", "birth year", "from", "plan", "appointment", "height", "weight", "allergy"}
+)
+# These begin when they are told to have begun; other predicates merely hold when they are said.
+_BEGIN = frozenset({"home", "employer", "owns", "marital status", "diet", "condition", "medication"})

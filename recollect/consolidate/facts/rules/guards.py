@@ -1,0 +1,67 @@
+"""What keeps a clause from being drawn: a question, a doubt, a condition, a negation, a joke, somebody else's words."""
+
+from __future__ import annotations
+
+import re
+
+#: Each works on what stands to its right in the sentence.
+_BEFORE = re.compile(
+    r"""\b(?:
+      if | unless | whether | suppose | supposing | assuming | assume | imagine | pretend | hypothetically | in\ case
+    | wonder(?:ing)? | wish | hope | hoping | dream(?:ed|ing|t)? | might | maybe | perhaps | possibly | probably | may\ be
+    | could | would | should | must | almost | nearly | i\ think | i\ guess | i\ suppose | i\ believe | not\ sure
+    | (?:want|wants|wanted|like|love|need|plan|planned|used|going|trying|try|thinking)\ to | thinking\ (?:about|of)
+    | as\ if | as\ though | feels?\ like | felt\ like | like\ (?=i\b) | never | nobody | no\ one | everyone | anyone | someone
+    | people\ who | those\ who | (?:man|woman|guy|girl|person|somebody|kid)\ (?:who|that)
+    | when\ (?:i|we|he|she)\ (?:was|were) | as\ a\ (?:child|kid|boy|girl|student) | since\ when | did\ i | do\ you | you\ said
+    | in\ a\ dream | example
+    )\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_SAID = re.compile(
+    r"\b(?:sa(?:id|ys|ying)|t(?:old|ells?|elling)|wrote|writes|writing|asked|asks|claim(?:s|ed)|thinks?|thought|heard|read|"
+    r"mention(?:s|ed)|according to|believes?|insists?|joke[sd]?)\b",
+    re.IGNORECASE,
+)
+# Whose words may be taken: one's own, and those of who must know.
+_KNOWS = re.compile(
+    r"\b(?:vet|veterinarian|doctor|dr\.? \w+|gp|dentist|allergist|dermatologist|specialist|paediatrician|pediatrician|"
+    r"test|tests|bloodwork|results?|x-ray|scan)\b|\b(?:i|we) (?:already )?(?:told you|mentioned)\b",
+    re.IGNORECASE,
+)
+_JOKE = re.compile(
+    r"\b(?:lol|lmao|rofl|haha\w*|jk|just kidding|kidding|joking|apparently|figuratively)\b|😂|🤣|😜|/s\b|;-?\)",
+    re.IGNORECASE,
+)
+_LIE = re.compile(r"\b(?:was a lie|not true|isn't true|is not true|was wrong|fell through|in a dream)\b", re.IGNORECASE)
+
+_QUESTION_BEGINS = re.compile(
+    r"(?:[,;:—–-]\s*|\b(?:and|but|so)\s+|^)(?=(?:so |and |but |now |please )*(?:can|could|would|will|shall|should|is|are|am|was"
+    r"|were|do|does|did|have|has|what|which|who|whose|where|when|why|how|any|or|right|isn't|don't|aren't|won't|can't|what's"
+    r"|how's|where's|who's)\b)",
+    re.IGNORECASE,
+)
+
+
+def is_joke(sentence: str) -> bool:
+    """Whether the sentence laughs, or takes itself back."""
+    return bool(_JOKE.search(sentence) or _LIE.search(sentence))
+
+
+def told_part(sentence: str) -> str:
+    """What a sentence states before it asks: "I'm vegan, what can I eat?" states that I am; empty where it only asks."""
+    if not sentence.rstrip("\"”') ").endswith(("?", "？")):
+        return sentence
+    for match in _QUESTION_BEGINS.finditer(sentence):
+        before = sentence[: match.start()]
+        if before.strip():
+            return before
+        return ""
+    return ""
+
+
+def is_held_back(before: str) -> bool:
+    """Whether what stands before a clause in its sentence takes its force: a doubt, a condition, another's words."""
+    if _BEFORE.search(before):
+        return True
+    return bool(_SAID.search(before)) and not _KNOWS.search(before)

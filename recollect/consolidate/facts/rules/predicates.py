@@ -1,0 +1,469 @@
+"""What is said of somebody: each predicate is a pattern on what follows the subject, the attribute, and a check.
+
+The words before the patterns are in one form: "am", "are" and "have been" are "is", "have" is "has", adverbs are gone.
+In a pattern `v` is the value, up to where it ends by itself; `a` makes part of the attribute.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from recollect.consolidate.facts.claim import Category, Polarity
+from recollect.consolidate.facts.rules.words import CONDITION, PROFESSION, is_allergen, is_place, is_technical
+
+_ENDED = Polarity.ENDED
+
+
+@dataclass(frozen=True, slots=True)
+class Predicate:
+    """A predicate. `whole`: the value is the clause as it stands. `several`: the value may be a list of values."""
+
+    pattern: re.Pattern[str]
+    attribute: str
+    check: Callable[[str], bool] | None = None
+    several: bool = False
+    exact: bool = False  # the value is what `v` matched, and not trimmed
+    most_words: int = 6
+    category: Category = Category.SEMANTIC
+    polarity: Polarity = Polarity.IS
+    only: str = ""  # "self", "people", "things"
+
+
+def _p(pattern: str, attribute: str, check: Callable[[str], bool] | None = None, **more: object) -> Predicate:
+    return Predicate(re.compile(pattern, re.IGNORECASE), attribute, check, **more)  # type: ignore[arg-type]
+
+
+def _capital(value: str) -> bool:
+    return value[0].isupper()
+
+
+def _liked(value: str) -> bool:
+    return not re.match(r"(?i)(?:\w+ )?(?:way|idea|part|fact|sound|look|feel|one|point)\b", value)
+
+
+def _firm(value: str) -> bool:
+    return not re.match(
+        r"(?i)(?:home|night|least|last|first|all|scale|times?|\d|myself|remote|fun|free|money|years|a living)\b", value
+    )
+
+
+def _thing(value: str) -> bool:
+    return not re.match(
+        r"(?i)(?:lot|bit|few|couple|number|bunch|ton|time|ticket|drink|coffee|beer|lunch|dinner|round|copy|bug|up|mistake|"
+        r"decision|problem|issue|outcome|process|the|him|her|you|more|\d+ tickets)",
+        value,
+    )
+
+
+def _product(value: str) -> bool:
+    words = value.split()
+    return bool(re.match(r"(?:19|20)\d\d ", value)) or (
+        len(words) > 1 and words[0][0].isupper() and value.upper() != value and _thing(value)
+    )
+
+
+def _avoided(value: str) -> bool:
+    return is_allergen(value) and not re.match(
+        r"(?i)(?:breakfast|lunch|dinner|much|out|well|enough|allerg|meals?|kids|children|pets)\b", value
+    )
+
+
+def _drug(value: str) -> bool:
+    return bool(_DRUG.fullmatch(value)) and value.lower() not in _NO_DRUGS
+
+
+def _sport(value: str) -> bool:
+    return not is_technical(value)
+
+
+_DRUG = re.compile(
+    r"[A-Z][a-z]+|\w*(?:ine|ol|il|am|ide|ate|xin|pril|tan|statin|mab|zole|pam|lam|cillin|mycin|profen|fen|tin|ium|one|xetine|"
+    r"pram|ast|ipride|azine|parin|gliptin|formin|insulin|iron|creatine|melatonin|aspirin|warfarin|heparin|vitamin)s?"
+    r"(?: [A-Z]\d*)?"
+)
+_NO_DRUGS = frozenset(
+    [
+        "line",
+        "time",
+        "online",
+        "medicine",
+        "mine",
+        "routine",
+        "magazine",
+        "machine",
+        "one",
+        "phone",
+        "gone",
+        "alone",
+        "school",
+        "control",
+        "pool",
+        "late",
+        "date",
+        "private",
+        "climate",
+        "chocolate",
+        "plate",
+        "state",
+        "update",
+        "slide",
+        "side",
+        "ride",
+        "pride",
+        "outside",
+        "inside",
+        "detail",
+        "email",
+        "mail",
+        "trail",
+        "program",
+        "exam",
+        "steam",
+        "team",
+        "stream",
+        "dream",
+        "cream",
+        "caffeine",
+        "wine",
+        "cuisine",
+        "i",
+        "it",
+        "them",
+        "this",
+        "that",
+        "done",
+        "none",
+        "someone",
+        "anyone",
+    ]
+)
+DOSE = r"\d+(?:[.,]\d+)?\s?(?:mg|mcg|µg|ug|g|ml|mL|IU|units?|tablets?|pills?|drops?|puffs?|capsules?)(?:/day|/kg)?"
+_NAME = r"[A-ZÀ-ÖØ-Þ][\wà-öø-ÿ'’-]*"
+_MONTH = r"(?:january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\.?"
+_WEEKDAY = r"(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday)"
+DATE = rf"(?:the )?(?:\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {_MONTH}(?:,? \d{{4}})?|{_MONTH} (?:the )?\d{{1,2}}(?:st|nd|rd|th)?(?:,? \d{{4}})?|\d{{4}}-\d\d-\d\d|\d{{1,2}}[./]\d{{1,2}}[./]\d{{2,4}})"
+WHEN = rf"(?:(?:on |at |for |in |this |next |until )?(?:{DATE}|{_WEEKDAY}s?|{_MONTH}(?: \d{{4}})?)|tomorrow|tonight|next (?:week|weekend|month|year|spring|summer|autumn|fall|winter)|this (?:coming )?(?:weekend|spring|summer|autumn|fall|winter)|in (?:two|three|four|\d+) (?:days|weeks|months)|(?:19|20)\d\d-\d\d-\d\d)"
+_OFTEN = rf"(?:every (?:single )?(?:day|morning|evening|night|week|weekend|month|other day|{_WEEKDAY})(?: (?:morning|afternoon|evening|night))?|on {_WEEKDAY}s(?:(?:,| and) {_WEEKDAY}s)*|each (?:day|morning|evening|night|week)|(?:once|twice|three times|four times) a (?:day|week|month)|daily)"
+_DO = r"run|go|jog|swim|bike|cycle|walk|hike|climb|row|surf|ski|play|practi[sc]e|meditate|pray|paint|draw|sing|dance|attend|cook|bake|read|journal|call|phone|visit|meet|drink|eat|fast|wake up|get up|work out|exercise|train|volunteer|garden|do (?:yoga|pilates)|take a walk|go for a|have (?:breakfast|lunch|dinner|brunch)|teach|commute|babysit|watch"
+_GOING = r"flying|travell?ing|driving|moving|heading|visiting|hosting|getting married|getting|having|starting|attending|running|going|seeing|meeting|taking|presenting|graduating|launching|leaving|celebrating|expecting"
+
+_FIRMS = frozenset(
+    [
+        "google",
+        "microsoft",
+        "apple",
+        "amazon",
+        "meta",
+        "facebook",
+        "oracle",
+        "ibm",
+        "siemens",
+        "bosch",
+        "sap",
+        "netflix",
+        "spotify",
+        "uber",
+        "airbnb",
+        "stripe",
+        "tesla",
+        "nvidia",
+        "intel",
+        "adobe",
+        "salesforce",
+        "accenture",
+        "deloitte",
+        "kpmg",
+        "pwc",
+        "mckinsey",
+        "volvo",
+        "ericsson",
+        "nokia",
+        "philips",
+        "shopify",
+        "twitter",
+        "linkedin",
+    ]
+)
+
+#: In the order in which they are tried; several may hold of one clause.
+PREDICATES: tuple[Predicate, ...] = (
+    # health
+    _p(r"^is allergic to (?P<v>.+)", "allergy", is_allergen, several=True, most_words=4),
+    _p(
+        r"^has (?:a |an |some )?(?:\w+ )?allerg(?:y|ies) to (?P<v>.+)",
+        "allergy",
+        is_allergen,
+        several=True,
+        most_words=4,
+    ),
+    _p(
+        r"^has (?:(?!food|no|any|bad|many|multiple|seasonal|skin)\w+ )??(?:an? )?(?:(?:severe|serious|bad|mild|strong|known) )?(?P<v>(?!food|seasonal|skin|bad|severe|serious|mild)[\w-]+(?: [\w-]+)?) allergy\b(?! to)",
+        "allergy",
+        is_allergen,
+        exact=True,
+    ),
+    _p(r"^has .{2,40} and an? (?P<v>[\w-]+(?: [\w-]+)?) allergy\b(?! to)", "allergy", is_allergen, exact=True),
+    _p(r"^is (?P<v>lactose|gluten|fructose|histamine|wheat|dairy|egg|soy)[ -]intolerant\b", "intolerance", exact=True),
+    _p(
+        r"^(?:(?:cannot|do(?:es)? not|never) (?:eat|drink|tolerate)s?|cannot have) (?P<v>.+)",
+        "avoids",
+        _avoided,
+        several=True,
+        most_words=3,
+    ),
+    _p(
+        rf"^has (?:been )?(?:severe |mild |chronic |bad |slight |some |really bad |early |early-onset )?(?P<v>{CONDITION})(?=\W|$)",
+        "condition",
+        exact=True,
+    ),
+    _p(r"^(?:is|was|got|has been|just got|has) diagnosed with (?P<v>.+)", "condition", several=True),
+    _p(rf"^suffers? from (?:severe |chronic )?(?P<v>{CONDITION})(?=\W|$)", "condition", exact=True),
+    _p(
+        r"^is (?:(?:a|an|now|fully|strictly|mostly|a strict) )*(?P<v>vegan|vegetarian|pescatarian|keto|ovo-vegetarian|flexitarian)(?=\W|$)(?! (?:recipe|food|dish|option|restaurant|menu|meal|diet plan|friend|household|cook|chef|caf))",
+        "diet",
+        exact=True,
+    ),
+    _p(r"^(?:went|turned|became|go(?:es)?) (?P<v>vegan|vegetarian|pescatarian|keto)(?=\W|$)", "diet", exact=True),
+    _p(
+        rf"^(?:take|takes|get|gets|is taking|is on|is given|receives?|has) (?:about |around |only |a dose of )?(?P<d>{DOSE}) (?:of )(?P<v>[\w-]+(?:(?-i: [A-Z]\d*\b))?)",
+        "medication",
+        _drug,
+        exact=True,
+    ),
+    _p(
+        rf"^(?:take|takes|is taking|is on|get|gets) (?P<v>[\w-]+),? (?P<d>{DOSE})(?=\W|$)",
+        "medication",
+        _drug,
+        exact=True,
+    ),
+    _p(
+        r"^(?:stopped|quit|finished|has stopped) (?:taking|using) (?P<v>[\w-]+)(?=\W|$)",
+        "medication",
+        _drug,
+        exact=True,
+        polarity=_ENDED,
+    ),
+    _p(
+        r"^(?:is taking) (?P<v>[\w-]+)(?= (?:for|daily|every|once|twice)\b|[.,!]|$)",
+        "medication",
+        _drug,
+        exact=True,
+        polarity=Polarity.IS,
+    ),
+    _p(
+        r"^(?:weigh|weighs|is weighing) (?:about |around |in at |exactly )?(?P<v>\d+(?:[.,]\d+)?\s?(?:kg|kilos?|kilograms?|lbs?|pounds|stone|g|grams))(?=\W|$)",
+        "weight",
+        exact=True,
+    ),
+    _p(
+        r"^is (?:about |around )?(?P<v>\d+(?:[.,]\d+)?\s?(?:cm|m|ft|feet|inches)|\d'\d{1,2}\"?) tall(?=\W|$)",
+        "height",
+        exact=True,
+    ),
+    # who and where
+    _p(
+        r"^is (?:about |almost |only )?(?P<v>\d{1,3}(?: (?:weeks|months|years))?)(?: years?)?[ -]old(?=\W|$)",
+        "age",
+        exact=True,
+    ),
+    _p(r"^is (?P<v>\d{1,2})(?=[.,!]?$|[.,!] | and (?!\d|a half)| now\b)", "age", exact=True, only="people"),
+    _p(
+        r"^(?:turned|is turning) (?P<v>\d{1,3})(?= (?:last|this|yesterday|today|on|in|a|now)\b|[.,!]|$)",
+        "age",
+        exact=True,
+    ),
+    _p(rf"^(?:was|is) born (?:on )?(?P<v>{DATE})(?=\W|$)", "birthday", exact=True),
+    _p(r"^(?:was|is) born in (?P<v>(?:19|20)\d\d)(?=\W|$)", "birth year", exact=True),
+    _p(
+        r"^(?:live|lives|is living|is based|is located|reside|resides|is residing) (?:alone |together |here |happily )?in (?P<v>.+)",
+        "home",
+        is_place,
+        most_words=7,
+    ),
+    _p(r"^(?:live|lives|is living) (?:with .{2,40}? |on (?:a|the) )in (?P<v>[A-Z].+)", "home", is_place),
+    _p(
+        r"^(?:moved|relocated|has moved|has relocated) (?:back |out |over |here |house |away |down |up )?(?:from [\w ]+? )?to (?P<v>.+?)(?= from [A-Z]|$)",
+        "home",
+        is_place,
+    ),
+    _p(r"^and .{2,30} live in (?P<v>.+)", "home", is_place),
+    _p(r"^is from (?P<v>[A-Z].+)", "from", is_place),
+    _p(r"^(?:grew up|was born|is born|was raised) in (?P<v>[A-Z].+)", "from", is_place),
+    _p(
+        r"^is (?:happily |now |recently |officially )?(?P<v>married|divorced|widowed|separated)(?= (?:to [A-Z]|for|since|now|with|and)|[.,!]|$)",
+        "marital status",
+        exact=True,
+        only="people",
+    ),
+    _p(r"^is (?P<v>single)(?=[.,!]|$| and\b)", "marital status", exact=True, only="people"),
+    _p(
+        r"^(?:got) (?P<v>married|divorced)(?= (?:last|in|on|this|yesterday|to [A-Z])|[.,!]|$)",
+        "marital status",
+        exact=True,
+        only="people",
+    ),
+    _p(rf"^is engaged to (?P<v>{_NAME})", "fiancé", _capital, exact=True),
+    _p(
+        rf"^speaks? (?:fluent |some |a little |native )?(?P<v>{_NAME}(?:(?:, | and )(?:a little |some )?{_NAME})*)",
+        "speaks",
+        _capital,
+        several=True,
+    ),
+    # work
+    _p(
+        rf"^is (?:an? |the )?(?P<v>(?:(?!big|huge|great|bad|good|terrible|lousy|better|real|fan|bit|little|former|retired|fellow)[\w-]+ ){{0,3}}(?:{PROFESSION}))(?=[.,;!]| at | in | and | from | by | with | for | who | based |$| –| -| specializing| now\b)",
+        "job",
+        exact=True,
+        only="people",
+    ),
+    _p(r"^is (?P<v>retired|unemployed|self-employed)(?=\W|$)", "job", exact=True, only="people"),
+    _p(
+        r"^(?:work|works|is working|worked) as (?:an? |the )?(?P<v>[\w-]+(?: [\w-]+){0,3}?)(?= (?:at|for|in|with|and|since|on|from|of)\b|[.,;!]|$)",
+        "job",
+        exact=True,
+        only="people",
+    ),
+    _p(
+        r"^(?:work|works|is working|worked) (?:at|for) [^,.]{2,40}? as (?:an? |the )?(?P<v>[\w-]+(?: [\w-]+){0,3}?)(?= (?:in|with|and|since|on|from|of)\b|[.,;!]|$)",
+        "job",
+        exact=True,
+        only="people",
+    ),
+    _p(
+        r"^(?P<v>teach(?:es)? [\w ]{3,40}?)(?= (?:and|but|to|every|on)\b|[.,;!]|$)",
+        "job",
+        lambda v: not is_technical(v),
+        exact=True,
+        only="people",
+    ),
+    _p(r"^(?:got|was|has been|is) promoted to (?P<v>.+)", "job", only="people"),
+    _p(
+        r"^lost (?:my|his|her) job as (?:an? |the )?(?P<v>[\w-]+(?: [\w-]+){0,2}?)(?= (?:at|for|yesterday|last|this|in)\b|[.,;!]|$)",
+        "job",
+        exact=True,
+        polarity=_ENDED,
+    ),
+    _p(r"^(?:work|works|is working) (?:at|for) (?P<v>.+)", "employer", _firm),
+    _p(r"^.{2,60}? as an? [\w -]{3,30}? (?:at|for) (?P<v>[A-Z].*)", "employer", _firm),
+    _p(rf"^is an? [\w -]{{0,40}}?(?:{PROFESSION}) (?:at|for) (?P<v>[A-Z].*)", "employer", _firm),
+    _p(
+        r"^(?:start|started|joined|began) (?:a |my |his |her )?(?:new )?(?:job |position |role |working |work )?(?:at|with|for) (?P<v>[A-Z].*)",
+        "employer",
+        _firm,
+    ),
+    _p(r"^joined (?P<v>[A-Z].*) as\b", "employer", _firm),
+    _p(
+        r"^(?:quit|left|resigned from|lost|got laid off from|was laid off from|was fired from) (?:my |his |her )?(?:job |position |role )?(?:at |with |from )(?P<v>[A-Z].*)",
+        "employer",
+        _firm,
+        polarity=_ENDED,
+    ),
+    _p(
+        r"^left (?P<v>[A-Z][\w&.-]+)(?= (?:in|last|after|for|this)\b|[.,!]|$)",
+        "employer",
+        lambda v: v.lower() in _FIRMS,
+        exact=True,
+        polarity=_ENDED,
+    ),
+    _p(
+        r"^(?:study|studies|is studying|major in|majors in|is majoring in) (?P<v>[\w][\w ]{2,30}?)(?= (?:at|in|for|and|with|this)\b|[.,;!]|$)",
+        "studies",
+        lambda v: not re.match(r"(?i)(?:for|the|this|that|it|how|my|hard|a|an|abroad|with|at|in|together)\b", v),
+        exact=True,
+    ),
+    # tastes
+    _p(r"^(?:love|loves|adore|adores|enjoy|enjoys) (?P<v>.+)", "likes", _liked, several=True, most_words=5),
+    _p(r"^(?:like|likes) (?P<v>.+)", "likes", _liked, several=True, most_words=5),
+    _p(r"^is a (?:big |huge |massive |lifelong |long-time )?fan of (?P<v>.+)", "likes", _liked, most_words=5),
+    _p(
+        r"^(?:hate|hates|despise|detest|loathe|dislike|dislikes|cannot stand|do(?:es)? not like|do(?:es)? not enjoy|is not a (?:big |huge )?fan of) (?P<v>.+)",
+        "dislikes",
+        _liked,
+        several=True,
+        most_words=5,
+    ),
+    _p(
+        r"^prefers? (?P<v>.+)",
+        "prefers",
+        lambda v: (
+            not re.match(r"(?i)(?:not|to say|the|a |an |if|it|one|shorter|longer|using the|when you|that you)\b", v)
+        ),
+        most_words=9,
+    ),
+    # things
+    _p(r"^(?:drive|drives) (?:an? |the )(?P<v>.+)", "owns", _thing),
+    _p(
+        r"^(?:bought|purchased|got myself|has bought|has purchased) (?:myself |ourselves )?(?:an? |a new |another |some )(?:new |brand new |used |second-hand )?(?P<v>.+)",
+        "owns",
+        _thing,
+        category=Category.EPISODIC,
+    ),
+    _p(r"^owns? (?:an? |two |three |some )?(?P<v>.+)", "owns", _thing),
+    _p(r"^has an? (?P<v>.+)", "owns", _product),
+    _p(
+        r"^(?:sold|lost|gave away|got rid of|has sold|donated) (?:my|our|his|her|the) (?:old )?(?P<v>.+)",
+        "owns",
+        lambda v: (
+            _thing(v)
+            and not re.match(r"(?i)(?:train|job|mind|temper|way|voice|appetite|mother|father|dog|cat|keys)\b", v)
+        ),
+        polarity=_ENDED,
+    ),
+    _p(
+        r"^(?:use|uses|is using|run|runs|is running|is on|upgraded to|has upgraded to|updated to|switched to|migrated to|installed|is still on|is stuck on) (?P<a>[A-Za-z][\w.+#]*(?: [A-Z]\w+)?) v?(?P<v>\d+(?:\.\d+)+[\w-]*)(?=\W|$)",
+        "version of {a}",
+        exact=True,
+    ),
+    _p(
+        r"^(?:use|uses|is using) (?P<v>[A-Z][\w+#.]*(?: [A-Z][\w+#.]*)?)(?= (?:as (?:my|our)|for (?:all |most )?(?:my|our))\b)",
+        "uses",
+        _capital,
+        exact=True,
+    ),
+    _p(
+        r"^is (?:working on|building|developing|making|writing|creating|starting|running) (?:a|an|my|our|this) (?:[\w-]+ ){0,3}(?:project|app|startup|company|game|library|tool|website|novel|book|band|blog|podcast|business|shop|restaurant) (?:called|named) (?P<v>[\"“]?[A-Z][\w -]*)",
+        "project",
+        _capital,
+        most_words=4,
+    ),
+    # times to come, and times that come again
+    _p(
+        rf"^has (?P<v>(?:an? |my |another )?(?:[\w'-]+ ){{0,3}}(?:appointment|interview|exam|surgery|check-?up|consultation|operation|flight|viewing|physical|ultrasound|mri|scan|biopsy)\b.{{0,40}}?(?:{WHEN}).*)",
+        "appointment",
+        exact=True,
+        most_words=18,
+        category=Category.PROSPECTIVE,
+    ),
+    _p(
+        rf"^is (?P<v>(?:{_GOING}) .{{0,60}}?{WHEN}.*)",
+        "plan",
+        lambda v: not is_technical(v),
+        exact=True,
+        most_words=18,
+        category=Category.PROSPECTIVE,
+    ),
+    _p(
+        rf"^(?:plan to|plans to|is planning to|is going to) (?P<v>[a-z]+ .{{2,60}}?(?:{WHEN}|this year|later this year).*)",
+        "plan",
+        lambda v: not is_technical(v),
+        exact=True,
+        most_words=18,
+        category=Category.PROSPECTIVE,
+    ),
+    _p(
+        rf"^(?:usually |always |typically |normally )?(?P<v>(?:{_DO})(?:s|es)?\b.{{0,60}}?\b{_OFTEN}.*)",
+        "habit",
+        _sport,
+        exact=True,
+        most_words=14,
+    ),
+    _p(
+        r"^(?:usually|always|typically|normally|generally) (?P<v>(?:wake up|get up|go to (?:bed|sleep)|drink|eat|have (?:coffee|tea|breakfast|lunch|dinner)|skip breakfast|walk|cycle|bike|run|jog)s?\b.*)",
+        "habit",
+        _sport,
+        exact=True,
+        most_words=12,
+    ),
+)

@@ -1,0 +1,296 @@
+"""Whom a clause is about: oneself, one's own people and animals, somebody named, or the one just spoken of."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+_SHE = "wife mother mom mum mama grandmother grandma granny nana daughter sister girlfriend fiancée aunt niece stepmom stepdaughter"
+_HE = "husband father dad papa grandfather grandpa son brother boyfriend fiancé uncle nephew stepdad stepson"
+_EITHER = "partner spouse child kid baby toddler cousin twin roommate flatmate boss manager therapist"
+_PLURAL = "parents grandparents kids children daughters sons sisters brothers twins"
+_ANIMALS = """dog cat rabbit hamster parrot horse pony turtle tortoise budgie cockatiel
+    ferret gecko goldfish snake lizard chinchilla gerbil hedgehog donkey goat"""
+_BREEDS = {
+    "dog": """labrador lab beagle poodle greyhound corgi husky dachshund pug bulldog rottweiler collie spaniel terrier
+    chihuahua doberman boxer labradoodle goldendoodle whippet malamute retriever shepherd schnauzer maltipoo cockapoo""",
+    "cat": "siamese ragdoll sphynx tabby persian kitty",
+}
+_KIND_OF = {breed: kind for kind, breeds in _BREEDS.items() for breed in breeds.split()}
+_KIND_OF |= {"puppy": "dog", "pup": "dog", "kitten": "cat", "bunny": "rabbit", "cats": "cat", "dogs": "dog"}
+_ONE_OF = {"kids": "child", "children": "child", "kid": "child", "daughters": "daughter", "sons": "son"}
+_ONE_OF |= {"sisters": "sister", "brothers": "brother", "twins": "twin"}
+
+_animals = "|".join(["guinea pig", *_ANIMALS.split(), *_KIND_OF])
+PEOPLE = "|".join(f"{_SHE} {_HE} {_EITHER} {_PLURAL}".split())
+ANIMAL = rf"(?:(?:[a-z]+ ){{0,2}}(?:{_animals}))"
+#: What is one's own, by the word for it.
+OWN = rf"(?:(?:older |younger |little |big |eldest |youngest |oldest |twin |late |new |first |second )*(?:{PEOPLE})|{ANIMAL})"
+
+NAME = r"[A-ZÀ-ÖØ-Þ][a-zà-öø-ÿ'’-]+(?:-[A-Z][a-z]+)?"
+#: Capitalised words at the start of a clause that are no names.
+_NO_NAMES = frozenset(
+    [
+        "the",
+        "this",
+        "that",
+        "these",
+        "those",
+        "it",
+        "he",
+        "she",
+        "they",
+        "we",
+        "you",
+        "i",
+        "there",
+        "here",
+        "what",
+        "which",
+        "who",
+        "when",
+        "where",
+        "why",
+        "how",
+        "my",
+        "our",
+        "your",
+        "his",
+        "her",
+        "their",
+        "its",
+        "a",
+        "an",
+        "and",
+        "but",
+        "or",
+        "so",
+        "if",
+        "then",
+        "now",
+        "today",
+        "yesterday",
+        "tomorrow",
+        "tonight",
+        "also",
+        "just",
+        "even",
+        "some",
+        "many",
+        "most",
+        "all",
+        "both",
+        "each",
+        "every",
+        "everyone",
+        "everybody",
+        "nobody",
+        "someone",
+        "anyone",
+        "people",
+        "thanks",
+        "thank",
+        "please",
+        "yes",
+        "no",
+        "ok",
+        "okay",
+        "hi",
+        "hello",
+        "hey",
+        "well",
+        "oh",
+        "wow",
+        "not",
+        "maybe",
+        "perhaps",
+        "january",
+        "february",
+        "march",
+        "april",
+        "may",
+        "june",
+        "july",
+        "august",
+        "september",
+        "october",
+        "november",
+        "december",
+        "monday",
+        "tuesday",
+        "wednesday",
+        "thursday",
+        "friday",
+        "saturday",
+        "sunday",
+        "since",
+        "because",
+        "while",
+        "after",
+        "before",
+        "although",
+        "though",
+        "as",
+        "at",
+        "in",
+        "on",
+        "for",
+        "with",
+        "from",
+        "to",
+        "of",
+        "by",
+        "god",
+        "dude",
+        "bro",
+        "man",
+        "mom",
+        "dad",
+        "mum",
+        "somebody",
+        "something",
+        "nothing",
+        "everything",
+        "one",
+        "two",
+        "three",
+        "another",
+        "other",
+        "such",
+        "next",
+        "last",
+        "none",
+        "patient",
+        "customer",
+        "client",
+        "user",
+        "python",
+        "java",
+        "javascript",
+        "english",
+        "german",
+        "french",
+        "spanish",
+        "let",
+        "lets",
+        "glad",
+        "good",
+        "great",
+        "sorry",
+        "sure",
+        "really",
+        "actually",
+        "honestly",
+        "personally",
+        "currently",
+        "recently",
+        "sometimes",
+        "usually",
+        "always",
+        "never",
+        "unfortunately",
+        "however",
+        "mr",
+        "mrs",
+        "ms",
+        "dr",
+        "sir",
+        "madam",
+        "work",
+        "life",
+        "love",
+        "time",
+        "home",
+        "school",
+        "music",
+        "food",
+        "dance",
+        "art",
+        "nature",
+        "family",
+        "friends",
+    ]
+)
+
+
+@dataclass(slots=True)
+class Known:
+    """Who was spoken of: from it pronouns are understood. The last one fits, if his or her sex does."""
+
+    who: list[tuple[str, str]] = field(default_factory=list)  # name of the entity, "he", "she" or ""
+
+    def add(self, entity: str, sex: str = "") -> None:
+        """Takes note of somebody."""
+        self.who = [(name, s) for name, s in self.who if name != entity]
+        self.who.append((entity, sex))
+
+    def meant(self, pronoun: str) -> str | None:
+        """Whom a pronoun means, or nobody where it is not sure."""
+        fitting = [name for name, sex in self.who if sex in ("", pronoun)]
+        return fitting[-1] if len(fitting) == 1 else None
+
+
+def sex_of(relation: str) -> str:
+    """The pronoun for a relation; empty where it may be either.
+
+    >>> sex_of("wife"), sex_of("dog")
+    ('she', '')
+    """
+    last = relation.lower().split()[-1]
+    return "she" if last in _SHE.split() else "he" if last in _HE.split() else ""
+
+
+def is_animal(relation: str) -> bool:
+    """Whether the word is one for an animal."""
+    return bool(re.fullmatch(ANIMAL, relation.lower()))
+
+
+def relation_of(word: str) -> str:
+    """The attribute under which somebody's name is kept: "golden retriever" is a dog, "kids" are children.
+
+    >>> relation_of("golden retriever"), relation_of("younger brother"), relation_of("Kids")
+    ('dog', 'brother', 'child')
+    """
+    last = word.lower().split()[-1]
+    if word.lower().endswith("guinea pig"):
+        return "guinea pig"
+    return _KIND_OF.get(last) or _ONE_OF.get(last) or last
+
+
+def is_name(word: str) -> bool:
+    """Whether a capitalised word may be a name."""
+    return bool(word) and word[0].isupper() and word.split()[0].lower().removesuffix("'s") not in _NO_NAMES
+
+
+_EXPANSIONS = (
+    (re.compile("[’‘ʼ]"), "'"),
+    (re.compile(r"\b(can)'t\b|\b(can)not\b", re.IGNORECASE), "cannot"),
+    (re.compile(r"\bwon't\b", re.IGNORECASE), "will not"),
+    (re.compile(r"n't\b", re.IGNORECASE), " not"),
+    (re.compile(r"(?<=\bI)'m\b|(?<=\bi)'m\b"), " am"),
+    (re.compile(r"(?<=\b[Ii])m\b(?= )"), " am"),
+    (re.compile(r"'re\b", re.IGNORECASE), " are"),
+    (re.compile(r"'ve\b", re.IGNORECASE), " have"),
+    (re.compile(r"'ll\b", re.IGNORECASE), " will"),
+    (re.compile(r"'d\b", re.IGNORECASE), " would"),
+    (re.compile(r"\b(he|she|it|name|that|there|who|here)'s\b(?! name)", re.IGNORECASE), r"\1 is"),
+    (
+        re.compile(
+            r"'s (?=(?:allergic|named|called|lactose|gluten|vegan|vegetarian|married|been|\d+ years|turning)\b)"
+        ),
+        " is ",
+    ),
+    (re.compile(r"\b(have|has) got\b", re.IGNORECASE), r"\1"),
+    (re.compile(r"[ \t]+"), " "),
+)
+
+
+def expanded(sentence: str) -> str:
+    """The sentence without contractions.
+
+    >>> expanded("I'm sure she's 12, and I don't own it")
+    'I am sure she is 12, and I do not own it'
+    """
+    for pattern, replacement in _EXPANSIONS:
+        sentence = pattern.sub(replacement, sentence)
+    return sentence

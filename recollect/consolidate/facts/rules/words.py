@@ -1,0 +1,224 @@
+"""Lists of words that the rules go by: professions, conditions, what jokes are made of."""
+
+from __future__ import annotations
+
+import re
+
+PROFESSION = (
+    r"nurse|doctor|physician|surgeon|dentist|vet|veterinarian|pharmacist|paramedic|midwife|therapist|physiotherapist|"
+    r"psychologist|psychiatrist|counsell?or|social worker|caregiver|carer|teacher|professor|lecturer|tutor|librarian|"
+    r"researcher|scientist|biologist|chemist|physicist|mathematician|statistician|economist|historian|archaeologist|"
+    r"astronomer|geologist|engineer|developer|programmer|architect|designer|analyst|technologist|technician|mechanic|"
+    r"electrician|plumber|carpenter|welder|builder|contractor|roofer|painter|decorator|gardener|landscaper|farmer|"
+    r"beekeeper|fisherman|sailor|pilot|flight attendant|driver|trucker|courier|firefighter|police officer|detective|"
+    r"soldier|lawyer|attorney|solicitor|barrister|paralegal|judge|notary|accountant|bookkeeper|auditor|banker|broker|"
+    r"trader|actuary|consultant|manager|director|executive|administrator|secretary|receptionist|assistant|clerk|cashier|"
+    r"salesperson|realtor|estate agent|recruiter|marketer|copywriter|writer|author|novelist|poet|journalist|reporter|"
+    r"editor|translator|interpreter|illustrator|artist|sculptor|potter|photographer|videographer|filmmaker|actor|actress|"
+    r"dancer|choreographer|musician|singer|composer|guitarist|pianist|violinist|producer|chef|cook|baker|barista|"
+    r"bartender|waiter|waitress|butcher|tailor|seamstress|hairdresser|barber|beautician|trainer|coach|yoga instructor|"
+    r"instructor|athlete|cleaner|janitor|security guard|postman|mail carrier|entrepreneur|founder|freelancer|"
+    r"data scientist|product manager|project manager|sysadmin|devops engineer|undergraduate|graduate student|phd student|"
+    r"student|postdoc|housewife|homemaker|stay-at-home (?:mom|dad|mum|parent)|priest|pastor|nun|rabbi|imam|diplomat|"
+    r"politician|civil servant|stonemason|jeweler|jeweller|florist|optician|optometrist|radiographer|anaesthetist|"
+    r"anesthesiologist|cardiologist|dermatologist|oncologist|pediatrician|paediatrician|radiologist|neurologist|CEO|CTO|CFO"
+)
+
+CONDITION = (
+    r"asthma|(?:type [12] )?diabetes|(?:pre-?)?diabetes|arthritis|osteoarthritis|rheumatoid arthritis|ADHD|ADD|autism|"
+    r"epilepsy|(?:social |separation |generali[sz]ed |general |health )?anxiety(?: disorder)?|depression|bipolar disorder|OCD|"
+    r"PTSD|insomnia|sleep apn(?:o)?ea|narcolepsy|hypertension|(?:high|low) blood pressure|high cholesterol|migraines?|"
+    r"chronic migraines?|c(?:o)?eliac(?: disease)?|crohn's(?: disease)?|ulcerative colitis|IBS|GERD|acid reflux|gout|anemia|"
+    r"anaemia|eczema|psoriasis|rosacea|vitiligo|hay ?fever|hypothyroidism|hyperthyroidism|hashimoto's|graves' disease|PCOS|"
+    r"endometriosis|fibromyalgia|lupus|MS|multiple sclerosis|parkinson's(?: disease)?|alzheimer's(?: disease)?|dementia|"
+    r"(?:breast |lung |skin |prostate |colon )?cancer|leuk(?:a)?emia|glaucoma|cataracts|tinnitus|scoliosis|sciatica|"
+    r"dyslexia|dyspraxia|colou?r blindness|hemophilia|haemophilia|osteoporosis|hip dysplasia|kidney disease|heart disease|"
+    r"(?:a )?heart murmur|pancreatitis|cushing's(?: disease)?|addison's(?: disease)?|COPD|long covid|ME/CFS|raynaud's"
+)
+
+#: To be allergic to these is a joke.
+_JOKES = re.compile(
+    r"\b(?:mondays?|mornings?|work(?:ing)?|meetings?|exercise|people|commitment|bullshit|drama|nonsense|effort|bosses|boss|"
+    r"responsibilit\w+|small talk|fun|maths?|stupid\w*|emails?|inbox|deadlines?|bureaucracy|paperwork|homework|jargon|"
+    r"buzzwords|change|risk|failure|success|adulting|chores|cardio|hype|politics|idiots?|ideas?|code|bugs|php|java|losing|"
+    r"lies|liars|anything|everything|nothing|something|you|him|her|them|that|this|it)\b",
+    re.IGNORECASE,
+)
+
+#: Software that one moves to, and that is no place; firms are no places either.
+_NO_PLACES = frozenset(
+    [
+        "vim",
+        "neovim",
+        "emacs",
+        "vscode",
+        "typescript",
+        "javascript",
+        "python",
+        "java",
+        "kotlin",
+        "swift",
+        "rust",
+        "go",
+        "golang",
+        "ruby",
+        "rails",
+        "django",
+        "flask",
+        "fastapi",
+        "react",
+        "vue",
+        "angular",
+        "svelte",
+        "linux",
+        "ubuntu",
+        "debian",
+        "fedora",
+        "arch",
+        "windows",
+        "mac",
+        "macos",
+        "ios",
+        "android",
+        "firefox",
+        "chrome",
+        "safari",
+        "postgres",
+        "postgresql",
+        "mysql",
+        "sqlite",
+        "mongodb",
+        "redis",
+        "docker",
+        "kubernetes",
+        "aws",
+        "azure",
+        "gcp",
+        "terraform",
+        "git",
+        "github",
+        "gitlab",
+        "jira",
+        "notion",
+        "obsidian",
+        "slack",
+        "teams",
+        "zoom",
+        "discord",
+        "spotify",
+        "netflix",
+        "google",
+        "microsoft",
+        "apple",
+        "amazon",
+        "meta",
+        "facebook",
+        "openai",
+        "anthropic",
+        "claude",
+        "chatgpt",
+        "gemini",
+        "gpt",
+        "excel",
+        "sheets",
+        "word",
+        "plan",
+        "phase",
+        "step",
+        "part",
+        "option",
+        "chapter",
+        "section",
+        "page",
+        "line",
+        "row",
+        "column",
+        "version",
+        "level",
+        "round",
+        "monday",
+        "tuesday",
+        "wednesday",
+        "thursday",
+        "friday",
+        "saturday",
+        "sunday",
+        "january",
+        "february",
+        "march",
+        "april",
+        "may",
+        "june",
+        "july",
+        "august",
+        "september",
+        "october",
+        "november",
+        "december",
+        "i",
+        "production",
+        "staging",
+        "nix",
+        "nixos",
+        "wayland",
+        "poetry",
+        "uv",
+        "npm",
+        "yarn",
+        "pnpm",
+        "webpack",
+        "vite",
+        "bun",
+        "deno",
+        "node",
+        "nginx",
+        "apache",
+        "kafka",
+        "spark",
+        "pandas",
+        "polars",
+        "numpy",
+        "pytorch",
+        "tensorflow",
+        "remote",
+        "english",
+        "german",
+        "french",
+        "spanish",
+    ]
+)
+_DWELLING = re.compile(
+    r"^(?:(?:small|tiny|large|big|old|new|quiet|rural|one|two|three|four|studio|1|2|3|4|one-bedroom|two-bedroom|"
+    r"\w+-bedroom|bedroom|coastal|mountain|little|nice|shared|rented|ground-floor|top-floor)\s+)*"
+    r"(?:village|town|city|suburb|flat|apartment|house|farm|farmhouse|condo|cottage|cabin|studio|dorm|care home|"
+    r"nursing home|houseboat|bungalow|townhouse|countryside|loft)\b",
+    re.IGNORECASE,
+)
+_TECHNICAL = re.compile(
+    r"\b(?:error|errors|script|scripts|test|tests|query|queries|code|command|build|server|function|bug|crash\w*|job|jobs|"
+    r"cron|backup|pipeline|warning|exception|message|notes|file|files|log|logs|api|it|this|that|them)\b",
+    re.IGNORECASE,
+)
+
+
+def is_allergen(value: str) -> bool:
+    """Whether it is said in earnest that one is allergic to it."""
+    return not _JOKES.search(value) and not value[0].isdigit()
+
+
+def is_place(value: str) -> bool:
+    """Whether somebody may live there: a capitalised name, or a kind of dwelling or settlement."""
+    if _DWELLING.match(value):
+        return True
+    first = value.split()[0].strip(",")
+    return (
+        first[0].isupper()
+        and len(first) > 1
+        and first.lower() not in _NO_PLACES
+        and not any(c.isdigit() for c in first)
+    )
+
+
+def is_technical(text: str) -> bool:
+    """Whether a habit is one of programs rather than of people."""
+    return bool(_TECHNICAL.search(text))

@@ -1,0 +1,138 @@
+"""What a person corrects outranks what was derived, survives a rebuild and a dump, and can be taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from recollect.consolidate.enrol import enrol
+from recollect.consolidate.facts.fact import Fact
+from recollect.errors import InvalidInput, NotFound
+from recollect.memory import Memory
+from tests.consolidate.facts.conftest import contents, drain
+from tests.consolidate.facts.test_facts import day, everything, say
+
+
+def only(memory: Memory, value: str) -> Fact:
+    (fact,) = [fact for fact in memory.facts(include_past=True) if fact.value == value]
+    return fact
+
+
+def rebuilt(memory: Memory) -> Memory:
+    enrol(memory._space, again=True)
+    drain(memory)
+    return memory
+
+
+def carried(memory: Memory, make_memory: Callable[..., Memory], tmp_path: Path) -> Memory:
+    """The same memory after export and import into an empty one."""
+    memory.export(tmp_path / "dump.jsonl", overwrite=True)
+    other = make_memory("other")
+    other.import_file(tmp_path / "dump.jsonl")
+    drain(other)
+    return other
+
+
+@pytest.fixture
+def homes(memory: Memory) -> Memory:
+    say(memory, "I live in York.", day(1), "a")
+    say(memory, "I moved to Leads last week.", day(2), "b")
+    drain(memory)
+    return memory
+
+
+def test_an_edit_outranks_what_was_derived(homes: Memory, make_memory: Callable[..., Memory], tmp_path: Path) -> None:
+    edited = homes.edit_fact(only(homes, "Leads").id, value="Leeds")
+    assert (edited.content, edited.value, edited.by_hand, edited.confidence) == (
+        "The user lives in Leeds.", "Leeds", True, 1.0
+    )  # fmt: skip
+    say(homes, "I live in Leads.", day(3), "d")
+    say(homes, "I live in Hull.", day(1, 5), "e")
+    drain(homes)
+    for memory in (homes, rebuilt(homes), carried(homes, make_memory, tmp_path)):
+        assert contents(memory) == ["The user lives in Leeds."]
+        assert b"Leads." not in "".join(contents(memory, include_past=True)).encode()
+
+
+def test_what_is_said_after_an_edit_counts(homes: Memory) -> None:
+    homes.edit_fact(only(homes, "Leads").id, "The user lives in Leeds.")
+    assert only(homes, "Leeds").content == "The user lives in Leeds."
+    say(homes, "We moved to Bath.", day(1, year=2027), "f")
+    drain(homes)
+    assert contents(homes) == ["The user lives in Bath."]
+    assert [fact.value for fact in only(homes, "Bath").history] == ["Leeds", "York"]
+
+
+def test_a_pinned_fact_is_not_replaced(homes: Memory, make_memory: Callable[..., Memory], tmp_path: Path) -> None:
+    pinned = homes.pin_fact(only(homes, "York").id)
+    assert pinned.pinned
+    say(homes, "I moved to Bath.", day(5), "f")
+    drain(homes)
+    for memory in (homes, rebuilt(homes), carried(homes, make_memory, tmp_path)):
+        assert contents(memory) == ["The user lives in York."]
+        assert memory.facts()[0].pinned
+    homes.pin_fact(pinned.id, pinned=False)
+    assert contents(homes) == ["The user lives in Bath."]
+
+
+def test_a_forgotten_fact_is_not_drawn_again_from_the_same_messages(
+    homes: Memory, make_memory: Callable[..., Memory], tmp_path: Path
+) -> None:
+    gone = homes.forget_fact(only(homes, "Leads").id)
+    for memory in (homes, rebuilt(homes), carried(homes, make_memory, tmp_path)):
+        assert contents(memory, include_past=True) == ["The user lives in York."]
+    with pytest.raises(NotFound):
+        homes.forget_fact(gone)
+    (back,) = [fact for fact in homes.undo_fact(gone) if fact.current]
+    assert back.content == "The user lives in Leads."
+    homes.forget_fact(gone)
+    say(homes, "I live in Leads, really.", day(7), "g")
+    drain(homes)
+    assert contents(homes) == ["The user lives in Leads."]
+
+
+def test_merged_facts_are_one_with_all_proofs(
+    memory: Memory, make_memory: Callable[..., Memory], tmp_path: Path
+) -> None:
+    say(memory, "My dog is allergic to chicken.", day(1), "a")
+    say(memory, "Our dog Luna is allergic to chicken meat.", day(2), "b")
+    drain(memory)
+    kept, other = only(memory, "chicken meat"), only(memory, "chicken")
+    merged = memory.merge_facts(kept.id, other.id)
+    assert (merged.entity, len(merged.proofs)) == ("Luna", 2)
+    for one in (memory, rebuilt(memory), carried(memory, make_memory, tmp_path)):
+        assert [fact.value for fact in one.facts() if fact.attribute == "allergy"] == ["chicken meat"]
+    memory.undo_fact(kept.id)
+    assert sorted(f.value for f in memory.facts() if f.attribute == "allergy") == ["chicken", "chicken meat"]
+    memory.merge_facts(kept.id, other.id)
+    memory.undo_fact(other.id)
+    assert sorted(f.value for f in memory.facts() if f.attribute == "allergy") == ["chicken", "chicken meat"]
+
+
+def test_an_edit_is_taken_back(homes: Memory) -> None:
+    edited = homes.edit_fact(only(homes, "Leads").id, value="Leeds")
+    twice = homes.edit_fact(edited.id, value="Leicester")
+    assert contents(homes) == ["The user lives in Leicester."]
+    homes.undo_fact(twice.id)
+    assert contents(homes) == ["The user lives in Leads."]
+
+
+def test_the_words_of_an_edit_go_with_the_messages_that_it_corrects(homes: Memory) -> None:
+    homes.edit_fact(only(homes, "Leads").id, "The user lives in Canaria.")
+    homes.forget("b")
+    drain(homes)
+    assert contents(homes, include_past=True) == ["The user lives in York."]
+    assert b"anaria" not in everything(homes)
+
+
+def test_wrong_names_are_said(homes: Memory) -> None:
+    fact = only(homes, "York")
+    with pytest.raises(NotFound):
+        homes.edit_fact("nothing", "x")
+    with pytest.raises(InvalidInput):
+        homes.edit_fact(fact.id)
+    with pytest.raises(InvalidInput):
+        homes.merge_facts(fact.id, fact.id)
+    assert homes.pin_fact(fact.id[-6:]).id == fact.id
