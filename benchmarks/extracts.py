@@ -4,8 +4,9 @@ python -m benchmarks.extracts                     all sets that are here
 python -m benchmarks.extracts --sets beam-dev
 
 Each conversation is cut into runs as the product does it, and each run with evidence is shortened to a tenth of its
-characters. A question is answered by one sentence: of the evidence, that with most of the rare words of the answer, or of
-the question where the set has no answers. It survives where the extract holds nine of ten of its words in one sentence.
+characters. A question is answered by one sentence: of the evidence, that with most of the rare words of the answer, or
+of the question where the set has no answers. It survives where the extract holds nine of ten of its words in one
+sentence.
 """
 
 from __future__ import annotations

@@ -41,6 +41,7 @@ from recollect.search.indexing import (
     document_passages,
     is_person,
     message_passages,
+    node_passages,
     said_before,
     thread_passages,
     title_passages,
@@ -246,7 +247,9 @@ class Ingest:
         edges = [record for record in records if isinstance(record, Edge)]
         nodes = [record for record in records if isinstance(record, Node)]
         if edges or nodes:
-            self._space.write(Change(put=nodes, edges=edges, tasks=decisions_due(nodes)))
+            passages = {node.id: self.node_passages(node) for node in nodes}
+            index = self._index_change(passages)
+            self._space.write(Change(put=nodes, edges=edges, index=index, tasks=decisions_due(nodes)))
 
     # --- live writing ----------------------------------------------------------------------------------------------
     def append(self, conversation: Conversation, message: Message, calls: Sequence[ToolCall] = ()) -> Message:
@@ -393,6 +396,10 @@ class Ingest:
         if document.erased:
             return []
         return document_passages(document, embedder=self._embedder, count_tokens=self._count_tokens)
+
+    def node_passages(self, node: Node) -> list[Passage]:
+        """The passages of a derived node."""
+        return node_passages(node, self._embedder, self._count_tokens)
 
     def _message_passages(
         self, message: Message, previous: Message | None, people: bool, calls: Sequence[ToolCall]

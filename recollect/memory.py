@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from functools import cached_property
+from functools import cached_property, wraps
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, Concatenate, Literal, ParamSpec, Protocol, TypeVar
 
 from recollect.errors import InvalidInput, NotFound
 from recollect.record import (
@@ -32,18 +32,22 @@ from recollect.record import (
     to_microseconds,
     utc_now,
 )
-from recollect.store import Counts, IndexInfo, Store, StoreInfo, Violation, Where
+from recollect.record import namespace as checked
+from recollect.store import Counts, IndexInfo, Store, StoreInfo, Task, Violation, Where
 from recollect.store.transfer import every
 from recollect.text.clean import clean_text, clean_title
 from recollect.text.marks import cut_recall
 
 if TYPE_CHECKING:
+    from threading import Event
+
     from recollect.consolidate.desk import Consolidated
     from recollect.consolidate.entities.by_hand import ByHand
     from recollect.consolidate.entities.entity import Entity
     from recollect.consolidate.entities.graph import Graph, Paths
     from recollect.consolidate.facts.correct import Corrections
     from recollect.consolidate.facts.fact import Fact
+    from recollect.consolidate.shift import Done
     from recollect.consolidate.summaries.reading import Summary
     from recollect.consolidate.worker import Worker
     from recollect.embedding import Embedder, TokenEmbedder
@@ -61,6 +65,36 @@ _SHORT = 6  # characters of an id, from its end, that tell it apart
 _MAINTENANCE = timedelta(seconds=1)
 
 
+class Background(Protocol):
+    """What is told that there is work for the background."""
+
+    def wrote(self) -> None:
+        """Something was written."""
+        ...
+
+    def close(self) -> None:
+        """Nothing more is written."""
+        ...
+
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def _writes(method: Callable[Concatenate[Memory, P], T]) -> Callable[Concatenate[Memory, P], T]:
+    """A method that leaves work for the background, also where it fails in the middle."""
+
+    @wraps(method)
+    def told(self: Memory, /, *arguments: P.args, **named: P.kwargs) -> T:
+        try:
+            return method(self, *arguments, **named)
+        finally:
+            if self._background is not None:
+                self._background.wrote()
+
+    return told
+
+
 class Memory:
     """A handle on one namespace. Thread-safe; usable as a context manager. Open one with `recollect.open()`."""
 
@@ -72,11 +106,12 @@ class Memory:
         *,
         model: LanguageModel | None = None,
         quality: Callable[[], TokenEmbedder] | None = None,
+        background: Background | None = None,
         clock: Callable[[], datetime] = utc_now,
         ids: Callable[[], NodeId] = new_id,
     ) -> None:
         self._store, self._embedder, self.namespace = store, embedder, namespace
-        self._model = model
+        self._model, self._background = model, background
         self._make_quality, self._clock, self._ids = quality or _packaged_quality, clock, ids
         self._space = store.space(namespace)
 
@@ -94,6 +129,8 @@ class Memory:
     def close(self) -> None:
         """Closes the store. Further calls raise StoreError."""
         self._store.close()
+        if self._background is not None:
+            self._background.close()
 
     @property
     def location(self) -> str:
@@ -106,6 +143,7 @@ class Memory:
         return self._embedder.name
 
     # --- coming in -------------------------------------------------------------------------------------------------
+    @_writes
     def import_file(
         self,
         *paths: str | Path,
@@ -124,6 +162,7 @@ class Memory:
         importing = Importing(self._space, self._ingest, count_tokens, count_tokens_of, progress, again=again)
         return importing([Path(path).expanduser() for path in paths], format)
 
+    @_writes
     def store_message(
         self,
         content: str,
@@ -172,6 +211,7 @@ class Memory:
         )
         return self._ingest.append(conversation, message)
 
+    @_writes
     def store_tool_call(
         self, name: str, arguments: str, result: str, message_id: str, *, timestamp: datetime | None = None
     ) -> ToolCall:
@@ -203,6 +243,7 @@ class Memory:
         self._ingest.append(conversation, message, [call])
         return replace(call, result=text)
 
+    @_writes
     def update_message(self, id: str, content: str) -> Message:
         """Gives a message a new wording; the old ones are kept. Same id, new chunks and vectors. Raises NotFound."""
         words = clean_text(content)
@@ -210,6 +251,7 @@ class Memory:
             raise InvalidInput("The new text is empty.", hint="To remove the message: delete_message()")
         return self._ingest.edit(NodeId(id), words, Version("", self._clock()))
 
+    @_writes
     def delete(self, *names: str) -> int:
         """Deletes softly: no search or count shows it, the record keeps it. Returns how many messages.
 
@@ -220,6 +262,7 @@ class Memory:
             self._ingest.delete(ids)
         return len(ids)
 
+    @_writes
     def restore(self, *names: str) -> int:
         """Takes soft deletions back; returns how many messages. Raises NotFound, InvalidInput."""
         ids = [m.id for m in self._messages_of(names, deleted=None) if m.deleted and not m.erased]
@@ -227,14 +270,17 @@ class Memory:
             self._ingest.restore(ids)
         return len(ids)
 
+    @_writes
     def delete_message(self, *ids: str) -> None:
         """Deletes messages softly, by id. Raises NotFound."""
         self._ingest.delete([NodeId(i) for i in ids])
 
+    @_writes
     def restore_message(self, *ids: str) -> None:
         """Takes the soft deletion of messages back, by id. Raises NotFound, InvalidInput for what was forgotten."""
         self._ingest.restore([NodeId(i) for i in ids])
 
+    @_writes
     def forget(
         self,
         *names: str,
@@ -349,15 +395,6 @@ class Memory:
         with self._space.view() as view:
             return view.get(ToolCall, [NodeId(i) for i in ids])
 
-    def summaries(self, conversation_id: str | None = None, kind: str | None = None) -> list[Summary]:
-        """What messages come down to, by time: of a conversation, or of all; `kind` is conversation, l1, l2, segment,
-        period or topic. Made in the background, or by `consolidate`. Raises InvalidInput for another kind.
-        """
-        from recollect.consolidate.summaries.reading import summaries
-
-        with self._space.view() as view:
-            return summaries(view, NodeId(conversation_id) if conversation_id else None, kind)
-
     # --- facts -----------------------------------------------------------------------------------------------------
     def facts(
         self, about: str | None = None, as_of: str | datetime | None = None, include_past: bool = False
@@ -371,7 +408,7 @@ class Memory:
 
         moment = None if as_of is None else moment_of(as_of, self._clock())
         with self._space.view() as view:
-            return find_facts(view, about, moment, include_past=include_past)
+            return find_facts(view, about, moment, now=self._clock(), include_past=include_past)
 
     def edit_fact(self, id: str, content: str | None = None, *, value: str | None = None) -> Fact:
         """Corrects a fact: what you say outranks what was derived, and survives a rebuild. Raises NotFound."""
@@ -392,6 +429,15 @@ class Memory:
     def undo_fact(self, id: str) -> list[Fact]:
         """Takes back what was decided about a fact by hand; returns the facts that come of it. Raises NotFound."""
         return self._corrections.undo(id)
+
+    def summaries(self, conversation_id: str | None = None, kind: str | None = None) -> list[Summary]:
+        """What messages come down to, by time: of a conversation, or of all; `kind` is conversation, l1, l2, segment,
+        period or topic. Made in the background, or by `consolidate`. Raises InvalidInput for another kind.
+        """
+        from recollect.consolidate.summaries.reading import summaries
+
+        with self._space.view() as view:
+            return summaries(view, NodeId(conversation_id) if conversation_id else None, kind)
 
     def documents(self) -> Iterator[Document]:
         """The documents of the namespace."""
@@ -463,6 +509,47 @@ class Memory:
         Interrupted, it goes on where it was. `progress` gets what has been done so far. Raises StoreError.
         """
         return self._worker.drain([self.namespace], limit=limit, progress=progress)
+
+    def tasks(self, state: Literal["due", "leased", "dead"] = "due", *, limit: int = 100) -> list[tuple[Task, str]]:
+        """What the worker has to do, is doing, or has given up, oldest first; with the reason of the last failure."""
+        with self._space.view() as view:
+            return view.tasks(state, limit)
+
+    def retry(self, *ids: str) -> int:
+        """Has tasks that were given up tried again: those with these ids, or all. Returns how many."""
+        revived = self._space.revive([NodeId(i) for i in ids] if ids else None)
+        if revived and self._background is not None:
+            self._background.wrote()
+        return revived
+
+    def work(
+        self,
+        *,
+        namespaces: Sequence[str] | None = None,
+        once: bool = False,
+        stop: Event | None = None,
+        is_over: Callable[[float, float | None], bool] | None = None,
+        progress: Callable[[Done], None] | None = None,
+    ) -> Done:
+        """Does what the background worker does: consolidates, makes quality vectors, keeps the store in shape; in all
+        namespaces of the store, or in some. Returns what was done.
+
+        Until nothing is left to do (`once`), or until `stop` is set or `is_over` says so, which is told between rounds
+        for how many seconds nothing was done, and in how many something that failed is tried again.
+        """
+        from recollect.consolidate.shift import Shift
+
+        names = None if namespaces is None else [checked(name) for name in namespaces]
+        shift = Shift(
+            self._store,
+            self._worker,
+            self._make_quality,
+            namespaces=names,
+            stop=stop,
+            clock=self._clock,
+            progress=progress,
+        )
+        return shift.once() if once else shift.run(is_over)
 
     def reindex(self, *, progress: Callable[[int, int], None] | None = None) -> int:
         """Makes anew what search derives from the messages, beside what is in use; returns how many messages.
@@ -618,7 +705,12 @@ class Memory:
     def _worker(self) -> Worker:
         from recollect.consolidate.worker import Worker
 
-        return Worker(self._store, self._embedder, clock=self._clock)
+        return Worker(self._store, self._embedder, model=self._model_for, clock=self._clock)
+
+    def _model_for(self, namespace: Namespace) -> LanguageModel | None:
+        from recollect.model.budget import within
+
+        return within(self._model, namespace) if self._model else None
 
     @cached_property
     def _corrections(self) -> Corrections:

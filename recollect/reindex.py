@@ -12,9 +12,10 @@ from types import MappingProxyType
 
 from recollect.errors import StoreError
 from recollect.ingest import Ingest
-from recollect.record import Conversation, Document, Message, NodeId, Thread, ToolCall
+from recollect.record import Conversation, Document, Message, Node, NodeId, Thread, ToolCall
+from recollect.search.indexing import FOUND_NODES
 from recollect.store import Change, IndexChange, Space, Stale, View, Where
-from recollect.store.passages import Passage
+from recollect.store.passages import FINDABLE_STATES, Passage
 
 _BATCH = 1000  # messages a transaction
 _PAGE = 100  # conversations that are looked up at once
@@ -56,8 +57,13 @@ def _build(space: Space, ingest: Ingest, generation: int, done: _Done, progress:
             if progress is not None:
                 progress(done.messages, total)
         last = ""
-    for passages, at in _documents(space, ingest, last or None):
-        _write(space, ingest, generation, passages, f"documents:{at}")
+        kind = "documents"
+    if kind == "documents":
+        for passages, at in _documents(space, ingest, last or None):
+            _write(space, ingest, generation, passages, f"documents:{at}")
+        last = ""
+    for passages, at in _nodes(space, ingest, last or None):
+        _write(space, ingest, generation, passages, f"nodes:{at}")
     while True:
         _catch_up(space, ingest, generation)
         try:
@@ -133,6 +139,19 @@ def _documents(space: Space, ingest: Ingest, after: str | None) -> Iterator[tupl
         after = page.next
 
 
+def _nodes(space: Space, ingest: Ingest, after: str | None) -> Iterator[tuple[Passages, NodeId]]:
+    """The passages of derived nodes."""
+    where = Where(kinds=tuple(kind.value for kind in FOUND_NODES), states=FINDABLE_STATES)
+    while True:
+        with space.view() as view:
+            page = view.find(Node, where, after=after, limit=_BATCH)
+        if page.items:
+            yield {node.id: ingest.node_passages(node) for node in page.items}, page.items[-1].id
+        if page.next is None:
+            return
+        after = page.next
+
+
 def _catch_up(space: Space, ingest: Ingest, generation: int) -> None:
     """Makes the passages of what was written meanwhile. What is written once more while they are made stays to do;
     where that happens, fewer are made at once.
@@ -152,8 +171,8 @@ def _catch_up(space: Space, ingest: Ingest, generation: int) -> None:
 
 
 def _of_owners(view: View, ingest: Ingest, owners: Sequence[NodeId]) -> tuple[Passages, dict[NodeId, int]]:
-    """The passages of messages, tool calls, conversations (titles) and documents as they are now, and the revisions
-    of what they belong to.
+    """The passages of messages, tool calls, conversations (titles), documents and derived nodes as they are now, and
+    the revisions of what they belong to.
     """
     passages: Passages = {owner: [] for owner in owners}
     calls = view.get(ToolCall, owners)
@@ -163,5 +182,7 @@ def _of_owners(view: View, ingest: Ingest, owners: Sequence[NodeId]) -> tuple[Pa
         passages |= ingest.title_passages(conversation)
     for document in view.get(Document, owners):
         passages[document.id] = ingest.document_passages(document)
+    for node in view.get(Node, owners):
+        passages[node.id] = ingest.node_passages(node)
     revisions = view.revisions([*owners, *(message.conversation_id for message in messages.values())])
     return passages, {i: revision.number for i, revision in revisions.items()}

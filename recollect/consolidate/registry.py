@@ -9,7 +9,6 @@ from recollect.consolidate.entities.derive import Entities
 from recollect.consolidate.facts.deriver import Facts
 from recollect.consolidate.facts.work import SettleWork
 from recollect.consolidate.summaries.deriver import Summaries
-from recollect.consolidate.summaries.models import SummariesByModel
 from recollect.consolidate.summaries.period_work import Periods
 from recollect.embedding import Embedder
 from recollect.embedding.static import StaticEmbedder
@@ -17,14 +16,17 @@ from recollect.embedding.static import StaticEmbedder
 
 def derivers(embedder: Embedder) -> Sequence[Deriver]:
     """What is derived from the messages of a conversation."""
-    return Summaries(StaticEmbedder()), Facts(), Entities()
+    return Facts(), Entities(), Summaries(StaticEmbedder())
 
 
 def works(embedder: Embedder) -> Sequence[Work]:
     """Kinds of tasks that need no model."""
-    return Periods(StaticEmbedder()), SettleWork()
+    return SettleWork(), Periods(StaticEmbedder())
 
 
 def model_works(embedder: Embedder) -> Sequence[ModelWork]:
     """Kinds of tasks for a language model."""
-    return (SummariesByModel(),)
+    from recollect.consolidate.facts.model import FactsByModel
+    from recollect.consolidate.summaries.models import SummariesByModel
+
+    return FactsByModel(), SummariesByModel()

@@ -12,9 +12,32 @@ from datetime import timedelta
 
 from recollect.embedding import Embedder
 from recollect.embedding.runs import embed_with_runs
-from recollect.record import Conversation, Document, Kind, Message, NodeId, PartKind, Thread, ToolCall, to_microseconds
+from recollect.record import (
+    Conversation,
+    Document,
+    Kind,
+    Message,
+    Node,
+    NodeId,
+    NodeKind,
+    PartKind,
+    Thread,
+    ToolCall,
+    to_microseconds,
+)
 from recollect.store import View
-from recollect.store.passages import PEOPLE, ROLE_SHIFT, ROLES, SAID_KINDS, Float, Owner, Partition, Passage
+from recollect.store.passages import (
+    DERIVED_KINDS,
+    FINDABLE_STATES,
+    PEOPLE,
+    ROLE_SHIFT,
+    ROLES,
+    SAID_KINDS,
+    Float,
+    Owner,
+    Partition,
+    Passage,
+)
 from recollect.text.chunks import chunk_spans
 from recollect.text.flags import flags
 from recollect.text.sentences import Sentences, cut_sentences
@@ -30,6 +53,9 @@ GENERIC_SPEAKERS = frozenset({"user", "assistant", "system", "human", "ai", "too
 
 _ABOVE = 32  # messages that are passed over on the way to what was said before
 _CERTAINLY_SHORT = 4000  # characters: never more tokens than that
+#: The kinds of derived nodes that are found by their words.
+FOUND_NODES = (NodeKind.FACT, NodeKind.SUMMARY)
+
 _PART_KINDS = {PartKind.ATTACHMENT: "attachment", PartKind.ARTIFACT: "artifact", PartKind.REASONING: "reasoning"}
 
 
@@ -46,7 +72,8 @@ class _Text:
     conversation_id: NodeId | None = None
     part: int = -1
     tokens: int = 0  # where they are counted already
-    label: str = ""  # words that lead to it beside its own: a speaker's or file's name
+    label: str = ""  # words that lead to it beside its own: a speaker's or file's name, a fact's concept
+    timestamp: int | None = None  # where there is no message to take it from
 
 
 def is_person(speaker: str | None) -> bool:
@@ -115,6 +142,29 @@ def title_passages(conversation: Conversation, embedder: Embedder, count_tokens:
 def document_passages(document: Document, *, embedder: Embedder, count_tokens: Callable[[str], int]) -> list[Passage]:
     """The passages of a document: its chunks."""
     text = _Text(Owner.DOCUMENT, document.id, "document", document.content, "system", label=document.title)
+    return _passages([text], lambda _: None, False, embedder, count_tokens)
+
+
+def node_passages(node: Node, embedder: Embedder, count_tokens: Callable[[str], int]) -> list[Passage]:
+    """The passages of a derived node: of living facts and summaries, and of facts that were superseded (kind "past").
+
+    Its `body["concept"]`, where it has one, leads to it too. The time is that from which it holds.
+    """
+    if node.kind not in FOUND_NODES or node.erased or node.state not in FINDABLE_STATES or not node.text.strip():
+        return []
+    if node.state != "live" and node.kind is not NodeKind.FACT:
+        return []
+    concept = node.body.get("concept")
+    text = _Text(
+        Owner.NODE,
+        node.id,
+        node.kind.value if node.state == "live" else "past",
+        node.text,
+        "system",
+        conversation_id=node.conversation_id,
+        label=concept if isinstance(concept, str) else "",
+        timestamp=to_microseconds(node.valid_from),
+    )
     return _passages([text], lambda _: None, False, embedder, count_tokens)
 
 
@@ -204,7 +254,7 @@ def _passage(
         kind=text.kind,
         role=text.role,
         speaker=message.speaker if message and text.part < 0 and people and is_person(message.speaker) else None,
-        timestamp=to_microseconds(message.timestamp) if message else None,
+        timestamp=to_microseconds(message.timestamp) if message else text.timestamp,
         part=text.part,
         chunk=index,
         start=start,
@@ -228,6 +278,8 @@ def _same_session(before: Message, after: Message) -> bool:
 def _partition(kind: str) -> Partition:
     if kind == "title":
         return Partition.TITLE
+    if kind in DERIVED_KINDS:
+        return Partition.DERIVED
     return Partition.SAID if kind in SAID_KINDS else Partition.OTHER
 
 
@@ -240,8 +292,10 @@ def _spans(of: _Text, count_tokens: Callable[[str], int]) -> list[tuple[int, int
 
 
 def _cut(content: str, partition: Partition) -> Sentences:
-    """The sentences with their runs; no runs where there is but one, which is the whole, nor for what nobody said."""
-    if partition != Partition.SAID:
+    """The sentences with their runs; no runs where there is but one, which is the whole, nor for tool output, documents
+    and titles.
+    """
+    if partition not in (Partition.SAID, Partition.DERIVED):
         return Sentences(content, [content], [], [])
     cut = cut_sentences(content)
     return cut if len(cut.runs) > 1 else replace(cut, runs=[])

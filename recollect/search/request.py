@@ -11,7 +11,7 @@ from recollect.errors import InvalidInput
 from recollect.record import NodeId, to_microseconds
 from recollect.search.syntax import Query, literal_query, parse_query
 from recollect.search.times import read_period
-from recollect.store.passages import KINDS, ROLES, SAID_KINDS, Filter
+from recollect.store.passages import DERIVED_KINDS, KINDS, ROLES, SAID_KINDS, Filter
 
 NOTHING_ASKED = "There is nothing to search for."
 HOW_TO_ASK = 'Give some words: recollect search "sourdough hydration"'
@@ -48,7 +48,7 @@ class Search:
 _GROUPS = ("conversation", "message")
 _SORTS = ("relevance", "newest")
 _MODES = ("auto", "instant", "quality")
-_FOUND_KINDS = tuple(kind for kind in KINDS if kind != "title")
+_FOUND_KINDS = tuple(kind for kind in KINDS if kind not in ("title", *DERIVED_KINDS))
 
 
 def read_search(

@@ -16,7 +16,8 @@ Record = Conversation | Message | ToolCall | Turn | Chunk | Document | Node
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mark:
     """A change of state that leaves the words alone. Deleting removes the passages of a message and its tool calls;
-    restoring makes none. `active`: on the path that is shown first. `state` is of derived nodes (`Node.state`).
+    restoring makes none. `active`: on the path that is shown first. `state` is of derived nodes (`Node.state`): another
+    one than "live" removes their passages.
     """
 
     ids: Sequence[NodeId]
@@ -31,8 +32,10 @@ EdgeKey = tuple[NodeId, str, NodeId, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexChange:
-    """What a change makes findable. An owner's passages (of a message, tool call, document, conversation by its title)
-    replace all that it had; () removes them. Raises WrongEmbedder where `embedder` is not that of the generation.
+    """What a change makes findable. An owner's passages (of a message, tool call, document, conversation by its title,
+    derived node) replace all that it had; () removes them. A node that is put or marked with another state than "live"
+    loses its own, unless the same change gives it others (FINDABLE_STATES). Raises WrongEmbedder where `embedder` is
+    not that of the generation.
 
     `generation`: None is the one that search reads; another one is being built, and takes only passages of owners that
     are there. `built` is then how far the builder has come: a conversation or document id.

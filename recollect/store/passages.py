@@ -2,7 +2,8 @@
 
 The index has partitions. SAID holds what people and models said, with the attachments and artifacts that hang on it;
 OTHER what is not chat text (tool output, reasoning, context, agents among themselves, documents); TITLE the titles of
-conversations. Each partition has its own statistics, so that tool output does not blur the words of people.
+conversations; DERIVED the words of derived nodes. Each partition has its own statistics, so that tool output does not
+blur the words of people.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ class Partition(IntEnum):
     SAID = 0
     OTHER = 1
     TITLE = 2
+    DERIVED = 3
 
 
 class Owner(IntEnum):
@@ -48,9 +50,18 @@ class Owner(IntEnum):
     NODE = 4  # derived
 
 
-#: The kinds of passages, by number. The first three make up the partition SAID.
-KINDS = ("said", "attachment", "artifact", "reasoning", "tool", "context", "subagent", "document", "title")
-SAID_KINDS = KINDS[:3]
+#: The kinds of passages, by number; new ones go to the end. The first three make up the partition SAID, the last three
+#: DERIVED: facts that hold, summaries, and facts that held once.
+KINDS = (
+    *("said", "attachment", "artifact"),
+    *("reasoning", "tool", "context", "subagent", "document"),
+    "title",
+    *("fact", "summary", "past"),
+)
+SAID_KINDS, DERIVED_KINDS = KINDS[:3], KINDS[9:]
+
+#: The states of derived nodes that may have passages. Another state takes them away.
+FINDABLE_STATES = ("live", "superseded")
 
 #: Bits of `Passage.flags` above those of `recollect.text.flags`.
 PEOPLE = 1 << 14  # in a session of people with names

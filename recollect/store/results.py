@@ -84,7 +84,7 @@ class Counts:
     documents: int = 0
     turns: int = 0
     chunks: int = 0
-    passages: int = 0
+    passages: int = 0  # of the record; those of derived nodes do not count
     said_passages: int = 0  # of what was said
     quality: int = 0  # of those, with quality vectors
     tasks: Mapping[str, int] = field(default_factory=dict)  # by state: due, leased, dead

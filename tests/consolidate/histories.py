@@ -15,8 +15,6 @@ from recollect.store.sqlite.engine import SQLiteStore
 from recollect.store.transfer import every
 from tests.exports import dump_of, embedder
 
-_OURS = ("cursor", "head", "enrolled")
-
 
 def derived(memory: Memory) -> dict[str, Any]:
     """All that lives of what was derived, by id, with the edges that leave or enter it."""
@@ -36,8 +34,8 @@ def derived(memory: Memory) -> dict[str, Any]:
 
 
 def is_shown(node: Node) -> bool:
-    """Whether it is derived and of a state that somebody may be shown."""
-    return node.origin is Origin.DERIVED and node.state not in (*_OURS, "stale")
+    """Whether it is derived and may be shown, and is no bookkeeping."""
+    return node.origin is Origin.DERIVED and node.kind is not NodeKind.REPORT and node.state != "stale"
 
 
 def _goes_on(node: Node, now: datetime) -> bool:
@@ -100,6 +98,8 @@ def _dangling(view: View, living: dict[Any, Node]) -> list[str]:
     for edge in view.edges(None):
         for end in (edge.source_id, edge.target_id):
             nodes = view.get(Node, [end])
+            if nodes and nodes[0].kind is NodeKind.REPORT:  # bookkeeping
+                continue
             if nodes and nodes[0].origin is Origin.DERIVED and nodes[0].id not in living:
                 found.append(f"{edge.type} touches {nodes[0].kind} {end}, which is {nodes[0].state}")
     return found

@@ -13,8 +13,8 @@ from recollect.consolidate import outbox
 from recollect.consolidate.base import Effects, Portion, Setting
 from recollect.consolidate.desk import Kit
 from recollect.consolidate.worker import Worker
-from recollect.errors import ModelError
 from recollect.model.base import Completion, LanguageModel, Prompt, Request
+from recollect.model.errors import LanguageModelError
 from recollect.record import Edge, Node, NodeId, NodeKind, Thread, stable_id
 from recollect.store import Space, Store, Task, View, Where
 from tests.store.builders import DEFAULT, change_of, embedder
@@ -111,7 +111,7 @@ class Parrot:
         return Completion(data={"text": f"{request.text} {request.text}"}, model=self.name, input_tokens=3, cost=0.5)
 
 
-class Failing(ModelError):
+class Failing(LanguageModelError):
     """A model error as those of `recollect.model` are."""
 
     def __init__(
@@ -127,7 +127,7 @@ def kit(deriver: Counting | None = None, saying: Saying | None = None) -> Kit:
 
 def worker(store: Store, clock: Callable[[], datetime], model: LanguageModel | None = None, **more: Any) -> Worker:
     more.setdefault("kit", kit())
-    return Worker(store, embedder(), model=model, clock=clock, random=Random(1), **more)
+    return Worker(store, embedder(), model=lambda namespace: model, clock=clock, random=Random(1), **more)
 
 
 def write(space: Space, *threads: Thread) -> None:

@@ -14,7 +14,7 @@ from recollect.faces.cli.names import source_label
 from recollect.faces.cli.search import _GROUPS, _KINDS, _MODES, _ROLES, _SORTS
 from recollect.importers.registry import READERS
 from recollect.search import request
-from recollect.store.passages import KINDS, ROLES
+from recollect.store.passages import DERIVED_KINDS, KINDS, ROLES
 from tests.faces.conftest import CommandLine
 
 
@@ -54,7 +54,7 @@ def test_a_file_is_the_shells_own_business() -> None:
 
 
 def test_the_choices_are_those_that_a_search_takes() -> None:
-    assert set(_KINDS) == {*KINDS, "all"} - {"said", "title"}
+    assert set(_KINDS) == {*KINDS, "all"} - {"said", "title", *DERIVED_KINDS}
     assert _ROLES == ROLES
     assert (_GROUPS, _MODES, _SORTS) == (request._GROUPS, request._MODES, request._SORTS)
     assert all(source_label(reader.name) for reader in READERS)

@@ -17,20 +17,19 @@ from recollect.embedding.static import StaticEmbedder
 from recollect.embedding.tokenizer import count_tokens
 from recollect.importers.base import DraftCall, DraftConversation, DraftMessage
 from recollect.importers.records.assemble import assemble, chunks_of
-from recollect.record import Document, Kind, Message, Namespace, Node, NodeId, Role, Thread, namespace, to_microseconds
-from recollect.search.indexing import document_passages, thread_passages
+from recollect.record import Document, Kind, Message, Namespace, Node, NodeId, Role, Thread, namespace
+from recollect.search.indexing import document_passages, node_passages, thread_passages
 from recollect.store import Change, IndexChange, Space, Store, View
 from recollect.store.passages import (
     CandidateQuery,
     EmbedderId,
     Features,
-    Owner,
     Partition,
     Passage,
     PassageText,
     QualityVectors,
 )
-from recollect.text.terms import stemmed, terms, words
+from recollect.text.terms import terms
 
 DEFAULT = namespace("default")
 ELSEWHERE = namespace("acme/luna")
@@ -164,30 +163,10 @@ def document_change(document: Document, **more: Any) -> Change:
     return Change(put=[document, *chunks], index=index_of(passages, [document.id]), **more)
 
 
-def node_passage(node: Node) -> Passage:
-    """A derived node as it is found by its text."""
-    surface = words(node.text)
-    vector = embedder().embed([node.text])[0]
-    return Passage(
-        owner=Owner.NODE,
-        owner_id=node.id,
-        message_id=None,
-        conversation_id=node.conversation_id,
-        partition=Partition.OTHER,
-        kind="document",
-        role="system",
-        speaker=None,
-        timestamp=to_microseconds(node.valid_from),
-        part=-1,
-        chunk=0,
-        start=0,
-        end=len(node.text),
-        terms=dict.fromkeys(stemmed(surface), 1),
-        words=" ".join(surface),
-        flags=0,
-        vector=vector,
-        windows=np.zeros((0, len(vector)), np.float32),
-    )
+def node_change(*nodes: Node, **more: Any) -> Change:
+    """Puts derived nodes with their passages."""
+    passages = [p for node in nodes for p in node_passages(node, embedder(), count_tokens)]
+    return Change(put=nodes, index=index_of(passages, [node.id for node in nodes]), **more)
 
 
 def edited(whole: Thread, index: int, content: str) -> tuple[Thread, Message]:

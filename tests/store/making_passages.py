@@ -60,8 +60,9 @@ def _passage(record: Any, model: Model, embedder: EmbedderId, part: int, chunk: 
     owner = {Message: Owner.MESSAGE, ToolCall: Owner.TOOL_CALL, Document: Owner.DOCUMENT, Node: Owner.NODE}
     words = re.findall(r"[^\W_]+", text_of(record, part)[start:end].lower())
     said = isinstance(record, Message) and (part >= 0 or record.kind is Kind.SAID)
-    kinds = {ToolCall: "tool", Document: "document", Conversation: "title", Node: "context"}
-    partition = Partition.TITLE if isinstance(record, Conversation) else Partition.OTHER
+    kinds = {ToolCall: "tool", Document: "document", Conversation: "title", Node: "fact"}
+    partitions = {Conversation: Partition.TITLE, Node: Partition.DERIVED}
+    partition = partitions.get(type(record), Partition.OTHER)
     role = message.role if isinstance(record, Message) else Role.TOOL
     speaker = record.speaker if isinstance(record, Message) else None
     vectors = vector_of(" ".join(words), embedder.size)

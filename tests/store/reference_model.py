@@ -24,7 +24,7 @@ from recollect.record import (
     Turn,
 )
 from recollect.store import Change, EdgeKey, Fenced, IndexChange, Lease, Mark, Stale, Task, WrongEmbedder
-from recollect.store.passages import EmbedderId, Passage
+from recollect.store.passages import FINDABLE_STATES, EmbedderId, Passage
 
 #: A passage as both sides know it: its owner, and where in it the passage stands.
 PassageKey = tuple[NodeId, int, int]
@@ -131,7 +131,7 @@ class Model:
         if record is not None:
             return not record.deleted and not record.erased
         whole: Any = self.documents.get(owner) or self.nodes.get(owner)
-        return whole is not None and not whole.erased
+        return whole is not None and not whole.erased and getattr(whole, "state", "live") in FINDABLE_STATES
 
     # --- one change -------------------------------------------------------------------------------------------------
     def write(self, change: Change) -> Model:
@@ -143,11 +143,14 @@ class Model:
         for lease in change.leases:
             self._require(lease)
             del after.tasks[lease.task.id]
-        touched, silent = after._put(change)
+        touched, silent, retired = after._put(change)
         for mark in change.mark:
             touched |= after._mark(mark)
             silent |= set(mark.ids) if mark.deleted else set()
-        after._silence(silent)
+            retired |= {i for i in mark.ids if i in after.nodes} if mark.state not in (None, "live") else set()
+        after._silence(silent | retired)
+        if after.building is not None:
+            after.building = replace(after.building, todo=after.building.todo | retired)
         after.written |= {(e.source_id, e.type, e.target_id, e.name): e for e in change.edges}
         for key in change.cut:
             after.written.pop(key, None)
@@ -165,9 +168,9 @@ class Model:
             after.tasks.setdefault(task.id, Held(task, after.order, task.due or LONG_AGO))
         return after
 
-    def _put(self, change: Change) -> tuple[set[NodeId], set[NodeId]]:
-        """Returns whose revision is raised, and what has lost its words."""
-        kept, touched, silent = not change.revive, set[NodeId](), set[NodeId]()
+    def _put(self, change: Change) -> tuple[set[NodeId], set[NodeId], set[NodeId]]:
+        """Returns whose revision is raised, what has lost its words, and which nodes live no more."""
+        kept, touched, silent, retired = not change.revive, set[NodeId](), set[NodeId](), set[NodeId]()
         of: dict[type, list[Any]] = {}
         for record in change.put:
             of.setdefault(type(record), []).append(record)
@@ -211,11 +214,12 @@ class Model:
                 continue
             whole[record.id] = record
             touched.add(record.id)
+            retired |= {record.id} if getattr(record, "state", "live") != "live" else set()
         parents = {r.id for kind in (Message, ToolCall, Document) for r in of.get(kind, ())} - ignored
         for node_id in self.chunks_of(parents):
             del self.chunks[node_id]
         self.chunks |= {chunk.id: chunk for chunk in of.get(Chunk, ()) if chunk.parent_id in parents}
-        return touched, silent
+        return touched, silent, retired
 
     def _mark(self, mark: Mark) -> set[NodeId]:
         touched: set[NodeId] = set()

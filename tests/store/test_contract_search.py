@@ -26,7 +26,7 @@ from tests.store.builders import (
     embedder_id,
     holding,
     index_of,
-    node_passage,
+    node_change,
     passages_of,
     quality_of,
     query,
@@ -212,10 +212,10 @@ def test_documents_and_nodes_are_found(space: Space) -> None:
     document = Document(stable_id("d"), "claude", "Harbour book", "The quixotic lighthouse closes at ten.")
     fact = Node(stable_id("n"), NodeKind.FACT, key="Luna", text="Luna keeps a zeppelin")
     space.write(document_change(document))
-    space.write(Change(put=[fact], index=index_of([node_passage(fact)])))
+    space.write(node_change(fact))
     assert holding(space, "quixotic lighthouse", Partition.OTHER) == [document.content]
     with space.view() as view:
-        features = view.candidates(query("zeppelin", Partition.OTHER))
+        features = view.candidates(query("zeppelin", Partition.DERIVED))
         text = view.passages([int(features.passages[int(np.argmax(features.bm25[:, 0]))])])[0]
     assert (text.owner, text.owner_id, text.text) == (Owner.NODE, fact.id, fact.text)
     assert space.check() == []

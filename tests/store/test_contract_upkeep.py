@@ -38,7 +38,7 @@ from tests.store.builders import (
     edited,
     holding,
     index_of,
-    node_passage,
+    node_change,
     passages_of,
     quality_of,
     query,
@@ -263,7 +263,7 @@ def test_a_conversation_is_erased_with_all_in_it(space: Space) -> None:
     document = Document(stable_id("d"), "claude", "Harbour", "tides", versions=(Version("old", START),))
     about = task("1", subject=whole.conversation.id, payload=b"bread")
     space.write(change_of(whole, other, tasks=[about]))
-    space.write(Change(put=[summary, own], index=index_of([node_passage(summary), node_passage(own)])))
+    space.write(node_change(summary, own))
     space.write(document_change(document))
     erased = space.erase([whole.conversation.id, document.id])
     assert (erased.conversations, erased.messages, erased.documents, erased.nodes) == (1, 7, 1, 1)

@@ -19,7 +19,7 @@ from tests.store.builders import (
     edited,
     holding,
     index_of,
-    node_passage,
+    node_change,
     passages_of,
     quality_of,
     query,
@@ -75,7 +75,7 @@ def test_the_canary_is_in_no_byte(tmp_path: Path) -> None:
     edge = Edge(whole.messages[0].id, "MENTIONS", stable_id("x"), {"as": CANARY}, CANARY)
     space.write(change_of(whole, tasks=[task], edges=[edge]))
     node = Node(stable_id("n"), NodeKind.FACT, CANARY, f"about {CANARY}", conversation_id=whole.conversation.id)
-    space.write(Change(put=[node], index=index_of([node_passage(node)])))
+    space.write(node_change(node))
     while space.maintain(timedelta(seconds=30)):
         pass
     for i in range(60):  # edits: words of dead passages lie in segments and tails

@@ -124,7 +124,7 @@ class Corrections:
             if fact.slot is None:
                 return Effects(put=[replace(fact.node, state=_FORGOTTEN)]), [fact.node.id]
             hand = current_hands(view, [fact.slot])[fact.slot]
-            origins = {edit.of for edit in hand.edits if edit.of and _becomes(edit.value, fact)} | {fact.identity}
+            origins = {edit.of for edit in hand.edits if edit.becomes == fact.identity} | {fact.identity}
             claims = [c for c in source_claims(view, hand, edited=False) if c.identity in origins]
             forgotten = dict(hand.forgotten)
             for claim in claims:
@@ -145,7 +145,7 @@ class Corrections:
                 return Effects(put=[replace(fact.node, state="live", body=body)]), [fact.node.id]
             hands = current_hands(view, [fact.slot])
             hand = hands[fact.slot]
-            identities = {fact.identity} | {edit.of for edit in hand.edits if _becomes(edit.value, fact)}
+            identities = {fact.identity} | {edit.of for edit in hand.edits if edit.becomes == fact.identity}
             for (slot, of), into in hand.taken.items():
                 if into in identities:
                     other = hands.get(slot) or current_hands(view, [slot])[slot]
@@ -218,10 +218,6 @@ def _ids_with(effects: Effects, slot: NodeId, identity: str) -> list[NodeId]:
         and node.body.get("identity") == identity
     ]
     return [node.id for node in sorted(found, key=lambda node: node.state != "live")][:1]
-
-
-def _becomes(value: str, fact: _Named) -> bool:
-    return identity_of(str(fact.node.body.get("attribute", "")), value) == fact.identity
 
 
 def _value_in(content: str, claim: Claim) -> str:

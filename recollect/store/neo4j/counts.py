@@ -37,7 +37,7 @@ RETURN
     AND NOT EXISTS { MATCH (t)-[:HAS_QUERY]->(m) WHERE m.deleted } } AS turns,
   COUNT { MATCH (d:Document) WHERE d.namespace = $ns AND d.id IS NOT NULL AND NOT d.erased } AS documents,
   COUNT { MATCH (k:Chunk) WHERE k.namespace = $ns AND k.parent_id IS NOT NULL } AS chunks,
-  COUNT { MATCH (p:Passage) WHERE p.space = $space AND p.number > 0 } AS passages,
+  COUNT { MATCH (p:Passage) WHERE p.space = $space AND p.number > 0 AND p.partition <> 3 } AS passages,
   COUNT { MATCH (p:Passage) WHERE p.space = $space AND p.number > 0 AND p.partition = 0 } AS said,
   COUNT { MATCH (q:Quality) WHERE q.space = $space AND q.number > 0 AND q.partition = 0 } AS quality
 """

@@ -114,7 +114,7 @@ class Neo4jSpace:
             putting.run()
             relations.put_edges(writing, change.edges)
             relations.cut_edges(writing, change.cut)
-            passages.apply(writing, change.index, putting.silenced)
+            passages.apply(writing, change.index, putting.silenced, putting.retired)
             tasks.put(writing, change.tasks)
 
         self._writing(work)

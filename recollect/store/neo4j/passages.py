@@ -62,15 +62,21 @@ class Dead:
     owner_id: NodeId
 
 
-def apply(writing: Writing, change: IndexChange | None, silenced: Iterable[NodeId]) -> None:
-    """Makes findable what a change says. The passages of the `silenced` go first, in every generation in use.
+def apply(
+    writing: Writing, change: IndexChange | None, silenced: Iterable[NodeId], retired: Iterable[NodeId] = ()
+) -> None:
+    """Makes findable what a change says. The passages of the `silenced` go first, in every generation in use, and those
+    of the `retired`; whoever builds a generation looks at these again.
 
     Raises WrongEmbedder, StoreError for a generation that is gone.
     """
-    gone = list(silenced)
+    resting = list(retired)
+    gone = [*silenced, *resting]
     for generation in (writing.live, writing.building):
         if generation is not None and gone:
             kill(writing, generation, gone)
+    if writing.building is not None and resting:
+        generations.note(writing, writing.building, resting)
     if change is None:
         return
     chosen = _generation(writing, change)
@@ -127,7 +133,7 @@ def _is_fresh(writing: Writing, owner: NodeId) -> bool:
 def _is_living(writing: Writing, owner: NodeId) -> bool:
     """Whether it is there and neither deleted nor erased; of a tool call its message too."""
     known = writing.known(owner)
-    if known is None or known.deleted or known.erased:
+    if known is None or known.deleted or known.erased or not known.findable:
         return False
     return known.message_id is None or _is_living(writing, known.message_id)
 

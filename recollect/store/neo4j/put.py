@@ -14,6 +14,7 @@ from recollect.store.change import Change, Mark, Record
 from recollect.store.neo4j import relations
 from recollect.store.neo4j.records import LABELS, own_label, properties
 from recollect.store.neo4j.writing import Known, Writing, labelled
+from recollect.store.passages import FINDABLE_STATES
 
 CREATE_CONVERSATIONS = "UNWIND $rows AS r CREATE (n:Node:Conversation:Session) SET n = r.values, n.namespace = $ns"
 CREATE_MESSAGES = "UNWIND $rows AS r CREATE (n:Node:Message) SET n = r.values, n.namespace = $ns"
@@ -76,6 +77,7 @@ class Putting:
     change: Change
     touched: dict[NodeId, None] = field(default_factory=dict)  # whose revision is raised
     silenced: dict[NodeId, None] = field(default_factory=dict)  # owners whose passages go
+    retired: dict[NodeId, None] = field(default_factory=dict)  # nodes that live no more: theirs go too
 
     def compare(self) -> None:
         """Looks up everything that the change speaks of. Raises Stale."""
@@ -209,6 +211,7 @@ class Putting:
                 getattr(record, "position", None),
                 deleted=getattr(record, "deleted", False),
                 erased=getattr(record, "erased", False),
+                findable=_is_findable(record),
                 fresh=True,
             )
         )
@@ -225,6 +228,8 @@ class Putting:
             )
         if isinstance(record, Node):
             labelled(there, own_label(record.kind))
+            if record.state != "live":
+                self.retired[record.id] = None
         gone = bool(getattr(record, "deleted", False) or getattr(record, "erased", False))
         if gone:
             self.silenced[record.id] = None
@@ -232,6 +237,7 @@ class Putting:
             record.id,
             deleted=getattr(record, "deleted", False),
             erased=getattr(record, "erased", False),
+            findable=_is_findable(record),
             message_id=getattr(record, "message_id", None),
         )
 
@@ -285,6 +291,10 @@ class Putting:
             self.writing.put(MARK_ACTIVE, of["Message"], active=mark.active)
         if mark.state is not None:
             self.writing.put(MARK_STATE, of["Derived"], state=mark.state)
+            for node_id in of["Derived"]:
+                self.writing.change(node_id, findable=mark.state in FINDABLE_STATES)
+            if mark.state != "live":
+                self.retired.update(dict.fromkeys(of["Derived"]))
 
     def _mark_deleted(self, ids: Sequence[NodeId], deleted: bool) -> None:
         """What is erased stays deleted."""
@@ -300,6 +310,11 @@ class Putting:
         digests = self.change.digests
         rows = [{"id": node_id, "digest": digests.get(node_id)} for node_id in self.touched]
         self.writing.put(RAISE, rows)
+
+
+def _is_findable(record: Record) -> bool:
+    """Whether its state lets it have passages."""
+    return not isinstance(record, Node) or record.state in FINDABLE_STATES
 
 
 def _has_words(turn: Turn) -> bool:

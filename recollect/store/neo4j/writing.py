@@ -35,7 +35,8 @@ KNOW = """
 UNWIND $rows AS id MATCH (n:Node {namespace: $ns, id: id})
 RETURN n.id AS id, labels(n) AS labels, n.number AS number, n.conversation_id AS conversation_id,
     n.message_id AS message_id, n.parent_id AS parent_id, n.position AS position, n.revision AS revision,
-    coalesce(n.deleted, false) AS deleted, coalesce(n.erased, false) AS erased
+    coalesce(n.deleted, false) AS deleted, coalesce(n.erased, false) AS erased,
+    coalesce(n.state, 'live') IN ['live', 'superseded'] AS findable
 """
 PARTITIONS = """
 MATCH (x:Partition) WHERE x.space = $space AND x.partition IS NOT NULL
@@ -98,6 +99,7 @@ class Known:
     revision: int | None = None
     deleted: bool = False
     erased: bool = False
+    findable: bool = True  # by its state
     fresh: bool = False  # made by this transaction
 
 

@@ -43,7 +43,7 @@ SELECT (SELECT count(*) FROM document WHERE ns = ?1 AND NOT erased), (SELECT cou
 NODES = "SELECT kind, count(*) FROM node WHERE ns = ? AND state = 'live' AND NOT erased GROUP BY kind ORDER BY kind"
 PASSAGES = """
 SELECT count(*), coalesce(sum(p.partition = 0), 0) FROM generation g JOIN passage p ON p.gen = g.num
-WHERE g.ns = ? AND g.state = 'live'
+WHERE g.ns = ? AND g.state = 'live' AND p.partition != 3
 """
 QUALITY = """
 SELECT count(*) FROM generation g JOIN quality_vector q ON q.gen = g.num AND q.partition = 0

@@ -20,7 +20,8 @@ UNION ALL SELECT t.id, 1, t.num, coalesce(NOT m.deleted, 1) FROM tool_call t
     WHERE t.ns = ?1 AND t.id IN (SELECT value FROM json_each(?2))
 UNION ALL SELECT id, 2, num, NOT erased FROM document WHERE ns = ?1 AND id IN (SELECT value FROM json_each(?2))
 UNION ALL SELECT id, 3, num, NOT deleted FROM conversation WHERE ns = ?1 AND id IN (SELECT value FROM json_each(?2))
-UNION ALL SELECT id, 4, num, NOT erased FROM node WHERE ns = ?1 AND id IN (SELECT value FROM json_each(?2))
+UNION ALL SELECT id, 4, num, NOT erased AND state IN ('live', 'superseded') FROM node
+    WHERE ns = ?1 AND id IN (SELECT value FROM json_each(?2))
 """
 CALLS_OF = """
 SELECT num FROM tool_call WHERE ns = ?1 AND message_id IN (SELECT value FROM json_each(?2))

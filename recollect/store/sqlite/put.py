@@ -100,10 +100,13 @@ class _There(NamedTuple):
 
 @dataclass(slots=True)
 class Put:
-    """What putting did: conversations that it touched, by number, and owners that have lost their words by it."""
+    """What putting did: conversations that it touched, by number, owners that have lost their words by it, and nodes
+    that live no more.
+    """
 
     touched: set[int] = field(default_factory=set)
     silent: list[NodeId] = field(default_factory=list)
+    retired: list[NodeId] = field(default_factory=list)
 
 
 def put_records(connection: apsw.Connection, ns: int, records: Sequence[Record], revive: bool) -> Put:
@@ -127,7 +130,8 @@ def put_records(connection: apsw.Connection, ns: int, records: Sequence[Record],
     connection.executemany(PUT_TURN, [_within(ns, t, known, done) for t in kept_turns])
     given = _of(Document, records)
     documents = _put_whole(connection, ns, given, FIND_DOCUMENTS, PUT_DOCUMENT, revive)
-    _put_whole(connection, ns, _of(Node, records), FIND_NODES, PUT_NODE, revive)
+    nodes = _put_whole(connection, ns, _of(Node, records), FIND_NODES, PUT_NODE, revive)
+    done.retired = [node.id for node in nodes if node.state != "live"]
     erased = {i for i, found in there.items() if found.erased}
     parents = {m.id for m in messages} - erased | {c.id for c in kept_calls} | {d.id for d in documents}
     _put_chunks(connection, ns, chunks, parents, erased | ({c.id for c in calls} | {d.id for d in given}) - parents)

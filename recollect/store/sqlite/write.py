@@ -13,7 +13,7 @@ from recollect.store.base import Stale
 from recollect.store.change import Change, Mark
 from recollect.store.passages import Owner
 from recollect.store.sqlite import generations
-from recollect.store.sqlite.deaths import kill, with_calls
+from recollect.store.sqlite.deaths import kill, owners, with_calls
 from recollect.store.sqlite.indexing import write_index
 from recollect.store.sqlite.put import cut_edges, ids_json, put_edges, put_records
 from recollect.store.sqlite.tasks import finish, put_tasks
@@ -66,12 +66,15 @@ def write_change(connection: apsw.Connection, ns: int, change: Change) -> None:
     for lease in change.leases:
         finish(connection, ns, lease)
     done = put_records(connection, ns, change.put, change.revive)
-    touched, silent = done.touched, done.silent
+    touched, silent, retired = done.touched, done.silent, done.retired
     for mark in change.mark:
         touched |= _mark(connection, ns, mark)
         if mark.deleted:
             silent += mark.ids
+        if mark.state not in (None, "live"):
+            retired += mark.ids
     _silence(connection, ns, silent)
+    _retire(connection, ns, retired)
     put_edges(connection, ns, change.edges)
     cut_edges(connection, ns, change.cut)
     if change.digests:
@@ -120,6 +123,18 @@ def _silence(connection: apsw.Connection, ns: int, ids: Sequence[NodeId]) -> Non
         keys = with_calls(connection, ns, ids)
         for gen in generations.in_use(connection, ns):
             kill(connection, gen.num, keys)
+
+
+def _retire(connection: apsw.Connection, ns: int, ids: Sequence[NodeId]) -> None:
+    """Nodes that live no more are found no longer; whoever builds a generation looks at them again."""
+    if not ids:
+        return
+    nodes = {num: node_id for node_id, kind, num, _ in owners(connection, ns, ids) if kind == Owner.NODE}
+    for gen in generations.in_use(connection, ns):
+        kill(connection, gen.num, [(int(Owner.NODE), num) for num in nodes])
+    beside = generations.building(connection, ns)
+    if beside is not None:
+        generations.note_todo(connection, beside.num, nodes.values())
 
 
 def _few(ids: Iterable[NodeId]) -> str:

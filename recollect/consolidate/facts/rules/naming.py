@@ -22,13 +22,14 @@ from recollect.consolidate.facts.rules.subjects import (
 from recollect.consolidate.facts.rules.values import is_value, listed, trimmed
 from recollect.consolidate.facts.rules.words import PROFESSION
 
-_NAMES = rf"{NAME}(?:(?:, | and |, and ){NAME})*"
+_FULL = rf"{NAME}(?: {NAME})?"
+_NAMES = rf"{_FULL}(?:(?:, | and |, and ){_FULL})*"
 _MY = r"(?:[Mm]y|[Oo]ur)"
 _NAMED = r"(?:(?:is|are|was) )?(?:called|named)"
 
 _OWN_NAMED = re.compile(rf"\b{_MY} (?P<rel>(?i:{OWN})),? (?:(?i:{_NAMED})|(?i:{OWN}) {_NAMED}) (?P<names>{_NAMES})")
 _NAME_OF_OWN = re.compile(rf"\b{_MY} (?P<rel>(?i:{OWN}))'s? names? (?:is|are) (?P<names>{_NAMES})")
-_APPOSITION = re.compile(rf"\b{_MY} (?P<rel>(?i:{OWN})),? (?P<names>(?!I\b){NAME})(?='s\b|[ ,.!)]|$)")
+_APPOSITION = re.compile(rf"\b{_MY} (?P<rel>(?i:{OWN})),? (?P<names>(?!I\b){_FULL})(?='s\b|[ ,.!)]|$)")
 _HAVE_NAMED = re.compile(
     rf"\b(?:[Ii]|[Ww]e) (?:have|adopted|got|just got|rescued|own|welcomed) (?:an? |two |three |four |\d |new )?(?:[a-z-]+ ){{0,2}}?(?P<rel>(?i:{OWN})s?)"
     rf"(?:,| –| -|:| (?:called|named)| and (?:named|called) (?:him|her|it)| (?:last|this) \w+,? and (?:his|her|its) name is"
@@ -101,6 +102,18 @@ _EVERY = re.compile(
 )
 
 
+# In brackets after a name: "our dog bruno (4, mix, 14 kg)", "two kids (Inês 6, Rafael 9)".
+_BRACKETED = re.compile(
+    rf"\b{_MY} (?P<rel>(?i:{OWN})) (?P<name>[A-Za-zÀ-ÿ]+) \((?P<age>\d{{1,2}})(?=[,)])(?:[^)]*?, (?P<weight>\d+(?:[.,]\d+)? ?kg))?"
+)
+_CHILDREN = re.compile(
+    rf"\b(?:kids|children|sons|daughters) \((?P<list>{NAME},? \d{{1,2}}(?:,? (?:and )?{NAME},? \d{{1,2}})*)\)"
+)
+_PUT_ON_ALONE = re.compile(
+    r"\bvet (?:has )?put (?P<who>[A-Za-z]+) on (?P<v>(?-i:[A-Z])[a-z]+)(?= for\b|[.,]|$)", re.IGNORECASE
+)
+
+
 def introduce(text: str, who: str, known: Known) -> None:
     """Notes of whom a sentence speaks, drawing nothing from it."""
     for _ in _own(text, who, known):
@@ -109,7 +122,13 @@ def introduce(text: str, who: str, known: Known) -> None:
 
 def found(text: str, who: str, known: Known) -> Iterator[Found]:
     """What the sentence says in these forms."""
-    for start, one in (*_own(text, who, known), *_self(text, who), *_my(text, who), *_doses(text, who)):
+    for start, one in (
+        *_own(text, who, known),
+        *_bracketed(text, who, known),
+        *_self(text, who),
+        *_my(text, who),
+        *_doses(text, who),
+    ):
         if not is_held_back(text[:start]):
             yield one
 
@@ -132,6 +151,22 @@ def _own(text: str, who: str, known: Known) -> list[_Placed]:
                 known.add(name, sex_of(relation))
                 placed.append((match.start(), Found(who, relation_of(relation), name, rest=text)))
     return placed
+
+
+def _bracketed(text: str, who: str, known: Known) -> Iterator[_Placed]:
+    """Names with an age, and a weight, in brackets behind them."""
+    for match in _BRACKETED.finditer(text):
+        name = match["name"]
+        if not name[0].isupper() and not is_animal(match["rel"]):
+            continue
+        known.add(name, sex_of(match["rel"]))
+        yield match.start(), Found(who, relation_of(match["rel"]), name)
+        yield match.start(), Found(name, "age", match["age"])
+        if match["weight"]:
+            yield match.start(), Found(name, "weight", match["weight"])
+    for match in _CHILDREN.finditer(text):
+        for child in re.finditer(rf"({NAME}),? (\d{{1,2}})", match["list"]):
+            yield match.start(), Found(child[1], "age", child[2])
 
 
 def _self(text: str, who: str) -> Iterator[_Placed]:
@@ -168,6 +203,8 @@ def _my(text: str, who: str) -> Iterator[_Placed]:
         yield match.start(), Found(match["name"], f"version of {match['a']}", match["v"])
     if match := _MY_EVENT.search(text):
         yield match.start(), Found(who, "appointment", match["v"].strip(" .,!"), Category.PROSPECTIVE)
+    if (match := _PUT_ON_ALONE.search(text)) and match["who"].lower() not in ("him", "her", "it", "me", "us", "them"):
+        yield match.end(), Found(match["who"], "medication", match["v"])
     if match := _EVERY.search(text):
         yield match.start(), Found(who, "habit", match["v"].strip(" .,!"))
 

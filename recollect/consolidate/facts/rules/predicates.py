@@ -25,6 +25,7 @@ class Predicate:
     check: Callable[[str], bool] | None = None
     several: bool = False
     exact: bool = False  # the value is what `v` matched, and not trimmed
+    clause: bool = False  # the value is all of the clause from where `v` begins
     most_words: int = 6
     category: Category = Category.SEMANTIC
     polarity: Polarity = Polarity.IS
@@ -32,7 +33,8 @@ class Predicate:
 
 
 def _p(pattern: str, attribute: str, check: Callable[[str], bool] | None = None, **more: object) -> Predicate:
-    return Predicate(re.compile(pattern, re.IGNORECASE), attribute, check, **more)  # type: ignore[arg-type]
+    capitals = re.sub(r"\[A-Z(?:À-ÖØ-Þ)?\]", r"(?-i:\g<0>)", pattern)  # a capital is one, whatever the case of the rest
+    return Predicate(re.compile(capitals, re.IGNORECASE), attribute, check, **more)  # type: ignore[arg-type]
 
 
 def _capital(value: str) -> bool:
@@ -40,7 +42,7 @@ def _capital(value: str) -> bool:
 
 
 def _liked(value: str) -> bool:
-    return not re.match(r"(?i)(?:\w+ )?(?:way|idea|part|fact|sound|look|feel|one|point)\b", value)
+    return not _NOT_LIKED.search(value)
 
 
 def _firm(value: str) -> bool:
@@ -59,9 +61,9 @@ def _thing(value: str) -> bool:
 
 def _product(value: str) -> bool:
     words = value.split()
-    return bool(re.match(r"(?:19|20)\d\d ", value)) or (
-        len(words) > 1 and words[0][0].isupper() and value.upper() != value and _thing(value)
-    )
+    if is_technical(value) or _ORGANISED.search(value) or len(words) > 5:
+        return False
+    return bool(re.match(r"(?:19|20)\d\d |[A-Z][a-z]+ [A-Z0-9]", value)) and _thing(value)
 
 
 def _avoided(value: str) -> bool:
@@ -71,15 +73,58 @@ def _avoided(value: str) -> bool:
 
 
 def _drug(value: str) -> bool:
-    return bool(_DRUG.fullmatch(value)) and value.lower() not in _NO_DRUGS
+    return bool(re.fullmatch(r"[A-Z][a-z]+", value)) or _drug_alone(value)
+
+
+def _drug_alone(value: str) -> bool:
+    return bool(_DRUG.fullmatch(value)) and value.islower() and value not in _NO_DRUGS
+
+
+def _durable(value: str) -> bool:
+    return _thing(value) and bool(
+        _DURABLE.search(value) or re.match(r"(?:[A-Z][\w-]+ )+[\w-]*[A-Z0-9]|(?:19|20)\d\d ", value)
+    )
+
+
+def _preferred(value: str) -> bool:
+    return not _NOT_PREFERRED.search(value)
+
+
+def _planned(value: str) -> bool:
+    return not is_technical(value) and not re.search(r"(?i)\b(?:do|try|fix|use|get) (?:it|this|that|them)\b", value)
 
 
 def _sport(value: str) -> bool:
-    return not is_technical(value)
+    return (
+        not is_technical(value)
+        and not re.search(r"(?i)\b(?:it|this|that|them)\b", value)
+        and not re.match(r"(?i)runs? (?:an?|the|my|our|this|some)\b", value)
+    )
 
 
+_ORGANISED = re.compile(
+    r"\b(?:program\w*|plan|policy|committee|group|team|board|department|scheme|partnership|account)\b", re.IGNORECASE
+)
+_DURABLE = re.compile(
+    r"\b(?:car|van|truck|bike|bicycle|e-bike|motorbike|motorcycle|scooter|boat|sailboat|kayak|canoe|surfboard|house|flat|apartment|condo"
+    r"|cottage|camera|lens|laptop|computer|pc|tablet|phone|smartphone|printer|3d printer|console|tv|television|projector|monitor|drone|guitar"
+    r"|piano|violin|keyboard|synth|drum kit|telescope|sewing machine|washing machine|dishwasher|fridge|oven|espresso machine|sofa|couch"
+    r"|desk|bed|mattress|watch|smartwatch|treadmill|tent|camper|caravan|trailer|tractor|robot vacuum|heat pump|wheelchair|necklace|ring)s?$",
+    re.IGNORECASE,
+)
+_NOT_PREFERRED = re.compile(
+    r"^(?:not|to say|the|a|an|if|it|one|shorter|longer|using the|when|that|this|something|things?)\b"
+    r"|\b(?:it|them|your?|yours|this|that|these|those|him|her|like you)\b",
+    re.IGNORECASE,
+)
+# Things of this very talk ("the color", "your song"), and what says nothing alone.
+_NOT_LIKED = re.compile(
+    r"^(?:\w+ )?(?:way|idea|part|fact|sound|look|feel|one|point)\b|^(?:spending|more time|time|being|fun|parts?|lot|kind|sort)$"
+    r"|\b(?:it|them|you|your|yours|this|that|these|those|him|her|us|me|so|both|everywhere|forever|here|there|one)\b",
+    re.IGNORECASE,
+)
 _DRUG = re.compile(
-    r"[A-Z][a-z]+|\w*(?:ine|ol|il|am|ide|ate|xin|pril|tan|statin|mab|zole|pam|lam|cillin|mycin|profen|fen|tin|ium|one|xetine|"
+    r"\w*(?:ine|ol|il|am|ide|ate|xin|pril|tan|statin|mab|zole|pam|lam|cillin|mycin|profen|fen|tin|ium|one|xetine|"
     r"pram|ast|ipride|azine|parin|gliptin|formin|insulin|iron|creatine|melatonin|aspirin|warfarin|heparin|vitamin)s?"
     r"(?: [A-Z]\d*)?"
 )
@@ -141,13 +186,15 @@ _NO_DRUGS = frozenset(
 )
 DOSE = r"\d+(?:[.,]\d+)?\s?(?:mg|mcg|µg|ug|g|ml|mL|IU|units?|tablets?|pills?|drops?|puffs?|capsules?)(?:/day|/kg)?"
 _NAME = r"[A-ZÀ-ÖØ-Þ][\wà-öø-ÿ'’-]*"
-_MONTH = r"(?:january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\.?"
+_MONTH = r"(?:january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b\.?"
 _WEEKDAY = r"(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday)"
 DATE = rf"(?:the )?(?:\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {_MONTH}(?:,? \d{{4}})?|{_MONTH} (?:the )?\d{{1,2}}(?:st|nd|rd|th)?(?:,? \d{{4}})?|\d{{4}}-\d\d-\d\d|\d{{1,2}}[./]\d{{1,2}}[./]\d{{2,4}})"
-WHEN = rf"(?:(?:on |at |for |in |this |next |until )?(?:{DATE}|{_WEEKDAY}s?|{_MONTH}(?: \d{{4}})?)|tomorrow|tonight|next (?:week|weekend|month|year|spring|summer|autumn|fall|winter)|this (?:coming )?(?:weekend|spring|summer|autumn|fall|winter)|in (?:two|three|four|\d+) (?:days|weeks|months)|(?:19|20)\d\d-\d\d-\d\d)"
+WHEN = rf"\b(?:(?:on |at |for |in |this |next |until )?(?:{DATE}|{_WEEKDAY}s?|{_MONTH}(?: \d{{4}})?)|tomorrow|tonight|next (?:week|weekend|month|year|spring|summer|autumn|fall|winter)|this (?:coming )?(?:weekend|spring|summer|autumn|fall|winter)|in (?:two|three|four|\d+) (?:days|weeks|months)|(?:19|20)\d\d-\d\d-\d\d)"
+#: What is planned for tonight is nothing to remember.
+_LATER = WHEN.replace("|tomorrow|tonight", "")
 _OFTEN = rf"(?:every (?:single )?(?:day|morning|evening|night|week|weekend|month|other day|{_WEEKDAY})(?: (?:morning|afternoon|evening|night))?|on {_WEEKDAY}s(?:(?:,| and) {_WEEKDAY}s)*|each (?:day|morning|evening|night|week)|(?:once|twice|three times|four times) a (?:day|week|month)|daily)"
 _DO = r"run|go|jog|swim|bike|cycle|walk|hike|climb|row|surf|ski|play|practi[sc]e|meditate|pray|paint|draw|sing|dance|attend|cook|bake|read|journal|call|phone|visit|meet|drink|eat|fast|wake up|get up|work out|exercise|train|volunteer|garden|do (?:yoga|pilates)|take a walk|go for a|have (?:breakfast|lunch|dinner|brunch)|teach|commute|babysit|watch"
-_GOING = r"flying|travell?ing|driving|moving|heading|visiting|hosting|getting married|getting|having|starting|attending|running|going|seeing|meeting|taking|presenting|graduating|launching|leaving|celebrating|expecting"
+_GOING = r"flying|travell?ing|driving|moving|heading|visiting|hosting|getting married|getting|having|starting|attending|running|seeing|meeting|taking|presenting|graduating|launching|leaving|celebrating|expecting"
 
 _FIRMS = frozenset(
     [
@@ -241,16 +288,15 @@ PREDICATES: tuple[Predicate, ...] = (
     _p(
         r"^(?:stopped|quit|finished|has stopped) (?:taking|using) (?P<v>[\w-]+)(?=\W|$)",
         "medication",
-        _drug,
+        _drug_alone,
         exact=True,
         polarity=_ENDED,
     ),
     _p(
         r"^(?:is taking) (?P<v>[\w-]+)(?= (?:for|daily|every|once|twice)\b|[.,!]|$)",
         "medication",
-        _drug,
+        _drug_alone,
         exact=True,
-        polarity=Polarity.IS,
     ),
     _p(
         r"^(?:weigh|weighs|is weighing) (?:about |around |in at |exactly )?(?P<v>\d+(?:[.,]\d+)?\s?(?:kg|kilos?|kilograms?|lbs?|pounds|stone|g|grams))(?=\W|$)",
@@ -264,7 +310,7 @@ PREDICATES: tuple[Predicate, ...] = (
     ),
     # who and where
     _p(
-        r"^is (?:about |almost |only )?(?P<v>\d{1,3}(?: (?:weeks|months|years))?)(?: years?)?[ -]old(?=\W|$)",
+        r"^is (?:about |only )?(?P<v>\d{1,3}(?: (?:weeks|months|years))?)(?: years?)?[ -]old(?=\W|$)",
         "age",
         exact=True,
     ),
@@ -284,7 +330,7 @@ PREDICATES: tuple[Predicate, ...] = (
     ),
     _p(r"^(?:live|lives|is living) (?:with .{2,40}? |on (?:a|the) )in (?P<v>[A-Z].+)", "home", is_place),
     _p(
-        r"^(?:moved|relocated|has moved|has relocated) (?:back |out |over |here |house |away |down |up )?(?:from [\w ]+? )?to (?P<v>.+?)(?= from [A-Z]|$)",
+        r"^(?:moved|relocated|has moved|has relocated) (?:back |out |over |here |house |away |down |up )?(?:from [\w ]+? )?(?:to|into) (?P<v>.+?)(?= from [A-Z]|$)",
         "home",
         is_place,
     ),
@@ -313,7 +359,7 @@ PREDICATES: tuple[Predicate, ...] = (
     ),
     # work
     _p(
-        rf"^is (?:an? |the )?(?P<v>(?:(?!big|huge|great|bad|good|terrible|lousy|better|real|fan|bit|little|former|retired|fellow)[\w-]+ ){{0,3}}(?:{PROFESSION}))(?=[.,;!]| at | in | and | from | by | with | for | who | based |$| –| -| specializing| now\b)",
+        rf"^is an? (?P<v>(?:(?!big|huge|great|bad|good|terrible|lousy|better|real|fan|bit|little|former|retired|fellow)[\w-]+ ){{0,3}}(?:{PROFESSION}))(?=[.,;!]| at | in | and | from | by | with | for | who | based |$| –| -| specializing| now\b)",
         "job",
         exact=True,
         only="people",
@@ -374,11 +420,17 @@ PREDICATES: tuple[Predicate, ...] = (
         exact=True,
     ),
     # tastes
-    _p(r"^(?:love|loves|adore|adores|enjoy|enjoys) (?P<v>.+)", "likes", _liked, several=True, most_words=5),
-    _p(r"^(?:like|likes) (?P<v>.+)", "likes", _liked, several=True, most_words=5),
+    _p(
+        r"^(?:love|loves|adore|adores|enjoy|enjoys) (?P<v>(?!the (?![A-Z])).+)",
+        "likes",
+        _liked,
+        several=True,
+        most_words=5,
+    ),
+    _p(r"^(?:like|likes) (?P<v>(?!the (?![A-Z])).+)", "likes", _liked, several=True, most_words=5),
     _p(r"^is a (?:big |huge |massive |lifelong |long-time )?fan of (?P<v>.+)", "likes", _liked, most_words=5),
     _p(
-        r"^(?:hate|hates|despise|detest|loathe|dislike|dislikes|cannot stand|do(?:es)? not like|do(?:es)? not enjoy|is not a (?:big |huge )?fan of) (?P<v>.+)",
+        r"^(?:hate|hates|despise|detest|loathe|dislike|dislikes|cannot stand|do(?:es)? not like|do(?:es)? not enjoy|is not a (?:big |huge )?fan of) (?P<v>(?!the (?!smell|taste|sound|noise|cold|heat|rain|snow|sea|beach|gym|[A-Z])).+)",
         "dislikes",
         _liked,
         several=True,
@@ -387,23 +439,22 @@ PREDICATES: tuple[Predicate, ...] = (
     _p(
         r"^prefers? (?P<v>.+)",
         "prefers",
-        lambda v: (
-            not re.match(r"(?i)(?:not|to say|the|a |an |if|it|one|shorter|longer|using the|when you|that you)\b", v)
-        ),
-        most_words=9,
+        _preferred,
+        clause=True,
+        most_words=14,
     ),
     # things
     _p(r"^(?:drive|drives) (?:an? |the )(?P<v>.+)", "owns", _thing),
     _p(
-        r"^(?:bought|purchased|got myself|has bought|has purchased) (?:myself |ourselves )?(?:an? |a new |another |some )(?:new |brand new |used |second-hand )?(?P<v>.+)",
+        r"^(?:bought|purchased|got myself|has bought|has purchased) (?:myself |ourselves )?(?:an? |another )(?:new |brand new |used |second-hand )?(?P<v>.+)",
         "owns",
-        _thing,
+        _durable,
         category=Category.EPISODIC,
     ),
     _p(r"^owns? (?:an? |two |three |some )?(?P<v>.+)", "owns", _thing),
     _p(r"^has an? (?P<v>.+)", "owns", _product),
     _p(
-        r"^(?:sold|lost|gave away|got rid of|has sold|donated) (?:my|our|his|her|the) (?:old )?(?P<v>.+)",
+        r"^(?:sold|lost|gave away|got rid of|has sold|donated) (?:my|our|his|her) (?:old )?(?P<v>.+)",
         "owns",
         lambda v: (
             _thing(v)
@@ -430,25 +481,25 @@ PREDICATES: tuple[Predicate, ...] = (
     ),
     # times to come, and times that come again
     _p(
-        rf"^has (?P<v>(?:an? |my |another )?(?:[\w'-]+ ){{0,3}}(?:appointment|interview|exam|surgery|check-?up|consultation|operation|flight|viewing|physical|ultrasound|mri|scan|biopsy)\b.{{0,40}}?(?:{WHEN}).*)",
+        rf"^has (?P<v>(?:an? |my |another )(?:[\w'-]+ ){{0,3}}(?:appointment|interview|exam|surgery|check-?up|consultation|operation|flight|viewing|physical|ultrasound|mri|scan|biopsy)\b.{{0,40}}?(?:{WHEN}).*)",
         "appointment",
-        exact=True,
+        clause=True,
         most_words=18,
         category=Category.PROSPECTIVE,
     ),
     _p(
-        rf"^is (?P<v>(?:{_GOING}) .{{0,60}}?{WHEN}.*)",
+        rf"^is (?P<v>(?:{_GOING}|going (?!to (?-i:[a-z]))|going to the ).{{0,60}}?{_LATER}.*)",
         "plan",
-        lambda v: not is_technical(v),
-        exact=True,
+        _planned,
+        clause=True,
         most_words=18,
         category=Category.PROSPECTIVE,
     ),
     _p(
-        rf"^(?:plan to|plans to|is planning to|is going to) (?P<v>[a-z]+ .{{2,60}}?(?:{WHEN}|this year|later this year).*)",
+        rf"^(?:plan to|plans to|is planning to|is going to) (?P<v>(?!the |my |a |bed|work|school|sleep)(?-i:[a-z])[a-z]* .{{2,60}}?(?:{_LATER}|this year|later this year).*)",
         "plan",
-        lambda v: not is_technical(v),
-        exact=True,
+        _planned,
+        clause=True,
         most_words=18,
         category=Category.PROSPECTIVE,
     ),

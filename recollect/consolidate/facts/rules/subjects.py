@@ -27,7 +27,7 @@ ANIMAL = rf"(?:(?:[a-z]+ ){{0,2}}(?:{_animals}))"
 #: What is one's own, by the word for it.
 OWN = rf"(?:(?:older |younger |little |big |eldest |youngest |oldest |twin |late |new |first |second )*(?:{PEOPLE})|{ANIMAL})"
 
-NAME = r"[A-ZÀ-ÖØ-Þ][a-zà-öø-ÿ'’-]+(?:-[A-Z][a-z]+)?"
+NAME = r"[A-ZÀ-ÖØ-Þ](?:['’][A-Z])?[a-zà-öø-ÿ]+(?:-[A-ZÀ-ÖØ-Þ]?[a-zà-öø-ÿ]+)?"
 #: Capitalised words at the start of a clause that are no names.
 _NO_NAMES = frozenset(
     [
@@ -264,11 +264,14 @@ def is_name(word: str) -> bool:
 
 _EXPANSIONS = (
     (re.compile("[’‘ʼ]"), "'"),
+    (re.compile(r"(?:(?<=^)|(?<=[\s,;:(]))[Ii]m\b(?= )"), "I am"),
+    (re.compile(r"\b[Ii]ve\b(?= )"), "I have"),
+    (re.compile(r"\b(do|does|is|are|did|was)nt\b", re.IGNORECASE), r"\1 not"),
+    (re.compile(r"\bcant\b", re.IGNORECASE), "cannot"),
     (re.compile(r"\b(can)'t\b|\b(can)not\b", re.IGNORECASE), "cannot"),
     (re.compile(r"\bwon't\b", re.IGNORECASE), "will not"),
     (re.compile(r"n't\b", re.IGNORECASE), " not"),
     (re.compile(r"(?<=\bI)'m\b|(?<=\bi)'m\b"), " am"),
-    (re.compile(r"(?<=\b[Ii])m\b(?= )"), " am"),
     (re.compile(r"'re\b", re.IGNORECASE), " are"),
     (re.compile(r"'ve\b", re.IGNORECASE), " have"),
     (re.compile(r"'ll\b", re.IGNORECASE), " will"),
@@ -285,12 +288,19 @@ _EXPANSIONS = (
 )
 
 
+_CONTRACTED = re.compile(
+    r"['’‘ʼ]|  |\t|\bcannot\b|\b[Ii]?(?:m|ve|got|cant|dont|doesnt|isnt|arent|didnt|wasnt)\b", re.IGNORECASE
+)
+
+
 def expanded(sentence: str) -> str:
     """The sentence without contractions.
 
     >>> expanded("I'm sure she's 12, and I don't own it")
     'I am sure she is 12, and I do not own it'
     """
+    if not _CONTRACTED.search(sentence):
+        return sentence
     for pattern, replacement in _EXPANSIONS:
         sentence = pattern.sub(replacement, sentence)
     return sentence
