@@ -90,7 +90,7 @@ def texts(memory: Memory) -> list[tuple[object, ...]]:
 def test_each_closed_message_is_in_one_l1_and_each_l1_in_at_most_one_l2(talk: list[Message]) -> None:
     talk = said(talk)
     with memory_of(talk, [0, len(talk)]) as memory:
-        l1, l2 = memory.summaries(kind="l1"), memory.summaries(kind="l2")
+        l1, l2 = memory.summaries(CONVERSATION, "l1"), memory.summaries(CONVERSATION, "l2")
         covered = [i for summary in l1 for i in summary.covers]
         assert covered == [one.id for one in talk[: len(covered)]]
         assert [summary.block for summary in l1] == list(range(len(l1)))
