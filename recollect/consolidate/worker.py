@@ -17,6 +17,7 @@ from recollect.consolidate.enrol import enrol
 from recollect.consolidate.heartbeat import Heartbeat
 from recollect.consolidate.outbox import CONVERSATION
 from recollect.consolidate.retry import Retry
+from recollect.consolidate.summaries.tasks import SUMMARY_TASK, ask_for_all
 from recollect.embedding import Embedder
 from recollect.model.base import LanguageModel
 from recollect.record import Namespace, utc_now
@@ -90,6 +91,8 @@ class Worker:
             names = self._namespaces(namespaces)
             for name in names:
                 enrol(self._store.space(name), {deriver.name: deriver.version for deriver in self._kit.derivers})
+                if self._model(name) is not None and any(work.kind == SUMMARY_TASK for work in self._kit.model_works):
+                    ask_for_all(self._store.space(name))
             desks = [self._desk(name, heartbeat) for name in names]
             while True:
                 claimed = sum(desk.claimed for desk in desks)

@@ -23,11 +23,12 @@ def derived(memory: Memory, clock: Clock) -> dict[str, Any]:
     """
     with memory._space.view() as view:
         nodes = {node.id: node for node in every(view, Node, Where(deleted=False)) if is_shown(node)}
-        nodes = {i: node for i, node in nodes.items() if not _goes_on(node, memory._clock())}
+        early = {i for i, node in nodes.items() if _goes_on(node, memory._clock())}
+        nodes = {i: node for i, node in nodes.items() if i not in early}
         edges = [
             (edge.source_id, edge.type, edge.target_id, edge.name, sorted(edge.properties.items(), key=str))
             for edge in view.edges(None)
-            if edge.source_id in nodes or edge.target_id in nodes
+            if (edge.source_id in nodes or edge.target_id in nodes) and edge.source_id not in early
         ]
     return {
         **{f"node {node.kind} {node.key} {node.id}": plain(node) for node in nodes.values()},
