@@ -248,9 +248,8 @@ class Ingest:
         nodes = [record for record in records if isinstance(record, Node)]
         if edges or nodes:
             passages = {node.id: self.node_passages(node) for node in nodes}
-            self._space.write(
-                Change(put=nodes, edges=edges, index=self._index_change(passages), tasks=decisions_due(nodes))
-            )
+            index = self._index_change(passages)
+            self._space.write(Change(put=nodes, edges=edges, index=index, tasks=decisions_due(nodes)))
 
     # --- live writing ----------------------------------------------------------------------------------------------
     def append(self, conversation: Conversation, message: Message, calls: Sequence[ToolCall] = ()) -> Message:

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from recollect.consolidate.entities.graph import Graph, Paths
     from recollect.consolidate.facts.correct import Corrections
     from recollect.consolidate.facts.fact import Fact
+    from recollect.consolidate.summaries.reading import Summary
     from recollect.consolidate.worker import Worker
     from recollect.embedding import Embedder, TokenEmbedder
     from recollect.forget import Forgotten
@@ -382,6 +383,15 @@ class Memory:
     def undo_fact(self, id: str) -> list[Fact]:
         """Takes back what was decided about a fact by hand; returns the facts that come of it. Raises NotFound."""
         return self._corrections.undo(id)
+
+    def summaries(self, conversation_id: str | None = None, kind: str | None = None) -> list[Summary]:
+        """What messages come down to, by time: of a conversation, or of all; `kind` is conversation, l1, l2, segment,
+        period or topic. Made in the background, or by `consolidate`. Raises InvalidInput for another kind.
+        """
+        from recollect.consolidate.summaries.reading import summaries
+
+        with self._space.view() as view:
+            return summaries(view, NodeId(conversation_id) if conversation_id else None, kind)
 
     def documents(self) -> Iterator[Document]:
         """The documents of the namespace."""

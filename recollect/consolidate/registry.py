@@ -8,19 +8,24 @@ from recollect.consolidate.base import Deriver, ModelWork, Work
 from recollect.consolidate.entities.derive import Entities
 from recollect.consolidate.facts.deriver import Facts
 from recollect.consolidate.facts.work import SettleWork
+from recollect.consolidate.summaries.deriver import Summaries
+from recollect.consolidate.summaries.period_work import Periods
 from recollect.embedding import Embedder
+from recollect.embedding.static import StaticEmbedder
 
 
 def derivers(embedder: Embedder) -> Sequence[Deriver]:
     """What is derived from the messages of a conversation."""
-    return Facts(), Entities()
+    return Facts(), Entities(), Summaries(StaticEmbedder())
 
 
 def works(embedder: Embedder) -> Sequence[Work]:
     """Kinds of tasks that need no model."""
-    return (SettleWork(),)
+    return SettleWork(), Periods(StaticEmbedder())
 
 
 def model_works(embedder: Embedder) -> Sequence[ModelWork]:
     """Kinds of tasks for a language model."""
-    return ()
+    from recollect.consolidate.summaries.models import SummariesByModel
+
+    return (SummariesByModel(),)

@@ -75,6 +75,9 @@ _SMALL_WORDS = {
 }
 _FOREIGN = tuple(frozenset(small_words.split()) for small_words in _SMALL_WORDS.values())
 
+#: All of these, English ones too, as surface words: what no phrase begins or ends with.
+SMALL_WORDS = _ENGLISH.union(*_FOREIGN)
+
 
 def is_english(text: str) -> bool:
     """Whether the text is English rather than anything else.

@@ -15,13 +15,12 @@ from recollect.store.sqlite.engine import SQLiteStore
 from recollect.store.transfer import every
 from tests.exports import dump_of, embedder
 
-_OURS = ("cursor", "head", "enrolled")
-
 
 def derived(memory: Memory) -> dict[str, Any]:
     """All that lives of what was derived, by id, with the edges that leave or enter it."""
     with memory._space.view() as view:
         nodes = {node.id: node for node in every(view, Node, Where(deleted=False)) if is_shown(node)}
+        nodes = {i: node for i, node in nodes.items() if not _goes_on(node, memory._clock())}
         edges = [
             (edge.source_id, edge.type, edge.target_id, edge.name, sorted(edge.properties.items(), key=str))
             for edge in view.edges(None)
@@ -34,12 +33,19 @@ def derived(memory: Memory) -> dict[str, Any]:
 
 
 def is_shown(node: Node) -> bool:
-    """Whether it is derived and of a state that somebody may be shown."""
-    return node.origin is Origin.DERIVED and node.state not in (*_OURS, "stale")
+    """Whether it is derived and may be shown, and is no bookkeeping."""
+    return node.origin is Origin.DERIVED and node.kind is not NodeKind.REPORT and node.state != "stale"
+
+
+def _goes_on(node: Node, now: datetime) -> bool:
+    """Whether it sums up a period that has not ended: that is so only after the clock went back."""
+    return node.key == "period" and node.valid_to is not None and node.valid_to > now
 
 
 def plain(node: Node) -> tuple[Any, ...]:
-    return (node.kind, node.key, node.text, node.state, node.valid_from, node.valid_to, round(node.score, 6), node.body)
+    """What is the same whenever it was made."""
+    body = {name: value for name, value in node.body.items() if name != "made"}
+    return (node.kind, node.key, node.text, node.state, node.valid_from, node.valid_to, round(node.score, 6), body)
 
 
 def opened(path: Path, clock: Clock) -> Memory:
@@ -91,6 +97,8 @@ def _dangling(view: View, living: dict[Any, Node]) -> list[str]:
     for edge in view.edges(None):
         for end in (edge.source_id, edge.target_id):
             nodes = view.get(Node, [end])
+            if nodes and nodes[0].kind is NodeKind.REPORT:  # bookkeeping
+                continue
             if nodes and nodes[0].origin is Origin.DERIVED and nodes[0].id not in living:
                 found.append(f"{edge.type} touches {nodes[0].kind} {end}, which is {nodes[0].state}")
     return found

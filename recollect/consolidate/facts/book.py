@@ -38,6 +38,11 @@ class Ledger:
     put: dict[EdgeKey, Edge] = field(default_factory=dict)
     cut: dict[EdgeKey, Edge] = field(default_factory=dict)
     hands: dict[NodeId, ByHand] = field(default_factory=dict)
+    touched: set[NodeId] = field(default_factory=set)
+
+    def touch(self, slots: Iterable[NodeId]) -> None:
+        """Settles these as well: what was made stale and is found true again must live again."""
+        self.touched |= set(slots)
 
     def add(self, claims: Iterable[Claim], maker: str) -> None:
         """Takes claims in; those of one message and slot replace what it said there."""
@@ -66,7 +71,7 @@ class Ledger:
     def slots(self) -> set[NodeId]:
         """Those that are touched."""
         gone = {key for key in self.cut if key not in self.put}
-        return {key[0] for key in (*self.put, *gone)} | set(self.hands)
+        return {key[0] for key in (*self.put, *gone)} | set(self.hands) | self.touched
 
 
 def settled(view: View, ledger: Ledger) -> Effects:

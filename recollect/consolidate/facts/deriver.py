@@ -31,6 +31,7 @@ class Facts:
         if whole:
             gone = {i for portion in portions for i in portion.gone}
             stored = view.edges(whole, (CLAIMS,), "in", limit=_ALL)
+            ledger.touch(edge.source_id for edge in stored)
             ledger.keep_unchanged(edge for edge in stored if edge.name == RULES)
             ledger.drop(edge for edge in stored if edge.name == MODEL and _is_void(edge, portions, gone))
         return settled(view, ledger)

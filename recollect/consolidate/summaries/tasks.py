@@ -1,0 +1,72 @@
+"""The tasks that ask a model for a better summary: when they are put, and what is left over when a model comes late."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+
+import orjson
+
+from recollect.consolidate.base import LIVE, Setting
+from recollect.consolidate.summaries.nodes import CONVERSATION, COVERS, L1, L2
+from recollect.consolidate.summaries.policy import Policy
+from recollect.record import Node, NodeKind, stable_id
+from recollect.store import Task, View, Where
+from recollect.store.transfer import every
+
+#: The kind of these tasks.
+SUMMARY_TASK = "summary"
+
+
+def wished(nodes: Sequence[Node], setting: Setting, policy: Policy) -> list[Task]:
+    """The tasks for new extracts, where a model is set. Those of a block wait until its parts are written by a model, a
+    conversation until it has been quiet for a while, so that not every message of it is paid for.
+    """
+    if setting.model is None:
+        return []
+    return [
+        better(node, _when_quiet(node, setting, policy) if node.key == CONVERSATION else None)
+        for node in nodes
+        if node.state == LIVE and node.body["extractive"] and node.key != L2
+    ]
+
+
+def better(node: Node, due: datetime | None = None) -> Task:
+    """The task to ask a model about what a node covers. Its id says which words and which version of the prompt."""
+    from recollect.model.prompts import prompt
+
+    asked = prompt(prompt_name(node)).id
+    digest = str(node.body["digest"])
+    payload = orjson.dumps({"digest": digest, "prompt": asked})
+    return Task(
+        id=stable_id("task", SUMMARY_TASK, node.id, digest, asked),
+        kind=SUMMARY_TASK,
+        subject=node.id,
+        payload=payload,
+        due=due,
+    )
+
+
+def prompt_name(node: Node) -> str:
+    """The prompt for a summary of this kind; a branch is asked about as a conversation is."""
+    return CONVERSATION if node.key == "segment" else node.key
+
+
+def backlog(view: View) -> Iterator[Task]:
+    """The tasks for all summaries that rules have made so far: what a model would have to do that is set only now."""
+    for node in every(view, Node, Where(kinds=(NodeKind.SUMMARY,), states=(LIVE,), deleted=False)):
+        if node.body.get("extractive") and (node.key != L2 or is_ripe(view, node)):
+            yield better(node)
+
+
+def is_ripe(view: View, block: Node) -> bool:
+    """Whether all that a block covers is written by a model."""
+    parts = view.get(Node, [edge.target_id for edge in view.edges([block.id], (COVERS,), "out")])
+    return all(part.state == LIVE and not part.body.get("extractive", True) for part in parts if part.key == L1)
+
+
+def _when_quiet(node: Node, setting: Setting, policy: Policy) -> datetime | None:
+    if node.valid_to is None:
+        return None
+    quiet = node.valid_to + policy.quiet
+    return quiet if quiet > setting.now else None
