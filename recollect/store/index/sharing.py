@@ -40,9 +40,9 @@ def sharing(
         for place in range(len(postings) - 1, -1, -1):
             if left <= 0:
                 break
-            own = postings[place][term][-left:]
-            left -= len(own)
-            newest.append(own + snapshot.parts[place].offset)
+            some = postings[place][term][-left:]
+            left -= len(some)
+            newest.append(some + snapshot.parts[place].offset)
         rows = distinct(rows, *newest)
     if not len(rows):
         return []
