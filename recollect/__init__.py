@@ -50,6 +50,7 @@ def open(  # noqa: A001
     embedder: str = "static",
     model: str | LanguageModel | None = None,
     durable: bool = True,
+    background: bool | None = None,
     on_wait: Callable[[], None] | None = None,
 ) -> Memory:
     """Opens a memory, and makes it where there is none. Close it, or use it in a `with`.
@@ -59,21 +60,32 @@ def open(  # noqa: A001
     its model is loaded when it is first needed. `model`: anthropic:model, openai:model, openai:model@http://host/v1 or
     an object of your own (recollect/model/base.py). It is asked by this handle alone, also for what is otherwise done
     in the background, within the daily budget of the settings; without it nothing is asked, whatever keys are there
-    (docs/how-to/models.md). `durable=False` may lose the last moments before a power cut, never more. `on_wait` is
-    called when another process has been writing for two seconds. Raises InvalidInput, StoreError, and ModelError for a
-    model without its package or key.
+    (docs/how-to/models.md). `durable=False` may lose the last moments before a power cut, never more. `background`:
+    whether writing leaves a worker behind, a process of low priority that ends when nothing is due; None: as the
+    setting of that name says (docs/how-to/background-work.md). `on_wait` is called when another process has been
+    writing for two seconds. Raises InvalidInput, StoreError, and ModelError for a model without its package or key.
     """
     from recollect.embedding.lazy import LazyEmbedder
     from recollect.memory import Memory
+    from recollect.place import read_place
     from recollect.record import namespace as checked
     from recollect.settings import load_settings
     from recollect.store.choose import open_store
 
     name = checked(namespace)
-    place = load_settings().store if path is None else path
+    store_place = load_settings().store if path is None else path
+    if isinstance(store_place, str):
+        store_place = read_place(store_place)
     asked = _checked_model(model)
-    store = open_store(place, durable=durable, on_wait=on_wait)
-    return Memory(store, LazyEmbedder(embedder), name, model=_within_budget(asked, store.location, name))
+    store = open_store(store_place, durable=durable, on_wait=on_wait)
+    starter = None
+    if background is not False:
+        from recollect.background import Starter
+
+        kept = Path(store.location) if isinstance(store_place, Path) else store_place
+        starter = Starter(kept, embedder=embedder, durable=durable, wanted=background)
+    model_within = _within_budget(asked, store.location, name)
+    return Memory(store, LazyEmbedder(embedder), name, model=model_within, background=starter)
 
 
 def restore(backup: str | Path, path: str | Path | None = None, *, replace: bool = False) -> Path:
@@ -93,6 +105,10 @@ def restore(backup: str | Path, path: str | Path | None = None, *, replace: bool
             f"A backup can only be restored to a file, and {place} is a server.", hint="Import an export there instead."
         )
     target = place.expanduser()
+    if replace:
+        from recollect.background import stop
+
+        stop(target)
     restore_backup(Path(backup).expanduser(), target, replace=replace)
     return target
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from functools import cached_property
+from functools import cached_property, wraps
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, Concatenate, Literal, ParamSpec, Protocol, TypeVar
 
 from recollect.errors import InvalidInput, NotFound
 from recollect.record import (
@@ -32,19 +32,24 @@ from recollect.record import (
     to_microseconds,
     utc_now,
 )
-from recollect.store import Counts, IndexInfo, Store, StoreInfo, Violation, Where
+from recollect.record import namespace as checked
+from recollect.store import Counts, IndexInfo, Store, StoreInfo, Task, Violation, Where
 from recollect.store.transfer import every
 from recollect.text.clean import clean_text, clean_title
 from recollect.text.marks import cut_recall
 
 if TYPE_CHECKING:
+    from threading import Event
+
     from recollect.consolidate.desk import Consolidated
     from recollect.consolidate.entities.by_hand import ByHand
     from recollect.consolidate.entities.entity import Entity
     from recollect.consolidate.entities.graph import Graph, Paths
     from recollect.consolidate.facts.correct import Corrections
     from recollect.consolidate.facts.fact import Fact
+    from recollect.consolidate.shift import Done
     from recollect.consolidate.summaries.reading import Summary
+    from recollect.consolidate.topics.reading import Segment, Topic
     from recollect.consolidate.worker import Worker
     from recollect.embedding import Embedder, TokenEmbedder
     from recollect.forget import Forgotten
@@ -61,6 +66,36 @@ _SHORT = 6  # characters of an id, from its end, that tell it apart
 _MAINTENANCE = timedelta(seconds=1)
 
 
+class Background(Protocol):
+    """What is told that there is work for the background."""
+
+    def wrote(self) -> None:
+        """Something was written."""
+        ...
+
+    def close(self) -> None:
+        """Nothing more is written."""
+        ...
+
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def _writes(method: Callable[Concatenate[Memory, P], T]) -> Callable[Concatenate[Memory, P], T]:
+    """A method that leaves work for the background, also where it fails in the middle."""
+
+    @wraps(method)
+    def told(self: Memory, /, *arguments: P.args, **named: P.kwargs) -> T:
+        try:
+            return method(self, *arguments, **named)
+        finally:
+            if self._background is not None:
+                self._background.wrote()
+
+    return told
+
+
 class Memory:
     """A handle on one namespace. Thread-safe; usable as a context manager. Open one with `recollect.open()`."""
 
@@ -72,11 +107,12 @@ class Memory:
         *,
         model: LanguageModel | None = None,
         quality: Callable[[], TokenEmbedder] | None = None,
+        background: Background | None = None,
         clock: Callable[[], datetime] = utc_now,
         ids: Callable[[], NodeId] = new_id,
     ) -> None:
         self._store, self._embedder, self.namespace = store, embedder, namespace
-        self._model = model
+        self._model, self._background = model, background
         self._make_quality, self._clock, self._ids = quality or _packaged_quality, clock, ids
         self._space = store.space(namespace)
 
@@ -94,6 +130,8 @@ class Memory:
     def close(self) -> None:
         """Closes the store. Further calls raise StoreError."""
         self._store.close()
+        if self._background is not None:
+            self._background.close()
 
     @property
     def location(self) -> str:
@@ -106,6 +144,7 @@ class Memory:
         return self._embedder.name
 
     # --- coming in -------------------------------------------------------------------------------------------------
+    @_writes
     def import_file(
         self,
         *paths: str | Path,
@@ -124,6 +163,7 @@ class Memory:
         importing = Importing(self._space, self._ingest, count_tokens, count_tokens_of, progress, again=again)
         return importing([Path(path).expanduser() for path in paths], format)
 
+    @_writes
     def store_message(
         self,
         content: str,
@@ -172,6 +212,7 @@ class Memory:
         )
         return self._ingest.append(conversation, message)
 
+    @_writes
     def store_tool_call(
         self, name: str, arguments: str, result: str, message_id: str, *, timestamp: datetime | None = None
     ) -> ToolCall:
@@ -203,6 +244,7 @@ class Memory:
         self._ingest.append(conversation, message, [call])
         return replace(call, result=text)
 
+    @_writes
     def update_message(self, id: str, content: str) -> Message:
         """Gives a message a new wording; the old ones are kept. Same id, new chunks and vectors. Raises NotFound."""
         words = clean_text(content)
@@ -210,6 +252,7 @@ class Memory:
             raise InvalidInput("The new text is empty.", hint="To remove the message: delete_message()")
         return self._ingest.edit(NodeId(id), words, Version("", self._clock()))
 
+    @_writes
     def delete(self, *names: str) -> int:
         """Deletes softly: no search or count shows it, the record keeps it. Returns how many messages.
 
@@ -220,6 +263,7 @@ class Memory:
             self._ingest.delete(ids)
         return len(ids)
 
+    @_writes
     def restore(self, *names: str) -> int:
         """Takes soft deletions back; returns how many messages. Raises NotFound, InvalidInput."""
         ids = [m.id for m in self._messages_of(names, deleted=None) if m.deleted and not m.erased]
@@ -227,14 +271,17 @@ class Memory:
             self._ingest.restore(ids)
         return len(ids)
 
+    @_writes
     def delete_message(self, *ids: str) -> None:
         """Deletes messages softly, by id. Raises NotFound."""
         self._ingest.delete([NodeId(i) for i in ids])
 
+    @_writes
     def restore_message(self, *ids: str) -> None:
         """Takes the soft deletion of messages back, by id. Raises NotFound, InvalidInput for what was forgotten."""
         self._ingest.restore([NodeId(i) for i in ids])
 
+    @_writes
     def forget(
         self,
         *names: str,
@@ -362,7 +409,7 @@ class Memory:
 
         moment = None if as_of is None else moment_of(as_of, self._clock())
         with self._space.view() as view:
-            return find_facts(view, about, moment, include_past=include_past)
+            return find_facts(view, about, moment, now=self._clock(), include_past=include_past)
 
     def edit_fact(self, id: str, content: str | None = None, *, value: str | None = None) -> Fact:
         """Corrects a fact: what you say outranks what was derived, and survives a rebuild. Raises NotFound."""
@@ -437,12 +484,55 @@ class Memory:
         with self._space.view() as view:
             return between(view, source, target)
 
-    @cached_property
-    def correct_entities(self) -> ByHand:
-        """Corrections of entities by hand: edit, pin, merge, unmerge, forget, restore. They outrank what is derived."""
-        from recollect.consolidate.entities.by_hand import ByHand
+    def edit_entity(self, name: str, new_name: str | None = None, *, type: str | None = None) -> Entity:
+        """Corrects the name or type of an entity: what you say outranks what was derived, and survives a rebuild.
 
-        return ByHand(self._space)
+        Raises NotFound, InvalidInput.
+        """
+        return self._entities_by_hand.edit(name, new_name, type)
+
+    def pin_entity(self, name: str, *, pinned: bool = True) -> Entity:
+        """Lists an entity first, and keeps it even where nothing mentions it any more. Raises NotFound."""
+        return self._entities_by_hand.pin(name, pinned=pinned)
+
+    def merge_entities(self, name: str, into: str) -> Entity:
+        """Takes an entity for another name of a second, which is returned. Raises NotFound, InvalidInput."""
+        return self._entities_by_hand.merge(name, into)
+
+    def unmerge_entity(self, name: str) -> Entity:
+        """Takes a name out of the entity that it was merged into. Raises NotFound, InvalidInput."""
+        return self._entities_by_hand.unmerge(name)
+
+    def forget_entity(self, name: str) -> Entity:
+        """Shows an entity no longer; the messages that mention it stay. Raises NotFound."""
+        return self._entities_by_hand.forget(name)
+
+    def undo_entity(self, name: str) -> Entity:
+        """Takes back what was said of an entity by hand. Raises NotFound."""
+        return self._entities_by_hand.undo(name)
+
+    def topics(self, limit: int = 50) -> list[Topic]:
+        """What many conversations are about, the largest first, each with its period [4]."""
+        from recollect.consolidate.topics import reading
+
+        with self._space.view() as view:
+            return reading.topics(view, limit)
+
+    def get_topic_messages(self, topic: str, limit: int = 50) -> list[Message]:
+        """The messages of a topic by its label, a term of it or its id, the most typical first [4]. Raises NotFound."""
+        from recollect.consolidate.topics import reading
+
+        with self._space.view() as view:
+            return reading.messages_of(view, reading.named(view, topic), limit)
+
+    get_cluster = get_topic_messages
+
+    def segments(self, conversation_id: str) -> list[Segment]:
+        """A conversation as runs of turns about one thing, cut where it drifts [2]. Raises NotFound."""
+        from recollect.consolidate.topics import reading
+
+        with self._space.view() as view:
+            return reading.segments(view, NodeId(conversation_id))
 
     # --- upkeep ----------------------------------------------------------------------------------------------------
     def embed(self, *, progress: Callable[[int, int], None] | None = None, limit: int | None = None) -> int:
@@ -463,6 +553,47 @@ class Memory:
         Interrupted, it goes on where it was. `progress` gets what has been done so far. Raises StoreError.
         """
         return self._worker.drain([self.namespace], limit=limit, progress=progress)
+
+    def tasks(self, state: Literal["due", "leased", "dead"] = "due", *, limit: int = 100) -> list[tuple[Task, str]]:
+        """What the worker has to do, is doing, or has given up, oldest first; with the reason of the last failure."""
+        with self._space.view() as view:
+            return view.tasks(state, limit)
+
+    def retry(self, *ids: str) -> int:
+        """Has tasks that were given up tried again: those with these ids, or all. Returns how many."""
+        revived = self._space.revive([NodeId(i) for i in ids] if ids else None)
+        if revived and self._background is not None:
+            self._background.wrote()
+        return revived
+
+    def work(
+        self,
+        *,
+        namespaces: Sequence[str] | None = None,
+        once: bool = False,
+        stop: Event | None = None,
+        is_over: Callable[[float, float | None], bool] | None = None,
+        progress: Callable[[Done], None] | None = None,
+    ) -> Done:
+        """Does what the background worker does: consolidates, makes quality vectors, keeps the store in shape; in all
+        namespaces of the store, or in some. Returns what was done.
+
+        Until nothing is left to do (`once`), or until `stop` is set or `is_over` says so, which is told between rounds
+        for how many seconds nothing was done, and in how many something that failed is tried again.
+        """
+        from recollect.consolidate.shift import Shift
+
+        names = None if namespaces is None else [checked(name) for name in namespaces]
+        shift = Shift(
+            self._store,
+            self._worker,
+            self._make_quality,
+            namespaces=names,
+            stop=stop,
+            clock=self._clock,
+            progress=progress,
+        )
+        return shift.once() if once else shift.run(is_over)
 
     def reindex(self, *, progress: Callable[[int, int], None] | None = None) -> int:
         """Makes anew what search derives from the messages, beside what is in use; returns how many messages.
@@ -547,6 +678,12 @@ class Memory:
 
     # --- inside ----------------------------------------------------------------------------------------------------
     @cached_property
+    def _entities_by_hand(self) -> ByHand:
+        from recollect.consolidate.entities.by_hand import ByHand
+
+        return ByHand(self._space)
+
+    @cached_property
     def _searcher(self) -> Any:
         from recollect.search.find import Searcher
 
@@ -611,20 +748,25 @@ class Memory:
 
         if message_ids:
             self._ingest.delete(message_ids)
-        conversations = Conversations(self._space, derivers(self._embedder), self._ingest.embedder_id)
+        conversations = Conversations(self._space, derivers(self._embedder), self._embedder)
         conversations.derive(conversation_ids, Setting(now=self._clock()))
 
     @cached_property
     def _worker(self) -> Worker:
         from recollect.consolidate.worker import Worker
 
-        return Worker(self._store, self._embedder, clock=self._clock)
+        return Worker(self._store, self._embedder, model=self._model_for, clock=self._clock)
+
+    def _model_for(self, namespace: Namespace) -> LanguageModel | None:
+        from recollect.model.budget import within
+
+        return within(self._model, namespace) if self._model else None
 
     @cached_property
     def _corrections(self) -> Corrections:
         from recollect.consolidate.facts.correct import Corrections
 
-        return Corrections(self._space, self._clock)
+        return Corrections(self._space, self._embedder, self._clock)
 
     @cached_property
     def _ingest(self) -> Ingest:

@@ -55,7 +55,8 @@ class Settings:
     `store` is the path of a file or the address of a server. `model` is the language model for what is asked for now,
     `background_model` the one for work in the background, for which a key alone never pays; both may be empty. The
     daily limits are those of background work, None where there is none; the cost is in US dollars. `pager` empty means
-    $PAGER, else `less -FRX`. `durable=False` may lose the last moments before a power cut.
+    $PAGER, else `less -FRX`. `durable=False` may lose the last moments before a power cut. `background`: writing
+    leaves a worker behind.
     """
 
     store: Place
@@ -70,6 +71,7 @@ class Settings:
     pager: str = ""
     limit: int = 10
     durable: bool = True
+    background: bool = True
     origins: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     @property
@@ -261,4 +263,5 @@ _READERS: Mapping[str, Callable[[object, Path | None], Any]] = {
     "pager": _pager,
     "limit": _limit,
     "durable": _switch,
+    "background": _switch,
 }

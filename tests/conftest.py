@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 import time
 from collections.abc import Iterator
@@ -11,6 +12,8 @@ import pytest
 
 import recollect
 from recollect.sample import write_archive
+
+os.environ["RECOLLECT_BACKGROUND"] = "0"  # no test leaves a process behind, unless that is what it is about
 
 #: Variables of the machine that would change what a test sees.
 _FOREIGN = (

@@ -40,6 +40,7 @@ PREPARED = "<!-- examples: the sample archive -->"
 _FENCE = re.compile(r"^```(\w*)\s*$")
 _ELISION = "…"
 _ENVIRONMENT = {"NO_COLOR": "1", "TERM": "xterm", "COLUMNS": "100", "LINES": "10000", "TZ": "UTC"}
+_ENVIRONMENT |= {"RECOLLECT_BACKGROUND": "0"}  # what is printed must not depend on how far a worker is
 _DOWNLOADED = 1_790_000_000  # seconds since 1970: what is found is told newest first
 _FOREIGN = ("RECOLLECT_", "NEO4J_", "XDG_", "CLAUDE_", "CODEX_", "OPENAI_")
 

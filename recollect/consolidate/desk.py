@@ -17,14 +17,15 @@ import orjson
 
 from recollect.consolidate.base import Deriver, Effects, ModelWork, Setting, Work
 from recollect.consolidate.conversation import Conversations
-from recollect.consolidate.cursor import HEAD, head
 from recollect.consolidate.heartbeat import Heartbeat
 from recollect.consolidate.outbox import CONVERSATION
+from recollect.consolidate.publish import Publisher, head_revision
 from recollect.consolidate.retry import Retry
+from recollect.embedding import Embedder
 from recollect.errors import ModelError, RecollectError, StoreBusy, StoreError
 from recollect.model.base import Completion, LanguageModel
-from recollect.store import Change, Fenced, IndexChange, Lease, Space, Stale, View
-from recollect.store.passages import EmbedderId
+from recollect.model.errors import LanguageModelError
+from recollect.store import Change, Fenced, Lease, Space, Stale, View
 
 #: How long a task is held before it is renewed; what a killed worker held is taken over after that.
 LEASE = timedelta(minutes=2)
@@ -65,6 +66,9 @@ class Consolidated:
         return self.tasks + self.later + self.dead
 
 
+NOTHING_DONE = Consolidated()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kit:
     """What a worker can do."""
@@ -96,7 +100,6 @@ class Means:
     """What a worker works with. Randomness and time come from outside."""
 
     name: str  # by which it claims
-    model: LanguageModel | None
     clock: Callable[[], datetime]
     random: Random
     retry: Retry
@@ -107,8 +110,17 @@ class Means:
 class Desk:
     """Does the tasks of one namespace. Calls of a model may be made from several threads."""
 
-    def __init__(self, space: Space, kit: Kit, embedder: EmbedderId, means: Means, heartbeat: Heartbeat) -> None:
-        self._space, self._embedder, self._means, self._heartbeat = space, embedder, means, heartbeat
+    def __init__(
+        self,
+        space: Space,
+        kit: Kit,
+        embedder: Embedder,
+        model: LanguageModel | None,
+        means: Means,
+        heartbeat: Heartbeat,
+    ) -> None:
+        self._space, self._publisher, self._model = space, Publisher(embedder), model
+        self._means, self._heartbeat = means, heartbeat
         self._conversations = Conversations(space, kit.derivers, embedder)
         self._works = {work.kind: work for work in kit.works}
         self._model_works = {work.kind: work for work in kit.model_works}
@@ -188,7 +200,7 @@ class Desk:
     # --- tasks for a model -----------------------------------------------------------------------------------------
     def claim_calls(self, most: int) -> list[Lease]:
         """Tasks that a model is to be asked for, or has already answered."""
-        if self._means.model is None or not self._model_works or most <= 0:
+        if self._model is None or not self._model_works or most <= 0:
             return []
         if self._means.brake.holds(self._means.clock()):
             return []
@@ -211,8 +223,8 @@ class Desk:
                     if request is None:
                         self._space.write(Change(leases=[lease]))
                         return Consolidated(tasks=1)
-                    assert self._means.model is not None
-                    answer = self._means.model.complete(request)
+                    assert self._model is not None
+                    answer = self._model.complete(request)
                     calls = answer.calls
                     self._keep(lease, answer)
                 self._write(lease, lambda view: work.apply(view, lease.task, answer, self._setting()))
@@ -238,9 +250,9 @@ class Desk:
             try:
                 with self._turn:
                     with self._space.view() as view:
-                        heads = view.revisions([HEAD])  # first: on Neo4j what is read later may be newer
+                        revision = head_revision(view)
                         effects = plan(view)
-                    self._space.write(self._change(lease, effects, heads[HEAD].number if HEAD in heads else 0))
+                    self._space.write(self._publisher.change(effects, revision, leases=[lease]))
                 return
             except Stale:
                 if time.monotonic() > limit:
@@ -248,38 +260,22 @@ class Desk:
             self._means.sleep(self._means.random.uniform(0, _LONGEST_PAUSE))
         raise StoreBusy("What is to be consolidated is being changed by others all the time.", hint="Try again.")
 
-    def _change(self, lease: Lease, effects: Effects, revision: int) -> Change:
-        index = None
-        if effects.passages:
-            made = any(effects.passages.values())
-            index = IndexChange(embedder=self._embedder if made else None, passages=effects.passages)
-        return Change(
-            expect={**effects.expect, HEAD: revision},
-            leases=[lease],
-            put=[*effects.put, head()],
-            revive=True,
-            edges=effects.edges,
-            cut=effects.cut,
-            index=index,
-            tasks=effects.tasks,
-        )
-
     def _setting(self) -> Setting:
-        model = self._means.model
-        return Setting(now=self._means.clock(), model=model.name if model else None)
+        return Setting(now=self._means.clock(), model=self._model.name if self._model else None)
 
     # --- what fails ------------------------------------------------------------------------------------------------
     def _failed(self, lease: Lease, problem: Exception) -> Consolidated:
         """Gives a task back: for later, or dead. Raises StoreError where not even that can be written."""
         if isinstance(problem, Fenced):
             return Consolidated()  # it is somebody else's by now
-        again, outage = getattr(problem, "again", True), getattr(problem, "outage", isinstance(problem, StoreError))
-        retry_after = getattr(problem, "retry_after", None)
+        again, outage, retry_after = True, isinstance(problem, StoreError | ModelError), None
+        if isinstance(problem, LanguageModelError):
+            again, outage, retry_after = problem.again, problem.outage, problem.retry_after
         last = not again or lease.attempt >= self._means.retry.attempts
         if last and not outage:
             return self._release(lease, _told(problem), None)
         when = self._means.clock() + self._means.retry.pause(lease.attempt, self._means.random, retry_after)
-        if outage and isinstance(problem, ModelError):
+        if outage and isinstance(problem, LanguageModelError):
             self._means.brake.pull(when)
         self.wake = min(when, self.wake or when)
         return self._release(lease, _told(problem), when)

@@ -21,7 +21,6 @@ from recollect.embedding import Embedder
 from recollect.model.base import LanguageModel
 from recollect.record import Namespace, utc_now
 from recollect.store import Store, WrongEmbedder
-from recollect.store.passages import EmbedderId
 
 #: How many calls of a model are made at the same time unless told otherwise.
 CONCURRENCY = 4
@@ -45,18 +44,17 @@ class Worker:
         embedder: Embedder,
         *,
         kit: Kit | None = None,
-        model: LanguageModel | None = None,
+        model: Callable[[Namespace], LanguageModel | None] = lambda namespace: None,
         concurrency: int = CONCURRENCY,
         retry: Retry | None = None,
         clock: Callable[[], datetime] = utc_now,
         random: Random | None = None,
         name: str = "",
     ) -> None:
-        self._store, self._embedder, self._concurrency = store, embedder, max(1, concurrency)
+        self._store, self._embedder, self._model, self._concurrency = store, embedder, model, max(1, concurrency)
         self._kit = kit or registered(embedder)
         self._means = Means(
             name=name or f"{os.getpid()}-{secrets.token_hex(4)}",
-            model=model,
             clock=clock,
             random=random or Random(),
             retry=retry or Retry(),
@@ -80,7 +78,9 @@ class Worker:
         StoreError.
         """
         stop = stop or threading.Event()
-        self.wake, done = None, Consolidated()
+        if self.wake is not None and self.wake <= self._means.clock():
+            self.wake = None
+        done = Consolidated()
         calling: set[Future[Consolidated]] = set()
 
         def left() -> int:
@@ -109,19 +109,19 @@ class Worker:
                     done += future.result()
                 if progress is not None:
                     progress(done)
-        self.wake = min((desk.wake for desk in desks if desk.wake is not None), default=None)
+        wakes = [moment for moment in (self.wake, *(desk.wake for desk in desks)) if moment is not None]
+        self.wake = min(wakes, default=None)
         return done
 
     def _desk(self, name: Namespace, heartbeat: Heartbeat) -> Desk:
-        embedder = EmbedderId(self._embedder.name, self._embedder.dimensions)
-        return Desk(self._store.space(name), self._kit, embedder, self._means, heartbeat)
+        return Desk(self._store.space(name), self._kit, self._embedder, self._model(name), self._means, heartbeat)
 
     def is_due(self, namespaces: Sequence[Namespace] | None = None) -> bool:
         """Whether there is anything to do now or later that this worker can do."""
-        kinds = {CONVERSATION, *(work.kind for work in self._kit.works)}
-        if self._means.model is not None:
-            kinds |= {work.kind for work in self._kit.model_works}
         for name in self._namespaces(namespaces):
+            kinds = {CONVERSATION, *(work.kind for work in self._kit.works)}
+            if self._model(name) is not None:
+                kinds |= {work.kind for work in self._kit.model_works}
             with self._store.space(name).view() as view:
                 if any(task.kind in kinds for task, _ in view.tasks("due", _MANY)):
                     return True

@@ -19,15 +19,16 @@ def open_store(
     place: str | Place,
     *,
     durable: bool = True,
+    create: bool = True,
     wait: float = 120.0,
     on_wait: Callable[[], None] | None = None,
     clock: Callable[[], datetime] = utc_now,
 ) -> Store:
     """Opens the store at a path, or at an address such as `neo4j://localhost:7687`.
 
-    By `clock` tasks are due and leases run out. The user and the password of a server are those of the address, else
-    NEO4J_USER (neo4j where it is not set) and NEO4J_PASSWORD in the environment. Raises InvalidInput for an address of
-    another kind, StoreError.
+    Without `create` the file must be there. By `clock` tasks are due and leases run out. The user and the password of a
+    server are those of the address, else NEO4J_USER (neo4j where it is not set) and NEO4J_PASSWORD in the environment.
+    Raises InvalidInput for an address of another kind, StoreError.
     """
     if isinstance(place, str):
         place = read_place(place)
@@ -35,7 +36,9 @@ def open_store(
         return _open_neo4j(place, wait, on_wait, clock)
     from recollect.store.sqlite.engine import SQLiteStore
 
-    return SQLiteStore(Path(place).expanduser(), durable=durable, wait=wait, on_wait=on_wait, clock=clock)
+    return SQLiteStore(
+        Path(place).expanduser(), durable=durable, create=create, wait=wait, on_wait=on_wait, clock=clock
+    )
 
 
 def credentials(address: Address, environment: Mapping[str, str]) -> tuple[str, str] | None:

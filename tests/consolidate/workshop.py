@@ -13,9 +13,9 @@ from recollect.consolidate import outbox
 from recollect.consolidate.base import Effects, Portion, Setting
 from recollect.consolidate.desk import Kit
 from recollect.consolidate.worker import Worker
-from recollect.errors import ModelError
 from recollect.model.base import Completion, LanguageModel, Prompt, Request
-from recollect.record import Edge, Node, NodeId, NodeKind, Thread, stable_id
+from recollect.model.errors import LanguageModelError
+from recollect.record import Edge, Namespace, Node, NodeId, NodeKind, Thread, stable_id
 from recollect.store import Space, Store, Task, View, Where
 from tests.store.builders import DEFAULT, change_of, embedder
 
@@ -108,10 +108,10 @@ class Parrot:
         finally:
             with self._lock:
                 self.at_once -= 1
-        return Completion(data={"text": f"{request.text} {request.text}"}, model=self.name, input_tokens=3, cost=0.5)
+        return Completion(data={"text": f"{request.text} & {request.text}"}, model=self.name, input_tokens=3, cost=0.5)
 
 
-class Failing(ModelError):
+class Failing(LanguageModelError):
     """A model error as those of `recollect.model` are."""
 
     def __init__(
@@ -127,7 +127,7 @@ def kit(deriver: Counting | None = None, saying: Saying | None = None) -> Kit:
 
 def worker(store: Store, clock: Callable[[], datetime], model: LanguageModel | None = None, **more: Any) -> Worker:
     more.setdefault("kit", kit())
-    return Worker(store, embedder(), model=model, clock=clock, random=Random(1), **more)
+    return Worker(store, embedder(), model=lambda namespace: model, clock=clock, random=Random(1), **more)
 
 
 def write(space: Space, *threads: Thread) -> None:
@@ -136,14 +136,14 @@ def write(space: Space, *threads: Thread) -> None:
         space.write(change_of(thread, tasks=outbox.due([thread.conversation.id])))
 
 
-def nodes(store: Store, kind: NodeKind) -> dict[str, float]:
+def nodes(store: Store, kind: NodeKind, namespace: Namespace = DEFAULT) -> dict[str, float]:
     """How often each was written, by its text."""
-    with store.space(DEFAULT).view() as view:
+    with store.space(namespace).view() as view:
         found = view.find(Node, Where(kinds=(kind.value,)), limit=10_000).items
     return {node.text: node.score for node in found}
 
 
-def tasks(store: Store, state: Any = "due") -> list[tuple[str, str]]:
+def tasks(store: Store, state: Any = "due", namespace: Namespace = DEFAULT) -> list[tuple[str, str]]:
     """The kinds of tasks in a state, with the reasons."""
-    with store.space(DEFAULT).view() as view:
+    with store.space(namespace).view() as view:
         return [(task.kind, why) for task, why in view.tasks(state)]

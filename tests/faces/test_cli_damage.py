@@ -195,10 +195,10 @@ def test_a_limit_of_embed_counts_quality_vectors_only(own: CommandLine) -> None:
 
 
 def test_an_interrupted_embed_keeps_what_is_made(own: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
-    from recollect import memory
+    from recollect.consolidate import quality
 
-    monkeypatch.setattr(memory, "_EMBED_BATCH", 2)
-    real, written = memory.Change, 0
+    monkeypatch.setattr(quality, "_BATCH", 2)
+    real, written = quality.IndexChange, 0
 
     def change_or_stop(**values: Any) -> Any:
         nonlocal written
@@ -207,7 +207,7 @@ def test_an_interrupted_embed_keeps_what_is_made(own: CommandLine, monkeypatch: 
             raise KeyboardInterrupt
         return real(**values)
 
-    monkeypatch.setattr(memory, "Change", change_or_stop)
+    monkeypatch.setattr(quality, "IndexChange", change_or_stop)
     ran = own("embed", "--limit", "8")
     assert ran.code == 130
     assert ran.err == "Interrupted. Progress is saved. To continue: recollect embed\n"

@@ -178,7 +178,7 @@ def _node(slot: NodeId, own: NodeId, fact: Settled, index: int) -> Node:
         text=first.content,
         state="live" if fact.is_open else "superseded",
         valid_from=fact.valid_from,
-        valid_to=fact.valid_to,
+        valid_to=fact.valid_to or fact.claims[-1].until,
         score=confidence if fact.is_open else round(confidence * _PAST, 3),
         origin=Origin.DERIVED,
         made_by=first.made_by,

@@ -21,9 +21,12 @@ BY_HAND, CORRECTS = "by hand", "CORRECTS"
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """A fact in other words. `of` is the identity of what was derived; `at` is when it was corrected."""
+    """A fact in other words. `of` is the identity of what was derived, `becomes` what it is now; `at` is when it was
+    corrected.
+    """
 
     of: str
+    becomes: str
     value: str
     content: str
     at: datetime | None
@@ -68,7 +71,7 @@ class ByHand:
                 by_hand_id(self.slot),
                 CORRECTS,
                 message,
-                {"value": edit.value, "content": edit.content, "at": to_microseconds(edit.at)},
+                {"value": edit.value, "content": edit.content, "at": to_microseconds(edit.at), "becomes": edit.becomes},
                 edit.of,
             )
             for edit in self.edits
@@ -98,9 +101,10 @@ class ByHand:
 
     def with_edit(self, of: str, claims: Sequence[Claim], value: str, content: str, at: datetime) -> ByHand:
         """Another wording of a fact; an edit of an edit corrects what was derived."""
-        before = next((edit for edit in self.edits if identity_of(claims[0].attribute, edit.value) == of), None)
+        before = next((edit for edit in self.edits if edit.becomes == of), None)
         messages = tuple(sorted({claim.message_id for claim in claims if claim.message_id}))
-        fresh = Edit(before.of if before else of, value, content, at, messages)
+        becomes = identity_of(claims[0].attribute, value)
+        fresh = Edit(before.of if before else of, becomes, value, content, at, messages)
         return replace(self, edits=(*(e for e in self.edits if e.of != fresh.of), fresh))
 
     def without(self, identities: frozenset[str]) -> ByHand:
@@ -129,7 +133,9 @@ def read(slot: NodeId, node: Node | None, edges: Iterable[Edge]) -> ByHand:
         words = edge.properties
         before = edits.get(edge.name)
         messages = (*(before.messages if before else ()), edge.target_id)
-        edits[edge.name] = Edit(edge.name, words["value"], words["content"], from_microseconds(words["at"]), messages)
+        edits[edge.name] = Edit(
+            edge.name, words["becomes"], words["value"], words["content"], from_microseconds(words["at"]), messages
+        )
     body = node.body
     return ByHand(
         slot,

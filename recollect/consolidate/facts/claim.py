@@ -92,15 +92,31 @@ def entity_key(name: str) -> str:
 def slot_of(entity: str, attribute: str, value: str) -> NodeId:
     """The id of what is settled together. It holds no words."""
     if attribute in _STANCES:
-        return stable_id("slot", entity_key(entity), "taste", folded(value))
+        return stable_id("slot", entity_key(entity), "taste", _singular(folded(value)))
     if is_single(attribute) or attribute in _FEW:
         return stable_id("slot", entity_key(entity), attribute)
-    return stable_id("slot", entity_key(entity), attribute, folded(value))
+    return stable_id("slot", entity_key(entity), attribute, _singular(folded(value)))
 
 
 def identity_of(attribute: str, value: str) -> str:
-    """A digest of a value: equal for spellings that differ in case, accents and articles alone."""
-    return str(stable_id("value", attribute, folded(value)))
+    """A digest of a value: equal for spellings that differ in case, accents, articles and number alone."""
+    return str(stable_id("value", attribute, _singular(folded(value))))
+
+
+def canonical_attribute(name: str) -> str:
+    """One name for what models call differently.
+
+    >>> canonical_attribute("Occupation"), canonical_attribute("favorite color")
+    ('job', 'favourite colour')
+    """
+    plain = " ".join(name.lower().replace("_", " ").split())
+    plain = plain.replace("favorite", "favourite").replace("color", "colour").removesuffix(" name")
+    return _SAME.get(plain, plain)
+
+
+def _singular(value: str) -> str:
+    """Peanuts are the same allergy as peanut."""
+    return value[:-1] if len(value) > 3 and value.endswith("s") and not value.endswith(("ss", "us", "is")) else value
 
 
 def folded(value: str) -> str:
@@ -123,6 +139,23 @@ _SINGLE = frozenset(
     |fiancée|mother|father|mom|mum|dad|blood type|weight|height|marital status|phone number|email|anniversary|status
     |location|address|deadline|budget|price|owner|salary|rent""".replace("\n    ", "").split("|")
 )
+_SAME = {
+    "": "name",
+    **dict.fromkeys(("residence", "lives in", "city", "place of residence", "home city", "current city"), "home"),
+    **dict.fromkeys(("occupation", "profession", "job title", "role", "position", "work"), "job"),
+    **dict.fromkeys(("company", "workplace", "works at", "works for"), "employer"),
+    **dict.fromkeys(("allergies", "allergic to"), "allergy"),
+    **dict.fromkeys(("date of birth", "birth date", "birthdate"), "birthday"),
+    **dict.fromkeys(("like", "hobby", "hobbies", "interest", "interests", "enjoys"), "likes"),
+    **dict.fromkeys(("dislike", "hates"), "dislikes"),
+    **dict.fromkeys(("medical condition", "diagnosis", "health condition", "illness"), "condition"),
+    **dict.fromkeys(("possession", "has", "vehicle", "car"), "owns"),
+    **dict.fromkeys(("hometown", "origin", "home country"), "from"),
+    **dict.fromkeys(("preference", "preferences", "prefer"), "prefers"),
+    **dict.fromkeys(("plans", "intention", "goal"), "plan"),
+    **dict.fromkeys(("languages", "language"), "speaks"),
+    **dict.fromkeys(("medications", "medicine", "takes"), "medication"),
+}
 # Of these there are few at a time, and one can end by a part of its name ("sold my Civic"): settled together.
 _FEW = frozenset({"owns", "uses", "medication", "condition", "avoids", "project"})
 _SINGLE_BEGINNINGS = ("favourite ", "dose of ", "version of ", "number of ", "name of ")

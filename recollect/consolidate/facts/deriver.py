@@ -8,9 +8,10 @@ from dataclasses import replace
 from recollect.consolidate.base import Effects, Portion, Setting
 from recollect.consolidate.facts.book import CLAIMS, MODEL, RULES, Ledger, settled
 from recollect.consolidate.facts.claim import Claim
+from recollect.consolidate.facts.model import runs
 from recollect.consolidate.facts.rules.draw import VERSION, draw
-from recollect.record import Edge, NodeId
-from recollect.store import View
+from recollect.record import Edge, Metadata, NodeId
+from recollect.store import Task, View
 
 _ALL = 1_000_000_000
 _BEFORE = 4
@@ -34,7 +35,13 @@ class Facts:
             ledger.touch(edge.source_id for edge in stored)
             ledger.keep_unchanged(edge for edge in stored if edge.name == RULES)
             ledger.drop(edge for edge in stored if edge.name == MODEL and _is_void(edge, portions, gone))
-        return settled(view, ledger)
+        made = settled(view, ledger)
+        tasks: list[Task] = []
+        states: dict[NodeId, Metadata] = {}
+        for portion in portions:
+            asked, states[portion.conversation.id] = runs(view, portion, setting)
+            tasks += asked
+        return replace(made, tasks=tasks, states=states)
 
 
 def claims_of(portion: Portion) -> list[Claim]:

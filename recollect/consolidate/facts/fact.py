@@ -73,7 +73,12 @@ def moment_of(when: str | datetime, now: datetime) -> datetime:
 
 
 def find_facts(
-    view: View, about: str | None = None, as_of: datetime | None = None, *, include_past: bool = False
+    view: View,
+    about: str | None = None,
+    as_of: datetime | None = None,
+    *,
+    now: datetime,
+    include_past: bool = False,
 ) -> list[Fact]:
     """Facts, pinned ones first, then the newest. `about` is a name ("Luna", "me"), or else words that they hold.
 
@@ -82,6 +87,8 @@ def find_facts(
     states = ("live", "superseded") if include_past or as_of is not None else ("live",)
     nodes = [node for node in _nodes(view, about, states) if not node.erased and node.text]
     facts = facts_of(view, nodes)
+    if as_of is None and not include_past:
+        facts = [fact for fact in facts if fact.valid_to is None or fact.valid_to > now]
     if as_of is not None:
         facts = [fact for fact in facts if fact.believed(as_of)]
     return sorted(facts, key=lambda fact: (not fact.pinned, -(to_microseconds(fact.known_from) or 0), fact.id))

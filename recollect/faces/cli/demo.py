@@ -36,7 +36,7 @@ def demo(session: Session, keep: str | None = None) -> int:
     with _folder(keep) as folder:
         archive = write_archive(folder / "archive")
         store = folder / "memory.db"
-        with recollect.open(store, durable=False) as memory:
+        with recollect.open(store, durable=False, background=False) as memory:
             if session.json:
                 session.out.document(_as_json(memory, archive))
             else:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recollect.errors import ImportProblem, InvalidInput
+from recollect.faces.cli.options import NO_BACKGROUND
 from recollect.faces.cli.parser import Command, Option, Words
 from recollect.faces.cli.session import Session
 
@@ -24,13 +25,18 @@ def import_(
     describe: str | None = None,
     found: bool = False,
     again: bool = False,
+    no_background: bool = False,
 ) -> int:
     """Import your history from ChatGPT, Claude, Claude Code, Codex …
 
     PATH is a file, a folder or a zip; the format is detected. Importing the same export again changes nothing, and a
     newer one adds what is new. If an import is interrupted, run it again. What you removed with `recollect forget`
     stays away unless you add --again. Without PATH it lists what it finds on this machine.
+
+    Afterwards a process of low priority builds the quality mode, summaries and facts in the background, and ends.
     """
+    if no_background:
+        session.without_background()
     if describe is not None:
         return _describe(session, Path(describe).expanduser())
     if found:
@@ -53,7 +59,9 @@ def _import(session: Session, paths: Sequence[str], format_name: str | None, all
     if session.json and not report.nothing:
         session.out.document(report_as_json(report, session.memory().stats()))
     elif not session.json:
-        print_report(report, session.memory().stats(), session.out, all_problems=all_problems)
+        counts = session.memory().stats()
+        background = session.leaves_worker
+        print_report(report, counts, session.out, all_problems=all_problems, background=background)
         if not report.nothing:
             session.out.line(session.out.hint(f'Next: recollect search "{session.out.symbols.more}"'))
     if report.nothing:
@@ -161,6 +169,7 @@ COMMAND = Command(
         Option(("--describe",), "Print the shape of an unknown export: no text, no title.", "PATH"),
         Option(("--found",), "Import what is found on this machine.", default=False),
         Option(("--again",), "Also bring back what you forgot.", default=False),
+        NO_BACKGROUND,
     ),
     Words("PATH", "paths", several=True),
 )

@@ -11,6 +11,8 @@ SINCE = Option(("--since", "--after"), 'From then on: 2025, 2025-03, "last week"
 UNTIL = Option(("--until",), "Up to then, that day or month included.", "WHEN")
 BEFORE = Option(("--before",), "Up to then, that day or month left out.", "WHEN")
 
+NO_BACKGROUND = Option(("--no-background",), "Leave no process behind that works on what is new.", default=False)
+
 
 def period(since: str | None, until: str | None, before: str | None) -> tuple[datetime | None, datetime | None]:
     """The times that --since, --until and --before mean. Raises InvalidInput, also where nothing lies between them."""

@@ -4,17 +4,27 @@ from __future__ import annotations
 
 import sys
 
+from recollect.faces.cli.options import NO_BACKGROUND
 from recollect.faces.cli.parser import Command, Option, Words
 from recollect.faces.cli.session import Session
 
 
-def remember(session: Session, text: list[str], title: str = "", role: str = "user", in_: str | None = None) -> int:
+def remember(
+    session: Session,
+    text: list[str],
+    title: str = "",
+    role: str = "user",
+    in_: str | None = None,
+    no_background: bool = False,
+) -> int:
     """Save a text as a message.
 
     `-` reads it from standard input.
     """
     from recollect.faces.cli.names import short
 
+    if no_background:
+        session.without_background()
     words = sys.stdin.read() if text == ["-"] else " ".join(text)
     memory = session.memory()
     conversation = memory.resolve(in_)[0].conversation.id if in_ else None
@@ -33,6 +43,7 @@ COMMAND = Command(
         Option(("--title",), "The title of the new conversation.", "TEXT", default=""),
         Option(("--role",), "Who said it: user or assistant.", "ROLE", default="user", values=("user", "assistant")),
         Option(("--in",), "Add it to this conversation instead of a new one.", "TITLE|ID", name="in_"),
+        NO_BACKGROUND,
     ),
     Words("TEXT|-", "text", required=True, several=True, dashes=True),
 )

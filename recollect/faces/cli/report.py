@@ -24,8 +24,12 @@ _WORDLESS = re.compile(r"(?P<lines>.+ lines) of type (?P<type>\S+), without word
 _ONE = {"entries": "entry"}
 
 
-def print_report(report: ImportReport, namespace: Counts, out: Output, *, all_problems: bool) -> None:
-    """Prints the report, with the first problems or all; `namespace` is all that is in the namespace now."""
+def print_report(
+    report: ImportReport, namespace: Counts, out: Output, *, all_problems: bool, background: bool = False
+) -> None:
+    """Prints the report, with the first problems or all; `namespace` is all that is in the namespace now. `background`
+    says that a worker makes the rest.
+    """
     dot, stored, written = f" {out.symbols.dot} ", report.stored, report.written
     for source in report.sources:
         out.line(dot.join([f"{source.label}", number(source.files, "file"), Path(source.container).name]))
@@ -35,7 +39,8 @@ def print_report(report: ImportReport, namespace: Counts, out: Output, *, all_pr
     when = span(from_microseconds(stored.first), from_microseconds(stored.last), utc_now(), out.symbols.dash)
     out.line(out.bold("Imported ") + ", ".join(_counted(report)) + (dot + when if when else ""))
     out.line(f"  {written.new:,} new{dot}{written.changed:,} changed{dot}{written.same:,} unchanged")
-    embed = "" if is_complete(namespace) else f" ({out.hint('recollect embed')})"
+    step = "being built in the background" if background else out.hint("recollect embed")
+    embed = "" if is_complete(namespace) else f" ({step})"
     out.line(f"  searchable now{dot}{quality_state(namespace)}{embed}")
     if report.forgotten:
         left_out = f"{number(report.forgotten, 'conversation')} that you forgot"

@@ -27,6 +27,7 @@ class Session:
     def __init__(self, settings: Settings, places: Places, out: Output, *, json: bool) -> None:
         self.settings, self.places, self.out, self.json = settings, places, out, json
         self._opened: Memory | None = None
+        self._background: bool | None = None  # as the settings say
 
     @property
     def store(self) -> Place:
@@ -46,9 +47,33 @@ class Session:
                 embedder=s.embedder,
                 model=self._background_model(),
                 durable=s.durable,
+                background=s.background if self._background is None else self._background,
                 on_wait=lambda: self.out.note("Waiting: another process is writing. Ctrl-C to stop."),
             )
         return self._opened
+
+    @property
+    def chosen_namespace(self) -> str | None:
+        """The namespace that this run names; None where it is the one of the settings."""
+        return self.settings.namespace if self.settings.origins["namespace"].startswith("--") else None
+
+    def ask_model(self, spec: str) -> None:
+        """The model for this run's background work. To be called before the memory is opened. Raises InvalidInput."""
+        from recollect.model.choose import split_spec
+
+        split_spec(spec)
+        self.settings = replace(self.settings, background_model=spec)
+
+    @property
+    def leaves_worker(self) -> bool:
+        """Whether what this run writes leaves a worker behind."""
+        from recollect.background.lock import AVAILABLE
+
+        return AVAILABLE and (self.settings.background if self._background is None else self._background)
+
+    def without_background(self) -> None:
+        """Nothing that this run writes leaves a worker behind. To be called before the memory is opened."""
+        self._background = False
 
     def _background_model(self) -> LanguageModel | None:
         """The model that is set for background work; whether it can be asked is seen when it is."""

@@ -86,6 +86,9 @@ def _rows(facts: dict[str, Any], counts: Counts, index: IndexInfo, dash: str) ->
     for name in ("tool_calls", "attachments", "documents", "turns", "chunks", "passages"):
         yield name.replace("_", " "), f"{getattr(counts, name):,}"
     yield "quality vectors", f"{counts.quality:,} ({percent(counts.quality, counts.said_passages)})"
+    for state, told in (("due", "tasks to do"), ("leased", "tasks in work"), ("dead", "tasks that failed")):
+        if count := counts.tasks.get(state, 0):
+            yield told, f"{count:,}"
     yield "embedder", facts["embedder"] or "none yet"
     if state := index_state(index, counts.messages):
         yield "search index", state
@@ -111,6 +114,7 @@ def _as_json(counts: Counts) -> dict[str, Any]:
         "chunks": counts.chunks,
         "passages": counts.passages,
         "quality": {"made": counts.quality, "wanted": counts.said_passages},
+        "tasks": {state: counts.tasks.get(state, 0) for state in ("due", "leased", "dead")},
         "first": iso(from_microseconds(counts.first)),
         "last": iso(from_microseconds(counts.last)),
     }

@@ -11,6 +11,7 @@ from recollect.faces.cli.indexed import index_advice, quality_state
 from recollect.faces.cli.layout import gap, in_a_row, wrapped
 from recollect.faces.cli.session import Session
 from recollect.faces.cli.times import ago, number, size, span
+from recollect.faces.cli.working import is_working, work_advice, work_as_json, worker_state
 from recollect.importers.found import Found, found_on_this_machine
 from recollect.record import from_microseconds, iso, utc_now
 
@@ -71,9 +72,12 @@ def _print_status(session: Session, counts: Counts, found: Sequence[Found]) -> N
     sources = dot.join(f"{source_label(name)} {count:,}" for name, count in _largest_first(counts.by_source))
     last = session.state.last_import()
     facts = [f"last import {ago(last, now)}"] if last else []
-    facts.append(quality_state(counts))
+    working = is_working(session)
+    facts += [quality_state(counts), *worker_state(counts.tasks, working=working)]
     out.line(sources + gap(sources, dot.join(facts), out) + out.dim(dot.join(facts)))
     if advice := index_advice(session.memory().index(), counts.messages, out):
+        out.line(advice)
+    if advice := work_advice(session, counts.tasks, working=working):
         out.line(advice)
     _print_found(session, found, "Found on this machine, not imported yet: ")
     steps = [f"recollect search {_quoted(session)}", "recollect list", "recollect --help"]
@@ -147,6 +151,7 @@ def _document(session: Session, counts: Counts | None, found: Sequence[Found]) -
         "last": iso(from_microseconds(counts.last)) if counts else None,
         "last_import": iso(session.state.last_import()),
         "quality": {"made": counts.quality if counts else 0, "wanted": counts.said_passages if counts else 0},
+        "worker": work_as_json(counts.tasks if counts else {}, working=is_working(session)),
         "index": {"rebuilding": counts is not None and session.memory().index().building is not None},
         "found": [found_as_json(one) for one in found],
     }

@@ -49,7 +49,13 @@ class Database:
     """
 
     def __init__(
-        self, path: Path, *, wait: float = 120.0, on_wait: Callable[[], None] | None = None, durable: bool = True
+        self,
+        path: Path,
+        *,
+        wait: float = 120.0,
+        on_wait: Callable[[], None] | None = None,
+        durable: bool = True,
+        create: bool = True,
     ) -> None:
         if tuple(map(int, apsw.sqlite_lib_version().split("."))) < OLDEST_SQLITE:
             raise StoreError(
@@ -65,7 +71,7 @@ class Database:
         self._writer: apsw.Connection | None = None
         self._closed = False
         self._immutable = False
-        self.read_only = not prepare(path)
+        self.read_only = not prepare(path, create=create)
         #: Whether an older version's store was brought to this one's form when it was opened.
         self.migrated = False
         try:
@@ -243,7 +249,7 @@ class Database:
     def _connect(self) -> apsw.Connection:
         if self.read_only:
             return self._connect_read_only()
-        connection = apsw.Connection(str(self.path))
+        connection = apsw.Connection(str(self.path), flags=apsw.SQLITE_OPEN_READWRITE)  # one that was removed stays so
         try:
             connection.set_busy_handler(self._patience())
             if is_foreign(connection):  # before a pragma writes to it

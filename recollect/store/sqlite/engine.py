@@ -42,9 +42,10 @@ class SQLiteStore:
         wait: float = 120.0,
         on_wait: Callable[[], None] | None = None,
         durable: bool = True,
+        create: bool = True,
         clock: Callable[[], datetime] = utc_now,
     ) -> None:
-        self.database = Database(store_file(path), wait=wait, on_wait=on_wait, durable=durable)
+        self.database = Database(store_file(path), wait=wait, on_wait=on_wait, durable=durable, create=create)
         self.location = str(self.database.path)
         self.clock = clock
         if self.database.migrated:

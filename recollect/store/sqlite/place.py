@@ -25,9 +25,11 @@ def store_file(path: Path) -> Path:
     return path
 
 
-def prepare(path: Path) -> bool:
+def prepare(path: Path, *, create: bool = True) -> bool:
     """Makes the file where there is none, for its owner alone, and its folder. Returns whether it can be written to."""
     if not path.exists():
+        if not create:
+            raise StoreError(f"{path} is not there.")
         try:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             path.touch(mode=0o600)  # conversations are nobody else's; the files that SQLite lays beside it follow

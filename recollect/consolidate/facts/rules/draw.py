@@ -11,7 +11,8 @@ from recollect.consolidate.facts.phrase import content_of
 from recollect.consolidate.facts.rules import german, naming
 from recollect.consolidate.facts.rules.found import Found
 from recollect.consolidate.facts.rules.guards import is_held_back, is_joke, told_part
-from recollect.consolidate.facts.rules.predicates import PREDICATES, Predicate
+from recollect.consolidate.facts.rules.predicate import Predicate
+from recollect.consolidate.facts.rules.predicates import PREDICATES
 from recollect.consolidate.facts.rules.sentences import Sentence, is_play, own_sentences
 from recollect.consolidate.facts.rules.subjects import (
     NAME,
@@ -23,8 +24,9 @@ from recollect.consolidate.facts.rules.subjects import (
     relation_of,
     sex_of,
 )
-from recollect.consolidate.facts.rules.told import told_since
-from recollect.consolidate.facts.rules.values import is_value, listed, trimmed
+from recollect.consolidate.facts.rules.told import told_since, told_until
+from recollect.consolidate.facts.rules.values import is_restricted, is_value, listed, trimmed
+from recollect.consolidate.facts.rules.words import place_in
 from recollect.record import Kind, Message, Role
 from recollect.search.indexing import is_person
 
@@ -42,10 +44,11 @@ def draw(message: Message, before: Sequence[Message] = ()) -> list[Claim]:
     if who is None or any(speaker_of(m) and is_play(m.content) for m in before):
         return []
     known = Known()
-    for earlier in before:
-        if speaker_of(earlier) == who:
-            for sentence in own_sentences(earlier.content, earlier.speaker):
-                naming.introduce(expanded(sentence.text), who, known)
+    if _PRONOUN.search(message.content):
+        for earlier in before:
+            if speaker_of(earlier) == who:
+                for sentence in own_sentences(earlier.content, earlier.speaker):
+                    naming.introduce(expanded(sentence.text), who, known)
     claims: dict[tuple[str, str, str], Claim] = {}
     for sentence in own_sentences(message.content, message.speaker):
         for found in _found(sentence, who, known):
@@ -60,11 +63,14 @@ def speaker_of(message: Message) -> str | None:
     if message.kind is not Kind.SAID or message.deleted or message.erased:
         return None
     if is_person(message.speaker):
-        return (message.speaker or "").strip() or None
+        name = " ".join((message.speaker or "").split())
+        return None if not name or _NOBODY.search(name) else name
     return USER if message.role is Role.USER else None
 
 
 def _found(sentence: Sentence, who: str, known: Known) -> Iterator[Found]:
+    if not _TELLS.search(sentence.text):
+        return
     text = told_part(expanded(sentence.text))
     if text and not is_joke(text):
         yield from german.found(text, who)
@@ -108,11 +114,13 @@ def _clauses(text: str, who: str, known: Known) -> Iterator[_Clause]:
             if meant is None:
                 continue
             entity, group = meant, "people"
+        if group != "self" and _BASE_FORM.match(text, match.end()) and not _PLURAL.search(entity):
+            continue
         yield _Clause(entity, group, text[: match.start()], text[match.end() :])
 
 
 def _predicates(clause: _Clause) -> Iterator[Found]:
-    for rest in (clause.rest, *_joined(clause.rest)):
+    for rest in (clause.rest, *(_joined(clause.rest) if clause.group == "self" else ())):
         rest, polarity = _normal(rest)
         for predicate in PREDICATES:
             if predicate.only == "people" and clause.group == "things":
@@ -126,9 +134,13 @@ def _predicates(clause: _Clause) -> Iterator[Found]:
 def _values(predicate: Predicate, match: re.Match[str], entity: str, polarity: Polarity, rest: str) -> Iterator[Found]:
     raw = match["v"]
     value = raw.strip(' ,.;:!?"“”') if predicate.exact else trimmed(raw)
-    if predicate.exact and predicate.category is Category.PROSPECTIVE:
-        value = _CLAUSE_END.split(value, maxsplit=1)[0].strip(" ,.;:!?")
+    if predicate.clause:
+        value = _CLAUSE_END.split(raw, maxsplit=1)[0].strip(" ,.;:!?")
     attribute = predicate.attribute
+    if attribute in ("home", "from"):
+        value = place_in(value)
+    if attribute == "likes" and (is_restricted(raw) or " or " in value):
+        return
     if "{a}" in attribute:
         attribute = attribute.format(a=match["a"])
     for part in listed(value) if predicate.several else [value]:
@@ -160,6 +172,7 @@ def _normal(rest: str) -> tuple[str, Polarity]:
     rest = _ADVERBS.sub("", rest)
     rest = _HAVE_BEEN.sub("is ", rest)
     rest = _BE.sub("is ", rest)
+    rest = _HAVE_HAD.sub("has ", rest)
     rest = _HAVE.sub("has ", rest)
     return _ADVERBS_AFTER.sub(r"\1 ", rest), polarity
 
@@ -188,6 +201,7 @@ def _claim(found: Found, sentence: Sentence, message: Message, who: str) -> Clai
         polarity=found.polarity,
         category=found.category,
         since=since,
+        until=told_until(found.value, message.timestamp) if found.category is Category.PROSPECTIVE else None,
         made_by=MADE_BY,
     )
 
@@ -197,21 +211,39 @@ def as_of(claims: Iterable[Claim], conversation_created: object) -> list[Claim]:
     return [c if c.said_at else replace(c, said_at=conversation_created) for c in claims]  # type: ignore[arg-type]
 
 
+# Names that stand for no single person: groups, shops, services.
+_NOBODY = re.compile(
+    r"[()\[\]【】@#]|\b(?:group|chat|team|community|store|shop|bank|service|support|bot|notification|hotline|hospital|school)\b",
+    re.IGNORECASE,
+)
+_PRONOUN = re.compile(r"\b(?:[Hh]e|[Ss]he)\b")
+# Words without which no rule finds anything: oneself, what is one's own, somebody by name with a verb.
+_TELLS = re.compile(
+    r"\b(?:I|i|[Ii]m|[Ii]ve|[Ww]e|[Mm]y|[Oo]ur|[Hh]e|[Ss]he|me|[Ii]ch|[Mm]eine?)\b|(?:^|[ (])[A-ZÀ-ÖØ-Þ][\w'’]+ [a-z]"
+)
 _SUBJECT = re.compile(
-    rf"\b(?:(?P<self>[Ii]|[Ww]e)|(?:[Mm]y|[Oo]ur) (?P<own>(?i:{OWN}))(?:,? (?P<own_name>(?!I\b){NAME}(?!'s)))?,?(?: here)?"
-    rf"|(?P<pronoun>[Hh]e|[Ss]he)|(?P<name>{NAME}))(?=\s+[a-z])"
+    rf"\b(?:(?P<self>[Ii]|[Ww]e)|(?:[Mm]y|[Oo]ur) (?P<own>(?i:{OWN}))(?:,? (?P<own_name>(?!I\b){NAME}(?: {NAME})?(?!'s)))?,?(?: here)?"
+    rf"|(?P<pronoun>[Hh]e|[Ss]he)|(?P<name>{NAME}(?: {NAME})?))(?=\s+[a-z])"
 )
 _STARTS_CLAUSE = re.compile(
     r"(?:^|[,;:(—–-]\s*|\b(?:and|but|that|because|since|so|said|btw|also|project)\s+)(?:[Tt]he )?$", re.IGNORECASE
 )
 _NOT_OWN = re.compile(r"\b(?:of|for|with|to|about|from|than|like)\s+$|'s\s+$", re.IGNORECASE)
 _CLAUSE_END = re.compile(
-    r"[.;!?]\s|,? (?:and|but|so|because|which) (?:i|we|my|it|he|she|they|that|the)\b|,? (?:so|because|but) ",
+    r"(?<!\bDr)(?<!\bMr)(?<!\bMs)(?<!\bSt)[.;!?](?:\s|$)|:\s|\s[–—(-]|,? (?:and|but|so|because|which|where|although|though|while|since)"
+    r" (?:i|we|my|it|he|she|they|that|the|will|want|need|has|have|had|am|is|are|would|was)\b|,? (?:so|because|but|which|where) "
+    r"|, (?:so|see|the|then|i|we|dont|don't|please|right|can|could|what|how)\b",
     re.IGNORECASE,
 )
+_BASE_FORMS = (
+    "like|love|hate|enjoy|live|work|take|use|run|drive|own|prefer|speak|study|weigh|have|go|do|play|eat|drink|need|want"
+)
+# What is said of one other person ends in -s: "Sounds like fun" says nothing of anybody.
+_BASE_FORM = re.compile(rf"\s+(?:{_BASE_FORMS})\b")
+_PLURAL = re.compile(r"(?:parents|grandparents|kids|children|daughters|sons|sisters|brothers|twins)$")
 _AND_VERB = re.compile(
-    r"(?:,| and|, and|, but| but)\s+(?=(?:am|is|are|have|has|live|lives|work|works|love|loves|hate|hates|take|takes|drive|drives|speak|own|weigh"
-    r"|weighs|study|moved|turned|just turned|prefer|enjoy|do not|cannot)\s)"
+    r"(?:,| and|, and|, but| but)\s+(?=(?:am|is|are|have|has|live|lives|work|works|take|takes|drive|drives|speak|own|weigh"
+    r"|weighs|moved|turned|just turned|prefer|do not|cannot)\s)"
 )
 _ENDED = re.compile(r"(?P<is>is|am|are)? ?(?:no longer|used to)\s+", re.IGNORECASE)
 _NOT_ANY_MORE = re.compile(
@@ -227,6 +259,7 @@ _ADVERBS = re.compile(rf"^(?:{_ADVERB},? )+", re.IGNORECASE)
 _ADVERBS_AFTER = re.compile(rf"^(is|has) (?:{_ADVERB} )+", re.IGNORECASE)
 _HAVE_BEEN = re.compile(rf"^(?:have|has) (?:{_ADVERB} )*been ", re.IGNORECASE)
 _BE = re.compile(r"^(?:am|are) ", re.IGNORECASE)
+_HAVE_HAD = re.compile(r"^(?:have|has) had ", re.IGNORECASE)
 _HAVE = re.compile(r"^have ", re.IGNORECASE)
 _NEVER_ENDED = frozenset(
     {"age", "birthday", "birth year", "from", "plan", "appointment", "height", "weight", "allergy"}

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from recollect.consolidate.facts.claim import Category
 from recollect.consolidate.facts.rules.found import Found
 from recollect.consolidate.facts.rules.guards import is_held_back
-from recollect.consolidate.facts.rules.predicates import DATE, DOSE, WHEN
+from recollect.consolidate.facts.rules.predicate import DATE, DOSE, WHEN
 from recollect.consolidate.facts.rules.subjects import (
     ANIMAL,
     NAME,
@@ -22,13 +22,14 @@ from recollect.consolidate.facts.rules.subjects import (
 from recollect.consolidate.facts.rules.values import is_value, listed, trimmed
 from recollect.consolidate.facts.rules.words import PROFESSION
 
-_NAMES = rf"{NAME}(?:(?:, | and |, and ){NAME})*"
+_FULL = rf"{NAME}(?: {NAME})?"
+_NAMES = rf"{_FULL}(?:(?:, | and |, and ){_FULL})*"
 _MY = r"(?:[Mm]y|[Oo]ur)"
 _NAMED = r"(?:(?:is|are|was) )?(?:called|named)"
 
 _OWN_NAMED = re.compile(rf"\b{_MY} (?P<rel>(?i:{OWN})),? (?:(?i:{_NAMED})|(?i:{OWN}) {_NAMED}) (?P<names>{_NAMES})")
 _NAME_OF_OWN = re.compile(rf"\b{_MY} (?P<rel>(?i:{OWN}))'s? names? (?:is|are) (?P<names>{_NAMES})")
-_APPOSITION = re.compile(rf"\b{_MY} (?P<rel>(?i:{OWN})),? (?P<names>(?!I\b){NAME})(?='s\b|[ ,.!)]|$)")
+_APPOSITION = re.compile(rf"\b{_MY} (?P<rel>(?i:{OWN})),? (?P<names>(?!I\b){_FULL})(?='s\b|[ ,.!)]|$)")
 _HAVE_NAMED = re.compile(
     rf"\b(?:[Ii]|[Ww]e) (?:have|adopted|got|just got|rescued|own|welcomed) (?:an? |two |three |four |\d |new )?(?:[a-z-]+ ){{0,2}}?(?P<rel>(?i:{OWN})s?)"
     rf"(?:,| –| -|:| (?:called|named)| and (?:named|called) (?:him|her|it)| (?:last|this) \w+,? and (?:his|her|its) name is"
@@ -37,12 +38,13 @@ _HAVE_NAMED = re.compile(
 _THIS_IS_OWN = re.compile(rf"\b(?:about|is|meet) {_MY} (?P<rel>(?i:{OWN})) (?P<names>{NAME})")
 _SELF = re.compile(
     rf"\b[Mm]y (?:full |first )?name is (?P<name>{NAME}(?: {NAME})?)|\b(?:You can |you can |[Pp]lease |[Jj]ust )?[Cc]all me (?P<nick>{NAME})(?=[.,!]|$| and\b)"
-    rf"|(?:^|^(?:[Hh]i|[Hh]ello|[Hh]ey)[,!]? (?:there[,!]? )?)I am (?P<am>{NAME})(?=, (?:an?|the|your|from|and) )"
+    rf"|(?:^|^(?:[Hh]i|[Hh]ello|[Hh]ey)[,!]? (?:there[,!]? )?)I am (?P<am>{NAME})(?=, (?:an?|the|your|from|and|\d\d,) )"
     rf"|^(?:[Hh]i|[Hh]ello|[Hh]ey)(?: there| all| everyone)?[,!.]? I am (?P<hi>{NAME})(?=[.,!]|$| and\b| from\b)"
 )
 _SELF_JOB = re.compile(
     rf"\bI am {NAME}, an? (?P<v>(?:[\w-]+ ){{0,3}}(?:{PROFESSION}))(?=[.,;!]| from| in| at| with| and| who| living| based| working|$)"
 )
+_SELF_AGE = re.compile(rf"\bI am {NAME}, (?P<v>\d\d)(?=,)")
 _SELF_FROM = re.compile(rf"\bI am {NAME}, .{{0,40}}?\bfrom (?P<v>[A-ZÀ-ÖØ-Þ][\w-]+)")
 _FAVOURITE = re.compile(
     r"\b(?P<who>[Mm]y|[Oo]ur|[A-Z][a-z]+'s) (?:all-time |absolute |new |current )?favou?rite (?P<a>(?!part|thing|one|bit|moment|aspect|line|piece|place to|is)[a-z]+(?: (?!is|has|was|are)[a-z]+)?)"
@@ -76,7 +78,7 @@ _MINE = (
     ),
     (
         re.compile(
-            r"\b[Mm]y (?:laptop|server|machine|computer|desktop|phone|work laptop) (?:runs|is running|is on) (?P<a>[A-Za-z][\w.+#]*) v?(?P<v>\d+(?:\.\d+)+[\w-]*)"
+            r"\b(?:[Mm]y|[Oo]ur) (?:work |production |staging |home )?(?:laptop|server|machine|computer|desktop|phone|database|cluster|backend|stack) (?:runs|is running|is on) (?P<a>[A-Za-z][\w.+#]*) v?(?P<v>\d+(?:\.\d+)+[\w-]*)"
         ),
         "version of {a}",
     ),
@@ -92,12 +94,28 @@ _DOSE_FOR = re.compile(rf"\bdose for (?P<name>{NAME}) is (?P<d>{DOSE}) of (?P<v>
 _DOSE_CHANGED = re.compile(
     rf"\b(?:increased|raised|lowered|reduced|changed|upped|cut) (?P<name>{NAME})'s (?P<v>[a-z]\w+)(?: dose)? to (?P<d>{DOSE})"
 )
+_PRESCRIBED = re.compile(
+    rf"\b(?:doctor|gp|vet|psychiatrist|neurologist|dr\.? \w+) (?:has )?prescribed (?:(?P<who>me) )?(?P<d>{DOSE}) of (?P<v>[\w-]+)(?: [\w ]{{2,20}}?)? ?(?:for (?P<name>(?-i:{NAME})))?(?=[.,!]|$)",
+    re.IGNORECASE,
+)
 _PUT_ON = re.compile(
     rf"\b(?:doctor|gp|vet|psychiatrist|neurologist|dr\.? \w+) (?:has )?(?:put|started) (?P<who>me|{NAME}) on (?P<d>{DOSE}) of (?P<v>[\w-]+)",
     re.IGNORECASE,
 )
 _EVERY = re.compile(
     r"^(?P<v>(?:Every|On|Each) (?:single )?(?:day|morning|evening|night|week|weekend|month|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?)(?: (?:morning|afternoon|evening|night))?,? (?:I|we) (?:run|go|jog|swim|bike|cycle|walk|hike|play|meditate|call|visit|meet|cook|bake|read|train|volunteer|watch|have (?:breakfast|lunch|dinner|brunch))\b.*)"
+)
+
+
+# In brackets after a name: "our dog bruno (4, mix, 14 kg)", "two kids (Inês 6, Rafael 9)".
+_BRACKETED = re.compile(
+    rf"\b{_MY} (?P<rel>(?i:{OWN})) (?P<name>[A-Za-zÀ-ÿ]+) \((?P<age>\d{{1,2}})(?=[,)])(?:[^)]*?, (?P<weight>\d+(?:[.,]\d+)? ?kg))?"
+)
+_CHILDREN = re.compile(
+    rf"\b(?:kids|children|sons|daughters) \((?P<list>{NAME},? \d{{1,2}}(?:,? (?:and )?{NAME},? \d{{1,2}})*)\)"
+)
+_PUT_ON_ALONE = re.compile(
+    r"\bvet (?:has )?put (?P<who>[A-Za-z]+) on (?P<v>(?-i:[A-Z])[a-z]+)(?= for\b|[.,]|$)", re.IGNORECASE
 )
 
 
@@ -109,7 +127,13 @@ def introduce(text: str, who: str, known: Known) -> None:
 
 def found(text: str, who: str, known: Known) -> Iterator[Found]:
     """What the sentence says in these forms."""
-    for start, one in (*_own(text, who, known), *_self(text, who), *_my(text, who), *_doses(text, who)):
+    for start, one in (
+        *_own(text, who, known),
+        *_bracketed(text, who, known),
+        *_self(text, who),
+        *_my(text, who),
+        *_doses(text, who),
+    ):
         if not is_held_back(text[:start]):
             yield one
 
@@ -134,6 +158,22 @@ def _own(text: str, who: str, known: Known) -> list[_Placed]:
     return placed
 
 
+def _bracketed(text: str, who: str, known: Known) -> Iterator[_Placed]:
+    """Names with an age, and a weight, in brackets behind them."""
+    for match in _BRACKETED.finditer(text):
+        name = match["name"]
+        if not name[0].isupper() and not is_animal(match["rel"]):
+            continue
+        known.add(name, sex_of(match["rel"]))
+        yield match.start(), Found(who, relation_of(match["rel"]), name)
+        yield match.start(), Found(name, "age", match["age"])
+        if match["weight"]:
+            yield match.start(), Found(name, "weight", match["weight"])
+    for match in _CHILDREN.finditer(text):
+        for child in re.finditer(rf"({NAME}),? (\d{{1,2}})", match["list"]):
+            yield match.start(), Found(child[1], "age", child[2])
+
+
 def _self(text: str, who: str) -> Iterator[_Placed]:
     if match := _SELF.search(text):
         name = match["name"] or match["nick"] or match["am"] or match["hi"]
@@ -141,6 +181,8 @@ def _self(text: str, who: str) -> Iterator[_Placed]:
             yield match.start(), Found(who, "name", name)
             if job := _SELF_JOB.search(text):
                 yield job.start(), Found(who, "job", job["v"])
+            if age := _SELF_AGE.search(text):
+                yield age.start(), Found(who, "age", age["v"])
             if place := _SELF_FROM.search(text):
                 yield place.start(), Found(who, "from", place["v"])
 
@@ -168,57 +210,27 @@ def _my(text: str, who: str) -> Iterator[_Placed]:
         yield match.start(), Found(match["name"], f"version of {match['a']}", match["v"])
     if match := _MY_EVENT.search(text):
         yield match.start(), Found(who, "appointment", match["v"].strip(" .,!"), Category.PROSPECTIVE)
+    if (match := _PUT_ON_ALONE.search(text)) and match["who"].lower() not in ("him", "her", "it", "me", "us", "them"):
+        yield match.end(), Found(match["who"], "medication", match["v"])
     if match := _EVERY.search(text):
         yield match.start(), Found(who, "habit", match["v"].strip(" .,!"))
 
 
 def _doses(text: str, who: str) -> Iterator[_Placed]:
-    for pattern in (_DOSE_FOR, _DOSE_CHANGED, _PUT_ON):
+    for pattern in (_DOSE_FOR, _DOSE_CHANGED, _PUT_ON, _PRESCRIBED):
         if match := pattern.search(text):
-            entity = (
-                who
-                if "who" in match.re.groupindex and match["who"].lower() == "me"
-                else match.groupdict().get("name") or match["who"]
-            )
+            named = match.groupdict()
+            taker = named.get("who") or named.get("name")
+            if taker is None:
+                continue
+            entity = who if taker.lower() == "me" else taker
             yield match.end(), Found(entity, "medication", match["v"])
             yield match.end(), Found(entity, f"dose of {match['v']}", match["d"])
 
 
 _NATIONS = frozenset(
-    [
-        "german",
-        "french",
-        "english",
-        "american",
-        "british",
-        "irish",
-        "dutch",
-        "swedish",
-        "danish",
-        "norwegian",
-        "spanish",
-        "italian",
-        "polish",
-        "indian",
-        "chinese",
-        "japanese",
-        "korean",
-        "canadian",
-        "australian",
-        "swiss",
-        "austrian",
-        "greek",
-        "turkish",
-        "russian",
-        "brazilian",
-        "mexican",
-        "catholic",
-        "muslim",
-        "jewish",
-        "christian",
-        "buddhist",
-        "hindu",
-        "vegan",
-    ]
+    """german french english american british irish dutch swedish danish norwegian spanish italian polish indian
+    chinese japanese korean canadian australian swiss austrian greek turkish russian brazilian mexican catholic
+    muslim jewish christian buddhist hindu vegan""".split()
 )
 __all__ = ["ANIMAL", "found", "introduce", "is_animal", "listed"]

@@ -48,7 +48,8 @@ def own_sentences(content: str, speaker: str | None) -> Iterator[Sentence]:
 
 def is_play(content: str) -> bool:
     """Whether the message begins a role play, or hands over a text to work on: what follows is not meant."""
-    return any(_ROLE_PLAY.search(sentence.text) for sentence in _sentences(content[:1000], 0))
+    beginning = content[:1000]
+    return bool(_MAY_PLAY.search(beginning)) and any(_ROLE_PLAY.search(s.text) for s in _sentences(beginning, 0))
 
 
 def _sentences(line: str, at: int) -> Iterator[Sentence]:
@@ -93,44 +94,24 @@ _CODE = re.compile(
 )
 _LABEL = re.compile(r"\s*([A-Z][\w.'-]*(?: [\w.'-]+){0,3}):\s+")
 _OWN_LABELS = frozenset(
-    [
-        "me",
-        "i",
-        "myself",
-        "note",
-        "update",
-        "edit",
-        "ps",
-        "p.s",
-        "fyi",
-        "also",
-        "btw",
-        "heads",
-        "up",
-        "reminder",
-        "important",
-        "correction",
-        "fact",
-        "context",
-        "background",
-        "info",
-        "for",
-        "reference",
-        "for",
-        "context",
-        "for",
-        "the",
-        "record",
-        "good",
-        "news",
-        "bad",
-        "news",
-        "news",
-        "question",
-        "remember",
-        "so",
-    ]
-) | {"heads up", "good news", "bad news", "for reference", "for context", "for the record", "just so you know"}
+    """me i myself note update edit ps p.s fyi also btw heads up reminder important correction fact context background
+    info for reference for context for the record good news bad news news question remember so""".split()
+) | {
+    "constraints",
+    "facts",
+    "details",
+    "about me",
+    "background",
+    "setup",
+    "my setup",
+    "heads up",
+    "good news",
+    "bad news",
+    "for reference",
+    "for context",
+    "for the record",
+    "just so you know",
+}
 _END = re.compile(
     r"(?<!\bDr\.)(?<!\bMr\.)(?<!\bMs\.)(?<!\bSt\.)(?<!\bMrs\.)(?<!\be\.g\.)(?<!\bi\.e\.)(?<=[.!?…。！？])[\"”')]*\s+"
 )
@@ -154,6 +135,7 @@ _ROLE_PLAY = re.compile(
     r"|\b(?:my|the) (?:character|protagonist|hero|narrator|persona)(?:'s)?\b|\bbackstory\b|\bin character\b",
     re.IGNORECASE,
 )
+_MAY_PLAY = re.compile(_ROLE_PLAY.pattern.replace("^", ""), re.IGNORECASE)
 _PLAYED = re.compile(
     rf"{_ROLE_PLAY.pattern}"
     rf"|^(?:please |can you |could you |help me |pls )*(?:{_TRANSFORM})\b|^(?:fix|check|improve) (?:the|this|my) "

@@ -22,200 +22,30 @@ _ONE_OF = {"kids": "child", "children": "child", "kid": "child", "daughters": "d
 _ONE_OF |= {"sisters": "sister", "brothers": "brother", "twins": "twin"}
 
 _animals = "|".join(["guinea pig", *_ANIMALS.split(), *_KIND_OF])
-PEOPLE = "|".join(f"{_SHE} {_HE} {_EITHER} {_PLURAL}".split())
+PEOPLE = "best friend|" + "|".join(f"{_SHE} {_HE} {_EITHER} {_PLURAL}".split())
 ANIMAL = rf"(?:(?:[a-z]+ ){{0,2}}(?:{_animals}))"
 #: What is one's own, by the word for it.
 OWN = rf"(?:(?:older |younger |little |big |eldest |youngest |oldest |twin |late |new |first |second )*(?:{PEOPLE})|{ANIMAL})"
 
-NAME = r"[A-ZÀ-ÖØ-Þ][a-zà-öø-ÿ'’-]+(?:-[A-Z][a-z]+)?"
+NAME = r"[A-ZÀ-ÖØ-Þ](?:['’][A-Z])?[a-zà-öø-ÿ]+(?:-[A-ZÀ-ÖØ-Þ]?[a-zà-öø-ÿ]+)?"
 #: Capitalised words at the start of a clause that are no names.
 _NO_NAMES = frozenset(
-    [
-        "the",
-        "this",
-        "that",
-        "these",
-        "those",
-        "it",
-        "he",
-        "she",
-        "they",
-        "we",
-        "you",
-        "i",
-        "there",
-        "here",
-        "what",
-        "which",
-        "who",
-        "when",
-        "where",
-        "why",
-        "how",
-        "my",
-        "our",
-        "your",
-        "his",
-        "her",
-        "their",
-        "its",
-        "a",
-        "an",
-        "and",
-        "but",
-        "or",
-        "so",
-        "if",
-        "then",
-        "now",
-        "today",
-        "yesterday",
-        "tomorrow",
-        "tonight",
-        "also",
-        "just",
-        "even",
-        "some",
-        "many",
-        "most",
-        "all",
-        "both",
-        "each",
-        "every",
-        "everyone",
-        "everybody",
-        "nobody",
-        "someone",
-        "anyone",
-        "people",
-        "thanks",
-        "thank",
-        "please",
-        "yes",
-        "no",
-        "ok",
-        "okay",
-        "hi",
-        "hello",
-        "hey",
-        "well",
-        "oh",
-        "wow",
-        "not",
-        "maybe",
-        "perhaps",
-        "january",
-        "february",
-        "march",
-        "april",
-        "may",
-        "june",
-        "july",
-        "august",
-        "september",
-        "october",
-        "november",
-        "december",
-        "monday",
-        "tuesday",
-        "wednesday",
-        "thursday",
-        "friday",
-        "saturday",
-        "sunday",
-        "since",
-        "because",
-        "while",
-        "after",
-        "before",
-        "although",
-        "though",
-        "as",
-        "at",
-        "in",
-        "on",
-        "for",
-        "with",
-        "from",
-        "to",
-        "of",
-        "by",
-        "god",
-        "dude",
-        "bro",
-        "man",
-        "mom",
-        "dad",
-        "mum",
-        "somebody",
-        "something",
-        "nothing",
-        "everything",
-        "one",
-        "two",
-        "three",
-        "another",
-        "other",
-        "such",
-        "next",
-        "last",
-        "none",
-        "patient",
-        "customer",
-        "client",
-        "user",
-        "python",
-        "java",
-        "javascript",
-        "english",
-        "german",
-        "french",
-        "spanish",
-        "let",
-        "lets",
-        "glad",
-        "good",
-        "great",
-        "sorry",
-        "sure",
-        "really",
-        "actually",
-        "honestly",
-        "personally",
-        "currently",
-        "recently",
-        "sometimes",
-        "usually",
-        "always",
-        "never",
-        "unfortunately",
-        "however",
-        "mr",
-        "mrs",
-        "ms",
-        "dr",
-        "sir",
-        "madam",
-        "work",
-        "life",
-        "love",
-        "time",
-        "home",
-        "school",
-        "music",
-        "food",
-        "dance",
-        "art",
-        "nature",
-        "family",
-        "friends",
-    ]
+    """the this that these those it he she they we you i there here what which who when where why how my our your his
+    her their its a an and but or so if then now today yesterday tomorrow tonight also just even some many most all
+    both each every everyone everybody nobody someone anyone people thanks thank please yes no ok okay hi hello hey
+    well oh wow not maybe perhaps january february march april may june july august september october november
+    december monday tuesday wednesday thursday friday saturday sunday since because while after before although
+    though as at in on for with from to of by god dude bro man mom dad mum somebody something nothing everything one
+    two three another other such next last none patient customer client user python java javascript english german
+    french spanish let lets glad good great sorry sure really actually honestly personally currently recently
+    sometimes usually always never unfortunately however mr mrs ms dr sir madam work life love time home school
+    music food dance art nature family friends""".split()
 )
 
 
 @dataclass(slots=True)
 class Known:
-    """Who was spoken of: from it pronouns are understood. The last one fits, if his or her sex does."""
+    """Who was spoken of: a pronoun means the only one whose sex fits, and nobody where there are two."""
 
     who: list[tuple[str, str]] = field(default_factory=list)  # name of the entity, "he", "she" or ""
 
@@ -264,11 +94,14 @@ def is_name(word: str) -> bool:
 
 _EXPANSIONS = (
     (re.compile("[’‘ʼ]"), "'"),
+    (re.compile(r"(?:(?<=^)|(?<=[\s,;:(]))[Ii]m\b(?= )"), "I am"),
+    (re.compile(r"\b[Ii]ve\b(?= )"), "I have"),
+    (re.compile(r"\b(do|does|is|are|did|was)nt\b", re.IGNORECASE), r"\1 not"),
+    (re.compile(r"\bcant\b", re.IGNORECASE), "cannot"),
     (re.compile(r"\b(can)'t\b|\b(can)not\b", re.IGNORECASE), "cannot"),
     (re.compile(r"\bwon't\b", re.IGNORECASE), "will not"),
     (re.compile(r"n't\b", re.IGNORECASE), " not"),
     (re.compile(r"(?<=\bI)'m\b|(?<=\bi)'m\b"), " am"),
-    (re.compile(r"(?<=\b[Ii])m\b(?= )"), " am"),
     (re.compile(r"'re\b", re.IGNORECASE), " are"),
     (re.compile(r"'ve\b", re.IGNORECASE), " have"),
     (re.compile(r"'ll\b", re.IGNORECASE), " will"),
@@ -285,12 +118,19 @@ _EXPANSIONS = (
 )
 
 
+_CONTRACTED = re.compile(
+    r"['’‘ʼ]|  |\t|\bcannot\b|\b[Ii]?(?:m|ve|got|cant|dont|doesnt|isnt|arent|didnt|wasnt)\b", re.IGNORECASE
+)
+
+
 def expanded(sentence: str) -> str:
     """The sentence without contractions.
 
     >>> expanded("I'm sure she's 12, and I don't own it")
     'I am sure she is 12, and I do not own it'
     """
+    if not _CONTRACTED.search(sentence):
+        return sentence
     for pattern, replacement in _EXPANSIONS:
         sentence = pattern.sub(replacement, sentence)
     return sentence

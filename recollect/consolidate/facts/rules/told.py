@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, date, datetime, time
+from datetime import UTC, date, datetime, time, timedelta
 
 from recollect.search.dates import DateSpan, named_dates
 from recollect.search.relative import relative_dates
@@ -29,6 +29,17 @@ def told_since(text: str, said_at: datetime | None) -> datetime | None:
     if len(starts) == 1:
         return _moment(past[0].start)
     return None
+
+
+def told_until(text: str, said_at: datetime | None) -> datetime | None:
+    """The end of the day or month that is named and still to come; None where it is not sure."""
+    if said_at is None:
+        return None
+    today = said_at.date()
+    ends = {span.end for span in named_dates(text, (today.year, today.year + 1)) if span.end >= today}
+    if not ends:
+        return None
+    return _moment(min(ends)) + timedelta(days=1)
 
 
 def _spans(text: str, today: date) -> list[DateSpan]:

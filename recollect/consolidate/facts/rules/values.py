@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 _ENDS = re.compile(
-    r"""[.;:!?¤()\n]+(?:\s|$) | [.;!?()]$ | \s[–—-]\s | ,\s*(?!\s*(?:and|or)\s+[\w-]+\s*(?:[.,;!?]|$)|[\w-]+(?:,|\s+(?:and|or)\s)) | ,?\s+
+    r"""[.;:!?¤()\n]+(?:\s|$) | [—–] | [.;!?()]$ | \s[–—-]\s | ,(?!\s*(?:and|or)\s+[\w-]+\s*(?:[.,;!?]|$)|\s*[\w-]+(?:,|\s+(?:and|or)\s)) | ,?\s+
     (?: because | so(?!\s+called) | but | since | which | who | that | when | while | where(?!\w) | although | though | if | as\ (?=well|i\b|an?\b|my|we|it)
       | right\ now | these\ days | at\ the\ moment | any\s?more | any\ longer | now | today | nowadays | lately | recently | currently | already | too | either
       | for\ (?:now|the\ past|the\ last|over|about|almost|\d+|a\ (?:few|couple|while|long|year|decade)|two|three|four|five|six|seven|eight|nine|ten|many|years|months)
@@ -14,20 +14,29 @@ _ENDS = re.compile(
       | (?:yesterday|tomorrow|last\ \w+|this\ (?:week|month|year|morning|summer|spring|fall|autumn|winter)|next\ \w+|\d+\ \w+\ ago|(?:a|two|three|some)\ \w+\ ago)
       | (?:in|since|on|until|from|by)\ (?:early\ |late\ |mid-?)?(?:\d{4}|january|february|march|april|may|june|july|august|september|october|november|december
           |monday|tuesday|wednesday|thursday|friday|saturday|sunday)
-      | in\ (?:the\ )?(?:spring|summer|autumn|fall|winter) | with\ (?:my|our|his|her|a|the|me) | lol | haha | originally | once | twice | every | each | daily | per\ day
+      | in\ (?:the\ )?(?:spring|summer|autumn|fall|winter) | with\ (?:my|our|his|her|a|the|me) | the\ most | lol | haha | originally | once | twice | every | each | daily | per\ day
       | myself | ourselves | though | basically | actually | btw | please | thanks | thank
     )\b.*""",
     re.IGNORECASE | re.VERBOSE | re.DOTALL,
 )
 _ARTICLE = re.compile(r"^(?:a|an|the|my|our|some|any|any kind of|all|all kinds of)\s+", re.IGNORECASE)
+_ADJECTIVE_OF = re.compile(r"^[\w-]+ and (?!a )[\w-]+ (?!in |at |on |with |for |to )\w+s$")
+_RESTRICTED = re.compile(
+    r"[^,.;:!?]+ (?:that|who|which|where|i|we|they|you|with an?|with the) [^,.;:!?]", re.IGNORECASE
+)
 _AND = re.compile(r"\s*,\s*(?:and|or)?\s*|\s+(?:and|or|&)\s+", re.IGNORECASE)
 _EMPTY = re.compile(
     r"""^(?:it|this|that|these|those|them|him|her|you|me|us|one|ones|some|any|all|both|what|how|when|where|why|who|which|there|here|so|not
-    |your|his|their|its|to|nothing|anything|everything|something|someone|everyone|things?|stuff|such|being|having|doing|seeing|getting|each|every|much|more|most
+    |your|his|their|its|to|nothing|anything|everything|something|someone|everyone|things?|stuff|such|being|having|doing|seeing|getting|each|every|much|more|most(?!\ \w+s\b)
     |first|second|third|latter|former|last|same|other|another|idea|ideas|way|fact|version|answer|suggestion|sound|thought|look|if|whether|as|than|no|none|too|very
     |let|like|just|also|only|even|will|is|are|was|be|been|at|in|on|of|for|from|with|about|up|out|off|by|into|over)\b""",
     re.IGNORECASE | re.VERBOSE,
 )
+
+
+def is_restricted(value: str) -> bool:
+    """Whether a clause says which of them are meant: "stories that end well" are not all stories."""
+    return bool(_RESTRICTED.match(value))
 
 
 def trimmed(value: str, *, article: bool = False) -> str:
@@ -46,10 +55,19 @@ def listed(value: str) -> list[str]:
     >>> listed("tree nuts, milk and eggs")
     ['tree nuts', 'milk', 'eggs']
     """
-    return [_ARTICLE.sub("", part.strip()) for part in _AND.split(value) if part.strip()]
+    parts = [_ARTICLE.sub("", part.strip()) for part in _AND.split(value) if part.strip()]
+    if len(parts) > 1 and _ADJECTIVE_OF.search(value):
+        return [_ARTICLE.sub("", value.strip())]  # "action and sci-fi movies" are one thing
+    return parts if parts and is_value(parts[0], 99) else []
 
 
 def is_value(value: str, most_words: int = 6) -> bool:
     """Whether something is named, rather than pointed at."""
     words = value.split()
-    return bool(words) and len(words) <= most_words and not _EMPTY.match(value) and any(c.isalnum() for c in value)
+    return (
+        bool(words)
+        and len(words) <= most_words
+        and value.lower() not in ("the", "a", "an")
+        and not _EMPTY.match(value)
+        and any(c.isalnum() for c in value)
+    )

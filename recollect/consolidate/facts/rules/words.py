@@ -47,156 +47,29 @@ _JOKES = re.compile(
 
 #: Software that one moves to, and that is no place; firms are no places either.
 _NO_PLACES = frozenset(
-    [
-        "vim",
-        "neovim",
-        "emacs",
-        "vscode",
-        "typescript",
-        "javascript",
-        "python",
-        "java",
-        "kotlin",
-        "swift",
-        "rust",
-        "go",
-        "golang",
-        "ruby",
-        "rails",
-        "django",
-        "flask",
-        "fastapi",
-        "react",
-        "vue",
-        "angular",
-        "svelte",
-        "linux",
-        "ubuntu",
-        "debian",
-        "fedora",
-        "arch",
-        "windows",
-        "mac",
-        "macos",
-        "ios",
-        "android",
-        "firefox",
-        "chrome",
-        "safari",
-        "postgres",
-        "postgresql",
-        "mysql",
-        "sqlite",
-        "mongodb",
-        "redis",
-        "docker",
-        "kubernetes",
-        "aws",
-        "azure",
-        "gcp",
-        "terraform",
-        "git",
-        "github",
-        "gitlab",
-        "jira",
-        "notion",
-        "obsidian",
-        "slack",
-        "teams",
-        "zoom",
-        "discord",
-        "spotify",
-        "netflix",
-        "google",
-        "microsoft",
-        "apple",
-        "amazon",
-        "meta",
-        "facebook",
-        "openai",
-        "anthropic",
-        "claude",
-        "chatgpt",
-        "gemini",
-        "gpt",
-        "excel",
-        "sheets",
-        "word",
-        "plan",
-        "phase",
-        "step",
-        "part",
-        "option",
-        "chapter",
-        "section",
-        "page",
-        "line",
-        "row",
-        "column",
-        "version",
-        "level",
-        "round",
-        "monday",
-        "tuesday",
-        "wednesday",
-        "thursday",
-        "friday",
-        "saturday",
-        "sunday",
-        "january",
-        "february",
-        "march",
-        "april",
-        "may",
-        "june",
-        "july",
-        "august",
-        "september",
-        "october",
-        "november",
-        "december",
-        "i",
-        "production",
-        "staging",
-        "nix",
-        "nixos",
-        "wayland",
-        "poetry",
-        "uv",
-        "npm",
-        "yarn",
-        "pnpm",
-        "webpack",
-        "vite",
-        "bun",
-        "deno",
-        "node",
-        "nginx",
-        "apache",
-        "kafka",
-        "spark",
-        "pandas",
-        "polars",
-        "numpy",
-        "pytorch",
-        "tensorflow",
-        "remote",
-        "english",
-        "german",
-        "french",
-        "spanish",
-    ]
+    """vim neovim emacs vscode typescript javascript python java kotlin swift rust go golang ruby rails django flask
+    fastapi react vue angular svelte linux ubuntu debian fedora arch windows mac macos ios android firefox chrome
+    safari postgres postgresql mysql sqlite mongodb redis docker kubernetes aws azure gcp terraform git github
+    gitlab jira notion obsidian slack teams zoom discord spotify netflix google microsoft apple amazon meta facebook
+    openai anthropic claude chatgpt gemini gpt excel sheets word plan phase step part option chapter section page
+    line row column version level round monday tuesday wednesday thursday friday saturday sunday january february
+    march april may june july august september october november december i production staging nix nixos wayland
+    poetry uv npm yarn pnpm webpack vite bun deno node nginx apache kafka spark pandas polars numpy pytorch
+    tensorflow remote english german french spanish""".split()
 )
 _DWELLING = re.compile(
     r"^(?:(?:small|tiny|large|big|old|new|quiet|rural|one|two|three|four|studio|1|2|3|4|one-bedroom|two-bedroom|"
     r"\w+-bedroom|bedroom|coastal|mountain|little|nice|shared|rented|ground-floor|top-floor)\s+)*"
-    r"(?:village|town|city|suburb|flat|apartment|house|farm|farmhouse|condo|cottage|cabin|studio|dorm|care home|"
-    r"nursing home|houseboat|bungalow|townhouse|countryside|loft)\b",
+    r"(?:(?:terraced |semi-detached |detached |shared )?village|town|city|suburb|flat|apartment|house|farm|farmhouse|condo|cottage|cabin|studio|dorm|care home|"
+    r"nursing home|houseboat|bungalow|townhouse|countryside|loft|terraced house|semi-detached house)\b",
     re.IGNORECASE,
+)
+_PLACE = re.compile(
+    r"[A-ZÀ-ÖØ-Þ][\w'.-]*(?:,? (?:(?:de|la|le|el|of|upon|am|an|der|den|do|da|dos|les|the) )*[A-ZÀ-ÖØ-Þ][\w'.-]*)*"
 )
 _TECHNICAL = re.compile(
     r"\b(?:error|errors|script|scripts|test|tests|query|queries|code|command|build|server|function|bug|crash\w*|job|jobs|"
-    r"cron|backup|pipeline|warning|exception|message|notes|file|files|log|logs|api|it|this|that|them)\b",
+    r"cron|backup|pipeline|warning|exception|message|notes|workflow|repo|repository|app|api|endpoint|module|class|component|modal|form|table|database|branch|file|files|log|logs)\b",
     re.IGNORECASE,
 )
 
@@ -217,6 +90,16 @@ def is_place(value: str) -> bool:
         and first.lower() not in _NO_PLACES
         and not any(c.isdigit() for c in first)
     )
+
+
+def place_in(value: str) -> str:
+    """The name of the place that a value begins with: "Hamburg with one suitcase" is Hamburg.
+
+    >>> place_in("Hamburg with one suitcase"), place_in("Rio de Janeiro, Brazil"), place_in("small village near Lyon")
+    ('Hamburg', 'Rio de Janeiro, Brazil', 'small village near Lyon')
+    """
+    match = _PLACE.match(value)
+    return match.group() if match else value
 
 
 def is_technical(text: str) -> bool:

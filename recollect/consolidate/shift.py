@@ -1,0 +1,141 @@
+"""A worker's shift at a store: what is due, then the quality vectors, then the store's own upkeep, over and over."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from recollect.consolidate import quality
+from recollect.consolidate.desk import NOTHING_DONE, Consolidated
+from recollect.consolidate.worker import Worker
+from recollect.embedding import TokenEmbedder
+from recollect.errors import ModelError, StoreError
+from recollect.record import Namespace, utc_now
+from recollect.store import Store
+
+_TURN = 5.0  # seconds of making vectors before looking for tasks again
+_UPKEEP = timedelta(seconds=1)
+_LOOK = 1.0  # seconds between two looks at a store where nothing is due
+_LONGEST_PAUSE = 30.0  # seconds, where something fails
+
+_log = logging.getLogger("recollect.worker")
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What was done in a shift, or a round of it."""
+
+    consolidated: Consolidated = NOTHING_DONE
+    vectors: int = 0
+
+    def __add__(self, other: Done) -> Done:
+        return Done(self.consolidated + other.consolidated, self.vectors + other.vectors)
+
+    def __bool__(self) -> bool:
+        return bool(self.vectors or self.consolidated.settled or self.consolidated.calls)
+
+
+class Shift:
+    """Works on a whole store, or on some namespaces of it, until `stop` is set."""
+
+    def __init__(
+        self,
+        store: Store,
+        worker: Worker,
+        model: Callable[[], TokenEmbedder],
+        *,
+        namespaces: Sequence[Namespace] | None = None,
+        stop: threading.Event | None = None,
+        clock: Callable[[], datetime] = utc_now,
+        progress: Callable[[Done], None] | None = None,
+    ) -> None:
+        self._store, self._worker, self._namespaces, self._clock = store, worker, namespaces, clock
+        self._model = model
+        self._loaded: TokenEmbedder | None = None
+        self._stop = stop or threading.Event()
+        self._progress = progress
+        self._done = Done()
+        self._drained = False  # only draining finds what has no task yet
+        self._idle_since: float | None = None
+
+    def once(self) -> Done:
+        """Until nothing is due, and all vectors are made that nobody else makes. Returns what was done."""
+        while self._round() and not self._stop.is_set():
+            continue
+        return self._done
+
+    def run(self, is_over: Callable[[float, float | None], bool] | None = None) -> Done:
+        """Until it is told to stop, or `is_over`, which is told between rounds for how many seconds nothing was done,
+        and in how many something that failed is to be tried again.
+
+        A store that is busy or away, or a model that cannot be used, is tried again.
+        """
+        pause = _LOOK
+        while not self._stop.is_set() and not (is_over and is_over(self._idle(), self._next_attempt())):
+            moved = False
+            try:
+                moved = self._round()
+                pause = _LOOK
+            except (StoreError, ModelError) as problem:
+                _log.warning("%s", problem)
+                pause = min(2 * pause, _LONGEST_PAUSE)
+            if moved:
+                self._idle_since = None
+            else:
+                self._idle_since = self._idle_since or time.monotonic()
+                self._stop.wait(pause)
+        return self._done
+
+    def _next_attempt(self) -> float | None:
+        """In how many seconds something that failed is to be tried again; None where nothing is."""
+        wake = self._worker.wake
+        left = None if wake is None else (wake - self._clock()).total_seconds()
+        return None if left is None or left < -_LONGEST_PAUSE else left  # long past: it is done, or somebody else's
+
+    def _idle(self) -> float:
+        return 0.0 if self._idle_since is None else time.monotonic() - self._idle_since
+
+    def _round(self) -> bool:
+        """Whether anything was done."""
+        before = self._done
+        drained = NOTHING_DONE
+        if not self._drained or self._worker.is_due(self._namespaces):
+            drained = self._worker.drain(self._namespaces, progress=self._draining(before), stop=self._stop)
+            self._drained = True
+            self._tell(Done(drained))
+        until = time.monotonic() + _TURN
+        for name in self._names():
+            if not self._stop.is_set():
+                space = self._store.space(name)
+                made = quality.embed_some(space, self._quality, self._clock, lambda: self._is_time(until))
+                if made:
+                    self._tell(Done(vectors=made))
+        moved = bool(Done(drained)) or self._done.vectors > before.vectors
+        if moved:
+            for name in self._names():
+                self._store.space(name).maintain(_UPKEEP)
+        return moved
+
+    def _names(self) -> list[Namespace]:
+        return self._store.namespaces() if self._namespaces is None else list(self._namespaces)
+
+    def _is_time(self, until: float) -> bool:
+        return self._stop.is_set() or time.monotonic() > until
+
+    def _draining(self, before: Done) -> Callable[[Consolidated], None] | None:
+        tell = self._progress
+        return None if tell is None else lambda done: tell(before + Done(done))
+
+    def _tell(self, more: Done) -> None:
+        self._done += more
+        if self._progress is not None:
+            self._progress(self._done)
+
+    def _quality(self) -> TokenEmbedder:
+        if self._loaded is None:
+            self._loaded = self._model()
+        return self._loaded

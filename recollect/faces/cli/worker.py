@@ -1,0 +1,147 @@
+"""`recollect worker`: does in the foreground what is otherwise done in the background."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+from recollect.errors import InvalidInput, StoreBusy
+from recollect.faces.cli.parser import Command, Option
+from recollect.faces.cli.session import Session
+
+if TYPE_CHECKING:
+    from recollect.consolidate.shift import Done
+    from recollect.faces.cli.progress import Report
+
+
+def worker(session: Session, once: bool = False, stop: bool = False, model: str | None = None) -> int:
+    """Make summaries, facts and quality vectors of what is new.
+
+    Works until you interrupt it, or with --once until nothing is left to do; in all namespaces, or in the one that
+    --namespace names. You rarely need it: importing and writing leave a worker behind that does the same in the
+    background and ends by itself. Several workers can run at the same time, also on several machines.
+    """
+    if stop:
+        if once or model:
+            raise InvalidInput("--stop cannot be combined with other options.", hint="Leave out one of them.")
+        return _stop(session)
+    if model is not None:
+        session.ask_model(model)
+    session.without_background()
+    memory = session.existing_memory()
+    names = [session.chosen_namespace] if session.chosen_namespace else None
+    with _alone(session), _interrupted() as told, _progress(session) as report:
+        if not once and not session.json:
+            session.out.note("Working. Ctrl-C to stop.")
+        done = memory.work(namespaces=names, once=once, stop=told, progress=report)
+    if session.json:
+        session.out.document(_as_json(done))
+    else:
+        _print(session, done)
+    if once and told.is_set():
+        raise KeyboardInterrupt(session.out.hint("Progress is saved. To continue: recollect worker --once"))
+    return 0
+
+
+def _stop(session: Session) -> int:
+    from recollect import background
+
+    was = background.is_working(session.store, session.places)
+    if not background.stop(session.store, where=session.places):
+        raise StoreBusy("The background worker has not stopped yet.", hint="It ends after what it is doing now.")
+    if session.json:
+        session.out.document({"stopped": was})
+    else:
+        session.out.line("Stopped the background worker." if was else "No background worker is running.")
+    return 0
+
+
+@contextmanager
+def _alone(session: Session) -> Iterator[None]:
+    """No worker is started in the background meanwhile. One that is there already stays: they share the work."""
+    from recollect.background.lock import AVAILABLE, Lock, Taken, lock_file
+
+    with ExitStack() as stack:
+        if AVAILABLE:
+            with suppress(Taken, OSError):
+                stack.enter_context(Lock(lock_file(session.store, session.places.state)))
+        yield
+
+
+@contextmanager
+def _interrupted() -> Iterator[threading.Event]:
+    """Set by the first Ctrl-C or SIGTERM: what is under way comes to its end. A second one ends everything at once."""
+    told = threading.Event()
+
+    def tell(number: int, frame: object) -> None:
+        if told.is_set():
+            raise KeyboardInterrupt
+        told.set()
+
+    before: dict[int, Any] = {}
+    with suppress(ValueError):  # not in the main thread
+        before = {number: signal.signal(number, tell) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield told
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
+def _progress(session: Session) -> Iterator[Any]:
+    from recollect.faces.cli.progress import progress
+
+    with progress(session.out, "Working") as report:
+        yield lambda done: _tell(report, done)
+
+
+def _tell(report: Report, done: Done) -> None:
+    from recollect.faces.cli.times import number
+
+    words = [number(done.consolidated.messages, "message"), number(done.vectors, "quality vector")]
+    report(0, 0, "   ".join(words))
+
+
+def _print(session: Session, done: Done) -> None:
+    from recollect.faces.cli.times import number
+
+    out, consolidated = session.out, done.consolidated
+    if not done:
+        out.line("Nothing to do.")
+        return
+    parts = [f"Consolidated {number(consolidated.messages, 'message')} ({number(consolidated.tasks, 'task')})"]
+    if consolidated.calls:
+        parts.append(f"asked the model {number(consolidated.calls, 'time')}")
+    parts.append(f"made {number(done.vectors, 'quality vector')}")
+    out.line(f"{', '.join(parts)}.")
+    if consolidated.later:
+        out.line(out.hint(f"{number(consolidated.later, 'attempt')} failed and will be repeated: recollect tasks"))
+    if consolidated.dead:
+        out.line(out.hint(f"{number(consolidated.dead, 'task')} failed for good: recollect tasks"))
+
+
+def _as_json(done: Done) -> dict[str, Any]:
+    c = done.consolidated
+    return {
+        "messages": c.messages,
+        "tasks": c.tasks,
+        "model_calls": c.calls,
+        "later": c.later,
+        "dead": c.dead,
+        "vectors": done.vectors,
+    }
+
+
+COMMAND = Command(
+    worker,
+    ("recollect worker --once", "recollect worker --model anthropic:claude-haiku-5-5", "recollect worker --stop"),
+    (
+        Option(("--once",), "Stop when nothing is left to do.", default=False),
+        Option(("--model",), "The language model to ask, within the daily budget; none: rules.", "NAME"),
+        Option(("--stop",), "Stop the worker that runs in the background.", default=False),
+    ),
+)

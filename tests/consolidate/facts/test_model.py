@@ -1,0 +1,96 @@
+"""Facts by a model: asked once a run, only what is quoted word for word counts, and both kinds of claims are one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from recollect.consolidate.enrol import enrol
+from recollect.consolidate.worker import Worker
+from recollect.memory import Memory
+from recollect.model.base import Completion, Request
+from tests.consolidate.facts.conftest import contents
+from tests.consolidate.facts.test_facts import say
+
+_THEN = datetime(2025, 1, 1, tzinfo=UTC)
+
+
+class Scripted:
+    """A model that finds in the request whatever of its claims is quoted there."""
+
+    name = "scripted:1"
+
+    def __init__(self, claims: Sequence[Mapping[str, Any]]) -> None:
+        self.claims, self.asked = claims, 0
+
+    def complete(self, request: Request) -> Completion:
+        if request.prompt.name != "facts":
+            return Completion(data=dict(request.prompt.example), model=self.name)
+        self.asked += 1
+        found = []
+        number = 0
+        for line in request.text.splitlines():
+            if line.startswith("[") and line[1 : line.index("]")].isdigit():
+                number = int(line[1 : line.index("]")])
+            found += [{**c, "message": number} for c in self.claims if c["seen_at"] in line and line.startswith("| ")]
+        return Completion(data={"claims": found}, model=self.name)
+
+
+def claim(seen_at: str, quote: str, attribute: str, value: str, content: str, **more: str) -> dict[str, str]:
+    plain = {"category": "semantic", "polarity": "is", "said_by": "", "since": "", "until": "", "entity": "user"}
+    return (
+        plain | {"seen_at": seen_at, "quote": quote, "attribute": attribute, "value": value, "content": content} | more
+    )
+
+
+CLAIMS = (
+    claim("peanuts", "allergic to peanuts", "Allergies", "peanut", "The user has a peanut allergy."),
+    claim("the old mill", "we took over the old mill", "home", "the old mill", "The user lives in the old mill.")
+    | {"since": "2024-11"},
+    claim("the old mill", "words that nobody said", "job", "miller", "The user is a miller."),
+)  # fmt: skip
+
+
+def drain(memory: Memory, model: Scripted) -> None:
+    Worker(memory._store, memory._embedder, model=lambda _: model).drain([memory.namespace])
+
+
+@pytest.fixture
+def model() -> Scripted:
+    return Scripted(CLAIMS)
+
+
+def test_claims_of_rules_and_of_a_model_are_one_fact(memory: Memory, model: Scripted) -> None:
+    first = say(memory, "I'm allergic to peanuts.", _THEN)
+    second = say(memory, "Last autumn we took over the old mill, and nobody regrets it.", _THEN + timedelta(hours=1))
+    drain(memory, model)
+    assert contents(memory) == ["The user is allergic to peanuts.", "The user lives in the old mill."]
+    by_value = {fact.value: fact for fact in memory.facts()}
+    assert [proof.message_id for proof in by_value["peanuts"].proofs] == [first]
+    mill = by_value["the old mill"]
+    assert [(proof.message_id, proof.quote) for proof in mill.proofs] == [(second, "we took over the old mill")]
+    assert mill.valid_from == datetime(2024, 11, 1, tzinfo=UTC)
+
+
+def test_a_run_is_asked_about_once(memory: Memory, model: Scripted) -> None:
+    for number in range(45):
+        say(memory, f"Number {number}: I'm allergic to peanuts.", _THEN + timedelta(minutes=number))
+    drain(memory, model)
+    assert model.asked == 3
+    enrol(memory._space, again=True)
+    drain(memory, model)
+    assert model.asked == 3
+    assert len(memory.facts()) == 1
+
+
+def test_what_a_model_drew_goes_with_its_message(memory: Memory, model: Scripted) -> None:
+    said = say(memory, "Last autumn we took over the old mill.", _THEN)
+    say(memory, "It rains.", _THEN)
+    drain(memory, model)
+    assert contents(memory) == ["The user lives in the old mill."]
+    memory.update_message(said, "Last autumn we took over nothing.")
+    drain(memory, model)
+    assert contents(memory, include_past=True) == []
