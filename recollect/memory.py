@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from recollect.consolidate.facts.fact import Fact
     from recollect.consolidate.shift import Done
     from recollect.consolidate.summaries.reading import Summary
+    from recollect.consolidate.topics.reading import Segment, Topic
     from recollect.consolidate.worker import Worker
     from recollect.embedding import Embedder, TokenEmbedder
     from recollect.forget import Forgotten
@@ -483,12 +484,55 @@ class Memory:
         with self._space.view() as view:
             return between(view, source, target)
 
-    @cached_property
-    def correct_entities(self) -> ByHand:
-        """Corrections of entities by hand: edit, pin, merge, unmerge, forget, restore. They outrank what is derived."""
-        from recollect.consolidate.entities.by_hand import ByHand
+    def edit_entity(self, name: str, new_name: str | None = None, *, type: str | None = None) -> Entity:
+        """Corrects the name or type of an entity: what you say outranks what was derived, and survives a rebuild.
 
-        return ByHand(self._space)
+        Raises NotFound, InvalidInput.
+        """
+        return self._entities_by_hand.edit(name, new_name, type)
+
+    def pin_entity(self, name: str, *, pinned: bool = True) -> Entity:
+        """Lists an entity first, and keeps it even where nothing mentions it any more. Raises NotFound."""
+        return self._entities_by_hand.pin(name, pinned=pinned)
+
+    def merge_entities(self, name: str, into: str) -> Entity:
+        """Takes an entity for another name of a second, which is returned. Raises NotFound, InvalidInput."""
+        return self._entities_by_hand.merge(name, into)
+
+    def unmerge_entity(self, name: str) -> Entity:
+        """Takes a name out of the entity that it was merged into. Raises NotFound, InvalidInput."""
+        return self._entities_by_hand.unmerge(name)
+
+    def forget_entity(self, name: str) -> Entity:
+        """Shows an entity no longer; the messages that mention it stay. Raises NotFound."""
+        return self._entities_by_hand.forget(name)
+
+    def undo_entity(self, name: str) -> Entity:
+        """Takes back what was said of an entity by hand. Raises NotFound."""
+        return self._entities_by_hand.undo(name)
+
+    def topics(self, limit: int = 50) -> list[Topic]:
+        """What many conversations are about, the largest first, each with its period [4]."""
+        from recollect.consolidate.topics import reading
+
+        with self._space.view() as view:
+            return reading.topics(view, limit)
+
+    def get_topic_messages(self, topic: str, limit: int = 50) -> list[Message]:
+        """The messages of a topic by its label, a term of it or its id, the most typical first [4]. Raises NotFound."""
+        from recollect.consolidate.topics import reading
+
+        with self._space.view() as view:
+            return reading.messages_of(view, reading.named(view, topic), limit)
+
+    get_cluster = get_topic_messages
+
+    def segments(self, conversation_id: str) -> list[Segment]:
+        """A conversation as runs of turns about one thing, cut where it drifts [2]. Raises NotFound."""
+        from recollect.consolidate.topics import reading
+
+        with self._space.view() as view:
+            return reading.segments(view, NodeId(conversation_id))
 
     # --- upkeep ----------------------------------------------------------------------------------------------------
     def embed(self, *, progress: Callable[[int, int], None] | None = None, limit: int | None = None) -> int:
@@ -634,6 +678,12 @@ class Memory:
 
     # --- inside ----------------------------------------------------------------------------------------------------
     @cached_property
+    def _entities_by_hand(self) -> ByHand:
+        from recollect.consolidate.entities.by_hand import ByHand
+
+        return ByHand(self._space)
+
+    @cached_property
     def _searcher(self) -> Any:
         from recollect.search.find import Searcher
 
@@ -698,7 +748,7 @@ class Memory:
 
         if message_ids:
             self._ingest.delete(message_ids)
-        conversations = Conversations(self._space, derivers(self._embedder), self._ingest.embedder_id)
+        conversations = Conversations(self._space, derivers(self._embedder), self._embedder)
         conversations.derive(conversation_ids, Setting(now=self._clock()))
 
     @cached_property
@@ -716,7 +766,7 @@ class Memory:
     def _corrections(self) -> Corrections:
         from recollect.consolidate.facts.correct import Corrections
 
-        return Corrections(self._space, self._clock, self._embedder, self._ingest.embedder_id)
+        return Corrections(self._space, self._embedder, self._clock)
 
     @cached_property
     def _ingest(self) -> Ingest:

@@ -61,7 +61,7 @@ def start(place: Place, *, embedder: str = "static", durable: bool = True, where
     return True
 
 
-def stop(place: Place, *, wait: float = 10.0, where: Places | None = None) -> bool:
+def stop(place: Place, *, wait: float = 30.0, where: Places | None = None) -> bool:
     """Tells the worker of this store to stop, and waits for it. Returns whether none is at work any more."""
     path = lock_file(place, (where or own_places()).state)
     until = time.monotonic() + wait

@@ -21,7 +21,6 @@ from recollect.embedding import Embedder
 from recollect.model.base import LanguageModel
 from recollect.record import Namespace, utc_now
 from recollect.store import Store, WrongEmbedder
-from recollect.store.passages import EmbedderId
 
 #: How many calls of a model are made at the same time unless told otherwise.
 CONCURRENCY = 4
@@ -115,8 +114,7 @@ class Worker:
         return done
 
     def _desk(self, name: Namespace, heartbeat: Heartbeat) -> Desk:
-        embedder = EmbedderId(self._embedder.name, self._embedder.dimensions)
-        return Desk(self._store.space(name), self._kit, embedder, self._model(name), self._means, heartbeat)
+        return Desk(self._store.space(name), self._kit, self._embedder, self._model(name), self._means, heartbeat)
 
     def is_due(self, namespaces: Sequence[Namespace] | None = None) -> bool:
         """Whether there is anything to do now or later that this worker can do."""

@@ -74,6 +74,8 @@ _SMALL_WORDS = {
     """,
 }
 _FOREIGN = tuple(frozenset(small_words.split()) for small_words in _SMALL_WORDS.values())
+#: Frequent small words of all these languages, English apart; folded.
+FOREIGN_SMALL_WORDS = frozenset[str]().union(*_FOREIGN)
 
 #: All of these, English ones too, as surface words: what no phrase begins or ends with.
 SMALL_WORDS = _ENGLISH.union(*_FOREIGN)

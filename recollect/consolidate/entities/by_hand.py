@@ -33,7 +33,7 @@ class ByHand:
         shown = " ".join(new_name.split()) if new_name else None
         return self._corrected(name, lambda said: replace(said, name=shown or said.name, type=type or said.type))
 
-    def pin(self, name: str, pinned: bool) -> Entity:
+    def pin(self, name: str, *, pinned: bool) -> Entity:
         """Lists an entity first and keeps it where nothing mentions it any more, or no longer. Raises NotFound."""
         with self._space.view() as view:
             entity = Directory(view).named(name)
@@ -73,7 +73,7 @@ class ByHand:
             self._correct(own, lambda said: Correction(said.entity, forgotten=True))
         return entity
 
-    def restore(self, name: str) -> Entity:
+    def undo(self, name: str) -> Entity:
         """Takes back whatever was said of a name by hand. Raises NotFound."""
         own = entity_id(name)
         with self._space.view() as view:

@@ -13,9 +13,9 @@ from recollect.consolidate.base import Effects, Portion, Setting
 from recollect.consolidate.entities.message import Recent, mention_edges
 from recollect.consolidate.entities.naming import YOU, entity_id
 from recollect.consolidate.entities.relating import Changed, Related
-from recollect.consolidate.entities.tally import BY_RULES, MENTIONS, Share, Tally, shares
+from recollect.consolidate.entities.tally import BY_MODEL, MENTIONS, Share, Tally, shares
 from recollect.record import Edge, Metadata, Node, NodeId
-from recollect.store import EdgeKey, View
+from recollect.store import EdgeKey, Task, View
 
 _ALL = 10_000_000
 
@@ -28,16 +28,20 @@ class Entities:
 
     def derive(self, view: View, portions: Sequence[Portion], setting: Setting) -> Effects:
         """Mentions of new messages, and the entities and relations that change by them."""
+        from recollect.consolidate.entities.model import still_said, wished
+
         fresh: list[Edge] = []
         states: dict[NodeId, Metadata] = {}
+        tasks: list[Task] = []
         for portion in portions:
             edges, state = _of_portion(portion)
             fresh += edges
-            states[portion.conversation.id] = state
+            asked, pending = wished(view, portion, setting)
+            tasks += asked
+            states[portion.conversation.id] = {**state, "pending": pending}
         old = _before(view, portions)
-        wording = {message.id: message.content for portion in portions for message in portion.messages}
-        kept = [edge for edge in old if edge.name != BY_RULES and _still_said(edge, wording)]
-        return replace(settled(view, old, [*fresh, *kept]), states=states)
+        kept = still_said([edge for edge in old if edge.name == BY_MODEL], portions)
+        return replace(settled(view, old, [*fresh, *kept]), states=states, tasks=tasks)
 
 
 def settled(view: View, old: Sequence[Edge], new: Sequence[Edge]) -> Effects:
@@ -73,14 +77,6 @@ def _before(view: View, portions: Iterable[Portion]) -> list[Edge]:
     """The mentions that are there of messages that are derived whole, or gone."""
     ids = [i for portion in portions if portion.whole for i in (*(m.id for m in portion.messages), *portion.gone)]
     return view.edges(ids, (MENTIONS,), "out", _ALL) if ids else []
-
-
-def _still_said(edge: Edge, wording: dict[NodeId, str]) -> bool:
-    """Whether what a model found is about the words that the message still has."""
-    from recollect.consolidate.entities.model import wording_id
-
-    words = wording.get(edge.source_id)
-    return words is not None and edge.properties.get("of") == wording_id(words)
 
 
 def _nodes(

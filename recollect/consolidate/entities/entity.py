@@ -105,7 +105,7 @@ def _above(
             by_group.setdefault(node.key, []).append(node)
     above: dict[NodeId, tuple[NodeId, str]] = {}
     for group in by_group.values():
-        chief = min(group, key=lambda node: (-node.body["count"], node.id))
+        chief = min(group, key=lambda node: (-node.body["count"], -len(node.text), node.id))
         above |= {node.id: (chief.id, why_same(node.text, chief.text)) for node in group if node is not chief}
     targets: dict[NodeId, dict[NodeId, Edge]] = {}
     for edge in same:

@@ -28,7 +28,7 @@ _UPPER = f"A-ZÀ-ÖØ-ÞΑ-ΩЁА-Я{_EXTENDED}"
 _CAPITAL = rf"(?:[{_UPPER}]|\b[a-z](?=[A-Z][a-z]))"  # an upper-case letter, or iPhone's i
 _STOP = r"(?:(?<=\b[A-Z])\.|(?<=\b(?:Dr|Mr|Ms|St))\.|(?<=\bMrs)\.|(?<=\bProf)\.)"
 _WORD = rf"{_CAPITAL}[\w']*(?:[.&/+-](?=\w)[\w']+)*(?:\+\+|\#(?!\w))?{_STOP}?"
-_INNER = r"(?:of|the|de|del|della|di|da|do|dos|das|du|van|von|der|den|la|le|el|al|bin|ibn|y|&|for)"
+_INNER = r"(?:of|the|de|del|della|di|da|do|dos|das|du|van|von|der|den|la|le|el|al|bin|ibn|y|&)"
 _NUMBER = r"(?:\d+(?:\.\d+)*[a-z]?)(?![\w%:.,/-]*\d)"
 RUN = re.compile(rf"(?<![\w@#$/\\.~-])(?:{_WORD})(?:[ ](?:{_INNER}[ ]){{0,2}}(?:{_WORD})|[ ]{_NUMBER}(?!\w))*")
 
@@ -46,7 +46,8 @@ _INITIAL = re.compile(
 )
 _SPEAKS = re.compile(
     r"(?:'s\b|,?\s(?:said|says|told|asked|thinks|thought|wants|called|texted|"
-    r"and [A-Z][a-z]+ (?:are|were|is|have)|is my|was my|lives|works)\b)"
+    r"and [A-Z][a-z]+ (?:are|were|is|have)|is|was|has|had|"
+    r"lives|works|runs|uses|needs|does|can|will|helps|comes|goes|improves|replaces|supports|sent|gave|came|went)\b)"
 )
 _POSSESSIVE = re.compile(r"'s?$")
 _NO_NAME = re.compile(
@@ -135,10 +136,13 @@ def _of_run(
             yield _POSSESSIVE.sub("", name), start
 
 
-def _pieces(run: re.Match[str], initial: bool) -> Iterator[tuple[list[str], int, bool]]:
-    """The run cut at words that are never part of a name; each piece, where it begins, and whether a sentence does."""
+def _pieces(run: re.Match[str], initial: bool) -> Iterator[tuple[list[str], int, str]]:
+    """The run cut at words that are never part of a name: each piece, where it begins, and what it comes first in.
+
+    That is "begins" where a sentence begins with it, "cut" where it follows a word that was cut off, else "".
+    """
     piece: list[str] = []
-    start, at, first = run.start(), run.start(), initial
+    start, at, first = run.start(), run.start(), "begins" if initial else ""
     for number, word in enumerate(run[0].split(" ")):
         plain = _POSSESSIVE.sub("", word).rstrip(".").lower()
         inner = plain in WITHIN and word[:1].islower()
@@ -148,14 +152,14 @@ def _pieces(run: re.Match[str], initial: bool) -> Iterator[tuple[list[str], int,
             and _is_out(word, plain, begins=not piece, initial=initial and number == 0)
         ):
             yield from _closed(piece, start, first)
-            piece, first = [], plain not in GREETINGS and plain not in STOP_WORDS
+            piece, first = [], "" if plain in GREETINGS or plain in STOP_WORDS else "cut"
         else:
             if not piece:
                 start = at
             piece.append(word)
             if word.endswith("'s"):
                 yield from _closed(piece, start, first)
-                piece, first = [], False
+                piece, first = [], ""
         at += len(word) + 1
     yield from _closed(piece, start, first)
 
@@ -169,7 +173,7 @@ def _is_out(word: str, plain: str, *, begins: bool, initial: bool) -> bool:
     return (begins and plain in LABELS) or (initial and is_ordinary(plain))
 
 
-def _closed(piece: list[str], start: int, first: bool) -> Iterator[tuple[list[str], int, bool]]:
+def _closed(piece: list[str], start: int, first: str) -> Iterator[tuple[list[str], int, str]]:
     """The piece without small words at its ends."""
     while piece and (piece[-1].lower() in WITHIN and piece[-1][:1].islower()):
         piece = piece[:-1]
@@ -180,7 +184,7 @@ def _closed(piece: list[str], start: int, first: bool) -> Iterator[tuple[list[st
         yield piece, start, first
 
 
-def is_name(words: list[str], after: str, mid: frozenset[str], *, first: bool, heading: bool, strict: bool) -> bool:
+def is_name(words: list[str], after: str, mid: frozenset[str], *, first: str, heading: bool, strict: bool) -> bool:
     """Whether capitalised words name something here."""
     plain = [_POSSESSIVE.sub("", word).rstrip(".").lower() for word in words]
     whole = " ".join(plain)
@@ -192,13 +196,13 @@ def is_name(words: list[str], after: str, mid: frozenset[str], *, first: bool, h
         return len(plain[1]) > 1
     if heading or strict:
         return any(word in KNOWN and word not in WORDS_TOO for word in plain) and not all(map(is_ordinary, plain))
-    if first and all(is_ordinary(word) and word not in KNOWN for word in plain):
+    if first == "begins" and all(is_ordinary(word) and word not in KNOWN for word in plain):
         return False
     return not all(word in GREETINGS or len(word) == 1 for word in plain)
 
 
 def _is_single(
-    word: str, plain: str, after: str, mid: frozenset[str], *, first: bool, heading: bool, strict: bool
+    word: str, plain: str, after: str, mid: frozenset[str], *, first: str, heading: bool, strict: bool
 ) -> bool:
     if len(plain) < 2 or plain in NEVER or plain in TITLES or _NO_NAME.match(word) or plain.removesuffix("s") in LABELS:
         return False
@@ -263,4 +267,4 @@ def _mid_sentence(cut: list[tuple[Line, _Runs]]) -> frozenset[str]:
 def _many_capitals(text: str) -> bool:
     """Whether capitals are so frequent that nouns must have them, as in German."""
     words = [word for word in text.split()[:200] if word[:1].isalpha()]
-    return len(words) >= 8 and sum(word[0].isupper() for word in words) > 0.3 * len(words)
+    return len(words) >= 8 and sum(word[0].isupper() for word in words) > 0.2 * len(words)

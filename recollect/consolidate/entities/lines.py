@@ -73,7 +73,7 @@ def _read(raw: str, at: int) -> list[Line]:
 def _is_heading(body: str, *, listed: bool) -> bool:
     """Whether most words of a line without an end have capitals."""
     if body.endswith(_ENDS):
-        return _many(body, 0.8, least=4)
+        return _many(body, 0.85, least=5)
     return _many(body, 0.6 if listed else 0.65, least=2 if listed else 3)
 
 

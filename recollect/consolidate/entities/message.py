@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from recollect.consolidate.entities.extract import Mention, mentions
-from recollect.consolidate.entities.naming import YOU, entity_id, folded
+from recollect.consolidate.entities.naming import YOU, entity_id, folded, without_title
 from recollect.consolidate.entities.relations import SAME, Assertion, relations
 from recollect.consolidate.entities.tally import Share, mention
 from recollect.record import Edge, Message, Metadata, NodeId, Role, to_microseconds
@@ -54,6 +54,7 @@ class Recent:
 
 
 def _ends(name: str) -> tuple[str, str]:
+    name = without_title(name)
     return name.partition(" ")[0], name.rpartition(" ")[2]
 
 

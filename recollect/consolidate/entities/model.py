@@ -1,8 +1,196 @@
-"""Entities by a language model."""
+"""Entities by a language model: a run of messages is asked about once, and what it finds is added to the same nodes.
 
-from recollect.record import NodeId, stable_id
+A model's mentions are edges beside those of the rules, named "model", with the run that they came from. They live as
+long as the run: where a message of it changes, all of them go, and the new run is asked about. What the model answers
+counts only where the messages bear it out: a name that a message has, a quotation that is there word for word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import orjson
+
+from recollect.consolidate.base import Effects, Portion, Setting
+from recollect.consolidate.cursor import Cursor, cursor_id
+from recollect.consolidate.entities.derive import settled
+from recollect.consolidate.entities.naming import YOU, entity_id, folded
+from recollect.consolidate.entities.runs import KIND, RUN, prefixes, run_id
+from recollect.consolidate.entities.statements import SAME
+from recollect.consolidate.entities.tally import BY_MODEL, BY_RULES, MENTIONS, Share, mention
+from recollect.model.base import Completion, Request
+from recollect.model.prompts import prompt, request
+from recollect.model.transcript import Material, transcript
+from recollect.record import Conversation, Edge, Message, Node, NodeId, NodeKind, stable_id, to_microseconds
+from recollect.search.indexing import is_person
+from recollect.store import Task, View
+
+#: The state of the nodes that note what was asked.
+ASKED = "asked"
+
+_QUIET = timedelta(minutes=30)
+_ALL = 10_000_000
+_TYPES = {
+    "software": "technology", "method": "concept", "substance": "concept", "condition": "concept", "other": "concept",
+}  # fmt: skip
 
 
-def wording_id(words: str) -> NodeId:
-    """Tells wordings apart without holding any."""
-    return stable_id("wording", words)
+def wished(view: View, portion: Portion, setting: Setting) -> tuple[Sequence[Task], list[NodeId]]:
+    """The tasks for the runs of a portion, and the messages of the run that is still open.
+
+    A full run is due at once, an open one when the conversation has been quiet for a while.
+    """
+    waiting = [NodeId(i) for i in portion.state.get("pending", ())]
+    ids = [*waiting, *(message.id for message in portion.messages)]
+    closed = len(ids) - len(ids) % RUN
+    if setting.model is None:
+        return (), ids[closed:]
+    known = {m.id: m for m in (*view.get(Message, waiting), *portion.messages)}
+    runs = [[known[i] for i in ids[at : at + RUN] if i in known] for at in range(0, len(ids), RUN)]
+    asked = {node.id for node in view.get(Node, [run_id(run) for run in runs]) if node.state == ASKED}
+    return [_task(run, is_open=len(run) < RUN) for run in runs if run_id(run) not in asked], ids[closed:]
+
+
+def _task(run: Sequence[Message], *, is_open: bool) -> Task:
+    last = max((m.timestamp for m in run if m.timestamp), default=None)
+    payload = {"messages": [m.id for m in run], "open": is_open}
+    return Task(
+        id=stable_id("task", run_id(run)),
+        kind=KIND,
+        subject=run[0].conversation_id,
+        payload=orjson.dumps(payload),
+        due=last + _QUIET if is_open and last else None,
+    )
+
+
+def still_said(edges: Sequence[Edge], portions: Sequence[Portion]) -> list[Edge]:
+    """Of a model's mentions those whose run is as it was."""
+    if not edges:
+        return []
+    living = {i for portion in portions if portion.whole for i in prefixes(portion.messages)}
+    return [edge for edge in edges if edge.properties.get("run") in living]
+
+
+class EntitiesByModel:
+    """Entities and relations from a run of messages with a language model."""
+
+    kind = KIND
+
+    def request(self, view: View, task: Task) -> Request | None:
+        """What to ask; None where the run has changed, or grows on."""
+        messages = _wanted(view, task)
+        return request(KIND, _material(view, messages).text) if messages else None
+
+    def apply(self, view: View, task: Task, answer: Completion, setting: Setting) -> Effects:
+        """The mentions and relations that the messages bear out, in place of what a model said of these before."""
+        messages = _wanted(view, task)
+        if not messages:
+            return Effects()
+        old = view.edges([message.id for message in messages], (MENTIONS,), "out", _ALL)
+        read = _Answer(messages, _material(view, messages), answer.data)
+        new = [edge for edge in old if edge.name == BY_RULES] + read.edges(f"{prompt(KIND).id} {answer.model}")
+        made = settled(view, old, new)
+        note = Node(run_id(messages), NodeKind.REPORT, state=ASKED, conversation_id=messages[0].conversation_id)
+        return replace(made, put=[*made.put, note])
+
+
+def _wanted(view: View, task: Task) -> list[Message]:
+    """The messages of a run, as long as they are as they were when it was put."""
+    payload = orjson.loads(task.payload)
+    ids = [NodeId(i) for i in payload["messages"]]
+    messages = [m for m in view.get(Message, ids) if not m.deleted and not m.erased and m.active]
+    if len(messages) != len(ids) or stable_id("task", run_id(messages)) != task.id:
+        return []
+    if payload["open"]:
+        nodes = view.get(Node, [cursor_id(messages[0].conversation_id)])
+        cursor = Cursor.read(nodes[0]) if nodes else None
+        if cursor is None or list(cursor.states.get(KIND, {}).get("pending", ())) != ids:
+            return []
+    return messages
+
+
+def _material(view: View, messages: Sequence[Message]) -> Material:
+    above = view.above(messages[0].id, 2)
+    conversations = view.get(Conversation, [messages[0].conversation_id])
+    return transcript(messages, before=list(reversed(above)), title=conversations[0].title if conversations else "")
+
+
+class _Answer:
+    """An answer, read against the messages that it is about."""
+
+    def __init__(self, messages: Sequence[Message], material: Material, data: Mapping[str, Any]) -> None:
+        self._messages = {message.id: message for message in messages}
+        self._run, self._material, self._data = run_id(messages), material, data
+        self._names: dict[str, str] = {}  # folded spelling: the name that it stands for
+        self._types: dict[str, str] = {}
+        for entity in data["entities"]:
+            for spelling in (entity["name"], *entity["aliases"]):
+                self._names.setdefault(folded(spelling), " ".join(entity["name"].split()))
+                self._types.setdefault(folded(spelling), _TYPES.get(entity["type"], entity["type"]))
+
+    def edges(self, made_by: str) -> list[Edge]:
+        """The mentions, with what is said of each."""
+        found: dict[tuple[NodeId, NodeId], tuple[str, str, set[tuple[str, NodeId]]]] = {}
+        for message, spelling in self._mentioned():
+            self._mention(found, message, spelling)
+        named = {key[1] for key in found}
+        for message, source, relation, target in self._stated():
+            for name in (source, target):
+                self._mention(found, message, name)
+            found[message.id, entity_id(source)][2].add((relation, entity_id(target)))
+        for (spelling, _, says) in found.values():
+            name = self._names.get(folded(spelling), spelling)
+            if folded(name) != folded(spelling) and entity_id(name) in named:
+                says.add((SAME, entity_id(name)))
+        return [
+            mention(
+                message,
+                entity,
+                Share(spelling, (kind,), to_microseconds(self._messages[message].timestamp), frozenset(says)),
+                BY_MODEL,
+                {"run": self._run, "by": made_by},
+            )
+            for (message, entity), (spelling, kind, says) in sorted(found.items())
+        ]
+
+    def _mention(
+        self,
+        found: dict[tuple[NodeId, NodeId], tuple[str, str, set[tuple[str, NodeId]]]],
+        message: Message,
+        spelling: str,
+    ) -> None:
+        kind = "person" if spelling == YOU else self._types.get(folded(spelling), "concept")
+        found.setdefault((message.id, entity_id(spelling)), (spelling, kind, set()))
+
+    def _mentioned(self) -> Iterator[tuple[Message, str]]:
+        """Names and aliases where the message that is said to name them does."""
+        for entity in self._data["entities"]:
+            for number in entity["messages"]:
+                message = self._message(number)
+                for spelling in (entity["name"], *entity["aliases"]):
+                    if message is not None and folded(spelling) in folded(message.content):
+                        yield message, " ".join(spelling.split())
+
+    def _stated(self) -> Iterator[tuple[Message, str, str, str]]:
+        """Relations whose quotation is in the message, between entities of the answer."""
+        for relation in self._data["relations"]:
+            message = self._message(relation["message"])
+            if message is None or " ".join(relation["quote"].split()) not in " ".join(message.content.split()):
+                continue
+            source, target = (self._end(relation[end], message) for end in ("source", "target"))
+            if source and target and folded(source) != folded(target):
+                detail = relation["detail"].strip().upper()
+                kin = relation["relation"] == "KNOWS" and detail.isalpha() and len(detail) < 20
+                yield message, source, detail if kin else relation["relation"], target
+
+    def _end(self, name: str, message: Message) -> str | None:
+        if folded(name) == "user":
+            return message.speaker if message.speaker and is_person(message.speaker) else YOU
+        return self._names.get(folded(name))
+
+    def _message(self, number: int) -> Message | None:
+        own = self._material.id(number)
+        return self._messages.get(own) if own else None

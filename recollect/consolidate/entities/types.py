@@ -8,7 +8,9 @@ from recollect.consolidate.entities.known import FIRST_NAMES, ORGANISATIONS, PLA
 from recollect.consolidate.entities.naming import folded, without_title
 
 #: All types, the vaguest last.
-TYPES = ("person", "place", "organisation", "technology", "project", "product", "concept")
+TYPES = (
+    "person", "animal", "place", "organisation", "technology", "project", "product", "work", "event", "concept",
+)  # fmt: skip
 
 _ORGANISATION = re.compile(
     r"\b(?:inc|ltd|llc|gmbh|corp|company|corporation|university|college|school|institute|hospital|clinic|bank|agency|"

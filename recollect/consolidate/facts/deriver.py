@@ -8,10 +8,8 @@ from dataclasses import replace
 from recollect.consolidate.base import Effects, Portion, Setting
 from recollect.consolidate.facts.book import CLAIMS, MODEL, RULES, Ledger, settled
 from recollect.consolidate.facts.claim import Claim
-from recollect.consolidate.facts.finding import findable
 from recollect.consolidate.facts.model import runs
 from recollect.consolidate.facts.rules.draw import VERSION, draw
-from recollect.embedding import Embedder
 from recollect.record import Edge, Metadata, NodeId
 from recollect.store import Task, View
 
@@ -25,9 +23,6 @@ class Facts:
     name = "facts"
     version = VERSION
 
-    def __init__(self, embedder: Embedder | None = None) -> None:
-        self._embedder = embedder
-
     def derive(self, view: View, portions: Sequence[Portion], setting: Setting) -> Effects:
         """The claims of the messages, and the facts of every slot that they touch."""
         ledger = Ledger()
@@ -40,7 +35,7 @@ class Facts:
             ledger.touch(edge.source_id for edge in stored)
             ledger.keep_unchanged(edge for edge in stored if edge.name == RULES)
             ledger.drop(edge for edge in stored if edge.name == MODEL and _is_void(edge, portions, gone))
-        made = findable(settled(view, ledger), self._embedder)
+        made = settled(view, ledger)
         tasks: list[Task] = []
         states: dict[NodeId, Metadata] = {}
         for portion in portions:

@@ -17,9 +17,7 @@ from recollect.consolidate.base import Effects, Portion, Setting
 from recollect.consolidate.cursor import Cursor, cursor_id
 from recollect.consolidate.facts.book import CLAIMS, MODEL, Ledger, settled
 from recollect.consolidate.facts.claim import USER, Category, Claim, Polarity, canonical_attribute
-from recollect.consolidate.facts.finding import findable
 from recollect.consolidate.facts.rules.draw import speaker_of
-from recollect.embedding import Embedder
 from recollect.model.base import Completion, Request
 from recollect.model.prompts import prompt, request
 from recollect.model.transcript import Material, transcript
@@ -88,9 +86,6 @@ class FactsByModel:
 
     kind = KIND
 
-    def __init__(self, embedder: Embedder | None = None) -> None:
-        self._embedder = embedder
-
     def request(self, view: View, task: Task) -> Request | None:
         """What to ask; None where the run has changed, grows on, or was asked about already."""
         messages = _wanted(view, task)
@@ -108,7 +103,7 @@ class FactsByModel:
         ledger.add(_claims(answer.data.get("claims", ()), messages, material, made_by, created), MODEL)
         stored = view.edges([m.id for m in messages], (CLAIMS,), "in", limit=_ALL)
         ledger.keep_unchanged(edge for edge in stored if edge.name == MODEL)
-        made = findable(settled(view, ledger), self._embedder)
+        made = settled(view, ledger)
         note = Node(run_id(messages), NodeKind.REPORT, state=ASKED, conversation_id=messages[0].conversation_id)
         return replace(made, put=[*made.put, note])
 

@@ -7,8 +7,6 @@ from collections.abc import Iterable
 from recollect.consolidate.base import Effects, Setting
 from recollect.consolidate.facts.book import Ledger, current_hands, settled
 from recollect.consolidate.facts.by_hand import BY_HAND
-from recollect.consolidate.facts.finding import findable
-from recollect.embedding import Embedder
 from recollect.record import Node, NodeId, NodeKind, stable_id
 from recollect.store import Task, View
 
@@ -29,13 +27,10 @@ class SettleWork:
 
     kind = SETTLE
 
-    def __init__(self, embedder: Embedder | None = None) -> None:
-        self._embedder = embedder
-
     def run(self, view: View, task: Task, setting: Setting) -> Effects:
         """The facts of the slot as they are now."""
         nodes = view.get(Node, [task.subject]) if task.subject else []
         slots = [NodeId(node.body["slot"]) for node in nodes if node.state == BY_HAND and not node.erased]
         if not slots:
             return Effects()
-        return findable(settled(view, Ledger(hands=current_hands(view, slots))), self._embedder)
+        return settled(view, Ledger(hands=current_hands(view, slots)))

@@ -15,6 +15,7 @@ SUMMARIES = {
     "facts": "List what is known, who said it and where, and correct it.",
     "entities": "List who and what is mentioned, and correct it.",
     "graph": "Show what an entity is related to, or how two are connected.",
+    "topics": "List what many conversations are about, or where one changes its subject.",
     "stats": "Count what is in the memory, by kind and by source.",
     "remember": "Save a text as a message.",
     "delete": "Hide messages or whole conversations.",

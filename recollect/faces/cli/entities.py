@@ -14,9 +14,11 @@ if TYPE_CHECKING:
     from recollect.memory import Memory
 
 _LIMIT = 30
-_TYPES = ("person", "place", "organisation", "technology", "project", "product", "concept")
+_TYPES = (
+    "person", "animal", "place", "organisation", "technology", "project", "product", "work", "event", "concept",
+)  # fmt: skip
 #: What can be done by hand, with the names that it needs.
-_ACTIONS = {"edit": 1, "pin": 1, "unpin": 1, "merge": 2, "unmerge": 1, "forget": 1, "restore": 1}
+_ACTIONS = {"edit": 1, "pin": 1, "unpin": 1, "merge": 2, "unmerge": 1, "forget": 1, "undo": 1}
 
 
 def entities(
@@ -32,8 +34,8 @@ def entities(
     are taken for the same.
 
     What you correct outranks what was derived, now and later: `edit NAME --name NEW --type TYPE`, `pin NAME` and
-    `unpin NAME`, `merge NAME INTO`, `unmerge NAME`, `forget NAME` (the messages stay) and `restore NAME`, which
-    takes corrections back.
+    `unpin NAME`, `merge NAME INTO`, `unmerge NAME`, `forget NAME` (the messages stay), and `undo NAME`, which takes
+    corrections back.
     """
     words = what or []
     memory = session.existing_memory()
@@ -58,15 +60,14 @@ def _correct(
     if len(names) != _ACTIONS[action]:
         wanted = "NAME INTO" if action == "merge" else "NAME"
         raise WrongUsage(f"recollect entities {action} needs {wanted}.", hint="Quote names of several words.")
-    by_hand = memory.correct_entities
     done: dict[str, Callable[[], Entity]] = {
-        "edit": lambda: by_hand.edit(names[0], name, type),
-        "pin": lambda: by_hand.pin(names[0], True),
-        "unpin": lambda: by_hand.pin(names[0], False),
-        "merge": lambda: by_hand.merge(names[0], names[1]),
-        "unmerge": lambda: by_hand.unmerge(names[0]),
-        "forget": lambda: by_hand.forget(names[0]),
-        "restore": lambda: by_hand.restore(names[0]),
+        "edit": lambda: memory.edit_entity(names[0], name, type=type),
+        "pin": lambda: memory.pin_entity(names[0]),
+        "unpin": lambda: memory.pin_entity(names[0], pinned=False),
+        "merge": lambda: memory.merge_entities(names[0], names[1]),
+        "unmerge": lambda: memory.unmerge_entity(names[0]),
+        "forget": lambda: memory.forget_entity(names[0]),
+        "undo": lambda: memory.undo_entity(names[0]),
     }
     entity = done[action]()
     if session.json:
@@ -74,7 +75,7 @@ def _correct(
     elif action == "forget":
         from recollect.faces.cli.output import harmless
 
-        undo = session.out.hint(f'recollect entities restore "{harmless(names[0])}"')
+        undo = session.out.hint(f'recollect entities undo "{harmless(names[0])}"')
         session.out.line(f"{harmless(entity.name)} is no longer shown. To undo: {undo}")
     else:
         _show(session, entity)
