@@ -16,8 +16,11 @@ from recollect.store.transfer import every
 from tests.exports import dump_of, embedder
 
 
-def derived(memory: Memory) -> dict[str, Any]:
-    """All that lives of what was derived, by id, with the edges that leave or enter it."""
+def derived(memory: Memory, clock: Clock) -> dict[str, Any]:
+    """All that lives of what was derived, by id, with the edges that leave or enter it.
+
+    Periods that have not ended are left out: where the clock went back, they had been summarised before.
+    """
     with memory._space.view() as view:
         nodes = {node.id: node for node in every(view, Node, Where(deleted=False)) if is_shown(node)}
         early = {i for i, node in nodes.items() if _goes_on(node, memory._clock())}
@@ -43,6 +46,11 @@ def _goes_on(node: Node, now: datetime) -> bool:
     return node.key == "period" and node.valid_to is not None and node.valid_to > now
 
 
+def is_to_come(node: Node, clock: Clock) -> bool:
+    """Whether it is the summary of a period that has not ended."""
+    return node.key == "period" and node.valid_to is not None and node.valid_to > clock.now
+
+
 def plain(node: Node) -> tuple[Any, ...]:
     """What is the same whenever it was made."""
     body = {name: value for name, value in node.body.items() if name != "made"}
@@ -62,7 +70,7 @@ def rebuilt(memory: Memory, folder: Path, clock: Clock) -> dict[str, Any]:
         if memory.stats().conversations:
             other.import_file(made / "dump.jsonl")
         other.consolidate()
-        return derived(other)
+        return derived(other, clock)
 
 
 def broken(memory: Memory, gone: set[str]) -> list[str]:
