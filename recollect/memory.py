@@ -411,22 +411,27 @@ class Memory:
         with self._space.view() as view:
             return find_facts(view, about, moment, now=self._clock(), include_past=include_past)
 
+    @_writes
     def edit_fact(self, id: str, content: str | None = None, *, value: str | None = None) -> Fact:
         """Corrects a fact: what you say outranks what was derived, and survives a rebuild. Raises NotFound."""
         return self._corrections.edit(id, content, value)
 
+    @_writes
     def pin_fact(self, id: str, *, pinned: bool = True) -> Fact:
         """Holds on to a fact: nothing derived replaces it; with `pinned` false lets it go. Raises NotFound."""
         return self._corrections.pin(id, pinned=pinned)
 
+    @_writes
     def merge_facts(self, keep: str, *others: str) -> Fact:
         """Makes one fact of several that say the same. Raises NotFound, InvalidInput."""
         return self._corrections.merge(keep, others)
 
+    @_writes
     def forget_fact(self, id: str) -> str:
         """Removes a fact; it is not drawn from the same messages again. Returns its id, for `undo_fact`."""
         return self._corrections.forget(id)
 
+    @_writes
     def undo_fact(self, id: str) -> list[Fact]:
         """Takes back what was decided about a fact by hand; returns the facts that come of it. Raises NotFound."""
         return self._corrections.undo(id)
@@ -748,7 +753,7 @@ class Memory:
 
         if message_ids:
             self._ingest.delete(message_ids)
-        conversations = Conversations(self._space, derivers(self._embedder), self._ingest.embedder_id)
+        conversations = Conversations(self._space, derivers(self._embedder), self._embedder)
         conversations.derive(conversation_ids, Setting(now=self._clock()))
 
     @cached_property
@@ -766,7 +771,7 @@ class Memory:
     def _corrections(self) -> Corrections:
         from recollect.consolidate.facts.correct import Corrections
 
-        return Corrections(self._space, self._clock)
+        return Corrections(self._space, self._embedder, self._clock)
 
     @cached_property
     def _ingest(self) -> Ingest:

@@ -16,7 +16,6 @@ from recollect.model.base import Completion, Request
 from recollect.record import NOTHING, Conversation, Edge, Message, Metadata, Node, NodeId
 from recollect.store import Task, View
 from recollect.store.change import EdgeKey
-from recollect.store.passages import Passage
 
 #: States of derived nodes. What is stale is never shown, and made anew or retired when the worker comes to it.
 LIVE, STALE = "live", "stale"
@@ -45,15 +44,14 @@ class Portion:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effects:
     """What a deriver wants written. `states`: what it wants to find in `Portion.state` next time, by conversation id;
-    small, of JSON's types, its size independent of the length of the conversation. `passages` make nodes findable, in
-    the partition of what is derived. `expect`: revisions of nodes that it was planned on, where the head is not enough.
+    small, of JSON's types, its size independent of the length of the conversation. `expect`: revisions of nodes that it
+    was planned on, where the head is not enough.
     """
 
     put: Sequence[Node] = ()
     edges: Sequence[Edge] = ()
     cut: Sequence[EdgeKey] = ()
     tasks: Sequence[Task] = ()
-    passages: Mapping[NodeId, Sequence[Passage]] = field(default_factory=dict)
     expect: Mapping[NodeId, int] = field(default_factory=dict)
     states: Mapping[NodeId, Metadata] = field(default_factory=dict)
 

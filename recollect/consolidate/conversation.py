@@ -7,7 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from recollect.consolidate.base import Deriver, Effects, Portion, Setting
-from recollect.consolidate.cursor import HEAD, Cursor, cursor_id, head
+from recollect.consolidate.cursor import Cursor, cursor_id
+from recollect.consolidate.publish import Publisher, head_revision
+from recollect.embedding import Embedder
 from recollect.errors import StoreBusy
 from recollect.record import (
     NOTHING,
@@ -20,8 +22,7 @@ from recollect.record import (
     NodeId,
     reading_order,
 )
-from recollect.store import Change, EdgeKey, End, IndexChange, Lease, Space, Stale, Task, View, Where
-from recollect.store.passages import EmbedderId, Passage
+from recollect.store import EdgeKey, End, Lease, Space, Stale, Task, View, Where
 from recollect.store.transfer import every
 
 _BEFORE = 4  # messages of context
@@ -33,8 +34,8 @@ _PATIENCE = 30.0  # seconds of planning anew
 class Conversations:
     """Derives everything from conversations. Pure but for the store: the same messages give the same nodes."""
 
-    def __init__(self, space: Space, derivers: Sequence[Deriver], embedder: EmbedderId) -> None:
-        self._space, self._derivers, self._embedder = space, derivers, embedder
+    def __init__(self, space: Space, derivers: Sequence[Deriver], embedder: Embedder) -> None:
+        self._space, self._derivers, self._publisher = space, derivers, Publisher(embedder)
         self._versions = {deriver.name: deriver.version for deriver in derivers}
 
     def run(self, leases: Sequence[Lease], setting: Setting) -> int:
@@ -64,32 +65,23 @@ class Conversations:
     def _once(self, wanted: Sequence[Lease] | Sequence[NodeId], setting: Setting) -> tuple[int, int]:
         """As many as fit in one change: how many, and their messages."""
         with self._space.view() as view:
-            heads = view.revisions([HEAD])  # first: on Neo4j what is read later may be newer
+            revision = head_revision(view)
             fresh = list(_as_many_as_fit(self._fresh(view, wanted)))
             effects = _Merged()
             for deriver in self._derivers:
                 made = deriver.derive(view, [one.portion(deriver.name) for one in fresh], setting)
                 effects.add(deriver.name, made)
         cursors = [one.cursor(self._versions, effects.states.get(one.conversation.id, {})) for one in fresh if one.end]
-        known = {one.conversation.id: one.revision for one in fresh}
         self._space.write(
-            Change(
-                expect={**known, **effects.expect, HEAD: heads[HEAD].number if HEAD in heads else 0},
+            self._publisher.change(
+                effects.all(),
+                revision,
+                expect={one.conversation.id: one.revision for one in fresh},
                 leases=[one.lease for one in fresh if one.lease is not None],
-                put=[*effects.put, *(cursor.node() for cursor in cursors), head()],
-                revive=True,
-                edges=effects.edges,
-                cut=effects.cut,
-                index=self._index_change(effects.passages),
-                tasks=effects.tasks,
+                more=[cursor.node() for cursor in cursors],
             )
         )
         return len(fresh), sum(len(one.messages) for one in fresh)
-
-    def _index_change(self, passages: Mapping[NodeId, Sequence[Passage]]) -> IndexChange | None:
-        if not passages:
-            return None
-        return IndexChange(embedder=self._embedder if any(passages.values()) else None, passages=passages)
 
     def _fresh(self, view: View, wanted: Sequence[Lease] | Sequence[NodeId]) -> Iterator[_Fresh]:
         ids = [_subject(one) for one in wanted]
@@ -158,7 +150,6 @@ class _Merged:
     edges: list[Edge] = field(default_factory=list)
     cut: list[EdgeKey] = field(default_factory=list)
     tasks: list[Task] = field(default_factory=list)
-    passages: dict[NodeId, Sequence[Passage]] = field(default_factory=dict)
     expect: dict[NodeId, int] = field(default_factory=dict)
     states: dict[NodeId, dict[str, Metadata]] = field(default_factory=dict)
 
@@ -168,10 +159,13 @@ class _Merged:
         self.edges += effects.edges
         self.cut += effects.cut
         self.tasks += effects.tasks
-        self.passages |= effects.passages
         self.expect |= effects.expect
         for conversation_id, state in effects.states.items():
             self.states.setdefault(conversation_id, {})[deriver] = state
+
+    def all(self) -> Effects:
+        """What is written of them."""
+        return Effects(put=self.put, edges=self.edges, cut=self.cut, tasks=self.tasks, expect=self.expect)
 
 
 def _as_many_as_fit(fresh: Iterator[_Fresh]) -> Iterator[_Fresh]:

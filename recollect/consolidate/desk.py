@@ -17,18 +17,18 @@ import orjson
 
 from recollect.consolidate.base import Deriver, Effects, ModelWork, Setting, Work
 from recollect.consolidate.conversation import Conversations
-from recollect.consolidate.cursor import HEAD, head
 from recollect.consolidate.heartbeat import Heartbeat
 from recollect.consolidate.outbox import CONVERSATION
+from recollect.consolidate.publish import Publisher, head_revision
 from recollect.consolidate.retry import Retry
+from recollect.embedding import Embedder
 from recollect.errors import ModelError, RecollectError, StoreBusy, StoreError
 from recollect.model.base import Completion, LanguageModel
 from recollect.model.errors import LanguageModelError
-from recollect.store import Change, Fenced, IndexChange, Lease, Space, Stale, View
-from recollect.store.passages import EmbedderId
+from recollect.store import Change, Fenced, Lease, Space, Stale, View
 
 #: How long a task is held before it is renewed; what a killed worker held is taken over after that.
-LEASE = timedelta(minutes=2)
+LEASE = timedelta(minutes=1)
 
 _AT_ONCE = 64  # tasks that are claimed together
 _FASTER = 8
@@ -114,12 +114,12 @@ class Desk:
         self,
         space: Space,
         kit: Kit,
-        embedder: EmbedderId,
+        embedder: Embedder,
         model: LanguageModel | None,
         means: Means,
         heartbeat: Heartbeat,
     ) -> None:
-        self._space, self._embedder, self._model = space, embedder, model
+        self._space, self._publisher, self._model = space, Publisher(embedder), model
         self._means, self._heartbeat = means, heartbeat
         self._conversations = Conversations(space, kit.derivers, embedder)
         self._works = {work.kind: work for work in kit.works}
@@ -250,31 +250,15 @@ class Desk:
             try:
                 with self._turn:
                     with self._space.view() as view:
-                        heads = view.revisions([HEAD])  # first: on Neo4j what is read later may be newer
+                        revision = head_revision(view)
                         effects = plan(view)
-                    self._space.write(self._change(lease, effects, heads[HEAD].number if HEAD in heads else 0))
+                    self._space.write(self._publisher.change(effects, revision, leases=[lease]))
                 return
             except Stale:
                 if time.monotonic() > limit:
                     break
             self._means.sleep(self._means.random.uniform(0, _LONGEST_PAUSE))
         raise StoreBusy("What is to be consolidated is being changed by others all the time.", hint="Try again.")
-
-    def _change(self, lease: Lease, effects: Effects, revision: int) -> Change:
-        index = None
-        if effects.passages:
-            made = any(effects.passages.values())
-            index = IndexChange(embedder=self._embedder if made else None, passages=effects.passages)
-        return Change(
-            expect={**effects.expect, HEAD: revision},
-            leases=[lease],
-            put=[*effects.put, head()],
-            revive=True,
-            edges=effects.edges,
-            cut=effects.cut,
-            index=index,
-            tasks=effects.tasks,
-        )
 
     def _setting(self) -> Setting:
         return Setting(now=self._means.clock(), model=self._model.name if self._model else None)

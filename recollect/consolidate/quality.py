@@ -19,8 +19,8 @@ from recollect.store.passages import QualityVectors
 #: The kind of the task whose lease says who makes them.
 QUALITY = "quality"
 
-_BATCH = 64
-_LEASE = timedelta(minutes=1)
+_BATCH, _SMALL = 64, 16  # passages; small ones in the background, which others wait for less
+_LEASE = timedelta(seconds=30)
 _TURN = Task(id=stable_id("task", QUALITY), kind=QUALITY)
 _LOOK_AGAIN = 0.5  # seconds, while somebody else makes them
 _PATIENCE = 180.0  # seconds without any progress of theirs
@@ -42,7 +42,7 @@ def embed_some(
     if not is_wanted(space):
         return 0
     with _turn(space, clock) as own:
-        return sum(_batches(space, model, None, until)) if own else 0
+        return sum(_batches(space, model, None, until, _SMALL)) if own else 0
 
 
 def embed_all(
@@ -63,7 +63,7 @@ def embed_all(
     while made + watched < wanted:
         with _turn(space, clock) as own:
             if own or time.monotonic() - seen > _PATIENCE:
-                for some in _batches(space, model, wanted - made - watched, lambda: False):
+                for some in _batches(space, model, wanted - made - watched, lambda: False, _BATCH):
                     made += some
                     if progress is not None:
                         progress(made + watched, wanted)
@@ -102,12 +102,12 @@ def _turn(space: Space, clock: Callable[[], datetime]) -> Iterator[bool]:
         space.write(Change(leases=leases))
 
 
-def _batches(space: Space, model: Model, limit: int | None, until: Callable[[], bool]) -> Iterator[int]:
+def _batches(space: Space, model: Model, limit: int | None, until: Callable[[], bool], size: int) -> Iterator[int]:
     """Makes batch after batch; gives the size of each that is written."""
     made = 0
     while not until() and (limit is None or made < limit):
         with space.view() as view:
-            texts = view.unembedded(_BATCH if limit is None else min(_BATCH, limit - made))
+            texts = view.unembedded(size if limit is None else min(size, limit - made))
         if not texts:
             return
         vectors, tokens = model().embed_with_tokens([text.text for text in texts], max_tokens=QUALITY_TOKENS)

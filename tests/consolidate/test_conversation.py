@@ -15,10 +15,10 @@ from recollect.consolidate.outbox import CONVERSATION
 from recollect.memory import Memory
 from recollect.record import Edge, Message, Node, NodeKind, stable_id
 from recollect.store import Change, Space, View, Where
-from recollect.store.passages import EmbedderId
+from tests.exports import embedder
 
 SETTING = Setting(now=datetime(2025, 3, 1, tzinfo=UTC))
-EMBEDDER = EmbedderId("none", 4)
+EMBEDDER = embedder()
 
 
 class Echo:

@@ -39,7 +39,7 @@ def test_a_model_is_asked_once_for_each_task_a_few_at_a_time(store: Store, clock
     assert (done.calls, done.tasks) == (12, 25)
     assert model.most_at_once == 3
     assert set(model.asked.values()) == {1}
-    assert nodes(store, NodeKind.SUMMARY) == {f"word {n} word {n}": 1 for n in range(12)}
+    assert nodes(store, NodeKind.SUMMARY) == {f"word {n} & word {n}": 1 for n in range(12)}
 
 
 def test_all_namespaces_of_a_store_or_those_that_are_named(store: Store, clock: Clock) -> None:
@@ -125,7 +125,7 @@ def test_a_model_that_is_away_kills_no_task_however_long(store: Store, clock: Cl
         own.drain()
         clock.forward(hours=2)
     assert tasks(store, "dead") == []
-    assert nodes(store, NodeKind.SUMMARY) == {"one one": 1}
+    assert nodes(store, NodeKind.SUMMARY) == {"one & one": 1}
 
 
 def test_a_model_that_refuses_is_not_asked_again(store: Store, clock: Clock) -> None:
@@ -182,7 +182,7 @@ def test_an_answer_that_was_kept_is_written_without_asking_again(open_store: Ope
     clock.forward(minutes=3)
     done = worker(open_store(), clock, model).drain()
     assert (model.asked, done.calls, done.tasks) == ({"one": 1}, 0, 1)
-    assert nodes(store, NodeKind.SUMMARY) == {"one one": 1}
+    assert nodes(store, NodeKind.SUMMARY) == {"one & one": 1}
 
 
 def test_an_answer_that_cannot_be_written_stays_paid_for(store: Store, clock: Clock) -> None:
@@ -202,7 +202,7 @@ def test_an_answer_that_cannot_be_written_stays_paid_for(store: Store, clock: Cl
     saying.applied = lambda: None
     own.drain()
     assert model.asked == {"one": 1}
-    assert nodes(store, NodeKind.SUMMARY) == {"one one": 1}
+    assert nodes(store, NodeKind.SUMMARY) == {"one & one": 1}
 
 
 def test_a_store_that_is_busy_for_a_moment_loses_no_answer(
@@ -266,7 +266,7 @@ def test_a_lease_that_ran_out_during_the_work_changes_nothing_twice(open_store: 
 
     slow.answering = asleep
     assert worker(store, clock, slow).drain().tasks == 2  # without the one that was taken over
-    assert nodes(store, NodeKind.SUMMARY) == {"one one": 1}
+    assert nodes(store, NodeKind.SUMMARY) == {"one & one": 1}
     assert tasks(store) == tasks(store, "dead") == tasks(store, "leased") == []
 
 
@@ -292,7 +292,7 @@ def test_a_long_call_keeps_its_lease(open_store: Open, clock: Clock, monkeypatch
     monkeypatch.setattr(kind, "renew", seen)
     model.answering = long
     assert worker(store, clock, model).drain().calls == 1
-    assert nodes(store, NodeKind.SUMMARY) == {"one one": 1}
+    assert nodes(store, NodeKind.SUMMARY) == {"one & one": 1}
 
 
 def test_a_clock_that_goes_back_holds_nothing_up(store: Store, clock: Clock) -> None:

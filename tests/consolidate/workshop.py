@@ -15,7 +15,7 @@ from recollect.consolidate.desk import Kit
 from recollect.consolidate.worker import Worker
 from recollect.model.base import Completion, LanguageModel, Prompt, Request
 from recollect.model.errors import LanguageModelError
-from recollect.record import Edge, Node, NodeId, NodeKind, Thread, stable_id
+from recollect.record import Edge, Namespace, Node, NodeId, NodeKind, Thread, stable_id
 from recollect.store import Space, Store, Task, View, Where
 from tests.store.builders import DEFAULT, change_of, embedder
 
@@ -108,7 +108,7 @@ class Parrot:
         finally:
             with self._lock:
                 self.at_once -= 1
-        return Completion(data={"text": f"{request.text} {request.text}"}, model=self.name, input_tokens=3, cost=0.5)
+        return Completion(data={"text": f"{request.text} & {request.text}"}, model=self.name, input_tokens=3, cost=0.5)
 
 
 class Failing(LanguageModelError):
@@ -136,14 +136,14 @@ def write(space: Space, *threads: Thread) -> None:
         space.write(change_of(thread, tasks=outbox.due([thread.conversation.id])))
 
 
-def nodes(store: Store, kind: NodeKind) -> dict[str, float]:
+def nodes(store: Store, kind: NodeKind, namespace: Namespace = DEFAULT) -> dict[str, float]:
     """How often each was written, by its text."""
-    with store.space(DEFAULT).view() as view:
+    with store.space(namespace).view() as view:
         found = view.find(Node, Where(kinds=(kind.value,)), limit=10_000).items
     return {node.text: node.score for node in found}
 
 
-def tasks(store: Store, state: Any = "due") -> list[tuple[str, str]]:
+def tasks(store: Store, state: Any = "due", namespace: Namespace = DEFAULT) -> list[tuple[str, str]]:
     """The kinds of tasks in a state, with the reasons."""
-    with store.space(DEFAULT).view() as view:
+    with store.space(namespace).view() as view:
         return [(task.kind, why) for task, why in view.tasks(state)]

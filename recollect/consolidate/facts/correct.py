@@ -12,15 +12,16 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from recollect.consolidate.base import Effects
-from recollect.consolidate.cursor import HEAD, head
 from recollect.consolidate.facts.book import CLAIMS, DERIVES_FROM, Ledger, current_hands, settled, source_claims
 from recollect.consolidate.facts.by_hand import CORRECTS, ByHand, by_hand_id
 from recollect.consolidate.facts.claim import Claim, identity_of
 from recollect.consolidate.facts.fact import Fact, facts_of
 from recollect.consolidate.facts.phrase import content_of
+from recollect.consolidate.publish import Publisher, head_revision
+from recollect.embedding import Embedder
 from recollect.errors import InvalidInput, NotFound, StoreBusy
 from recollect.record import Edge, Node, NodeId, NodeKind, Origin
-from recollect.store import Change, EdgeKey, Space, Stale, View, Where
+from recollect.store import EdgeKey, Space, Stale, View, Where
 from recollect.store.transfer import every
 
 _PATIENCE = 30.0
@@ -51,8 +52,8 @@ _Plan = Callable[[View], tuple[Effects, Sequence[NodeId]]]
 class Corrections:
     """Decisions of a person about facts."""
 
-    def __init__(self, space: Space, now: Callable[[], datetime]) -> None:
-        self._space, self._now = space, now
+    def __init__(self, space: Space, embedder: Embedder, now: Callable[[], datetime]) -> None:
+        self._space, self._publisher, self._now = space, Publisher(embedder), now
 
     def edit(self, name: str, content: str | None, value: str | None) -> Fact:
         """Gives a fact other words. Raises NotFound, InvalidInput where nothing is given."""
@@ -165,14 +166,10 @@ class Corrections:
         limit = time.monotonic() + _PATIENCE
         while time.monotonic() < limit:
             with self._space.view() as view:
-                revisions = view.revisions([HEAD])
+                revision = head_revision(view)
                 effects, ids = plan(view)
-                expect = {HEAD: revisions[HEAD].number if HEAD in revisions else 0}
-            change = Change(
-                expect=expect, put=[*effects.put, head()], revive=True, edges=effects.edges, cut=effects.cut
-            )
             try:
-                self._space.write(change)
+                self._space.write(self._publisher.change(effects, revision))
             except Stale:
                 continue
             with self._space.view() as view:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from recollect.errors import InvalidInput, StoreBusy
 from recollect.faces.cli.parser import Command, Option
 from recollect.faces.cli.session import Session
+from recollect.faces.cli.working import is_at_work
 
 if TYPE_CHECKING:
     from recollect.consolidate.shift import Done
@@ -47,10 +48,10 @@ def worker(session: Session, once: bool = False, stop: bool = False, model: str 
 
 
 def _stop(session: Session) -> int:
-    from recollect import background
+    from recollect.background.process import stop
 
-    was = background.is_working(session.store, session.places)
-    if not background.stop(session.store, where=session.places):
+    was = is_at_work(session)
+    if not stop(session.store, where=session.places):
         raise StoreBusy("The background worker has not stopped yet.", hint="It ends after what it is doing now.")
     if session.json:
         session.out.document({"stopped": was})

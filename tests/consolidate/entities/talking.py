@@ -13,8 +13,8 @@ from recollect.memory import Memory
 from recollect.record import Node, NodeKind
 from recollect.record.wire import to_wire
 from recollect.store import Where
-from recollect.store.passages import EmbedderId
 from recollect.store.transfer import every
+from tests.exports import embedder
 
 NOW = datetime(2025, 3, 1, tzinfo=UTC)
 SETTING = Setting(now=NOW)
@@ -34,7 +34,7 @@ WORDS = (
 def drain(memory: Memory, derivers: list[Deriver] | None = None) -> None:
     space = memory._space
     leases = space.claim("w", [CONVERSATION], 100, timedelta(minutes=5))
-    Conversations(space, derivers or [Entities()], EmbedderId("none", 4)).run(leases, SETTING)
+    Conversations(space, derivers or [Entities()], embedder()).run(leases, SETTING)
 
 
 def say(memory: Memory, words: str, conversation: str, number: int, role: str = "user") -> str:

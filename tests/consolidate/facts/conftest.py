@@ -14,7 +14,7 @@ from recollect.consolidate.facts.work import SETTLE, SettleWork
 from recollect.consolidate.outbox import CONVERSATION
 from recollect.memory import Memory
 from recollect.store import Change
-from recollect.store.passages import EmbedderId
+from tests.exports import embedder
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 SETTING = Setting(now=NOW)
@@ -24,7 +24,7 @@ def drain(memory: Memory) -> None:
     """Does all tasks that facts need, as a worker does."""
     space = memory._space
     while leases := space.claim("w", [CONVERSATION], 100, timedelta(minutes=5)):
-        Conversations(space, [Facts()], EmbedderId("none", 4)).run(leases, SETTING)
+        Conversations(space, [Facts()], embedder()).run(leases, SETTING)
     for lease in space.claim("w", [SETTLE], 100, timedelta(minutes=5)):
         with space.view() as view:
             made = SettleWork().run(view, lease.task, SETTING)

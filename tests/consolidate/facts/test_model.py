@@ -55,7 +55,7 @@ CLAIMS = (
 
 
 def drain(memory: Memory, model: Scripted) -> None:
-    Worker(memory._store, memory._embedder, model=model).drain([memory.namespace])
+    Worker(memory._store, memory._embedder, model=lambda _: model).drain([memory.namespace])
 
 
 @pytest.fixture

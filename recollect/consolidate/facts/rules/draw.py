@@ -11,7 +11,8 @@ from recollect.consolidate.facts.phrase import content_of
 from recollect.consolidate.facts.rules import german, naming
 from recollect.consolidate.facts.rules.found import Found
 from recollect.consolidate.facts.rules.guards import is_held_back, is_joke, told_part
-from recollect.consolidate.facts.rules.predicates import PREDICATES, Predicate
+from recollect.consolidate.facts.rules.predicate import Predicate
+from recollect.consolidate.facts.rules.predicates import PREDICATES
 from recollect.consolidate.facts.rules.sentences import Sentence, is_play, own_sentences
 from recollect.consolidate.facts.rules.subjects import (
     NAME,
@@ -62,7 +63,8 @@ def speaker_of(message: Message) -> str | None:
     if message.kind is not Kind.SAID or message.deleted or message.erased:
         return None
     if is_person(message.speaker):
-        return (message.speaker or "").strip() or None
+        name = " ".join((message.speaker or "").split())
+        return None if not name or _NOBODY.search(name) else name
     return USER if message.role is Role.USER else None
 
 
@@ -148,6 +150,9 @@ def _values(predicate: Predicate, match: re.Match[str], entity: str, polarity: P
             continue
         ended = polarity if predicate.polarity is Polarity.IS else predicate.polarity
         yield Found(entity, attribute, part, predicate.category, ended, rest)
+        if predicate.attribute == "version of {a}":
+            for more in _MORE_VERSIONS.finditer(rest, match.end()):
+                yield Found(entity, f"version of {more['a']}", more["v"], predicate.category, ended, rest)
         if attribute == "medication" and "d" in match.re.groupindex:
             yield Found(entity, f"dose of {part}", match["d"], predicate.category, ended, rest)
 
@@ -170,6 +175,7 @@ def _normal(rest: str) -> tuple[str, Polarity]:
     rest = _ADVERBS.sub("", rest)
     rest = _HAVE_BEEN.sub("is ", rest)
     rest = _BE.sub("is ", rest)
+    rest = _HAVE_HAD.sub("has ", rest)
     rest = _HAVE.sub("has ", rest)
     return _ADVERBS_AFTER.sub(r"\1 ", rest), polarity
 
@@ -208,6 +214,11 @@ def as_of(claims: Iterable[Claim], conversation_created: object) -> list[Claim]:
     return [c if c.said_at else replace(c, said_at=conversation_created) for c in claims]  # type: ignore[arg-type]
 
 
+# Names that stand for no single person: groups, shops, services.
+_NOBODY = re.compile(
+    r"[()\[\]【】@#]|\b(?:group|chat|team|community|store|shop|bank|service|support|bot|notification|hotline|hospital|school)\b",
+    re.IGNORECASE,
+)
 _PRONOUN = re.compile(r"\b(?:[Hh]e|[Ss]he)\b")
 # Words without which no rule finds anything: oneself, what is one's own, somebody by name with a verb.
 _TELLS = re.compile(
@@ -221,6 +232,10 @@ _STARTS_CLAUSE = re.compile(
     r"(?:^|[,;:(—–-]\s*|\b(?:and|but|that|because|since|so|said|btw|also|project)\s+)(?:[Tt]he )?$", re.IGNORECASE
 )
 _NOT_OWN = re.compile(r"\b(?:of|for|with|to|about|from|than|like)\s+$|'s\s+$", re.IGNORECASE)
+# "Flask 2.3.1, Python 3.11, and SQLite 3.39"
+_MORE_VERSIONS = re.compile(
+    r"(?:,| and|, and| with| on)\s+(?P<a>[A-Z][\w.+#-]*(?: [A-Z]\w+)?) v?(?P<v>\d+(?:\.\d+)+[\w-]*)(?=\W|$)"
+)
 _CLAUSE_END = re.compile(
     r"(?<!\bDr)(?<!\bMr)(?<!\bMs)(?<!\bSt)[.;!?](?:\s|$)|:\s|\s[–—(-]|,? (?:and|but|so|because|which|where|although|though|while|since)"
     r" (?:i|we|my|it|he|she|they|that|the|will|want|need|has|have|had|am|is|are|would|was)\b|,? (?:so|because|but|which|where) "
@@ -251,6 +266,7 @@ _ADVERBS = re.compile(rf"^(?:{_ADVERB},? )+", re.IGNORECASE)
 _ADVERBS_AFTER = re.compile(rf"^(is|has) (?:{_ADVERB} )+", re.IGNORECASE)
 _HAVE_BEEN = re.compile(rf"^(?:have|has) (?:{_ADVERB} )*been ", re.IGNORECASE)
 _BE = re.compile(r"^(?:am|are) ", re.IGNORECASE)
+_HAVE_HAD = re.compile(r"^(?:have|has) had ", re.IGNORECASE)
 _HAVE = re.compile(r"^have ", re.IGNORECASE)
 _NEVER_ENDED = frozenset(
     {"age", "birthday", "birth year", "from", "plan", "appointment", "height", "weight", "allergy"}

@@ -16,7 +16,7 @@ _RELATIONS = {
 _RELATED = re.compile(rf"\b[Mm]eine? (?P<rel>{'|'.join(_RELATIONS)}) heißt (?P<v>{_NAME})")
 _PATTERNS = (
     (re.compile(rf"^(?:Also )?[Ii]ch bin allergisch gegen (?P<v>{_NAME}(?: und {_NAME})?)(?=[.,!]|$)"), "allergy"),
-    (re.compile(rf"^[Ii]ch wohne (?:jetzt )?in (?P<v>{_NAME})(?=[.,! ]|$)"), "home"),
+    (re.compile(rf"^[Ii]ch (?:wohne|lebe) (?:jetzt )?in (?P<v>{_NAME})(?=[.,! ]|$)"), "home"),
     (re.compile(rf"^[Ii]ch (?:bin|wohne) .{{0,20}}nach (?P<v>{_NAME}) (?:gezogen|umgezogen)"), "home"),
     (re.compile(r"^[Ii]ch arbeite bei (?P<v>[A-ZÄÖÜ][\wÄÖÜäöüß&.-]*)(?=[.,! ]|$)"), "employer"),
     (re.compile(r"^[Ii]ch bin (?P<v>\d{1,3}) Jahre alt"), "age"),
@@ -37,4 +37,4 @@ def found(text: str, who: str) -> Iterator[Found]:
         yield Found(who, _RELATIONS[match["rel"]], match["v"], rest=text)
 
 
-_GERMAN = re.compile(r"\b(?:[Ii]ch (?:bin|wohne|arbeite|heiße)|[Mm]eine? \w+ heißt)\b")
+_GERMAN = re.compile(r"\b(?:[Ii]ch (?:bin|wohne|lebe|arbeite|heiße)|[Mm]eine? \w+ heißt)\b")

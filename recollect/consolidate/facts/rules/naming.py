@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from recollect.consolidate.facts.claim import Category
 from recollect.consolidate.facts.rules.found import Found
 from recollect.consolidate.facts.rules.guards import is_held_back
-from recollect.consolidate.facts.rules.predicates import DATE, DOSE, WHEN
+from recollect.consolidate.facts.rules.predicate import DATE, DOSE, WHEN
 from recollect.consolidate.facts.rules.subjects import (
     ANIMAL,
     NAME,
@@ -38,12 +38,13 @@ _HAVE_NAMED = re.compile(
 _THIS_IS_OWN = re.compile(rf"\b(?:about|is|meet) {_MY} (?P<rel>(?i:{OWN})) (?P<names>{NAME})")
 _SELF = re.compile(
     rf"\b[Mm]y (?:full |first )?name is (?P<name>{NAME}(?: {NAME})?)|\b(?:You can |you can |[Pp]lease |[Jj]ust )?[Cc]all me (?P<nick>{NAME})(?=[.,!]|$| and\b)"
-    rf"|(?:^|^(?:[Hh]i|[Hh]ello|[Hh]ey)[,!]? (?:there[,!]? )?)I am (?P<am>{NAME})(?=, (?:an?|the|your|from|and) )"
+    rf"|(?:^|^(?:[Hh]i|[Hh]ello|[Hh]ey)[,!]? (?:there[,!]? )?)I am (?P<am>{NAME})(?=, (?:an?|the|your|from|and|\d\d,) )"
     rf"|^(?:[Hh]i|[Hh]ello|[Hh]ey)(?: there| all| everyone)?[,!.]? I am (?P<hi>{NAME})(?=[.,!]|$| and\b| from\b)"
 )
 _SELF_JOB = re.compile(
     rf"\bI am {NAME}, an? (?P<v>(?:[\w-]+ ){{0,3}}(?:{PROFESSION}))(?=[.,;!]| from| in| at| with| and| who| living| based| working|$)"
 )
+_SELF_AGE = re.compile(rf"\bI am {NAME}, (?P<v>\d\d)(?=,)")
 _SELF_FROM = re.compile(rf"\bI am {NAME}, .{{0,40}}?\bfrom (?P<v>[A-ZÀ-ÖØ-Þ][\w-]+)")
 _FAVOURITE = re.compile(
     r"\b(?P<who>[Mm]y|[Oo]ur|[A-Z][a-z]+'s) (?:all-time |absolute |new |current )?favou?rite (?P<a>(?!part|thing|one|bit|moment|aspect|line|piece|place to|is)[a-z]+(?: (?!is|has|was|are)[a-z]+)?)"
@@ -77,7 +78,7 @@ _MINE = (
     ),
     (
         re.compile(
-            r"\b[Mm]y (?:laptop|server|machine|computer|desktop|phone|work laptop) (?:runs|is running|is on) (?P<a>[A-Za-z][\w.+#]*) v?(?P<v>\d+(?:\.\d+)+[\w-]*)"
+            r"\b(?:[Mm]y|[Oo]ur) (?:work |production |staging |home )?(?:laptop|server|machine|computer|desktop|phone|database|cluster|backend|stack) (?:runs|is running|is on) (?P<a>[A-Za-z][\w.+#]*) v?(?P<v>\d+(?:\.\d+)+[\w-]*)"
         ),
         "version of {a}",
     ),
@@ -92,6 +93,10 @@ _MY_EVENT = re.compile(
 _DOSE_FOR = re.compile(rf"\bdose for (?P<name>{NAME}) is (?P<d>{DOSE}) of (?P<v>[\w-]+)")
 _DOSE_CHANGED = re.compile(
     rf"\b(?:increased|raised|lowered|reduced|changed|upped|cut) (?P<name>{NAME})'s (?P<v>[a-z]\w+)(?: dose)? to (?P<d>{DOSE})"
+)
+_PRESCRIBED = re.compile(
+    rf"\b(?:doctor|gp|vet|psychiatrist|neurologist|dr\.? \w+) (?:has )?prescribed (?:(?P<who>me) )?(?P<d>{DOSE}) of (?P<v>[\w-]+)(?: [\w ]{{2,20}}?)? ?(?:for (?P<name>(?-i:{NAME})))?(?=[.,!]|$)",
+    re.IGNORECASE,
 )
 _PUT_ON = re.compile(
     rf"\b(?:doctor|gp|vet|psychiatrist|neurologist|dr\.? \w+) (?:has )?(?:put|started) (?P<who>me|{NAME}) on (?P<d>{DOSE}) of (?P<v>[\w-]+)",
@@ -176,6 +181,8 @@ def _self(text: str, who: str) -> Iterator[_Placed]:
             yield match.start(), Found(who, "name", name)
             if job := _SELF_JOB.search(text):
                 yield job.start(), Found(who, "job", job["v"])
+            if age := _SELF_AGE.search(text):
+                yield age.start(), Found(who, "age", age["v"])
             if place := _SELF_FROM.search(text):
                 yield place.start(), Found(who, "from", place["v"])
 
@@ -210,52 +217,20 @@ def _my(text: str, who: str) -> Iterator[_Placed]:
 
 
 def _doses(text: str, who: str) -> Iterator[_Placed]:
-    for pattern in (_DOSE_FOR, _DOSE_CHANGED, _PUT_ON):
+    for pattern in (_DOSE_FOR, _DOSE_CHANGED, _PUT_ON, _PRESCRIBED):
         if match := pattern.search(text):
-            entity = (
-                who
-                if "who" in match.re.groupindex and match["who"].lower() == "me"
-                else match.groupdict().get("name") or match["who"]
-            )
+            named = match.groupdict()
+            taker = named.get("who") or named.get("name")
+            if taker is None:
+                continue
+            entity = who if taker.lower() == "me" else taker
             yield match.end(), Found(entity, "medication", match["v"])
             yield match.end(), Found(entity, f"dose of {match['v']}", match["d"])
 
 
 _NATIONS = frozenset(
-    [
-        "german",
-        "french",
-        "english",
-        "american",
-        "british",
-        "irish",
-        "dutch",
-        "swedish",
-        "danish",
-        "norwegian",
-        "spanish",
-        "italian",
-        "polish",
-        "indian",
-        "chinese",
-        "japanese",
-        "korean",
-        "canadian",
-        "australian",
-        "swiss",
-        "austrian",
-        "greek",
-        "turkish",
-        "russian",
-        "brazilian",
-        "mexican",
-        "catholic",
-        "muslim",
-        "jewish",
-        "christian",
-        "buddhist",
-        "hindu",
-        "vegan",
-    ]
+    """german french english american british irish dutch swedish danish norwegian spanish italian polish indian
+    chinese japanese korean canadian australian swiss austrian greek turkish russian brazilian mexican catholic
+    muslim jewish christian buddhist hindu vegan""".split()
 )
 __all__ = ["ANIMAL", "found", "introduce", "is_animal", "listed"]

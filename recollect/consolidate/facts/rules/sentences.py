@@ -94,43 +94,8 @@ _CODE = re.compile(
 )
 _LABEL = re.compile(r"\s*([A-Z][\w.'-]*(?: [\w.'-]+){0,3}):\s+")
 _OWN_LABELS = frozenset(
-    [
-        "me",
-        "i",
-        "myself",
-        "note",
-        "update",
-        "edit",
-        "ps",
-        "p.s",
-        "fyi",
-        "also",
-        "btw",
-        "heads",
-        "up",
-        "reminder",
-        "important",
-        "correction",
-        "fact",
-        "context",
-        "background",
-        "info",
-        "for",
-        "reference",
-        "for",
-        "context",
-        "for",
-        "the",
-        "record",
-        "good",
-        "news",
-        "bad",
-        "news",
-        "news",
-        "question",
-        "remember",
-        "so",
-    ]
+    """me i myself note update edit ps p.s fyi also btw heads up reminder important correction fact context background
+    info for reference for context for the record good news bad news news question remember so""".split()
 ) | {
     "constraints",
     "facts",

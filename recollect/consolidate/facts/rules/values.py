@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 _ENDS = re.compile(
-    r"""[.;:!?¤()\n]+(?:\s|$) | [—–] | [.;!?()]$ | \s[–—-]\s | ,\s*(?!\s*(?:and|or)\s+[\w-]+\s*(?:[.,;!?]|$)|[\w-]+(?:,|\s+(?:and|or)\s)) | ,?\s+
+    r"""[.;:!?¤()\n]+(?:\s|$) | [—–] | [.;!?()]$ | \s[–—-]\s | ,(?!\s*(?:and|or)\s+[\w-]+\s*(?:[.,;!?]|$)|\s*[\w-]+(?:,|\s+(?:and|or)\s)) | ,?\s+
     (?: because | so(?!\s+called) | but | since | which | who | that | when | while | where(?!\w) | although | though | if | as\ (?=well|i\b|an?\b|my|we|it)
       | right\ now | these\ days | at\ the\ moment | any\s?more | any\ longer | now | today | nowadays | lately | recently | currently | already | too | either
       | for\ (?:now|the\ past|the\ last|over|about|almost|\d+|a\ (?:few|couple|while|long|year|decade)|two|three|four|five|six|seven|eight|nine|ten|many|years|months)
