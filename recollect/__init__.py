@@ -23,11 +23,13 @@ from recollect.errors import (
 )
 
 if TYPE_CHECKING:
+    from recollect.compat.hierarchical import HierarchicalMemory
     from recollect.memory import Memory
     from recollect.model.base import LanguageModel
     from recollect.place import Address
 
 __all__ = [
+    "HierarchicalMemory",
     "ImportProblem",
     "InvalidInput",
     "Memory",
@@ -134,9 +136,13 @@ def _within_budget(model: LanguageModel | None, store: str, namespace: str) -> L
 
 
 def __getattr__(name: str) -> object:
-    """`Memory` is there on first use: importing it takes longer than importing all the rest."""
+    """The classes are there on first use: importing them takes longer than importing all the rest."""
     if name == "Memory":
         from recollect.memory import Memory
 
         return Memory
+    if name == "HierarchicalMemory":
+        from recollect.compat.hierarchical import HierarchicalMemory
+
+        return HierarchicalMemory
     raise AttributeError(f"module 'recollect' has no attribute {name!r}")

@@ -16,6 +16,7 @@ from recollect.consolidate.desk import LEASE, Brake, Consolidated, Desk, Kit, Me
 from recollect.consolidate.enrol import enrol
 from recollect.consolidate.heartbeat import Heartbeat
 from recollect.consolidate.retry import Retry
+from recollect.consolidate.summaries.tasks import SUMMARY_TASK, ask_for_all
 from recollect.embedding import Embedder
 from recollect.model.base import LanguageModel
 from recollect.record import Namespace, utc_now
@@ -88,6 +89,8 @@ class Worker:
             names = self._namespaces(namespaces)
             for name in names:
                 enrol(self._store.space(name), {deriver.name: deriver.version for deriver in self._kit.derivers})
+                if self._model(name) is not None and any(work.kind == SUMMARY_TASK for work in self._kit.model_works):
+                    ask_for_all(self._store.space(name))
             desks = [self._desk(name, heartbeat) for name in names]
             while True:
                 claimed = sum(desk.claimed for desk in desks)
