@@ -41,6 +41,7 @@ from recollect.text.marks import cut_recall
 if TYPE_CHECKING:
     from threading import Event
 
+    from recollect.consolidate.backlog import Backlog
     from recollect.consolidate.desk import Consolidated
     from recollect.consolidate.entities.by_hand import ByHand
     from recollect.consolidate.entities.entity import Entity
@@ -570,6 +571,18 @@ class Memory:
         if revived and self._background is not None:
             self._background.wrote()
         return revived
+
+    def backlog(self) -> Backlog | None:
+        """What waits for the language model of this handle, and about what that will take; None without a model.
+
+        Asks nothing and changes nothing.
+        """
+        if self._model is None:
+            return None
+        from recollect.consolidate.backlog import backlog
+        from recollect.consolidate.registry import model_works
+
+        return backlog(self._space, model_works(self._embedder), self._model)
 
     def work(
         self,
