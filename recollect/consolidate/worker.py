@@ -15,6 +15,7 @@ from recollect.consolidate import registry
 from recollect.consolidate.desk import LEASE, Brake, Consolidated, Desk, Kit, Means
 from recollect.consolidate.enrol import enrol
 from recollect.consolidate.heartbeat import Heartbeat
+from recollect.consolidate.late import catch_up, work_without
 from recollect.consolidate.outbox import CONVERSATION
 from recollect.consolidate.retry import Retry
 from recollect.embedding import Embedder
@@ -89,7 +90,7 @@ class Worker:
         with Heartbeat(LEASE) as heartbeat, ThreadPoolExecutor(self._concurrency, "recollect-calls") as pool:
             names = self._namespaces(namespaces)
             for name in names:
-                enrol(self._store.space(name), {deriver.name: deriver.version for deriver in self._kit.derivers})
+                self._enrol(name)
             desks = [self._desk(name, heartbeat) for name in names]
             while True:
                 claimed = sum(desk.claimed for desk in desks)
@@ -112,6 +113,15 @@ class Worker:
         wakes = [moment for moment in (self.wake, *(desk.wake for desk in desks)) if moment is not None]
         self.wake = min(wakes, default=None)
         return done
+
+    def _enrol(self, name: Namespace) -> None:
+        """Puts what was never derived, or never asked about, in the namespace."""
+        space, versions = self._store.space(name), {deriver.name: deriver.version for deriver in self._kit.derivers}
+        enrol(space, versions)
+        if self._model(name) is None:
+            work_without(space)
+        elif self._kit.model_works:
+            catch_up(space, versions)
 
     def _desk(self, name: Namespace, heartbeat: Heartbeat) -> Desk:
         return Desk(self._store.space(name), self._kit, self._embedder, self._model(name), self._means, heartbeat)
