@@ -23,11 +23,13 @@ from recollect.errors import (
 )
 
 if TYPE_CHECKING:
+    from recollect.compat.hierarchical import HierarchicalMemory
     from recollect.memory import Memory
     from recollect.model.base import LanguageModel
     from recollect.place import Address
 
 __all__ = [
+    "HierarchicalMemory",
     "ImportProblem",
     "InvalidInput",
     "Memory",
@@ -78,7 +80,7 @@ def open(  # noqa: A001
     store = open_store(store_place, durable=durable, on_wait=on_wait)
     starter = None
     if background is not False:
-        from recollect.background import Starter
+        from recollect.background.starter import Starter
 
         kept = Path(store.location) if isinstance(store_place, Path) else store_place
         starter = Starter(kept, embedder=embedder, durable=durable, wanted=background)
@@ -104,7 +106,7 @@ def restore(backup: str | Path, path: str | Path | None = None, *, replace: bool
         )
     target = place.expanduser()
     if replace:
-        from recollect.background import stop
+        from recollect.background.process import stop
 
         stop(target)
     restore_backup(Path(backup).expanduser(), target, replace=replace)
@@ -134,9 +136,13 @@ def _within_budget(model: LanguageModel | None, store: str, namespace: str) -> L
 
 
 def __getattr__(name: str) -> object:
-    """`Memory` is there on first use: importing it takes longer than importing all the rest."""
+    """The classes are there on first use: importing them takes longer than importing all the rest."""
     if name == "Memory":
         from recollect.memory import Memory
 
         return Memory
+    if name == "HierarchicalMemory":
+        from recollect.compat.hierarchical import HierarchicalMemory
+
+        return HierarchicalMemory
     raise AttributeError(f"module 'recollect' has no attribute {name!r}")

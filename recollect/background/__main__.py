@@ -95,7 +95,8 @@ def _opened(settings: Settings, where: Places) -> Iterator[Memory]:
     from recollect.store.choose import open_store
 
     model = open_model(settings.background_model, prices=where.prices, check=False)
-    store = open_store(settings.store, durable=settings.durable, create=False)
+    durable = settings.durable and model is not None  # what is derived can be derived again; answers are paid for
+    store = open_store(settings.store, durable=durable, create=False)
     if model is not None:
         names = {"store": store.location, "namespace": settings.namespace}
         model = metered(model, where.data, settings.limits, prices=where.prices, **names)

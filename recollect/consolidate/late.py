@@ -11,31 +11,27 @@ from collections.abc import Mapping
 from recollect.consolidate.cursor import CURSOR
 from recollect.consolidate.enrol import enrol
 from recollect.consolidate.outbox import CONVERSATION
-from recollect.consolidate.summaries.tasks import backlog
 from recollect.model.prompts import NAMES, prompt
 from recollect.record import Node, NodeKind, stable_id
 from recollect.store import Change, Space, View, Where
 
-_NOTE = stable_id("consolidation", "asked")
+_NOTE = stable_id("consolidation", "late")
 _ASKED, _LATE = "asked", "late"
-_AT_ONCE = 500  # tasks in one change
 _MANY = 10_000
 
 
 def catch_up(space: Space, versions: Mapping[str, int]) -> bool:
-    """Puts the tasks for a model about all that was derived without one; returns whether there was anything to do.
+    """Has all conversations that were derived without a model derived anew, for facts and entities to be asked about;
+    returns whether there were any. Summaries know by themselves (summaries/tasks.py).
 
-    Conversations are derived anew for it, which asks nothing twice: what a model was asked about is known by its words
-    and the version of the prompt. Interrupted, it is simply done again.
+    Nothing is asked twice: what a model was asked about is known by its words and the version of the prompt.
+    Interrupted, it is simply done again.
     """
     prompts = sorted(prompt(name).id for name in NAMES)
     with space.view() as view:
         if _noted(view, prompts):
             return False
-        tasks = list(backlog(view))
         derived = bool(view.find(Node, Where(kinds=(NodeKind.REPORT,), states=(CURSOR,)), limit=1).items)
-    for start in range(0, len(tasks), _AT_ONCE):
-        space.write(Change(tasks=tasks[start : start + _AT_ONCE]))
     if derived:
         enrol(space, versions, again=True)
     note = Node(_NOTE, NodeKind.REPORT, state=_ASKED, body={"prompts": prompts})

@@ -18,6 +18,7 @@ from recollect.consolidate.heartbeat import Heartbeat
 from recollect.consolidate.late import catch_up, work_without
 from recollect.consolidate.outbox import CONVERSATION
 from recollect.consolidate.retry import Retry
+from recollect.consolidate.summaries.tasks import SUMMARY_TASK, ask_for_all
 from recollect.embedding import Embedder
 from recollect.model.base import LanguageModel
 from recollect.record import Namespace, utc_now
@@ -28,7 +29,6 @@ CONCURRENCY = 4
 
 _ALL = 1 << 62
 _A_MOMENT = 1.0  # seconds of waiting for a model before looking for other work again
-_MANY = 10_000  # tasks that are looked at to see what is due
 
 _log = logging.getLogger("recollect.worker")
 
@@ -122,20 +122,11 @@ class Worker:
             work_without(space)
         elif self._kit.model_works:
             catch_up(space, versions)
+            if any(work.kind == SUMMARY_TASK for work in self._kit.model_works):
+                ask_for_all(space)
 
     def _desk(self, name: Namespace, heartbeat: Heartbeat) -> Desk:
         return Desk(self._store.space(name), self._kit, self._embedder, self._model(name), self._means, heartbeat)
-
-    def is_due(self, namespaces: Sequence[Namespace] | None = None) -> bool:
-        """Whether there is anything to do now or later that this worker can do."""
-        for name in self._namespaces(namespaces):
-            kinds = {CONVERSATION, *(work.kind for work in self._kit.works)}
-            if self._model(name) is not None:
-                kinds |= {work.kind for work in self._kit.model_works}
-            with self._store.space(name).view() as view:
-                if any(task.kind in kinds for task, _ in view.tasks("due", _MANY)):
-                    return True
-        return False
 
     def _namespaces(self, named: Sequence[Namespace] | None) -> list[Namespace]:
         """Those whose vectors are made by this embedder; what is derived could else not be found beside them."""

@@ -21,7 +21,7 @@ from typing import Literal, Protocol
 from recollect.errors import StoreError
 from recollect.record import Edge, Message, Namespace, NodeId, Thread
 from recollect.store.change import Change, Lease, Task
-from recollect.store.passages import CandidateQuery, EmbedderId, Features, PassageText
+from recollect.store.passages import CandidateQuery, EmbedderId, Features, Partition, PassageText
 from recollect.store.results import (
     Counts,
     End,
@@ -149,6 +149,15 @@ class View(Protocol):
 
     def candidates(self, query: CandidateQuery) -> Features:
         """The passages that may answer, with everything that the ranker scores them by. Raises IndexDamaged."""
+        ...
+
+    def sharing(
+        self, partition: Partition, terms: Sequence[str], most: int, *, kinds: Sequence[str] = (), inside: bool = False
+    ) -> list[int]:
+        """Numbers of passages of these kinds (none: all) that hold one of these index terms, those with the rarest and
+        most of them first, then the newest. `inside`: words that contain a term count as the term. The cost grows
+        neither with the index nor with how common a term is. Raises IndexDamaged.
+        """
         ...
 
     def passages(self, numbers: Sequence[int], *, tokens: bool = False) -> list[PassageText]:

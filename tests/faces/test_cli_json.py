@@ -64,6 +64,7 @@ def _in_object(value: Any, shape: dict[str, Any], place: str) -> list[str]:
         ("problems", ("import", "--problems")),
         ("show", ("show", "full stack app planning")),
         ("list", ("list",)),
+        ("summaries", ("summaries",)),
         ("entities", ("entities",)),
         ("topics", ("topics",)),
         ("segments", ("topics", "--conversation", "full stack app planning")),

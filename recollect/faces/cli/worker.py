@@ -12,6 +12,7 @@ from recollect.errors import InvalidInput, StoreBusy
 from recollect.faces.cli.backlog import show_backlog, tell_backlog
 from recollect.faces.cli.parser import Command, Option
 from recollect.faces.cli.session import Session
+from recollect.faces.cli.working import is_at_work
 
 if TYPE_CHECKING:
     from recollect.consolidate.shift import Done
@@ -54,10 +55,10 @@ def worker(
 
 
 def _stop(session: Session) -> int:
-    from recollect import background
+    from recollect.background.process import stop
 
-    was = background.is_working(session.store, session.places)
-    if not background.stop(session.store, where=session.places):
+    was = is_at_work(session)
+    if not stop(session.store, where=session.places):
         raise StoreBusy("The background worker has not stopped yet.", hint="It ends after what it is doing now.")
     if session.json:
         session.out.document({"stopped": was})

@@ -18,6 +18,7 @@ from recollect.store.base import IndexDamaged, Vocabulary
 from recollect.store.change import Task
 from recollect.store.index.cache import IndexCache
 from recollect.store.index.candidates import candidates
+from recollect.store.index.sharing import sharing
 from recollect.store.index.snapshot import Snapshot
 from recollect.store.index.vocabulary import IndexVocabulary
 from recollect.store.neo4j import counts, edges, find, read, texts
@@ -184,6 +185,12 @@ class Neo4jView:
         if self._live is None and self._tx.run(HAS_MESSAGES, ns=self._ns).single(strict=True)["found"]:
             raise IndexDamaged("The search index is not built yet.", hint="Build it: recollect reindex")
         return candidates(self._snapshot(query.partition), self._source(query.partition), query)
+
+    def sharing(
+        self, partition: Partition, terms: Sequence[str], most: int, *, kinds: Sequence[str] = (), inside: bool = False
+    ) -> list[int]:
+        """Numbers of the passages that share the rarest and most of these terms."""
+        return sharing(self._snapshot(partition), terms, kinds, most, inside=inside)
 
     def passages(self, numbers: Sequence[int], *, tokens: bool = False) -> list[PassageText]:
         """Texts by number."""

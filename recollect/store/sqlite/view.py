@@ -14,6 +14,7 @@ from recollect.store.base import IndexDamaged, Vocabulary
 from recollect.store.change import Task
 from recollect.store.index.cache import IndexCache
 from recollect.store.index.candidates import candidates
+from recollect.store.index.sharing import sharing
 from recollect.store.index.snapshot import Snapshot
 from recollect.store.passages import CandidateQuery, Features, Partition, PassageText
 from recollect.store.results import Counts, End, IndexInfo, Page, R, Revision, Span, Where
@@ -99,6 +100,13 @@ class SQLiteView:
         """The passages that may answer."""
         with _readable():
             return candidates(self._snapshot(query.partition), self._source(query.partition), query)
+
+    def sharing(
+        self, partition: Partition, terms: Sequence[str], most: int, *, kinds: Sequence[str] = (), inside: bool = False
+    ) -> list[int]:
+        """Numbers of the passages that share the rarest and most of these terms."""
+        with _readable():
+            return sharing(self._snapshot(partition), terms, kinds, most, inside=inside)
 
     def passages(self, numbers: Sequence[int], *, tokens: bool = False) -> list[PassageText]:
         """Texts by number."""

@@ -68,7 +68,7 @@ def test_what_has_several_values_gathers_and_ends_one_by_one(memory: Memory) -> 
     drain(memory)
     say(memory, "I sold my Prius.", day(2))
     drain(memory)
-    assert contents(memory) == ["The user has small sailboat."]
+    assert contents(memory) == ["The user has a small sailboat."]
     (sold,) = [fact for fact in memory.facts(include_past=True) if not fact.current]
     assert (sold.value, sold.valid_to, len(sold.proofs)) == ("Toyota Prius", day(2), 2)
 

@@ -1,0 +1,230 @@
+"""A whole graph as plain values, and back: the form of `export_graph`, and that of amplihack_memory's own exports."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from recollect.compat.hierarchical.records import (
+    DERIVES,
+    EDGES,
+    SIMILAR,
+    STATES,
+    SUPERSEDES,
+    TRANSITIONED,
+    as_dict,
+    category_of,
+    episode_node,
+    fact_node,
+    knowledge,
+    knowledge_edge,
+    read,
+    written,
+)
+from recollect.compat.hierarchical.storing import superseded
+from recollect.record import Edge, Node, NodeId, NodeKind, from_microseconds, parse_time, to_microseconds
+from recollect.store import Change, IndexChange, Space, View, Where
+from recollect.store.passages import EmbedderId, Passage
+from recollect.text.clean import clean_metadata
+
+_FACT, _EPISODE = "SemanticMemory", "EpisodicMemory"
+_BATCH = 500
+_FORMAT = "1.0"
+#: The keys of the edges in amplihack_memory's format.
+_LISTS = {
+    SIMILAR: "similar_to_edges",
+    DERIVES: "derives_from_edges",
+    SUPERSEDES: "supersedes_edges",
+    TRANSITIONED: "transitioned_to_edges",
+}
+_COUNTED = ("semantic_nodes_imported", "episodic_nodes_imported", "edges_imported", "skipped", "errors")
+_OF_EDGES = ("source_id", "target_id", "relationship", "weight", "metadata")
+
+
+def every(view: View) -> Iterator[Node]:
+    """All facts and episodes."""
+    where = Where(kinds=(NodeKind.FACT.value, NodeKind.EPISODE.value), states=STATES, deleted=False)
+    after: str | None = None
+    while True:
+        page = view.find(Node, where, after=after, limit=_BATCH)
+        yield from page.items
+        if page.next is None:
+            return
+        after = page.next
+
+
+# --- out -------------------------------------------------------------------------------------------------------------
+def graph(view: View, agent_name: str, now: datetime) -> dict[str, Any]:
+    """All of it: nodes by creation, and the edges among them."""
+    nodes = sorted(every(view), key=lambda node: (to_microseconds(node.valid_from) or 0, node.id))
+    there = {node.id for node in nodes}
+    edges = [edge for edge in view.edges(None) if edge.type in EDGES and {edge.source_id, edge.target_id} <= there]
+    return {
+        "nodes": [_plain(node) for node in nodes],
+        "edges": [_plain_edge(edge) for edge in edges],
+        "agent_name": agent_name,
+        "exported_at": written(now),
+    }
+
+
+def by_kind(whole: Mapping[str, Any]) -> dict[str, Any]:
+    """The same in amplihack_memory's format."""
+    facts = [{**node, "memory_id": node["node_id"]} for node in whole["nodes"] if node["type"] == _FACT]
+    episodes = [{**node, "memory_id": node["node_id"]} for node in whole["nodes"] if node["type"] == _EPISODE]
+    lists: dict[str, list[dict[str, Any]]] = {name: [] for name in _LISTS.values()}
+    for edge in whole["edges"]:
+        flat = edge["metadata"] if edge["relationship"] != SIMILAR else {"metadata": edge["metadata"]}
+        ends = {name: edge[name] for name in ("source_id", "target_id", "weight")}
+        lists[_LISTS[edge["relationship"]]].append({**ends, **flat})
+    counts = {name.replace("edges", "edge_count"): len(edges) for name, edges in lists.items()}
+    return {
+        "agent_name": whole["agent_name"],
+        "exported_at": whole["exported_at"],
+        "format_version": _FORMAT,
+        "semantic_nodes": facts,
+        "episodic_nodes": episodes,
+        **lists,
+        "statistics": {"semantic_node_count": len(facts), "episodic_node_count": len(episodes), **counts},
+    }
+
+
+def _plain(node: Node) -> dict[str, Any]:
+    until = {"valid_to": written(node.valid_to)} if node.valid_to else {}
+    if node.kind is NodeKind.EPISODE:
+        return {
+            "type": _EPISODE,
+            "node_id": node.id,
+            "content": node.text,
+            "source_label": node.body.get("source_label", ""),
+            "created_at": node.body.get("created_at", ""),
+            "stored_at": to_microseconds(node.valid_from),
+        }
+    return {
+        "type": _FACT,
+        **as_dict(knowledge(node)),
+        "category": category_of(node.body.get("category")).value,
+        "entity_name": node.key,
+        "state": node.state,
+        "stored_at": to_microseconds(node.valid_from),
+        **until,
+    }
+
+
+def _plain_edge(edge: Edge) -> dict[str, Any]:
+    shown = knowledge_edge(edge)
+    return {name: getattr(shown, name) for name in _OF_EDGES}
+
+
+# --- in --------------------------------------------------------------------------------------------------------------
+def clear(space: Space) -> None:
+    """Removes all facts and episodes."""
+    with space.view() as view:
+        ids = [node.id for node in every(view)]
+    for at in range(0, len(ids), _BATCH):
+        space.erase(ids[at : at + _BATCH])
+
+
+def take_in(
+    space: Space,
+    data: Mapping[str, Any],
+    now: datetime,
+    embedder: EmbedderId,
+    passages: Callable[[Node], Sequence[Passage]],
+) -> dict[str, Any]:
+    """Writes what is not there yet. Raises ValueError for what is no export at all."""
+    if not isinstance(data, Mapping) or not ({"nodes", "semantic_nodes", "episodic_nodes"} & set(data)):
+        raise ValueError("this is no export of a hierarchical memory: it has no nodes")
+    counts = {
+        "semantic_nodes_imported": 0,
+        "episodic_nodes_imported": 0,
+        "edges_imported": 0,
+        "skipped": 0,
+        "errors": 0,
+    }
+    nodes: dict[NodeId, Node] = {}
+    for plain in _nodes_of(data):
+        try:
+            node = _node(plain, now)
+        except (KeyError, TypeError, ValueError):
+            counts["errors"] += 1
+            continue
+        nodes[node.id] = node
+    edges = _edges(data, counts)
+    replaced = {edge.target_id for edge in edges if edge.type == SUPERSEDES}
+    told = {NodeId(str(plain.get("node_id"))) for plain in _nodes_of(data) if plain.get("state")}
+    nodes |= {i: superseded(nodes[i], None) for i in replaced & nodes.keys() - told if nodes[i].state == "live"}
+    with space.view() as view:
+        there = {node.id for node in every(view)}
+    fresh = [node for node in nodes.values() if node.id not in there]
+    counts["skipped"] = len(nodes) - len(fresh)
+    for at in range(0, len(fresh), _BATCH):
+        some = fresh[at : at + _BATCH]
+        index = IndexChange(embedder=embedder, passages={node.id: passages(node) for node in some})
+        space.write(Change(put=some, index=index, revive=True))
+    known = there | nodes.keys()
+    kept = [edge for edge in edges if edge.source_id in known and edge.target_id in known]
+    for at in range(0, len(kept), 10 * _BATCH):
+        space.write(Change(edges=kept[at : at + 10 * _BATCH]))
+    counts["semantic_nodes_imported"] = sum(node.kind is NodeKind.FACT for node in fresh)
+    counts["episodic_nodes_imported"] = len(fresh) - counts["semantic_nodes_imported"]
+    counts["edges_imported"] = len(kept)
+    return counts
+
+
+def _nodes_of(data: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    yield from data.get("nodes") or ()
+    for name, kind in (("episodic_nodes", _EPISODE), ("semantic_nodes", _FACT)):
+        for plain in data.get(name) or ():
+            yield {**plain, "type": kind, "node_id": plain.get("node_id") or plain.get("memory_id")}
+
+
+def _node(plain: Mapping[str, Any], now: datetime) -> Node:
+    """Raises KeyError, TypeError or ValueError for what is none."""
+    name = str(plain.get("node_id") or "")
+    if not name:
+        raise ValueError("a node without an id")
+    created_at = str(plain.get("created_at") or "")
+    stored = plain.get("stored_at")
+    created = (from_microseconds(stored) if isinstance(stored, int) else None) or read(created_at, now)
+    if plain.get("type") == _EPISODE:
+        label = str(plain.get("source_label") or "")
+        return episode_node(plain["content"], label, created, id=name, created_at=created_at)
+    metadata = dict(plain.get("metadata") or {})
+    fact = fact_node(
+        plain["content"],
+        str(plain.get("concept") or ""),
+        plain.get("confidence", 0.8),
+        category_of(plain.get("category") or metadata.get("category")),
+        str(plain.get("source_id") or ""),
+        plain.get("tags") or (),
+        metadata,
+        created,
+        id=name,
+        created_at=created_at,
+        entity=plain.get("entity_name"),
+    )
+    return replace(
+        fact,
+        state="superseded" if plain.get("state") == "superseded" else "live",
+        valid_to=parse_time(plain.get("valid_to")),
+    )
+
+
+def _edges(data: Mapping[str, Any], counts: dict[str, int]) -> list[Edge]:
+    flat = [dict(edge) for edge in data.get("edges") or ()]
+    for listed, name in _LISTS.items():
+        flat += [{**edge, "relationship": listed} for edge in data.get(name) or ()]
+    found = []
+    for edge in flat:
+        metadata = edge.get("metadata") or {
+            name: value for name, value in edge.items() if name not in (*_OF_EDGES, "strength")
+        }
+        kind, ends = edge.get("relationship"), (edge.get("source_id"), edge.get("target_id"))
+        if kind not in EDGES or not all(isinstance(end, str) and end for end in ends):
+            counts["errors"] += 1
+            continue
+        weight = {"similarity": float(edge.get("weight", 1.0))} if kind == SIMILAR else {}
+        found.append(Edge(NodeId(str(ends[0])), kind, NodeId(str(ends[1])), {**clean_metadata(metadata), **weight}))
+    return found

@@ -1,0 +1,81 @@
+"""Which passages share words with a text: by the rarest of them first, at a cost that does not grow with the index.
+
+How many passages hold a common word does not matter: of all that hold the words only so many are looked at (MOST_ROWS),
+the holders of rare words before those of common ones, and of one word the newest before the older ones.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from recollect.store.index.parts import Part, distinct
+from recollect.store.index.snapshot import Snapshot
+from recollect.store.index.terms import Terms, encoded, term_hashes
+from recollect.store.passages import KINDS, Int
+
+#: So many rows are looked at for all words together.
+MOST_ROWS = 16_384
+
+_NOTHING = np.zeros(0, np.int64)
+
+
+def sharing(
+    snapshot: Snapshot, terms: Sequence[str], kinds: Sequence[str], most: int, *, inside: bool = False
+) -> list[int]:
+    """Numbers of living passages of these kinds (none: of all) that hold one of the terms: those that hold the rarest
+    and most of them first, of equal ones the newest. With `inside`, words that contain a term count as the term.
+    """
+    wanted = list(dict.fromkeys(terms))
+    postings = [_postings(part, wanted, inside) for part in snapshot.parts]
+    counts = [sum(len(own[term]) for own in postings) for term in range(len(wanted))]
+    weights = [float(np.log(1 + snapshot.size / (count + 1))) for count in counts]
+    rarest = sorted((term for term in range(len(wanted)) if counts[term]), key=lambda term: counts[term])
+    rows: Int = _NOTHING
+    left = MOST_ROWS
+    for term in rarest:
+        newest: list[Int] = []
+        for place in range(len(postings) - 1, -1, -1):
+            if left <= 0:
+                break
+            some = postings[place][term][-left:]
+            left -= len(some)
+            newest.append(some + snapshot.parts[place].offset)
+        rows = distinct(rows, *newest)
+    if not len(rows):
+        return []
+    scores = np.zeros(len(rows), np.float32)
+    for place, part, own, inner in snapshot.split(rows):
+        for term in rarest:
+            holders = postings[place][term]
+            if len(holders):
+                at = np.minimum(np.searchsorted(holders, inner), len(holders) - 1)
+                scores[own] += (holders[at] == inner) * np.float32(weights[term])
+        if part.alive is not None:
+            scores[own][~part.alive[inner]] = 0.0
+    if kinds:
+        scores *= np.isin(snapshot.gather("kind", rows), [KINDS.index(kind) for kind in kinds])
+    best = np.lexsort((-rows, -scores))[:most]
+    best = best[scores[best] > 0]
+    return [int(number) for number in snapshot.gather("number", rows[best])]
+
+
+def _postings(part: Part, wanted: Sequence[str], inside: bool) -> list[Int]:
+    """The rows of a part that hold each term, ascending; dead ones too."""
+    terms = part.block.terms
+    found = [terms.rows[start:end].astype(np.int64) for start, end in terms.find(term_hashes(wanted))]
+    if inside:
+        for place, term in enumerate(wanted):
+            others = [terms.rows[terms.starts[at] : terms.starts[at + 1]] for at in _containing(terms, encoded(term))]
+            found[place] = distinct(found[place], *(rows.astype(np.int64) for rows in others))
+    return found
+
+
+def _containing(terms: Terms, part: bytes) -> list[int]:
+    """The places of the terms that contain this. What lies across two of them does not count."""
+    begins = [found.start() for found in re.finditer(re.escape(part), terms.texts.tobytes())]
+    places = np.searchsorted(terms.text_starts, begins, "right") - 1
+    within = np.array(begins, np.int64) + len(part) <= terms.text_starts[places + 1]
+    return sorted(set(places[within].tolist())) if begins else []

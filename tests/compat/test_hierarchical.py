@@ -1,0 +1,353 @@
+"""`HierarchicalMemory`: what is stored, linked, found and told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from recollect.compat.hierarchical import (
+    HierarchicalMemory,
+    KnowledgeEdge,
+    KnowledgeNode,
+    KnowledgeSubgraph,
+    MemoryCategory,
+    MemoryClassifier,
+    compute_similarity,
+    detect_contradiction,
+    extract_entity_name,
+)
+from recollect.record import Node, NodeKind
+from recollect.store import Where
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[HierarchicalMemory]:
+    with HierarchicalMemory("agent", tmp_path) as opened:
+        yield opened
+
+
+def at(index: float, **more: object) -> dict[str, object]:
+    return {"temporal_index": index, **more}
+
+
+def medals(memory: HierarchicalMemory, count: int, index: float, who: str = "Klaebo") -> str:
+    return memory.store_knowledge(f"{who} has {count} gold medals", f"{who} medals", temporal_metadata=at(index))
+
+
+def chain(memory: HierarchicalMemory) -> list[tuple[str, str]]:
+    """What each value became."""
+    found = [edge for edge in memory.export_graph()["edges"] if edge["relationship"] == "TRANSITIONED_TO"]
+    return sorted((edge["metadata"]["to_value"], edge["metadata"]["from_value"]) for edge in found)
+
+
+# --- words ---------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("text", "category"),
+    [
+        ("Step 1: open the door", MemoryCategory.PROCEDURAL),
+        ("How to bake bread", MemoryCategory.PROCEDURAL),
+        ("Follow these steps to bake a cake", MemoryCategory.PROCEDURAL),
+        ("I plan to visit Paris", MemoryCategory.PROSPECTIVE),
+        ("She planned it", MemoryCategory.PROSPECTIVE),
+        ("todo: call back", MemoryCategory.PROSPECTIVE),
+        ("It happened yesterday", MemoryCategory.EPISODIC),
+        ("An event in the park", MemoryCategory.EPISODIC),
+        ("The plan happened in two steps", MemoryCategory.PROCEDURAL),
+        ("Plants use photosynthesis on this planet", MemoryCategory.SEMANTIC),
+        ("William and Stephen eventually prevented it", MemoryCategory.SEMANTIC),
+        ("", MemoryCategory.SEMANTIC),
+    ],
+)
+def test_the_words_of_a_text_say_its_category(text: str, category: MemoryCategory) -> None:
+    assert MemoryClassifier().classify(text) is category
+
+
+@pytest.mark.parametrize(
+    ("content", "concept", "name"),
+    [
+        ("Sarah Chen loves painting", "hobbies", "sarah chen"),
+        ("Sarah Chen's hobby is painting", "", "sarah chen"),
+        ("O\u2019Brien won the race", "", "o'brien"),
+        ("The meeting with Al-Hassan", "", "al-hassan"),
+        ("Don't panic", "", ""),
+        ("Water freezes at zero", "", ""),
+        ("The city of Paris is beautiful", "", "paris"),
+        ("wins again", "Klæbo medals", "klæbo"),
+        ("Zoë Müller wins", "", "zoë müller"),
+        ("", "", ""),
+    ],
+)
+def test_the_name_that_a_fact_is_about(content: str, concept: str, name: str) -> None:
+    assert extract_entity_name(content, concept) == name
+
+
+def test_similarity_weighs_contents_concepts_and_tags() -> None:
+    fact = {"content": "red fast car", "concept": "vehicle", "tags": ["A"]}
+    assert compute_similarity(fact, {"content": "red fast car"}) == 0.5
+    assert compute_similarity(fact, {"concept": "vehicle"}) == 0.3
+    assert compute_similarity(fact, {"tags": ["a"]}) == 0.2
+    assert compute_similarity({}, {}) == 0.0
+
+
+def test_a_contradiction_is_other_numbers_about_the_same() -> None:
+    told = detect_contradiction("9 golds, 2024", "10 golds, 2024", "Klaebo medals", "medals")
+    assert told == {"contradiction": True, "conflicting_values": "9 vs 10"}
+    assert detect_contradiction("9 golds", "10 golds", "ski", "swim") == {}
+    assert detect_contradiction("9 golds", "9 golds", "ski", "ski") == {}
+
+
+# --- storing -------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("name", ["", "  ", "../x", "a b", "-a", "a" * 65, "a\n"])
+def test_an_agent_needs_a_proper_name(tmp_path: Path, name: str) -> None:
+    if name.strip() == "a":
+        HierarchicalMemory(name, tmp_path).close()
+        return
+    with pytest.raises(ValueError, match="agent_name"):
+        HierarchicalMemory(name, tmp_path)
+
+
+@pytest.mark.parametrize("content", ["", "  \n", "\0"])
+def test_there_is_no_fact_without_words(memory: HierarchicalMemory, content: str) -> None:
+    for store in (memory.store_knowledge, memory.store_episode):
+        with pytest.raises(ValueError, match="content cannot be empty"):
+            store(content)
+    assert memory.get_all_facts() == []
+
+
+def test_a_path_may_be_a_folder_or_a_file(tmp_path: Path) -> None:
+    for path in ("new_folder", "with.dot", "one.db", "one.db"):
+        with HierarchicalMemory("agent", str(tmp_path / path)) as memory:
+            memory.store_fact("kept")
+    assert (tmp_path / "new_folder" / "memory.db").is_file()
+    assert (tmp_path / "with.dot" / "memory.db").is_file()
+    with HierarchicalMemory("agent", tmp_path / "one.db") as memory:
+        assert len(memory.get_all_facts()) == 2
+
+
+def test_what_is_stored_comes_back_as_it_was_given(memory: HierarchicalMemory) -> None:
+    content = 'Dose: 2.50 mg "b.i.d." — naïve \U0001f9ea ½\n\tline two; DROP TABLE x; --'
+    metadata = {"source_date": "2024-01-01", "nested": {"list": [1, 2.5, None]}}
+    name = memory.store_knowledge(
+        content, "ibu'profen", 0.55, MemoryCategory.WORKING, "no-such-episode", ["a", "B"], metadata
+    )
+    (found,) = memory.get_all_knowledge()
+    assert (found.node_id, found.content, found.concept, found.confidence) == (name, content, "ibu'profen", 0.55)
+    assert (found.category, found.tags, found.source_id) == (MemoryCategory.WORKING, ["a", "B"], "no-such-episode")
+    assert found.metadata == {"category": "working", **metadata}
+    assert found.created_at
+    assert memory.get_statistics()["derives_from_edges"] == 0
+
+
+def test_a_confidence_may_be_any_number_and_nothing_else(memory: HierarchicalMemory) -> None:
+    memory.store_fact("too sure", confidence=7)
+    memory.store_fact("less than nothing", confidence=-1.5)
+    assert [fact["confidence"] for fact in memory.get_all_facts()] == [-1.5, 7.0]
+    for wrong in (float("nan"), float("inf"), "much"):
+        with pytest.raises(ValueError, match=r"confidence|convert"):
+            memory.store_fact("wrong", confidence=wrong)  # type: ignore[arg-type]
+
+
+def test_half_a_character_and_a_very_long_text_are_stored(memory: HierarchicalMemory) -> None:
+    memory.store_fact("broken \ud83d here", "odd")
+    memory.store_fact("word " * 200_000 + "needle", "long")
+    assert memory.search_facts("broken")[0]["content"] == "broken \ufffd here"
+    assert len(memory.search_facts("needle")[0]["content"]) == 1_000_006
+
+
+def test_the_same_content_twice_is_two_facts_that_are_alike(memory: HierarchicalMemory) -> None:
+    first, second = (memory.store_fact("The quay closes at ten", "quay") for _ in range(2))
+    edges = memory.export_graph()["edges"]
+    assert [(e["source_id"], e["target_id"], e["relationship"], e["weight"]) for e in edges] == [
+        (second, first, "SIMILAR_TO", 0.8)
+    ]
+
+
+def test_an_old_fact_is_found_to_be_alike_among_many(memory: HierarchicalMemory) -> None:
+    old = memory.store_fact("Common words are the red thread here", "thread colour 3")
+    for number in range(130):
+        memory.store_fact(f"The common words number {number} are in the house", "house")
+    new = memory.store_fact("Common words are the red thread now", "thread colour 5")
+    assert (new, old) in {
+        (e["source_id"], e["target_id"]) for e in memory.export_graph()["edges"] if e["relationship"] == "SIMILAR_TO"
+    }
+
+
+# --- chains --------------------------------------------------------------------------------------------------------
+def test_values_form_a_chain_over_any_number_of_updates(memory: HierarchicalMemory) -> None:
+    ids = [medals(memory, 8 + i, i + 1) for i in range(5)]
+    assert chain(memory) == [("10", "11"), ("11", "12"), ("8", "9"), ("9", "10")]
+    found = memory.retrieve_subgraph("Klaebo")
+    places = {node.node_id: node.metadata.get("chain_position") for node in found.nodes}
+    assert [places[i] for i in ids] == ["first", *["intermediate"] * 3, "latest"]
+    by_id = {node.node_id: node for node in found.nodes}
+    assert by_id[ids[0]].metadata["superseded_by"] == ids[1]
+    assert by_id[ids[4]].confidence == 0.8
+    assert by_id[ids[3]].confidence == by_id[ids[0]].confidence == 0.4
+    context = found.to_llm_context()
+    assert context.index("  - 8 -> 9 (turn 2)") < context.index("  - 11 -> 12 (turn 5)")
+    assert context.index("Klaebo has 12") < context.index("Klaebo has 11")
+
+
+def test_a_fact_that_comes_late_takes_its_place_in_the_chain(memory: HierarchicalMemory) -> None:
+    for count, index in ((8, 1), (10, 3), (11, 4), (9, 2), (7, 0.5)):
+        medals(memory, count, index)
+    assert chain(memory) == [("10", "11"), ("7", "8"), ("8", "9"), ("9", "10")]
+    assert {f["content"]: f["confidence"] for f in memory.get_all_facts()}["Klaebo has 11 gold medals"] == 0.8
+
+
+def test_only_the_same_of_the_same_is_superseded(memory: HierarchicalMemory) -> None:
+    medals(memory, 9, 1)
+    medals(memory, 8, 2, "Bolt")
+    memory.store_knowledge("Klaebo is 27 years old", "Klaebo age", temporal_metadata=at(3))
+    memory.store_knowledge("Klaebo has 3 gold medals", "Klaebo medals")  # without a place in time
+    memory.store_knowledge("Klaebo has 4 gold medals", "Klaebo medals", temporal_metadata={"temporal_index": "x"})
+    medals(memory, 9, 7)  # the same again
+    assert chain(memory) == []
+
+
+def test_a_long_chain_ends_in_a_subgraph_of_the_size_that_was_asked_for(memory: HierarchicalMemory) -> None:
+    for i in range(60):
+        medals(memory, i, i + 1)
+    found = memory.retrieve_subgraph("Klaebo medals", max_nodes=10)
+    assert len(found.nodes) == 10
+    assert found.nodes[0].content == "Klaebo has 59 gold medals"
+
+
+# --- finding -------------------------------------------------------------------------------------------------------
+def test_keywords_are_found_in_content_and_concept_be_it_within_words(memory: HierarchicalMemory) -> None:
+    memory.store_fact("Plants convert light", "photosynthesis")
+    memory.store_fact("The Photosynthetic rate is high", "leaf")
+    memory.store_fact("Nothing of that", "stone")
+    assert len(memory.search_facts("photosynth")) == 2
+    assert len(memory.search_facts("SYNTHE")) == 2
+    assert memory.search_facts("of is") == []
+    assert memory.search_facts("") == memory.search_facts("   ") == memory.search_facts("x", max_nodes=0) == []
+
+
+def test_similar_facts_are_found_one_step_away(memory: HierarchicalMemory) -> None:
+    memory.store_fact("The heron stands near the weir", "bird")
+    memory.store_fact("The egret stands near the weir", "bird")
+    assert len(memory.search_facts("heron")) == 2
+    assert len(memory.search_facts("heron", similarity_threshold=0.9)) == 1
+
+
+def test_an_entity_is_found_by_its_name(memory: HierarchicalMemory) -> None:
+    memory.store_fact("Sarah Chen plays the piano", "music")
+    memory.store_fact("Piano tuning is costly", "music")
+    assert [node.content for node in memory.retrieve_by_entity("sarah")] == ["Sarah Chen plays the piano"]
+    assert memory.retrieve_by_entity("Nobody") == memory.retrieve_by_entity(" ") == []
+    assert len(memory.search_by_concept(["piano", "xx"])) == 2
+
+
+def test_facts_are_counted_and_listed(memory: HierarchicalMemory) -> None:
+    memory.store_fact("Sarah Chen plays the piano", "music")
+    memory.store_fact("Bach wrote fugues", "music")
+    memory.store_fact("A brief", "SUMMARY")
+    assert memory.execute_aggregation("count_total")["count"] == 3
+    assert memory.execute_aggregation("list_concepts")["items"] == ["music"]
+    assert memory.execute_aggregation("count_by_concept", "MUS")["items"] == {"music": 2}
+    assert "sarah chen" in memory.execute_aggregation("list_entities")["items"]
+    assert "error" in memory.execute_aggregation("nonsense")
+    assert memory.get_statistics()["semantic_nodes"] == 3
+
+
+def test_agents_in_one_place_do_not_see_each_other(tmp_path: Path) -> None:
+    with HierarchicalMemory("one", tmp_path) as one, HierarchicalMemory("two", tmp_path) as two:
+        one.store_fact("The secret is a zeppelin", "secret")
+        two.store_fact("The secret is a balloon", "secret")
+        assert [fact["content"] for fact in two.search_facts("secret")] == ["The secret is a balloon"]
+        assert two.export_graph()["edges"] == []
+
+
+# --- context -------------------------------------------------------------------------------------------------------
+def test_an_empty_subgraph_says_so() -> None:
+    assert KnowledgeSubgraph(query="x").to_llm_context() == "No relevant knowledge found."
+
+
+def test_both_orders_and_all_sections_of_a_context() -> None:
+    nodes = [
+        KnowledgeNode("aaaaaaaaaa", MemoryCategory.SEMANTIC, "A", "c", 0.5, metadata={"temporal_index": 2}),
+        KnowledgeNode("bbbbbbbbbb", MemoryCategory.SEMANTIC, "B", "c", 0.9, metadata={"temporal_order": "Day 1"}),
+        KnowledgeNode("cccccccccc", MemoryCategory.SEMANTIC, "C", "c", 0.7, metadata={"temporal_index": 1}),
+    ]
+    edges = [
+        KnowledgeEdge(
+            "aaaaaaaaaa", "cccccccccc", "TRANSITIONED_TO", 1.0, {"from_value": "5", "to_value": "3", "turn": 2}
+        ),
+        KnowledgeEdge(
+            "aaaaaaaaaa", "bbbbbbbbbb", "SIMILAR_TO", 0.62, {"contradiction": True, "conflicting_values": "3 vs 5"}
+        ),
+    ]
+    text = KnowledgeSubgraph(nodes, edges, "q").to_llm_context()
+    assert text == (
+        "Knowledge graph context for: q\n\n"
+        "Facts:\n  1. [c] B (confidence: 0.9)\n  2. [c] C (confidence: 0.7)\n  3. [c] A (confidence: 0.5)\n\n"
+        "Transition history:\n  - 3 -> 5 (turn 2)\n\n"
+        "Contradictions detected:\n  - WARNING: Conflicting information found: 3 vs 5\n\n"
+        "Relationships:\n"
+        "  - aaaaaaaa.. TRANSITIONED_TO cccccccc.. (weight: 1.00)\n"
+        "  - aaaaaaaa.. SIMILAR_TO bbbbbbbb.. (weight: 0.62)"
+    )
+    chronological = KnowledgeSubgraph(nodes, [], "q").to_llm_context(chronological=True)
+    assert chronological.endswith(
+        "Facts (in chronological order):\n  1. [c] C (confidence: 0.7)\n  2. [c] A (confidence: 0.5)\n"
+        "  3. [c] [Time: Day 1] B (confidence: 0.9)"
+    )
+
+
+# --- export and import ---------------------------------------------------------------------------------------------
+def test_importing_twice_is_importing_once(memory: HierarchicalMemory) -> None:
+    medals(memory, 9, 1)
+    medals(memory, 10, 2)
+    data = memory.export_graph()
+    assert memory.import_graph(data)["skipped"] == 2
+    assert memory.export_graph()["nodes"] == data["nodes"]
+    assert memory.import_from_json(memory.export_to_json())["semantic_nodes_imported"] == 2
+    assert memory.export_graph()["nodes"] == data["nodes"]
+    assert memory.export_graph()["edges"] == data["edges"]
+
+
+def test_an_export_of_the_other_library_is_taken_in(memory: HierarchicalMemory) -> None:
+    def theirs(name: str, content: str, index: int) -> dict[str, object]:
+        return {"memory_id": name, "content": content, "concept": "Klaebo medals", "confidence": 0.8,
+                "source_id": "e", "tags": ["ski"], "metadata": {"category": "semantic", "temporal_index": index},
+                "created_at": "2026-01-01T00:00:00", "entity_name": "klaebo"}  # fmt: skip
+
+    data = {
+        "format_version": "1.0",
+        "semantic_nodes": [theirs("a", "Klaebo has 9", 1), theirs("b", "Klaebo has 10", 2), {"content": "no id"}],
+        "episodic_nodes": [{"memory_id": "e", "content": "An article", "source_label": "news"}],
+        "similar_to_edges": [{"source_id": "b", "target_id": "a", "weight": 0.9, "metadata": {"contradiction": True}}],
+        "derives_from_edges": [{"source_id": "a", "target_id": "e", "extraction_method": "llm", "confidence": 1.0}],
+        "supersedes_edges": [{"source_id": "b", "target_id": "a", "reason": "Updated", "temporal_delta": "1 -> 2"}],
+    }
+    assert memory.import_from_json(data) == {
+        "semantic_nodes_imported": 2,
+        "episodic_nodes_imported": 1,
+        "edges_imported": 3,
+        "skipped": 0,
+        "errors": 1,
+    }
+    found = memory.retrieve_subgraph("Klaebo")
+    assert [(n.content, n.confidence, n.metadata["chain_position"]) for n in found.nodes] == [
+        ("Klaebo has 10", 0.8, "latest"),
+        ("Klaebo has 9", 0.4, "first"),
+    ]
+    assert found.nodes[0].metadata["source_label"] == "news"
+    with pytest.raises(ValueError, match="no nodes"):
+        memory.import_graph({"edges": []})
+
+
+def test_what_is_stored_is_said_and_superseded_facts_have_an_end(memory: HierarchicalMemory) -> None:
+    medals(memory, 9, 1)
+    medals(memory, 10, 2)
+    with memory._space.view() as view:
+        facts = view.find(Node, Where(kinds=(NodeKind.FACT.value,), order="newest")).items
+    assert [(fact.state, fact.key, fact.origin.value) for fact in facts] == [
+        ("live", "klaebo", "said"),
+        ("superseded", "klaebo", "said"),
+    ]
+    assert facts[1].valid_to == facts[0].valid_from
+    assert memory._space.check() == []
