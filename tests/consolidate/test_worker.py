@@ -265,7 +265,7 @@ def test_several_workers_do_everything_once(open_store: Open, clock: Clock) -> N
     space = open_store().space(DEFAULT)
     write(space, *(talk(f"t{n}", f"word {n}", f"and {n}") for n in range(20)))
     model, done = Parrot(), [Consolidated()] * 3
-    worker(open_store(), clock).drain(limit=0)  # enrols: else each of them would, and do again what is done already
+    worker(open_store(), clock, model).drain(limit=0)  # enrols: else each of them would, and do it all again
 
     def work(number: int) -> None:
         done[number] = worker(stores[number], clock, model).drain()
