@@ -9,6 +9,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from recollect.errors import InvalidInput, StoreBusy
+from recollect.faces.cli.backlog import show_backlog, tell_backlog
 from recollect.faces.cli.parser import Command, Option
 from recollect.faces.cli.session import Session
 from recollect.faces.cli.working import is_at_work
@@ -16,9 +17,12 @@ from recollect.faces.cli.working import is_at_work
 if TYPE_CHECKING:
     from recollect.consolidate.shift import Done
     from recollect.faces.cli.progress import Report
+    from recollect.memory import Memory
 
 
-def worker(session: Session, once: bool = False, stop: bool = False, model: str | None = None) -> int:
+def worker(
+    session: Session, once: bool = False, stop: bool = False, dry_run: bool = False, model: str | None = None
+) -> int:
     """Make summaries, facts and quality vectors of what is new.
 
     Works until you interrupt it, or with --once until nothing is left to do; in all namespaces, or in the one that
@@ -26,14 +30,19 @@ def worker(session: Session, once: bool = False, stop: bool = False, model: str 
     background and ends by itself. Several workers can run at the same time, also on several machines.
     """
     if stop:
-        if once or model:
+        if once or model or dry_run:
             raise InvalidInput("--stop cannot be combined with other options.", hint="Leave out one of them.")
         return _stop(session)
     if model is not None:
         session.ask_model(model)
     session.without_background()
     memory = session.existing_memory()
+    _tell_backlog(session, memory)
     names = [session.chosen_namespace] if session.chosen_namespace else None
+    wanted = names or list(memory.namespaces())
+    if dry_run:
+        return show_backlog(session, memory, wanted)
+    tell_backlog(session, memory, wanted)
     with _alone(session), _interrupted() as told, _progress(session) as report:
         if not once and not session.json:
             session.out.note("Working. Ctrl-C to stop.")
@@ -45,6 +54,23 @@ def worker(session: Session, once: bool = False, stop: bool = False, model: str 
     if once and told.is_set():
         raise KeyboardInterrupt(session.out.hint("Progress is saved. To continue: recollect worker --once"))
     return 0
+
+
+def _tell_backlog(session: Session, memory: Memory) -> None:
+    """What the model will take for what has gathered in the namespace, before it is asked anything."""
+    from recollect.faces.cli.times import number
+
+    backlog = memory.backlog()
+    if backlog is None or not backlog.estimate.calls:
+        return
+    told = backlog.estimate
+    tokens = told.input_tokens + told.output_tokens
+    money = "at a price that is not known" if told.cost is None else f"${told.cost:.2f}"
+    days = f"; within the daily budget that takes {number(told.days, 'day')}" if told.days and told.days > 1 else ""
+    session.out.note(
+        f"For the model: {number(backlog.requests, 'request')} and {number(backlog.messages, 'message')} to go through."
+    )
+    session.out.note(f"That will take about {number(told.calls, 'call')}, {number(tokens, 'token')}, {money}{days}.")
 
 
 def _stop(session: Session) -> int:
@@ -142,6 +168,9 @@ COMMAND = Command(
     ("recollect worker --once", "recollect worker --model anthropic:claude-haiku-5-5", "recollect worker --stop"),
     (
         Option(("--once",), "Stop when nothing is left to do.", default=False),
+        Option(
+            ("--dry-run",), "Tell what the model would be asked and what it would cost, and ask nothing.", default=False
+        ),
         Option(("--model",), "The language model to ask, within the daily budget; none: rules.", "NAME"),
         Option(("--stop",), "Stop the worker that runs in the background.", default=False),
     ),
