@@ -53,7 +53,7 @@ class _State:
 
     @classmethod
     def read(cls, state: Metadata) -> _State:
-        return cls(**state) if state else cls()
+        return cls(**{name: list(value) if isinstance(value, list) else value for name, value in state.items()})
 
     def wire(self) -> Metadata:
         return {name: getattr(self, name) for name in self.__slots__}
