@@ -53,7 +53,8 @@ class _State:
 
     @classmethod
     def read(cls, state: Metadata) -> _State:
-        return cls(**{name: list(value) if isinstance(value, list) else value for name, value in state.items()})
+        lists = {name: list(state.get(name, ())) for name in ("waiting", "tactical")}
+        return cls(**{**state, **lists})
 
     def wire(self) -> Metadata:
         return {name: getattr(self, name) for name in self.__slots__}
