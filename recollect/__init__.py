@@ -80,7 +80,7 @@ def open(  # noqa: A001
     store = open_store(store_place, durable=durable, on_wait=on_wait)
     starter = None
     if background is not False:
-        from recollect.background import Starter
+        from recollect.background.starter import Starter
 
         kept = Path(store.location) if isinstance(store_place, Path) else store_place
         starter = Starter(kept, embedder=embedder, durable=durable, wanted=background)
@@ -106,7 +106,7 @@ def restore(backup: str | Path, path: str | Path | None = None, *, replace: bool
         )
     target = place.expanduser()
     if replace:
-        from recollect.background import stop
+        from recollect.background.process import stop
 
         stop(target)
     restore_backup(Path(backup).expanduser(), target, replace=replace)

@@ -41,6 +41,7 @@ from recollect.text.marks import cut_recall
 if TYPE_CHECKING:
     from threading import Event
 
+    from recollect.consolidate.backlog import Backlog
     from recollect.consolidate.desk import Consolidated
     from recollect.consolidate.entities.by_hand import ByHand
     from recollect.consolidate.entities.entity import Entity
@@ -411,22 +412,27 @@ class Memory:
         with self._space.view() as view:
             return find_facts(view, about, moment, now=self._clock(), include_past=include_past)
 
+    @_writes
     def edit_fact(self, id: str, content: str | None = None, *, value: str | None = None) -> Fact:
         """Corrects a fact: what you say outranks what was derived, and survives a rebuild. Raises NotFound."""
         return self._corrections.edit(id, content, value)
 
+    @_writes
     def pin_fact(self, id: str, *, pinned: bool = True) -> Fact:
         """Holds on to a fact: nothing derived replaces it; with `pinned` false lets it go. Raises NotFound."""
         return self._corrections.pin(id, pinned=pinned)
 
+    @_writes
     def merge_facts(self, keep: str, *others: str) -> Fact:
         """Makes one fact of several that say the same. Raises NotFound, InvalidInput."""
         return self._corrections.merge(keep, others)
 
+    @_writes
     def forget_fact(self, id: str) -> str:
         """Removes a fact; it is not drawn from the same messages again. Returns its id, for `undo_fact`."""
         return self._corrections.forget(id)
 
+    @_writes
     def undo_fact(self, id: str) -> list[Fact]:
         """Takes back what was decided about a fact by hand; returns the facts that come of it. Raises NotFound."""
         return self._corrections.undo(id)
@@ -594,6 +600,18 @@ class Memory:
             progress=progress,
         )
         return shift.once() if once else shift.run(is_over)
+
+    def backlog(self, *, namespaces: Sequence[str] | None = None) -> Backlog | None:
+        """What waits for the model that is set, and about what it will take; in this namespace, or in some. None where
+        none is set. Nothing is asked or changed.
+        """
+        from recollect.consolidate.backlog import backlogs
+        from recollect.consolidate.registry import model_works
+
+        if self._model is None:
+            return None
+        spaces = [self._store.space(checked(name)) for name in namespaces or [self.namespace]]
+        return backlogs(spaces, model_works(self._embedder), self._model)
 
     def reindex(self, *, progress: Callable[[int, int], None] | None = None) -> int:
         """Makes anew what search derives from the messages, beside what is in use; returns how many messages.

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
+from traceback import format_tb
 from typing import TYPE_CHECKING, NoReturn
 
 from recollect.background.lock import Lock, Taken, lock_file, rung
@@ -52,8 +53,8 @@ def main() -> int:
     except RecollectError as problem:
         _log.warning("%s", problem)
         return 1
-    except Exception:
-        _log.exception("The worker has failed")
+    except Exception as bug:  # its message may quote what was said
+        _log.error("The worker has failed: %s\n%s", type(bug).__name__, "".join(format_tb(bug.__traceback__)))
         return 1
     return 0
 
@@ -95,7 +96,8 @@ def _opened(settings: Settings, where: Places) -> Iterator[Memory]:
     from recollect.store.choose import open_store
 
     model = open_model(settings.background_model, prices=where.prices, check=False)
-    store = open_store(settings.store, durable=settings.durable, create=False)
+    durable = settings.durable and model is not None  # what is derived can be derived again; answers are paid for
+    store = open_store(settings.store, durable=durable, create=False)
     if model is not None:
         names = {"store": store.location, "namespace": settings.namespace}
         model = metered(model, where.data, settings.limits, prices=where.prices, **names)

@@ -100,6 +100,11 @@ def holder(path: Path) -> int | None:
     return None
 
 
+def is_working(place: Place, state: Path) -> bool:
+    """Whether a worker of this machine is at work on this store."""
+    return holder(lock_file(place, state)) is not None
+
+
 def lock_file(place: Place, state: Path) -> Path:
     """Beside the file of a store; for a server in the state folder of this machine."""
     if isinstance(place, Path):

@@ -26,11 +26,6 @@ _LOOK = 0.05  # seconds
 _log = logging.getLogger("recollect.background")
 
 
-def is_working(place: Place, where: Places | None = None) -> bool:
-    """Whether a worker is at work on this store, or about to go."""
-    return holder(lock_file(place, (where or own_places()).state)) is not None
-
-
 def start(place: Place, *, embedder: str = "static", durable: bool = True, where: Places | None = None) -> bool:
     """Leaves a worker behind where none is at work; it outlives this process. Returns whether it was started.
 
@@ -83,8 +78,10 @@ def _environment(place: Place, embedder: str, *, durable: bool) -> Mapping[str, 
     paths = [str(package), *(str(Path(p).absolute()) for p in os.environ.get("PYTHONPATH", "").split(os.pathsep) if p)]
     found = {**os.environ, STORE: str(place), EMBEDDER: embedder, DURABLE: str(durable).lower()}
     found["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(paths))
+    if isinstance(place, Address) and place.user:
+        found["NEO4J_USER"] = place.user
     if isinstance(place, Address) and place.password:
-        found["NEO4J_USER"], found["NEO4J_PASSWORD"] = place.user or "neo4j", place.password
+        found["NEO4J_PASSWORD"] = place.password
     return found
 
 

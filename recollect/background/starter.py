@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import threading
 
-from recollect.background.process import start
 from recollect.errors import RecollectError
 from recollect.place import Place
 from recollect.settings import load_settings
@@ -52,6 +51,8 @@ class Starter:
             if self._wanted is None:
                 self._wanted = load_settings().background
             if self._wanted:
+                from recollect.background.process import start
+
                 start(self._place, embedder=self._embedder, durable=self._durable)
         except (RecollectError, OSError, RuntimeError) as problem:  # RuntimeError: Python is ending, or has no home
             _log.info("No background worker: %s", problem)

@@ -28,7 +28,7 @@ from recollect.model.errors import LanguageModelError
 from recollect.store import Change, Fenced, Lease, Space, Stale, View
 
 #: How long a task is held before it is renewed; what a killed worker held is taken over after that.
-LEASE = timedelta(minutes=2)
+LEASE = timedelta(minutes=1)
 
 _AT_ONCE = 64  # tasks that are claimed together
 _FASTER = 8

@@ -20,7 +20,7 @@ from recollect.store.passages import QualityVectors
 QUALITY = "quality"
 
 _BATCH, _SMALL = 64, 16  # passages; small ones in the background, which others wait for less
-_LEASE = timedelta(minutes=1)
+_LEASE = timedelta(seconds=30)
 _TURN = Task(id=stable_id("task", QUALITY), kind=QUALITY)
 _LOOK_AGAIN = 0.5  # seconds, while somebody else makes them
 _PATIENCE = 180.0  # seconds without any progress of theirs

@@ -6,6 +6,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -21,6 +22,7 @@ _TURN = 5.0  # seconds of making vectors before looking for tasks again
 _UPKEEP = timedelta(seconds=1)
 _LOOK = 1.0  # seconds between two looks at a store where nothing is due
 _LONGEST_PAUSE = 30.0  # seconds, where something fails
+_LONGEST_WAIT = 100.0  # seconds for others, longer than a lease that nobody renews
 
 _log = logging.getLogger("recollect.worker")
 
@@ -59,13 +61,22 @@ class Shift:
         self._stop = stop or threading.Event()
         self._progress = progress
         self._done = Done()
-        self._drained = False  # only draining finds what has no task yet
         self._idle_since: float | None = None
+        self._busy_until = 0.0  # when another worker was seen at work last
 
     def once(self) -> Done:
-        """Until nothing is due, and all vectors are made that nobody else makes. Returns what was done."""
-        while self._round() and not self._stop.is_set():
-            continue
+        """Until nothing is left to do; what another worker holds is waited for, or taken over where it was killed.
+        Returns what was done.
+        """
+        seen = time.monotonic()
+        while not self._stop.is_set():
+            if self._round():
+                seen = time.monotonic()
+            elif time.monotonic() - seen < _LONGEST_WAIT and self._others_work():
+                self._stop.wait(_LOOK)
+            else:
+                break
+        self._keep_up()
         return self._done
 
     def run(self, is_over: Callable[[float, float | None], bool] | None = None) -> Done:
@@ -86,9 +97,18 @@ class Shift:
             if moved:
                 self._idle_since = None
             else:
-                self._idle_since = self._idle_since or time.monotonic()
-                self._stop.wait(pause)
+                self._rest(pause)
         return self._done
+
+    def _rest(self, pause: float) -> None:
+        """Nothing was done. While another worker holds tasks, which may have been killed, nobody calls that idle."""
+        with suppress(StoreError):
+            if self._idle_since is None:
+                self._keep_up()
+            if time.monotonic() - (self._idle_since or time.monotonic()) < _LONGEST_WAIT and self._others_work():
+                self._busy_until = time.monotonic()
+        self._idle_since = self._idle_since or time.monotonic()
+        self._stop.wait(pause)
 
     def _next_attempt(self) -> float | None:
         """In how many seconds something that failed is to be tried again; None where nothing is."""
@@ -97,15 +117,25 @@ class Shift:
         return None if left is None or left < -_LONGEST_PAUSE else left  # long past: it is done, or somebody else's
 
     def _idle(self) -> float:
-        return 0.0 if self._idle_since is None else time.monotonic() - self._idle_since
+        return 0.0 if self._idle_since is None else time.monotonic() - max(self._idle_since, self._busy_until)
+
+    def _others_work(self) -> bool:
+        for name in self._names():
+            with self._store.space(name).view() as view:
+                if view.tasks("leased", 1):
+                    return True
+        return False
+
+    def _keep_up(self) -> None:
+        """The store's own upkeep: what was forgotten while somebody read is wiped out by that, too."""
+        for name in self._names():
+            self._store.space(name).maintain(_UPKEEP)
 
     def _round(self) -> bool:
         """Whether anything was done."""
         before = self._done
-        drained = NOTHING_DONE
-        if not self._drained or self._worker.is_due(self._namespaces):
-            drained = self._worker.drain(self._namespaces, progress=self._draining(before), stop=self._stop)
-            self._drained = True
+        drained = self._worker.drain(self._namespaces, progress=self._draining(before), stop=self._stop)
+        if Done(drained):
             self._tell(Done(drained))
         until = time.monotonic() + _TURN
         for name in self._names():
@@ -116,8 +146,7 @@ class Shift:
                     self._tell(Done(vectors=made))
         moved = bool(Done(drained)) or self._done.vectors > before.vectors
         if moved:
-            for name in self._names():
-                self._store.space(name).maintain(_UPKEEP)
+            self._keep_up()
         return moved
 
     def _names(self) -> list[Namespace]:

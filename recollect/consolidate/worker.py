@@ -15,8 +15,9 @@ from recollect.consolidate import registry
 from recollect.consolidate.desk import LEASE, Brake, Consolidated, Desk, Kit, Means
 from recollect.consolidate.enrol import enrol
 from recollect.consolidate.heartbeat import Heartbeat
-from recollect.consolidate.outbox import CONVERSATION
+from recollect.consolidate.late import catch_up, work_without
 from recollect.consolidate.retry import Retry
+from recollect.consolidate.summaries.tasks import SUMMARY_TASK, ask_for_all
 from recollect.embedding import Embedder
 from recollect.model.base import LanguageModel
 from recollect.record import Namespace, utc_now
@@ -27,7 +28,6 @@ CONCURRENCY = 4
 
 _ALL = 1 << 62
 _A_MOMENT = 1.0  # seconds of waiting for a model before looking for other work again
-_MANY = 10_000  # tasks that are looked at to see what is due
 
 _log = logging.getLogger("recollect.worker")
 
@@ -89,7 +89,7 @@ class Worker:
         with Heartbeat(LEASE) as heartbeat, ThreadPoolExecutor(self._concurrency, "recollect-calls") as pool:
             names = self._namespaces(namespaces)
             for name in names:
-                enrol(self._store.space(name), {deriver.name: deriver.version for deriver in self._kit.derivers})
+                self._enrol(name)
             desks = [self._desk(name, heartbeat) for name in names]
             while True:
                 claimed = sum(desk.claimed for desk in desks)
@@ -113,19 +113,19 @@ class Worker:
         self.wake = min(wakes, default=None)
         return done
 
+    def _enrol(self, name: Namespace) -> None:
+        """Puts what was never derived, or never asked about, in the namespace."""
+        space, versions = self._store.space(name), {deriver.name: deriver.version for deriver in self._kit.derivers}
+        enrol(space, versions)
+        if self._model(name) is None:
+            work_without(space)
+        elif self._kit.model_works:
+            catch_up(space, versions)
+            if any(work.kind == SUMMARY_TASK for work in self._kit.model_works):
+                ask_for_all(space)
+
     def _desk(self, name: Namespace, heartbeat: Heartbeat) -> Desk:
         return Desk(self._store.space(name), self._kit, self._embedder, self._model(name), self._means, heartbeat)
-
-    def is_due(self, namespaces: Sequence[Namespace] | None = None) -> bool:
-        """Whether there is anything to do now or later that this worker can do."""
-        for name in self._namespaces(namespaces):
-            kinds = {CONVERSATION, *(work.kind for work in self._kit.works)}
-            if self._model(name) is not None:
-                kinds |= {work.kind for work in self._kit.model_works}
-            with self._store.space(name).view() as view:
-                if any(task.kind in kinds for task, _ in view.tasks("due", _MANY)):
-                    return True
-        return False
 
     def _namespaces(self, named: Sequence[Namespace] | None) -> list[Namespace]:
         """Those whose vectors are made by this embedder; what is derived could else not be found beside them."""

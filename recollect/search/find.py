@@ -9,6 +9,7 @@ from datetime import date
 
 from recollect.embedding import Embedder, TokenEmbedder
 from recollect.search.asking import Asked, ask
+from recollect.search.derived import derived_hits
 from recollect.search.grouping import by_conversation, by_message, titles_to_show
 from recollect.search.ranking import Ranking, rank
 from recollect.search.request import Search
@@ -113,6 +114,7 @@ def _results(view: View, asked: Asked, found: Ranking) -> SearchResults:
         close=found.close,
         total=max(total, len(hits)),
         total_exact=found.exact,
+        derived=derived_hits(view, asked),
     )
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
-from recollect.record import Conversation, Message, Window, iso
+from recollect.record import Conversation, Message, NodeId, Window, iso
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +113,43 @@ class Hit:
         return f"<{self.score:.2f} {title!r} {self.conversation.source}{lines}>"
 
 
+@dataclass(frozen=True, slots=True)
+class DerivedHit:
+    """A fact or a summary that answers: derived, not said. `messages` are those that it was made of, by time.
+
+    `level` of a summary is its kind (conversation, l1, l2, period …). `since` and `until` are when a fact holds, or the
+    time that a summary covers. `conversation` is that of the first message.
+    """
+
+    id: NodeId
+    kind: str  # fact, summary
+    level: str
+    text: str
+    score: float
+    since: datetime | None
+    until: datetime | None
+    made_by: str
+    messages: tuple[Message, ...]
+    conversation: Conversation
+
+    def to_json(self) -> dict[str, Any]:
+        """As in `search --json`."""
+        return {
+            "id": self.id,
+            "kind": self.kind,
+            "level": self.level,
+            "text": self.text,
+            "score": round(self.score, 4),
+            "since": iso(self.since),
+            "until": iso(self.until),
+            "made_by": self.made_by,
+            "messages": [
+                {"id": m.id, "conversation_id": m.conversation_id, "index": m.position, "timestamp": iso(m.timestamp)}
+                for m in self.messages
+            ],
+        }
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class SearchResults(Sequence[Hit]):
     """The results of a search, best first, with how they were found.
@@ -119,7 +157,7 @@ class SearchResults(Sequence[Hit]):
     `signals` names what was used: words, meaning, late interaction, people, dates. `total` counts the conversations (or
     messages, grouped so) that match; unless `total_exact` there are more. `suggestion` is the query as it may have been
     meant, where a word of it is nowhere; `corrected` is the one that was searched instead. `close` is False where
-    nothing near the question is in the memory.
+    nothing near the question is in the memory. `derived` are facts and summaries that answer, if there are any.
     """
 
     query: str
@@ -134,6 +172,7 @@ class SearchResults(Sequence[Hit]):
     total: int = 0
     total_exact: bool = True
     corrected: str | None = None
+    derived: tuple[DerivedHit, ...] = ()
 
     def __len__(self) -> int:
         return len(self.hits)
@@ -157,6 +196,7 @@ class SearchResults(Sequence[Hit]):
             "corrected": self.corrected,
             "close": self.close,
             "notes": list(self.notes),
+            "derived": [hit.to_json() for hit in self.derived],
             "results": [hit.to_json() for hit in self.hits],
         }
 

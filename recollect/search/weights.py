@@ -78,6 +78,9 @@ FEW_TERMS = 5
 RANKED = 50
 #: Titles that are found by their words.
 TITLES = 100
+#: Of what was derived: how many are looked at; the share of the question's idf from which on one answers, or the cosine
+#: from which on it does with any word of it.
+DERIVED_POOL, DERIVED_SHARE, DERIVED_CLOSE = 100, 0.7, 0.45
 #: Cosine of a run of sentences from which meaning alone makes a result of a few typed words.
 LIKE = 0.30
 #: Share of the question's idf from which on it counts as all of it.

@@ -14,11 +14,12 @@ from pathlib import Path
 import pytest
 
 import recollect
-from recollect import background
-from recollect.background.lock import Lock, Taken, holder, lock_file, ring, rung
+from recollect.background import process as background
+from recollect.background.lock import Lock, Taken, holder, is_working, lock_file, ring, rung
 from recollect.background.process import _environment, _is_python
 from recollect.background.starter import Starter
 from recollect.errors import InvalidInput
+from recollect.faces.cli.working import task_counts
 from recollect.place import read_address
 from recollect.settings import own_places
 from tests.faces.terminal import COMMAND
@@ -81,19 +82,20 @@ def is_done(place: Path) -> bool:
         return False
     with recollect.open(place, background=False) as memory:
         counts = memory.stats()
-    return not counts.tasks and counts.quality == counts.said_passages > 0
+        left = task_counts(memory, counts)
+    return not left["due"] and not left["leased"] and counts.quality == counts.said_passages > 0
 
 
 def test_writing_leaves_a_worker_that_does_everything_and_ends(place: Path) -> None:
     written(place, "I am allergic to penicillin.", "The spare key is with Ana.")
     until(lambda: bool(workers(place)))
-    until(lambda: background.is_working(place))
+    until(lambda: is_working(place, own_places().state))
     (number,) = workers(place)
     assert os.getpriority(os.PRIO_PROCESS, number) == 10
     assert os.getsid(number) != os.getsid(0)
     assert holder(lock_file(place, own_places().state)) == number
     until(lambda: is_done(place))
-    assert not background.is_working(place)
+    assert not is_working(place, own_places().state)
     log = (own_places().state / "worker.log").read_text(encoding="utf-8")
     assert "messages=2" in log
     assert "penicillin" not in log
@@ -110,7 +112,7 @@ def test_the_command_line_leaves_one_as_well(place: Path, tmp_path: Path) -> Non
     assert workers(place) == []
     assert "worker idle: 1 task to do" in command()
     command("remember", "The spare key is with Ana")
-    until(lambda: background.is_working(place))
+    until(lambda: is_working(place, own_places().state))
     assert "worker at work" in command()
     until(lambda: is_done(place))
     assert "worker idle\n" in command().replace(" - ", "\n")
@@ -143,9 +145,9 @@ def test_a_handle_that_stays_open_leaves_one_after_some_seconds(place: Path, mon
 def test_of_two_that_are_started_at_once_one_stays(place: Path) -> None:
     written(place, "one", background=False)
     for _ in range(4):
-        assert background.start(place)
+        until(lambda: background.start(place))
     until(lambda: len(workers(place)) == 1)
-    until(lambda: background.is_working(place))
+    until(lambda: is_working(place, own_places().state))
     assert not background.start(place)  # it is there already
     until(lambda: is_done(place))
 
@@ -153,24 +155,32 @@ def test_of_two_that_are_started_at_once_one_stays(place: Path) -> None:
 def test_killed_at_any_moment_the_next_one_goes_on(place: Path) -> None:
     written(place, *(f"message {n} of the tide" for n in range(300)), background=False)
     for seconds in (0.2, 1.2, 1.5, 1.8, 2.2, 2.6):
-        assert background.start(place)
+        until(lambda: background.start(place))
         time.sleep(seconds)
         for number in workers(place):
             os.kill(number, signal.SIGKILL)
         until(lambda: not workers(place))
         with recollect.open(place, background=False) as memory:
             assert memory.check() == []
-    with recollect.open(place, background=False) as memory:
-        memory.work(once=True)  # what the killed ones held is theirs for a moment longer
-        kept = memory.stats()
-    assert kept.messages == 300
-    background.start(place)
-    until(lambda: not workers(place) or background.is_working(place))
+    until(lambda: background.start(place))
+    until(lambda: is_working(place, own_places().state))
+
+
+@pytest.mark.long
+def test_what_a_killed_one_held_is_taken_over(place: Path) -> None:
+    written(place, *(f"message {n} of the tide" for n in range(100)), background=False)
+    until(lambda: background.start(place))
+    until(lambda: is_working(place, own_places().state))
+    time.sleep(1.0)
+    os.kill(workers(place)[0], signal.SIGKILL)
+    until(lambda: not workers(place))
+    until(lambda: background.start(place))
+    until(lambda: is_done(place), 300)
 
 
 def test_it_hears_of_what_is_written_while_it_is_about_to_go(place: Path) -> None:
     written(place, "one")
-    until(lambda: background.is_working(place))
+    until(lambda: is_working(place, own_places().state))
     number = workers(place)[0]
     for text in ("two", "three", "four"):
         time.sleep(1.7)
@@ -181,7 +191,7 @@ def test_it_hears_of_what_is_written_while_it_is_about_to_go(place: Path) -> Non
 
 def test_it_ends_when_the_store_is_removed_and_makes_no_new_one(place: Path) -> None:
     written(place, *(f"message {n} of the tide" for n in range(400)))
-    until(lambda: background.is_working(place))
+    until(lambda: is_working(place, own_places().state))
     time.sleep(1.0)
     shutil.rmtree(place.parent, ignore_errors=True)
     until(lambda: not workers(place))
@@ -197,7 +207,7 @@ def test_a_store_that_is_gone_at_once_is_never_touched(place: Path) -> None:
 
 def test_another_store_at_its_place_is_left_alone(place: Path) -> None:
     written(place, *(f"message {n} of the tide" for n in range(400)))
-    until(lambda: background.is_working(place))
+    until(lambda: is_working(place, own_places().state))
     for file in place.parent.glob("memory.db*"):
         if file.is_file() and not file.name.endswith("-worker"):
             file.unlink()
@@ -210,7 +220,7 @@ def test_another_store_at_its_place_is_left_alone(place: Path) -> None:
 
 def test_it_is_told_to_stop_and_stops(place: Path) -> None:
     written(place, *(f"message {n} of the tide" for n in range(400)))
-    until(lambda: background.is_working(place))
+    until(lambda: is_working(place, own_places().state))
     assert background.stop(place)
     until(lambda: not workers(place))
     assert background.stop(place)  # there is none
@@ -224,7 +234,7 @@ def test_a_backup_is_restored_although_one_is_at_work(place: Path, tmp_path: Pat
     with recollect.open(place, background=False) as memory:
         memory.backup(tmp_path / "copy.db")
     written(place, *(f"message {n} of the tide" for n in range(400)))
-    until(lambda: background.is_working(place))
+    until(lambda: is_working(place, own_places().state))
     recollect.restore(tmp_path / "copy.db", place, replace=True)
     with recollect.open(place, background=False) as memory:
         assert memory.stats().messages == 1

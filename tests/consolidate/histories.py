@@ -16,15 +16,19 @@ from recollect.store.transfer import every
 from tests.exports import dump_of, embedder
 
 
-def derived(memory: Memory) -> dict[str, Any]:
-    """All that lives of what was derived, by id, with the edges that leave or enter it."""
+def derived(memory: Memory, clock: Clock) -> dict[str, Any]:
+    """All that lives of what was derived, by id, with the edges that leave or enter it.
+
+    Periods that have not ended are left out: where the clock went back, they had been summarised before.
+    """
     with memory._space.view() as view:
         nodes = {node.id: node for node in every(view, Node, Where(deleted=False)) if is_shown(node)}
-        nodes = {i: node for i, node in nodes.items() if not _goes_on(node, memory._clock())}
+        early = {i for i, node in nodes.items() if _goes_on(node, memory._clock())}
+        nodes = {i: node for i, node in nodes.items() if i not in early}
         edges = [
             (edge.source_id, edge.type, edge.target_id, edge.name, sorted(edge.properties.items(), key=str))
             for edge in view.edges(None)
-            if edge.source_id in nodes or edge.target_id in nodes
+            if (edge.source_id in nodes or edge.target_id in nodes) and edge.source_id not in early
         ]
     return {
         **{f"node {node.kind} {node.key} {node.id}": plain(node) for node in nodes.values()},
@@ -40,6 +44,11 @@ def is_shown(node: Node) -> bool:
 def _goes_on(node: Node, now: datetime) -> bool:
     """Whether it sums up a period that has not ended: that is so only after the clock went back."""
     return node.key == "period" and node.valid_to is not None and node.valid_to > now
+
+
+def is_to_come(node: Node, clock: Clock) -> bool:
+    """Whether it is the summary of a period that has not ended."""
+    return node.key == "period" and node.valid_to is not None and node.valid_to > clock.now
 
 
 def plain(node: Node) -> tuple[Any, ...]:
@@ -61,7 +70,7 @@ def rebuilt(memory: Memory, folder: Path, clock: Clock) -> dict[str, Any]:
         if memory.stats().conversations:
             other.import_file(made / "dump.jsonl")
         other.consolidate()
-        return derived(other)
+        return derived(other, clock)
 
 
 def broken(memory: Memory, gone: set[str]) -> list[str]:

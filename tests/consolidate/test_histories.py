@@ -132,7 +132,7 @@ class Histories(RuleBasedStateMachine):
         self.clock.move(10)  # the leases of the dead run out
         self.memory.consolidate()
         assert broken(self.memory, self.gone()) == []
-        assert derived(self.memory) == rebuilt(self.memory, self.folder, self.clock)
+        assert derived(self.memory, self.clock) == rebuilt(self.memory, self.folder, self.clock)
 
     @invariant()
     def the_store_is_whole(self) -> None:

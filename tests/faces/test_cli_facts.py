@@ -8,6 +8,7 @@ import pytest
 
 import recollect
 from tests.faces.conftest import CommandLine
+from tests.faces.test_cli_json import SHAPES, differences
 
 
 @pytest.fixture
@@ -61,3 +62,12 @@ def test_wrong_usage_is_said(told: CommandLine) -> None:
     assert told("facts", "merge", "ABCDEF").code == 2
     assert told("facts", "pin", "ABCDEF").code == 1
     assert told("facts", "--value", "x").code == 2
+
+
+def test_documents_are_as_they_are_told(told: CommandLine) -> None:
+    listed = told("facts", "--json").document
+    assert differences(listed, SHAPES["facts"]) == []
+    assert differences(listed["facts"][0]["history"], SHAPES["facts"]["facts"]) == []
+    fact = listed["facts"][0]["id"]
+    for action in ("pin", "unpin", "forget", "undo"):
+        assert differences(told("facts", action, fact, "--json").document, SHAPES["corrected"]) == []

@@ -24,7 +24,7 @@ _LINK = re.compile(r"\[([^\]\n]+)\]\([^)\n]*\)")
 _BULLET = re.compile(r"^[\s>]*(?:[-*+•·–—]\s+|\(?\d{1,3}[.)]\s+|\(?[a-zA-Z][.)]\s+|\[[ xX]\]\s+)*")
 _HEADING = re.compile(r"^\s{0,3}#{1,6}\s|^\s*(?:={3,}|-{3,}|\|)")
 _LABEL = re.compile(r"^\s*(?:\*\*|__)([^*_\n]{1,80}?)(?::?(?:\*\*|__):?|:)")
-_PLAIN_LABEL = re.compile(r"^([A-Z][^.!?:,\n]{0,48}):(?=\s|$)")
+_PLAIN_LABEL = re.compile(r"^(?!.*\b(?:decision|decided|settled)\b[^:]*:)([A-Z][^.!?:,\n]{0,48}):(?=\s|$)")
 _EMPHASIS = re.compile(r"\*{1,3}|_{2,3}|~~")
 _ENDS = (".", "!", "?", ";", ",", "…", "。", "！", "？", '"', "”", ")")
 

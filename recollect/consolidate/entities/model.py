@@ -141,7 +141,7 @@ class _Answer:
             for name in (source, target):
                 self._mention(found, message, name)
             found[message.id, entity_id(source)][2].add((relation, entity_id(target)))
-        for (spelling, _, says) in found.values():
+        for spelling, _, says in found.values():
             name = self._names.get(folded(spelling), spelling)
             if folded(name) != folded(spelling) and entity_id(name) in named:
                 says.add((SAME, entity_id(name)))

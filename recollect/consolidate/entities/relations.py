@@ -14,10 +14,12 @@ from recollect.consolidate.entities.statements import (
     AND,
     BETWEEN,
     BRACKET,
+    DECIDED,
     FROM_TO,
     IMPROVES,
     IS_A,
     IS_MY,
+    IT_IS,
     MY,
     NEVER_FROM,
     NEVER_TO,
@@ -60,7 +62,6 @@ def relations(text: str, found: Sequence[Mention], me: str | None) -> list[Asser
     names = sorted({mention.name for mention in found}, key=lambda name: (-len(name), name))
     known = {folded(name): name for name in names}
     types = {folded(mention.name): mention.type for mention in found}
-    pattern = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, names))})(?!\w)")
     said: dict[Assertion, None] = {}
     for line in lines(text.replace("’", "'")):
         if line.heading:
@@ -68,7 +69,7 @@ def relations(text: str, found: Sequence[Mention], me: str | None) -> list[Asser
         for sentence in _SENTENCE.split(line.text):
             if sentence.rstrip().endswith("?"):
                 continue
-            for assertion in _of_sentence(sentence, pattern, me):
+            for assertion in _of_sentence(sentence, names, me):
                 if folded(assertion.source) != folded(assertion.target) and _fits(assertion, types):
                     said[_shown(assertion, known)] = None
     return list(said)
@@ -86,8 +87,8 @@ def _shown(assertion: Assertion, known: dict[str, str]) -> Assertion:
     return Assertion(source, assertion.relation, target)
 
 
-def _of_sentence(sentence: str, pattern: re.Pattern[str], me: str | None) -> Iterator[Assertion]:
-    spans = [(match.start(), match.end(), match[0]) for match in pattern.finditer(sentence)]
+def _of_sentence(sentence: str, names: Sequence[str], me: str | None) -> Iterator[Assertion]:
+    spans = _spans(sentence, names)
     last: tuple[str, str] | None = None  # with what an enumeration goes on
     for number, (start, end, name) in enumerate(spans):
         before, after = sentence[max(0, start - _BEFORE) : start], sentence[end : end + _LONGEST_GAP]
@@ -111,9 +112,30 @@ def _of_sentence(sentence: str, pattern: re.Pattern[str], me: str | None) -> Ite
                 yield assertion
 
 
+def _spans(sentence: str, names: Sequence[str]) -> list[tuple[int, int, str]]:
+    """Where the names stand as whole words, in order; the longer before those that they hold."""
+    spans: list[tuple[int, int, str]] = []
+    for name in names:
+        start = sentence.find(name)
+        while start >= 0:
+            end = start + len(name)
+            apart = not (_is_part(sentence[start - 1 : start]) or _is_part(sentence[end : end + 1]))
+            if apart and not any(a < end and start < b for a, b, _ in spans):
+                spans.append((start, end, name))
+            start = sentence.find(name, end)
+    return sorted(spans)
+
+
+def _is_part(char: str) -> bool:
+    return char.isalnum() or char == "_"
+
+
 def _of_speaker(before: str, name: str, after: str, me: str) -> Iterator[Assertion]:
     if kin := MY.search(before):
         yield Assertion(me, kin[1].upper(), name)
+    if DECIDED.search(before) or IT_IS.match(after):
+        yield Assertion(me, "CHOSE", name)
+        return
     for relation, pattern in SPEAKER:
         if pattern.search(before):
             if relation not in ALONE_ONLY or NO_NOUN.match(after):

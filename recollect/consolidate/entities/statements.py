@@ -27,7 +27,7 @@ _BETWEEN_VERBS = r"""
         included in | comes with
     WORKS_AT: works? (?:at | for) | working (?:at | for) | worked (?:at | for) | joined | employed (?:at | by) |
         got a job at | ceo of | cto of | interns? at | professor at | teaches at
-    LIVES_IN: lives? in | living in | lived in | moved to | relocated to | resides in | based in | is from |
+    LIVES_IN: lives? (?:\w+ )?in | living in | lived in | moved to | relocated to | resides in | based in | is from |
         comes from | grew up in | was born in
     LOCATED_IN: located in | situated in | a (?:city | town | village | island | region | suburb | district |
         neighborhood | neighbourhood) (?:in | of) | the capital of
@@ -92,6 +92,11 @@ _WE = rf"(?:\b(?:we|I)(?:'ve|'re|'m|'d)?)\s+{_ADVERBS}"
 SPEAKER = tuple(
     (name, re.compile(rf"{_WE}(?:{verbs})\s+{_ARTICLE}", re.IGNORECASE)) for name, verbs in _read(_SPEAKER_VERBS)
 )
+#: Decisions without "we": "Decision: Next.js", "Next.js it is".
+DECIDED = re.compile(
+    r"\b(?:decision|decided|settled|final choice|my choice|winner)\s*(?:is|was)?:?\s+(?:to use\s+)?$", re.IGNORECASE
+)
+IT_IS = re.compile(r"^\s+it is\b(?! (?:a|an|the|not|so|too|very)\b)", re.IGNORECASE)
 _KIN = """
     wife husband brother sister son daughter mother father mom mum dad boss manager mentor colleague coworker partner
     girlfriend boyfriend neighbor neighbour cousin aunt uncle roommate flatmate teacher doctor dentist therapist vet

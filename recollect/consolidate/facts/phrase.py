@@ -25,7 +25,6 @@ _SENTENCES = {
     "likes": "{who} likes {value}",
     "dislikes": "{who} dislikes {value}",
     "prefers": "{who} prefers {value}",
-    "owns": "{who} has {value}",
     "uses": "{who} uses {value}",
     "project": "{who} works on {value}",
     "appointment": "{who} has {value}",
@@ -41,6 +40,18 @@ def shown(entity: str) -> str:
     ('The user', "The user's dog", 'Luna')
     """
     return f"The {entity}" if entity == USER or entity.startswith(f"{USER}'s ") else entity
+
+
+def _article(value: str) -> str:
+    """The article that stands before one thing; none before several, or where there is one.
+
+    >>> _article("old van"), _article("2019 Honda Civic"), _article("horses")
+    ('an ', 'a ', '')
+    """
+    last = value.split()[-1].lower()
+    if last.endswith("s") and not last.endswith("ss"):
+        return ""
+    return "an " if value[0].lower() in "aeiou" else "a "
 
 
 def content_of(entity: str, attribute: str, value: str, polarity: Polarity = Polarity.IS) -> str:
@@ -62,6 +73,8 @@ def content_of(entity: str, attribute: str, value: str, polarity: Polarity = Pol
         text = _SENTENCES[attribute].format(
             who=who[0].lower() + who[1:] if who.startswith("The ") else who, value=value
         )
+    elif attribute == "owns":
+        text = f"{who} has {_article(value)}{value}"
     elif attribute in _SENTENCES:
         text = _SENTENCES[attribute].format(who=who, value=value)
     else:

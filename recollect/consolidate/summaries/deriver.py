@@ -20,13 +20,14 @@ from recollect.consolidate.summaries.nodes import (
     covering,
     gone,
     put,
+    renewed,
     spanned,
     worded,
 )
 from recollect.consolidate.summaries.periods import days_of
 from recollect.consolidate.summaries.policy import DEFAULT, Policy
 from recollect.consolidate.summaries.segmentation import segment
-from recollect.consolidate.summaries.tasks import wished
+from recollect.consolidate.summaries.tasks import not_asked, wished
 from recollect.embedding.base import Embedder
 from recollect.record import Edge, Message, Metadata, Node, NodeId, NodeKind, from_microseconds, to_microseconds
 from recollect.store import EdgeKey, Task, View, Where
@@ -92,8 +93,11 @@ class Summaries:
                 cut += _cut(view, [*made.old, *(node.id for node in leaving)], made.edges)
             nodes += [*written, *leaving]
             edges += made.edges
-            tasks |= {task.id: task for task in [*wished(written, setting, self._policy), *_periods(view, portion)]}
+            asked = wished([renewed(node, made.old.get(node.id)) for node in made.fresh], setting, self._policy)
+            tasks |= {task.id: task for task in [*asked, *_periods(view, portion)]}
             states[portion.conversation.id] = state.wire()
+        if nodes and setting.model is None:
+            nodes += not_asked(view)
         return Effects(put=nodes, edges=edges, cut=cut, tasks=list(tasks.values()), states=states)
 
     def _conversation(self, view: View, portion: Portion, setting: Setting) -> tuple[_Made, _State]:

@@ -16,6 +16,7 @@ from recollect.store import Task, View, Where
 from recollect.store.transfer import every
 
 _MANY = 10_000_000  # edges
+_PARTS_TOLD = ("specifics", "concerns", "long_term_concerns", "actions", "highlights", "emotional_state")
 _MOST_ENTRIES = 60  # summaries that a request is made of
 _NEWEST = 200  # messages of a long conversation that no tactical summary covers
 
@@ -110,9 +111,22 @@ def _told(nodes: Sequence[Node], messages: Sequence[Message] = (), title: str = 
 
     if len(nodes) > _MOST_ENTRIES:  # the beginning, and what is newest
         nodes = [*nodes[: _MOST_ENTRIES // 4], *nodes[-_MOST_ENTRIES * 3 // 4 :]]
-    entries = [Entry(node.id, f"{_named(node)}{when(node.valid_from)}", node.text) for node in nodes]
+    entries = [Entry(node.id, f"{_named(node)}{when(node.valid_from)}", _with_parts(node)) for node in nodes]
     entries += [Entry(message.id, heading(message), message.content) for message in messages]
     return material(entries, title=title).text
+
+
+def _with_parts(node: Node) -> str:
+    """The text, and what is exact, worrying or to be done beside it: a model may have put it there and nowhere else."""
+    lines = [node.text]
+    for name in _PARTS_TOLD:
+        said = node.body["parts"].get(name, ())
+        items = [
+            one["what"] if isinstance(one, dict) else str(one) for one in ([said] if isinstance(said, str) else said)
+        ]
+        if any(items):
+            lines.append(f"{name.replace('_', ' ')}: {'; '.join(items)}")
+    return "\n".join(lines)
 
 
 def _named(node: Node) -> str:

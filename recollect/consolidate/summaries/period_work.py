@@ -9,12 +9,12 @@ from typing import Any
 from recollect.consolidate.base import Effects, Setting
 from recollect.consolidate.summaries.conversations import as_sentences, best_of
 from recollect.consolidate.summaries.extract import choose, weighed
-from recollect.consolidate.summaries.nodes import COVERS, PERIOD, covering, extractive, gone, put, told, worded
+from recollect.consolidate.summaries.nodes import COVERS, PERIOD, covering, extractive, gone, put, renewed, told, worded
 from recollect.consolidate.summaries.parts import by_message
 from recollect.consolidate.summaries.periods import DAY, PERIOD_TASK, Period
 from recollect.consolidate.summaries.phrases import phrases
 from recollect.consolidate.summaries.policy import DEFAULT, Policy
-from recollect.consolidate.summaries.tasks import wished
+from recollect.consolidate.summaries.tasks import not_asked, wished
 from recollect.embedding.base import Embedder
 from recollect.record import Edge, Kind, Message, Node, NodeId, stable_id, to_microseconds
 from recollect.store import Task, View, Where
@@ -44,11 +44,13 @@ class Periods:
         edges = covering(period.node_id, covered)
         written = put([fresh], old) if fresh else gone(old.values(), ())
         after = [longer.task() for longer in period.around()] if period.kind == DAY else []
+        if written and setting.model is None:
+            written += not_asked(view)
         return Effects(
             put=written,
             edges=edges,
             cut=_no_more(view, period.node_id, edges),
-            tasks=[*after, *(wished(written, setting, self._policy) if fresh else ())],
+            tasks=[*after, *(wished([renewed(fresh, old.get(fresh.id))], setting, self._policy) if fresh else ())],
         )
 
     def _day(self, view: View, period: Period, setting: Setting) -> tuple[Node | None, list[NodeId]]:

@@ -49,7 +49,7 @@ class Summary:
 
 
 def summaries(view: View, conversation_id: NodeId | None = None, kind: str | None = None) -> list[Summary]:
-    """The living summaries of a conversation, or all, by time and the small before the large.
+    """The living summaries: of a conversation level by level, in its own order whatever its clock says, or all by time.
 
     Raises InvalidInput for a kind that there is not.
     """
@@ -62,7 +62,7 @@ def summaries(view: View, conversation_id: NodeId | None = None, kind: str | Non
         conversation=conversation_id,
         deleted=False,
     )
-    nodes = sorted(every(view, Node, where), key=_order)
+    nodes = sorted(every(view, Node, where), key=_by_time if conversation_id is None else _by_level)
     covered: dict[NodeId, list[tuple[int, NodeId]]] = {}
     for edge in view.edges([node.id for node in nodes], (COVERS,), "out", _MANY) if nodes else ():
         covered.setdefault(edge.source_id, []).append((int(edge.properties.get("place", 0)), edge.target_id))
@@ -91,10 +91,14 @@ def _summary(node: Node, covers: Sequence[NodeId]) -> Summary:
     )
 
 
-def _order(node: Node) -> tuple[float, str, int, int, str]:
+def _by_time(node: Node) -> tuple[float, str, int, int, str]:
     begun = node.valid_from.timestamp() if node.valid_from else _OLDEST
+    return begun, node.conversation_id or "", *_by_level(node)
+
+
+def _by_level(node: Node) -> tuple[int, int, str]:
     rank = (*_RANKS, node.key).index(node.key)
-    return begun, node.conversation_id or "", rank, int(node.body.get("block", 0)), node.id
+    return rank, int(node.body.get("block", 0)), node.id
 
 
 _RANKS = ("l1", "l2", "segment", "conversation", "topic", "period")

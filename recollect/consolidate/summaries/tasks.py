@@ -8,14 +8,17 @@ from datetime import datetime
 import orjson
 
 from recollect.consolidate.base import LIVE, Setting
-from recollect.consolidate.summaries.nodes import CONVERSATION, COVERS, L1, L2
+from recollect.consolidate.summaries.nodes import CONVERSATION, COVERS, L1, L2, PERIOD, TOPIC
 from recollect.consolidate.summaries.policy import Policy
 from recollect.record import Node, NodeKind, stable_id
-from recollect.store import Task, View, Where
+from recollect.store import Change, Space, Task, View, Where
 from recollect.store.transfer import every
 
 #: The kind of these tasks.
 SUMMARY_TASK = "summary"
+
+_ASKED = stable_id("summaries", "asked")
+_AT_ONCE = 500  # tasks in one change
 
 
 def wished(nodes: Sequence[Node], setting: Setting, policy: Policy) -> list[Task]:
@@ -57,6 +60,33 @@ def backlog(view: View) -> Iterator[Task]:
     for node in every(view, Node, Where(kinds=(NodeKind.SUMMARY,), states=(LIVE,), deleted=False)):
         if node.body.get("extractive") and (node.key != L2 or is_ripe(view, node)):
             yield better(node)
+
+
+def ask_for_all(space: Space) -> int:
+    """Puts the tasks of the backlog for a model that is set only now; once, until extracts are made without one again.
+    Returns how many.
+    """
+    from recollect.model.prompts import prompt
+
+    prompts = {name: prompt(name).id for name in (L1, L2, CONVERSATION, PERIOD, TOPIC)}
+    with space.view() as view:
+        known = view.get(Node, [_ASKED])
+        if known and known[0].body.get("prompts") == prompts:
+            return 0
+        tasks = list(backlog(view))
+    for first in range(0, len(tasks), _AT_ONCE):
+        space.write(Change(tasks=tasks[first : first + _AT_ONCE]))
+    space.write(Change(put=[_asked(prompts)], revive=True))
+    return len(tasks)
+
+
+def not_asked(view: View) -> list[Node]:
+    """What notes that extracts were made without a model, where it was noted that all are asked for."""
+    return [_asked({}) for known in view.get(Node, [_ASKED]) if known.body.get("prompts")]
+
+
+def _asked(prompts: dict[str, str]) -> Node:
+    return Node(_ASKED, NodeKind.REPORT, state="enrolled", body={"prompts": prompts})
 
 
 def is_ripe(view: View, block: Node) -> bool:

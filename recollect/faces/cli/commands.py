@@ -12,6 +12,7 @@ SUMMARIES = {
     "search": "Find messages by meaning, words and time.",
     "show": "Print a conversation.",
     "list": "List the conversations, newest first.",
+    "summaries": "Show what conversations, days and topics come down to.",
     "facts": "List what is known, who said it and where, and correct it.",
     "entities": "List who and what is mentioned, and correct it.",
     "graph": "Show what an entity is related to, or how two are connected.",

@@ -10,7 +10,7 @@ from recollect.faces.cli.names import parts_named, short, source_label, speaker,
 from recollect.faces.cli.output import Output, harmless
 from recollect.faces.cli.times import day, moment_after, number
 from recollect.faces.cli.typed import typed
-from recollect.search.result import Hit, MessageHit, SearchResults, Why
+from recollect.search.result import DerivedHit, Hit, MessageHit, SearchResults, Why
 
 IN_FULL = 3  #: results that are shown with their messages
 
@@ -38,6 +38,8 @@ def print_hits(
         out.line(joined(f"Showing results for {found.corrected}.", f'Only "{found.query}": {only}', out))
     if not found.close:
         out.line("Nothing matches closely. The nearest results:")
+    for known in found.derived:
+        out.line(_derived_line(known, out))
     for place, hit in enumerate(found, 1):
         if full or place <= IN_FULL:
             _print_hit(place, hit, out, most=None if full else _MESSAGES, why=why)
@@ -97,6 +99,15 @@ def _one_line(place: int, hit: Hit, out: Output, *, by_message: bool) -> str:
     room = None if out.width is None else max(_NARROW, out.width - len(where) - len(f"{place}  ") - 2)
     left = f"{place}  {shortened(' '.join(harmless(named).split()), room)}"
     return left + gap(left, where, out) + out.dim(where)
+
+
+def _derived_line(known: DerivedHit, out: Output) -> str:
+    """What is known: a fact or a summary in brief, with the first message that it comes from."""
+    first = known.messages[0]
+    where = f" {out.symbols.dot} ".join([known.kind, day(first.timestamp)]) + f"  {short(first.id)}"
+    room = None if out.width is None else max(_NARROW, out.width - len(where) - 5)
+    left = f"{out.symbols.pointer}  {shortened(' '.join(harmless(known.text).split()), room)}"
+    return out.colored(left) + gap(left, where, out) + out.dim(where)
 
 
 def _message_lines(hit: MessageHit, source: str, tail: str, out: Output, *, best: bool) -> Iterator[str]:

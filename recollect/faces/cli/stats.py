@@ -12,12 +12,15 @@ if TYPE_CHECKING:
     from recollect.model.budget import Spent
     from recollect.store import Counts, IndexInfo
 
+_TASKS = {"due": "tasks to do", "leased": "tasks in work", "later": "tasks for later", "dead": "tasks that failed"}
+
 
 def stats(session: Session) -> int:
     """Count what is in the memory, by kind and by source.
 
     Where a language model was asked, it also shows how often, and what it cost.
     """
+    from recollect.faces.cli.working import task_counts
     from recollect.model.budget import FILE, Ledger
 
     memory = session.existing_memory()
@@ -30,6 +33,7 @@ def stats(session: Session) -> int:
         "namespaces": list(memory.namespaces()),
         "bytes": memory.info().bytes or None,
         "embedder": index.embedder.name if index.embedder else None,
+        "tasks": task_counts(memory, counts),
     }
     if session.json:
         building = {"rebuilding": index.building is not None}
@@ -86,9 +90,7 @@ def _rows(facts: dict[str, Any], counts: Counts, index: IndexInfo, dash: str) ->
     for name in ("tool_calls", "attachments", "documents", "turns", "chunks", "passages"):
         yield name.replace("_", " "), f"{getattr(counts, name):,}"
     yield "quality vectors", f"{counts.quality:,} ({percent(counts.quality, counts.said_passages)})"
-    for state, told in (("due", "tasks to do"), ("leased", "tasks in work"), ("dead", "tasks that failed")):
-        if count := counts.tasks.get(state, 0):
-            yield told, f"{count:,}"
+    yield from ((_TASKS[state], f"{count:,}") for state, count in facts["tasks"].items() if count)
     yield "embedder", facts["embedder"] or "none yet"
     if state := index_state(index, counts.messages):
         yield "search index", state
@@ -114,7 +116,6 @@ def _as_json(counts: Counts) -> dict[str, Any]:
         "chunks": counts.chunks,
         "passages": counts.passages,
         "quality": {"made": counts.quality, "wanted": counts.said_passages},
-        "tasks": {state: counts.tasks.get(state, 0) for state in ("due", "leased", "dead")},
         "first": iso(from_microseconds(counts.first)),
         "last": iso(from_microseconds(counts.last)),
     }

@@ -11,7 +11,7 @@ from recollect.faces.cli.indexed import index_advice, quality_state
 from recollect.faces.cli.layout import gap, in_a_row, wrapped
 from recollect.faces.cli.session import Session
 from recollect.faces.cli.times import ago, number, size, span
-from recollect.faces.cli.working import is_working, work_advice, work_as_json, worker_state
+from recollect.faces.cli.working import STATES, is_at_work, task_counts, work_advice, worker_state
 from recollect.importers.found import Found, found_on_this_machine
 from recollect.record import from_microseconds, iso, utc_now
 
@@ -72,12 +72,12 @@ def _print_status(session: Session, counts: Counts, found: Sequence[Found]) -> N
     sources = dot.join(f"{source_label(name)} {count:,}" for name, count in _largest_first(counts.by_source))
     last = session.state.last_import()
     facts = [f"last import {ago(last, now)}"] if last else []
-    working = is_working(session)
-    facts += [quality_state(counts), *worker_state(counts.tasks, working=working)]
+    tasks, working = task_counts(session.memory(), counts), is_at_work(session)
+    facts += [quality_state(counts), *worker_state(tasks, working=working)]
     out.line(sources + gap(sources, dot.join(facts), out) + out.dim(dot.join(facts)))
     if advice := index_advice(session.memory().index(), counts.messages, out):
         out.line(advice)
-    if advice := work_advice(session, counts.tasks, working=working):
+    if advice := work_advice(session, tasks, working=working):
         out.line(advice)
     _print_found(session, found, "Found on this machine, not imported yet: ")
     steps = [f"recollect search {_quoted(session)}", "recollect list", "recollect --help"]
@@ -140,6 +140,7 @@ def _largest_first(counts: Any) -> list[tuple[str, int]]:
 
 
 def _document(session: Session, counts: Counts | None, found: Sequence[Found]) -> dict[str, Any]:
+    tasks = task_counts(session.memory(), counts) if counts else dict.fromkeys(STATES, 0)
     return {
         "store": str(session.settings.store),
         "namespace": session.settings.namespace,
@@ -151,7 +152,7 @@ def _document(session: Session, counts: Counts | None, found: Sequence[Found]) -
         "last": iso(from_microseconds(counts.last)) if counts else None,
         "last_import": iso(session.state.last_import()),
         "quality": {"made": counts.quality if counts else 0, "wanted": counts.said_passages if counts else 0},
-        "worker": work_as_json(counts.tasks if counts else {}, working=is_working(session)),
+        "worker": {"working": is_at_work(session), **tasks},
         "index": {"rebuilding": counts is not None and session.memory().index().building is not None},
         "found": [found_as_json(one) for one in found],
     }

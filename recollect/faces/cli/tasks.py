@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from recollect.errors import InvalidInput
 from recollect.faces.cli.parser import Command, Option, Words, whole
 from recollect.faces.cli.session import Session
+from recollect.faces.cli.working import task_counts
+from recollect.record import utc_now
 
 if TYPE_CHECKING:
+    from recollect.memory import Memory
     from recollect.store import Task
 
 _LIMIT = 50
+_MOST = 10_000  # tasks that are looked at
+
+#: Its state, the task, and why it failed last.
+_Row = tuple[str, "Task", str]
 #: The states, with what they are called; what needs somebody's attention first.
-_STATES = {"dead": "failed", "leased": "in work", "due": "to do"}
+_TOLD = {"dead": "failed", "leased": "in work", "due": "to do", "later": "later"}
 
 
 def tasks(session: Session, ids: list[str] | None = None, retry: bool = False, limit: int = _LIMIT) -> int:
@@ -27,16 +34,23 @@ def tasks(session: Session, ids: list[str] | None = None, retry: bool = False, l
         raise InvalidInput("Tasks are named only to be retried.", hint=f"recollect tasks --retry {' '.join(ids)}")
     if retry:
         return _retry(session, ids or [])
-    rows = [(state, task, why) for state in _STATES for task, why in memory.tasks(state, limit=limit + 1)]  # type: ignore[arg-type]
+    rows = _rows(memory)
     more, rows = len(rows) > limit, rows[:limit]
-    counted = memory.stats().tasks
-    numbers = {state: counted.get(state, 0) for state in _STATES}
+    numbers = task_counts(memory, memory.stats())
     if session.json:
         found = [_as_json(state, task, why) for state, task, why in rows]
         session.out.document({**numbers, "tasks": found, "more": more})
     else:
         _print(session, numbers, rows, more=more)
     return 0
+
+
+def _rows(memory: Memory) -> list[_Row]:
+    now = utc_now()
+    states: tuple[Literal["dead", "leased", "due"], ...] = ("dead", "leased", "due")
+    found = [(state, task, why) for state in states for task, why in memory.tasks(state, limit=_MOST)]
+    rows = [("later" if task.due and task.due > now else state, task, why) for state, task, why in found]
+    return sorted(rows, key=lambda row: list(_TOLD).index(row[0]))
 
 
 def _retry(session: Session, names: list[str]) -> int:
@@ -58,17 +72,23 @@ def _retry(session: Session, names: list[str]) -> int:
     return 0
 
 
-def _print(session: Session, numbers: dict[str, int], rows: list[tuple[str, Task, str]], *, more: bool) -> None:
+def _print(session: Session, numbers: dict[str, int], rows: list[_Row], *, more: bool) -> None:
     from recollect.faces.cli.layout import padded, shortened
     from recollect.faces.cli.names import short
     from recollect.faces.cli.output import harmless
+    from recollect.faces.cli.times import moment_after
 
     out = session.out
-    told = [f"{count:,} {_STATES[state]}" for state, count in numbers.items() if count]
-    out.line(out.bold(", ".join(told)) if told else "Nothing to do.")
+    told = [f"{numbers[state]:,} {words}" for state, words in _TOLD.items() if numbers[state]]
+    if not any(numbers[state] for state in ("dead", "leased", "due")):
+        told = ["Nothing to do now", *told]
+    out.line(out.bold(", ".join(told)))
+    now = utc_now()
     for state, task, why in rows:
         about = short(task.subject) if task.subject else ""
-        facts = f"{padded(_STATES[state], 8)} {padded(task.kind, 14)} {padded(about, 7)} "
+        facts = f"{padded(_TOLD[state], 8)} {padded(task.kind, 14)} {padded(about, 7)} "
+        if state == "later":
+            why = f"from {moment_after(task.due, now)}"
         room = None if out.width is None else out.width - len(facts) - len(short(task.id)) - 2
         out.line(f"{short(task.id)}  {out.dim(facts)}{shortened(harmless(why), room)}".rstrip())
     if more:

@@ -3,15 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 from recollect.faces.cli.session import Session
 from recollect.faces.cli.times import number
 
+if TYPE_CHECKING:
+    from recollect.memory import Memory
+    from recollect.store import Counts
+
+#: The states of tasks. `later`: not to be begun before a time, as the summary of a day that has not ended.
+STATES = ("due", "leased", "later", "dead")
+
+_MOST = 10_000  # tasks that are looked at
+
+
+def task_counts(memory: Memory, counts: Counts) -> dict[str, int]:
+    """How many tasks are in which state."""
+    from recollect.record import utc_now
+
+    now, found = utc_now(), counts.tasks
+    waiting = memory.tasks("due", limit=_MOST) if found.get("due", 0) else []
+    later = sum(task.due is not None and task.due > now for task, _ in waiting)
+    return {
+        "due": found.get("due", 0) - later,
+        "leased": found.get("leased", 0),
+        "later": later,
+        "dead": found.get("dead", 0),
+    }
+
 
 def worker_state(tasks: Mapping[str, int], *, working: bool) -> list[str]:
     """As in "worker at work: 31 tasks left", "2 tasks failed"."""
-    due, dead = tasks.get("due", 0), tasks.get("dead", 0)
+    due, dead = tasks["due"], tasks["dead"]
     if working:
         told = ["worker at work" + (f": {number(due, 'task')} left" if due else "")]
     else:
@@ -21,20 +45,15 @@ def worker_state(tasks: Mapping[str, int], *, working: bool) -> list[str]:
 
 def work_advice(session: Session, tasks: Mapping[str, int], *, working: bool) -> str:
     """What to do about it; empty where there is nothing to be done."""
-    if tasks.get("dead", 0):
+    if tasks["dead"]:
         return session.out.hint("To see what failed: recollect tasks")
-    if tasks.get("due", 0) and not working and not session.settings.background:
+    if tasks["due"] and not working and not session.settings.background:
         return session.out.hint("To make summaries, facts and the quality mode: recollect worker --once")
     return ""
 
 
-def work_as_json(tasks: Mapping[str, int], *, working: bool) -> dict[str, Any]:
-    """The same for programs."""
-    return {"working": working, **{state: tasks.get(state, 0) for state in ("due", "leased", "dead")}}
-
-
-def is_working(session: Session) -> bool:
+def is_at_work(session: Session) -> bool:
     """Whether a worker is at work on this store, on this machine."""
-    from recollect import background
+    from recollect.background.lock import is_working
 
-    return background.is_working(session.store, session.places)
+    return is_working(session.store, session.places.state)

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import random
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import recollect
+from recollect.consolidate.base import Effects, Portion, Setting
+from recollect.consolidate.entities.derive import Entities
 from recollect.memory import Memory
+from recollect.record import Edge, Message, NodeId
+from recollect.store import View
 from tests.consolidate.entities.talking import WORDS, derived, drain, say
 
 TALK = st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from(WORDS)), min_size=1, max_size=14)
@@ -131,3 +137,52 @@ def test_namespaces_know_nothing_of_each_other(tmp_path: Path) -> None:
         say(luna, "We use Redis in Porto.", "a", 1)
         drain(luna)
         assert {node["text"] for node in derived(luna)[0].values()} == {"Redis", "Porto", "you"}
+
+
+def test_an_append_costs_the_same_however_often_a_name_was_mentioned(memory: Memory) -> None:
+    read: list[int] = []
+    for number in range(600):
+        say(memory, "We use PostgreSQL in Tidepool, says Maria Lopez.", "ab"[number % 2], number)
+        if number in (20, 599):
+            drain(memory)
+            say(memory, "We use PostgreSQL in Tidepool, says Maria Lopez.", "c", number)
+            read.append(_edges_read(memory))
+    assert read[1] <= read[0] + 2
+
+
+def test_an_edit_in_the_midst_of_a_hub_does_not_count_it_anew(memory: Memory) -> None:
+    ids = [say(memory, "We use PostgreSQL in Tidepool.", "a", number) for number in range(50)]
+    drain(memory)
+    with memory._space.view() as view:
+        order = sorted((m.timestamp, m.id) for m in view.get(Message, [NodeId(i) for i in ids]))
+    memory.update_message(order[25][1], "We use Redis in Tidepool.")
+    say(memory, "We use PostgreSQL in Tidepool.", "b", 1)
+    assert _edges_read(memory, into=True) == 0
+
+
+def _edges_read(memory: Memory, *, into: bool = False) -> int:
+    """How many edges a draining reads, or only of those that enter entities."""
+    read = 0
+
+    class Counting(Entities):
+        def derive(self, view: View, portions: Sequence[Portion], setting: Setting) -> Effects:
+            def edges(of: Any, types: Any = (), way: Any = "out", limit: int = 10_000) -> list[Edge]:
+                nonlocal read
+                found = view.edges(of, types, way, limit)
+                read += len(found) if (way == "in" and "MENTIONS" in types) or not into else 0
+                return found
+
+            return super().derive(cast(View, Spied(view, edges)), portions, setting)
+
+    drain(memory, [Counting()])
+    return read
+
+
+class Spied:
+    """A view whose edges are counted."""
+
+    def __init__(self, view: View, edges: Any) -> None:
+        self._view, self.edges = view, edges
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._view, name)

@@ -46,19 +46,19 @@ def said(talk: Sequence[Message]) -> list[Message]:
     return [one for one in talk if one.content.strip()]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(st.data())
 def test_any_portions_give_the_same_as_all_at_once(data: st.DataObject) -> None:
-    talk = said(data.draw(talks(most=80)))
+    talk = said(data.draw(talks(most=50)))
     with memory_of(talk, cuts(data.draw, len(talk))) as memory, memory_of(talk, [0, len(talk)]) as other:
         assert derived(memory) == derived(other)
         assert broken(memory, set()) == []
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(st.data())
 def test_after_edits_and_deletions_it_is_what_a_new_memory_derives(data: st.DataObject) -> None:
-    talk = said(data.draw(talks(most=60)))
+    talk = said(data.draw(talks(most=40)))
     with memory_of(talk, cuts(data.draw, len(talk))) as memory:
         left = list(talk)
         for _ in range(data.draw(st.integers(0, 3)) if talk else 0):
@@ -85,12 +85,12 @@ def texts(memory: Memory) -> list[tuple[object, ...]]:
     return [(s.id, s.kind, s.text, s.covers, dict(s.parts), s.block) for s in memory.summaries()]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(talks(most=100))
 def test_each_closed_message_is_in_one_l1_and_each_l1_in_at_most_one_l2(talk: list[Message]) -> None:
     talk = said(talk)
     with memory_of(talk, [0, len(talk)]) as memory:
-        l1, l2 = memory.summaries(kind="l1"), memory.summaries(kind="l2")
+        l1, l2 = memory.summaries(CONVERSATION, "l1"), memory.summaries(CONVERSATION, "l2")
         covered = [i for summary in l1 for i in summary.covers]
         assert covered == [one.id for one in talk[: len(covered)]]
         assert [summary.block for summary in l1] == list(range(len(l1)))

@@ -150,6 +150,9 @@ def _values(predicate: Predicate, match: re.Match[str], entity: str, polarity: P
             continue
         ended = polarity if predicate.polarity is Polarity.IS else predicate.polarity
         yield Found(entity, attribute, part, predicate.category, ended, rest)
+        if predicate.attribute == "version of {a}":
+            for more in _MORE_VERSIONS.finditer(rest, match.end()):
+                yield Found(entity, f"version of {more['a']}", more["v"], predicate.category, ended, rest)
         if attribute == "medication" and "d" in match.re.groupindex:
             yield Found(entity, f"dose of {part}", match["d"], predicate.category, ended, rest)
 
@@ -229,6 +232,10 @@ _STARTS_CLAUSE = re.compile(
     r"(?:^|[,;:(—–-]\s*|\b(?:and|but|that|because|since|so|said|btw|also|project)\s+)(?:[Tt]he )?$", re.IGNORECASE
 )
 _NOT_OWN = re.compile(r"\b(?:of|for|with|to|about|from|than|like)\s+$|'s\s+$", re.IGNORECASE)
+# "Flask 2.3.1, Python 3.11, and SQLite 3.39"
+_MORE_VERSIONS = re.compile(
+    r"(?:,| and|, and| with| on)\s+(?P<a>[A-Z][\w.+#-]*(?: [A-Z]\w+)?) v?(?P<v>\d+(?:\.\d+)+[\w-]*)(?=\W|$)"
+)
 _CLAUSE_END = re.compile(
     r"(?<!\bDr)(?<!\bMr)(?<!\bMs)(?<!\bSt)[.;!?](?:\s|$)|:\s|\s[–—(-]|,? (?:and|but|so|because|which|where|although|though|while|since)"
     r" (?:i|we|my|it|he|she|they|that|the|will|want|need|has|have|had|am|is|are|would|was)\b|,? (?:so|because|but|which|where) "

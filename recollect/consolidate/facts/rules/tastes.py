@@ -67,13 +67,19 @@ _NOT_LIKED = re.compile(
 
 TASTES: tuple[Predicate, ...] = (
     predicate(
-        r"^(?:love|loves|adore|adores|enjoy|enjoys) (?P<v>(?!the (?![A-Z])).+)",
+        r"^(?:love|loves|adore|adores|enjoy|enjoys) (?P<v>(?!the (?![A-Z])|all (?:of |the|th[eo]se)).+)",
         "likes",
         _liked,
         several=True,
         most_words=5,
     ),
-    predicate(r"^(?:like|likes) (?P<v>(?!the (?![A-Z])).+)", "likes", _liked, several=True, most_words=5),
+    predicate(
+        r"^(?:like|likes) (?P<v>(?!the (?![A-Z])|all (?:of |the|th[eo]se)).+)",
+        "likes",
+        _liked,
+        several=True,
+        most_words=5,
+    ),
     predicate(r"^is a (?:big |huge |massive |lifelong |long-time )?fan of (?P<v>.+)", "likes", _liked, most_words=5),
     predicate(
         r"^(?:hate|hates|despise|detest|loathe|dislike|dislikes|cannot stand|do(?:es)? not like|do(?:es)? not enjoy|is not a (?:big |huge )?fan of) (?P<v>(?!the (?!smell|taste|sound|noise|cold|heat|rain|snow|sea|beach|gym|[A-Z])).+)",

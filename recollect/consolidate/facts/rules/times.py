@@ -22,7 +22,7 @@ def _sport(value: str) -> bool:
 
 
 _POINTING = re.compile(
-    r"\w+ (?:it|them|him|her|you)\b|\b(?:that|these|those) "
+    r"\w+ (?:it|them|him|her|your?)\b|\b(?:that|these|those) "
     r"|\bthis (?!week|month|year|coming|summer|spring|autumn|fall|winter|morning|afternoon|evening|[A-Z])",
     re.IGNORECASE,
 )

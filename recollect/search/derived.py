@@ -1,0 +1,106 @@
+"""What was derived and answers a question: facts and summaries, each with the messages that it was made of.
+
+They are found by their own words and meaning, within their own partition, and stand beside the results: no message
+ranks higher or lower because of them (docs/explanation/ranking.md says what that would have gained).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from recollect.record import Conversation, Message, Node, NodeId, to_microseconds
+from recollect.search.asking import Asked, candidate_query
+from recollect.search.result import DerivedHit
+from recollect.search.scoring import own_coverage
+from recollect.search.weights import DERIVED_CLOSE, DERIVED_POOL, DERIVED_SHARE
+from recollect.store import View
+from recollect.store.passages import Filter, Partition
+
+_MADE_OF = ("COVERS", "DERIVES_FROM")
+_MOST = {"fact": 3, "summary": 1}  # of a kind
+_DEEP = 3  # steps: of a topic, a strategic and a tactical summary to messages
+_MANY = 300  # edges that are followed in a step: of a month some of its messages will do
+
+
+def derived_hits(view: View, asked: Asked) -> tuple[DerivedHit, ...]:
+    """The best facts and summaries for a question, facts first. None where messages of a kind or by words are asked."""
+    wanted = asked.search.filter
+    if not asked.question.terms or asked.phrases or wanted.kinds or asked.search.sort == "newest":
+        return ()
+    query = replace(candidate_query(asked, Partition.DERIVED), filter=Filter(), pool=DERIVED_POOL, spans=())
+    features = view.candidates(query)
+    if not len(features):
+        return ()
+    share, near = own_coverage(features), features.windows
+    fits = (share >= DERIVED_SHARE) | ((share > 0) & (near >= DERIVED_CLOSE))
+    score = share + np.clip(near, 0, 1)
+    order = [at for at in np.argsort(-score, kind="stable").tolist() if fits[at]]
+    texts = {text.number: text for text in view.passages([int(features.passages[at]) for at in order])}
+    nodes = {node.id: node for node in view.get(Node, [text.owner_id for text in texts.values()])}
+    found: list[DerivedHit] = []
+    for at in order:
+        text = texts.get(int(features.passages[at]))
+        node = nodes.pop(text.owner_id, None) if text is not None else None  # the best passage of each
+        if node is None or node.state != "live" or _count(found, node) >= _MOST.get(node.kind.value, 0):
+            continue
+        hit = _hit(view, node, float(score[at]), wanted)
+        if hit is not None:
+            found.append(hit)
+    return tuple(sorted(found, key=lambda hit: hit.kind != "fact"))
+
+
+def _count(found: Sequence[DerivedHit], node: Node) -> int:
+    return sum(hit.kind == node.kind.value for hit in found)
+
+
+def _hit(view: View, node: Node, score: float, wanted: Filter) -> DerivedHit | None:
+    """With its messages; None where none of them is one that may be found."""
+    messages = _messages(view, node.id)
+    ids = list(dict.fromkeys(message.conversation_id for message in messages))
+    conversations = {conversation.id: conversation for conversation in view.get(Conversation, ids)}
+    kept = [message for message in messages if _may_be_found(message, conversations, wanted)]
+    if not kept:
+        return None
+    return DerivedHit(
+        id=node.id,
+        kind=node.kind.value,
+        level=node.key if node.kind.value == "summary" else "",
+        text=node.text,
+        score=score,
+        since=node.valid_from,
+        until=node.valid_to,
+        made_by=node.made_by,
+        messages=tuple(sorted(kept, key=lambda m: (to_microseconds(m.timestamp) or 0, m.position))),
+        conversation=conversations[kept[0].conversation_id],
+    )
+
+
+def _messages(view: View, node: NodeId) -> list[Message]:
+    """What it was made of, down to the messages."""
+    frontier, found = [node], dict[NodeId, Message]()
+    for _ in range(_DEEP):
+        targets = [edge.target_id for edge in view.edges(frontier, _MADE_OF, "out", _MANY)]
+        messages = view.get(Message, list(dict.fromkeys(targets)))
+        found |= {message.id: message for message in messages if not message.deleted}
+        frontier = [target for target in dict.fromkeys(targets) if target not in found]
+        if not frontier:
+            break
+    return list(found.values())
+
+
+def _may_be_found(message: Message, conversations: Mapping[NodeId, Conversation], wanted: Filter) -> bool:
+    conversation, time = conversations.get(message.conversation_id), to_microseconds(message.timestamp)
+    if conversation is None or (wanted.sources and conversation.source not in wanted.sources):
+        return False
+    if wanted.conversation_ids is not None and conversation.id not in wanted.conversation_ids:
+        return False
+    if wanted.roles and message.role.value not in wanted.roles:
+        return False
+    if wanted.since is None and wanted.until is None:
+        return True
+    return (
+        time is not None and not (wanted.since and time < wanted.since) and not (wanted.until and time >= wanted.until)
+    )

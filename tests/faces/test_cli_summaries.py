@@ -1,0 +1,73 @@
+"""`recollect summaries`, as a stranger reads it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import recollect
+from recollect.sample import write_archive
+from tests.faces.conftest import CommandLine
+
+
+@pytest.fixture(scope="module")
+def consolidated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The sample archive, with everything derived from it."""
+    folder = tmp_path_factory.mktemp("consolidated")
+    with recollect.open(folder / "memory.db", durable=False) as memory:
+        memory.import_file(*write_archive(folder / "archive"))
+        memory.consolidate()
+    return folder / "memory.db"
+
+
+@pytest.fixture
+def told(run: CommandLine, consolidated: Path, monkeypatch: pytest.MonkeyPatch) -> CommandLine:
+    monkeypatch.setenv("RECOLLECT_STORE", str(consolidated))
+    return run
+
+
+def test_one_conversation_with_its_parts_newest_first(told: CommandLine) -> None:
+    shown = told("summaries", "full stack", "--parts")
+    assert shown.code == 0
+    assert "Full Stack App Planning  part 4, 13 Jan 2024, 5 exchanges, quoted" in shown.out
+    assert shown.out.index("part 4") < shown.out.index("part 1,")
+    assert "Full Stack App Planning  conversation, 13 Jan 2024, 50 messages, quoted" in shown.out
+    assert "story so far 1" in shown.out
+    assert "you: Right, schema is clear." in shown.out
+    assert "about            refresh token, JWT" in shown.out
+
+
+def test_periods_by_date(told: CommandLine) -> None:
+    shown = told("summaries", "--kind", "period", "--since", "2024-01-13", "--until", "2024-01-13")
+    assert "day 2024-01-13  " in shown.out
+    assert "month 2024-01  " in shown.out
+    assert "day 2024-01-14" not in shown.out
+
+
+def test_json_names_what_is_covered(told: CommandLine) -> None:
+    document = told("summaries", "full stack", "--kind", "l2", "--json").document
+    (block,) = document["summaries"]
+    parts = told("summaries", "full stack", "--kind", "l1", "--json").document["summaries"]
+    assert block["covers"] == [one["id"] for one in reversed(parts)][:3]
+    assert block["extractive"] is True
+    assert document["more"] is False
+
+
+def test_what_is_cut_off_is_told(told: CommandLine) -> None:
+    shown = told("summaries", "-n", "2")
+    assert "There are more: add -n 4, or narrow it down with --kind or --since." in shown.err
+
+
+def test_a_wrong_kind_names_the_right_ones(told: CommandLine) -> None:
+    shown = told("summaries", "--kind", "daily")
+    assert shown.code == 2
+    assert "'daily' is no kind of summary. One of: conversation, l1, l2" in shown.err
+
+
+def test_without_any_it_says_how_to_get_them(run: CommandLine) -> None:
+    run("remember", "Luna is allergic to chicken.")
+    shown = run("summaries")
+    assert shown.code == 1
+    assert "There are no summaries yet." in shown.out
+    assert "recollect worker --once" in shown.err
