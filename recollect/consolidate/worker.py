@@ -16,7 +16,6 @@ from recollect.consolidate.desk import LEASE, Brake, Consolidated, Desk, Kit, Me
 from recollect.consolidate.enrol import enrol
 from recollect.consolidate.heartbeat import Heartbeat
 from recollect.consolidate.late import catch_up, work_without
-from recollect.consolidate.outbox import CONVERSATION
 from recollect.consolidate.retry import Retry
 from recollect.consolidate.summaries.tasks import SUMMARY_TASK, ask_for_all
 from recollect.embedding import Embedder
