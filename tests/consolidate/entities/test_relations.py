@@ -28,7 +28,7 @@ def said(text: str, me: str | None = "you") -> list[str]:
         ("I live in Ericeira now.", ["you LIVES_IN Ericeira"]),
         ("Ana Silva lives alone in Porto.", ["Ana Silva LIVES_IN Porto"]),
         ("OK decision: Next.js 14 with the app router.", ["you CHOSE Next.js 14"]),
-        ("Stripe it is!", ["you CHOSE Stripe"]),
+        ("Yes, I want that. So JWT it is.", ["you CHOSE JWT"]),
         ("My sister Ana came.", ["you SISTER Ana"]),
         ("Ruby on Rails was created by nobody, but Linus Torvalds created Linux.", ["Linus Torvalds CREATED Linux"]),
         ("Ask a Large Language Model (LLM) first.", ["LLM SAME_AS Large Language Model"]),
