@@ -572,18 +572,6 @@ class Memory:
             self._background.wrote()
         return revived
 
-    def backlog(self) -> Backlog | None:
-        """What waits for the language model of this handle, and about what that will take; None without a model.
-
-        Asks nothing and changes nothing.
-        """
-        if self._model is None:
-            return None
-        from recollect.consolidate.backlog import backlog
-        from recollect.consolidate.registry import model_works
-
-        return backlog(self._space, model_works(self._embedder), self._model)
-
     def work(
         self,
         *,

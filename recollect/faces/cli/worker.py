@@ -17,7 +17,6 @@ from recollect.faces.cli.working import is_at_work
 if TYPE_CHECKING:
     from recollect.consolidate.shift import Done
     from recollect.faces.cli.progress import Report
-    from recollect.memory import Memory
 
 
 def worker(
@@ -37,7 +36,6 @@ def worker(
         session.ask_model(model)
     session.without_background()
     memory = session.existing_memory()
-    _tell_backlog(session, memory)
     names = [session.chosen_namespace] if session.chosen_namespace else None
     wanted = names or list(memory.namespaces())
     if dry_run:
@@ -54,23 +52,6 @@ def worker(
     if once and told.is_set():
         raise KeyboardInterrupt(session.out.hint("Progress is saved. To continue: recollect worker --once"))
     return 0
-
-
-def _tell_backlog(session: Session, memory: Memory) -> None:
-    """What the model will take for what has gathered in the namespace, before it is asked anything."""
-    from recollect.faces.cli.times import number
-
-    backlog = memory.backlog()
-    if backlog is None or not backlog.estimate.calls:
-        return
-    told = backlog.estimate
-    tokens = told.input_tokens + told.output_tokens
-    money = "at a price that is not known" if told.cost is None else f"${told.cost:.2f}"
-    days = f"; within the daily budget that takes {number(told.days, 'day')}" if told.days and told.days > 1 else ""
-    session.out.note(
-        f"For the model: {number(backlog.requests, 'request')} and {number(backlog.messages, 'message')} to go through."
-    )
-    session.out.note(f"That will take about {number(told.calls, 'call')}, {number(tokens, 'token')}, {money}{days}.")
 
 
 def _stop(session: Session) -> int:
