@@ -31,7 +31,9 @@ _PLACE_BEFORE = re.compile(
 )
 #: "in Malmö.", "in Braga last week": not "in Checkout mode", which another noun follows.
 _IN_BEFORE = re.compile(r"(?<!log )(?<!sign )(?<!plug )\b(?:in|near)\s+$")
-_IN_AFTER = re.compile(r"^(?:\s*[.,;!?)]|\s*$|\s+(?:on|last|this|next|and|with|for|since|until|is|was|today|tomorrow|from|to)\b)")
+_IN_AFTER = re.compile(
+    r"^(?:\s*[.,;!?)]|\s*$|\s+(?:on|last|this|next|and|with|for|since|until|is|was|today|tomorrow|from|to)\b)"
+)
 _ORGANISATION_BEFORE = re.compile(
     r"\b(?:work(?:s|ed|ing)? (?:at|for)|job at|intern(?:ed|ship)? at|hired by|ceo of|founder of|employed by|"
     r"offer from|interview (?:at|with))\s+(?:the\s)?$",
