@@ -41,6 +41,7 @@ from recollect.text.marks import cut_recall
 if TYPE_CHECKING:
     from threading import Event
 
+    from recollect.consolidate.backlog import Backlog
     from recollect.consolidate.desk import Consolidated
     from recollect.consolidate.entities.by_hand import ByHand
     from recollect.consolidate.entities.entity import Entity
@@ -599,6 +600,18 @@ class Memory:
             progress=progress,
         )
         return shift.once() if once else shift.run(is_over)
+
+    def backlog(self, *, namespaces: Sequence[str] | None = None) -> Backlog | None:
+        """What waits for the model that is set, and about what it will take; in this namespace, or in some. None where
+        none is set. Nothing is asked or changed.
+        """
+        from recollect.consolidate.backlog import backlogs
+        from recollect.consolidate.registry import model_works
+
+        if self._model is None:
+            return None
+        spaces = [self._store.space(checked(name)) for name in namespaces or [self.namespace]]
+        return backlogs(spaces, model_works(self._embedder), self._model)
 
     def reindex(self, *, progress: Callable[[int, int], None] | None = None) -> int:
         """Makes anew what search derives from the messages, beside what is in use; returns how many messages.

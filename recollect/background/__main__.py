@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
+from traceback import format_tb
 from typing import TYPE_CHECKING, NoReturn
 
 from recollect.background.lock import Lock, Taken, lock_file, rung
@@ -52,8 +53,8 @@ def main() -> int:
     except RecollectError as problem:
         _log.warning("%s", problem)
         return 1
-    except Exception:
-        _log.exception("The worker has failed")
+    except Exception as bug:  # its message may quote what was said
+        _log.error("The worker has failed: %s\n%s", type(bug).__name__, "".join(format_tb(bug.__traceback__)))
         return 1
     return 0
 

@@ -11,13 +11,14 @@ from dataclasses import dataclass
 
 from recollect.consolidate.base import ModelWork
 from recollect.consolidate.cursor import Cursor, cursor_id
+from recollect.consolidate.late import is_late
 from recollect.consolidate.outbox import CONVERSATION
 from recollect.model.base import LanguageModel, Request
-from recollect.model.budget import Estimate, Metered, estimate
+from recollect.model.budget import Estimate, Metered, estimate, within
 from recollect.model.prices import price
 from recollect.model.prompts import prompt, request
 from recollect.model.usage import estimated_tokens
-from recollect.record import Kind, Message, Node, NodeId
+from recollect.record import Conversation, Kind, Message, Node, NodeId
 from recollect.store import Space, Task, View, Where
 from recollect.store.transfer import every
 
@@ -30,8 +31,8 @@ _LEAST = 6  # messages of a conversation that is summarised
 
 @dataclass(frozen=True, slots=True)
 class Backlog:
-    """What waits for a model: `requests` that are due, `messages` of `conversations` that were not gone through yet,
-    and what all of it will take.
+    """What waits for a model: `requests` that are due, `messages` of `conversations` that were not gone through yet
+    (or only without a model), and what all of it will take.
     """
 
     requests: int
@@ -40,14 +41,37 @@ class Backlog:
     estimate: Estimate
 
 
+def backlogs(spaces: Sequence[Space], works: Sequence[ModelWork], model: LanguageModel) -> Backlog:
+    """What waits in several namespaces together."""
+    parts = [backlog(space, works, within(model, space.namespace)) for space in spaces]
+    costs = [part.estimate.cost for part in parts]
+    days = [part.estimate.days for part in parts if part.estimate.days is not None]
+    together = Estimate(
+        sum(part.estimate.calls for part in parts),
+        sum(part.estimate.input_tokens for part in parts),
+        sum(part.estimate.output_tokens for part in parts),
+        None if None in costs else sum(cost for cost in costs if cost is not None),
+        sum(days) or None,  # each namespace rounds up: rather too many
+    )
+    return Backlog(
+        sum(part.requests for part in parts),
+        sum(part.conversations for part in parts),
+        sum(part.messages for part in parts),
+        together,
+    )
+
+
 def backlog(space: Space, works: Sequence[ModelWork], model: LanguageModel) -> Backlog:
     """What waits in a namespace, and what it will take of this model; asks nothing and changes nothing."""
     by_kind = {work.kind: work for work in works}
     with space.view() as view:
         tasks = [task for state in ("due", "leased") for task, _ in view.tasks(state, _ALL)]
         due = list(_requests(view, tasks, by_kind))
+        late = is_late(view)
         waiting = [task.subject for task in tasks if task.kind == CONVERSATION and task.subject is not None]
-        sizes = [_size(view, conversation_id) for conversation_id in waiting]
+        if late:
+            waiting = [conversation.id for conversation in every(view, Conversation, Where(deleted=False))]
+        sizes = [_size(view, conversation_id, whole=late) for conversation_id in waiting]
     to_come = [future for messages, tokens in sizes for future in _to_come(messages, tokens)]
     requests = [*due, *to_come]
     told = model.estimate(requests) if isinstance(model, Metered) else estimate(requests, price(model.name))
@@ -60,9 +84,9 @@ def _requests(view: View, tasks: Sequence[Task], works: dict[str, ModelWork]) ->
             yield wanted
 
 
-def _size(view: View, conversation_id: NodeId) -> tuple[int, int]:
+def _size(view: View, conversation_id: NodeId, *, whole: bool) -> tuple[int, int]:
     """The messages of a conversation that are still to be gone through, and their tokens."""
-    cursor = next((Cursor.read(node) for node in view.get(Node, [cursor_id(conversation_id)])), None)
+    cursor = None if whole else next((Cursor.read(node) for node in view.get(Node, [cursor_id(conversation_id)])), None)
     done = cursor.count if cursor else 0
     found = [
         estimated_tokens(message.content)

@@ -14,7 +14,9 @@ from recollect.store import End
 #: Put by every change that consolidates, on the revision that it was planned on: of two workers one plans again.
 HEAD = stable_id("consolidation", "head")
 
-_CURSOR, _HEAD = "cursor", "head"
+#: The state of a cursor that holds.
+CURSOR = "cursor"
+_HEAD = "head"
 
 
 def head() -> Node:
@@ -44,7 +46,7 @@ class Cursor:
     @classmethod
     def read(cls, node: Node) -> Cursor | None:
         """None where it is stale: then the conversation is derived whole."""
-        if node.state != _CURSOR or node.erased or node.conversation_id is None:
+        if node.state != CURSOR or node.erased or node.conversation_id is None:
             return None
         body = node.body
         return cls(node.conversation_id, body["revision"], body["count"], body["versions"], body["states"])
@@ -60,7 +62,7 @@ class Cursor:
         return Node(
             cursor_id(self.conversation_id),
             NodeKind.REPORT,
-            state=_CURSOR,
+            state=CURSOR,
             conversation_id=self.conversation_id,
             body=body,
         )

@@ -15,6 +15,7 @@ from recollect.consolidate import registry
 from recollect.consolidate.desk import LEASE, Brake, Consolidated, Desk, Kit, Means
 from recollect.consolidate.enrol import enrol
 from recollect.consolidate.heartbeat import Heartbeat
+from recollect.consolidate.late import catch_up, work_without
 from recollect.consolidate.retry import Retry
 from recollect.consolidate.summaries.tasks import SUMMARY_TASK, ask_for_all
 from recollect.embedding import Embedder
@@ -88,9 +89,7 @@ class Worker:
         with Heartbeat(LEASE) as heartbeat, ThreadPoolExecutor(self._concurrency, "recollect-calls") as pool:
             names = self._namespaces(namespaces)
             for name in names:
-                enrol(self._store.space(name), {deriver.name: deriver.version for deriver in self._kit.derivers})
-                if self._model(name) is not None and any(work.kind == SUMMARY_TASK for work in self._kit.model_works):
-                    ask_for_all(self._store.space(name))
+                self._enrol(name)
             desks = [self._desk(name, heartbeat) for name in names]
             while True:
                 claimed = sum(desk.claimed for desk in desks)
@@ -113,6 +112,17 @@ class Worker:
         wakes = [moment for moment in (self.wake, *(desk.wake for desk in desks)) if moment is not None]
         self.wake = min(wakes, default=None)
         return done
+
+    def _enrol(self, name: Namespace) -> None:
+        """Puts what was never derived, or never asked about, in the namespace."""
+        space, versions = self._store.space(name), {deriver.name: deriver.version for deriver in self._kit.derivers}
+        enrol(space, versions)
+        if self._model(name) is None:
+            work_without(space)
+        elif self._kit.model_works:
+            catch_up(space, versions)
+            if any(work.kind == SUMMARY_TASK for work in self._kit.model_works):
+                ask_for_all(space)
 
     def _desk(self, name: Namespace, heartbeat: Heartbeat) -> Desk:
         return Desk(self._store.space(name), self._kit, self._embedder, self._model(name), self._means, heartbeat)

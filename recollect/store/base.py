@@ -216,7 +216,8 @@ class Space(Protocol):
 
     def erase(self, ids: Sequence[NodeId]) -> Erased:
         """Removes the words of messages, conversations (with all in them), documents and nodes from every table, index
-        and file. Tombstones stay (`erased`), so that importing again does not bring them back. Raises NotFound.
+        and file; the answers that are kept with tasks go too, since they may repeat them. Tombstones stay (`erased`),
+        so that importing again does not bring them back. Raises NotFound.
         """
         ...
 

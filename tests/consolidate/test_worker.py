@@ -66,6 +66,34 @@ def test_progress_is_told(store: Store, clock: Clock) -> None:
     assert told[-1] == 4
 
 
+def test_told_to_stop_it_gives_back_what_it_holds(store: Store, clock: Clock) -> None:
+    write(store.space(DEFAULT), *(talk(f"t{n}", f"word {n}") for n in range(20)))
+    stop, model = threading.Event(), Parrot()
+    model.answering = stop.set
+    own = worker(store, clock, model)
+    done = own.drain(stop=stop)
+    assert done.calls >= 1  # what was asked is paid for, and written
+    assert len(nodes(store, NodeKind.SUMMARY)) == done.calls
+    assert tasks(store, "leased") == []
+    worker(store, clock, Parrot()).drain()
+    assert len(nodes(store, NodeKind.SUMMARY)) == 20
+
+
+def test_interrupted_in_the_middle_it_gives_back_what_it_holds(store: Store, clock: Clock) -> None:
+    write(store.space(DEFAULT), *(talk(f"t{n}", f"word {n}") for n in range(20)))
+
+    class Interrupted(Counting):
+        def derive(self, view, portions, setting):  # type: ignore[no-untyped-def]
+            if len(portions) > 1:
+                raise KeyboardInterrupt
+            return super().derive(view, portions, setting)
+
+    with pytest.raises(KeyboardInterrupt):
+        worker(store, clock, kit=kit(Interrupted())).drain()
+    assert tasks(store, "leased") == []
+    assert worker(store, clock).drain().messages == 19
+
+
 # --- failing -------------------------------------------------------------------------------------------------------
 
 
@@ -237,7 +265,7 @@ def test_several_workers_do_everything_once(open_store: Open, clock: Clock) -> N
     space = open_store().space(DEFAULT)
     write(space, *(talk(f"t{n}", f"word {n}", f"and {n}") for n in range(20)))
     model, done = Parrot(), [Consolidated()] * 3
-    worker(open_store(), clock).drain(limit=0)  # enrols: else each of them would, and do again what is done already
+    worker(open_store(), clock, model).drain(limit=0)  # enrols: else each of them would, and do it all again
 
     def work(number: int) -> None:
         done[number] = worker(stores[number], clock, model).drain()

@@ -73,6 +73,8 @@ def _in_object(value: Any, shape: dict[str, Any], place: str) -> list[str]:
         ("config", ("config",)),
         ("tasks", ("tasks",)),
         ("stopped", ("worker", "--stop")),
+        ("backlog", ("worker", "--dry-run")),
+        ("backlog", ("worker", "--dry-run", "--model", "anthropic:claude-haiku-5-5")),
         ("completion", ("completion", "bash")),
         ("error", ("show", "nothing of the kind")),
         ("error", ("list", "--nonsense")),

@@ -101,6 +101,19 @@ def test_wrong_words_are_told(run: CommandLine) -> None:
         assert said in ran.err, words
 
 
+def test_what_a_model_will_take_is_told_before_it_is_asked(run: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(8):
+        run(
+            "remember", f"I moved to Porto in {2000 + number}", *(("--in", "Moves") if number else ("--title", "Moves"))
+        )
+    monkeypatch.setenv("RECOLLECT_DAILY_CALLS", "2")
+    ran = run("worker", "--once", "--model", "openai:none@http://127.0.0.1:9/v1")
+    assert "For the model: 0 requests and 8 messages to go through." in ran.err
+    assert "calls" in ran.err
+    assert "days." in ran.err
+    assert ran.code == 0  # nobody answers there: that waits
+
+
 def test_a_long_list_is_cut(run: CommandLine) -> None:
     for number in range(4):
         run("remember", f"number {number}")

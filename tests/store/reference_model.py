@@ -397,6 +397,8 @@ class Model:
         loose = {*gone, *calls, *chunks, *turns}
         after.written = {key: e for key, e in self.written.items() if not loose & {e.source_id, e.target_id}}
         after.tasks = {node_id: held for node_id, held in self.tasks.items() if held.task.subject not in loose}
+        if loose:
+            after.tasks = {node_id: replace(held, answer=None) for node_id, held in after.tasks.items()}
         return after
 
     def is_erased(self, node_id: NodeId) -> bool:

@@ -183,6 +183,17 @@ def test_what_is_due_at_once_is_due_by_a_clock_that_went_back(space: Space, cloc
     assert [lease.task for lease in claim(space)] == [task("1")]
 
 
+def test_erasing_drops_the_answers_that_are_kept_since_they_may_repeat_it(space: Space) -> None:
+    whole = talk("a", "the zeppelin is late", "it is")
+    space.write(change_of(whole, tasks=[task("1"), task("2")]))
+    for lease, again in zip(claim(space), (START, None), strict=True):
+        space.keep(lease, b"late is the zeppelin")
+        space.release(lease, "", again)
+    space.erase([whole.messages[0].id])
+    space.revive()
+    assert [lease.answer for lease in claim(space)] == [None, None]
+
+
 def test_each_task_is_claimed_once_however_many_ask(open_store: Callable[[], Store]) -> None:
     open_store().space(DEFAULT).write(Change(tasks=[task(str(i)) for i in range(40)]))
     spaces = [open_store().space(DEFAULT) for _ in range(2)]

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from recollect.text.folding import fold
 from recollect.text.language import SMALL_WORDS
 from recollect.text.terms import has_unspaced_script
 
-_WORD = re.compile(r"[^\W\d_][\w'’+#-]*|[\w.]*\d[\w.]*\w")
-_BREAK = re.compile(r"[,.;:!?()\[\]{}\"“”„«»/|\n\t…—–]+")
+#: Words, and signs and numbers, which part phrases.
+_TOKEN = re.compile(r"[^\W\d_][\w'’+#-]*|[,.;:!?()\[\]{}\"“”„«»/|\n\t…—–\d]+")
 _RUN = re.compile(r"[\u3400-\u9fff]{2,}")
 _EMPTY_SIGNS = frozenset(
     "的了是在我你您他她它们这那吗呢吧啊就都也很不有和与个一上下到说要会去能好么什怎哦嗯呀嘛把被让给对从为以及可没还再太最更多少来看做想得着过等如果因"
@@ -67,36 +68,33 @@ def phrases(texts: Sequence[str], most: int) -> list[str]:
     return [written[phrase] for phrase in chosen]
 
 
-def _phrases_of(text: str) -> Iterable[tuple[str, str]]:
-    if has_unspaced_script(text):
+def _phrases_of(text: str) -> Iterator[tuple[str, str]]:
+    """All phrases of a text that may tell what it is about: folded, and as written."""
+    if not text.isascii() and has_unspaced_script(text):
         for run in _RUN.findall(text):
             for size in range(2, _LONGEST_RUN + 1):
                 for start in range(len(run) - size + 1):
                     piece = run[start : start + size]
                     if _EMPTY_SIGNS.isdisjoint(piece):
                         yield piece, piece
-    for part in _BREAK.split(text):
-        words = [(fold(word).replace("'s", "").replace("’s", ""), word) for word in _WORD.findall(part)]
-        run_of: list[tuple[str, str]] = []
-        for folded, word in [*words, ("", "")]:
-            if _counts(folded):
-                run_of.append((folded, word))
-                continue
-            yield from _within_run(run_of)
-            run_of = []
+    before: list[tuple[str, str]] = []  # phrases that end with the word before
+    for token in _TOKEN.findall(text):
+        word = _telling(token)
+        if not word:
+            before = []
+            continue
+        longer = [(f"{folded} {word}", f"{shown} {token}") for folded, shown in before[: _LONGEST_PHRASE - 1]]
+        before = [(word, token), *longer]
+        yield from before
 
 
-def _within_run(run: Sequence[tuple[str, str]]) -> Iterable[tuple[str, str]]:
-    for size in range(1, _LONGEST_PHRASE + 1):
-        for start in range(len(run) - size + 1):
-            piece = run[start : start + size]
-            yield " ".join(word for word, _ in piece), " ".join(word for _, word in piece)
-
-
-def _counts(word: str) -> bool:
-    return (
-        len(word) > 2 and word not in SMALL_WORDS and word not in _COMMON and "'" not in word and not word[0].isdigit()
-    )
+@lru_cache(maxsize=50_000)
+def _telling(token: str) -> str:
+    """The word folded, or "" for one that no phrase has in it, and for what stands between phrases."""
+    word = fold(token).replace("'s", "").replace("’s", "")
+    if len(word) < 3 or word in SMALL_WORDS or word in _COMMON or "'" in word or not word[0].isalpha():
+        return ""
+    return word
 
 
 def _weight(shown: str) -> float:

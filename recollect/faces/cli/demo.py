@@ -22,13 +22,15 @@ _SEARCHES: tuple[tuple[str, dict[str, Any]], ...] = (
     ("how long does the train take", {"source": "chatgpt", "role": "assistant"}),
 )
 _RESULTS = 2
+#: What is known of the people in it: a summary, a fact with what held before, a way from one entity to another.
+_SUMMARY, _FACTS, _WAY = "Mum's knee operation: what to ask", "Inês", ("Merle", "you")
 
 
 def demo(session: Session, keep: str | None = None) -> int:
     """Try it out on a sample archive.
 
-    Imports a made-up archive into a temporary memory and runs three searches. Your own memory is not touched. To keep
-    the sample and search it yourself: recollect demo --keep FOLDER
+    Imports a made-up archive into a temporary memory, runs three searches, and shows what is derived from it. Your own
+    memory is not touched. To keep the sample and search it yourself: recollect demo --keep FOLDER
     """
     import recollect
     from recollect.sample import write_archive
@@ -40,7 +42,7 @@ def demo(session: Session, keep: str | None = None) -> int:
             if session.json:
                 session.out.document(_as_json(memory, archive))
             else:
-                _print(session, memory, archive, store if keep else None)
+                _print(session, memory, archive, store, store if keep else None)
     return 0
 
 
@@ -58,7 +60,7 @@ def _folder(keep: str | None) -> Iterator[Path]:
     yield folder
 
 
-def _print(session: Session, memory: Memory, archive: list[Path], kept: Path | None) -> None:
+def _print(session: Session, memory: Memory, archive: list[Path], store: Path, kept: Path | None) -> None:
     from recollect.faces.cli.hits import print_hits
     from recollect.faces.cli.report import print_report
     from recollect.faces.cli.typed import typed
@@ -71,6 +73,7 @@ def _print(session: Session, memory: Memory, archive: list[Path], kept: Path | N
         out.line()
         out.line(out.bold(f'$ recollect search "{query}"{options}'))
         print_hits(memory.search(query, limit=_RESULTS, **filters), out, next_steps=False)
+    _print_derived(session.within(memory, store), memory)
     out.line()
     if kept is not None:
         out.line(out.bold("The sample is yours to search:"))
@@ -80,6 +83,29 @@ def _print(session: Session, memory: Memory, archive: list[Path], kept: Path | N
     out.line(out.bold("Now with your own history:"))
     out.line("  recollect import ~/Downloads/your-export.zip")
     out.line('  recollect search "what you remember of it"')
+
+
+def _print_derived(session: Session, memory: Memory) -> None:
+    """What the worker makes of the messages, by rules alone."""
+    from recollect.faces.cli.facts import facts
+    from recollect.faces.cli.graph import graph
+    from recollect.faces.cli.summaries import summaries
+    from recollect.faces.cli.times import number
+
+    out = session.out
+    out.line()
+    out.line(out.bold("$ recollect worker --once"))
+    done = memory.consolidate()
+    out.line(f"{number(done.messages, 'message')} consolidated, without a language model.")
+    out.line()
+    out.line(out.bold(f'$ recollect summaries "{_SUMMARY}"'))
+    summaries(session, [_SUMMARY])
+    out.line()
+    out.line(out.bold(f"$ recollect facts {_FACTS} --history"))
+    facts(session, [_FACTS], history=True)
+    out.line()
+    out.line(out.bold(f"$ recollect graph {' '.join(_WAY)}"))
+    graph(session, list(_WAY))
 
 
 def _as_json(memory: Memory, archive: list[Path]) -> dict[str, Any]:

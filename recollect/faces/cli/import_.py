@@ -63,6 +63,7 @@ def _import(session: Session, paths: Sequence[str], format_name: str | None, all
         background = session.leaves_worker
         print_report(report, counts, session.out, all_problems=all_problems, background=background)
         if not report.nothing:
+            _tell_what_it_will_cost(session)
             session.out.line(session.out.hint(f'Next: recollect search "{session.out.symbols.more}"'))
     if report.nothing:
         reasons = "; ".join(f"{p.place}: {p.reason}" for p in report.problems[:3])
@@ -72,6 +73,14 @@ def _import(session: Session, paths: Sequence[str], format_name: str | None, all
         )
     named = {str(Path(path).expanduser()) for path in paths}
     return 1 if any(problem.lost and problem.place in named for problem in report.problems) else 0
+
+
+def _tell_what_it_will_cost(session: Session) -> None:
+    """Where a language model is set for what follows in the background."""
+    if session.settings.background_model and session.leaves_worker:
+        from recollect.faces.cli.backlog import tell_backlog
+
+        tell_backlog(session, session.memory(), [session.memory().namespace])
 
 
 def _run(session: Session, paths: Sequence[str], format_name: str | None, *, again: bool) -> ImportReport:

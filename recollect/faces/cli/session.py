@@ -29,6 +29,13 @@ class Session:
         self._opened: Memory | None = None
         self._background: bool | None = None  # as the settings say
 
+    def within(self, memory: Memory, store: Place) -> Session:
+        """A session of its own, with a memory elsewhere that is open already."""
+        settings = replace(self.settings, store=store, namespace=memory.namespace)
+        inner = Session(settings, self.places, self.out, json=self.json)
+        inner._opened = memory
+        return inner
+
     @property
     def store(self) -> Place:
         """Where the memory is."""

@@ -9,6 +9,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from recollect.errors import InvalidInput, StoreBusy
+from recollect.faces.cli.backlog import show_backlog, tell_backlog
 from recollect.faces.cli.parser import Command, Option
 from recollect.faces.cli.session import Session
 from recollect.faces.cli.working import is_at_work
@@ -18,7 +19,9 @@ if TYPE_CHECKING:
     from recollect.faces.cli.progress import Report
 
 
-def worker(session: Session, once: bool = False, stop: bool = False, model: str | None = None) -> int:
+def worker(
+    session: Session, once: bool = False, stop: bool = False, dry_run: bool = False, model: str | None = None
+) -> int:
     """Make summaries, facts and quality vectors of what is new.
 
     Works until you interrupt it, or with --once until nothing is left to do; in all namespaces, or in the one that
@@ -26,7 +29,7 @@ def worker(session: Session, once: bool = False, stop: bool = False, model: str 
     background and ends by itself. Several workers can run at the same time, also on several machines.
     """
     if stop:
-        if once or model:
+        if once or model or dry_run:
             raise InvalidInput("--stop cannot be combined with other options.", hint="Leave out one of them.")
         return _stop(session)
     if model is not None:
@@ -34,6 +37,10 @@ def worker(session: Session, once: bool = False, stop: bool = False, model: str 
     session.without_background()
     memory = session.existing_memory()
     names = [session.chosen_namespace] if session.chosen_namespace else None
+    wanted = names or list(memory.namespaces())
+    if dry_run:
+        return show_backlog(session, memory, wanted)
+    tell_backlog(session, memory, wanted)
     with _alone(session), _interrupted() as told, _progress(session) as report:
         if not once and not session.json:
             session.out.note("Working. Ctrl-C to stop.")
@@ -142,6 +149,9 @@ COMMAND = Command(
     ("recollect worker --once", "recollect worker --model anthropic:claude-haiku-5-5", "recollect worker --stop"),
     (
         Option(("--once",), "Stop when nothing is left to do.", default=False),
+        Option(
+            ("--dry-run",), "Tell what the model would be asked and what it would cost, and ask nothing.", default=False
+        ),
         Option(("--model",), "The language model to ask, within the daily budget; none: rules.", "NAME"),
         Option(("--stop",), "Stop the worker that runs in the background.", default=False),
     ),

@@ -79,6 +79,8 @@ UNWIND $rows AS id MATCH (m:Message&Node {namespace: $ns, id: id}) RETURN DISTIN
 DROP_TASKS = """
 UNWIND $rows AS id MATCH (t:Task) WHERE t.namespace = $ns AND t.subject = id DELETE t
 """
+# They may repeat what is erased; which of them do, nobody knows.
+DROP_ANSWERS = "MATCH (t:Task) WHERE t.namespace = $ns AND t.answer IS NOT NULL REMOVE t.answer"
 
 _PIECE = 2000  # messages a transaction
 _TOGETHER = 200  # conversations a transaction
@@ -143,6 +145,8 @@ def _erase(writing: Writing, ids: Sequence[NodeId]) -> Erased:
     writing.put(relations.CUT_ALL_DRAWN, loose)
     writing.put(relations.CUT_ALL_KEPT, loose)
     writing.put(DROP_TASKS, loose)
+    if loose:
+        writing.tx.run(DROP_ANSWERS, ns=writing.namespace).consume()
     writing.put(DELETE, [*chunks, *calls, *turns])
     writing.put(STRIP_TURNS, of["Message"])
     touched = [record["id"] for record in writing.put(CONVERSATIONS_OF, of["Message"])]

@@ -80,6 +80,8 @@ REMOVE_CHUNKS = "DELETE FROM chunk WHERE ns = ?1 AND parent_id IN (SELECT value 
 REMOVE_EDGES_FROM = "DELETE FROM edge WHERE ns = ?1 AND source_id IN (SELECT value FROM json_each(?2))"
 REMOVE_EDGES_TO = "DELETE FROM edge WHERE ns = ?1 AND target_id IN (SELECT value FROM json_each(?2))"
 REMOVE_TASKS = "DELETE FROM task WHERE ns = ?1 AND subject IN (SELECT value FROM json_each(?2))"
+# They may repeat what is erased; which of them do, nobody knows.
+DROP_ANSWERS = "UPDATE task SET answer = NULL WHERE ns = ? AND answer IS NOT NULL"
 REMOVE_SPEAKER = """
 DELETE FROM speaker WHERE ns = ?1 AND name = ?2
   AND NOT EXISTS (SELECT 1 FROM message WHERE ns = ?1 AND speaker = ?2 AND NOT deleted)
@@ -183,4 +185,6 @@ def _strip(connection: apsw.Connection, ns: int, named: _Named) -> None:
     connection.execute(STRIP_NODES, (nodes,))
     for statement in (REMOVE_CHUNKS, REMOVE_EDGES_FROM, REMOVE_EDGES_TO, REMOVE_TASKS):
         connection.execute(statement, (ns, gone))
+    if ids:
+        connection.execute(DROP_ANSWERS, (ns,))
     connection.executemany(REMOVE_SPEAKER, [(ns, name) for (name,) in speakers])

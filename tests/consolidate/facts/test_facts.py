@@ -139,3 +139,16 @@ def test_questions_recall_and_assistants_are_no_facts(memory: Memory) -> None:
     say(memory, "I live in Rome.", kind="context")
     drain(memory)
     assert memory.facts() == []
+
+
+def test_an_edit_that_leaves_the_claim_alone_leaves_the_fact(memory: Memory) -> None:
+    said = say(memory, "I live in York. It rains.")
+    drain(memory)
+    memory.update_message(said, "I live in York. It snows.")
+    assert memory.facts() == []  # nobody knows yet
+    drain(memory)
+    assert contents(memory) == ["The user lives in York."]
+    memory.delete_message(said)
+    memory.restore_message(said)
+    drain(memory)
+    assert contents(memory) == ["The user lives in York."]

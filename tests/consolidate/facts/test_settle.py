@@ -57,6 +57,7 @@ CLAIMS = st.builds(
 )
 
 
+@settings(deadline=None)
 @given(st.lists(CLAIMS, max_size=10), st.randoms(use_true_random=False))
 def test_the_order_in_which_claims_come_does_not_matter(claims: list[Claim], mixed: random.Random) -> None:
     other = list(claims)
@@ -64,6 +65,7 @@ def test_the_order_in_which_claims_come_does_not_matter(claims: list[Claim], mix
     assert outline(claims) == outline(other)
 
 
+@settings(deadline=None)
 @given(st.lists(CLAIMS, max_size=10))
 def test_one_home_at_a_time(claims: list[Claim]) -> None:
     facts = settle(claims)

@@ -27,7 +27,7 @@ _FIRMS = frozenset(
 
 PEOPLE: tuple[Predicate, ...] = (
     predicate(
-        r"^is (?:about |only )?(?P<v>\d{1,3}(?: (?:weeks|months|years))?)(?: years?)?[ -]old(?=\W|$)",
+        r"^is (?:about |only )?(?P<v>\d{1,3}(?: (?:weeks|months))?)(?:[ -]years?)?[ -]old(?=\W|$)",
         "age",
         exact=True,
     ),

@@ -1,0 +1,88 @@
+"""What rules draw: verbatim, of the right one, since when it was told."""
+
+from __future__ import annotations
+
+import doctest
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from recollect.consolidate.facts import claim as claim_module
+from recollect.consolidate.facts import phrase
+from recollect.consolidate.facts.claim import Claim, from_plain, to_plain
+from recollect.consolidate.facts.rules import subjects, values, words
+from recollect.consolidate.facts.rules.draw import draw
+from recollect.record import Kind, Message, NodeId, Role
+from tests.consolidate.facts.test_settle import SENTENCES
+
+_JULY = datetime(2025, 7, 14, 9, tzinfo=UTC)
+
+
+def said(text: str, position: int = 0, **more: object) -> Message:
+    place = (NodeId(f"m{position}"), NodeId("c"))
+    plain = {"role": Role.USER, "content": text, "timestamp": _JULY, "position": position}
+    return Message(*place, **(plain | more))  # type: ignore[arg-type]
+
+
+def drawn(text: str, *before: str) -> list[tuple[str, str, str]]:
+    earlier = [said(words_, at) for at, words_ in enumerate(before)]
+    return [(c.entity, c.attribute, c.value) for c in draw(said(text, len(before)), earlier)]
+
+
+@pytest.mark.parametrize(
+    ("text", "since"),
+    [
+        ("We moved to Leeds in May.", (2025, 5, 1)),
+        ("We moved to Leeds in December.", (2024, 12, 1)),
+        ("I have lived in York since 2015. I live in York since 2015.", (2015, 1, 1)),
+        ("I moved to Leeds on 3 March 2021.", (2021, 3, 3)),
+        ("I moved to Leeds yesterday.", (2025, 7, 13)),
+    ],
+)
+def test_since_when_it_was_told(text: str, since: tuple[int, int, int]) -> None:
+    (claim,) = draw(said(text))
+    assert claim.since == datetime(*since, tzinfo=UTC)
+
+
+def test_a_plan_ends_when_its_day_is_over() -> None:
+    (claim,) = draw(said("I have a dentist appointment on 20 July at 3 pm."))
+    assert (claim.category, claim.until) == ("prospective", datetime(2025, 7, 21, tzinfo=UTC))
+
+
+def test_a_pronoun_means_the_only_one_it_can_mean() -> None:
+    assert drawn("She is allergic to chicken.", "My dog Luna is anxious.") == [("Luna", "allergy", "chicken")]
+    assert drawn("She is allergic to chicken.", "My dogs are anxious.") == []
+    assert drawn("She is allergic to chicken.", "My dog Luna barks.", "And my dog Rex barks too.") == []
+    assert drawn("She is 40 years old.", "My wife Ana is here.", "And my brother Tom.") == [("Ana", "age", "40")]
+
+
+def test_a_role_that_was_taken_is_kept_for_the_messages_after_it() -> None:
+    assert drawn("I live in Chicago.", "Let's role-play: you are my lawyer.") == []
+
+
+@pytest.mark.parametrize("kind", [kind for kind in Kind if kind is not Kind.SAID])
+def test_what_nobody_said_is_no_claim(kind: Kind) -> None:
+    assert draw(said("I live in York.", kind=kind)) == []
+
+
+@settings(deadline=None)
+@given(st.lists(st.sampled_from([*SENTENCES, "\n", "```", "> I live in Rome.", "“I'm vegan”, he said."]), max_size=8))
+def test_quotations_are_word_for_word_and_values_stand_in_them(parts: list[str]) -> None:
+    message = said(" ".join(parts))
+    for claim in draw(message):
+        assert message.content[claim.start : claim.end] == claim.quote
+        assert claim.value in claim.quote
+        assert from_plain(claim.message_id, to_plain(claim)) == claim
+
+
+@settings(deadline=None)
+@given(st.text(max_size=300))
+def test_any_text_is_read(text: str) -> None:
+    assert all(isinstance(claim, Claim) for claim in draw(said(text)))
+
+
+@pytest.mark.parametrize("module", [claim_module, phrase, subjects, values, words], ids=lambda module: module.__name__)
+def test_the_examples_in_the_code_hold(module: object) -> None:
+    assert doctest.testmod(module).failed == 0  # type: ignore[arg-type]
