@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from recollect.consolidate.base import Effects, Portion, Setting
+from recollect.consolidate.base import STALE, Effects, Portion, Setting
 from recollect.consolidate.entities.message import Recent, mention_edges
 from recollect.consolidate.entities.naming import YOU, entity_id
 from recollect.consolidate.entities.relating import Changed, Related
@@ -50,7 +50,8 @@ def settled(view: View, old: Sequence[Edge], new: Sequence[Edge]) -> Effects:
     changed: Changed = {
         key: after.get(key) for key in sorted(before.keys() | after.keys()) if before.get(key) != after.get(key)
     }
-    nodes = _nodes(view, {entity for _, entity in changed}, before, changed)
+    stale = {node.id for node in view.get(Node, sorted({entity for _, entity in before})) if node.state == STALE}
+    nodes = _nodes(view, {entity for _, entity in changed} | stale, before, changed)
     related = Related()
     for (message, entity), share in changed.items():
         related.differ(message, entity, before.get((message, entity)), share)
@@ -89,12 +90,12 @@ def _nodes(
     put = []
     for entity in sorted(entities):
         tally, exact = Tally.of(known.get(entity)), True
-        for key in of_entity[entity]:
+        for key in of_entity.get(entity, ()):
             if (share := before.get(key)) is not None:
                 exact = tally.subtract(share) and exact
         if not exact:
             tally = _counted(view, entity, changed)
-        for key in of_entity[entity]:
+        for key in of_entity.get(entity, ()):
             if (now := changed[key]) is not None:
                 tally.add(now)
         node = tally.node(entity, known.get(entity))

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from recollect.consolidate.base import LIVE, retired
+from recollect.consolidate.base import retired
 from recollect.consolidate.entities.naming import folded, group
 from recollect.consolidate.entities.types import TYPES
 from recollect.record import Edge, Node, NodeId, NodeKind, from_microseconds
@@ -70,7 +70,7 @@ class Tally:
     @classmethod
     def of(cls, node: Node | None) -> Tally:
         """As a node holds it."""
-        if node is None or node.state != LIVE or node.erased:
+        if node is None or "count" not in node.body:  # a stale one still counts, a retired one has nothing left
             return cls()
         body = node.body
         return cls(

@@ -29,6 +29,11 @@ _PLACE_BEFORE = re.compile(
     r"visit(?:ed|ing)?|born in|grew up in|based in|back from|city of|town of|vacation in|holiday in)\s+(?:the\s)?$",
     re.IGNORECASE,
 )
+#: "in Malmö.", "in Braga last week": not "in Checkout mode", which another noun follows.
+_IN_BEFORE = re.compile(r"(?<!log )(?<!sign )(?<!plug )\b(?:in|near)\s+$")
+_IN_AFTER = re.compile(
+    r"^(?:\s*[.,;!?)]|\s*$|\s+(?:on|last|this|next|and|with|for|since|until|is|was|today|tomorrow|from|to)\b)"
+)
 _ORGANISATION_BEFORE = re.compile(
     r"\b(?:work(?:s|ed|ing)? (?:at|for)|job at|intern(?:ed|ship)? at|hired by|ceo of|founder of|employed by|"
     r"offer from|interview (?:at|with))\s+(?:the\s)?$",
@@ -104,4 +109,6 @@ def _by_context(name: str, before: str, after: str) -> str:
         return "place"
     if _TECHNOLOGY_AFTER.match(after) or (_TECHNOLOGY_BEFORE.search(before) and " " not in name):
         return "technology"
+    if _IN_BEFORE.search(before) and _IN_AFTER.match(after) and len(name) > 3 and not name.isupper():
+        return "place"
     return "concept"

@@ -128,6 +128,20 @@ def test_nothing_of_what_was_forgotten_remains(memory: Memory) -> None:
     assert b"zxcanary" not in path.read_bytes().lower()
 
 
+def test_what_only_a_deleted_message_mentions_is_not_shown_from_then_on(memory: Memory) -> None:
+    own = say(memory, "We met Kjell Berg in Lisbon.", "a", 1)
+    say(memory, "Lisbon is warm, I hear, in Lisbon.", "b", 2)
+    drain(memory)
+    memory.delete_message(own)
+    assert {entity.name for entity in memory.entities()} == {"Lisbon"}
+    memory.restore_message(own)
+    drain(memory)
+    assert {entity.name for entity in memory.entities()} == {"Lisbon", "Kjell Berg"}
+    memory.update_message(own, "We met Kjell Berg in Porto.")
+    drain(memory)
+    assert memory.entity("Kjell Berg").mentions == 1
+
+
 def test_namespaces_know_nothing_of_each_other(tmp_path: Path) -> None:
     with recollect.open(tmp_path / "m.db", namespace="acme/rex", durable=False) as rex:
         say(rex, "We met Dr. Maria Lopez in Lisbon.", "a", 1)
