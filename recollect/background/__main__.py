@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from traceback import format_tb
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 from recollect.background.lock import Lock, Taken, lock_file, rung
 from recollect.errors import RecollectError
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 NICENESS = 10
 
 _STILL = 1.0  # seconds before it touches anything: what is thrown away at once is gone by then
+_LOOK = 0.5  # seconds between two looks whether the store is still there
 _LINGER = 5.0  # seconds that it stays when nothing is due
 _WORTH_WAITING = 600.0  # seconds to the next attempt at something that failed
 _LOG_BYTES = 256 << 10
@@ -62,13 +63,13 @@ def main() -> int:
 def _work(settings: Settings, where: Places, stop: threading.Event, still_there: Callable[[], bool]) -> None:
     """Until nothing is due. Who wrote while the lock was held has started nobody, but has rung."""
     path = lock_file(settings.store, where.state)
-    path.parent.mkdir(mode=0o700, parents=not isinstance(settings.store, Path), exist_ok=True)
+    if not isinstance(settings.store, Path):
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    threading.Thread(target=_watch, args=(path, still_there), daemon=True).start()
     heard, again = 0, True
 
     def is_over(idle: float, next_attempt: float | None) -> bool:
         nonlocal heard
-        if not still_there():
-            return True
         now = rung(path)
         waits = next_attempt is not None and next_attempt < _WORTH_WAITING
         if idle > _LINGER and not waits and now == heard:
@@ -80,8 +81,7 @@ def _work(settings: Settings, where: Places, stop: threading.Event, still_there:
         with Lock(path), _opened(settings, where) as memory:
             _log.info("Working on %s", settings.store)
             _log.info("%s", memory.work(stop=stop, is_over=is_over))
-            if not still_there():
-                _vanish(path)
+            _end_unless(still_there, path)
         again = heard != rung(path)
 
 
@@ -122,10 +122,18 @@ def _identity(path: Path) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
-def _vanish(path: Path) -> NoReturn:
-    """The store was removed or replaced: nothing more is touched. SQLite would, in closing, remove files by their names
-    that are another store's by now.
+def _watch(path: Path, still_there: Callable[[], bool]) -> None:
+    while True:
+        time.sleep(_LOOK)
+        _end_unless(still_there, path)
+
+
+def _end_unless(still_there: Callable[[], bool], path: Path) -> None:
+    """Where the store was removed or replaced, the process ends here and touches nothing: SQLite would, in closing,
+    remove files by their names, which are another store's by now.
     """
+    if still_there():
+        return
     with suppress(OSError):
         if not path.with_name(path.name.removesuffix("-worker")).exists():
             path.unlink()

@@ -73,6 +73,7 @@ def _hit(view: View, node: Node, score: float, wanted: Filter) -> DerivedHit | N
         since=node.valid_from,
         until=node.valid_to,
         made_by=node.made_by,
+        extractive=bool(node.body.get("extractive", False)),
         messages=tuple(sorted(kept, key=lambda m: (to_microseconds(m.timestamp) or 0, m.position))),
         conversation=conversations[kept[0].conversation_id],
     )

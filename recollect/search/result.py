@@ -118,7 +118,7 @@ class DerivedHit:
     """A fact or a summary that answers: derived, not said. `messages` are those that it was made of, by time.
 
     `level` of a summary is its kind (conversation, l1, l2, period …). `since` and `until` are when a fact holds, or the
-    time that a summary covers. `conversation` is that of the first message.
+    time that a summary covers; one that is `extractive` quotes them. `conversation` is that of the first message.
     """
 
     id: NodeId
@@ -129,6 +129,7 @@ class DerivedHit:
     since: datetime | None
     until: datetime | None
     made_by: str
+    extractive: bool
     messages: tuple[Message, ...]
     conversation: Conversation
 
@@ -143,6 +144,7 @@ class DerivedHit:
             "since": iso(self.since),
             "until": iso(self.until),
             "made_by": self.made_by,
+            "extractive": self.extractive,
             "messages": [
                 {"id": m.id, "conversation_id": m.conversation_id, "index": m.position, "timestamp": iso(m.timestamp)}
                 for m in self.messages

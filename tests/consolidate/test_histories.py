@@ -131,7 +131,7 @@ class Histories(RuleBasedStateMachine):
     def consolidate(self) -> None:
         self.clock.move(10)  # the leases of the dead run out
         self.memory.consolidate()
-        assert broken(self.memory, self.gone()) == []
+        assert broken(self.memory, self.gone(), self.aside()) == []
         assert derived(self.memory, self.clock) == rebuilt(self.memory, self.folder, self.clock)
 
     @invariant()
@@ -141,6 +141,11 @@ class Histories(RuleBasedStateMachine):
     # --- what is true ----------------------------------------------------------------------------------------------
     def there(self, message: Message) -> Message | None:
         return next(iter(self.memory.messages([message.id])), None)
+
+    def aside(self) -> frozenset[str]:
+        """Words of messages in branches that are not shown."""
+        living = [m for m in self.memory.messages(list(self.words)) if not m.active and not m.deleted]
+        return frozenset(self.words[m.id] for m in living)
 
     def gone(self) -> set[str]:
         """Words of messages that do not count: deleted, forgotten, replaced, or off the path that is shown."""

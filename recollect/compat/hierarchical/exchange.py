@@ -155,8 +155,7 @@ def take_in(
     replaced = {edge.target_id for edge in edges if edge.type == SUPERSEDES}
     told = {NodeId(str(plain.get("node_id"))) for plain in _nodes_of(data) if plain.get("state")}
     nodes |= {i: superseded(nodes[i], None) for i in replaced & nodes.keys() - told if nodes[i].state == "live"}
-    with space.view() as view:
-        there = {node.id for node in every(view)}
+    there = _there(space, list(nodes.keys() | {end for edge in edges for end in (edge.source_id, edge.target_id)}))
     fresh = [node for node in nodes.values() if node.id not in there]
     counts["skipped"] = len(nodes) - len(fresh)
     for at in range(0, len(fresh), _BATCH):
@@ -171,6 +170,14 @@ def take_in(
     counts["episodic_nodes_imported"] = len(fresh) - counts["semantic_nodes_imported"]
     counts["edges_imported"] = len(kept)
     return counts
+
+
+def _there(space: Space, ids: Sequence[NodeId]) -> set[NodeId]:
+    found: set[NodeId] = set()
+    with space.view() as view:
+        for at in range(0, len(ids), _BATCH):
+            found |= {node.id for node in view.get(Node, ids[at : at + _BATCH]) if not node.erased}
+    return found
 
 
 def _nodes_of(data: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:

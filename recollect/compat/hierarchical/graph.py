@@ -73,7 +73,7 @@ class KnowledgeSubgraph:
 
     def _contradictions(self) -> list[str]:
         told = [edge.metadata.get("conflicting_values", "unknown") for edge in self.edges if _contradicts(edge)]
-        return [f"  - WARNING: Conflicting information found: {values}" for values in dict.fromkeys(told)]
+        return [f"  - WARNING: Conflicting information found: {values}" for values in sorted(set(told), key=str)]
 
 
 def number(value: object) -> float:

@@ -5,7 +5,7 @@ Facts to compare it with come from the index, by the rarest words that they shar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from recollect.compat.hierarchical.contradiction import detect_contradiction
@@ -27,7 +27,7 @@ from recollect.text.terms import terms
 SIMILARITY, CONTRADICTION = 0.3, 0.5
 
 _COMPARED = 50  # facts
-_TERMS = 64  # of a fact by which others are looked up
+_TERMS, _LOOKED_AT = 64, 4096  # words of a fact by which others are looked up, among so many characters
 _SAME_CONCEPT = 0.5  # so much of the words of two concepts must be the same for a fact to replace another
 _LOWEST = 0.1  # confidence of what was superseded
 
@@ -65,10 +65,11 @@ def plan_fact(view: View, fact: Node) -> Plan:
     source = fact.body.get("source_id")
     if source and any(node.kind is NodeKind.EPISODE and not node.erased for node in view.get(Node, [source])):
         plan.edges.append(Edge(fact.id, DERIVES, source, {"confidence": 1.0}))
+    others = _sharing_words(view, fact, [("fact", "past"), ("fact",)] if index_of(fact) > 0 else [("fact", "past")])
     if index_of(fact) > 0:
-        _place_in_time(view, fact, plan)
+        _place_in_time(view, fact, others[-1], plan)
     own = _compared(fact)
-    for other in _sharing_words(view, fact, ("fact", "past")):
+    for other in others[0]:
         similarity = own.similarity(_compared(other))
         if similarity > SIMILARITY:
             told = _contradiction(fact, other) if similarity > CONTRADICTION else {}
@@ -76,21 +77,35 @@ def plan_fact(view: View, fact: Node) -> Plan:
     return plan
 
 
-def _sharing_words(view: View, fact: Node, kinds: tuple[str, ...]) -> list[Node]:
-    """Facts that share words with this one, those that share the rarest and most of them first, then the newest."""
-    wanted = list(dict.fromkeys(terms(f"{concept_of(fact)} {fact.text[: _TERMS * 64]}")))[:_TERMS]
-    numbers = view.sharing(Partition.DERIVED, wanted, _COMPARED, kinds=kinds)
-    owners = dict.fromkeys(text.owner_id for text in view.passages(numbers))
-    return [node for node in view.get(Node, list(owners)) if node.kind is NodeKind.FACT and node.id != fact.id]
+def _sharing_words(view: View, fact: Node, of_kinds: Sequence[tuple[str, ...]]) -> list[list[Node]]:
+    """Facts of some kinds that share words with this one, those with the rarest and most of them first, then newest;
+    and the same for further kinds.
+    """
+    wanted = list(dict.fromkeys(terms(f"{concept_of(fact)} {fact.text[:_LOOKED_AT]}")))[:_TERMS]
+    found = [view.sharing(Partition.DERIVED, wanted, _COMPARED, kinds=kinds) for kinds in of_kinds]
+    every = list(dict.fromkeys(number for numbers in found for number in numbers))
+    owners = {text.number: text.owner_id for text in view.passages(every)}
+    nodes = {node.id: node for node in view.get(Node, list(dict.fromkeys(owners.values())))}
+    return [
+        [
+            nodes[i]
+            for i in dict.fromkeys(owners[number] for number in numbers if number in owners)
+            if _is_other(i, nodes, fact)
+        ]
+        for numbers in found
+    ]
+
+
+def _is_other(id: NodeId, nodes: Mapping[NodeId, Node], fact: Node) -> bool:
+    return id in nodes and id != fact.id and nodes[id].kind is NodeKind.FACT
 
 
 # --- in time ----------------------------------------------------------------------------------------------------------
-def _place_in_time(view: View, fact: Node, plan: Plan) -> None:
+def _place_in_time(view: View, fact: Node, living: Sequence[Node], plan: Plan) -> None:
     """A newer fact about the same, with other numbers, supersedes the older one; the newer may be stored first."""
     plan.put[_TURN.id] = _TURN
     plan.planned_on[_TURN.id] = None
-    others = _sharing_words(view, fact, ("fact",))
-    current = [other for other in others if index_of(other) > 0 and _is_same(fact, other)]
+    current = [other for other in living if index_of(other) > 0 and _is_same(fact, other)]
     for older in current:
         if index_of(older) < index_of(fact):
             _supersede(plan, plan.put[fact.id], older)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from recollect.consolidate.base import Effects, Portion, Setting
+from recollect.consolidate.summaries.branches import branch_summaries
 from recollect.consolidate.summaries.conversations import Closed, conversation_summary
 from recollect.consolidate.summaries.levels import strategic, tactical
 from recollect.consolidate.summaries.nodes import (
@@ -52,7 +53,8 @@ class _State:
 
     @classmethod
     def read(cls, state: Metadata) -> _State:
-        return cls(**state) if state else cls()
+        lists = {name: list(state.get(name, ())) for name in ("waiting", "tactical")}
+        return cls(**{**state, **lists})
 
     def wire(self) -> Metadata:
         return {name: getattr(self, name) for name in self.__slots__}
@@ -86,6 +88,10 @@ class Summaries:
         states: dict[NodeId, Metadata] = {}
         for portion in portions:
             made, state = self._conversation(view, portion, setting)
+            if portion.whole:  # a branch is opened and left by what is no appending
+                branches, covering_them = branch_summaries(view, portion, setting.now, self._policy, self._embedder)
+                made.fresh += branches
+                made.edges += covering_them
             written = put(made.fresh, made.old)
             leaving = gone(made.old.values(), [node.id for node in made.fresh]) if portion.whole else []
             if portion.whole:

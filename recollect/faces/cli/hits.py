@@ -39,7 +39,8 @@ def print_hits(
     if not found.close:
         out.line("Nothing matches closely. The nearest results:")
     for known in found.derived:
-        out.line(_derived_line(known, out))
+        if not known.extractive:  # its sentences are among the results
+            out.line(_derived_line(known, out))
     for place, hit in enumerate(found, 1):
         if full or place <= IN_FULL:
             _print_hit(place, hit, out, most=None if full else _MESSAGES, why=why)

@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from recollect.store.index.parts import Part, distinct
 from recollect.store.index.snapshot import Snapshot
@@ -17,9 +18,9 @@ from recollect.store.index.terms import Terms, encoded, term_hashes
 from recollect.store.passages import KINDS, Int
 
 #: So many rows are looked at for all words together.
-MOST_ROWS = 16_384
+MOST_ROWS = 2048
 
-_NOTHING = np.zeros(0, np.int64)
+_Rows = NDArray[np.uint16]
 
 
 def sharing(
@@ -31,30 +32,20 @@ def sharing(
     wanted = list(dict.fromkeys(terms))
     postings = [_postings(part, wanted, inside) for part in snapshot.parts]
     counts = [sum(len(own[term]) for own in postings) for term in range(len(wanted))]
-    weights = [float(np.log(1 + snapshot.size / (count + 1))) for count in counts]
     rarest = sorted((term for term in range(len(wanted)) if counts[term]), key=lambda term: counts[term])
-    rows: Int = _NOTHING
-    left = MOST_ROWS
-    for term in rarest:
-        newest: list[Int] = []
-        for place in range(len(postings) - 1, -1, -1):
-            if left <= 0:
-                break
-            some = postings[place][term][-left:]
-            left -= len(some)
-            newest.append(some + snapshot.parts[place].offset)
-        rows = distinct(rows, *newest)
+    rows = _newest(snapshot, postings, rarest)
     if not len(rows):
         return []
     scores = np.zeros(len(rows), np.float32)
     for place, part, own, inner in snapshot.split(rows):
+        narrow = inner.astype(np.uint16)
         for term in rarest:
             holders = postings[place][term]
             if len(holders):
-                at = np.minimum(np.searchsorted(holders, inner), len(holders) - 1)
-                scores[own] += (holders[at] == inner) * np.float32(weights[term])
+                at = np.minimum(np.searchsorted(holders, narrow), len(holders) - 1)
+                scores[own] += (holders[at] == narrow) * np.float32(np.log(1 + snapshot.size / (counts[term] + 1)))
         if part.alive is not None:
-            scores[own][~part.alive[inner]] = 0.0
+            scores[own] *= part.alive[inner]
     if kinds:
         scores *= np.isin(snapshot.gather("kind", rows), [KINDS.index(kind) for kind in kinds])
     best = np.lexsort((-rows, -scores))[:most]
@@ -62,14 +53,27 @@ def sharing(
     return [int(number) for number in snapshot.gather("number", rows[best])]
 
 
-def _postings(part: Part, wanted: Sequence[str], inside: bool) -> list[Int]:
-    """The rows of a part that hold each term, ascending; dead ones too."""
+def _newest(snapshot: Snapshot, postings: Sequence[Sequence[_Rows]], rarest: Sequence[int]) -> Int:
+    """Positions of holders, of the rarest terms first and of each term the newest, until there are enough."""
+    found, left = [np.zeros(0, np.int64)], MOST_ROWS
+    for term in rarest:
+        for place in range(len(postings) - 1, -1, -1):
+            if left <= 0:
+                return distinct(*found)
+            some = postings[place][term][-left:]
+            left -= len(some)
+            found.append(some.astype(np.int64) + snapshot.parts[place].offset)
+    return distinct(*found)
+
+
+def _postings(part: Part, wanted: Sequence[str], inside: bool) -> list[_Rows]:
+    """The rows of a part that hold each term, ascending; dead ones too. Nothing is copied: they may be many."""
     terms = part.block.terms
-    found = [terms.rows[start:end].astype(np.int64) for start, end in terms.find(term_hashes(wanted))]
+    found = [terms.rows[start:end] for start, end in terms.find(term_hashes(wanted))]
     if inside:
         for place, term in enumerate(wanted):
             others = [terms.rows[terms.starts[at] : terms.starts[at + 1]] for at in _containing(terms, encoded(term))]
-            found[place] = distinct(found[place], *(rows.astype(np.int64) for rows in others))
+            found[place] = np.unique(np.concatenate([found[place], *others]))
     return found
 
 

@@ -152,3 +152,16 @@ def test_an_edit_that_leaves_the_claim_alone_leaves_the_fact(memory: Memory) -> 
     memory.restore_message(said)
     drain(memory)
     assert contents(memory) == ["The user lives in York."]
+
+
+def test_what_is_said_of_the_dog_is_found_by_the_name_that_it_is_given_elsewhere(memory: Memory) -> None:
+    say(memory, "My dog is allergic to chicken.", day(1), "a")
+    drain(memory)
+    assert contents(memory, "dog") == ["The user's dog is allergic to chicken."]
+    say(memory, "My dog is called Luna.", day(2), "b")
+    drain(memory)
+    assert contents(memory, "Luna") == ["The user's dog is allergic to chicken."]
+    assert "The user's dog is Luna." in contents(memory, "me")
+    say(memory, "I also have a dog named Rex.", day(3), "b")
+    drain(memory)
+    assert "The user's dog is allergic to chicken." not in contents(memory, "Rex")
