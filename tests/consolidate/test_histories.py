@@ -123,13 +123,17 @@ class Histories(RuleBasedStateMachine):
         self.clock.move(minutes)
 
     @rule()
+    def a_worker_does_what_it_can(self) -> None:
+        self.memory.consolidate()
+
+    @rule()
     def crash_and_reopen(self) -> None:
         self.memory.close()
         self.memory = opened(self.folder / "memory.db", self.clock)
 
     @rule()
     def consolidate(self) -> None:
-        self.clock.move(10)  # the leases of the dead run out
+        self.clock.catch_up()  # the leases of the dead run out
         self.memory.consolidate()
         assert broken(self.memory, self.gone(), self.aside()) == []
         assert derived(self.memory, self.clock) == rebuilt(self.memory, self.folder, self.clock)
