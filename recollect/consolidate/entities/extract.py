@@ -10,11 +10,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from recollect.consolidate.entities import cjk
-from recollect.consolidate.entities.known import KNOWN, WORDS_TOO
+from recollect.consolidate.entities.known import FIRST_NAMES, KNOWN, WORDS_TOO
 from recollect.consolidate.entities.lines import Line, lines
 from recollect.consolidate.entities.naming import folded
 from recollect.consolidate.entities.types import type_of
-from recollect.consolidate.entities.wording import CUTS, GREETINGS, LABELS, NEVER, TITLES, WITHIN, is_ordinary
+from recollect.consolidate.entities.wording import (
+    CUTS,
+    GREETINGS,
+    LABELS,
+    NEVER,
+    TITLES,
+    WITHIN,
+    frequent_words,
+    is_ordinary,
+)
 from recollect.text.language import is_english
 from recollect.text.stopwords import STOP_WORDS
 
@@ -28,7 +37,7 @@ _UPPER = f"A-ZÀ-ÖØ-ÞΑ-ΩЁА-Я{_EXTENDED}"
 _CAPITAL = rf"(?:[{_UPPER}]|\b[a-z](?=[A-Z][a-z]))"  # an upper-case letter, or iPhone's i
 _STOP = r"(?:(?<=\b[A-Z])\.|(?<=\b(?:Dr|Mr|Ms|St))\.|(?<=\bMrs)\.|(?<=\bProf)\.)"
 _WORD = rf"{_CAPITAL}[\w']*(?:[.&/+-](?=\w)[\w']+)*(?:\+\+|\#(?!\w))?{_STOP}?"
-_INNER = r"(?:of|the|de|del|della|di|da|do|dos|das|du|van|von|der|den|la|le|el|al|bin|ibn|y|&)"
+_INNER = r"(?:of(?: the)?|de|del|della|di|da|do|dos|das|du|van|von|der|den|la|le|el|al|bin|ibn|y|&)"
 _NUMBER = r"(?:\d+(?:\.\d+)*[a-z]?)(?![\w%:.,/-]*\d)"
 RUN = re.compile(rf"(?<![\w@#$/\\.~-])(?:{_WORD})(?:[ ](?:{_INNER}[ ]){{0,2}}(?:{_WORD})|[ ]{_NUMBER}(?!\w))*")
 
@@ -82,7 +91,9 @@ def mentions(text: str, speaker: str | None = None) -> list[Mention]:
         for name, start in _names_of(line, runs, mid, strict=strict):
             key = folded(name)
             if key not in found and len(found) < _MOST:
-                found[key] = Mention(name, type_of(name, line.text, start), line.start + start)
+                kind = type_of(name, line.text, start)
+                if kind != "concept" or key not in frequent_words() or name.isupper():
+                    found[key] = Mention(name, kind, line.start + start)
     if not text.isascii():
         for name, kind, start in cjk.names(text):
             found.setdefault(folded(name), Mention(name, kind, start))
@@ -134,6 +145,16 @@ def _of_run(
             continue
         if is_name(words, text[end : end + 24], mid, first=first, heading=heading, strict=strict):
             yield _POSSESSIVE.sub("", name), start
+        elif heading and len(words) > 1:
+            yield from _known_in(words, start)
+
+
+def _known_in(words: list[str], start: int) -> Iterator[tuple[str, int]]:
+    """Of a heading's words those that are names wherever they stand: "JavaScript" of "JavaScript Implementation"."""
+    for word in words:
+        if word.lower() in KNOWN and word.lower() not in WORDS_TOO and word.lower() not in FIRST_NAMES:
+            yield word, start
+        start += len(word) + 1
 
 
 def _pieces(run: re.Match[str], initial: bool) -> Iterator[tuple[list[str], int, str]]:
@@ -194,7 +215,9 @@ def is_name(words: list[str], after: str, mid: frozenset[str], *, first: str, he
         return _is_single(words[0], plain[0], after, mid, first=first, heading=heading, strict=strict)
     if plain[0] in TITLES:
         return len(plain[1]) > 1
-    if heading or strict:
+    if heading:
+        return False
+    if strict:
         return any(word in KNOWN and word not in WORDS_TOO for word in plain) and not all(map(is_ordinary, plain))
     if first == "begins" and all(is_ordinary(word) and word not in KNOWN for word in plain):
         return False

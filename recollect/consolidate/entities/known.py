@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 _FIRST_NAMES = """
     aaron abby abdul abigail adam adrian ahmed aidan aisha alan albert alejandro alex alexander alexandra alexis
     alfred ali alice alicia alina alison allison amanda amelia amir amy ana anastasia andre andrea andreas andrew
@@ -81,7 +83,7 @@ _ORGANISATIONS = """
 """
 #: Plain words that are names only where something beside the capital says so.
 _WORDS_TOO = """
-    angular apple arm bash bun bootstrap chrome claude dart drew electron excel express expo flask flutter frank
+    mit angular apple arm bash bun bootstrap chrome claude dart drew electron excel express expo flask flutter frank
     gemini git go grace hypothesis keras lambda mark max meta mistral mercury notion oracle poetry postman prisma
     rails react redis rust sass slack spark stripe swift target turkey jordan georgia unity visa vim visa vue will
     rio grant dell ford phoenix reading zoom who un arm jest jean chase may june april august rose hope joy faith
@@ -91,7 +93,7 @@ _WORDS_TOO = """
 
 
 def _names(text: str) -> frozenset[str]:
-    return frozenset(name.replace("\u00a0", " ") for name in text.split())
+    return frozenset(name.replace("\u00a0", " ") for name in re.split(r"[ \n]+", text.strip(" \n")))
 
 
 FIRST_NAMES = _names(_FIRST_NAMES)

@@ -65,6 +65,7 @@ _WITHIN = "of the de del della di da do dos das du van von der den la le el al b
 WITHIN = frozenset(_WITHIN.split())
 
 _FIRST_WHOLE_WORD = 1_996  # before it stand signs and single letters
+_FREQUENT = 8_000  # behind it stand most names of people and places
 
 
 @cache
@@ -78,6 +79,15 @@ def ordinary_words() -> frozenset[str]:
     return frozenset(
         word for word, number in vocabulary.items() if number >= _FIRST_WHOLE_WORD and word.isascii() and word.isalpha()
     )
+
+
+@cache
+def frequent_words() -> frozenset[str]:
+    """The most frequent of the ordinary words: a capital in the midst of a sentence makes no name of them either."""
+    from recollect.embedding.tokenizer import packaged_tokenizer
+
+    vocabulary = packaged_tokenizer().get_vocab(with_added_tokens=False)
+    return frozenset(word for word, number in vocabulary.items() if _FIRST_WHOLE_WORD <= number < _FREQUENT)
 
 
 @cache
