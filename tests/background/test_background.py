@@ -20,7 +20,7 @@ from recollect.background.process import _environment, _is_python
 from recollect.background.starter import Starter
 from recollect.errors import InvalidInput
 from recollect.faces.cli.working import task_counts
-from recollect.place import Address, read_address, read_place
+from recollect.place import read_address
 from recollect.settings import own_places
 from tests.faces.terminal import COMMAND
 from tests.paths import ROOT
@@ -43,7 +43,7 @@ def until(what: Callable[[], bool], seconds: float = _PATIENCE) -> None:
         time.sleep(0.05)
 
 
-def workers(place: Path | Address) -> list[int]:
+def workers(place: Path) -> list[int]:
     """The processes that work on a store, by what their environment says."""
     found = []
     for entry in Path("/proc").iterdir():
@@ -238,21 +238,6 @@ def test_a_backup_is_restored_although_one_is_at_work(place: Path, tmp_path: Pat
     recollect.restore(tmp_path / "copy.db", place, replace=True)
     with recollect.open(place, background=False) as memory:
         assert memory.stats().messages == 1
-
-
-def test_a_server_has_one_too_and_its_password_is_seen_by_nobody(place: Path, neo4j_place: str) -> None:
-    address = read_place(neo4j_place)
-    assert isinstance(address, Address)
-    with recollect.open(neo4j_place) as memory:
-        memory.store_message("one", conversation_id="c")
-    try:
-        until(lambda: is_working(address, own_places().state))
-        until(lambda: not workers(address) and not is_working(address, own_places().state))
-        with recollect.open(neo4j_place, background=False) as memory:
-            left, counts = task_counts(memory, memory.stats()), memory.stats()
-        assert (left["due"], left["leased"], counts.quality, counts.said_passages) == (0, 0, 1, 1)
-    finally:
-        assert background.stop(address)
 
 
 # --- in this process -----------------------------------------------------------------------------------------------
