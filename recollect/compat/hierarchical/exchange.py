@@ -147,7 +147,7 @@ def take_in(
     for plain in _nodes_of(data):
         try:
             node = _node(plain, now)
-        except (KeyError, TypeError, ValueError):
+        except (AttributeError, KeyError, OverflowError, TypeError, ValueError):
             counts["errors"] += 1
             continue
         nodes[node.id] = node
@@ -181,10 +181,15 @@ def _there(space: Space, ids: Sequence[NodeId]) -> set[NodeId]:
 
 
 def _nodes_of(data: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    yield from data.get("nodes") or ()
+    yield from _maps(data.get("nodes"))
     for name, kind in (("episodic_nodes", _EPISODE), ("semantic_nodes", _FACT)):
-        for plain in data.get(name) or ():
+        for plain in _maps(data.get(name)):
             yield {**plain, "type": kind, "node_id": plain.get("node_id") or plain.get("memory_id")}
+
+
+def _maps(found: object) -> list[Mapping[str, Any]]:
+    """What is a map among what was given; anything else is nothing that can be taken in."""
+    return [one for one in found if isinstance(one, Mapping)] if isinstance(found, list | tuple) else []
 
 
 def _node(plain: Mapping[str, Any], now: datetime) -> Node:
@@ -220,9 +225,9 @@ def _node(plain: Mapping[str, Any], now: datetime) -> Node:
 
 
 def _edges(data: Mapping[str, Any], counts: dict[str, int]) -> list[Edge]:
-    flat = [dict(edge) for edge in data.get("edges") or ()]
+    flat = [dict(edge) for edge in _maps(data.get("edges"))]
     for listed, name in _LISTS.items():
-        flat += [{**edge, "relationship": listed} for edge in data.get(name) or ()]
+        flat += [{**edge, "relationship": listed} for edge in _maps(data.get(name))]
     found = []
     for edge in flat:
         metadata = edge.get("metadata") or {
