@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import date
 
 from recollect.consolidate.base import ModelWork
 from recollect.consolidate.cursor import Cursor, cursor_id
@@ -23,10 +24,12 @@ from recollect.store import Space, Task, View, Where
 from recollect.store.transfer import every
 
 _ALL = 1_000_000_000
-_RUN = 16  # messages that are read together, about: eight exchanges
-_OF_A_RUN = ("l1", "facts", "entities")  # what is asked about each such run
+_TACTICAL = 16  # messages of a tactical summary, about: eight exchanges
+_LEAST_TACTICAL = 20  # messages from which there are any
+_RUN = 20  # messages that are read together for facts, and for entities
 _L1_IN_L2 = 3
 _LEAST = 6  # messages of a conversation that is summarised
+_OF_A_PERIOD = 600  # tokens from which its summary is made, about
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +75,12 @@ def backlog(space: Space, works: Sequence[ModelWork], model: LanguageModel) -> B
         if late:
             waiting = [conversation.id for conversation in every(view, Conversation, Where(deleted=False))]
         sizes = [_size(view, conversation_id, whole=late) for conversation_id in waiting]
-    to_come = [future for messages, tokens in sizes for future in _to_come(messages, tokens)]
-    requests = [*due, *to_come]
+    to_come = [future for size in sizes for future in _to_come(size.messages, size.tokens)]
+    days = {day for size in sizes for day in size.days}
+    periods = days | {(day.isocalendar()[:2]) for day in days} | {(day.year, day.month, 0) for day in days}
+    requests = [*due, *to_come, *(_blank("period", _OF_A_PERIOD) for _ in periods)]
     told = model.estimate(requests) if isinstance(model, Metered) else estimate(requests, price(model.name))
-    return Backlog(len(due), len(waiting), sum(messages for messages, _ in sizes), told)
+    return Backlog(len(due), len(waiting), sum(size.messages for size in sizes), told)
 
 
 def _requests(view: View, tasks: Sequence[Task], works: dict[str, ModelWork]) -> Iterator[Request]:
@@ -84,26 +89,38 @@ def _requests(view: View, tasks: Sequence[Task], works: dict[str, ModelWork]) ->
             yield wanted
 
 
-def _size(view: View, conversation_id: NodeId, *, whole: bool) -> tuple[int, int]:
-    """The messages of a conversation that are still to be gone through, and their tokens."""
+@dataclass(frozen=True, slots=True)
+class _Size:
+    """What of a conversation is still to be gone through."""
+
+    messages: int
+    tokens: int
+    days: frozenset[date]
+
+
+def _size(view: View, conversation_id: NodeId, *, whole: bool) -> _Size:
     cursor = None if whole else next((Cursor.read(node) for node in view.get(Node, [cursor_id(conversation_id)])), None)
     done = cursor.count if cursor else 0
     found = [
-        estimated_tokens(message.content)
+        message
         for message in every(view, Message, Where(conversation=conversation_id, deleted=False))
         if message.kind is Kind.SAID and message.active and message.position >= done
     ]
-    return len(found), sum(found)
+    tokens = sum(estimated_tokens(message.content) for message in found)
+    return _Size(len(found), tokens, frozenset(m.timestamp.date() for m in found if m.timestamp))
 
 
 def _to_come(messages: int, tokens: int) -> Iterator[Request]:
-    """Requests of about the number and the lengths that will come of so many messages."""
-    runs = messages // _RUN if messages > _RUN else int(messages >= _LEAST)
-    for name in _OF_A_RUN:
+    """Requests of about the number and the lengths that will come of so many messages of a conversation."""
+    runs = -(-messages // _RUN)
+    for name in ("facts", "entities"):
         yield from [_blank(name, tokens // runs) for _ in range(runs)]
-    yield from [_blank("l2", request("l1", "").max_tokens * _L1_IN_L2) for _ in range(runs // _L1_IN_L2)]
+    tactical = messages // _TACTICAL if messages >= _LEAST_TACTICAL else 0
+    yield from [_blank("l1", tokens // tactical) for _ in range(tactical)]
+    told = request("l1", "").max_tokens // 2
+    yield from [_blank("l2", told * _L1_IN_L2) for _ in range(tactical // _L1_IN_L2)]
     if messages >= _LEAST:
-        yield _blank("conversation", tokens)
+        yield _blank("conversation", tactical * told if tactical else tokens)
 
 
 def _blank(name: str, tokens: int) -> Request:

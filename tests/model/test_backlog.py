@@ -47,8 +47,9 @@ def test_messages_that_wait_are_told_with_about_what_they_will_take(tmp_path: Pa
             talk(memory, ["word " * 100] * 48)
         found = backlog(memory._space, [], model)
     assert (found.requests, found.conversations, found.messages) == (0, 3, 144)
-    assert found.estimate.calls == 3 * (3 * 3 + 1 + 1)
-    assert 4 * 144 * 100 < found.estimate.input_tokens < 4 * 144 * 100 * 2.5
+    # facts, entities, tactical summaries, a block of them, the conversation; a day, a week and a month
+    assert found.estimate.calls == 3 * (3 + 3 + 3 + 1 + 1) + 3
+    assert 3 * 144 * 100 < found.estimate.input_tokens < 3 * 144 * 100 * 3
     assert found.estimate.cost is not None
     assert found.estimate.days == 4
     assert isinstance(model._model, Counting)
