@@ -48,7 +48,8 @@ class HierarchicalMemory:
     `db_path` is a folder, a file or the address of a server; without one the memory lies beside the default memory of
     this library. Close it, or use it in a `with`. Raises ValueError for an agent without a proper name, StoreError.
 
-    >>> memory = HierarchicalMemory("agent", "/tmp/agents")  # doctest: +SKIP
+    >>> from recollect import HierarchicalMemory
+    >>> memory = HierarchicalMemory("agent", "agents")  # doctest: +SKIP
     >>> memory.store_knowledge("Klaebo has 9 gold medals", "Klaebo medals")  # doctest: +SKIP
     >>> print(memory.retrieve_subgraph("Klaebo").to_llm_context())  # doctest: +SKIP
     """
