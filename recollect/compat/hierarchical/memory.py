@@ -48,10 +48,12 @@ class HierarchicalMemory:
     `db_path` is a folder, a file or the address of a server; without one the memory lies beside the default memory of
     this library. Close it, or use it in a `with`. Raises ValueError for an agent without a proper name, StoreError.
 
-    >>> from recollect import HierarchicalMemory
-    >>> memory = HierarchicalMemory("agent", "agents")  # doctest: +SKIP
-    >>> memory.store_knowledge("Klaebo has 9 gold medals", "Klaebo medals")  # doctest: +SKIP
-    >>> print(memory.retrieve_subgraph("Klaebo").to_llm_context())  # doctest: +SKIP
+    >>> from tempfile import mkdtemp
+    >>> memory = HierarchicalMemory("agent", mkdtemp())
+    >>> fact = memory.store_knowledge("Klaebo has 9 gold medals", "Klaebo medals")
+    >>> [node.content for node in memory.retrieve_subgraph("Klaebo").nodes]
+    ['Klaebo has 9 gold medals']
+    >>> memory.close()
     """
 
     def __init__(

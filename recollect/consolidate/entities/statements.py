@@ -33,7 +33,7 @@ _BETWEEN_VERBS = r"""
         neighborhood | neighbourhood) (?:in | of) | the capital of
     CREATED: created | built | founded | wrote | invented | developed | made | designed | directed | composed |
         painted | author of | founder of | creator of
-    MARRIED_TO: married to | married | (?:the )?(?:wife | husband) of
+    MARRIED_TO: married to | married | marries | marrying | engaged to | (?:the )?(?:wife | husband) of
     KNOWS: met | knows | friends with | a friend of | works with
     CAUSES: causes? | caused | leads? to | led to | triggers? | triggered
     SUPPORTS: supports? | supported | compatible with | works well with | works with
