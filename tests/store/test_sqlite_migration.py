@@ -136,7 +136,7 @@ def test_it_is_upgraded_once_and_no_old_byte_is_left_free(path: Path) -> None:
 
 
 def test_a_store_on_a_read_only_disk_asks_for_a_copy(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("recollect.store.sqlite.connection.prepare", lambda _: False)
+    monkeypatch.setattr("recollect.store.sqlite.connection.prepare", lambda _, create: False)
     with pytest.raises(StoreError, match="has to be upgraded, but it is read-only"):
         SQLiteStore(path)
     with closing(apsw.Connection(str(path))) as connection:

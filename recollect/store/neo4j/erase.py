@@ -80,7 +80,9 @@ DROP_TASKS = """
 UNWIND $rows AS id MATCH (t:Task) WHERE t.namespace = $ns AND t.subject = id DELETE t
 """
 # They may repeat what is erased; which of them do, nobody knows.
-DROP_ANSWERS = "MATCH (t:Task) WHERE t.namespace = $ns AND t.answer IS NOT NULL REMOVE t.answer"
+DROP_ANSWERS = """
+MATCH (t:Task) WHERE t.namespace = $ns AND t.state IN ['due', 'leased', 'dead'] AND t.answer IS NOT NULL REMOVE t.answer
+"""
 
 _PIECE = 2000  # messages a transaction
 _TOGETHER = 200  # conversations a transaction
