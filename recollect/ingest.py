@@ -16,7 +16,6 @@ from typing import TypeVar
 
 from recollect.branching import place
 from recollect.consolidate import outbox
-from recollect.consolidate.facts.work import due as decisions_due
 from recollect.embedding import Embedder
 from recollect.errors import InvalidInput, NotFound, StoreBusy
 from recollect.importers.records.assemble import chunks_of, clean_part, message_chunks
@@ -244,6 +243,8 @@ class Ingest:
 
     def others(self, records: Sequence[Edge | Node]) -> None:
         """Writes edges and nodes."""
+        from recollect.consolidate.facts.work import due as decisions_due
+
         edges = [record for record in records if isinstance(record, Edge)]
         nodes = [record for record in records if isinstance(record, Node)]
         if edges or nodes:

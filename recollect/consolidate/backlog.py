@@ -14,6 +14,7 @@ from recollect.consolidate.base import ModelWork
 from recollect.consolidate.cursor import Cursor, cursor_id
 from recollect.consolidate.late import is_late
 from recollect.consolidate.outbox import CONVERSATION
+from recollect.consolidate.runs import RUN
 from recollect.model.base import LanguageModel, Request
 from recollect.model.budget import Estimate, Metered, estimate, within
 from recollect.model.prices import price
@@ -26,7 +27,6 @@ from recollect.store.transfer import every
 _ALL = 1_000_000_000
 _TACTICAL = 16  # messages of a tactical summary, about: eight exchanges
 _LEAST_TACTICAL = 20  # messages from which there are any
-_RUN = 20  # messages that are read together for facts, and for entities
 _L1_IN_L2 = 3
 _LEAST = 6  # messages of a conversation that is summarised
 _OF_A_PERIOD = 600  # tokens from which its summary is made, about
@@ -112,7 +112,7 @@ def _size(view: View, conversation_id: NodeId, *, whole: bool) -> _Size:
 
 def _to_come(messages: int, tokens: int) -> Iterator[Request]:
     """Requests of about the number and the lengths that will come of so many messages of a conversation."""
-    runs = -(-messages // _RUN)
+    runs = -(-messages // RUN)
     for name in ("facts", "entities"):
         yield from [_blank(name, tokens // runs) for _ in range(runs)]
     tactical = messages // _TACTICAL if messages >= _LEAST_TACTICAL else 0

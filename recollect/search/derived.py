@@ -1,7 +1,7 @@
 """What was derived and answers a question: facts and summaries, each with the messages that it was made of.
 
 They are found by their own words and meaning, within their own partition, and stand beside the results: no message
-ranks higher or lower because of them (docs/explanation/ranking.md says what that would have gained).
+ranks higher or lower because of them (`python -m benchmarks.derived` says what that would have gained).
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from recollect.store.passages import Filter, Partition
 
 _MADE_OF = ("COVERS", "DERIVES_FROM")
 _MOST = {"fact": 3, "summary": 1}  # of a kind
+_LOOKED_AT = 24  # passages, some of which lead to what no longer holds, or to messages that may not be found
 _DEEP = 3  # steps: of a topic, a strategic and a tactical summary to messages
 _MANY = 300  # edges that are followed in a step: of a month some of its messages will do
 
@@ -37,7 +38,7 @@ def derived_hits(view: View, asked: Asked) -> tuple[DerivedHit, ...]:
     share, near = own_coverage(features), features.windows
     fits = (share >= DERIVED_SHARE) | ((share > 0) & (near >= DERIVED_CLOSE))
     score = share + np.clip(near, 0, 1)
-    order = [at for at in np.argsort(-score, kind="stable").tolist() if fits[at]]
+    order = [at for at in np.argsort(-score, kind="stable").tolist() if fits[at]][:_LOOKED_AT]
     texts = {text.number: text for text in view.passages([int(features.passages[at]) for at in order])}
     nodes = {node.id: node for node in view.get(Node, [text.owner_id for text in texts.values()])}
     found: list[DerivedHit] = []
@@ -61,7 +62,8 @@ def _hit(view: View, node: Node, score: float, wanted: Filter) -> DerivedHit | N
     messages = _messages(view, node.id)
     ids = list(dict.fromkeys(message.conversation_id for message in messages))
     conversations = {conversation.id: conversation for conversation in view.get(Conversation, ids)}
-    kept = [message for message in messages if _may_be_found(message, conversations, wanted)]
+    fitting = [message for message in messages if _may_be_found(message, conversations, wanted)]
+    kept = sorted(fitting, key=lambda m: (to_microseconds(m.timestamp) or 0, m.position))
     if not kept:
         return None
     return DerivedHit(
@@ -74,7 +76,7 @@ def _hit(view: View, node: Node, score: float, wanted: Filter) -> DerivedHit | N
         until=node.valid_to,
         made_by=node.made_by,
         extractive=bool(node.body.get("extractive", False)),
-        messages=tuple(sorted(kept, key=lambda m: (to_microseconds(m.timestamp) or 0, m.position))),
+        messages=tuple(kept),
         conversation=conversations[kept[0].conversation_id],
     )
 
@@ -100,8 +102,7 @@ def _may_be_found(message: Message, conversations: Mapping[NodeId, Conversation]
         return False
     if wanted.roles and message.role.value not in wanted.roles:
         return False
-    if wanted.since is None and wanted.until is None:
-        return True
-    return (
-        time is not None and not (wanted.since and time < wanted.since) and not (wanted.until and time >= wanted.until)
-    )
+    since, until = wanted.since, wanted.until
+    if time is None:
+        return since is None and until is None
+    return (since is None or since <= time) and (until is None or time < until)

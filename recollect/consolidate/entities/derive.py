@@ -28,7 +28,7 @@ class Entities:
 
     def derive(self, view: View, portions: Sequence[Portion], setting: Setting) -> Effects:
         """Mentions of new messages, and the entities and relations that change by them."""
-        from recollect.consolidate.entities.model import still_said, wished
+        from recollect.consolidate.entities.model import RUNS, still_said
 
         fresh: list[Edge] = []
         states: dict[NodeId, Metadata] = {}
@@ -36,9 +36,9 @@ class Entities:
         for portion in portions:
             edges, state = _of_portion(portion)
             fresh += edges
-            asked, pending = wished(view, portion, setting)
+            asked, pending = RUNS.wished(view, portion, setting)
             tasks += asked
-            states[portion.conversation.id] = {**state, "pending": pending}
+            states[portion.conversation.id] = {**state, **pending}
         old = _before(view, portions)
         kept = still_said([edge for edge in old if edge.name == BY_MODEL], portions)
         return replace(settled(view, old, [*fresh, *kept]), states=states, tasks=tasks)

@@ -9,68 +9,35 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import timedelta
 from typing import Any
 
-import orjson
-
 from recollect.consolidate.base import Effects, Portion, Setting
-from recollect.consolidate.cursor import Cursor, cursor_id
 from recollect.consolidate.entities.derive import settled
 from recollect.consolidate.entities.naming import YOU, entity_id, folded
-from recollect.consolidate.entities.runs import KIND, RUN, prefixes, run_id
 from recollect.consolidate.entities.statements import SAME
 from recollect.consolidate.entities.tally import BY_MODEL, BY_RULES, MENTIONS, Share, mention
+from recollect.consolidate.runs import Runs, material
 from recollect.model.base import Completion, Request
 from recollect.model.prompts import prompt, request
-from recollect.model.transcript import Material, transcript
-from recollect.record import Conversation, Edge, Message, Node, NodeId, NodeKind, stable_id, to_microseconds
+from recollect.model.transcript import Material
+from recollect.record import Edge, Message, NodeId, to_microseconds
 from recollect.search.indexing import is_person
 from recollect.store import Task, View
 
-#: The state of the nodes that note what was asked.
-ASKED = "asked"
+KIND = "entities"
+RUNS = Runs(KIND)
 
-_QUIET = timedelta(minutes=30)
 _ALL = 10_000_000
 _TYPES = {
     "software": "technology", "method": "concept", "substance": "concept", "condition": "concept", "other": "concept",
 }  # fmt: skip
 
 
-def wished(view: View, portion: Portion, setting: Setting) -> tuple[Sequence[Task], list[NodeId]]:
-    """The tasks for the runs of a portion, and the messages of the run that is still open.
-
-    A full run is due at once, an open one when the conversation has been quiet for a while.
-    """
-    waiting = [NodeId(i) for i in portion.state.get("pending", ())]
-    ids = [*waiting, *(message.id for message in portion.messages)]
-    closed = len(ids) - len(ids) % RUN
-    if setting.model is None:
-        return (), ids[closed:]
-    known = {m.id: m for m in (*view.get(Message, waiting), *portion.messages)}
-    runs = [[known[i] for i in ids[at : at + RUN] if i in known] for at in range(0, len(ids), RUN)]
-    asked = {node.id for node in view.get(Node, [run_id(run) for run in runs]) if node.state == ASKED}
-    return [_task(run, is_open=len(run) < RUN) for run in runs if run_id(run) not in asked], ids[closed:]
-
-
-def _task(run: Sequence[Message], *, is_open: bool) -> Task:
-    last = max((m.timestamp for m in run if m.timestamp), default=None)
-    payload = {"messages": [m.id for m in run], "open": is_open}
-    return Task(
-        id=stable_id("task", run_id(run)),
-        kind=KIND,
-        subject=run[0].conversation_id,
-        payload=orjson.dumps(payload),
-        due=last + _QUIET if is_open and last else None,
-    )
-
-
 def still_said(edges: Sequence[Edge], portions: Sequence[Portion]) -> list[Edge]:
     """Of a model's mentions those whose run is as it was."""
     if not edges:
         return []
-    living = {i for portion in portions if portion.whole for i in prefixes(portion.messages)}
+    living = {i for portion in portions if portion.whole for i in RUNS.prefixes(portion.messages)}
     return [edge for edge in edges if edge.properties.get("run") in living]
 
 
@@ -81,41 +48,19 @@ class EntitiesByModel:
 
     def request(self, view: View, task: Task) -> Request | None:
         """What to ask; None where the run has changed, or grows on."""
-        messages = _wanted(view, task)
-        return request(KIND, _material(view, messages).text) if messages else None
+        messages = RUNS.wanted(view, task)
+        return request(KIND, material(view, messages).text) if messages else None
 
     def apply(self, view: View, task: Task, answer: Completion, setting: Setting) -> Effects:
         """The mentions and relations that the messages bear out, in place of what a model said of these before."""
-        messages = _wanted(view, task)
+        messages = RUNS.wanted(view, task)
         if not messages:
             return Effects()
         old = view.edges([message.id for message in messages], (MENTIONS,), "out", _ALL)
-        read = _Answer(messages, _material(view, messages), answer.data)
+        read = _Answer(messages, material(view, messages), answer.data)
         new = [edge for edge in old if edge.name == BY_RULES] + read.edges(f"{prompt(KIND).id} {answer.model}")
         made = settled(view, old, new)
-        note = Node(run_id(messages), NodeKind.REPORT, state=ASKED, conversation_id=messages[0].conversation_id)
-        return replace(made, put=[*made.put, note])
-
-
-def _wanted(view: View, task: Task) -> list[Message]:
-    """The messages of a run, as long as they are as they were when it was put."""
-    payload = orjson.loads(task.payload)
-    ids = [NodeId(i) for i in payload["messages"]]
-    messages = [m for m in view.get(Message, ids) if not m.deleted and not m.erased and m.active]
-    if len(messages) != len(ids) or stable_id("task", run_id(messages)) != task.id:
-        return []
-    if payload["open"]:
-        nodes = view.get(Node, [cursor_id(messages[0].conversation_id)])
-        cursor = Cursor.read(nodes[0]) if nodes else None
-        if cursor is None or list(cursor.states.get(KIND, {}).get("pending", ())) != ids:
-            return []
-    return messages
-
-
-def _material(view: View, messages: Sequence[Message]) -> Material:
-    above = view.above(messages[0].id, 2)
-    conversations = view.get(Conversation, [messages[0].conversation_id])
-    return transcript(messages, before=list(reversed(above)), title=conversations[0].title if conversations else "")
+        return replace(made, put=[*made.put, RUNS.asked(messages)])
 
 
 class _Answer:
@@ -123,7 +68,7 @@ class _Answer:
 
     def __init__(self, messages: Sequence[Message], material: Material, data: Mapping[str, Any]) -> None:
         self._messages = {message.id: message for message in messages}
-        self._run, self._material, self._data = run_id(messages), material, data
+        self._run, self._material, self._data = RUNS.id(messages), material, data
         self._names: dict[str, str] = {}  # folded spelling: the name that it stands for
         self._types: dict[str, str] = {}
         for entity in data["entities"]:

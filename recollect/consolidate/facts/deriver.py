@@ -8,7 +8,7 @@ from dataclasses import replace
 from recollect.consolidate.base import Effects, Portion, Setting
 from recollect.consolidate.facts.book import CLAIMS, MODEL, RULES, Ledger, settled
 from recollect.consolidate.facts.claim import Claim
-from recollect.consolidate.facts.model import runs
+from recollect.consolidate.facts.model import RUNS
 from recollect.consolidate.facts.rules.draw import VERSION, draw
 from recollect.record import Edge, Metadata, NodeId
 from recollect.store import Task, View
@@ -39,7 +39,7 @@ class Facts:
         tasks: list[Task] = []
         states: dict[NodeId, Metadata] = {}
         for portion in portions:
-            asked, states[portion.conversation.id] = runs(view, portion, setting)
+            asked, states[portion.conversation.id] = RUNS.wished(view, portion, setting)
             tasks += asked
         return replace(made, tasks=tasks, states=states)
 
