@@ -18,7 +18,9 @@ _HASHES = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*))?$")
 _CLOSING = re.compile(r"(?:^|[ \t]+)#+[ \t]*$")
 _UNDERLINE = re.compile(r" {0,3}(=+|-+)[ \t]*$")
 _FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})")
-_NO_PARAGRAPH = re.compile(r"(?: {4}|\t| {0,3}(?:>|[-+*](?:[ \t]|$)|\d{1,9}[.)](?:[ \t]|$)|(?:[-_*][ \t]*){3,}$|<))")
+_RULER = re.compile(r" {0,3}(?:(?:-[ \t]*){3,}|(?:_[ \t]*){3,}|(?:\*[ \t]*){3,})$")
+_INSIDE = re.compile(r" {0,3}(?:>|[-+*](?:[ \t]|$)|\d{1,9}[.)](?:[ \t]|$)|<)")  # a quotation, a list, HTML
+_CODE = re.compile(r" {4}|\t")
 _LINK = re.compile(r"!?\[([^\]\n]{0,300})\]\([^)\n]{0,2000}\)")
 _MARKUP = re.compile(r"(\*\*|__|`)")
 _LONGEST = 300  # characters of a line: a heading is shorter
@@ -39,7 +41,8 @@ class Markdown:
 
 def headings(text: str) -> Iterator[Heading]:
     """The headings of a Markdown text, but for those inside of lists and quotations."""
-    fence, before = "", ""  # the fence that is open; the line before, where it may be a heading that is underlined
+    fence, before = "", ""  # the fence that is open; the lines before, where they may be a heading that is underlined
+    inside = False  # of a quotation or list, whose paragraphs go on in the lines that follow
     place, begins = _after_front_matter(text), 0
     for line in _lines(text, place):
         if fence:
@@ -47,18 +50,20 @@ def headings(text: str) -> Iterator[Heading]:
             if closing and closing[1].startswith(fence) and not line[closing.end() :].strip():
                 fence = ""
         elif opening := _FENCE.match(line):
-            fence, before = opening[1], ""
+            fence, before, inside = opening[1], "", False
         elif len(line) <= _LONGEST and (found := _HASHES.match(line)):
             yield place, len(found[1]), _words(_CLOSING.sub("", found[2] or ""))
-            before = ""
+            before, inside = "", False
         elif before and (found := _UNDERLINE.match(line)):
             yield begins, 1 if found[1][0] == "=" else 2, _words(before)
             before = ""
-        elif not line.strip():
-            before = ""
+        elif not line.strip() or _RULER.match(line):
+            before, inside = "", False
+        elif _INSIDE.match(line):
+            before, inside = "", True
         elif before:
             before = f"{before} {line}" if len(before) < _LONGEST else before
-        elif not _NO_PARAGRAPH.match(line):
+        elif not inside and not _CODE.match(line):
             before, begins = line, place
         place += len(line) + 1
 

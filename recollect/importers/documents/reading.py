@@ -31,7 +31,7 @@ def reader_of(entry: Entry, *, named: bool = False) -> DocumentReader | None:
 
 
 def fingerprint(entry: Entry, reader: DocumentReader) -> str:
-    """What changes with the file's bytes, and with how they are read. Raises ImportProblem for one too short or long."""
+    """What changes with the file's bytes, and with how they are read. Raises ImportProblem for a wrong size."""
     digest, size = hashlib.blake2b(digest_size=16), 0
     with entry.open() as stream:
         while piece := stream.read(_PIECE):
