@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -88,7 +89,7 @@ def test_a_long_document_is_cut_and_each_part_found(memory: Memory, tmp_path: Pa
         chunks = view.get(Chunk, [hit.document.id])
     assert len(chunks) > 1
     assert all(chunk.tokens <= 4000 for chunk in chunks)
-    assert all(b.start < a.end for a, b in zip(chunks, chunks[1:], strict=False))
+    assert all(b.start < a.end for a, b in pairwise(chunks))
 
 
 def figures(memory: Memory, folder: Path) -> tuple[int, int, int, list[str]]:
