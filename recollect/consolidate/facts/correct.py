@@ -12,7 +12,16 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from recollect.consolidate.base import Effects
-from recollect.consolidate.facts.book import CLAIMS, DERIVES_FROM, Ledger, current_hands, settled, source_claims
+from recollect.consolidate.facts.book import (
+    CLAIMS,
+    DERIVES_FROM,
+    Ledger,
+    current_hands,
+    derived_claims,
+    merged_from,
+    settled,
+    source_claims,
+)
 from recollect.consolidate.facts.by_hand import CORRECTS, ByHand, by_hand_id
 from recollect.consolidate.facts.claim import Claim, identity_of
 from recollect.consolidate.facts.fact import Fact, facts_of
@@ -106,12 +115,14 @@ class Corrections:
             if slot is None or any(one.slot is None for one in merged):
                 return _merged_stored(view, kept, merged), [kept.node.id]
             hands = current_hands(view, [slot, *(one.slot for one in merged if one.slot)])
+            if any((one.slot, one.identity) == (slot, kept.identity) for one in merged):
+                raise InvalidInput("These are the same fact at two times: what is between them keeps them apart.")
+            into = hands[slot].derived_as(kept.identity)[0]
             for one in merged:
                 assert one.slot is not None
-                into = hands[slot]
-                hands[slot] = replace(into, taken={**into.taken, (one.slot, one.identity): kept.identity})
-                own = hands[one.slot]
-                hands[one.slot] = replace(own, moved={**own.moved, one.identity: (slot, kept.identity)})
+                for of in hands[one.slot].derived_as(one.identity):
+                    hands[slot] = hands[slot].taking(one.slot, of, into)
+                    hands[one.slot] = hands[one.slot].moving(of, slot, into)
             effects = _decided(view, list(hands.values()))
             return effects, _ids_with(effects, slot, kept.identity) or [kept.node.id]
 
@@ -124,13 +135,13 @@ class Corrections:
             fact = _find(view, name)
             if fact.slot is None:
                 return Effects(put=[replace(fact.node, state=_FORGOTTEN)]), [fact.node.id]
-            hand = current_hands(view, [fact.slot])[fact.slot]
-            origins = {edit.of for edit in hand.edits if edit.becomes == fact.identity} | {fact.identity}
-            claims = [c for c in source_claims(view, hand, edited=False) if c.identity in origins]
-            forgotten = dict(hand.forgotten)
-            for claim in claims:
-                forgotten[claim.identity] = forgotten.get(claim.identity, frozenset()) | {claim.message_id}
-            return _decided(view, [replace(hand, forgotten=forgotten)]), [fact.node.id]
+            hands = current_hands(view, [fact.slot])
+            meant = merged_from(hands, fact.slot, fact.identity)
+            claims = derived_claims(view, list(dict.fromkeys(slot for slot, _ in meant)))
+            for slot, of in meant:
+                messages = frozenset(claim.message_id for claim in claims.get(slot, ()) if claim.identity == of)
+                hands[slot] = hands[slot].forgetting(of, messages)
+            return _decided(view, list(hands.values())), [fact.node.id]
 
         self._write(plan, shown=False)
         with self._space.view() as view:
@@ -146,17 +157,16 @@ class Corrections:
                 return Effects(put=[replace(fact.node, state="live", body=body)]), [fact.node.id]
             hands = current_hands(view, [fact.slot])
             hand = hands[fact.slot]
-            identities = {fact.identity} | {edit.of for edit in hand.edits if edit.becomes == fact.identity}
+            identities = hand.shown_as(fact.identity)
+            for slot, of in merged_from(hands, fact.slot, fact.identity):
+                hands[slot] = hands[slot].recalling(of)
             for (slot, of), into in hand.taken.items():
                 if into in identities:
-                    other = hands.get(slot) or current_hands(view, [slot])[slot]
-                    hands[slot] = other.without(frozenset({of}))
+                    hands[slot] = hands[slot].staying(of)
             for of, (slot, _) in hand.moved.items():
                 if of in identities:
-                    other = hands.get(slot) or current_hands(view, [slot])[slot]
-                    taken = {key: into for key, into in other.taken.items() if key != (fact.slot, of)}
-                    hands[slot] = replace(other, taken=taken)
-            hands[fact.slot] = hand.without(frozenset(identities))
+                    hands[slot] = hands[slot].leaving(fact.slot, of)
+            hands[fact.slot] = hands[fact.slot].without(identities)
             effects = _decided(view, list(hands.values()))
             return effects, [node.id for node in effects.put if node.kind is NodeKind.FACT and node.text]
 

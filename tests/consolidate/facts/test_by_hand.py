@@ -111,6 +111,69 @@ def test_merged_facts_are_one_with_all_proofs(
     assert sorted(f.value for f in memory.facts() if f.attribute == "allergy") == ["chicken", "chicken meat"]
 
 
+@pytest.fixture
+def nuts(memory: Memory) -> Memory:
+    for number, name in enumerate(("peanuts", "groundnuts", "arachis")):
+        say(memory, f"I'm allergic to {name}.", day(1 + number), name)
+    drain(memory)
+    return memory
+
+
+def proved(memory: Memory) -> dict[str, list[str]]:
+    return {fact.value: [proof.quote.rstrip(".").split()[-1] for proof in fact.proofs] for fact in memory.facts()}
+
+
+def test_what_was_merged_before_is_merged_with_it(
+    nuts: Memory, make_memory: Callable[..., Memory], tmp_path: Path
+) -> None:
+    kept = nuts.merge_facts(only(nuts, "groundnuts").id, only(nuts, "peanuts").id)
+    nuts.merge_facts(only(nuts, "arachis").id, kept.id)
+    say(nuts, "Remember that I'm allergic to peanuts.", day(9), "again")
+    drain(nuts)
+    for memory in (nuts, rebuilt(nuts), carried(nuts, make_memory, tmp_path)):
+        assert proved(memory) == {"arachis": ["peanuts", "groundnuts", "arachis", "peanuts"]}
+    nuts.undo_fact(only(nuts, "arachis").id)
+    assert proved(nuts) == {"arachis": ["arachis"], "groundnuts": ["peanuts", "groundnuts", "peanuts"]}
+
+
+def test_a_merged_fact_is_forgotten_with_all_that_went_into_it(
+    nuts: Memory, make_memory: Callable[..., Memory], tmp_path: Path
+) -> None:
+    kept = nuts.merge_facts(only(nuts, "peanuts").id, only(nuts, "groundnuts").id, only(nuts, "arachis").id)
+    first = kept.proofs[0].message_id
+    nuts.forget_fact(kept.id)
+    for memory in (nuts, rebuilt(nuts), carried(nuts, make_memory, tmp_path)):
+        assert contents(memory, include_past=True) == []
+    nuts.delete_message(first)
+    drain(nuts)
+    assert contents(nuts, include_past=True) == []
+    nuts.restore_message(first)
+    drain(nuts)
+    nuts.undo_fact(kept.id)
+    assert sorted(proved(nuts)) == ["arachis", "groundnuts", "peanuts"]
+
+
+def test_edited_facts_can_be_merged(nuts: Memory, make_memory: Callable[..., Memory], tmp_path: Path) -> None:
+    edited = nuts.edit_fact(only(nuts, "peanuts").id, value="all nuts")
+    merged = nuts.merge_facts(edited.id, only(nuts, "groundnuts").id)
+    assert (merged.value, len(merged.proofs)) == ("all nuts", 2)
+    merged = nuts.merge_facts(only(nuts, "arachis").id, merged.id)
+    for memory in (nuts, rebuilt(nuts), carried(nuts, make_memory, tmp_path)):
+        assert proved(memory) == {"arachis": ["peanuts", "groundnuts", "arachis"]}
+    nuts.undo_fact(merged.id)
+    assert proved(nuts) == {"all nuts": ["peanuts", "groundnuts"], "arachis": ["arachis"]}
+
+
+def test_the_same_fact_at_two_times_is_not_merged_away(homes: Memory) -> None:
+    say(homes, "We moved back to York.", day(3), "c")
+    drain(homes)
+    now, before = homes.facts()[0], homes.facts()[0].history[-1]
+    assert now.value == before.value == "York"
+    with pytest.raises(InvalidInput):
+        homes.merge_facts(now.id, before.id)
+    assert [fact.value for fact in homes.facts()] == ["York"]
+
+
 def test_an_edit_is_taken_back(homes: Memory) -> None:
     edited = homes.edit_fact(only(homes, "Leads").id, value="Leeds")
     twice = homes.edit_fact(edited.id, value="Leicester")
