@@ -118,7 +118,8 @@ class ByHand:
         messages = tuple(sorted({claim.message_id for claim in claims if claim.message_id}))
         becomes = identity_of(claims[0].attribute, value)
         fresh = Edit(before.of if before else of, becomes, value, content, at, messages)
-        return replace(self, edits=(*(e for e in self.edits if e.of != fresh.of), fresh))
+        pins = (self.pins - {of}) | {becomes} if of in self.pins else self.pins
+        return replace(self, pins=pins, edits=(*(e for e in self.edits if e.of != fresh.of), fresh))
 
     def taking(self, slot: NodeId, of: str, into: str) -> ByHand:
         """One of another slot is merged into one of this."""

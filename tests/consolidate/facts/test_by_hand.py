@@ -174,6 +174,17 @@ def test_the_same_fact_at_two_times_is_not_merged_away(homes: Memory) -> None:
     assert [fact.value for fact in homes.facts()] == ["York"]
 
 
+def test_a_pinned_fact_stays_pinned_when_it_is_edited(homes: Memory) -> None:
+    homes.pin_fact(only(homes, "Leads").id)
+    edited = homes.edit_fact(only(homes, "Leads").id, value="Leeds")
+    assert edited.pinned
+    say(homes, "We moved to Bath.", day(1, year=2027), "f")
+    drain(homes)
+    assert contents(homes) == ["The user lives in Leeds."]
+    homes.undo_fact(only(homes, "Leeds").id)
+    assert contents(homes) == ["The user lives in Bath."]
+
+
 def test_an_edit_is_taken_back(homes: Memory) -> None:
     edited = homes.edit_fact(only(homes, "Leads").id, value="Leeds")
     twice = homes.edit_fact(edited.id, value="Leicester")
