@@ -37,6 +37,7 @@ _PATIENCE = 30.0
 _ALL = 1_000_000_000
 _SHORTEST = 4  # characters of an id, from its end
 _FORGOTTEN, _MERGED = "forgotten", "merged"
+_WAS = "was"  # in the body of a stored fact: what undoing a correction brings back
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +135,7 @@ class Corrections:
         def plan(view: View) -> tuple[Effects, list[NodeId]]:
             fact = _find(view, name)
             if fact.slot is None:
-                return Effects(put=[replace(fact.node, state=_FORGOTTEN)]), [fact.node.id]
+                return Effects(put=[_away(fact.node, _FORGOTTEN)]), [fact.node.id]
             hands = current_hands(view, [fact.slot])
             meant = merged_from(hands, fact.slot, fact.identity)
             claims = derived_claims(view, list(dict.fromkeys(slot for slot, _ in meant)))
@@ -153,8 +154,7 @@ class Corrections:
         def plan(view: View) -> tuple[Effects, list[NodeId]]:
             fact = _find(view, name, gone=True)
             if fact.slot is None:
-                body = {key: value for key, value in fact.node.body.items() if key != "pinned"}
-                return Effects(put=[replace(fact.node, state="live", body=body)]), [fact.node.id]
+                return Effects(put=[_as_stored(fact.node)]), [fact.node.id]
             hands = current_hands(view, [fact.slot])
             hand = hands[fact.slot]
             identities = hand.shown_as(fact.identity)
@@ -193,7 +193,9 @@ def _find(view: View, name: str, *, gone: bool = False) -> _Named:
     if not exact and len(name) >= _SHORTEST:
         ending = name.upper()
         exact = [
-            n for n in every(view, Node, Where(kinds=(NodeKind.FACT.value,))) if n.id.endswith(ending) and not n.erased
+            n
+            for n in every(view, Node, Where(kinds=(NodeKind.FACT.value,)))
+            if n.id.endswith(ending) and not n.erased
         ]
     exact = [node for node in exact if gone or node.text]
     if not exact:
@@ -237,10 +239,28 @@ def _value_in(content: str, claim: Claim) -> str:
 
 
 def _itself(fact: _Named, *, text: str, value: str | None) -> Effects:
-    body = {**fact.node.body, "by_hand": "edit"}
+    node = fact.node
+    body = {**node.body, "by_hand": "edit"}
     if value:
         body["value"] = value
-    return Effects(put=[replace(fact.node, text=text.strip(), body=body, origin=Origin.SAID)])
+    words = {"text": node.text, "value": node.body.get("value"), "by_hand": node.body.get("by_hand")}
+    body[_WAS] = {**words, **node.body.get(_WAS, {})}
+    return Effects(put=[replace(node, text=text.strip(), body=body, origin=Origin.SAID)])
+
+
+def _away(node: Node, state: str, **more: str) -> Node:
+    """A stored fact that is not shown any more."""
+    was = {**node.body.get(_WAS, {}), "state": node.state}
+    return replace(node, state=state, body={**node.body, **more, _WAS: was})
+
+
+def _as_stored(node: Node) -> Node:
+    """A stored fact as it was before anybody corrected it. What came to replace it still does."""
+    was = node.body.get(_WAS, {})
+    told = {**node.body, **{name: was[name] for name in ("value", "by_hand") if name in was}}
+    body = {key: one for key, one in told.items() if key not in ("pinned", "merged_into", _WAS) and one is not None}
+    state = was.get("state", "live") if node.state in (_FORGOTTEN, _MERGED) else node.state
+    return replace(node, text=was.get("text", node.text), state=state, body=body)
 
 
 def _merged_stored(view: View, kept: _Named, merged: Sequence[_Named]) -> Effects:
@@ -249,7 +269,7 @@ def _merged_stored(view: View, kept: _Named, merged: Sequence[_Named]) -> Effect
         raise InvalidInput("A fact that was stored by hand and one that came from messages cannot be merged.")
     proofs = view.edges([one.node.id for one in merged], (DERIVES_FROM,), limit=_ALL)
     edges = [replace(edge, source_id=kept.node.id) for edge in proofs]
-    put = [replace(o.node, state=_MERGED, body={**o.node.body, "merged_into": kept.node.id}) for o in merged]
+    put = [_away(one.node, _MERGED, merged_into=kept.node.id) for one in merged]
     return Effects(put=put, edges=edges)
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+import recollect
+from recollect import HierarchicalMemory
 from recollect.consolidate.enrol import enrol
 from recollect.consolidate.facts.fact import Fact
 from recollect.errors import InvalidInput, NotFound
@@ -210,3 +212,35 @@ def test_wrong_names_are_said(homes: Memory) -> None:
     with pytest.raises(InvalidInput):
         homes.merge_facts(fact.id, fact.id)
     assert homes.pin_fact(fact.id[-6:]).id == fact.id
+
+
+# --- facts that somebody stored as such ----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def belts(tmp_path: Path) -> Iterator[Memory]:
+    with HierarchicalMemory("agent", tmp_path) as agent:
+        for number in (3, 5):
+            agent.store_fact(f"Klebb owns {number} belts", "Klebb", temporal_metadata={"temporal_index": number})
+    with recollect.open(tmp_path / "memory.db", namespace="agent", durable=False) as memory:
+        yield memory
+
+
+def belt(memory: Memory, number: int) -> Fact:
+    return next(fact for fact in memory.facts(include_past=True) if str(number) in fact.content)
+
+
+def test_corrections_of_stored_facts_are_taken_back(belts: Memory) -> None:
+    before = belts.facts(include_past=True)
+    old, new = belt(belts, 3), belt(belts, 5)
+    assert [old.current, new.current] == [False, True]
+    belts.pin_fact(old.id)
+    belts.edit_fact(old.id, "Klebb owned 33 belts", value="33")
+    belts.edit_fact(old.id, "Klebb owned 333 belts")
+    belts.undo_fact(old.id)
+    belts.forget_fact(old.id)
+    assert [fact.history for fact in belts.facts(include_past=True)] == [()]
+    belts.undo_fact(old.id)
+    belts.merge_facts(old.id, new.id)
+    belts.undo_fact(new.id)
+    assert belts.facts(include_past=True) == before
