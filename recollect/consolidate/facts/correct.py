@@ -195,7 +195,7 @@ def _find(view: View, name: str, *, gone: bool = False) -> _Named:
         exact = [
             n
             for n in every(view, Node, Where(kinds=(NodeKind.FACT.value,)))
-            if n.id.endswith(ending) and not n.erased
+            if n.id.upper().endswith(ending) and not n.erased
         ]
     exact = [node for node in exact if gone or node.text]
     if not exact:

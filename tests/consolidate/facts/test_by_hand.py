@@ -244,3 +244,9 @@ def test_corrections_of_stored_facts_are_taken_back(belts: Memory) -> None:
     belts.merge_facts(old.id, new.id)
     belts.undo_fact(new.id)
     assert belts.facts(include_past=True) == before
+
+
+def test_a_stored_fact_is_named_by_the_end_of_its_id(belts: Memory) -> None:
+    fact = belt(belts, 5)
+    for end in (fact.id[-6:], fact.id[-6:].upper()):
+        assert belts.pin_fact(end).id == fact.id
