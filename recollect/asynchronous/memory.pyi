@@ -49,7 +49,7 @@ class AsyncMemory(AsyncContext):
     async def check(self) -> list[Violation]: ...
     async def close(self) -> None: ...
     async def consolidate(
-        self, *, limit: int | None = None, progress: Callable[[Consolidated], None] | None = None
+        self, *, limit: int | None = None, again: bool = False, progress: Callable[[Consolidated], None] | None = None
     ) -> Consolidated: ...
     async def conversation(self, id: str) -> Thread: ...
     async def conversations(
@@ -215,6 +215,7 @@ class AsyncMemory(AsyncContext):
         *,
         namespaces: Sequence[str] | None = None,
         once: bool = False,
+        again: bool = False,
         stop: Event | None = None,
         is_over: Callable[[float, float | None], bool] | None = None,
         progress: Callable[[Done], None] | None = None,
