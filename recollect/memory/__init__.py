@@ -8,6 +8,7 @@ from __future__ import annotations
 from recollect.memory.handle import Background
 from recollect.memory.knowledge import Knowledge
 from recollect.memory.reading import ConversationRow
+from recollect.memory.tools import Tools
 from recollect.memory.upkeep import Upkeep
 from recollect.memory.work import Work
 from recollect.memory.writing import LIVE_SOURCE, Writing
@@ -15,5 +16,5 @@ from recollect.memory.writing import LIVE_SOURCE, Writing
 __all__ = ["LIVE_SOURCE", "Background", "ConversationRow", "Memory"]
 
 
-class Memory(Writing, Knowledge, Work, Upkeep):
+class Memory(Writing, Tools, Knowledge, Work, Upkeep):
     """A handle on one namespace. Thread-safe; usable as a context manager. Open one with `recollect.open()`."""
