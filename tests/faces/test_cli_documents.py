@@ -73,6 +73,6 @@ def test_what_does_not_go_together_is_refused(run: CommandLine, arguments: tuple
 def test_nothing_to_read_is_an_error(run: CommandLine, folder: Path, tmp_path: Path) -> None:
     empty = tmp_path / "empty"
     empty.mkdir()
-    assert run("import", "--documents", empty).code == 2
-    assert run("import", "--documents", folder / "nothing.txt").code == 2
+    assert run("import", "--documents", empty).code == 1
+    assert run("import", "--documents", folder / "nothing.txt").code == 1
     assert run("import", "--documents", folder / "travel.md", folder / "nothing.txt").code == 1
