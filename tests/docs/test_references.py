@@ -86,7 +86,7 @@ def test_every_public_name_is_told() -> None:
     page = text_of(REFERENCE / "python.md")
     told = {name.split("(")[0] for name in re.findall(r"`([^`]+)`", page)}
     assert told >= set(recollect.__all__)
-    assert told >= {name for name in vars(Memory) if not name.startswith("_")}
+    assert told >= {name for name in dir(Memory) if not name.startswith("_")}
 
 
 @pytest.mark.parametrize("result", [SearchResults, Hit, MessageHit, Snippet, Why], ids=lambda result: result.__name__)

@@ -1,0 +1,19 @@
+"""The façade: one namespace of one store, with everything that can be done with it. The faces sit on this alone.
+
+Each part of it is a file, which calls into the folder that does the work.
+"""
+
+from __future__ import annotations
+
+from recollect.memory.handle import Background
+from recollect.memory.knowledge import Knowledge
+from recollect.memory.reading import ConversationRow
+from recollect.memory.upkeep import Upkeep
+from recollect.memory.work import Work
+from recollect.memory.writing import LIVE_SOURCE, Writing
+
+__all__ = ["LIVE_SOURCE", "Background", "ConversationRow", "Memory"]
+
+
+class Memory(Writing, Knowledge, Work, Upkeep):
+    """A handle on one namespace. Thread-safe; usable as a context manager. Open one with `recollect.open()`."""

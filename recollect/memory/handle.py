@@ -1,0 +1,115 @@
+"""What every part of the façade stands on: a store, one namespace of it, and the parts that are exchanged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from functools import cached_property, wraps
+from types import TracebackType
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, Protocol, Self, TypeVar
+
+from recollect.record import DEFAULT_NAMESPACE, Namespace, NodeId, new_id, utc_now
+from recollect.store import Store
+
+if TYPE_CHECKING:
+    from recollect.embedding import Embedder, TokenEmbedder
+    from recollect.ingest import Ingest
+    from recollect.model.base import LanguageModel
+
+P = ParamSpec("P")
+T = TypeVar("T")
+H = TypeVar("H", bound="Handle")
+
+
+class Background(Protocol):
+    """What is told that there is work for the background."""
+
+    def wrote(self) -> None:
+        """Something was written."""
+        ...
+
+    def close(self) -> None:
+        """Nothing more is written."""
+        ...
+
+
+def writes(method: Callable[Concatenate[H, P], T]) -> Callable[Concatenate[H, P], T]:
+    """A method that leaves work for the background, also where it fails in the middle."""
+
+    @wraps(method)
+    def told(self: H, /, *arguments: P.args, **named: P.kwargs) -> T:
+        try:
+            return method(self, *arguments, **named)
+        finally:
+            if self._background is not None:
+                self._background.wrote()
+
+    return told
+
+
+class Handle:
+    """A handle on one namespace of a store. Thread-safe; usable as a context manager."""
+
+    def __init__(
+        self,
+        store: Store,
+        embedder: Embedder,
+        namespace: Namespace = DEFAULT_NAMESPACE,
+        *,
+        model: LanguageModel | None = None,
+        quality: Callable[[], TokenEmbedder] | None = None,
+        background: Background | None = None,
+        clock: Callable[[], datetime] = utc_now,
+        ids: Callable[[], NodeId] = new_id,
+    ) -> None:
+        self._store, self._embedder, self.namespace = store, embedder, namespace
+        self._model, self._background = model, background
+        self._make_quality, self._clock, self._ids = quality or _packaged_quality, clock, ids
+        self._space = store.space(namespace)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<Memory {self.namespace} in {self._store.location}>"
+
+    def close(self) -> None:
+        """Closes the store. Further calls raise StoreError."""
+        self._store.close()
+        if self._background is not None:
+            self._background.close()
+
+    @property
+    def location(self) -> str:
+        """Where the store is: a path or an address."""
+        return self._store.location
+
+    @property
+    def embedder_name(self) -> str:
+        """The identity of the embedder in use."""
+        return self._embedder.name
+
+    @cached_property
+    def _ingest(self) -> Ingest:
+        """The way in; who only searches never loads it."""
+        from recollect.ingest import Ingest
+
+        return Ingest(self._space, self._embedder, count_tokens, self._clock)
+
+
+def count_tokens(text: str) -> int:
+    """How many tokens a text has; the tokenizer is loaded when it is first needed."""
+    from recollect.embedding import tokenizer
+
+    return tokenizer.count_tokens(text)
+
+
+def _packaged_quality() -> TokenEmbedder:
+    from recollect.embedding.minilm import MiniLM
+
+    return MiniLM()

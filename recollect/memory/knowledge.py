@@ -1,0 +1,164 @@
+"""What was derived from the messages: summaries, facts, entities and topics; and their correction by hand."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from recollect.memory.handle import Handle, writes
+from recollect.record import Message, NodeId
+
+if TYPE_CHECKING:
+    from recollect.consolidate.entities.by_hand import ByHand
+    from recollect.consolidate.entities.entity import Entity
+    from recollect.consolidate.entities.graph import Graph, Paths
+    from recollect.consolidate.facts.correct import Corrections
+    from recollect.consolidate.facts.fact import Fact
+    from recollect.consolidate.summaries.reading import Summary
+    from recollect.consolidate.topics.reading import Segment, Topic
+
+
+class Knowledge(Handle):
+    """What was going on, what holds, and who and what is spoken of."""
+
+    def summaries(self, conversation_id: str | None = None, kind: str | None = None) -> list[Summary]:
+        """What messages come down to, by time: of a conversation, or of all; `kind` is conversation, l1, l2, segment,
+        period or topic. Made in the background, or by `consolidate`. Raises InvalidInput for another kind.
+        """
+        from recollect.consolidate.summaries.reading import summaries
+
+        with self._space.view() as view:
+            return summaries(view, NodeId(conversation_id) if conversation_id else None, kind)
+
+    def facts(
+        self, about: str | None = None, as_of: str | datetime | None = None, include_past: bool = False
+    ) -> list[Fact]:
+        """What is held true, pinned facts first, then the newest. `about` is whom or what it concerns ("Luna", "me").
+
+        `as_of` asks what was believed at a time ("2025-03", "last spring": at its end); `include_past` shows what no
+        longer holds as well. Raises InvalidInput for what is no time.
+        """
+        from recollect.consolidate.facts.fact import find_facts, moment_of
+
+        moment = None if as_of is None else moment_of(as_of, self._clock())
+        with self._space.view() as view:
+            return find_facts(view, about, moment, now=self._clock(), include_past=include_past)
+
+    @writes
+    def edit_fact(self, id: str, content: str | None = None, *, value: str | None = None) -> Fact:
+        """Corrects a fact: what you say outranks what was derived, and survives a rebuild. Raises NotFound."""
+        return self._corrections.edit(id, content, value)
+
+    @writes
+    def pin_fact(self, id: str, *, pinned: bool = True) -> Fact:
+        """Holds on to a fact: nothing derived replaces it; with `pinned` false lets it go. Raises NotFound."""
+        return self._corrections.pin(id, pinned=pinned)
+
+    @writes
+    def merge_facts(self, keep: str, *others: str) -> Fact:
+        """Makes one fact of several that say the same. Raises NotFound, InvalidInput."""
+        return self._corrections.merge(keep, others)
+
+    @writes
+    def forget_fact(self, id: str) -> str:
+        """Removes a fact; it is not drawn from the same messages again. Returns its id, for `undo_fact`."""
+        return self._corrections.forget(id)
+
+    @writes
+    def undo_fact(self, id: str) -> list[Fact]:
+        """Takes back what was decided about a fact by hand; returns the facts that come of it. Raises NotFound."""
+        return self._corrections.undo(id)
+
+    def entities(self, *, type: str | None = None, limit: int = 50) -> list[Entity]:
+        """The people, places, tools and other names that messages mention, the most salient first [2]."""
+        from recollect.consolidate.entities.directory import Directory
+
+        with self._space.view() as view:
+            return Directory(view).salient(self._clock(), type, limit)
+
+    def entity(self, name: str) -> Entity:
+        """The entity of a name, in any of its spellings. Raises NotFound with the nearest names."""
+        from recollect.consolidate.entities.directory import Directory
+
+        with self._space.view() as view:
+            return Directory(view).named(name)
+
+    def graph(self, entity: str, depth: int = 1, limit: int = 150) -> Graph:
+        """What lies around an entity: others, and the relations among them with their evidence. Raises NotFound."""
+        from recollect.consolidate.entities.graph import around
+
+        with self._space.view() as view:
+            return around(view, entity, depth, limit)
+
+    def paths(self, source: str, target: str) -> Paths:
+        """The shortest ways between two entities, in words by `str`; neighbours where there is none [0].
+
+        Raises NotFound.
+        """
+        from recollect.consolidate.entities.graph import between
+
+        with self._space.view() as view:
+            return between(view, source, target)
+
+    def edit_entity(self, name: str, new_name: str | None = None, *, type: str | None = None) -> Entity:
+        """Corrects the name or type of an entity: what you say outranks what was derived, and survives a rebuild.
+
+        Raises NotFound, InvalidInput.
+        """
+        return self._entities_by_hand.edit(name, new_name, type)
+
+    def pin_entity(self, name: str, *, pinned: bool = True) -> Entity:
+        """Lists an entity first, and keeps it even where nothing mentions it any more. Raises NotFound."""
+        return self._entities_by_hand.pin(name, pinned=pinned)
+
+    def merge_entities(self, name: str, into: str) -> Entity:
+        """Takes an entity for another name of a second, which is returned. Raises NotFound, InvalidInput."""
+        return self._entities_by_hand.merge(name, into)
+
+    def unmerge_entity(self, name: str) -> Entity:
+        """Takes a name out of the entity that it was merged into. Raises NotFound, InvalidInput."""
+        return self._entities_by_hand.unmerge(name)
+
+    def forget_entity(self, name: str) -> Entity:
+        """Shows an entity no longer; the messages that mention it stay. Raises NotFound."""
+        return self._entities_by_hand.forget(name)
+
+    def undo_entity(self, name: str) -> Entity:
+        """Takes back what was said of an entity by hand. Raises NotFound."""
+        return self._entities_by_hand.undo(name)
+
+    def topics(self, limit: int = 50) -> list[Topic]:
+        """What many conversations are about, the largest first, each with its period [4]."""
+        from recollect.consolidate.topics import reading
+
+        with self._space.view() as view:
+            return reading.topics(view, limit)
+
+    def get_topic_messages(self, topic: str, limit: int = 50) -> list[Message]:
+        """The messages of a topic by its label, a term of it or its id, the most typical first [4]. Raises NotFound."""
+        from recollect.consolidate.topics import reading
+
+        with self._space.view() as view:
+            return reading.messages_of(view, reading.named(view, topic), limit)
+
+    get_cluster = get_topic_messages
+
+    def segments(self, conversation_id: str) -> list[Segment]:
+        """A conversation as runs of turns about one thing, cut where it drifts [2]. Raises NotFound."""
+        from recollect.consolidate.topics import reading
+
+        with self._space.view() as view:
+            return reading.segments(view, NodeId(conversation_id))
+
+    @cached_property
+    def _corrections(self) -> Corrections:
+        from recollect.consolidate.facts.correct import Corrections
+
+        return Corrections(self._space, self._embedder, self._clock)
+
+    @cached_property
+    def _entities_by_hand(self) -> ByHand:
+        from recollect.consolidate.entities.by_hand import ByHand
+
+        return ByHand(self._space)

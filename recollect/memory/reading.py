@@ -1,0 +1,209 @@
+"""Going out: search, and conversations and messages by their ids and titles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from recollect.errors import InvalidInput, NotFound
+from recollect.memory.handle import Handle
+from recollect.record import Conversation, Document, Message, NodeId, Thread, ToolCall, to_microseconds
+from recollect.store import Where
+from recollect.store.transfer import every
+
+if TYPE_CHECKING:
+    from recollect.search.result import SearchResults
+
+_MOST_NAMED = 8  # of what a name may mean
+_SHORT = 6  # characters of an id, from its end, that tell it apart
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationRow:
+    """A conversation in a list, with how much is in it."""
+
+    conversation: Conversation
+    messages: int  # that are not deleted
+
+
+class Reading(Handle):
+    """What is found and shown."""
+
+    def search(
+        self,
+        query: str,
+        *,
+        limit: int = 10,
+        group_by: str = "conversation",
+        source: str | Sequence[str] = (),
+        role: str | Sequence[str] = (),
+        kind: str | Sequence[str] = (),
+        conversation: str | None = None,
+        since: str | datetime | None = None,
+        until: str | datetime | None = None,
+        before: str | datetime | None = None,
+        mode: str = "auto",
+        sort: str = "relevance",
+        literal: bool = False,
+    ) -> SearchResults:
+        """Finds messages by meaning, words and relation; grouped by conversation, or one result a message.
+
+        The query may hold filters: `source:claude since:2025-03 role:user "exact phrase" -word`. `kind` asks for other
+        than chat text: attachment, reasoning, tool, context, subagent, document, all. `until` includes the day, month
+        or year it names, `before` does not. `mode`: auto (quality where its vectors are made), instant, quality.
+        `sort`: relevance, newest. `literal` takes the query as one phrase, word for word. Raises
+        InvalidInput, also for a source that is not there.
+        """
+        from recollect.search.request import read_search
+
+        search = read_search(
+            query,
+            limit=limit,
+            group_by=group_by,
+            sources=several(source),
+            roles=several(role),
+            kinds=several(kind),
+            conversation=conversation,
+            since=since,
+            until=until,
+            before=before,
+            mode=mode,
+            sort=sort,
+            literal=literal,
+            now=self._clock(),
+            find_conversations=self._conversation_ids,
+            check_sources=self._sources,
+        )
+        found: SearchResults = self._searcher(search)
+        return found
+
+    recall = search
+
+    def conversations(
+        self,
+        *,
+        source: str | Sequence[str] = (),
+        title: str = "",
+        since: datetime | None = None,
+        until: datetime | None = None,
+        limit: int = 50,
+        offset: int = 0,
+    ) -> list[ConversationRow]:
+        """Conversations with their numbers of messages, newest first. Raises InvalidInput for a source not there."""
+        where = Where(
+            sources=self._sources(several(source)),
+            title=title,
+            since=to_microseconds(since),
+            until=to_microseconds(until),
+            deleted=False,
+            order="newest",
+        )
+        with self._space.view() as view:
+            found = list(islice(every(view, Conversation, where), offset, offset + limit))
+            sizes = view.sizes([conversation.id for conversation in found])
+        return [ConversationRow(conversation, sizes[conversation.id][0]) for conversation in found]
+
+    def conversation(self, id: str) -> Thread:
+        """A conversation with everything in it. Raises NotFound."""
+        with self._space.view() as view:
+            thread = view.thread(NodeId(id))
+        if thread is None or thread.conversation.erased:
+            raise NotFound(f"No conversation has the ID {id}.", hint="To see what there is: recollect list")
+        return thread
+
+    def messages(self, ids: Iterable[str]) -> list[Message]:
+        """Those messages that are there, in the order asked for."""
+        with self._space.view() as view:
+            return [message for message in view.get(Message, [NodeId(i) for i in ids]) if not message.erased]
+
+    def tool_calls(self, ids: Iterable[str]) -> list[ToolCall]:
+        """Those tool calls that are there, with their results, in the order asked for."""
+        with self._space.view() as view:
+            return view.get(ToolCall, [NodeId(i) for i in ids])
+
+    def documents(self) -> Iterator[Document]:
+        """The documents of the namespace."""
+        with self._space.view() as view:
+            yield from every(view, Document, Where(deleted=False))
+
+    def resolve(self, name: str) -> tuple[Thread, Message | None]:
+        """What a person means by an id, the end of one, a source's id or a title: the conversation, and the message.
+
+        Raises NotFound, or InvalidInput where several are meant.
+        """
+        return self._resolve(name, deleted=False)
+
+    @cached_property
+    def _searcher(self) -> Any:
+        from recollect.search.find import Searcher
+
+        return Searcher(self._space, self._embedder, self._make_quality, lambda: self._clock().date())
+
+    def _message(self, id: NodeId) -> Message:
+        found = self.messages([id])
+        if not found:
+            raise NotFound(f"No message has the ID {id}.")
+        return found[0]
+
+    def _resolve(self, name: str, *, deleted: bool | None) -> tuple[Thread, Message | None]:
+        if not name.strip():
+            raise InvalidInput("A name is empty.", hint="Give an ID or a title.")
+        with self._space.view() as view:
+            ids = view.named(name)
+            if not ids:
+                titled = list(
+                    islice(
+                        every(view, Conversation, Where(title=name, deleted=deleted, order="newest")), _MOST_NAMED + 1
+                    )
+                )
+                exact = [c for c in titled if c.title.casefold() == name.casefold()]
+                ids = [conversation.id for conversation in exact or titled]
+        if not ids:
+            raise NotFound(f"No conversation or message matches {name!r}.", hint="To see what there is: recollect list")
+        if len(ids) > 1:
+            raise self._ambiguous(name, ids)
+        message = next(iter(self.messages(ids)), None)
+        return self.conversation(message.conversation_id if message else ids[0]), message
+
+    def _ambiguous(self, name: str, ids: Sequence[NodeId]) -> InvalidInput:
+        """The error for a name that fits several, with what tells them apart."""
+        with self._space.view() as view:
+            titles = {c.id: c.title for c in view.get(Conversation, ids)}
+            titles |= {m.id: " ".join(m.content[:60].split()) for m in view.get(Message, ids)}
+        lines = [f"\n  {named[-_SHORT:]}  {titles.get(named) or '(no title)'}" for named in ids[:_MOST_NAMED]]
+        more = "\n  …" if len(ids) > _MOST_NAMED else ""
+        hint = "Name one by these characters, or by more of its title."
+        return InvalidInput(f"{name!r} matches several:{''.join(lines)}{more}", hint=hint)
+
+    def _messages_of(self, names: Sequence[str], *, deleted: bool | None = False) -> list[Message]:
+        """Every message that is meant by names of messages and conversations, each once."""
+        found: dict[NodeId, Message] = {}
+        for name in names:
+            thread, message = self._resolve(name, deleted=deleted)
+            found |= {m.id: m for m in ([message] if message else thread.messages)}
+        return list(found.values())
+
+    def _sources(self, named: Sequence[str]) -> tuple[str, ...]:
+        if not named:
+            return ()
+        from recollect.search.sources import checked_sources
+
+        with self._space.view() as view:
+            return checked_sources(view, named)
+
+    def _conversation_ids(self, title_or_id: str) -> list[NodeId]:
+        with self._space.view() as view:
+            ids = view.named(title_or_id)
+            by_id = {message.conversation_id for message in view.get(Message, ids)}
+            by_id |= {conversation.id for conversation in view.get(Conversation, ids)}
+            named = every(view, Conversation, Where(title=title_or_id, deleted=False))
+            return sorted(by_id | {conversation.id for conversation in named})
+
+
+def several(value: str | Sequence[str]) -> tuple[str, ...]:
+    """One or several, as several."""
+    return (value,) if isinstance(value, str) else tuple(value)
