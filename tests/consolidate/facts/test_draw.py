@@ -14,6 +14,7 @@ from recollect.consolidate.facts import phrase
 from recollect.consolidate.facts.claim import Claim, from_plain, to_plain
 from recollect.consolidate.facts.rules import subjects, values, words
 from recollect.consolidate.facts.rules.draw import draw
+from recollect.consolidate.facts.settle import settle
 from recollect.record import Kind, Message, NodeId, Role
 from tests.consolidate.facts.test_settle import SENTENCES
 
@@ -60,6 +61,12 @@ def test_a_pronoun_means_the_only_one_it_can_mean() -> None:
 
 def test_a_role_that_was_taken_is_kept_for_the_messages_after_it() -> None:
     assert drawn("I live in Chicago.", "Let's role-play: you are my lawyer.") == []
+
+
+@pytest.mark.parametrize("towns", [("Berlin", "York"), ("York", "Berlin"), ("Hull", "Oslo"), ("Oslo", "Hull")])
+def test_what_is_said_later_in_a_sentence_is_the_later(towns: tuple[str, str]) -> None:
+    claims = draw(said("I moved to {} but moved back to {}.".format(*towns)))
+    assert [fact.first.value for fact in settle(claims) if fact.is_open] == [towns[1]]
 
 
 @pytest.mark.parametrize("kind", [kind for kind in Kind if kind is not Kind.SAID])
