@@ -1,5 +1,5 @@
 # Written by `python -m tools.write_async_stub` from the source of Memory; a test keeps it true. Do not edit.
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from threading import Event
@@ -14,6 +14,9 @@ from recollect.consolidate.facts.fact import Fact
 from recollect.consolidate.shift import Done
 from recollect.consolidate.summaries.reading import Summary
 from recollect.consolidate.topics.reading import Segment, Topic
+from recollect.context import Context
+from recollect.context.settings import IndexConfig, Patience
+from recollect.documents.importing import DocumentProgress, DocumentReport
 from recollect.forget import Forgotten
 from recollect.importing import ImportReport, Progress
 from recollect.memory import Memory
@@ -64,6 +67,7 @@ class AsyncMemory(AsyncContext):
     ) -> list[ConversationRow]: ...
     async def delete(self, *names: str) -> int: ...
     async def delete_message(self, *ids: str) -> None: ...
+    async def document(self, name: str) -> Document: ...
     def documents(self) -> AsyncIterator[Document]: ...
     async def edit_entity(self, name: str, new_name: str | None = None, *, type: str | None = None) -> Entity: ...
     async def edit_fact(self, id: str, content: str | None = None, *, value: str | None = None) -> Fact: ...
@@ -100,6 +104,9 @@ class AsyncMemory(AsyncContext):
     async def get_tool_calls_by_message(self, message_id: str) -> list[ToolCall]: ...
     async def get_topic_messages(self, topic: str, limit: int = 50) -> list[Message]: ...
     async def graph(self, entity: str, depth: int = 1, limit: int = 150) -> Graph: ...
+    async def import_documents(
+        self, *paths: str | Path, again: bool = False, progress: Callable[[DocumentProgress], None] | None = None
+    ) -> DocumentReport: ...
     async def import_file(
         self,
         *paths: str | Path,
@@ -119,6 +126,15 @@ class AsyncMemory(AsyncContext):
     async def paths(self, source: str, target: str) -> Paths: ...
     async def pin_entity(self, name: str, *, pinned: bool = True) -> Entity: ...
     async def pin_fact(self, id: str, *, pinned: bool = True) -> Fact: ...
+    async def prepare_context(
+        self,
+        text: str,
+        conversation_id: str | None = None,
+        budget: int | None = None,
+        *,
+        config: IndexConfig | Mapping[str, Any] | None = None,
+        patience: Patience | None = None,
+    ) -> Context: ...
     async def recall(
         self,
         query: str,
