@@ -1,5 +1,5 @@
 # Written by `python -m tools.write_async_stub` from the source of Memory; a test keeps it true. Do not edit.
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from threading import Event
@@ -14,6 +14,8 @@ from recollect.consolidate.facts.fact import Fact
 from recollect.consolidate.shift import Done
 from recollect.consolidate.summaries.reading import Summary
 from recollect.consolidate.topics.reading import Segment, Topic
+from recollect.context import Context
+from recollect.context.settings import IndexConfig, Patience
 from recollect.documents.importing import DocumentProgress, DocumentReport
 from recollect.forget import Forgotten
 from recollect.importing import ImportReport, Progress
@@ -124,6 +126,15 @@ class AsyncMemory(AsyncContext):
     async def paths(self, source: str, target: str) -> Paths: ...
     async def pin_entity(self, name: str, *, pinned: bool = True) -> Entity: ...
     async def pin_fact(self, id: str, *, pinned: bool = True) -> Fact: ...
+    async def prepare_context(
+        self,
+        text: str,
+        conversation_id: str | None = None,
+        budget: int | None = None,
+        *,
+        config: IndexConfig | Mapping[str, Any] | None = None,
+        patience: Patience | None = None,
+    ) -> Context: ...
     async def recall(
         self,
         query: str,
