@@ -21,6 +21,7 @@ from anthropic.lib.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryT
 from recollect.frameworks.records import Records
 from recollect.memory import Memory
 from recollect.record import Document
+from recollect.record.outline import outline
 from recollect.text.clean import clean_text
 
 _ROOT = "/memories"
@@ -73,9 +74,7 @@ class _Files:
         old, new = command.old_str, command.new_str or ""
         lines = [text.count("\n", 0, at) for at in _places(text, old)]
         if not lines:
-            raise ToolError(
-                f"No replacement was performed, old_str `{old}` did not appear verbatim in {command.path}."
-            )
+            raise ToolError(f"No replacement was performed, old_str `{old}` did not appear verbatim in {command.path}.")
         if len(lines) > 1:
             named = ", ".join(str(line + 1) for line in lines)
             raise ToolError(
@@ -152,8 +151,8 @@ class _Files:
             above = posixpath.dirname(above)
 
     def _made(self, path: str, text: str) -> Document:
-        words = clean_text(text)
-        return self._records.made(self._records.id(path), path, words, {_PATH: path, "lines": True}, searched=bool(words))
+        kept = {_PATH: path} | outline(lines=True)
+        return self._records.made(self._records.id(path), path, text, kept, searched=bool(text))
 
     def _write(self, path: str, text: str) -> None:
         self._records.put([self._made(path, text)])

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -36,7 +36,7 @@ from recollect.frameworks.records import Records
 from recollect.memory import Memory
 from recollect.record import Document, NodeId
 
-_COMPARED = {
+_COMPARED: dict[str, Callable[[Any, Any], bool]] = {
     "$eq": lambda own, wanted: own == wanted,
     "$ne": lambda own, wanted: own != wanted,
     "$gt": lambda own, wanted: float(own) > float(wanted),
@@ -51,9 +51,7 @@ class RecollectStore(BaseStore):
 
     supports_ttl = True
 
-    def __init__(
-        self, memory: Memory, *, index: Mapping[str, Any] | None = None, ttl: TTLConfig | None = None
-    ) -> None:
+    def __init__(self, memory: Memory, *, index: Mapping[str, Any] | None = None, ttl: TTLConfig | None = None) -> None:
         self._records = Records(memory, "langgraph")
         self._fields: list[str] = list((index or {}).get("fields") or ["$"])
         self.ttl_config = ttl
@@ -120,7 +118,9 @@ class RecollectStore(BaseStore):
             scored = {record.id: (record, score) for record, score in self._records.search(op.query) if fits(record)}
         most = op.offset + op.limit
         if len(scored) < most:  # what the search does not find comes after it, as in LangGraph's own stores
-            rest = sorted((r for r in self._records.every() if fits(r)), key=lambda r: (r.hidden, r.metadata["updated"]))
+            rest = sorted(
+                (r for r in self._records.every() if fits(r)), key=lambda r: (r.hidden, r.metadata["updated"])
+            )
             nothing = 0.0 if op.query else None
             scored |= {r.id: (r, None if r.hidden else nothing) for r in rest if r.id not in scored}
         scores = {found: score for found, (_, score) in scored.items()}

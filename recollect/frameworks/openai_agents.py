@@ -1,10 +1,10 @@
 """OpenAI Agents SDK: a `Session`, so that an agent's history is one conversation of the memory.
 
-    from agents import Agent, Runner
-    from recollect.frameworks.openai_agents import RecollectSession
+from agents import Agent, Runner
+from recollect.frameworks.openai_agents import RecollectSession
 
-    session = RecollectSession("user-7", recollect.open())
-    await Runner.run(agent, "What did we say about the boat?", session=session)
+session = RecollectSession("user-7", recollect.open())
+await Runner.run(agent, "What did we say about the boat?", session=session)
 """
 
 from __future__ import annotations

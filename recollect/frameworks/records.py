@@ -13,6 +13,7 @@ from typing import Any
 from recollect.memory import Memory
 from recollect.record import HIDDEN, Document, NodeId, stable_id
 from recollect.store import Where
+from recollect.text.clean import clean_text, clean_title
 
 _GONE = "deleted"
 _PAGE = 500
@@ -62,7 +63,8 @@ class Records:
     ) -> Document:
         """A record to be put."""
         kept = dict(metadata) if searched else {**metadata, HIDDEN: True}
-        return Document(id, self._source, title, text, created=created or self.now, metadata=kept)
+        words = clean_text(text)
+        return Document(id, self._source, clean_title(title), words, created=created or self.now, metadata=kept)
 
     def put(self, records: Sequence[Document]) -> None:
         """Writes records, in one transaction."""
