@@ -3,7 +3,7 @@
 python -m tools.langgraph_store_tests FOLDER [PYTEST ARGUMENTS...]
 
 FOLDER is `libs/checkpoint` of LangGraph's repository, or its unpacked source distribution; langgraph-checkpoint,
-pytest-mock and pytest-asyncio are needed. Six of the 117 tests of 4.3.2 cannot pass: they look at the store's embedder,
+pytest-mock and pytest-asyncio are needed. Four of the 117 tests of 4.3.2 cannot pass: they look at the embedder,
 or rank nonsense words by the letters that they share.
 """
 
