@@ -32,6 +32,7 @@ from recollect.record import (
     NodeId,
     Thread,
     ToolCall,
+    Turn,
     Version,
     utc_now,
 )

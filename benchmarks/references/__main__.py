@@ -106,7 +106,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--show", choices=SETS, help="print what went wrong in this set")
     asked = parser.parse_args()
-    print("| set | nothing to resolve: left alone | to resolve: right | word for word | wrong | missed | changes that are right |")
+    print("| set | nothing to resolve: left alone | to resolve: right | to the word | wrong | missed | right changes |")
     print("|---|---|---|---|---|---|---|")
     for name in SETS:
         score = measure(dialogues(name), lambda question, lines: resolve(question, lines).text)

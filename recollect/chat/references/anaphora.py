@@ -128,7 +128,7 @@ def _pronouns(question: str) -> list[Anaphor]:
         if word == "her":
             possessive = _followed_by_noun(question[match.end() :])
         before = question[: match.start()]
-        if _ASKED_FOR.fullmatch(before) and not found_in(before) or not _HAS_ANTECEDENT[wants](before):
+        if (_ASKED_FOR.fullmatch(before) and not found_in(before)) or not _HAS_ANTECEDENT[wants](before):
             found.append(Anaphor(wants, match.start(), match.end(), possessive))
     return found
 

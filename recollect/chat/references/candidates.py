@@ -146,9 +146,8 @@ def _things(recent: Sequence[tuple[int, Line]], named: Sequence[Candidate]) -> l
             if any(folded(thing.head) == folded(candidate.name) for candidate in named):
                 continue
             taken_up = sum(bool(re.search(rf"\b{re.escape(thing.head)}\b", text)) for text in said)
-            if not (thing.own or thing.is_person or taken_up > 1):
-                if not line.is_user:
-                    continue
+            if not (thing.own or thing.is_person or taken_up > 1 or line.is_user):
+                continue
             candidate = found.get(thing.head)
             if candidate is None:
                 candidate = found[thing.head] = _thing(thing, line, ago)

@@ -33,12 +33,14 @@ _MONTHS = frozenset(
     "thursday friday saturday sunday spring summer autumn fall winter".split()
 )
 _YEAR = re.compile(r"(?:19|20)\d\d|Q[1-4](?: (?:19|20)\d\d)?")
-_NO_NEW = re.compile(r"^(?:a|an|the|my|our|your|we|i|you|if|when|that|this|some|any|it|then)\b|^\w+ing\b", re.IGNORECASE)
+_NO_NEW = re.compile(
+    r"^(?:a|an|the|my|our|your|we|i|you|if|when|that|this|some|any|it|then)\b|^\w+ing\b", re.IGNORECASE
+)
 _MOST_WORDS = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Ellipsis:
+class Completed:
     """A question with what it left out, and what of it stands in place of what."""
 
     text: str
@@ -46,13 +48,13 @@ class Ellipsis:
     meant: str
 
 
-def completed(question: str, lines: Sequence[Line]) -> Ellipsis | None:
+def completed(question: str, lines: Sequence[Line]) -> Completed | None:
     """The question with what it leaves out, from the question that was asked before it; None where it is whole."""
     before = _asked_before(lines)
     if before is None:
         return None
     if _BARE.fullmatch(question):
-        return Ellipsis(f"{question.strip()} ({before})", question.strip(), before)
+        return Completed(f"{question.strip()} ({before})", question.strip(), before)
     match = _OTHER.fullmatch(question.strip())
     if match is None:
         return None
@@ -60,7 +62,7 @@ def completed(question: str, lines: Sequence[Line]) -> Ellipsis | None:
     if len(new.split()) > _MOST_WORDS or _NO_NEW.match(new) or set(new.lower().split()) & PRONOUNS:
         return None
     text = _by_preposition(before, by, new) if by else _by_type(before, new)
-    return Ellipsis(text, question.strip(), before) if text else None
+    return Completed(text, question.strip(), before) if text else None
 
 
 def _asked_before(lines: Sequence[Line]) -> str | None:
@@ -73,9 +75,11 @@ def _asked_before(lines: Sequence[Line]) -> str | None:
 
 
 def _by_preposition(before: str, by: str, new: str) -> str | None:
-    """ "And in February?": what stands after that preposition is replaced, or it is added at the end."""
+    """As in "And in February?": what stands after that preposition is replaced, or it is added at the end."""
     kind = _kind(new)
-    phrases = list(re.finditer(rf"\b{by}\s+((?:the\s+)?[\w.+#'’-]+(?:\s+[A-ZÀ-Þ0-9][\w.+#'’-]*)*)", before, re.IGNORECASE))
+    phrases = list(
+        re.finditer(rf"\b{by}\s+((?:the\s+)?[\w.+#'’-]+(?:\s+[A-ZÀ-Þ0-9][\w.+#'’-]*)*)", before, re.IGNORECASE)
+    )
     same = [phrase for phrase in phrases if _kind(phrase[1].rstrip("?.!")) == kind]
     if same or len(phrases) == 1:
         phrase = (same or phrases)[-1]
@@ -86,7 +90,7 @@ def _by_preposition(before: str, by: str, new: str) -> str | None:
 
 
 def _by_type(before: str, new: str) -> str | None:
-    """ "What about Germany?": it takes the place of what is of its kind in the question before."""
+    """As in "What about Germany?": it takes the place of what is of its kind in the question before."""
     kind = _kind(new)
     if kind == "":
         return None

@@ -145,7 +145,12 @@ def _fits(one: Anaphor, candidate: Candidate) -> bool:
         case Wants.TYPED:
             if candidate.type in one.types:
                 return True
-            return candidate.type == "concept" and candidate.is_named and len(candidate.lines) > 1 and not one.types & {"place"}
+            return (
+                candidate.type == "concept"
+                and candidate.is_named
+                and len(candidate.lines) > 1
+                and not one.types & {"place"}
+            )
 
 
 def _put(text: str, one: Anaphor, meant: Candidate) -> str:
