@@ -13,7 +13,7 @@ from importlib import resources
 from recollect.chat.retrieve import Source
 from recollect.model.talk import Said
 from recollect.model.transcript import Entry, heading, material
-from recollect.text.marks import CLOSE, OPEN
+from recollect.text.marks import marked
 
 _NOTHING = "(nothing)"
 
@@ -33,10 +33,10 @@ def asked(
     most_tokens: int,
 ) -> str:
     """The last message: graph, knowledge and question. `last` is what the last answer was about."""
-    parts = [OPEN + ">", "CONVERSATIONAL CONTEXT GRAPH:", *_graph(salient, relations, last), "", "RETRIEVED KNOWLEDGE:"]
+    parts = ["CONVERSATIONAL CONTEXT GRAPH:", *_graph(salient, relations, last), "", "RETRIEVED KNOWLEDGE:"]
     entries = [Entry(source.message.id, _heading(source), source.message.content) for source in sources]
     knowledge = material(entries, most_tokens=most_tokens).text if entries else _NOTHING
-    return "\n".join([*parts, knowledge, CLOSE, "", "USER QUERY:", question])
+    return f"{marked(chr(10).join([*parts, knowledge]))}\n\nUSER QUERY:\n{question}"
 
 
 def talk(before: Sequence[Said], last: str) -> list[Said]:
@@ -66,4 +66,4 @@ def _heading(source: Source) -> str:
 
 
 def _line(text: str) -> str:
-    return " ".join(text.replace(OPEN, " ").replace(CLOSE, " ").split())[:120]
+    return " ".join(text.split())[:120]

@@ -9,6 +9,7 @@ from recollect.memory.chat import Chatting
 from recollect.memory.handle import Background
 from recollect.memory.knowledge import Knowledge
 from recollect.memory.reading import ConversationRow
+from recollect.memory.tools import Tools
 from recollect.memory.upkeep import Upkeep
 from recollect.memory.work import Work
 from recollect.memory.writing import LIVE_SOURCE, Writing
@@ -16,5 +17,5 @@ from recollect.memory.writing import LIVE_SOURCE, Writing
 __all__ = ["LIVE_SOURCE", "Background", "ConversationRow", "Memory"]
 
 
-class Memory(Chatting, Writing, Knowledge, Work, Upkeep):
+class Memory(Chatting, Writing, Tools, Knowledge, Work, Upkeep):
     """A handle on one namespace. Thread-safe; usable as a context manager. Open one with `recollect.open()`."""
