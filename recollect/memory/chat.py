@@ -12,7 +12,7 @@ from recollect.record import NodeId
 
 if TYPE_CHECKING:
     from recollect.chat.events import Answer, Event
-    from recollect.chat.session import Chat, Save
+    from recollect.chat.session import Chat, Prepared, Save
     from recollect.model.base import LanguageModel
 
 
@@ -84,7 +84,7 @@ class Chatting(Tools):
                 space=self._space,
                 ingest=self._ingest,
                 find=self._searcher,
-                prepare=lambda text, own, budget: self.prepare_context(text, own, budget),
+                prepare=self._prepared,
                 tools=lambda: self.toolbox(read_only=True),
                 behind=self._behind,
                 clock=self._clock,
@@ -92,6 +92,9 @@ class Chatting(Tools):
                 source=LIVE_SOURCE,
             )
         )
+
+    def _prepared(self, text: str, own: NodeId | None, budget: int) -> Prepared:
+        return self.prepare_context(text, own, budget)
 
     def _answering(self) -> LanguageModel | None:
         """The model for what is asked for now."""
