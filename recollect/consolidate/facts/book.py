@@ -80,14 +80,14 @@ def settled(view: View, ledger: Ledger) -> Effects:
     if not slots:
         return Effects()
     hands = _hands(view, slots, ledger)
-    claims = _claims(view, _sources(hands), ledger)
+    claims = _claims(view, sorted(hands), ledger)
     nodes = {node.id: node for node in view.get(Node, sorted(hands))}
     old_ids = [NodeId(i) for slot in hands for i in _facts_of(nodes.get(slot))]
     old = {node.id: node for node in view.get(Node, old_ids)}
     old_edges = {_key(e): e for e in view.edges(list(old), (DERIVES_FROM, SUPERSEDES, TRANSITIONED_TO), limit=_ALL)}
     made = _Made()
     for slot, hand in sorted(hands.items()):
-        made.add(slot, _applied(hand, claims), hand, nodes.get(slot))
+        made.add(slot, hand.applied(_gathered(hand, hands, claims)), hand, nodes.get(slot))
     kept = {node.id for node in made.facts}
     gone = [_gone(old[i]) for i in old_ids if i in old and i not in kept and not old[i].erased]
     put = [node for node in made.facts if old.get(node.id) != node] + [n for n in gone if old[n.id] != n] + made.slots
@@ -98,16 +98,31 @@ def settled(view: View, ledger: Ledger) -> Effects:
 
 
 def current_hands(view: View, slots: Sequence[NodeId]) -> dict[NodeId, ByHand]:
-    """What is decided about these slots, and those that they were merged into."""
+    """What is decided about these slots, and those that they were merged into or from."""
     return _hands(view, slots, Ledger())
 
 
-def source_claims(view: View, hand: ByHand, *, edited: bool = True) -> list[Claim]:
-    """The claims of a slot in order, as a person corrected them, or with `edited` false as they were derived."""
-    hands = {hand.slot: hand}
-    claims = _claims(view, _sources(hands), Ledger())
-    found = _applied(hand, claims) if edited else claims.get(hand.slot, [])
+def source_claims(view: View, hand: ByHand) -> list[Claim]:
+    """The claims of a slot in order, as a person corrected them."""
+    hands = _hands(view, [hand.slot], Ledger(hands={hand.slot: hand}))
+    found = hand.applied(_gathered(hand, hands, _claims(view, sorted(hands), Ledger())))
     return sorted(found, key=lambda claim: claim.sort_key)
+
+
+def derived_claims(view: View, slots: Sequence[NodeId]) -> dict[NodeId, list[Claim]]:
+    """The claims of slots as they were derived, whatever was decided about them."""
+    return _claims(view, slots, Ledger())
+
+
+def merged_from(hands: Mapping[NodeId, ByHand], slot: NodeId, identity: str) -> list[tuple[NodeId, str]]:
+    """The slots and identities of what was derived that a fact is made of: its own, and what was merged into it."""
+    found = dict.fromkeys((slot, of) for of in hands[slot].derived_as(identity))
+    frontier = list(found)
+    while frontier:
+        taken = [key for at, of in frontier for key, into in hands[at].taken.items() if into == of]
+        frontier = [key for key in taken if key not in found]
+        found |= dict.fromkeys(frontier)
+    return list(found)
 
 
 @dataclass(slots=True)
@@ -214,13 +229,10 @@ def _hands(view: View, slots: Sequence[NodeId], ledger: Ledger) -> dict[NodeId, 
         for slot in frontier:
             own = by_hand_id(slot)
             found[slot] = ledger.hands.get(slot) or by_hand.read(slot, stored.get(own), words[own])
-        frontier = sorted({to[0] for slot in frontier for to in found[slot].moved.values()} - found.keys())
+        moved = {to for slot in frontier for to, _ in found[slot].moved.values()}
+        taken = {of for slot in frontier for of, _ in found[slot].taken}
+        frontier = sorted((moved | taken) - found.keys())
     return found
-
-
-def _sources(hands: Mapping[NodeId, ByHand]) -> list[NodeId]:
-    taken = {slot for hand in hands.values() for slot, _ in hand.taken}
-    return sorted(hands.keys() | taken)
 
 
 def _claims(view: View, slots: Sequence[NodeId], ledger: Ledger) -> dict[NodeId, list[Claim]]:
@@ -233,14 +245,29 @@ def _claims(view: View, slots: Sequence[NodeId], ledger: Ledger) -> dict[NodeId,
     return claims
 
 
-def _applied(hand: ByHand, claims: Mapping[NodeId, list[Claim]]) -> list[Claim]:
-    """The claims of a slot as a person corrected them, with those that were merged into it, in its own words."""
-    own = list(claims.get(hand.slot, ()))
-    ordered = sorted(own, key=lambda claim: claim.sort_key)
-    for (slot, of), into in hand.taken.items():
-        model = next((claim for claim in ordered if claim.identity == into), None)
-        own += [_worded_as(claim, model) for claim in claims.get(slot, ()) if claim.identity == of]
-    return hand.applied(own)
+def _gathered(hand: ByHand, hands: Mapping[NodeId, ByHand], claims: Mapping[NodeId, list[Claim]]) -> list[Claim]:
+    """The claims of a slot, with those that were merged into it in its own words."""
+    merged = [claim for into in dict.fromkeys(hand.taken.values()) for claim in _merged(hand, into, hands, claims)]
+    return [*claims.get(hand.slot, ()), *merged]
+
+
+def _merged(
+    hand: ByHand,
+    into: str,
+    hands: Mapping[NodeId, ByHand],
+    claims: Mapping[NodeId, list[Claim]],
+    seen: frozenset[tuple[NodeId, str]] = frozenset(),
+) -> list[Claim]:
+    """The claims that were merged into one of a slot, and into these before, in its words."""
+    own = [claim for claim in claims.get(hand.slot, ()) if claim.identity == into]
+    model = min(own, key=lambda claim: claim.sort_key, default=None)
+    found: list[Claim] = []
+    for (slot, of), to in hand.taken.items():
+        if to == into and (slot, of) not in seen:
+            said = [claim for claim in claims.get(slot, ()) if claim.identity == of]
+            deeper = _merged(hands[slot], of, hands, claims, seen | {(slot, of)})
+            found += [_worded_as(claim, model) for claim in (*hands[slot].remembered(said), *deeper)]
+    return found
 
 
 def _worded_as(claim: Claim, model: Claim | None) -> Claim:

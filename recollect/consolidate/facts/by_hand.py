@@ -78,6 +78,19 @@ class ByHand:
             for message in edit.messages
         ]
 
+    def remembered(self, claims: Iterable[Claim]) -> list[Claim]:
+        """The claims without those that are not to be drawn from their messages."""
+        return [claim for claim in claims if claim.message_id not in self.forgotten.get(claim.identity, ())]
+
+    def derived_as(self, identity: str) -> list[str]:
+        """The identities of what was derived that are shown as this one: what was edited to it, and itself."""
+        return [*sorted({edit.of for edit in self.edits if edit.becomes == identity} - {identity}), identity]
+
+    def shown_as(self, identity: str) -> frozenset[str]:
+        """All identities that a fact has had: what was derived, and what that was edited to."""
+        derived = self.derived_as(identity)
+        return frozenset((*derived, *(edit.becomes for edit in self.edits if edit.of in derived)))
+
     def applied(self, claims: Iterable[Claim]) -> list[Claim]:
         """The claims as they count after what was decided. Those of `taken` must be among them, in the words of this
         slot already.
@@ -85,8 +98,8 @@ class ByHand:
         kept: list[Claim] = []
         corrections = {edit.of: edit for edit in self.edits}
         corrected: dict[str, Claim] = {}
-        for claim in claims:
-            if claim.identity in self.moved or claim.message_id in self.forgotten.get(claim.identity, ()):
+        for claim in self.remembered(claims):
+            if claim.identity in self.moved:
                 continue
             edit = corrections.get(claim.identity)
             if edit is not None and not (claim.since and edit.at and claim.since > edit.at):
@@ -105,7 +118,33 @@ class ByHand:
         messages = tuple(sorted({claim.message_id for claim in claims if claim.message_id}))
         becomes = identity_of(claims[0].attribute, value)
         fresh = Edit(before.of if before else of, becomes, value, content, at, messages)
-        return replace(self, edits=(*(e for e in self.edits if e.of != fresh.of), fresh))
+        pins = (self.pins - {of}) | {becomes} if of in self.pins else self.pins
+        return replace(self, pins=pins, edits=(*(e for e in self.edits if e.of != fresh.of), fresh))
+
+    def taking(self, slot: NodeId, of: str, into: str) -> ByHand:
+        """One of another slot is merged into one of this."""
+        return replace(self, taken={**self.taken, (slot, of): into})
+
+    def leaving(self, slot: NodeId, of: str) -> ByHand:
+        """It is no longer."""
+        return replace(self, taken={key: into for key, into in self.taken.items() if key != (slot, of)})
+
+    def moving(self, of: str, slot: NodeId, into: str) -> ByHand:
+        """One of this slot is merged into one of another."""
+        return replace(self, moved={**self.moved, of: (slot, into)})
+
+    def staying(self, of: str) -> ByHand:
+        """It is no longer."""
+        return replace(self, moved={name: to for name, to in self.moved.items() if name != of})
+
+    def forgetting(self, of: str, messages: frozenset[NodeId]) -> ByHand:
+        """One is not to be drawn from these messages."""
+        known = self.forgotten.get(of, frozenset())
+        return replace(self, forgotten={**self.forgotten, of: known | messages})
+
+    def recalling(self, of: str) -> ByHand:
+        """It may be drawn from all messages again."""
+        return replace(self, forgotten={name: messages for name, messages in self.forgotten.items() if name != of})
 
     def without(self, identities: frozenset[str]) -> ByHand:
         """Nothing decided about these any more (the identities of what was derived, or of what it was edited to)."""

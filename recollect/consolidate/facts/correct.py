@@ -12,7 +12,16 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from recollect.consolidate.base import Effects
-from recollect.consolidate.facts.book import CLAIMS, DERIVES_FROM, Ledger, current_hands, settled, source_claims
+from recollect.consolidate.facts.book import (
+    CLAIMS,
+    DERIVES_FROM,
+    Ledger,
+    current_hands,
+    derived_claims,
+    merged_from,
+    settled,
+    source_claims,
+)
 from recollect.consolidate.facts.by_hand import CORRECTS, ByHand, by_hand_id
 from recollect.consolidate.facts.claim import Claim, identity_of
 from recollect.consolidate.facts.fact import Fact, facts_of
@@ -29,6 +38,7 @@ _PATIENCE = 30.0
 _ALL = 1_000_000_000
 _SHORTEST = 4  # characters of an id, from its end
 _FORGOTTEN, _MERGED = "forgotten", "merged"
+_WAS = "was"  # in the body of a stored fact: what undoing a correction brings back
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,12 +125,14 @@ class Corrections:
             if slot is None or any(one.slot is None for one in merged):
                 return _merged_stored(view, kept, merged), [kept.node.id]
             hands = current_hands(view, [slot, *(one.slot for one in merged if one.slot)])
+            if any((one.slot, one.identity) == (slot, kept.identity) for one in merged):
+                raise InvalidInput("These are the same fact at two times: what is between them keeps them apart.")
+            into = hands[slot].derived_as(kept.identity)[0]
             for one in merged:
                 assert one.slot is not None
-                into = hands[slot]
-                hands[slot] = replace(into, taken={**into.taken, (one.slot, one.identity): kept.identity})
-                own = hands[one.slot]
-                hands[one.slot] = replace(own, moved={**own.moved, one.identity: (slot, kept.identity)})
+                for of in hands[one.slot].derived_as(one.identity):
+                    hands[slot] = hands[slot].taking(one.slot, of, into)
+                    hands[one.slot] = hands[one.slot].moving(of, slot, into)
             effects = _decided(view, list(hands.values()))
             return effects, _ids_with(effects, slot, kept.identity) or [kept.node.id]
 
@@ -132,14 +144,14 @@ class Corrections:
         def plan(view: View) -> tuple[Effects, list[NodeId]]:
             fact = _find(view, name)
             if fact.slot is None:
-                return Effects(put=[replace(fact.node, state=_FORGOTTEN)]), [fact.node.id]
-            hand = current_hands(view, [fact.slot])[fact.slot]
-            origins = {edit.of for edit in hand.edits if edit.becomes == fact.identity} | {fact.identity}
-            claims = [c for c in source_claims(view, hand, edited=False) if c.identity in origins]
-            forgotten = dict(hand.forgotten)
-            for claim in claims:
-                forgotten[claim.identity] = forgotten.get(claim.identity, frozenset()) | {claim.message_id}
-            return _decided(view, [replace(hand, forgotten=forgotten)]), [fact.node.id]
+                return Effects(put=[_away(fact.node, _FORGOTTEN)]), [fact.node.id]
+            hands = current_hands(view, [fact.slot])
+            meant = merged_from(hands, fact.slot, fact.identity)
+            claims = derived_claims(view, list(dict.fromkeys(slot for slot, _ in meant)))
+            for slot, of in meant:
+                messages = frozenset(claim.message_id for claim in claims.get(slot, ()) if claim.identity == of)
+                hands[slot] = hands[slot].forgetting(of, messages)
+            return _decided(view, list(hands.values())), [fact.node.id]
 
         self._write(plan, shown=False)
         with self._space.view() as view:
@@ -151,21 +163,19 @@ class Corrections:
         def plan(view: View) -> tuple[Effects, list[NodeId]]:
             fact = _find(view, name, gone=True)
             if fact.slot is None:
-                body = {key: value for key, value in fact.node.body.items() if key != "pinned"}
-                return Effects(put=[replace(fact.node, state="live", body=body)]), [fact.node.id]
+                return Effects(put=[_as_stored(fact.node)]), [fact.node.id]
             hands = current_hands(view, [fact.slot])
             hand = hands[fact.slot]
-            identities = {fact.identity} | {edit.of for edit in hand.edits if edit.becomes == fact.identity}
+            identities = hand.shown_as(fact.identity)
+            for slot, of in merged_from(hands, fact.slot, fact.identity):
+                hands[slot] = hands[slot].recalling(of)
             for (slot, of), into in hand.taken.items():
                 if into in identities:
-                    other = hands.get(slot) or current_hands(view, [slot])[slot]
-                    hands[slot] = other.without(frozenset({of}))
+                    hands[slot] = hands[slot].staying(of)
             for of, (slot, _) in hand.moved.items():
                 if of in identities:
-                    other = hands.get(slot) or current_hands(view, [slot])[slot]
-                    taken = {key: into for key, into in other.taken.items() if key != (fact.slot, of)}
-                    hands[slot] = replace(other, taken=taken)
-            hands[fact.slot] = hand.without(frozenset(identities))
+                    hands[slot] = hands[slot].leaving(fact.slot, of)
+            hands[fact.slot] = hands[fact.slot].without(identities)
             effects = _decided(view, list(hands.values()))
             return effects, [node.id for node in effects.put if node.kind is NodeKind.FACT and node.text]
 
@@ -192,7 +202,9 @@ def _find(view: View, name: str, *, gone: bool = False) -> _Named:
     if not exact and len(name) >= _SHORTEST:
         ending = name.upper()
         exact = [
-            n for n in every(view, Node, Where(kinds=(NodeKind.FACT.value,))) if n.id.endswith(ending) and not n.erased
+            n
+            for n in every(view, Node, Where(kinds=(NodeKind.FACT.value,)))
+            if n.id.upper().endswith(ending) and not n.erased
         ]
     exact = [node for node in exact if gone or node.text]
     if not exact:
@@ -236,10 +248,28 @@ def _value_in(content: str, claim: Claim) -> str:
 
 
 def _itself(fact: _Named, *, text: str, value: str | None) -> Effects:
-    body = {**fact.node.body, "by_hand": "edit"}
+    node = fact.node
+    body = {**node.body, "by_hand": "edit"}
     if value:
         body["value"] = value
-    return Effects(put=[replace(fact.node, text=text.strip(), body=body, origin=Origin.SAID)])
+    words = {"text": node.text, "value": node.body.get("value"), "by_hand": node.body.get("by_hand")}
+    body[_WAS] = {**words, **node.body.get(_WAS, {})}
+    return Effects(put=[replace(node, text=text.strip(), body=body, origin=Origin.SAID)])
+
+
+def _away(node: Node, state: str, **more: str) -> Node:
+    """A stored fact that is not shown any more."""
+    was = {**node.body.get(_WAS, {}), "state": node.state}
+    return replace(node, state=state, body={**node.body, **more, _WAS: was})
+
+
+def _as_stored(node: Node) -> Node:
+    """A stored fact as it was before anybody corrected it. What came to replace it still does."""
+    was = node.body.get(_WAS, {})
+    told = {**node.body, **{name: was[name] for name in ("value", "by_hand") if name in was}}
+    body = {key: one for key, one in told.items() if key not in ("pinned", "merged_into", _WAS) and one is not None}
+    state = was.get("state", "live") if node.state in (_FORGOTTEN, _MERGED) else node.state
+    return replace(node, text=was.get("text", node.text), state=state, body=body)
 
 
 def _merged_stored(view: View, kept: _Named, merged: Sequence[_Named]) -> Effects:
@@ -248,7 +278,7 @@ def _merged_stored(view: View, kept: _Named, merged: Sequence[_Named]) -> Effect
         raise InvalidInput("A fact that was stored by hand and one that came from messages cannot be merged.")
     proofs = view.edges([one.node.id for one in merged], (DERIVES_FROM,), limit=_ALL)
     edges = [replace(edge, source_id=kept.node.id) for edge in proofs]
-    put = [replace(o.node, state=_MERGED, body={**o.node.body, "merged_into": kept.node.id}) for o in merged]
+    put = [_away(one.node, _MERGED, merged_into=kept.node.id) for one in merged]
     return Effects(put=put, edges=edges)
 
 

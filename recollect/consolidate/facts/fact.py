@@ -16,6 +16,7 @@ from recollect.store.transfer import every
 
 _ALL = 1_000_000_000
 _LONGEST_HISTORY = 100
+_SHOWN = ("live", "superseded")  # states; what is stale, forgotten or merged is in no history either
 _SELF = frozenset({"me", "i", "myself", "the user", "user"})
 
 
@@ -84,7 +85,7 @@ def find_facts(
 
     Without `as_of` those that hold now, or with `include_past` all; with it those that were believed then.
     """
-    states = ("live", "superseded") if include_past or as_of is not None else ("live",)
+    states = _SHOWN if include_past or as_of is not None else ("live",)
     nodes = [node for node in _nodes(view, about, states) if not node.erased and node.text]
     facts = facts_of(view, nodes)
     if as_of is None and not include_past:
@@ -100,7 +101,7 @@ def facts_of(view: View, nodes: Sequence[Node]) -> list[Fact]:
     older = {node.id: node for node in view.get(Node, sorted({i for chain in chains.values() for i in chain}))}
     known = {node.id: node for node in nodes} | older
     proofs = _proofs(view, list(known))
-    plain = {i: _fact(node, proofs.get(i, ())) for i, node in known.items() if node.text}
+    plain = {i: _fact(node, proofs.get(i, ())) for i, node in known.items() if node.text and node.state in _SHOWN}
     return [
         _fact(node, proofs.get(node.id, ()), tuple(plain[i] for i in chains.get(node.id, ()) if i in plain))
         for node in nodes

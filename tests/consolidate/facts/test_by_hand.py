@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+import recollect
+from recollect import HierarchicalMemory
 from recollect.consolidate.enrol import enrol
 from recollect.consolidate.facts.fact import Fact
 from recollect.errors import InvalidInput, NotFound
@@ -111,6 +113,80 @@ def test_merged_facts_are_one_with_all_proofs(
     assert sorted(f.value for f in memory.facts() if f.attribute == "allergy") == ["chicken", "chicken meat"]
 
 
+@pytest.fixture
+def nuts(memory: Memory) -> Memory:
+    for number, name in enumerate(("peanuts", "groundnuts", "arachis")):
+        say(memory, f"I'm allergic to {name}.", day(1 + number), name)
+    drain(memory)
+    return memory
+
+
+def proved(memory: Memory) -> dict[str, list[str]]:
+    return {fact.value: [proof.quote.rstrip(".").split()[-1] for proof in fact.proofs] for fact in memory.facts()}
+
+
+def test_what_was_merged_before_is_merged_with_it(
+    nuts: Memory, make_memory: Callable[..., Memory], tmp_path: Path
+) -> None:
+    kept = nuts.merge_facts(only(nuts, "groundnuts").id, only(nuts, "peanuts").id)
+    nuts.merge_facts(only(nuts, "arachis").id, kept.id)
+    say(nuts, "Remember that I'm allergic to peanuts.", day(9), "again")
+    drain(nuts)
+    for memory in (nuts, rebuilt(nuts), carried(nuts, make_memory, tmp_path)):
+        assert proved(memory) == {"arachis": ["peanuts", "groundnuts", "arachis", "peanuts"]}
+    nuts.undo_fact(only(nuts, "arachis").id)
+    assert proved(nuts) == {"arachis": ["arachis"], "groundnuts": ["peanuts", "groundnuts", "peanuts"]}
+
+
+def test_a_merged_fact_is_forgotten_with_all_that_went_into_it(
+    nuts: Memory, make_memory: Callable[..., Memory], tmp_path: Path
+) -> None:
+    kept = nuts.merge_facts(only(nuts, "peanuts").id, only(nuts, "groundnuts").id, only(nuts, "arachis").id)
+    first = kept.proofs[0].message_id
+    nuts.forget_fact(kept.id)
+    for memory in (nuts, rebuilt(nuts), carried(nuts, make_memory, tmp_path)):
+        assert contents(memory, include_past=True) == []
+    nuts.delete_message(first)
+    drain(nuts)
+    assert contents(nuts, include_past=True) == []
+    nuts.restore_message(first)
+    drain(nuts)
+    nuts.undo_fact(kept.id)
+    assert sorted(proved(nuts)) == ["arachis", "groundnuts", "peanuts"]
+
+
+def test_edited_facts_can_be_merged(nuts: Memory, make_memory: Callable[..., Memory], tmp_path: Path) -> None:
+    edited = nuts.edit_fact(only(nuts, "peanuts").id, value="all nuts")
+    merged = nuts.merge_facts(edited.id, only(nuts, "groundnuts").id)
+    assert (merged.value, len(merged.proofs)) == ("all nuts", 2)
+    merged = nuts.merge_facts(only(nuts, "arachis").id, merged.id)
+    for memory in (nuts, rebuilt(nuts), carried(nuts, make_memory, tmp_path)):
+        assert proved(memory) == {"arachis": ["peanuts", "groundnuts", "arachis"]}
+    nuts.undo_fact(merged.id)
+    assert proved(nuts) == {"all nuts": ["peanuts", "groundnuts"], "arachis": ["arachis"]}
+
+
+def test_the_same_fact_at_two_times_is_not_merged_away(homes: Memory) -> None:
+    say(homes, "We moved back to York.", day(3), "c")
+    drain(homes)
+    now, before = homes.facts()[0], homes.facts()[0].history[-1]
+    assert now.value == before.value == "York"
+    with pytest.raises(InvalidInput):
+        homes.merge_facts(now.id, before.id)
+    assert [fact.value for fact in homes.facts()] == ["York"]
+
+
+def test_a_pinned_fact_stays_pinned_when_it_is_edited(homes: Memory) -> None:
+    homes.pin_fact(only(homes, "Leads").id)
+    edited = homes.edit_fact(only(homes, "Leads").id, value="Leeds")
+    assert edited.pinned
+    say(homes, "We moved to Bath.", day(1, year=2027), "f")
+    drain(homes)
+    assert contents(homes) == ["The user lives in Leeds."]
+    homes.undo_fact(only(homes, "Leeds").id)
+    assert contents(homes) == ["The user lives in Bath."]
+
+
 def test_an_edit_is_taken_back(homes: Memory) -> None:
     edited = homes.edit_fact(only(homes, "Leads").id, value="Leeds")
     twice = homes.edit_fact(edited.id, value="Leicester")
@@ -136,3 +212,41 @@ def test_wrong_names_are_said(homes: Memory) -> None:
     with pytest.raises(InvalidInput):
         homes.merge_facts(fact.id, fact.id)
     assert homes.pin_fact(fact.id[-6:]).id == fact.id
+
+
+# --- facts that somebody stored as such ----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def belts(tmp_path: Path) -> Iterator[Memory]:
+    with HierarchicalMemory("agent", tmp_path) as agent:
+        for number in (3, 5):
+            agent.store_fact(f"Klebb owns {number} belts", "Klebb", temporal_metadata={"temporal_index": number})
+    with recollect.open(tmp_path / "memory.db", namespace="agent", durable=False) as memory:
+        yield memory
+
+
+def belt(memory: Memory, number: int) -> Fact:
+    return next(fact for fact in memory.facts(include_past=True) if str(number) in fact.content)
+
+
+def test_corrections_of_stored_facts_are_taken_back(belts: Memory) -> None:
+    before = belts.facts(include_past=True)
+    old, new = belt(belts, 3), belt(belts, 5)
+    assert [old.current, new.current] == [False, True]
+    belts.pin_fact(old.id)
+    belts.edit_fact(old.id, "Klebb owned 33 belts", value="33")
+    belts.edit_fact(old.id, "Klebb owned 333 belts")
+    belts.undo_fact(old.id)
+    belts.forget_fact(old.id)
+    assert [fact.history for fact in belts.facts(include_past=True)] == [()]
+    belts.undo_fact(old.id)
+    belts.merge_facts(old.id, new.id)
+    belts.undo_fact(new.id)
+    assert belts.facts(include_past=True) == before
+
+
+def test_a_stored_fact_is_named_by_the_end_of_its_id(belts: Memory) -> None:
+    fact = belt(belts, 5)
+    for end in (fact.id[-6:], fact.id[-6:].upper()):
+        assert belts.pin_fact(end).id == fact.id

@@ -87,6 +87,21 @@ def test_a_deleted_message_takes_its_facts_back_and_a_restored_one_brings_them(m
     assert contents(memory) == ["The user lives in Leeds."]
 
 
+def test_what_is_deleted_is_in_no_history_from_then_on(memory: Memory) -> None:
+    for number, town in enumerate(("Hull", "York", "Leeds")):
+        last = say(memory, f"We moved to {town}.", day(1 + number), town)
+        drain(memory)
+        if town == "York":
+            york = last
+    memory.delete_message(york)
+    (home,) = memory.facts("me")
+    assert [fact.value for fact in home.history] == ["Hull"]
+    memory.restore_message(york)
+    drain(memory)
+    (home,) = memory.facts("me")
+    assert [fact.value for fact in home.history] == ["York", "Hull"]
+
+
 def test_an_edit_replaces_what_was_claimed(memory: Memory) -> None:
     said = say(memory, "My favourite colour is green.")
     drain(memory)
