@@ -18,6 +18,7 @@ SUMMARIES = {
     "graph": "Show what an entity is related to, or how two are connected.",
     "topics": "List what many conversations are about, or where one changes its subject.",
     "stats": "Count what is in the memory, by kind and by source.",
+    "chat": "Talk with a model that remembers, or get the passages without one.",
     "remember": "Save a text as a message.",
     "delete": "Hide messages or whole conversations.",
     "restore": "Bring back what was deleted, or a whole memory from a backup.",
