@@ -6,17 +6,18 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from recollect.memory.context import Contexts
 from recollect.memory.tools import Tools
 from recollect.memory.writing import LIVE_SOURCE
 from recollect.record import NodeId
 
 if TYPE_CHECKING:
     from recollect.chat.events import Answer, Event
-    from recollect.chat.session import Chat, Prepared, Save
+    from recollect.chat.session import Chat, Save
     from recollect.model.base import LanguageModel
 
 
-class Chatting(Tools):
+class Chatting(Contexts, Tools):
     """Chats."""
 
     def resolve_references(self, conversation_id: str, question: str) -> str:
@@ -84,7 +85,7 @@ class Chatting(Tools):
                 space=self._space,
                 ingest=self._ingest,
                 find=self._searcher,
-                prepare=self._prepared,
+                prepare=self.prepare_context,
                 tools=lambda: self.toolbox(read_only=True),
                 behind=self._behind,
                 clock=self._clock,
@@ -92,9 +93,6 @@ class Chatting(Tools):
                 source=LIVE_SOURCE,
             )
         )
-
-    def _prepared(self, text: str, own: NodeId | None, budget: int) -> Prepared:
-        return self.prepare_context(text, own, budget)
 
     def _answering(self) -> LanguageModel | None:
         """The model for what is asked for now."""

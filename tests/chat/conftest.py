@@ -10,7 +10,6 @@ import pytest
 
 import recollect
 from recollect.memory import Memory
-import tests.chat.tempshim  # noqa: F401  TEMP
 from tests.model.conftest import model_of
 from tests.model.wire_server import WireServer, wire_server
 

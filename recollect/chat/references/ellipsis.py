@@ -37,6 +37,7 @@ _NO_NEW = re.compile(
     r"^(?:a|an|the|my|our|your|we|i|you|if|when|that|this|some|any|it|then)\b|^\w+ing\b", re.IGNORECASE
 )
 _MOST_WORDS = 4
+_WHOSE = (PRONOUNS | {"this", "that", "these", "those", "one", "if", "when"}) - {"my", "our", "your"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,7 @@ def completed(question: str, lines: Sequence[Line]) -> Completed | None:
     if match is None:
         return None
     new, by = match["new"].strip(), match["by"]
-    if len(new.split()) > _MOST_WORDS or _NO_NEW.match(new) or set(new.lower().split()) & PRONOUNS:
+    if len(new.split()) > _MOST_WORDS or (not by and _NO_NEW.match(new)) or set(new.lower().split()) & _WHOSE:
         return None
     text = _by_preposition(before, by, new) if by else _by_type(before, new)
     return Completed(text, question.strip(), before) if text else None

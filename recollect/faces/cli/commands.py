@@ -10,6 +10,7 @@ from recollect.faces.cli.parser import Command
 SUMMARIES = {
     "import": "Import your history from ChatGPT, Claude, Claude Code, Codex …",
     "search": "Find messages by meaning, words and time.",
+    "context": "Print what a model would be given to answer, and what it costs.",
     "show": "Print a conversation.",
     "list": "List the conversations, newest first.",
     "summaries": "Show what conversations, days and topics come down to.",
