@@ -86,12 +86,12 @@ def test_lines_are_turns_and_a_fault_ends_one_of_them(with_model: WireServer, ru
 def test_new_begins_another_conversation(with_model: WireServer, run: CommandLine, home: Path) -> None:
     with_model.script += [Says("One."), Says("Two."), Says("Three."), Says("Four.")]
     run("chat", "First question of all")
-    run("chat", "--new", "--title", "Herbs", "Second question of all")
-    run("chat", "Third question of all")
-    assert run("chat", stdin="/new\nFourth question of all\n/sources\n/quit\nnever asked\n").code == 0
+    run("chat", "--new", "--title", "Herbs", "Second question of all on lamb")
+    run("chat", "Third question of all on sardines")
+    assert run("chat", stdin="/new\nFourth question of all on herbs\n/sources\n/quit\nnever asked\n").code == 0
     with recollect.open(home / "recollect" / "memory.db", background=False) as memory:
         rows = {row.conversation.title: row.messages for row in memory.conversations()}
-    assert rows == {"First question of all": 2, "Herbs": 4, "Fourth question of all": 2}
+    assert rows == {"First question of all": 2, "Herbs": 4, "Fourth question of all on herbs": 2}
 
 
 def test_json_holds_the_answer_and_its_sources(with_model: WireServer, run: CommandLine) -> None:

@@ -15,6 +15,8 @@ from recollect.chat.references.candidates import Candidate, Line, candidates
 from recollect.chat.references.ellipsis import completed
 from recollect.consolidate.entities.message import found_in
 from recollect.text.language import is_english
+from recollect.text.stopwords import STOP_WORDS
+from recollect.text.terms import words
 
 #: How far the best candidate must be ahead of the next.
 MARGIN = 1.15
@@ -88,7 +90,10 @@ def may_refer(question: str) -> bool:
     """
     if len(question) > 600:
         return False
-    return bool(_MAY.search(question)) or len(question.split()) <= 4 or not is_english(question)
+    if _MAY.search(question):
+        return True
+    told = [word for word in words(question) if word not in STOP_WORDS]
+    return len(told) < 2 or (len(question.split()) <= 4 and not _ASKS.match(question)) or not is_english(question)
 
 
 _MAY = re.compile(
@@ -97,6 +102,9 @@ _MAY = re.compile(
     r"(?=.{0,40}$)|\bthe (?:first|second|third|last|next|previous|company|project|city|place|book|app|tool|team)\b",
     re.IGNORECASE,
 )
+
+
+_ASKS = re.compile(r"(?:what|which|who|whose|when|where|why|how|is|are|was|were|do|does|did|can|will|should|has|have)\b", re.IGNORECASE)
 
 
 def _reads_english(question: str, lines: Sequence[Line]) -> bool:
