@@ -62,7 +62,7 @@ def place(view: View, conversation: Conversation, message: Message) -> Placed:
 
 
 def place_answer(asked: Placed, answer: Message) -> Placed:
-    """Where the answer to a message goes that is written with it: right below, into the turn that the message opened."""
+    """Where the answer to a message goes that is written with it: right below it, into the turn that it opened."""
     below = replace(answer, parent_id=asked.message.id, position=asked.message.position + 1, active=True)
     updated = max((t for t in (asked.conversation.updated, answer.timestamp) if t), default=None)
     return replace(

@@ -363,7 +363,11 @@ class Ingest:
                     *written,
                     *exchange.calls,
                     *(exchange.told(turn) for turn in last.turns),
-                    *(chunk for message in written for chunk in message_chunks(message, count_tokens=self._count_tokens)),
+                    *(
+                        chunk
+                        for message in written
+                        for chunk in message_chunks(message, count_tokens=self._count_tokens)
+                    ),
                 ],
                 edges=exchange.edges,
                 revive=placed.revived,

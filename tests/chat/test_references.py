@@ -84,7 +84,12 @@ def test_another_conversation_and_none_resolve_nothing(quiet: Memory) -> None:
 def test_a_name_of_two_is_the_one_that_is_near_what_is_spoken_of(quiet: Memory) -> None:
     at = datetime(2025, 3, 1, tzinfo=UTC)
     for number, text in enumerate(
-        ("Anna Keller plays the cello in Basel.", "Anna told me so.", "Anna Berg teaches judo in Turin.", "Anna is fine.")
+        (
+            "Anna Keller plays the cello in Basel.",
+            "Anna told me so.",
+            "Anna Berg teaches judo in Turin.",
+            "Anna is fine.",
+        )
     ):
         quiet.store_message(text, conversation_id="A" if number < 2 else "B", timestamp=at + timedelta(minutes=number))
     quiet.consolidate()

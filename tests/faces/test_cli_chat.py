@@ -76,7 +76,8 @@ def test_a_conversation_is_held_across_restarts(with_model: WireServer, home: Pa
 def test_lines_are_turns_and_a_fault_ends_one_of_them(with_model: WireServer, run: CommandLine) -> None:
     with_model.script += [Says("Oregano."), Says("no", stop="refusal"), Says("Thyme.")]
     ran = run(
-        "chat", stdin="Which herb suits sardines?\n\nWhich herb suits grilled dynamite sardines?\nWhich herb suits lamb?\n"
+        "chat",
+        stdin="Which herb suits sardines?\n\nWhich herb suits grilled dynamite sardines?\nWhich herb suits lamb?\n",
     )
     assert ran.code == 0
     assert ran.out == "Oregano.\nno\nThyme.\n" or ran.out == "Oregano.\nThyme.\n"

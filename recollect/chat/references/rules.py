@@ -104,7 +104,9 @@ _MAY = re.compile(
 )
 
 
-_ASKS = re.compile(r"(?:what|which|who|whose|when|where|why|how|is|are|was|were|do|does|did|can|will|should|has|have)\b", re.IGNORECASE)
+_ASKS = re.compile(
+    r"(?:what|which|who|whose|when|where|why|how|is|are|was|were|do|does|did|can|will|should|has|have)\b", re.IGNORECASE
+)
 
 
 def _reads_english(question: str, lines: Sequence[Line]) -> bool:

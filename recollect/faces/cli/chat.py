@@ -39,9 +39,9 @@ def chat(
     no_tools: bool = False,
     no_background: bool = False,
 ) -> int:
-    """Talk with a model that remembers this conversation and all the others.
+    """Talk with a model that remembers, or get the passages without one.
 
-    With a TEXT it is answered once; without one you type line by line, and end with /quit. It goes on with the last
+    A TEXT is answered once; without one you type line by line, and end with /quit. It goes on with the last
     chat, unless --in names another conversation or --new begins one. The model is the one of --model, else of the
     setting `model`, else one that a key in the environment pays for; your question and what is found for it go to that
     model. Without a model you get the passages that may answer, and nothing leaves this machine.
