@@ -6,6 +6,7 @@ with how much they brought. An answer that only lists passages, where no model w
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -56,7 +57,7 @@ def exchange(spoken: Spoken, ids: Callable[[], NodeId]) -> Exchange:
     mentioned = _mentioned(spoken)
     edges = _mentions(query, mentioned)
     if answer is not None:
-        edges += _mentions(answer, _names(answer.content))
+        edges += _mentions(answer, _named_in(answer.content, mentioned))
         edges += [Edge(answer.id, SOURCED, source.message.id, {"rank": source.number}) for source in drawn_from]
     return Exchange(
         conversation=spoken.conversation,
@@ -112,6 +113,12 @@ def _mentioned(spoken: Spoken) -> list[_Mentioned]:
     known = {one.said: (one.entity.name, one.entity.type, one.entity.id) for one in spoken.named}
     found = [known.get(name, (name, kind, own)) for name, kind, own in _names(spoken.resolution.text)]
     return list({own: (name, kind, own) for name, kind, own in found}.values())[:_MOST_ENTITIES]
+
+
+def _named_in(text: str, known: Sequence[_Mentioned]) -> list[_Mentioned]:
+    """The names in an answer; what the question names is known there where it stands alone as well."""
+    again = [one for one in known if re.search(rf"(?<!\w){re.escape(one[0])}(?!\w)", text)]
+    return list({own: (name, kind, own) for name, kind, own in (*again, *_names(text))}.values())[:_MOST_ENTITIES]
 
 
 def _names(text: str) -> list[_Mentioned]:
