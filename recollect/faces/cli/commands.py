@@ -10,7 +10,6 @@ from recollect.faces.cli.parser import Command
 SUMMARIES = {
     "import": "Import your history from ChatGPT, Claude, Claude Code, Codex …",
     "search": "Find messages by meaning, words and time.",
-    "context": "Print what a model would be given to answer, and what it costs.",
     "show": "Print a conversation.",
     "list": "List the conversations, newest first.",
     "summaries": "Show what conversations, days and topics come down to.",
@@ -18,6 +17,7 @@ SUMMARIES = {
     "entities": "List who and what is mentioned, and correct it.",
     "graph": "Show what an entity is related to, or how two are connected.",
     "topics": "List what many conversations are about, or where one changes its subject.",
+    "context": "Print what a model would be given to answer, and what it costs.",
     "stats": "Count what is in the memory, by kind and by source.",
     "chat": "Talk with a model that remembers, or get the passages without one.",
     "remember": "Save a text as a message.",

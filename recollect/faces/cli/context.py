@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def context(session: Session, text: list[str], in_: str | None = None, budget: int | None = None) -> int:
-    """Print what a model would be given to answer a text, and what each part of it costs.
+    """Print what a model would be given to answer, and what it costs.
 
     It holds the newest messages, summaries, facts, what answers, and an index of the rest, within a budget of tokens:
     10000, or INDEX_MAX_TOKENS in the environment. `-` alone reads the text from standard input. The context goes to
