@@ -12,13 +12,14 @@ from dataclasses import dataclass, replace
 
 from recollect.chat.graph import Neighbourhood
 from recollect.consolidate.entities.entity import Entity
-from recollect.record import Message, NodeId
+from recollect.record import Message, NodeId, Role, Turn, stable_id
 from recollect.search.request import Search
 from recollect.search.result import SearchResults
 from recollect.search.syntax import Query
 from recollect.store import Space
 from recollect.store.passages import Filter
 from recollect.text.stopwords import STOP_WORDS
+from recollect.text.terms import words
 
 #: What a message of this conversation, and one that mentions what is asked about, has ahead of others.
 OWN, MENTIONED = 2.0, 1.0
@@ -30,6 +31,7 @@ _MENTIONS = 24  # messages that the graph leads to
 _SOURCED = "SOURCED_FROM"
 _CITED = re.compile(r"\[(\d{1,2}(?:\s*[,;]\s*\d{1,2})*)\]")
 _WORD = re.compile(r"[^\W\d_][\w’'-]{3,}|\d[\d.,:]*\d|\d")
+_SHORT = 300  # characters of a question that is nothing else
 _SHARED = 2  # words of an answer that are in a message and not in the question
 
 Find = Callable[[Search], SearchResults]
@@ -76,11 +78,15 @@ def retrieve(space: Space, find: Find, wanted: Wanted) -> list[Source]:
             own = hit.conversation.id == wanted.conversation_id
             if best.message.id in wanted.shown or (only and best.message.id not in led_to):
                 continue
+            if _same(best.message.content, wanted.question):  # asked before, which is no answer
+                continue
             ahead = (OWN if own and not wanted.drifted else 0.0) + (MENTIONED if best.message.id in led_to else 0.0)
             source = Source(0, best.message, hit.conversation.title, best.snippet.text, best.score + ahead, is_own=own)
             known = found.get(best.message.id)
             if known is None or known.score < source.score:
                 found[best.message.id] = source
+    for own in _unanswered(space, [source.message for source in found.values()]):
+        del found[own]
     ranked = sorted(found.values(), key=lambda source: (-source.score, source.message.id))
     near = [source for source in ranked if source.score >= ranked[0].score - NEAR_BEST][: wanted.most]
     return [replace(source, number=number) for number, source in enumerate(near, 1)]
@@ -93,14 +99,28 @@ def used(answer: str, question: str, sources: Sequence[Source]) -> list[Source]:
     cited = {int(number) for found in _CITED.findall(answer) for number in re.split(r"\s*[,;]\s*", found)}
     known = {source.number for source in sources}
     if not cited & known:
-        words = _telling(answer) - _telling(question)
-        cited = {source.number for source in sources if len(words & _telling(source.message.content)) >= _SHARED}
+        fresh = _telling(answer) - _telling(question)
+        cited = {source.number for source in sources if len(fresh & _telling(source.message.content)) >= _SHARED}
     return [replace(source, is_used=source.number in cited) for source in sources]
 
 
+def _same(one: str, other: str) -> bool:
+    return len(one) < 2 * len(other) + 20 and set(words(one)) == set(words(other))
+
+
+def _unanswered(space: Space, messages: Sequence[Message]) -> list[NodeId]:
+    """Questions that nobody answered, such as those of a chat without a model: they tell nothing."""
+    asked = [
+        m for m in messages if m.role is Role.USER and m.content.rstrip().endswith("?") and len(m.content) < _SHORT
+    ]
+    with space.view() as view:
+        turns = view.get(Turn, [stable_id("turn", message.id) for message in asked])
+    return [turn.query_id for turn in turns if not turn.response_ids]
+
+
 def _telling(text: str) -> set[str]:
-    words = {word.lower().strip(".,:'’-") for word in _WORD.findall(text)}
-    return {word for word in words if word not in STOP_WORDS}
+    said = {word.lower().strip(".,:'’-") for word in _WORD.findall(text)}
+    return {word for word in said if word not in STOP_WORDS}
 
 
 def _search(wanted: Wanted, where: Filter, limit: int) -> Search:

@@ -24,7 +24,8 @@ class Parrot:
         looked = any(turn.results for turn in talk.said)
         question = talk.said[-1 - 2 * looked].text.rpartition("USER QUERY:\n")[2]
         words = f"About {question.rstrip('?')}: Luna [1]." if looked else "Let me look."
-        calls = () if looked or not talk.tools else (Call("1", "vector_search", f'{{"query": "{len(talk.said)} Luna"}}'),)
+        search = Call("1", "vector_search", f'{{"query": "{len(talk.said)} Luna"}}')
+        calls = () if looked or not talk.tools else (search,)
         for word in words.split(" "):
             yield f"{word} "
         said = Said(role="assistant", text=words, calls=calls)

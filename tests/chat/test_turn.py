@@ -253,3 +253,11 @@ def test_another_namespace_is_not_seen(home: Any, model: Any, server: WireServer
     with recollect.open(home / "memory.db", namespace="luna", model=model, background=False) as other:
         assert other.chat("Vet", "What can Luna not eat?").sources == ()
     assert "chicken" not in sent(server.bodies[0])
+
+
+def test_what_was_asked_before_is_no_answer(quiet: Memory) -> None:
+    told(quiet)
+    for _ in range(3):
+        answer = quiet.chat(None, "What can Luna not eat?")
+    assert "What can Luna not eat?" not in [source.message.content for source in answer.sources]
+    assert answer.sources[0].message.conversation_id == "Vet"

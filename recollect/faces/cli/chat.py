@@ -56,7 +56,8 @@ def chat(
     talk = Talk(session, memory, asked, _conversation(session, memory, in_, new=new))
     if text:
         question = sys.stdin.read() if text == ["-"] else " ".join(text)
-        _tell_model(session, spec, origin)
+        if spec:  # else the answer says so
+            _tell_model(session, spec, origin)
         talk.once(question)
         return 0
     if session.json:
@@ -208,9 +209,8 @@ def _tell_model(session: Session, spec: str, origin: str) -> None:
     """Says who answers, where a person did not name it in this run."""
     out = session.out
     if not spec:
-        if not session.json:
-            hint = "No language model is set. To set one: recollect chat --model SPEC, or RECOLLECT_MODEL."
-            out.note(out.dim(out.hint(hint)))
+        hint = "No language model is set. To set one: recollect chat --model SPEC, or RECOLLECT_MODEL."
+        out.note(out.dim(out.hint(hint)))
     elif origin.endswith("_API_KEY"):
         out.note(out.dim(f"{spec} answers, paid by {origin}. RECOLLECT_MODEL=none asks no model."))
 
