@@ -8,7 +8,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,14 +20,15 @@ from recollect.errors import (
     StoreBusy,
     StoreError,
 )
+from recollect.opening import open  # noqa: A004
 
 if TYPE_CHECKING:
+    from recollect.asynchronous.memory import AsyncMemory
     from recollect.compat.hierarchical import HierarchicalMemory
     from recollect.memory import Memory
-    from recollect.model.base import LanguageModel
-    from recollect.place import Address
 
 __all__ = [
+    "AsyncMemory",
     "HierarchicalMemory",
     "ImportProblem",
     "InvalidInput",
@@ -41,51 +41,6 @@ __all__ = [
     "open",
     "restore",
 ]
-
-
-def open(  # noqa: A001
-    path: str | Path | Address | None = None,
-    *,
-    namespace: str = "default",
-    embedder: str = "static",
-    model: str | LanguageModel | None = None,
-    durable: bool = True,
-    background: bool | None = None,
-    on_wait: Callable[[], None] | None = None,
-) -> Memory:
-    """Opens a memory, and makes it where there is none. Close it, or use it in a `with`.
-
-    Without a path it is the one that the command line uses; an address such as "neo4j://localhost:7687" is a server
-    (docs/how-to/neo4j.md). `embedder`: static, minilm, folder:/path or openai:model;
-    its model is loaded when it is first needed. `model`: anthropic:model, openai:model, openai:model@http://host/v1 or
-    an object of your own (recollect/model/base.py). It is asked by this handle alone, also for what is otherwise done
-    in the background, within the daily budget of the settings; without it nothing is asked, whatever keys are there
-    (docs/how-to/models.md). `durable=False` may lose the last moments before a power cut, never more. `background`:
-    whether writing leaves a worker behind, a process of low priority that ends when nothing is due; None: as the
-    setting of that name says (docs/how-to/background-work.md). `on_wait` is called when another process has been
-    writing for two seconds. Raises InvalidInput, StoreError, and ModelError for a model without its package or key.
-    """
-    from recollect.embedding.lazy import LazyEmbedder
-    from recollect.memory import Memory
-    from recollect.place import read_place
-    from recollect.record import namespace as checked
-    from recollect.settings import load_settings
-    from recollect.store.choose import open_store
-
-    name = checked(namespace)
-    store_place = load_settings().store if path is None else path
-    if isinstance(store_place, str):
-        store_place = read_place(store_place)
-    asked = _checked_model(model)
-    store = open_store(store_place, durable=durable, on_wait=on_wait)
-    starter = None
-    if background is not False:
-        from recollect.background.starter import Starter
-
-        kept = Path(store.location) if isinstance(store_place, Path) else store_place
-        starter = Starter(kept, embedder=embedder, durable=durable, wanted=background)
-    model_within = _within_budget(asked, store.location, name)
-    return Memory(store, LazyEmbedder(embedder), name, model=model_within, background=starter)
 
 
 def restore(backup: str | Path, path: str | Path | None = None, *, replace: bool = False) -> Path:
@@ -113,34 +68,16 @@ def restore(backup: str | Path, path: str | Path | None = None, *, replace: bool
     return target
 
 
-def _checked_model(model: str | LanguageModel | None) -> LanguageModel | None:
-    """The model that is meant. Raises InvalidInput, ModelNotReady."""
-    if not isinstance(model, str):
-        return model
-    from recollect.model.choose import open_model
-    from recollect.settings import own_places
-
-    return open_model(model, prices=own_places().prices)
-
-
-def _within_budget(model: LanguageModel | None, store: str, namespace: str) -> LanguageModel | None:
-    """The model within the daily budget of the settings."""
-    if model is None:
-        return None
-    from recollect.model.budget import metered
-    from recollect.settings import load_settings, own_places
-
-    places = own_places()
-    limits = load_settings(where=places).limits
-    return metered(model, places.data, limits, store=store, namespace=namespace, prices=places.prices)
-
-
 def __getattr__(name: str) -> object:
     """The classes are there on first use: importing them takes longer than importing all the rest."""
     if name == "Memory":
         from recollect.memory import Memory
 
         return Memory
+    if name == "AsyncMemory":
+        from recollect.asynchronous.memory import AsyncMemory
+
+        return AsyncMemory
     if name == "HierarchicalMemory":
         from recollect.compat.hierarchical import HierarchicalMemory
 

@@ -7,7 +7,7 @@ the head (cursor.py), so that everything derived is as of one moment, and two wo
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Protocol
@@ -56,6 +56,22 @@ class Effects:
     states: Mapping[NodeId, Metadata] = field(default_factory=dict)
 
 
+def merged(all_effects: Iterable[Effects]) -> Effects:
+    """Several effects as one, each node and task once; without states."""
+    put: dict[NodeId, Node] = {}
+    tasks: dict[NodeId, Task] = {}
+    edges: list[Edge] = []
+    cut: list[EdgeKey] = []
+    expect: dict[NodeId, int] = {}
+    for effects in all_effects:
+        put |= {node.id: node for node in effects.put}
+        tasks |= {task.id: task for task in effects.tasks}
+        edges += effects.edges
+        cut += effects.cut
+        expect |= effects.expect
+    return Effects(put=list(put.values()), edges=edges, cut=cut, tasks=list(tasks.values()), expect=expect)
+
+
 def retired(node: Node) -> Node:
     """A derived node that is no longer true of the messages: nothing of their words is left in it."""
     return replace(node, state=STALE, key="", text="", body=NOTHING, score=0.0, valid_from=None, valid_to=None)
@@ -86,6 +102,12 @@ class Work(Protocol):
     """A kind of task. Idempotent: done twice is done once."""
 
     kind: str  # of the tasks
+
+    def group(self, task: Task) -> str:
+        """Tasks of one group touch nothing that another of them reads or writes, and are written in one change; "" for
+        a task that is written by itself.
+        """
+        ...
 
     def run(self, view: View, task: Task, setting: Setting) -> Effects:
         """What is to be written. Written with the task's lease and the head's revision as of the view, else again."""

@@ -15,7 +15,7 @@ from typing import Any
 
 import orjson
 
-from recollect.consolidate.base import Deriver, Effects, ModelWork, Setting, Work
+from recollect.consolidate.base import Deriver, Effects, ModelWork, Setting, Work, merged
 from recollect.consolidate.conversation import Conversations
 from recollect.consolidate.heartbeat import Heartbeat
 from recollect.consolidate.outbox import CONVERSATION
@@ -128,13 +128,17 @@ class Desk:
         self._batch = 1
         #: How many tasks it has claimed.
         self.claimed = 0
+        #: Whether more conversations are due than were claimed last: then periods and topics had better wait for them.
+        self.is_behind = False
         #: When something that failed will be tried again, at the earliest.
         self.wake: datetime | None = None
 
     # --- tasks that need no model ----------------------------------------------------------------------------------
     def conversations(self, most: int) -> Consolidated:
         """Does some of the tasks that writing left behind, if any are due."""
+        asked = min(self._batch, most)
         leases = self._claim([CONVERSATION], most)
+        self.is_behind = 0 < asked == len(leases)
         with self._heartbeat.holding(self._space, leases):
             return self._derive(leases)
 
@@ -143,13 +147,23 @@ class Desk:
         leases = self._claim(list(self._works), most)
         done = Consolidated()
         with self._heartbeat.holding(self._space, leases):
-            for number, lease in enumerate(leases):
+            waiting = self._grouped(leases)
+            while waiting:
                 try:
-                    done += self._work(lease)
+                    done += self._work(waiting[0])
                 except BaseException:
-                    self._give_back(leases[number:])
+                    self._give_back([lease for group in waiting for lease in group])
                     raise
+                del waiting[0]
         return done
+
+    def _grouped(self, leases: Sequence[Lease]) -> list[list[Lease]]:
+        """Those that are written in one change together, the groups in the order of their oldest tasks."""
+        groups: dict[tuple[str, str], list[Lease]] = {}
+        for lease in leases:
+            kind, group = lease.task.kind, self._works[lease.task.kind].group(lease.task)
+            groups.setdefault((kind, group or lease.task.id), []).append(lease)
+        return list(groups.values())
 
     def _claim(self, kinds: Sequence[str], most: int) -> list[Lease]:
         """Begins with one and takes more while all goes well: a task that ends its worker is then claimed alone, and
@@ -178,24 +192,30 @@ class Desk:
         except BaseException:
             self._give_back(leases)
             raise
-        done = Consolidated()  # one of them is to blame: each by itself
+        return self._each(leases, self._derive)
+
+    def _work(self, leases: Sequence[Lease]) -> Consolidated:
+        if len(leases) == 1 and self._is_tired(leases[0]):
+            return self._bury(leases[0])
+        work = self._works[leases[0].task.kind]
+        try:
+            self._write(leases, lambda view: merged(work.run(view, one.task, self._setting()) for one in leases))
+            return Consolidated(tasks=len(leases))
+        except Exception as problem:
+            if len(leases) == 1:
+                return self._failed(leases[0], problem)
+        return self._each(leases, self._work)
+
+    def _each(self, leases: Sequence[Lease], do: Callable[[Sequence[Lease]], Consolidated]) -> Consolidated:
+        """One of them is to blame: each by itself."""
+        done = Consolidated()
         for number, lease in enumerate(leases):
             try:
-                done += self._derive([lease])
+                done += do([lease])
             except BaseException:
                 self._give_back(leases[number + 1 :])
                 raise
         return done
-
-    def _work(self, lease: Lease) -> Consolidated:
-        if self._is_tired(lease):
-            return self._bury(lease)
-        work = self._works[lease.task.kind]
-        try:
-            self._write(lease, lambda view: work.run(view, lease.task, self._setting()))
-        except Exception as problem:
-            return self._failed(lease, problem)
-        return Consolidated(tasks=1)
 
     # --- tasks for a model -----------------------------------------------------------------------------------------
     def claim_calls(self, most: int) -> list[Lease]:
@@ -227,7 +247,7 @@ class Desk:
                     answer = self._model.complete(request)
                     calls = answer.calls
                     self._keep(lease, answer)
-                self._write(lease, lambda view: work.apply(view, lease.task, answer, self._setting()))
+                self._write([lease], lambda view: work.apply(view, lease.task, answer, self._setting()))
             except Exception as problem:
                 return self._failed(lease, problem) + Consolidated(calls=calls)
         return Consolidated(tasks=1, calls=calls)
@@ -243,7 +263,7 @@ class Desk:
         return self._space.keep(lease, raw)
 
     # --- writing ---------------------------------------------------------------------------------------------------
-    def _write(self, lease: Lease, plan: Callable[[View], Effects]) -> None:
+    def _write(self, leases: Sequence[Lease], plan: Callable[[View], Effects]) -> None:
         """Writes what is planned, planned again where others were faster. Raises Fenced, StoreError."""
         limit = time.monotonic() + _PATIENCE
         while True:
@@ -252,7 +272,7 @@ class Desk:
                     with self._space.view() as view:
                         revision = head_revision(view)
                         effects = plan(view)
-                    self._space.write(self._publisher.change(effects, revision, leases=[lease]))
+                    self._space.write(self._publisher.change(effects, revision, leases=leases))
                 return
             except Stale:
                 if time.monotonic() > limit:

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from datetime import datetime
+from itertools import count
 from random import Random
 
 from recollect.consolidate import registry
@@ -27,6 +28,7 @@ from recollect.store import Store, WrongEmbedder
 CONCURRENCY = 4
 
 _ALL = 1 << 62
+_SOMETIMES = 8  # rounds, after which the other work has its turn however many conversations wait
 _A_MOMENT = 1.0  # seconds of waiting for a model before looking for other work again
 
 _log = logging.getLogger("recollect.worker")
@@ -68,10 +70,12 @@ class Worker:
         namespaces: Sequence[Namespace] | None = None,
         *,
         limit: int | None = None,
+        again: bool = False,
         progress: Progress | None = None,
         stop: threading.Event | None = None,
     ) -> Consolidated:
         """Works until nothing is due, `limit` tasks are settled, or `stop` is set; in all namespaces, or in some.
+        With `again` everything is derived anew from the messages first; what a person corrected stays.
 
         What failed and is for later is not waited for (`wake`). Told to stop in the middle, it waits for the calls that
         are under way, which are paid for, and gives the rest back. Raises WrongEmbedder where namespaces are named,
@@ -89,15 +93,16 @@ class Worker:
         with Heartbeat(LEASE) as heartbeat, ThreadPoolExecutor(self._concurrency, "recollect-calls") as pool:
             names = self._namespaces(namespaces)
             for name in names:
-                self._enrol(name)
+                self._enrol(name, again)
             desks = [self._desk(name, heartbeat) for name in names]
-            while True:
+            for rounds in count(1):
                 claimed = sum(desk.claimed for desk in desks)
                 for desk in desks:
                     if stop.is_set():
                         break
                     done += desk.conversations(left())
-                    done += desk.works(left())
+                    if not desk.is_behind or rounds % _SOMETIMES == 0:
+                        done += desk.works(left())
                     for lease in desk.claim_calls(min(left(), self._concurrency - len(calling))):
                         calling.add(pool.submit(desk.call, lease))
                 idle = claimed == sum(desk.claimed for desk in desks)
@@ -113,10 +118,10 @@ class Worker:
         self.wake = min(wakes, default=None)
         return done
 
-    def _enrol(self, name: Namespace) -> None:
+    def _enrol(self, name: Namespace, again: bool) -> None:
         """Puts what was never derived, or never asked about, in the namespace."""
         space, versions = self._store.space(name), {deriver.name: deriver.version for deriver in self._kit.derivers}
-        enrol(space, versions)
+        enrol(space, versions, again=again)
         if self._model(name) is None:
             work_without(space)
         elif self._kit.model_works:

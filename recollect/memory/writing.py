@@ -123,7 +123,7 @@ class Writing(Reading):
             result_message_id=own,
             timestamp=now,
         )
-        text = clean_text(result)
+        text = cut_recall(clean_text(result))  # the tools of Recollect hand out what is stored already
         message = Message(
             id=own,
             conversation_id=asked.conversation_id,

@@ -122,6 +122,11 @@ class Message:
         """Whether earlier wordings are kept."""
         return bool(self.versions)
 
+    @property
+    def is_chunk(self) -> bool:
+        """Whether this is a piece of a message (`recollect.record.pieces`)."""
+        return False
+
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
@@ -139,6 +144,11 @@ class ToolCall:
     timestamp: datetime | None = None
     position: int = 0
     metadata: Metadata = NOTHING
+
+    @property
+    def is_chunk(self) -> bool:
+        """Whether this is a piece of a result (`recollect.record.pieces`)."""
+        return False
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,31 +26,51 @@ _DEEP = 3  # steps: of a topic, a strategic and a tactical summary to messages
 _MANY = 300  # edges that are followed in a step: of a month some of its messages will do
 
 
-def derived_hits(view: View, asked: Asked) -> tuple[DerivedHit, ...]:
-    """The best facts and summaries for a question, facts first. None where messages of a kind or by words are asked."""
+def derived_hits(view: View, asked: Asked, most: Mapping[str, int] | None = None) -> tuple[DerivedHit, ...]:
+    """The best facts and summaries for a question, facts first, at most so many of a kind. None where messages of a
+    kind or by words are asked.
+    """
     wanted = asked.search.filter
     if not asked.question.terms or asked.phrases or wanted.kinds or asked.search.sort == "newest":
         return ()
-    query = replace(candidate_query(asked, Partition.DERIVED), filter=Filter(), pool=DERIVED_POOL, spans=())
-    features = view.candidates(query)
-    if not len(features):
-        return ()
-    share, near = own_coverage(features), features.windows
-    fits = (share >= DERIVED_SHARE) | ((share > 0) & (near >= DERIVED_CLOSE))
-    score = share + np.clip(near, 0, 1)
-    order = [at for at in np.argsort(-score, kind="stable").tolist() if fits[at]][:_LOOKED_AT]
-    texts = {text.number: text for text in view.passages([int(features.passages[at]) for at in order])}
-    nodes = {node.id: node for node in view.get(Node, [text.owner_id for text in texts.values()])}
     found: list[DerivedHit] = []
-    for at in order:
-        text = texts.get(int(features.passages[at]))
-        node = nodes.pop(text.owner_id, None) if text is not None else None  # the best passage of each
-        if node is None or node.state != "live" or _count(found, node) >= _MOST.get(node.kind.value, 0):
+    allowed = _MOST if most is None else most
+    for node, score in _ranked(view, asked, _LOOKED_AT, DERIVED_SHARE):
+        if node.state != "live" or _count(found, node) >= allowed.get(node.kind.value, 0):
             continue
-        hit = _hit(view, node, float(score[at]), wanted)
+        hit = _hit(view, node, score, wanted)
         if hit is not None:
             found.append(hit)
     return tuple(sorted(found, key=lambda hit: hit.kind != "fact"))
+
+
+def found_facts(view: View, asked: Asked, most: int) -> list[Node]:
+    """The facts that hold and have to do with a question, best first, also those that no message proves."""
+    if not asked.question.terms and not asked.phrases:
+        return []
+    ranked = (node for node, _ in _ranked(view, asked, _LOOKED_AT + 2 * most, 0.0))
+    return [node for node in ranked if node.kind is NodeKind.FACT and node.state == "live"][:most]
+
+
+def _ranked(view: View, asked: Asked, most: int, share_wanted: float) -> list[tuple[Node, float]]:
+    """Derived nodes with their scores, best first, from so many passages; each by its best."""
+    query = replace(candidate_query(asked, Partition.DERIVED), filter=Filter(), pool=DERIVED_POOL, spans=())
+    features = view.candidates(query)
+    if not len(features):
+        return []
+    share, near = own_coverage(features), features.windows
+    fits = ((share > 0) & (share >= share_wanted)) | ((share > 0) & (near >= DERIVED_CLOSE))
+    score = share + np.clip(near, 0, 1)
+    order = [at for at in np.argsort(-score, kind="stable").tolist() if fits[at]][:most]
+    texts = {text.number: text for text in view.passages([int(features.passages[at]) for at in order])}
+    nodes = {node.id: node for node in view.get(Node, [text.owner_id for text in texts.values()])}
+    found: list[tuple[Node, float]] = []
+    for at in order:
+        text = texts.get(int(features.passages[at]))
+        node = nodes.pop(text.owner_id, None) if text is not None else None  # the best passage of each
+        if node is not None:
+            found.append((node, float(score[at])))
+    return found
 
 
 def _count(found: Sequence[DerivedHit], node: Node) -> int:

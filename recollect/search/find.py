@@ -8,8 +8,9 @@ from dataclasses import replace
 from datetime import date
 
 from recollect.embedding import Embedder, TokenEmbedder
+from recollect.record import Node
 from recollect.search.asking import Asked, ask
-from recollect.search.derived import derived_hits
+from recollect.search.derived import derived_hits, found_facts
 from recollect.search.grouping import by_conversation, by_message, titles_to_show
 from recollect.search.ranking import Ranking, rank
 from recollect.search.request import Search
@@ -47,6 +48,15 @@ class Searcher:
             except IndexDamaged as damage:
                 found = scanned(view, search, _told(view, damage))
         return replace(found, took_ms=(time.perf_counter() - began) * 1000)
+
+    def facts(self, search: Search) -> list[Node]:
+        """The facts that hold and have to do with what is asked, best first; none while the index is damaged."""
+        with self._space.view() as view:
+            try:
+                asked = ask(view, replace(search, mode="instant"), self._embedder, self._quality, self._today())
+                return found_facts(view, asked, search.limit)
+            except IndexDamaged:
+                return []
 
     def _find(self, view: View, search: Search) -> SearchResults:
         asked = ask(view, search, self._embedder, self._quality, self._today())

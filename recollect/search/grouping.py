@@ -6,7 +6,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from recollect.record import Conversation, Kind, Message, NodeId, Role, Window
+from recollect.record import Chunk, Conversation, Kind, Message, NodeId, Role, Window
 from recollect.search.asking import Asked
 from recollect.search.filtering import holds, passes
 from recollect.search.ranking import Ranked
@@ -16,6 +16,7 @@ from recollect.search.titles import TitleMatch
 from recollect.search.weights import TITLES
 from recollect.store import View
 from recollect.store.passages import KINDS, Owner, PassageText
+from recollect.text.chunks import CHUNK_TOKENS
 from recollect.text.windows import windows_around
 
 _MESSAGES_SHOWN = 4  # a conversation
@@ -116,14 +117,33 @@ def _hits(
     messages = {message.id: message for message in view.get(Message, ids)}
     first = {f.ranked.conversation: f.text.message_id for f in reversed(found)}  # the best of each conversation
     beside = _beside(view, [m for m in messages.values() if m.id in first.values()])
+    chunks = _chunks(view, found, messages)
     hits: dict[NodeId | None, MessageHit] = {}
     for f in found:
         message = messages.get(f.text.message_id) if f.text.message_id else None
         if message is not None:
             snippet, words = excerpt_and_words(f.text.text, wanted, phrases)
             why = Why(f.rank, f.ranked.terms(), words, _found_in(f))
-            hits[message.id] = MessageHit(message, f.ranked.score, snippet, why, beside.get(message.id))
+            hits[message.id] = MessageHit(
+                message,
+                f.ranked.score,
+                snippet,
+                why,
+                beside.get(message.id),
+                chunks.get((f.text.owner_id, f.text.part, f.text.start)),
+                f.text.owner_id if f.text.owner == Owner.TOOL_CALL else None,
+            )
     return hits
+
+
+def _chunks(
+    view: View, found: Sequence[_Found], messages: Mapping[NodeId, Message]
+) -> dict[tuple[NodeId, int, int], NodeId]:
+    """The ids of the pieces of long messages, by message, part and place. Only long ones are looked up."""
+    texts = [f.text for f in found if f.text.owner == Owner.MESSAGE and f.text.message_id in messages]
+    owners = {t.owner_id for t in texts if t.part >= 0 or messages[t.owner_id].tokens > CHUNK_TOKENS}
+    chunks = view.get(Chunk, sorted(owners)) if owners else []
+    return {(chunk.parent_id, chunk.part, chunk.start): chunk.id for chunk in chunks}
 
 
 def _found_in(found: _Found) -> str:

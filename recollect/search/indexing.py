@@ -38,12 +38,10 @@ from recollect.store.passages import (
     Partition,
     Passage,
 )
-from recollect.text.chunks import chunk_spans
+from recollect.text.chunks import CHUNK_OVERLAP, CHUNK_TOKENS, chunk_spans
 from recollect.text.flags import flags
 from recollect.text.sentences import Sentences, cut_sentences
 from recollect.text.terms import stemmed, words
-
-CHUNK_TOKENS, CHUNK_OVERLAP = 4000, 200
 
 #: A longer silence ends a session (RANKING.md 1).
 SESSION_GAP = timedelta(hours=6)

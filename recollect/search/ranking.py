@@ -66,7 +66,9 @@ class Ranking:
     """The passages of a partition, best first, and which conversations and messages match at all, by number.
 
     `words` are the terms that were looked for, compounds included, `unknown` those of the question that are nowhere.
-    `close` says that something near the question is there, `exact` that all that may be found was scored.
+    `close` says that something near the question is there, `exact` that all that may be found was scored. `relevant`
+    counts those of all that are nearer to the question than the average one (not only those ranked here). `vectors`
+    are the rows of `Ranked.row`, where they were asked for.
     """
 
     passages: Sequence[Ranked] = ()
@@ -78,6 +80,8 @@ class Ranking:
     searched: int = 0
     close: bool = True
     exact: bool = True
+    relevant: int = 0
+    vectors: Float | None = None
 
     def only(self, passages: Sequence[Ranked]) -> Ranking:
         """The same with some of its passages, as if no others matched."""
@@ -99,12 +103,15 @@ class Ranking:
             unknown=tuple(term for term in other.unknown if term in self.unknown),
             searched=self.searched + other.searched,
             exact=self.exact and other.exact,
+            relevant=self.relevant + other.relevant,
         )
 
 
-def rank(view: View, asked: Asked, partition: Partition, model: Callable[[], TokenEmbedder]) -> Ranking:
-    """Ranks the passages of a partition that may answer."""
-    query = candidate_query(asked, partition)
+def rank(
+    view: View, asked: Asked, partition: Partition, model: Callable[[], TokenEmbedder], *, vectors: bool = False
+) -> Ranking:
+    """Ranks the passages of a partition that may answer; with `vectors` theirs are at hand."""
+    query = replace(candidate_query(asked, partition), vectors=vectors)
     features = view.candidates(query)
     unknown = tuple(t for t, n in zip(asked.question.terms, features.frequencies, strict=True) if not n)
     widened = _widened(view, asked.question, query, unknown)
@@ -115,6 +122,8 @@ def rank(view: View, asked: Asked, partition: Partition, model: Callable[[], Tok
         unknown=unknown,
         searched=features.size,
         exact=features.whole,
+        relevant=features.relevant,
+        vectors=features.vectors,
     )
     if not len(features):
         return replace(ranking, close=False)

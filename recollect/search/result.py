@@ -35,13 +35,18 @@ class Why:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class MessageHit:
-    """A message that matched. `beside` (of the best of a conversation) is what answers it, or what it answers."""
+    """A message that matched. `beside` (of the best of a conversation) is what answers it, or what it answers.
+
+    `chunk_id` names the piece of a long text that matched, `tool_call_id` the call of a tool whose words did.
+    """
 
     message: Message
     score: float
     snippet: Snippet
     why: Why
     beside: Message | None = None
+    chunk_id: NodeId | None = None
+    tool_call_id: NodeId | None = None
 
     def to_json(self) -> dict[str, Any]:
         """As in `search --json`."""
@@ -64,6 +69,10 @@ class MessageHit:
         if self.beside is not None:
             b = self.beside
             shown["beside"] = {"id": b.id, "source_id": b.source_id, "index": b.position, "role": b.role.value}
+        if self.chunk_id is not None:
+            shown["chunk_id"] = self.chunk_id
+        if self.tool_call_id is not None:
+            shown["tool_call_id"] = self.tool_call_id
         return shown
 
     def __repr__(self) -> str:

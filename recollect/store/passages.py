@@ -190,7 +190,7 @@ class CandidateQuery:
     `named` are the people that the question names, in its order. `spans` are ranges of days since 1970. `pool` is how
     many passages are scored in full: the best, or with `newest` the newest of those that hold a word. `conversations`
     (numbers as in `Features.conversations`) are the only ones to look in. `similarity` is the question's vector in the
-    space of the quality vectors, where these shall be used.
+    space of the quality vectors, where these shall be used. `vectors` asks for those of the pool.
     """
 
     partition: Partition
@@ -207,6 +207,7 @@ class CandidateQuery:
     newest: bool = False
     pool: int = 600
     pieces: tuple[int, ...] = ()
+    vectors: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,15 +249,16 @@ class Features:
     frequencies: Int  # (t,) passages that hold each query term or one of its alternatives
     quality: bool  # whether quality vectors were used
     piece_idf: Mapping[int, float]  # idf of the asked word pieces, with quality vectors
+    relevant: int = 0  # passages that may be found and are nearer to the question than the average one
+    vectors: Float | None = None  # (n, d) unit vectors of the passages, where `CandidateQuery.vectors` asks for them
 
     def __len__(self) -> int:
         return len(self.passages)
 
     def take(self, at: Int) -> Features:
         """Some of the passages."""
-        return replace(self, **{name: getattr(self, name)[at] for name in _OF_PASSAGES})
+        return replace(self, **{name: own[at] for name in _OF_PASSAGES if (own := getattr(self, name)) is not None})
 
 
-_OF_PASSAGES = tuple(
-    f.name for f in fields(Features) if f.name not in ("idf", "size", "whole", "frequencies", "quality", "piece_idf")
-)
+_OF_ALL = ("idf", "size", "whole", "frequencies", "quality", "piece_idf", "relevant")
+_OF_PASSAGES = tuple(f.name for f in fields(Features) if f.name not in _OF_ALL)

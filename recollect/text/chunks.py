@@ -9,6 +9,9 @@ from dataclasses import dataclass
 
 from recollect.errors import InvalidInput
 
+#: Longer texts are cut in pieces of so many tokens, each so many into the next.
+CHUNK_TOKENS, CHUNK_OVERLAP = 4000, 200
+
 _PARAGRAPH, _LINE = "\n\n", "\n"
 _SENTENCE = re.compile(r"[.!?…][\"'”’)\]]*\s|[。！？]")
 _WORD = re.compile(r"\s")
@@ -26,7 +29,9 @@ class Span:
     tokens: int
 
 
-def chunk_spans(text: str, *, size: int = 4000, overlap: int = 200, count_tokens: Callable[[str], int]) -> list[Span]:
+def chunk_spans(
+    text: str, *, size: int = CHUNK_TOKENS, overlap: int = CHUNK_OVERLAP, count_tokens: Callable[[str], int]
+) -> list[Span]:
     """Pieces of at most `size` tokens that cover the text without gaps, each about `overlap` tokens into the next.
 
     Pieces end at a paragraph, line, sentence or blank where one is near, and never inside of what is read as one
@@ -50,6 +55,11 @@ def chunk_spans(text: str, *, size: int = 4000, overlap: int = 200, count_tokens
         density = max((span.end - span.start) / max(span.tokens, 1), 0.1)
         start = _overlap_start(text, span, overlap, density, count_tokens)
     return spans
+
+
+def first_span(text: str, start: int, size: int, count_tokens: Callable[[str], int]) -> Span:
+    """The piece from `start` that has at most `size` tokens, cut as `chunk_spans` cuts."""
+    return _piece(text, start, size, _CHARACTERS_PER_TOKEN, count_tokens)
 
 
 def _piece(text: str, start: int, size: int, density: float, count_tokens: Callable[[str], int]) -> Span:

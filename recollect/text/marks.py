@@ -9,8 +9,21 @@ OPEN = "<recollect-context"
 CLOSE = "</recollect-context>"
 
 _MARK = re.compile(rf"{re.escape(OPEN)}(?:\s[^<>]*)?>|{re.escape(CLOSE)}")
+_UNFIT = re.compile(r'[<>"\s]')  # for the value of an attribute
 _MARGIN = 200  # characters within which a mark's line must show its edge
 _BLANK_LINE = re.compile(r"\n[ \t\r]*\n")
+
+
+def marked(text: str, **attributes: str) -> str:
+    r"""The text as something that Recollect hands out: between marks that `cut_recall` finds. Marks that stand in the
+    text itself are written so that they are none.
+
+    >>> marked("Ana has the key.", tool="get_message_by_id")
+    '<recollect-context tool="get_message_by_id">\nAna has the key.\n</recollect-context>'
+    """
+    inner = text.replace(OPEN, f"&lt;{OPEN[1:]}").replace(CLOSE, f"&lt;{CLOSE[1:]}")
+    named = "".join(f' {name}="{_UNFIT.sub(" ", value)}"' for name, value in attributes.items())
+    return f"{OPEN}{named}>\n{inner}\n{CLOSE}"
 
 
 def cut_recall(text: str) -> str:

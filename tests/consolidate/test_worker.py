@@ -10,13 +10,14 @@ from random import Random
 import pytest
 
 from recollect.consolidate import desk
+from recollect.consolidate.base import Effects, Setting
 from recollect.consolidate.desk import Consolidated, _decoded
 from recollect.consolidate.retry import Retry
 from recollect.errors import StoreBusy
 from recollect.record import Namespace, NodeKind
-from recollect.store import Store, WrongEmbedder
+from recollect.store import Change, Space, Store, Task, View, WrongEmbedder
 from recollect.store.passages import EmbedderId
-from tests.consolidate.workshop import Counting, Failing, Parrot, Saying, kit, nodes, tasks, worker, write
+from tests.consolidate.workshop import Counting, Failing, Length, Parrot, Saying, kit, nodes, tasks, worker, write
 from tests.store.builders import DEFAULT, ELSEWHERE, Clock, talk
 
 Open = Callable[[], Store]
@@ -92,6 +93,41 @@ def test_interrupted_in_the_middle_it_gives_back_what_it_holds(store: Store, clo
         worker(store, clock, kit=kit(Interrupted())).drain()
     assert tasks(store, "leased") == []
     assert worker(store, clock).drain().messages == 19
+
+
+def test_works_of_one_group_are_written_in_one_change(
+    store: Store, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(store.space(DEFAULT), talk("a", *(f"word {n:02}" for n in range(30))))
+    own = worker(store, clock)
+    space = type(store.space(DEFAULT))
+    released: list[int] = []
+    whole = space.write
+
+    def watched(self: Space, change: Change) -> None:
+        released.append(sum(lease.task.kind == "length" for lease in change.leases))
+        whole(self, change)
+
+    monkeypatch.setattr(space, "write", watched)
+    assert own.drain().tasks == 31
+    assert sum(released) == 30
+    assert max(released) > 10
+    assert nodes(store, NodeKind.TOPIC) == {"7": 1}
+
+
+def test_a_work_that_fails_holds_up_none_of_its_group(store: Store, clock: Clock) -> None:
+    write(store.space(DEFAULT), talk("a", *(f"{n:02} words"[: 3 + n] for n in range(5))))
+
+    class Picky(Length):
+        def run(self, view: View, task: Task, setting: Setting) -> Effects:
+            made = super().run(view, task, setting)
+            if made.put[0].text == "5":
+                raise ValueError
+            return made
+
+    done = worker(store, clock, kit=kit(work=Picky())).drain()
+    assert (done.tasks, done.later) == (5, 1)
+    assert set(nodes(store, NodeKind.TOPIC)) == {"3", "4", "6", "7"}
 
 
 # --- failing -------------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from random import Random
 from typing import Any
 
 from recollect.consolidate import outbox
-from recollect.consolidate.base import Effects, Portion, Setting
+from recollect.consolidate.base import Effects, Portion, Setting, Work
 from recollect.consolidate.desk import Kit
 from recollect.consolidate.worker import Worker
 from recollect.model.base import Completion, LanguageModel, Prompt, Request
@@ -57,6 +57,9 @@ class Length:
     """A work: a node that says how long a message is."""
 
     kind = "length"
+
+    def group(self, task: Task) -> str:
+        return self.kind
 
     def run(self, view: View, task: Task, setting: Setting) -> Effects:
         assert task.subject is not None
@@ -121,8 +124,8 @@ class Failing(LanguageModelError):
         self.again, self.retry_after, self.outage = again, retry_after, outage
 
 
-def kit(deriver: Counting | None = None, saying: Saying | None = None) -> Kit:
-    return Kit(derivers=[deriver or Counting()], works=[Length()], model_works=[saying or Saying()])
+def kit(deriver: Counting | None = None, saying: Saying | None = None, work: Work | None = None) -> Kit:
+    return Kit(derivers=[deriver or Counting()], works=[work or Length()], model_works=[saying or Saying()])
 
 
 def worker(store: Store, clock: Callable[[], datetime], model: LanguageModel | None = None, **more: Any) -> Worker:

@@ -26,6 +26,7 @@ from recollect.consolidate.facts.by_hand import CORRECTS, ByHand, by_hand_id
 from recollect.consolidate.facts.claim import Claim, identity_of
 from recollect.consolidate.facts.fact import Fact, facts_of
 from recollect.consolidate.facts.phrase import content_of
+from recollect.consolidate.facts.stored import plan_stored
 from recollect.consolidate.publish import Publisher, head_revision
 from recollect.embedding import Embedder
 from recollect.errors import InvalidInput, NotFound, StoreBusy
@@ -85,6 +86,14 @@ class Corrections:
             identity = identity_of(first.attribute, new_value)
             effects = _decided(view, [fresh])
             return effects, _ids_with(effects, fact.slot, identity) or [fact.node.id]
+
+        return self._write(plan)[0]
+
+    def store(self, told: Node) -> Fact:
+        """Stores a fact that somebody tells (stored.py). Returns it, or the one that says the same already."""
+
+        def plan(view: View) -> tuple[Effects, list[NodeId]]:
+            return plan_stored(view, told, self._now())
 
         return self._write(plan)[0]
 

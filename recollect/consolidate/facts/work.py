@@ -27,6 +27,10 @@ class SettleWork:
 
     kind = SETTLE
 
+    def group(self, task: Task) -> str:
+        """By itself: a decision may move claims from one slot to another."""
+        return ""
+
     def run(self, view: View, task: Task, setting: Setting) -> Effects:
         """The facts of the slot as they are now."""
         nodes = view.get(Node, [task.subject]) if task.subject else []

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
+from recollect.consolidate.summaries.features import own_columns
 from recollect.consolidate.summaries.policy import Policy
 from recollect.record import Message, Role
 from recollect.search.indexing import is_person
@@ -22,8 +24,17 @@ class Candidate:
     place: int
     of: int  # sentences of that message
     answer: bool  # an assistant's
-    words: frozenset[str]  # surface words
-    terms: tuple[str, ...]
+    terms: frozenset[str]
+    columns: tuple[float, ...]  # what it tells by itself: own_columns
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """A sentence, whatever stands around it."""
+
+    text: str
+    terms: frozenset[str]
+    columns: tuple[float, ...]
 
 
 _FENCE = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[^\n]*$|\Z)", re.DOTALL | re.MULTILINE)
@@ -70,6 +81,7 @@ _FILLER = re.compile(
 )
 _GREETING_LENGTH = 80  # characters
 _BLOB = re.compile(r"[!-~]{120}")
+_LONG = 20_000  # characters of a message that is not kept for the next reading
 
 
 def candidates(messages: Sequence[Message], policy: Policy) -> list[Candidate]:
@@ -78,13 +90,23 @@ def candidates(messages: Sequence[Message], policy: Policy) -> list[Candidate]:
     seen: set[str] = set()
     for number, message in enumerate(messages):
         answer = message.role is Role.ASSISTANT and not is_person(message.speaker)
-        sentences = [s for s in _few(list(sentences_of(message.content, policy)), policy) if s not in seen]
-        seen.update(sentences)
-        for place, text in enumerate(sentences):
-            surface = words(text)
-            own = tuple(stemmed(surface))
-            found.append(Candidate(text, number, place, len(sentences), answer, frozenset(surface), own))
+        read = _read if len(message.content) < _LONG else _read.__wrapped__
+        sentences = [one for one in read(message.content, policy) if one.text not in seen]
+        seen.update(one.text for one in sentences)
+        for place, one in enumerate(sentences):
+            found.append(Candidate(one.text, number, place, len(sentences), answer, one.terms, one.columns))
     return found
+
+
+@lru_cache(maxsize=4_096)
+def _read(text: str, policy: Policy) -> tuple[_Read, ...]:
+    """A message is read several times in a short while: for its conversation, its day and its topic."""
+    read = []
+    for sentence in _few(list(sentences_of(text, policy)), policy):
+        surface = words(sentence)
+        terms = frozenset(stemmed(surface))
+        read.append(_Read(sentence, terms, own_columns(sentence, terms, frozenset(surface))))
+    return tuple(read)
 
 
 def sentences_of(text: str, policy: Policy) -> Iterator[str]:

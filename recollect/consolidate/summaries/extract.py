@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from recollect.consolidate.summaries.candidates import Candidate, candidates
 from recollect.consolidate.summaries.features import FEATURES, features
 from recollect.consolidate.summaries.policy import Policy
+from recollect.consolidate.summaries.vectors import sentence_vectors
 from recollect.embedding.base import Embedder
 from recollect.record import Message
 
@@ -53,11 +54,11 @@ def weighed(messages: Sequence[Message], policy: Policy, embedder: Embedder) -> 
     found = candidates(messages, policy)
     if not found:
         return []
-    table = features(found, embedder.embed([one.text for one in found]))
+    table = features(found, sentence_vectors([one.text for one in found], embedder))
     vital = (table[:, _IS_VITAL] > 0) & (table[:, _IS_QUESTION] == 0) & (table[:, _IS_ANSWER] == 0)
     worth = table @ _WEIGHTS + _VITAL * vital + _ENDS * _ends(found, len(messages))
     return [
-        Sentence(one.text, one.message, round(float(value), 3), bool(kept), not one.answer, frozenset(one.terms))
+        Sentence(one.text, one.message, round(float(value), 3), bool(kept), not one.answer, one.terms)
         for one, value, kept in zip(found, worth, vital, strict=True)
     ]
 

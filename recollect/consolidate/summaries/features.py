@@ -6,13 +6,16 @@ import math
 import re
 from collections import Counter
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.consolidate.summaries.candidates import Candidate
 from recollect.consolidate.summaries.signs import DATES, OWN, OWN_SIGNS, VITAL, VITAL_BEGINNINGS
 from recollect.embedding.base import Vectors
+
+if TYPE_CHECKING:
+    from recollect.consolidate.summaries.candidates import Candidate
 
 #: The columns of `features`, in order.
 FEATURES = (
@@ -37,15 +40,46 @@ def is_vital(text: str, surface: frozenset[str]) -> bool:
     return any(word.startswith(VITAL_BEGINNINGS) for word in surface)
 
 
+def own_columns(text: str, terms: frozenset[str], surface: frozenset[str]) -> tuple[float, ...]:
+    """What a sentence tells by itself, in the order of FEATURES; 0 where others have to be known."""
+    length = len(text) if text.isascii() else len(text) + 1.5 * sum(char >= "\u2e80" for char in text)
+    return (
+        min(math.log1p(length) / 5, 1.2),
+        float(length < 30),
+        0.0,
+        0.0,
+        0.0,
+        0.0,
+        0.0,
+        len(terms) / (1 + length / 8),
+        min(len(_NUMBER.findall(text)), 4) / 4,
+        float(not DATES.isdisjoint(surface) or bool(_CLOCK_OR_YEAR.search(text))),
+        min(len(_NAME.findall(text)), 3) / 3,
+        float(text.endswith(_QUESTION)),
+        float(not OWN.isdisjoint(surface) or not OWN_SIGNS.isdisjoint(text)),
+        0.0,
+        float(is_vital(text, surface)),
+    )
+
+
 def features(found: Sequence[Candidate], vectors: Vectors) -> NDArray[np.float64]:
     """A row a sentence, a column for each of FEATURES, from the sentences and their vectors."""
-    documents = Counter(term for one in found for term in set(one.terms))
+    table = np.array([one.columns for one in found], np.float64).reshape(len(found), len(FEATURES))
+    table[:, 2], table[:, 3] = _places(found, vectors)
+    table[:, 4] = [one.place == 0 for one in found]
+    table[:, 5] = [one.place == one.of - 1 and one.of > 1 for one in found]
+    table[:, 6] = _rarities(found)
+    table[:, 13] = [one.answer for one in found]
+    return table
+
+
+def _rarities(found: Sequence[Candidate]) -> list[float]:
+    """How rare the terms of each sentence are among all sentences, on the average."""
+    often = Counter(term for one in found for term in one.terms)
     count = len(found)
     scale = 1 / math.log(count + 1) if count else 0.0
-    rarity = {term: math.log(count / often) * scale for term, often in documents.items()}
-    table = np.array([_row(one, rarity) for one in found], np.float64).reshape(count, len(FEATURES))
-    table[:, 2], table[:, 3] = _places(found, vectors)
-    return table
+    rarity = {term: math.log(count / number) * scale for term, number in often.items()}
+    return [math.fsum(rarity[term] for term in one.terms) / max(len(one.terms), 1) for one in found]
 
 
 def _places(found: Sequence[Candidate], vectors: Vectors) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -59,26 +93,3 @@ def _places(found: Sequence[Candidate], vectors: Vectors) -> tuple[NDArray[np.fl
     centre = vectors.sum(axis=0)
     central = vectors @ centre / max(float(np.linalg.norm(centre)), 1e-9)
     return central.astype(np.float64), 1 - within.astype(np.float64)
-
-
-def _row(one: Candidate, rarity: dict[str, float]) -> tuple[float, ...]:
-    text, surface = one.text, one.words
-    distinct = set(one.terms)
-    length = len(text) if text.isascii() else len(text) + 1.5 * sum(char >= "\u2e80" for char in text)
-    return (
-        min(math.log1p(length) / 5, 1.2),
-        float(length < 30),
-        0.0,
-        0.0,
-        float(one.place == 0),
-        float(one.place == one.of - 1 and one.of > 1),
-        sum([rarity[term] for term in distinct]) / max(len(distinct), 1),
-        len(distinct) / (1 + length / 8),
-        min(len(_NUMBER.findall(text)), 4) / 4,
-        float(not DATES.isdisjoint(surface) or bool(_CLOCK_OR_YEAR.search(text))),
-        min(len(_NAME.findall(text)), 3) / 3,
-        float(text.endswith(_QUESTION)),
-        float(not OWN.isdisjoint(surface) or not OWN_SIGNS.isdisjoint(text)),
-        float(one.answer),
-        float(is_vital(text, surface)),
-    )

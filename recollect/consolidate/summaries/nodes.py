@@ -118,6 +118,13 @@ def extractive(
     )
 
 
+def still_told(old: Node | None, digest: str) -> str:
+    """The text of an earlier summary of the very same words, where it would be made just so again; else ""."""
+    if old is None or old.erased or old.state != LIVE or old.body.get("digest") != digest:
+        return ""
+    return old.text if not old.body["extractive"] or old.body["version"] == RULES else ""
+
+
 def renewed(fresh: Node, old: Node | None) -> Node:
     """The fresh node; what a model wrote of the very same words is kept, and when an unchanged one was made."""
     if old is None or old.erased or not old.text or old.body.get("digest") != fresh.body["digest"]:

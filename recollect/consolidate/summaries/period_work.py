@@ -33,6 +33,10 @@ class Periods:
     def __init__(self, embedder: Embedder, policy: Policy = DEFAULT) -> None:
         self._embedder, self._policy = embedder, policy
 
+    def group(self, task: Task) -> str:
+        """Days, weeks or months: a week is read from its days."""
+        return Period.of(task).kind
+
     def run(self, view: View, task: Task, setting: Setting) -> Effects:
         """The summary of the period, or its end where nothing was said in it any more."""
         period = Period.of(task)

@@ -8,7 +8,16 @@ from typing import Any
 from recollect.consolidate.base import Setting
 from recollect.consolidate.summaries.conversations import as_sentences, best_of
 from recollect.consolidate.summaries.extract import choose, weighed
-from recollect.consolidate.summaries.nodes import TOPIC, covering, extractive, renewed, spanned, told, worded
+from recollect.consolidate.summaries.nodes import (
+    TOPIC,
+    covering,
+    extractive,
+    renewed,
+    spanned,
+    still_told,
+    told,
+    worded,
+)
 from recollect.consolidate.summaries.policy import DEFAULT, Policy
 from recollect.consolidate.summaries.tasks import wished
 from recollect.embedding.base import Embedder
@@ -46,11 +55,12 @@ def topic_summary(
     `topic` is the id of the topic's own node, `old` what this gave for it before: what a model wrote of the very same
     messages is kept. Edges to messages that have left the topic are for the caller to cut.
     """
+    digest = worded(messages)
     fresh = extractive(
         stable_id("summary", TOPIC, topic),
         TOPIC,
-        topic_text(messages, embedder, policy),
-        digest=worded(messages),
+        still_told(old, digest) or topic_text(messages, embedder, policy),
+        digest=digest,
         parts={"label": label, "keywords": list(keywords)},
         now=setting.now,
         span=spanned(message.timestamp for message in messages),

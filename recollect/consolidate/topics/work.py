@@ -44,6 +44,10 @@ class Topics:
     def __init__(self, embedder: Embedder, threshold: float = THRESHOLD, least: int = LEAST) -> None:
         self._embedder, self._threshold, self._least = embedder, threshold, least
 
+    def group(self, task: Task) -> str:
+        """By itself: there is one of them."""
+        return ""
+
     def run(self, view: View, task: Task, setting: Setting) -> Effects:
         """The vectors that were missing, and the topics, where enough has changed."""
         segments = [n for n in every(view, Node, Where(kinds=(NodeKind.SEGMENT.value,))) if living(n)]

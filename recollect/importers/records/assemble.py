@@ -24,11 +24,9 @@ from recollect.record import (
     iso,
     stable_id,
 )
-from recollect.text.chunks import chunk_spans
+from recollect.text.chunks import CHUNK_OVERLAP, CHUNK_TOKENS, chunk_spans
 from recollect.text.clean import clean_metadata, clean_text, clean_title
 from recollect.text.marks import cut_recall
-
-CHUNK_TOKENS, CHUNK_OVERLAP = 4000, 200
 
 #: Names by which formats call the two sides of a chat: no persons.
 _SIDES = frozenset({"user", "assistant", "system", "human", "ai", "tool"})

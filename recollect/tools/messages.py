@@ -1,0 +1,316 @@
+"""Tools that open what an id names [4]: full texts, the run of messages around one, a period, a topic, a tool call."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+from recollect.errors import NotFound
+from recollect.record import Message
+from recollect.record.pieces import MessageChunk
+from recollect.tools.base import tool
+from recollect.tools.desk import Desk, begin_of, count, head_of, head_of_call, listed
+from recollect.tools.schema import About
+
+MOST_IDS, MOST_LISTED, DEEPEST = 50, 100, 50
+_EACH = 300  # tokens of a message that stands in a list: the rest is loaded by its id
+_NAMED = 5  # ids that are repeated in the last words
+
+Id = Annotated[str, About("The id, as it stands in brackets in other answers.")]
+Offset = Annotated[int, About("How many characters of the text to leave out: told where an answer was cut.", 0, 1e9)]
+Skip = Annotated[int, About("How many to leave out: to go on where the last answer ended.", 0, 1e9)]
+Limit = Annotated[int, About("How many to list at most.", 1, MOST_LISTED)]
+
+
+@tool(
+    "Use this to read one message (or one chunk of a long one) in full, when its snippet is not enough. "
+    "Takes an id from an index, a search or another tool. A long text comes in parts: pass the offset that is told.",
+    id="01JB3D9Q0Z5X8RV6M2T7KWYN4C",
+)
+def get_message_by_id(desk: Desk, id: Id, offset: Offset = 0) -> str:
+    """One message, from a character on."""
+    message = desk.memory.get_message_by_id(plain(id))
+    _whole(desk, message, offset)
+    return desk.text
+
+
+@tool(
+    "Use this to read several messages in full at once, rather than one call for each. "
+    "What does not fit into one answer is named, to be loaded by another call.",
+    ids=["01JB3D9Q0Z5X8RV6M2T7KWYN4C", "01JB3DA1M8F2E6G0H5J9K3P7QT"],
+)
+def get_messages_by_ids(
+    desk: Desk, ids: Annotated[list[str], About("The ids of messages or chunks.", 1, MOST_IDS)]
+) -> str:
+    """Messages in the order asked for."""
+    wanted = list(dict.fromkeys(map(plain, ids)))
+    found = desk.memory.get_messages_by_ids(wanted)
+    there = {message.id for message in found}
+    missing = [i for i in wanted if i not in there]
+    if not found:
+        raise NotFound(f"None of these messages is there: {', '.join(missing[:_NAMED])}.", hint=HOW_TO_FIND)
+    left = in_full(desk, found)
+    if left:
+        desk.last(f"Not loaded, for want of room: {len(left)} more. Next: get_messages_by_ids(ids={_some(left)})")
+    if missing:
+        desk.last(f"Not there, or deleted: {', '.join(missing[:_NAMED])}{' …' if len(missing) > _NAMED else ''}")
+    return desk.text
+
+
+@tool(
+    "Use this for a message or tool result that is too long to read whole: it gives the index of its chunks, each with "
+    "its id and tokens. Pass `chunk` to read on from that chunk; a message that is short comes whole.",
+    id="01JB3D9Q0Z5X8RV6M2T7KWYN4C",
+    chunk=3,
+)
+def get_message_with_chunks(
+    desk: Desk,
+    id: Id,
+    chunk: Annotated[
+        int, About("The number of the chunk to begin with; without it, the index of chunks.", 0, 1e6)
+    ] = -1,
+    offset: Skip = 0,
+) -> str:
+    """The chunks of a message: their index, or their texts."""
+    pieces = desk.memory.get_message_with_chunks(plain(id))
+    if chunk < 0 and sum(piece.tokens for piece in pieces) > desk.room:
+        return _chunk_index(desk, pieces, offset)
+    numbers = [piece.chunk_index if isinstance(piece, MessageChunk) else 0 for piece in pieces]
+    wanted = [piece for piece, number in zip(pieces, numbers, strict=True) if number >= chunk]
+    if not wanted:
+        raise NotFound(f"There is no chunk {chunk}: the last is {max(numbers)}.")
+    left = in_full(desk, wanted)
+    if left and isinstance(left[0], MessageChunk):
+        desk.last(f'For more: get_message_with_chunks(id="{plain(id)}", chunk={left[0].chunk_index})')
+    return desk.text
+
+
+@tool(
+    "Use this to see what was said around a message: what led to it and what came of it, in order. "
+    "Given a conversation's id, it shows how the conversation begins.",
+    message_id="01JB3D9Q0Z5X8RV6M2T7KWYN4C",
+    depth=5,
+)
+def get_conversation_thread(
+    desk: Desk,
+    message_id: Id,
+    depth: Annotated[int, About("How many messages before, and as many after it.", 0, DEEPEST)] = 5,
+) -> str:
+    """The run of messages around one."""
+    own = plain(message_id)
+    messages = desk.memory.get_conversation_thread(own, depth)
+    desk.add(f"Conversation {messages[0].conversation_id}, messages {messages[0].position} to {messages[-1].position}:")
+    at = next((place for place, message in enumerate(messages) if message.id == own), 0)
+    nearest = sorted(range(len(messages)), key=lambda place: (abs(place - at), place))
+    kept: dict[int, str] = {}
+    for place in nearest:
+        entry = _entry(messages[place], desk.room)
+        tokens = count(entry)
+        if tokens > desk.room:
+            break
+        desk.room -= tokens
+        kept[place] = entry
+    first, last = min(kept, default=at), max(kept, default=at)
+    desk.lines += [kept[place] for place in range(first, last + 1) if place in kept]
+    before, after = messages[first].id, messages[last].id
+    desk.last(f'Further back: get_conversation_thread(message_id="{before}"); on: the same with "{after}".')
+    return desk.text
+
+
+@tool(
+    "Use this when a time is asked about: what was said today, this_week, last_month, in 2025-03, on 2025-03-14, or "
+    '"2025-03-01 to 2025-03-14". The newest come first into the answer; `offset` goes further back.',
+    period="this_week",
+    limit=20,
+)
+def get_period_messages(
+    desk: Desk,
+    period: Annotated[
+        str, About('today, yesterday, this_week, last_month, 2025-03, "March 2025", "2025-03-01 to 2025-03-14", older.')
+    ],
+    limit: Limit = 20,
+    offset: Skip = 0,
+) -> str:
+    """What was said in a time."""
+    found = desk.memory.get_period_messages(period, limit + 1, offset)
+    if not found:
+        return f"Nothing was said in this period ({period}){', or no more' if offset else ''}."
+    more = len(found) > limit
+    newest = list(reversed(found))[:limit]
+    shown = _entries(desk, newest)
+    desk.lines.reverse()  # in order of time
+    if more or shown < len(newest):
+        desk.last(
+            f"There is more, further back: get_period_messages(period={_quoted(period)}, offset={offset + shown})"
+        )
+    return desk.text
+
+
+@tool(
+    "Use this to read what was said on a topic that an index or overview names, the most typical messages first.",
+    topic="API Development",
+    limit=20,
+)
+def get_topic_messages(
+    desk: Desk,
+    topic: Annotated[str, About("The topic's label or id.")],
+    limit: Limit = 20,
+    offset: Skip = 0,
+) -> str:
+    """The messages of a topic."""
+    return _of_topic(desk, topic, limit, offset, "get_topic_messages", "topic")
+
+
+@tool(
+    "Use this to read the messages of a cluster that an index names, the most typical first.",
+    cluster_id="01JB3D9Q0Z5X8RV6M2T7KWYN4C",
+    limit=20,
+)
+def get_cluster(
+    desk: Desk,
+    cluster_id: Annotated[str, About("The cluster's id, as the index gives it.")],
+    limit: Limit = 20,
+    offset: Skip = 0,
+) -> str:
+    """The messages of a cluster."""
+    return _of_topic(desk, cluster_id, limit, offset, "get_cluster", "cluster_id")
+
+
+@tool(
+    "Use this to read a call of a tool that was made in a conversation, with its arguments and its result. "
+    "A long result comes in parts: pass the offset that is told.",
+    id="01JB3D9Q0Z5X8RV6M2T7KWYN4C",
+)
+def get_tool_call(desk: Desk, id: Id, offset: Offset = 0) -> str:
+    """One tool call, its result from a character on."""
+    call = desk.memory.get_tool_call(plain(id))
+    head = f"{head_of_call(call, count(call.result))}\narguments: {begin_of(call.arguments, 2_000)}\nresult:"
+    end = desk.add_some(head, call.result, offset)
+    _tell_rest(desk, f'get_tool_call(id="{call.id}"', offset, end, len(call.result))
+    return desk.text
+
+
+@tool(
+    "Use this to see which tools were called for a message, with what arguments, and how long their results are.",
+    message_id="01JB3D9Q0Z5X8RV6M2T7KWYN4C",
+)
+def get_tool_calls_by_message(desk: Desk, message_id: Id, offset: Skip = 0) -> str:
+    """The tool calls of a message, each with the beginning of its result."""
+    calls = desk.memory.get_tool_calls_by_message(plain(message_id))
+    if not calls:
+        return "No tool was called for this message."
+    for place, call in enumerate(calls[offset:], offset):
+        text = f"arguments: {begin_of(call.arguments, 400)}\nresult: {begin_of(call.result, 600)}"
+        if not desk.add(f"{head_of_call(call, count(call.result))}\n{text}"):
+            desk.last(f'For more: get_tool_calls_by_message(message_id="{plain(message_id)}", offset={place})')
+            break
+    desk.last("A result in full: get_tool_call(id)")
+    return desk.text
+
+
+MESSAGE_TOOLS = (
+    get_message_by_id,
+    get_messages_by_ids,
+    get_message_with_chunks,
+    get_cluster,
+    get_period_messages,
+    get_topic_messages,
+    get_conversation_thread,
+    get_tool_call,
+    get_tool_calls_by_message,
+)
+
+#: What a model does that has no id.
+HOW_TO_FIND = "To find messages: vector_search(query), or get_period_messages(period)."
+
+
+def plain(id: str) -> str:
+    """An id without the signs that models leave around it.
+
+    >>> plain(" [01JB3D9Q0Z5X8RV6M2T7KWYN4C] ")
+    '01JB3D9Q0Z5X8RV6M2T7KWYN4C'
+    """
+    return id.strip().strip("[]()<>{}\"'`#.,;: \n\t").removeprefix("id:").removeprefix("id=").strip()
+
+
+def _whole(desk: Desk, message: Message, offset: int) -> None:
+    """A message from a character on, with what is left of it."""
+    end = desk.add_some(head_of(message, conversation=True), message.content, offset)
+    for part in message.parts:
+        if part.text and end == len(message.content):
+            tokens = count(part.text)
+            if not desk.add(f"[{part.kind.value}] {part.name}\n{part.text}"):
+                named = f"[{part.kind.value}] {part.name}, {tokens:,} tokens: its chunks by get_message_with_chunks"
+                desk.add(f"{named}, its beginning: {begin_of(part.text)}")
+    own = message.id
+    _tell_rest(desk, f'get_message_by_id(id="{own}"', offset, end, len(message.content))
+
+
+def _tell_rest(desk: Desk, call: str, offset: int, end: int | None, length: int) -> None:
+    at = offset if end is None else end
+    if offset and offset >= length:
+        desk.last(f"The text ends at character {length:,}.")
+    elif at < length:
+        desk.last(f"Characters {offset:,} to {at:,} of {length:,}. For more: {call}, offset={at})")
+
+
+def in_full(desk: Desk, messages: Sequence[Message]) -> list[Message]:
+    """Puts messages down whole while there is room; the first in part, if need be. Returns those that are left."""
+    for place, message in enumerate(messages):
+        head = head_of(message)
+        if desk.add(f"{head}\n{message.content}"):
+            continue
+        if place:
+            return list(messages[place:])
+        end = desk.add_some(head, message.content)
+        _tell_rest(desk, f'get_message_by_id(id="{message.id}"', 0, end, len(message.content))
+        return list(messages[1:])
+    return []
+
+
+def _entry(message: Message, room: int) -> str:
+    """A message in a list: whole where it is short, else its beginning."""
+    if message.tokens <= min(_EACH, room):
+        return f"{head_of(message)}\n{message.content}"
+    return f"{head_of(message)}\n{begin_of(message.content, 4 * min(_EACH, max(room - 40, 10)))}"
+
+
+def _entries(desk: Desk, messages: Sequence[Message]) -> int:
+    """Puts messages down as a list; returns how many there was room for, one at least."""
+    for place, message in enumerate(messages):
+        if not desk.add(_entry(message, desk.room)):
+            if place:
+                return place
+            desk.add_some(head_of(message), message.content)
+            return 1
+    return len(messages)
+
+
+def _of_topic(desk: Desk, topic: str, limit: int, offset: int, name: str, argument: str) -> str:
+    found = desk.memory.get_topic_messages(topic.strip(), offset + limit + 1)[offset:]
+    if not found:
+        return "There are no more messages of this topic." if offset else "This topic has no messages."
+    shown = _entries(desk, found[:limit])
+    if shown < len(found):
+        desk.last(f"For more: {name}({argument}={_quoted(topic)}, offset={offset + shown})")
+    return desk.text
+
+
+def _chunk_index(desk: Desk, pieces: Sequence[Message], offset: int) -> str:
+    total = sum(piece.tokens for piece in pieces)
+    desk.add(f"{len(pieces)} chunks, {total:,} tokens in all; each is loaded by its id, or from `chunk` on.")
+    for place, piece in enumerate(pieces[offset:], offset):
+        number = piece.chunk_index if isinstance(piece, MessageChunk) else 0
+        if not desk.add(f"{number} [{piece.id}] {piece.tokens:,} tokens: {begin_of(piece.content, 100)}"):
+            own = piece.chunk_parent_id if isinstance(piece, MessageChunk) else piece.id
+            desk.last(f'For more of the index: get_message_with_chunks(id="{own}", offset={place})')
+            break
+    return desk.text
+
+
+def _some(messages: Sequence[Message]) -> str:
+    return listed(message.id for message in messages[:_NAMED])
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace('"', "'") + '"'

@@ -1,0 +1,136 @@
+"""Writes recollect/asynchronous/memory.pyi: the types of `AsyncMemory`, from the source of `Memory`.
+
+python -m tools.write_async_stub
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import inspect
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import recollect
+from recollect.asynchronous.derive import public_members, yields
+from recollect.memory import Memory
+from recollect.tools import Toolbox
+
+STUB = Path(__file__).resolve().parent.parent / "recollect" / "asynchronous" / "memory.pyi"
+
+_HEAD = """# Written by `python -m tools.write_async_stub` from the source of Memory; a test keeps it true. Do not edit.
+"""
+_MEMORY = """
+class AsyncMemory(AsyncContext):
+    sync: Memory
+    namespace: Namespace
+    def __init__(self, sync: Memory) -> None: ...
+    @classmethod
+    def open({open}) -> Opening[AsyncMemory]: ...
+"""
+_TOOLBOX = """
+class AsyncToolbox:
+    sync: Toolbox
+    tools: tuple[Tool, ...]
+    def __init__(self, sync: Toolbox) -> None: ...
+"""
+_ALWAYS = {
+    "AsyncIterator": "collections.abc",
+    "AsyncContext": "recollect.asynchronous.derive",
+    "Opening": "recollect.asynchronous.derive",
+    "Memory": "recollect.memory",
+    "Namespace": "recollect.record",
+    "Tool": "recollect.tools",
+    "Toolbox": "recollect.tools",
+}
+_FACES = {"Toolbox": "AsyncToolbox"}
+
+
+def stub() -> str:
+    """The text of the stub."""
+    origins = dict(_ALWAYS)
+    opening = _function(recollect.open, origins)
+    opening.args.args.insert(0, ast.arg("cls"))
+    lines = [_MEMORY.format(open=ast.unparse(opening.args))]
+    lines += _members(Memory, origins, at_once={"toolbox"})
+    lines.append(_TOOLBOX)
+    lines += _members(Toolbox, origins, at_once={"schemas"})
+    body = "".join(lines)
+    return _formatted(_HEAD + _imports(origins, body) + body)
+
+
+def _members(of: type, origins: dict[str, str], at_once: set[str]) -> Iterator[str]:
+    for name, member in public_members(of):
+        if isinstance(member, property):
+            assert member.fget is not None
+            made = _function(member.fget, origins)
+            yield f"    @property\n    def {name}(self) -> {_told(made.returns)}: ...\n"
+        elif inspect.isfunction(member):
+            made = _function(member, origins)
+            returned = _told(made.returns)
+            way = "def" if name in at_once or yields(member) else "async def"
+            if yields(member):
+                returned = "AsyncIterator" + returned[returned.index("[") :]
+            yield f"    {way} {name}({ast.unparse(made.args)}) -> {_FACES.get(returned, returned)}: ...\n"
+
+
+def _told(annotation: ast.expr | None) -> str:
+    return "None" if annotation is None else ast.unparse(annotation)
+
+
+def _function(function: object, origins: dict[str, str]) -> ast.FunctionDef:
+    """A function as its source has it; where the names in its signature come from is noted in `origins`."""
+    plain = inspect.unwrap(function)  # type: ignore[arg-type]
+    module = sys.modules[plain.__module__]
+    tree = ast.parse(inspect.getsource(module))
+    line = plain.__code__.co_firstlineno
+    found = next(
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef)
+        and node.name == plain.__name__
+        and line <= node.lineno <= line + len(node.decorator_list)
+    )
+    known = _names_of(tree, module.__name__)
+    wanted = [node for part in (found.args, found.returns) if part for node in ast.walk(part)]
+    for node in wanted:
+        if isinstance(node, ast.Name) and node.id in known:
+            origins[node.id] = known[node.id]
+        elif isinstance(node, ast.Name) and not hasattr(builtins, node.id):
+            raise LookupError(f"{node.id} in {plain.__qualname__}")
+    return found
+
+
+def _names_of(tree: ast.Module, own: str) -> dict[str, str]:
+    """Where the names of a module come from, also those that are imported for types alone."""
+    names: dict[str, str] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            names |= {alias.asname or alias.name: node.module for alias in node.names if not alias.asname}
+        elif isinstance(node, ast.ClassDef | ast.Assign) and node in tree.body:
+            targets = [ast.Name(node.name)] if isinstance(node, ast.ClassDef) else node.targets
+            names |= {target.id: own for target in targets if isinstance(target, ast.Name)}
+    return names
+
+
+def _imports(origins: dict[str, str], body: str) -> str:
+    used = {node.id for node in ast.walk(ast.parse(body)) if isinstance(node, ast.Name)}
+    modules: dict[str, list[str]] = {}
+    for name, module in origins.items():
+        if name in used:
+            modules.setdefault(module, []).append(name)
+    return "".join(f"from {module} import {', '.join(sorted(names))}\n" for module, names in sorted(modules.items()))
+
+
+def _formatted(text: str) -> str:
+    """As the house formats its code."""
+    for command in (["check", "--fix", "--quiet", "--select", "I"], ["format"]):
+        ruff = [sys.executable, "-m", "ruff", *command, "--stdin-filename", str(STUB), "-"]
+        text = subprocess.run(ruff, input=text, capture_output=True, text=True, check=True).stdout
+    return text
+
+
+if __name__ == "__main__":
+    STUB.write_text(stub(), encoding="utf-8")
