@@ -158,6 +158,15 @@ def test_an_entity_without_mentions_goes_unless_a_person_holds_on_to_it(memory: 
         memory.entity("Malmö")
 
 
+def test_there_are_entities_again_after_everything_was_forgotten(memory: Memory) -> None:
+    memory.pin_entity("Kjell Berg")
+    memory.merge_entities("Next.js", "React")
+    memory.forget(everything=True)
+    assert memory.entities() == []
+    tell(memory, "Kjell Berg bakes in Malmö.", conversation="z")
+    assert sorted(entity.name for entity in memory.entities()) == ["Kjell Berg", "Malmö"]
+
+
 def test_a_forgotten_entity_leaves_no_word_in_its_correction(memory: Memory) -> None:
     memory.edit_entity("Kjell Berg", "Zxcanary")
     memory.forget_entity("Zxcanary")
