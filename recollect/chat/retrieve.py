@@ -85,8 +85,8 @@ def retrieve(space: Space, find: Find, wanted: Wanted) -> list[Source]:
             known = found.get(best.message.id)
             if known is None or known.score < source.score:
                 found[best.message.id] = source
-    for own in _unanswered(space, [source.message for source in found.values()]):
-        del found[own]
+    for asked in _unanswered(space, [source.message for source in found.values()]):
+        del found[asked]
     ranked = sorted(found.values(), key=lambda source: (-source.score, source.message.id))
     near = [source for source in ranked if source.score >= ranked[0].score - NEAR_BEST][: wanted.most]
     return [replace(source, number=number) for number, source in enumerate(near, 1)]
