@@ -1,5 +1,5 @@
 # Written by `python -m tools.write_async_stub` from the source of Memory; a test keeps it true. Do not edit.
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from threading import Event
@@ -192,9 +192,21 @@ class AsyncMemory(AsyncContext):
         metadata: Metadata = NOTHING,
         id: str | None = None,
     ) -> Message: ...
+    async def store_messages(
+        self, messages: Iterable[Mapping[str, Any]], *, conversation_id: str | None = None, title: str = ""
+    ) -> list[Message]: ...
     async def store_tool_call(
-        self, name: str, arguments: str, result: str, message_id: str, *, timestamp: datetime | None = None
+        self,
+        name: str,
+        arguments: str | Mapping[str, Any],
+        result: object,
+        message_id: str,
+        *,
+        timestamp: datetime | None = None,
+        metadata: Metadata = NOTHING,
+        id: str | None = None,
     ) -> ToolCall: ...
+    async def store_tool_calls(self, calls: Iterable[Mapping[str, Any]], message_id: str) -> list[ToolCall]: ...
     async def stored_embedder(self) -> str | None: ...
     async def summaries(self, conversation_id: str | None = None, kind: str | None = None) -> list[Summary]: ...
     async def tasks(

@@ -6,7 +6,7 @@ A text of up to 4,000 tokens is one passage, a longer one a passage a chunk, so 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
@@ -103,18 +103,19 @@ def thread_passages(
     return _passages(texts, lambda message: _before(message, by_id), people, embedder, count_tokens)
 
 
-def message_passages(
-    message: Message,
-    previous: Message | None,
+def messages_passages(
+    messages: Sequence[Message],
+    previous: Mapping[NodeId, Message | None],
+    calls: Mapping[NodeId, Sequence[ToolCall]],
     *,
     people: bool,
     embedder: Embedder,
     count_tokens: Callable[[str], int],
-    calls: Sequence[ToolCall] = (),
 ) -> list[Passage]:
-    """The passages of one message that is appended or edited, given what was said before it."""
-    texts = [] if message.deleted else list(_message_texts(message, calls, people))
-    return _passages(texts, lambda _: previous, people, embedder, count_tokens)
+    """The passages of messages that are appended or edited, given what was said before each, and their tool calls."""
+    living = [message for message in messages if not message.deleted]
+    texts = [text for message in living for text in _message_texts(message, calls.get(message.id, ()), people)]
+    return _passages(texts, lambda message: previous.get(message.id), people, embedder, count_tokens)
 
 
 def said_before(view: View, message: Message) -> Message | None:
