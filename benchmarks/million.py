@@ -16,8 +16,7 @@ from typing import Any
 from benchmarks.engines import SQLite
 from benchmarks.generator import write_openai
 from benchmarks.machine import machine
-from benchmarks.report import machine_line
-from benchmarks.run import RESULTS
+from benchmarks.report import RESULTS, machine_line
 from benchmarks.speed import cold_search, worker
 
 _SEARCHES, _APPENDS, _FRESH = 280, 520, 60

@@ -46,6 +46,10 @@ def svg(quality: Sequence[Result], speed: Sequence[Speed]) -> str:
         _lines(engine, [s for s in speed if s.engine == engine and s.messages > s.beside])
         for engine in dict.fromkeys(s.engine for s in speed)
     )
+    return _page(panels)
+
+
+def _page(panels: Sequence[Iterable[str]]) -> str:
     height = (_PANEL + 2 * _TOP) * len(panels)
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" width="{_WIDTH}" height="{height}">',
@@ -55,6 +59,43 @@ def svg(quality: Sequence[Result], speed: Sequence[Speed]) -> str:
     for number, panel in enumerate(panels):
         parts += [f'<g transform="translate(0,{number * (_PANEL + 2 * _TOP) + _TOP})">', *panel, "</g>"]
     return "\n".join([*parts, "</svg>"]) + "\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """A line of a chart."""
+
+    name: str
+    values: Sequence[float]
+
+
+def chart(*panels: tuple[str, Sequence[int], Sequence[Series]]) -> str:
+    """Panels below each other, each with a title, what its lines go along, and its lines; both axes begin at zero."""
+    return _page([_plain(*panel) for panel in panels])
+
+
+def _plain(title: str, along: Sequence[int], series: Sequence[Series]) -> Iterable[str]:
+    yield _text(_LEFT, -32, title, "title")
+    yield from _legend([(one.name, colour) for one, colour in zip(series, _COLOURS, strict=False)])
+    top = _ceiling(max(value for one in series for value in one.values))
+    wide = (_WIDTH - _LEFT - _RIGHT - 40) / along[-1]
+    for step in range(6):
+        y = _PANEL * (1 - step / 5)
+        yield f'<line class="grid" x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>'
+        yield _text(_LEFT - 8, y + 4, f"{top * step / 5:,.4g}", "small", "end")
+        yield _text(_LEFT + wide * along[-1] * step / 5, _PANEL + 20, f"{along[-1] * step // 5:,}", "", "middle")
+    for one, colour in zip(series, _COLOURS, strict=False):
+        path = " ".join(
+            f"{_LEFT + wide * x:.1f},{_PANEL * (1 - value / top):.1f}"
+            for x, value in zip(along, one.values, strict=True)
+        )
+        yield f'<polyline class="line" stroke="{colour}" points="{path}"/>'
+
+
+def _ceiling(value: float) -> float:
+    """The next of 1, 2, 5, 10, 20, 50 …"""
+    power = 10.0 ** math.floor(math.log10(value or 1))
+    return next(power * step for step in (1, 2, 5, 10) if power * step >= value)
 
 
 def _bars(results: Sequence[Result]) -> Iterable[str]:

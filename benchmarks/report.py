@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
+from pathlib import Path
 
 from benchmarks.comparison import APART, BASELINES, SYSTEMS, Result
 from benchmarks.metrics import CUTS, DEPTH, Figures
@@ -11,6 +12,9 @@ from benchmarks.speed import Speed
 from benchmarks.tables import table
 
 _MIB = 1024 * 1024
+
+#: Where results go unless told otherwise.
+RESULTS = Path(__file__).resolve().parent / "results"
 
 
 def markdown(

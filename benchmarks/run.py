@@ -1,6 +1,6 @@
 """Measures and writes latest.json, latest.md and plot.svg.
 
-python -m benchmarks.run [quality|speed|all] [--sets NAMES] [--store neo4j] [--out DIR] [--quick]
+python -m benchmarks.run [quality|speed|soak|all] [--sets NAMES] [--store neo4j] [--out DIR] [--quick]
 """
 
 from __future__ import annotations
@@ -12,14 +12,12 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchmarks import comparison, cost, reworded, speed, typed
+from benchmarks import comparison, cost, reworded, soak, speed, typed
 from benchmarks.datasets import ALL_NAMES, PUBLIC, sets_named
 from benchmarks.engines import Engine, engines
 from benchmarks.machine import machine
 from benchmarks.plot import svg
-from benchmarks.report import machine_line, markdown
-
-RESULTS = Path(__file__).resolve().parent / "results"
+from benchmarks.report import RESULTS, machine_line, markdown
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +40,15 @@ def main(arguments: list[str]) -> int:
     where = machine()
     say(machine_line(where))
     with engines(options.store) as measured:
-        quality = _quality(measured, options, say) if options.what != "speed" else Quality()
+        quality = _quality(measured, options, say) if options.what in ("quality", "all") else Quality()
         sizes = speed.QUICK_SIZES if options.quick else speed.SIZES
-        speeds = speed.measure(sizes, measured, say) if options.what != "quality" else []
+        speeds = speed.measure(sizes, measured, say) if options.what in ("speed", "all") else []
+    if options.what in ("soak", "all"):
+        say("one conversation, turn after turn")
+        points = soak.measure(soak.TURNS // 20 if options.quick else soak.TURNS, say)
+        quality.sections["One conversation, turn after turn"] = soak.report(points)
+        options.out.mkdir(parents=True, exist_ok=True)
+        (options.out / "soak.svg").write_text(soak.picture(points), encoding="utf-8")
 
     report = markdown(where, quality.results, speeds, quality.notes, quality.sections)
     everything = {
@@ -87,7 +91,7 @@ def _write(folder: Path, report: str, results: str, picture: str) -> None:
 
 def _options(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="benchmarks.run", description="Measures quality and speed.")
-    parser.add_argument("what", nargs="?", choices=("quality", "speed", "all"), default="all")
+    parser.add_argument("what", nargs="?", choices=("quality", "speed", "soak", "all"), default="all")
     parser.add_argument("--sets", type=lambda text: text.split(","), default=ALL_NAMES, help=", ".join(ALL_NAMES))
     parser.add_argument("--data", type=Path, default=PUBLIC, help="the folder with the public sets")
     parser.add_argument("--instant", action="store_true", help="without the quality mode and systems with MiniLM")

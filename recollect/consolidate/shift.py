@@ -51,12 +51,13 @@ class Shift:
         model: Callable[[], TokenEmbedder],
         *,
         namespaces: Sequence[Namespace] | None = None,
+        again: bool = False,
         stop: threading.Event | None = None,
         clock: Callable[[], datetime] = utc_now,
         progress: Callable[[Done], None] | None = None,
     ) -> None:
         self._store, self._worker, self._namespaces, self._clock = store, worker, namespaces, clock
-        self._model = model
+        self._model, self._again = model, again
         self._loaded: TokenEmbedder | None = None
         self._stop = stop or threading.Event()
         self._progress = progress
@@ -134,7 +135,10 @@ class Shift:
     def _round(self) -> bool:
         """Whether anything was done."""
         before = self._done
-        drained = self._worker.drain(self._namespaces, progress=self._draining(before), stop=self._stop)
+        drained = self._worker.drain(
+            self._namespaces, again=self._again, progress=self._draining(before), stop=self._stop
+        )
+        self._again = False
         if Done(drained):
             self._tell(Done(drained))
         until = time.monotonic() + _TURN

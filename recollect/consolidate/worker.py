@@ -70,10 +70,12 @@ class Worker:
         namespaces: Sequence[Namespace] | None = None,
         *,
         limit: int | None = None,
+        again: bool = False,
         progress: Progress | None = None,
         stop: threading.Event | None = None,
     ) -> Consolidated:
         """Works until nothing is due, `limit` tasks are settled, or `stop` is set; in all namespaces, or in some.
+        With `again` everything is derived anew from the messages first; what a person corrected stays.
 
         What failed and is for later is not waited for (`wake`). Told to stop in the middle, it waits for the calls that
         are under way, which are paid for, and gives the rest back. Raises WrongEmbedder where namespaces are named,
@@ -91,7 +93,7 @@ class Worker:
         with Heartbeat(LEASE) as heartbeat, ThreadPoolExecutor(self._concurrency, "recollect-calls") as pool:
             names = self._namespaces(namespaces)
             for name in names:
-                self._enrol(name)
+                self._enrol(name, again)
             desks = [self._desk(name, heartbeat) for name in names]
             for rounds in count(1):
                 claimed = sum(desk.claimed for desk in desks)
@@ -116,10 +118,10 @@ class Worker:
         self.wake = min(wakes, default=None)
         return done
 
-    def _enrol(self, name: Namespace) -> None:
+    def _enrol(self, name: Namespace, again: bool) -> None:
         """Puts what was never derived, or never asked about, in the namespace."""
         space, versions = self._store.space(name), {deriver.name: deriver.version for deriver in self._kit.derivers}
-        enrol(space, versions)
+        enrol(space, versions, again=again)
         if self._model(name) is None:
             work_without(space)
         elif self._kit.model_works:

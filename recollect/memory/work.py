@@ -35,13 +35,19 @@ class Work(Handle):
         return embed_all(self._space, self._make_quality, self._clock, limit, progress)
 
     def consolidate(
-        self, *, limit: int | None = None, progress: Callable[[Consolidated], None] | None = None
+        self,
+        *,
+        limit: int | None = None,
+        again: bool = False,
+        progress: Callable[[Consolidated], None] | None = None,
     ) -> Consolidated:
         """Derives what is due in the namespace, or so many tasks of it; returns what was done.
 
-        Interrupted, it goes on where it was. `progress` gets what has been done so far. Raises StoreError.
+        `again` derives everything anew from the messages: what a person corrected stays, and what a model wrote of
+        words that have not changed is not asked for again. Interrupted, it goes on where it was. `progress` gets what
+        has been done so far. Raises StoreError.
         """
-        return self._worker.drain([self.namespace], limit=limit, progress=progress)
+        return self._worker.drain([self.namespace], limit=limit, again=again, progress=progress)
 
     def tasks(self, state: Literal["due", "leased", "dead"] = "due", *, limit: int = 100) -> list[tuple[Task, str]]:
         """What the worker has to do, is doing, or has given up, oldest first; with the reason of the last failure."""
@@ -60,6 +66,7 @@ class Work(Handle):
         *,
         namespaces: Sequence[str] | None = None,
         once: bool = False,
+        again: bool = False,
         stop: Event | None = None,
         is_over: Callable[[float, float | None], bool] | None = None,
         progress: Callable[[Done], None] | None = None,
@@ -68,7 +75,8 @@ class Work(Handle):
         namespaces of the store, or in some. Returns what was done.
 
         Until nothing is left to do (`once`), or until `stop` is set or `is_over` says so, which is told between rounds
-        for how many seconds nothing was done, and in how many something that failed is tried again.
+        for how many seconds nothing was done, and in how many something that failed is tried again. `again` as in
+        `consolidate`.
         """
         from recollect.consolidate.shift import Shift
 
@@ -78,6 +86,7 @@ class Work(Handle):
             self._worker,
             self._make_quality,
             namespaces=names,
+            again=again,
             stop=stop,
             clock=self._clock,
             progress=progress,

@@ -26,14 +26,17 @@ _DEEP = 3  # steps: of a topic, a strategic and a tactical summary to messages
 _MANY = 300  # edges that are followed in a step: of a month some of its messages will do
 
 
-def derived_hits(view: View, asked: Asked) -> tuple[DerivedHit, ...]:
-    """The best facts and summaries for a question, facts first. None where messages of a kind or by words are asked."""
+def derived_hits(view: View, asked: Asked, most: Mapping[str, int] | None = None) -> tuple[DerivedHit, ...]:
+    """The best facts and summaries for a question, facts first, at most so many of a kind. None where messages of a
+    kind or by words are asked.
+    """
     wanted = asked.search.filter
     if not asked.question.terms or asked.phrases or wanted.kinds or asked.search.sort == "newest":
         return ()
     found: list[DerivedHit] = []
+    allowed = _MOST if most is None else most
     for node, score in _ranked(view, asked, _LOOKED_AT, DERIVED_SHARE):
-        if node.state != "live" or _count(found, node) >= _MOST.get(node.kind.value, 0):
+        if node.state != "live" or _count(found, node) >= allowed.get(node.kind.value, 0):
             continue
         hit = _hit(view, node, score, wanted)
         if hit is not None:
@@ -75,13 +78,15 @@ def _count(found: Sequence[DerivedHit], node: Node) -> int:
 
 
 def _hit(view: View, node: Node, score: float, wanted: Filter) -> DerivedHit | None:
-    """With its messages; None where none of them is one that may be found."""
+    """With its messages; None where none of them is one that may be found. Each message proves a fact by itself; a
+    summary tells of all that it covers, and is shown only where all of it may be found.
+    """
     messages = _messages(view, node.id)
     ids = list(dict.fromkeys(message.conversation_id for message in messages))
     conversations = {conversation.id: conversation for conversation in view.get(Conversation, ids)}
     fitting = [message for message in messages if _may_be_found(message, conversations, wanted)]
     kept = sorted(fitting, key=lambda m: (to_microseconds(m.timestamp) or 0, m.position))
-    if not kept:
+    if not kept or (node.kind is not NodeKind.FACT and len(kept) < len(messages)):
         return None
     return DerivedHit(
         id=node.id,

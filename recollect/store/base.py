@@ -81,6 +81,10 @@ class Vocabulary(Protocol):
         """The years in which something was said, ascending."""
         ...
 
+    def days(self) -> dict[int, int]:
+        """How many messages were said on each day since 1970 (-1: it is not known when), by ascending days."""
+        ...
+
 
 class View(Protocol):
     """One snapshot of a namespace. Not thread-safe; useless after its `with`."""

@@ -1,9 +1,9 @@
 """Passages: what search looks at, derived from messages, parts, tool calls and documents; and what it is told of them.
 
 The index has partitions. SAID holds what people and models said, with the attachments and artifacts that hang on it;
-OTHER what is not chat text (tool output, reasoning, context, agents among themselves, documents); TITLE the titles of
-conversations; DERIVED the words of derived nodes. Each partition has its own statistics, so that tool output does not
-blur the words of people.
+OTHER what is not chat text (tool output, reasoning, context, agents among themselves); TITLE the titles of
+conversations; DERIVED the words of derived nodes; DOCUMENT files. Each partition has its own statistics, so that tool
+output does not blur the words of people.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ Bool = NDArray[np.bool_]
 
 #: How passages are made, counted up whenever the same text would give another passage: other terms, flags or cuts,
 #: other vectors of a packaged embedder. 2: no vector for what a model cannot spell; C++ and C# are terms of their own;
-#: Arabic words without their article.
-RECIPE = 2
+#: Arabic words without their article. 3: documents have their own partition, and vectors of their runs of sentences.
+RECIPE = 3
 _RECIPE_MARK = " recipe@"
 
 #: Neighbours in reading order whose words count towards a passage: itself, before, after, two before, two after.
@@ -38,6 +38,7 @@ class Partition(IntEnum):
     OTHER = 1
     TITLE = 2
     DERIVED = 3
+    DOCUMENT = 4
 
 
 class Owner(IntEnum):
@@ -190,7 +191,7 @@ class CandidateQuery:
     `named` are the people that the question names, in its order. `spans` are ranges of days since 1970. `pool` is how
     many passages are scored in full: the best, or with `newest` the newest of those that hold a word. `conversations`
     (numbers as in `Features.conversations`) are the only ones to look in. `similarity` is the question's vector in the
-    space of the quality vectors, where these shall be used.
+    space of the quality vectors, where these shall be used. `vectors` asks for those of the pool.
     """
 
     partition: Partition
@@ -207,6 +208,7 @@ class CandidateQuery:
     newest: bool = False
     pool: int = 600
     pieces: tuple[int, ...] = ()
+    vectors: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,15 +250,16 @@ class Features:
     frequencies: Int  # (t,) passages that hold each query term or one of its alternatives
     quality: bool  # whether quality vectors were used
     piece_idf: Mapping[int, float]  # idf of the asked word pieces, with quality vectors
+    relevant: int = 0  # passages that may be found and are nearer to the question than the average one
+    vectors: Float | None = None  # (n, d) unit vectors of the passages, where `CandidateQuery.vectors` asks for them
 
     def __len__(self) -> int:
         return len(self.passages)
 
     def take(self, at: Int) -> Features:
         """Some of the passages."""
-        return replace(self, **{name: getattr(self, name)[at] for name in _OF_PASSAGES})
+        return replace(self, **{name: own[at] for name in _OF_PASSAGES if (own := getattr(self, name)) is not None})
 
 
-_OF_PASSAGES = tuple(
-    f.name for f in fields(Features) if f.name not in ("idf", "size", "whole", "frequencies", "quality", "piece_idf")
-)
+_OF_ALL = ("idf", "size", "whole", "frequencies", "quality", "piece_idf", "relevant")
+_OF_PASSAGES = tuple(f.name for f in fields(Features) if f.name not in _OF_ALL)

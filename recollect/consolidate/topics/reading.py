@@ -83,6 +83,18 @@ def messages_of(view: View, topic: Topic, limit: int) -> list[Message]:
     return found[:limit]
 
 
+def topics_of(view: View, message_ids: Sequence[NodeId]) -> dict[NodeId, Topic]:
+    """The topic of each of these messages that has one. The cost follows from the messages asked for alone."""
+    within = view.edges(message_ids, (COVERS,), "in", _ALL) if message_ids else []
+    belongs = view.edges(sorted({e.source_id for e in within}), (BELONGS,), "out", _ALL) if within else []
+    of_segment = {edge.source_id: edge.target_id for edge in belongs}
+    nodes = [n for n in view.get(Node, sorted(set(of_segment.values()))) if living(n)]
+    summaries = _summaries(view, nodes) if nodes else {}
+    topics = {node.id: _topic(node, summaries.get(node.id, "")) for node in nodes}
+    found = ((edge.target_id, topics.get(of_segment.get(edge.source_id, NodeId("")))) for edge in within)
+    return {message: topic for message, topic in found if topic is not None}
+
+
 def segments(view: View, conversation_id: NodeId) -> list[Segment]:
     """The segments of a conversation, in its order. Raises NotFound."""
     if not view.get(Conversation, [conversation_id]):

@@ -17,6 +17,7 @@ SUMMARIES = {
     "entities": "List who and what is mentioned, and correct it.",
     "graph": "Show what an entity is related to, or how two are connected.",
     "topics": "List what many conversations are about, or where one changes its subject.",
+    "context": "Print what a model would be given to answer, and what it costs.",
     "stats": "Count what is in the memory, by kind and by source.",
     "remember": "Save a text as a message.",
     "delete": "Hide messages or whole conversations.",

@@ -20,16 +20,22 @@ if TYPE_CHECKING:
 
 
 def worker(
-    session: Session, once: bool = False, stop: bool = False, dry_run: bool = False, model: str | None = None
+    session: Session,
+    once: bool = False,
+    rebuild: bool = False,
+    stop: bool = False,
+    dry_run: bool = False,
+    model: str | None = None,
 ) -> int:
     """Make summaries, facts and quality vectors of what is new.
 
     Works until you interrupt it, or with --once until nothing is left to do; in all namespaces, or in the one that
-    --namespace names. You rarely need it: importing and writing leave a worker behind that does the same in the
-    background and ends by itself. Several workers can run at the same time, also on several machines.
+    --namespace names. --rebuild derives everything anew from the messages; what you corrected stays. You rarely need
+    this: importing and writing leave a worker behind that does the same in the background and ends by itself. Several
+    workers can run at the same time, also on several machines.
     """
     if stop:
-        if once or model or dry_run:
+        if once or rebuild or model or dry_run:
             raise InvalidInput("--stop cannot be combined with other options.", hint="Leave out one of them.")
         return _stop(session)
     if model is not None:
@@ -38,13 +44,15 @@ def worker(
     memory = session.existing_memory()
     names = [session.chosen_namespace] if session.chosen_namespace else None
     wanted = names or list(memory.namespaces())
+    if dry_run and rebuild:
+        raise InvalidInput("--dry-run cannot be combined with --rebuild.", hint="Leave out one of them.")
     if dry_run:
         return show_backlog(session, memory, wanted)
     tell_backlog(session, memory, wanted)
     with _alone(session), _interrupted() as told, _progress(session) as report:
         if not once and not session.json:
             session.out.note("Working. Ctrl-C to stop.")
-        done = memory.work(namespaces=names, once=once, stop=told, progress=report)
+        done = memory.work(namespaces=names, once=once, again=rebuild, stop=told, progress=report)
     if session.json:
         session.out.document(_as_json(done))
     else:
@@ -149,6 +157,7 @@ COMMAND = Command(
     ("recollect worker --once", "recollect worker --model anthropic:claude-haiku-5-5", "recollect worker --stop"),
     (
         Option(("--once",), "Stop when nothing is left to do.", default=False),
+        Option(("--rebuild",), "Derive everything anew from the messages.", default=False),
         Option(
             ("--dry-run",), "Tell what the model would be asked and what it would cost, and ask nothing.", default=False
         ),

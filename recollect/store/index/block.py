@@ -99,6 +99,11 @@ class Block:
         found = (self.flags & PEOPLE).astype(bool)
         return bool(found[0]) if found.all() or not found.any() else found
 
+    @cached_property
+    def messages_by_day(self) -> Int:
+        """How many rows that stand for a message each of the days has (k,)."""
+        return np.asarray(np.bincount(self.day[self.first > 0], minlength=len(self.days)), np.int64)
+
     def units(self, rows: Int | slice) -> Float:
         """The unit vectors of some rows."""
         return np.asarray(self.vectors[rows] * self.inverse_norm[rows, None], np.float32)

@@ -38,7 +38,7 @@ def candidates(snapshot: Snapshot, source: Source, query: CandidateQuery) -> Fea
     dense = Cosines(snapshot, query.vector)
     extras = Extras(snapshot, source, query)
     allowed = allowed_rows(snapshot, source, query)
-    pool, whole = choose_pool(snapshot, allowed, (wide, narrow), dense, extras, query)
+    pool, whole, near_ones = choose_pool(snapshot, allowed, (wide, narrow), dense, extras, query)
 
     # All that is scored is looked up once: the pool, what stands around it, and the sessions in which it lies.
     around = snapshot.around(pool)
@@ -87,6 +87,8 @@ def candidates(snapshot: Snapshot, source: Source, query: CandidateQuery) -> Fea
         frequencies=words.frequencies,
         quality=quality is not None,
         piece_idf=_piece_idf(source.pieces(), query.pieces) if quality is not None else {},
+        relevant=_relevant(bm25_z[own] + dense_z[own]) if near_ones is None else near_ones,
+        vectors=snapshot.units(pool) if query.vectors else None,
     )
 
 
@@ -100,6 +102,11 @@ def _sessions(snapshot: Snapshot, at: Int) -> tuple[Int, Int, Int]:
     alone = int(np.searchsorted(wanted, 0))
     members, begins = snapshot.sessions(wanted[alone:])
     return np.concatenate([-1 - wanted[:alone], members]), np.concatenate([np.arange(alone), begins + alone]), place
+
+
+def _relevant(leading: Float) -> int:
+    """How many of these are nearer to the question than the average passage, by words and meaning together."""
+    return int(np.count_nonzero(leading > 0))
 
 
 def _length_z(snapshot: Snapshot, pool: Int) -> Float:

@@ -188,18 +188,19 @@ def choose_pool(
     cosines: Cosines,
     extras: Extras,
     query: CandidateQuery,
-) -> tuple[Int, bool]:
-    """The positions of the pool, ascending, and whether they are all that may be found. Of many rows the best by the
-    leading sum, by the words and by meaning are taken, each with its neighbours; or the newest that hold a word.
+) -> tuple[Int, bool, int | None]:
+    """The positions of the pool, ascending, whether they are all that may be found, and where they are not how many of
+    all have a leading sum above the average. Of many rows the best by the leading sum, by the words and by meaning are
+    taken, each with its neighbours; or the newest that hold a word.
     """
     size = query.pool
     count = sum(
         p.block.size if own is None else np.count_nonzero(own) for p, own in zip(snapshot.parts, allowed, strict=True)
     )
     if count <= SCORE_ALL:
-        return _positions(snapshot, allowed), True
+        return _positions(snapshot, allowed), True, None
     if query.newest:
-        return _newest(snapshot, allowed, words[1], query)
+        return (*_newest(snapshot, allowed, words[1], query), None)
     scores = _Leading(snapshot, allowed, words, cosines, extras)
     chosen = scores.best(size // 2, size // 8, size // 8)
     found = distinct(snapshot.around(chosen).ravel())  # without -1: there is nothing there
@@ -208,7 +209,7 @@ def choose_pool(
         mask = allowed[place]
         if mask is not None:
             may[own] = mask[rows]
-    return found[may], False
+    return found[may], False, scores.above_average
 
 
 def _positions(snapshot: Snapshot, allowed: Sequence[Allowed]) -> Int:
@@ -263,6 +264,11 @@ class _Leading:
             lead[~allowed] = -np.inf
             dense = np.where(allowed, dense, np.float32(-np.inf))
         return lead, dense
+
+    @property
+    def above_average(self) -> int:
+        """How many rows are nearer to the question than the average one."""
+        return sum(int(np.count_nonzero(lead > 0)) for lead in self._lead)
 
     def _add_words(self, place: int, lead: Float) -> None:
         """BM25 as it suits who speaks: the words of people are short, those of assistants are not."""

@@ -65,6 +65,20 @@ class Snapshot:
         years = found[found >= 0].astype("datetime64[D]").astype("datetime64[Y]").astype(np.int64)
         return sorted({year + 1970 for year in years.tolist()})
 
+    def messages_by_day(self) -> dict[int, int]:
+        """How many messages stand at each day since 1970 (-1: not known), by ascending days."""
+        counts: dict[int, int] = {}
+        for part in self.parts:
+            block = part.block
+            if part.alive is None:
+                own = block.messages_by_day
+            else:
+                own = np.bincount(block.day[part.alive & (block.first > 0)], minlength=len(block.days))
+            for day, count in zip(block.days.tolist(), own.tolist(), strict=True):
+                if count:
+                    counts[day] = counts.get(day, 0) + count
+        return dict(sorted(counts.items()))
+
     # --- rows by position --------------------------------------------------------------------------------------------
     def split(self, at: Int) -> Iterator[tuple[int, Part, slice, Int]]:
         """Positions, ascending, part by part: which, the part, where they stand in `at`, and its own rows."""
@@ -100,6 +114,14 @@ class Snapshot:
         found = np.empty(len(at), np.float32)
         for _, part, own, rows in self.split(at):
             found[own] = part.block.cosines(vector, rows)
+        return found
+
+    def units(self, at: Int) -> Float:
+        """The unit vectors of some rows, by ascending position."""
+        size = self.parts[0].block.vectors.shape[1] if self.parts else 0
+        found = np.empty((len(at), size), np.float32)
+        for _, part, own, rows in self.split(at):
+            found[own] = part.block.units(rows)
         return found
 
     def positions_of(self, numbers: Int) -> Int:

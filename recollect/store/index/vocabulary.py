@@ -51,6 +51,10 @@ class IndexVocabulary:
         found.pop(part, None)
         return [_decoded(text) for text, _ in known.most_frequent(found, limit)]
 
+    def days(self) -> dict[int, int]:
+        """How many messages were said on each day since 1970."""
+        return self._said().messages_by_day()
+
     def near(self, word: str, limit: int = 3) -> list[Near]:
         """Known words that are spelled nearly so, nearest first, then most frequent; the word itself where it is known.
 

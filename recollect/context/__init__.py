@@ -1,0 +1,6 @@
+"""Context: what a model needs of a history of any length, within a budget [1, 4]."""
+
+from recollect.context.result import Context, Part
+from recollect.context.settings import IndexConfig, Patience
+
+__all__ = ["Context", "IndexConfig", "Part", "Patience"]

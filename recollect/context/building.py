@@ -1,0 +1,249 @@
+"""A context from a text: what stands, what is found, and an index of the rest, within a budget and within a time.
+
+All of it is read in one view and one pass of search. What changes least comes first, so that providers' caches of
+prompts hold: the guide, summaries, facts, the newest messages, and last what was found for this one text.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from recollect.context import wording
+from recollect.context.budget import PER_ENTRY, PER_MESSAGE, tokens_in, tokens_in_each
+from recollect.context.choices import IndexForm, form_for
+from recollect.context.forms.base import IndexRequest
+from recollect.context.forms.clustered import clustered
+from recollect.context.forms.hierarchical import hierarchical
+from recollect.context.forms.snippet import simple, snippet
+from recollect.context.relevant import Shown, relevant
+from recollect.context.result import Context, Part
+from recollect.context.settings import LEAST_TOKENS, IndexConfig, Patience
+from recollect.context.staged import Staged, TooLong
+from recollect.context.standing import Standing, standing
+from recollect.embedding import Embedder, TokenEmbedder
+from recollect.errors import InvalidInput
+from recollect.record import NodeId
+from recollect.search.recalling import Recall, Recalled, recall
+from recollect.search.result import DerivedHit
+from recollect.store import Space, View
+
+#: So many of the best results are looked at: far more than any budget holds whole.
+_MOST = 240
+#: What the index may take of the room, and what facts and summaries that answer may.
+_INDEX_SHARE, _KNOWLEDGE_SHARE = 0.15, 0.1
+_DERIVED = {"fact": 8, "summary": 2}
+_FORMS: dict[IndexForm, Callable[[IndexRequest, View], Part | None]] = {
+    "full": snippet,
+    "snippet": snippet,
+    "clustered": clustered,
+    "hierarchical": hierarchical,
+}
+#: What is told where less is handed out than usual.
+_NO_SEARCH = "The search took longer than {} ms, so that only the newest messages are here."
+_NO_INDEX = "The index took longer than {} ms to build, so that it is the simple one."
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What search has found, and what of it is shown in full."""
+
+    recall: Recall
+    knowledge: Part | None
+    shown: Shown
+    results: tuple[Recalled, ...]
+    room: int  # for the index
+
+
+class ContextBuilder:
+    """Builds contexts from one space."""
+
+    def __init__(
+        self,
+        space: Space,
+        embedder: Embedder,
+        quality: Callable[[], TokenEmbedder],
+        clock: Callable[[], datetime],
+        config: IndexConfig,
+        patience: Patience,
+    ) -> None:
+        self._space, self._embedder, self._quality, self._clock = space, embedder, quality, clock
+        self._config, self._patience = config, patience
+
+    def __call__(self, text: str, conversation_id: NodeId | None = None, budget: int | None = None) -> Context:
+        """The context for a text. Raises InvalidInput where text and guide alone are over the budget, NotFound,
+        StoreError.
+        """
+        began = time.perf_counter()
+        budget = self._config.max_index_tokens if budget is None else budget
+        room = self._room(text, budget)
+        now, degraded = self._clock(), None
+        form: IndexForm = "recent_only"
+        found: _Found | None = None
+        index: Part | None = None
+
+        def work() -> Generator[Standing | _Found | Part | None, None, None]:
+            with self._space.view() as view:
+                stands = standing(view, text, conversation_id, self._config.recent_window_size, room, now)
+                yield stands
+                reached = self._search(view, text, stands, room - stands.tokens, now)
+                yield reached
+                yield _FORMS[self._form(reached)](self._request(text, reached, now), view)
+
+        with Staged(work, "recollect-context") as stages:
+            stands = stages.next()
+            assert isinstance(stands, Standing)
+            try:
+                reached = stages.next(self._patience.vector_search_timeout / 1000)
+                assert isinstance(reached, _Found)
+                found, form = reached, self._form(reached)
+                answer = stages.next(self._patience.index_build_timeout / 1000)
+                index = answer if isinstance(answer, Part) else None
+            except TooLong:
+                if found is None:
+                    degraded = _NO_SEARCH.format(self._patience.vector_search_timeout)
+                else:
+                    degraded = _NO_INDEX.format(self._patience.index_build_timeout)
+                    form, index = "simple", simple(self._request(text, found, now))
+        context = _composed(text, budget, form, stands, found, index)
+        return replace(context, took=(time.perf_counter() - began) * 1000, degraded=degraded)
+
+    def _room(self, text: str, budget: int) -> int:
+        """What is left beside the guide and the text."""
+        if budget < LEAST_TOKENS:
+            raise InvalidInput(f"A context of {budget} tokens is too small.", hint=f"Use {LEAST_TOKENS} or more.")
+        room = budget - _guide().tokens - _asked(text).tokens
+        if room < 0:
+            raise InvalidInput(
+                f"The text alone is over the budget: {tokens_in(text):,} tokens of {budget:,}.",
+                hint="Raise the budget, or ask with less of the text.",
+            )
+        return room
+
+    def _search(self, view: View, text: str, stands: Standing, room: int, now: datetime) -> _Found:
+        """One pass: what answers, what is known of it, and how many results there are."""
+        if not text.strip():
+            return _Found(Recall(), None, Shown(), (), room)
+        config = self._config
+        found = recall(
+            view,
+            text,
+            self._embedder,
+            self._quality,
+            now.date(),
+            most=_MOST,
+            beside=config.include_tool_calls,
+            vectors=True,
+            derived=_DERIVED,
+        )
+        results = tuple(one for one in (*found.said, *found.other) if one.id not in stands.seen)
+        knowledge = _knowledge(found.derived, stands, int(room * _KNOWLEDGE_SHARE))
+        room -= knowledge.tokens if knowledge else 0
+        form = form_for(config.index_strategy, found.relevant)
+        reserved = 0 if form == "full" else int(room * _INDEX_SHARE)
+        shown = relevant(_interleaved(results, found), found.words, room - reserved)
+        return _Found(found, knowledge, shown, results, room - (shown.part.tokens if shown.part else 0))
+
+    def _form(self, found: _Found) -> IndexForm:
+        return form_for(self._config.index_strategy, found.recall.relevant)
+
+    def _request(self, text: str, found: _Found, now: datetime) -> IndexRequest:
+        return IndexRequest(
+            text=text,
+            left=found.shown.left,
+            found=found.results,
+            config=self._config,
+            embedder=self._embedder,
+            now=now,
+            room=found.room,
+        )
+
+
+def _knowledge(derived: Sequence[DerivedHit], stands: Standing, budget: int) -> Part | None:
+    """Facts and summaries that answer and do not stand there already, best first."""
+    known = {known for part in stands.parts for known in part.ids}
+    hits = [hit for hit in derived if hit.id not in known]
+    lines = [_known_line(hit) for hit in hits]
+    left = budget - tokens_in(wording.KNOWLEDGE) - PER_ENTRY
+    kept: list[tuple[DerivedHit, str]] = []
+    for hit, line, cost in zip(hits, lines, tokens_in_each(lines), strict=True):
+        if cost + PER_ENTRY <= left:
+            left -= cost + PER_ENTRY
+            kept.append((hit, line))
+    if not kept:
+        return None
+    body = "\n".join([wording.KNOWLEDGE, *(line for _, line in kept)])
+    return Part("knowledge", body, tokens_in(body) + PER_ENTRY, tuple(hit.id for hit, _ in kept))
+
+
+def _known_line(hit: DerivedHit) -> str:
+    """With the message that it was made of, so that it can be looked up."""
+    when = wording.span(hit.since, hit.until)
+    behind = f" ({when})" if when else ""
+    return f"- {wording.shown(hit.text)}{behind} {wording.code(hit.messages[0].id)}"
+
+
+def _interleaved(results: Sequence[Recalled], found: Recall) -> list[Recalled]:
+    """What was said in order of rank, and behind the best few of it what clearly answers of tool results and files."""
+    beside = {one.id for one in found.other}
+    said = [one for one in results if one.id not in beside]
+    others = [one for one in results if one.id in beside]
+    return [*said[:_SAID_FIRST], *others[:_OTHERS], *said[_SAID_FIRST:], *others[_OTHERS:]]
+
+
+#: Of tool results and documents so many stand behind so many of the best messages.
+_SAID_FIRST, _OTHERS = 6, 3
+
+
+def _asked(text: str) -> Part:
+    return Part("asked", text, tokens_in(text) + PER_MESSAGE)
+
+
+def _guide() -> Part:
+    """What says what this is, with all that stands around it and around what was found."""
+    frame = 2 * (tokens_in(wording.marked("")) + PER_ENTRY)
+    return Part("guide", wording.GUIDE, tokens_in(wording.GUIDE) + frame + PER_MESSAGE)
+
+
+def _composed(
+    text: str, budget: int, form: IndexForm, stands: Standing, found: _Found | None, index: Part | None
+) -> Context:
+    """The parts as messages and as one text. What is over the budget all the same goes, the least first."""
+    by_name = {part.name: part for part in stands.parts}
+    stable = [part for name in ("summaries", "facts") if (part := by_name.get(name)) is not None]
+    recent = [part for part in (by_name.get("recent"),) if part is not None]
+    fresh = [part for part in ((found.knowledge, found.shown.part, index) if found else ()) if part is not None]
+    guide, asked = _guide(), _asked(text)
+    while True:
+        messages = _messages(text, [guide, *stable], stands.recent, fresh)
+        tokens = sum(tokens_in(message["content"]) + PER_MESSAGE for message in messages)
+        if tokens <= budget or not fresh:
+            break
+        fresh.pop()
+    whole = wording.marked("\n\n".join(part.text for part in (guide, *stable, *recent, *fresh)))
+    return Context(
+        messages=tuple(messages),
+        text=whole,
+        tokens=tokens,
+        budget=budget,
+        index_form=form,
+        parts=(guide, *stable, *recent, *fresh, asked),
+        relevant=found.recall.relevant if found else 0,
+    )
+
+
+def _messages(
+    text: str, stable: Sequence[Part], recent: Sequence[tuple[str, str]], fresh: Sequence[Part]
+) -> list[dict[str, str]]:
+    behind = f"{wording.marked(_joined(fresh))}\n\n{text}" if fresh else text
+    return [
+        {"role": "system", "content": wording.marked(_joined(stable))},
+        *({"role": role, "content": words} for role, words in recent),
+        {"role": "user", "content": behind},
+    ]
+
+
+def _joined(parts: Sequence[Part]) -> str:
+    return "\n\n".join(part.text for part in parts)

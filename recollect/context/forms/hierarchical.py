@@ -1,0 +1,104 @@
+"""Hierarchical [4]: how much was said when, what of it concerns the question by topic, and how to go on from there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import date, datetime, timedelta
+
+from recollect.context import wording
+from recollect.context.budget import PER_ENTRY, tokens_in_each
+from recollect.context.forms.base import Block, IndexRequest, headed, in_blocks
+from recollect.context.forms.clustered import Group, groups, label
+from recollect.context.forms.snippet import lines_of
+from recollect.context.result import Part
+from recollect.record import NodeId
+from recollect.store import View
+
+TEMPORAL, TOPICS, TALKS, NAVIGATION = (
+    "Temporal Overview:",
+    "Topic Overview (of what may answer):",
+    "Conversations with most of it:",
+    "Navigation:",
+)
+_WAYS = ("- get_period_messages('2024-03'), also a day, a year, 'this_week'", "- vector_search(query, limit)")
+_EPOCH = date(1970, 1, 1)
+_MONTHS, _TOPICS, _TALKS = 12, 8, 6
+_WIDE = 600  # tokens from which on there is room for months
+
+
+def hierarchical(asked: IndexRequest, view: View) -> Part | None:
+    """The overview, and lines of the best messages where room is left."""
+    blocks = [
+        Block((TEMPORAL, *temporal(view.vocabulary().days(), asked.now, months=asked.room >= _WIDE))),
+        *_topics(groups(asked, view)[:_TOPICS]),
+        *_talks(asked),
+    ]
+    blocks.append(Block((NAVIGATION, *_WAYS)))
+    room = asked.room - sum(cost + PER_ENTRY for cost in tokens_in_each(["\n".join(b.lines) for b in blocks]))
+    rest = replace(asked, room=room)
+    return in_blocks([*blocks, *(lines_of(rest, rest.may_take()) if room > 0 else [])], asked.room)
+
+
+def temporal(days: Mapping[int, int], now: datetime, *, months: bool = True) -> list[str]:
+    """How many messages were said today, this week and this month; and before, by months for a year, then by years."""
+    today = (now.date() - _EPOCH).days
+    month = now.date().replace(day=1)
+    begins = (("Today", today), ("This Week", today - now.weekday()), ("This Month", (month - _EPOCH).days))
+    lines = [(name, sum(n for day, n in days.items() if since <= day <= today)) for name, since in begins]
+    by_month = _earlier(month, _MONTHS if months else 0)
+    earlier: dict[str, int] = {}
+    for day, count in sorted(days.items(), reverse=True):
+        moment = _EPOCH + timedelta(days=max(day, 0))
+        if day < 0 or moment >= month:
+            continue
+        if moment >= by_month:
+            name = f"{moment:%Y-%m}"
+        else:
+            name = f"{moment:%Y}" if moment.year < by_month.year else f"Earlier in {moment:%Y}"
+        earlier[name] = earlier.get(name, 0) + count
+    lines += [*earlier.items(), ("Without a date", days.get(-1, 0))]
+    return [f"{name}: {count:,} messages" for name, count in lines if count]
+
+
+def _earlier(month: date, months: int) -> date:
+    place = month.year * 12 + month.month - 1 - months
+    return date(place // 12, place % 12 + 1, 1)
+
+
+def _topics(found: list[Group]) -> list[Block]:
+    """A line for each topic that results belong to, with what opens it."""
+    blocks = []
+    for group in found:
+        topic = group.topic
+        if topic is not None:
+            handle, period = (
+                f"get_topic_messages('{wording.shown(topic.label)}')",
+                wording.span(topic.first, topic.last),
+            )
+            count, opens = topic.messages, topic.id
+        else:
+            handle, period = f"get_cluster('{group.typical.id[-wording.ENDING :]}')", wording.day(group.typical.time)
+            count, opens = len(group.members), group.typical.id
+        line = f'"{label(group)}": {count:,} messages, {period}: {handle}'
+        blocks.append(Block((line,), (opens,)))
+    return headed(TOPICS, blocks)
+
+
+def _talks(asked: IndexRequest) -> list[Block]:
+    """The conversations that most results are in, each with the best of them."""
+    best: dict[NodeId, list[int]] = {}
+    for place, one in enumerate(asked.found):
+        if one.conversation_id:
+            best.setdefault(one.conversation_id, []).append(place)
+    order = sorted(best, key=lambda talk: (-len(best[talk]), best[talk][0]))[:_TALKS]
+    lines = []
+    for talk in order:
+        first = asked.found[best[talk][0]]
+        if len(best[talk]) < 2:
+            continue
+        title = wording.shown(" ".join(first.title.split())[:60]) or "(no title)"
+        many = f"{len(best[talk])} results"
+        opened = f"get_conversation_thread('{first.id[-wording.ENDING :]}')"
+        lines.append(Block((f"{title} ({wording.day(first.time)}): {many}: {opened}",), (talk, first.id)))
+    return headed(TALKS, lines)

@@ -1,0 +1,45 @@
+"""What a model is given: the context of a text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from recollect.memory.handle import Handle
+from recollect.record import NodeId
+
+if TYPE_CHECKING:
+    from recollect.context import Context, IndexConfig, Patience
+
+
+class Contexts(Handle):
+    """Contexts for a model."""
+
+    def prepare_context(
+        self,
+        text: str,
+        conversation_id: str | None = None,
+        budget: int | None = None,
+        *,
+        config: IndexConfig | Mapping[str, Any] | None = None,
+        patience: Patience | None = None,
+    ) -> Context:
+        """What a model needs of everything that was said to answer `text`, in at most `budget` tokens [1, 4].
+
+        The newest messages (of a conversation, or of all), summaries, current facts, what answers in full, and an index
+        of the rest in the form that its size asks for. `config` (or INDEX_… in the environment) sets the index,
+        `patience` (or VECTOR_SEARCH_TIMEOUT and INDEX_BUILD_TIMEOUT) how long is waited before less is handed out.
+        Raises InvalidInput where the text alone is over the budget, NotFound for a conversation that is not there.
+        """
+        from recollect.context.building import ContextBuilder
+        from recollect.context.settings import IndexConfig, Patience
+
+        build = ContextBuilder(
+            self._space,
+            self._embedder,
+            self._make_quality,
+            self._clock,
+            IndexConfig.of(config),
+            patience or Patience.from_environment(),
+        )
+        return build(text, NodeId(conversation_id) if conversation_id else None, budget)

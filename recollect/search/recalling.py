@@ -1,0 +1,213 @@
+"""What a text brings back, as one ranking in one view: for a context, which shows much of it and counts the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+
+from recollect.embedding import Embedder, TokenEmbedder
+from recollect.record import Conversation, Document, Message, NodeId, from_microseconds, to_microseconds
+from recollect.search.asking import Asked, ask
+from recollect.search.derived import derived_hits
+from recollect.search.ranking import Ranked, Ranking, rank
+from recollect.search.request import Search
+from recollect.search.result import DerivedHit
+from recollect.search.scan import scanned
+from recollect.search.spelling import correction
+from recollect.search.syntax import Query
+from recollect.store import IndexDamaged, View
+from recollect.store.passages import Filter, Float, Owner, Partition, PassageText
+
+#: Kinds beside what was said that a context may hold: what tools gave back, and documents.
+BESIDE_KINDS = ("tool", "document")
+#: Characters of a long text that are asked with: of what was pasted the beginning and the end say what it is about.
+_ASKED_AT_EACH_END = 1_500
+_SCANNED = 50
+#: What was not said is told of only where it clearly answers: so much of the question's idf, or so near in meaning.
+_CLEAR_SHARE = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """A message (or document) that a text brought back. `passage` is the part of it that did, at `start` of `text`."""
+
+    id: NodeId
+    conversation_id: NodeId | None
+    title: str
+    role: str
+    speaker: str | None
+    kind: str
+    time: datetime | None
+    text: str
+    passage: str
+    start: int
+    tokens: int
+    score: float
+    vector: Float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Recall:
+    """What a text brought back: the best messages in order of rank, what is not chat after them, facts and summaries.
+
+    `relevant` counts the passages of the namespace that are nearer to the text than its average passage, by words and
+    meaning together; it is counted over all of them, not over those that are here. `words` are the index terms that
+    were looked for.
+    """
+
+    said: tuple[Recalled, ...] = ()
+    other: tuple[Recalled, ...] = ()
+    derived: tuple[DerivedHit, ...] = ()
+    relevant: int = 0
+    searched: int = 0
+    words: tuple[str, ...] = ()
+    close: bool = True
+
+
+def recall(
+    view: View,
+    text: str,
+    embedder: Embedder,
+    quality: Callable[[], TokenEmbedder],
+    today: date,
+    *,
+    most: int,
+    beside: bool = True,
+    vectors: bool = False,
+    derived: Mapping[str, int] | None = None,
+) -> Recall:
+    """What the memory holds of a text, the best `most` of it; `beside` looks at tool results and documents as well.
+
+    The text is somebody's words, not a query: it has no operators. Where the index is damaged, words alone decide.
+    Raises StoreError.
+    """
+    asked_for = _shortened(text)
+    search = Search(Query(asked_for), Filter(), limit=max(1, most // 10), group_by="message")
+    try:
+        return _recall(view, search, embedder, quality, today, most, beside=beside, vectors=vectors, derived=derived)
+    except IndexDamaged:
+        found = scanned(view, replace(search, limit=min(most, _SCANNED)), "")
+        messages = [hit.best.message for hit in found]
+        said = _with_titles(view, [_of_message(m, m.content, 0, 0.0) for m in messages])
+        return Recall(said=tuple(said), relevant=len(messages), searched=len(messages))
+
+
+def _recall(
+    view: View,
+    search: Search,
+    embedder: Embedder,
+    quality: Callable[[], TokenEmbedder],
+    today: date,
+    most: int,
+    *,
+    beside: bool,
+    vectors: bool,
+    derived: Mapping[str, int] | None,
+) -> Recall:
+    asked = ask(view, search, embedder, quality, today)
+    if not asked.question.terms and not asked.phrases:
+        return Recall(close=False)
+    said = rank(view, asked, Partition.SAID, quality, vectors=vectors)
+    mended = correction(search.query.text, said.unknown, view.vocabulary())
+    if mended is not None and mended.is_sure:
+        meant = replace(search, query=replace(search.query, text=mended.text))
+        asked = ask(view, meant, embedder, quality, today)
+        said = rank(view, asked, Partition.SAID, quality, vectors=vectors)
+    other = _beside(view, asked, quality) if beside else Ranking()
+    return Recall(
+        said=tuple(_recalled(view, said, said.passages, most)),
+        other=tuple(_recalled(view, other, other.passages, max(1, most // 10))),
+        derived=derived_hits(view, asked, derived),
+        relevant=said.relevant + len(other.messages - {0}),
+        searched=said.searched + other.searched,
+        words=tuple({*said.words, *other.words}),
+        close=said.close,
+    )
+
+
+def _beside(view: View, asked: Asked, quality: Callable[[], TokenEmbedder]) -> Ranking:
+    """What clearly answers of tool results and documents."""
+    wanted = replace(asked.search, filter=replace(asked.search.filter, kinds=BESIDE_KINDS))
+    found = rank(view, replace(asked, search=wanted), Partition.OTHER, quality)
+    return found.only([entry for entry in found.passages if entry.matches and entry.share >= _CLEAR_SHARE])
+
+
+def _recalled(view: View, ranking: Ranking, ranked: Sequence[Ranked], most: int) -> list[Recalled]:
+    """The best messages, each with its best passage."""
+    best: dict[int, Ranked] = {}
+    for entry in ranked:
+        best.setdefault(entry.message or -entry.passage, entry)
+        if len(best) == most:
+            break
+    chosen = list(best.values())
+    texts = {text.number: text for text in view.passages([entry.passage for entry in chosen])}
+    messages = {m.id: m for m in view.get(Message, [t.message_id for t in texts.values() if t.message_id])}
+    owners = [t.owner_id for t in texts.values() if t.owner is Owner.DOCUMENT]
+    documents = {d.id: d for d in view.get(Document, owners)} if owners else {}
+    found = []
+    for entry in chosen:
+        text = texts.get(entry.passage)
+        made = None if text is None else _made(entry, text, messages, documents)
+        if made is not None:
+            found.append(made if ranking.vectors is None else replace(made, vector=ranking.vectors[entry.row]))
+    return _with_titles(view, found)
+
+
+def _made(
+    entry: Ranked, text: PassageText, messages: Mapping[NodeId, Message], documents: Mapping[NodeId, Document]
+) -> Recalled | None:
+    if text.owner is Owner.DOCUMENT:
+        document = documents.get(text.owner_id)
+        if document is None:
+            return None
+        return Recalled(
+            id=document.id,
+            conversation_id=None,
+            title=document.title,
+            role="document",
+            speaker=None,
+            kind="document",
+            time=document.created,
+            text=text.text,  # of a document its passage is what is shown: it is long, and was cut to be read so
+            passage=text.text,
+            start=0,
+            tokens=0,
+            score=entry.score,
+        )
+    message = messages.get(text.message_id) if text.message_id else None
+    if message is None or message.deleted:
+        return None
+    if text.owner is Owner.TOOL_CALL or text.part >= 0:
+        # A call of a tool, or something that hangs on the message: its words are not those of the message.
+        return replace(_of_message(message, text.text, 0, entry.score), text=text.text, tokens=0, kind=entry.kind)
+    return _of_message(message, text.text, text.start, entry.score)
+
+
+def _of_message(message: Message, passage: str, start: int, score: float) -> Recalled:
+    return Recalled(
+        id=message.id,
+        conversation_id=message.conversation_id,
+        title="",
+        role=message.role.value,
+        speaker=message.speaker,
+        kind=message.kind.value,
+        time=from_microseconds(to_microseconds(message.timestamp)),
+        text=message.content,
+        passage=passage,
+        start=start,
+        tokens=message.tokens,
+        score=score,
+    )
+
+
+def _with_titles(view: View, found: Sequence[Recalled]) -> list[Recalled]:
+    ids = list(dict.fromkeys(one.conversation_id for one in found if one.conversation_id))
+    titles = {c.id: c.title for c in view.get(Conversation, ids)}
+    return [replace(one, title=titles.get(one.conversation_id, "")) if one.conversation_id else one for one in found]
+
+
+def _shortened(text: str) -> str:
+    if len(text) <= 2 * _ASKED_AT_EACH_END:
+        return text
+    return f"{text[:_ASKED_AT_EACH_END]} {text[-_ASKED_AT_EACH_END:]}"
