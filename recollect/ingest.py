@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
@@ -47,6 +47,7 @@ from recollect.search.indexing import (
 )
 from recollect.store import Change, IndexChange, Mark, Space, Stale, View
 from recollect.store.passages import EmbedderId, Passage
+from recollect.text.chunks import CHUNK_TOKENS
 from recollect.text.clean import clean_metadata, clean_title
 
 _PATIENCE = 30.0  # seconds of planning anew before a writer gives up
@@ -122,8 +123,10 @@ class Ingest:
         embedder: Embedder,
         count_tokens: Callable[[str], int],
         clock: Callable[[], datetime] = utc_now,
+        chunk_tokens: int = CHUNK_TOKENS,
     ) -> None:
         self._space, self._embedder, self._count_tokens, self._clock = space, embedder, count_tokens, clock
+        self._chunk_tokens = chunk_tokens  # of what is written live; longer texts are cut
 
     @property
     def embedder_id(self) -> EmbedderId:
@@ -300,7 +303,7 @@ class Ingest:
                     *placed.messages,
                     *(call for message_calls in calls.values() for call in message_calls),
                     *placed.turns,
-                    *(c for m in placed.messages for c in message_chunks(m, count_tokens=self._count_tokens)),
+                    *(chunk for message in placed.messages for chunk in self._chunks(message)),
                 ],
                 revive=placed.revived,
                 mark=[*placed.marks, *stale],
@@ -332,7 +335,7 @@ class Ingest:
         self._space.write(
             Change(
                 expect={message.conversation_id: revision},
-                put=[edited, *message_chunks(edited, count_tokens=self._count_tokens)],
+                put=[edited, *self._chunks(edited)],
                 mark=stale,
                 tasks=outbox.due([message.conversation_id]),
                 index=self._index_change(self._message_passages(edited, previous, people, ())),
@@ -430,9 +433,18 @@ class Ingest:
         calls: Mapping[NodeId, Sequence[ToolCall]],
     ) -> dict[NodeId, list[Passage]]:
         made = messages_passages(
-            messages, previous, calls, people=people, embedder=self._embedder, count_tokens=self._count_tokens
+            messages,
+            previous,
+            calls,
+            people=people,
+            embedder=self._embedder,
+            count_tokens=self._count_tokens,
+            size=self._chunk_tokens,
         )
         return _by_owner(made, [*(m.id for m in messages), *(c.id for several in calls.values() for c in several)])
+
+    def _chunks(self, message: Message) -> Iterator[Chunk]:
+        return message_chunks(message, count_tokens=self._count_tokens, size=self._chunk_tokens)
 
     def _index_change(self, passages: Mapping[NodeId, Sequence[Passage]]) -> IndexChange:
         """What is written of passages; to remove some no embedder is asked for."""

@@ -1,4 +1,4 @@
-# Written by `python -m tools.write_async_stub` from the source of Memory; a test keeps it true. Do not edit.
+# Written by `python -m tools.write_async_stub` from the source; a test keeps it true. Do not edit.
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -45,6 +45,7 @@ class AsyncMemory(AsyncContext):
         model: str | LanguageModel | None = None,
         durable: bool = True,
         background: bool | None = None,
+        chunk_tokens: int = 4000,
         on_wait: Callable[[], None] | None = None,
     ) -> Opening[AsyncMemory]: ...
     async def backlog(self, *, namespaces: Sequence[str] | None = None) -> Backlog | None: ...
