@@ -11,6 +11,7 @@ from datetime import datetime
 
 from recollect.consolidate import outbox
 from recollect.consolidate.cursor import HEAD
+from recollect.consolidate.entities.naming import correction_id
 from recollect.errors import InvalidInput, NotFound
 from recollect.record import Conversation, Document, Message, Node, NodeId, Thread, to_microseconds
 from recollect.store import Space, View, Where
@@ -123,20 +124,24 @@ def forget(space: Space, selection: Selection, retract: Retract, *, dry_run: boo
     """Erases what is selected, or with `dry_run` only counts it.
 
     What was derived from it goes first: `retract` deletes messages softly and derives their conversations without them.
+    What a person said by hand of an entity that nothing else mentions goes as well: it may hold the name.
     Interrupted before the end, nothing was forgotten yet, and it is simply done again.
     """
     with space.view() as view:
         found = _Found.of(view, selection)
         derived = HEAD in view.revisions([HEAD]) and not found.nodes
         messages = list(found.all_messages(view)) if derived else []
+        entities = outbox.only_mentioned(view, [message.id for message in messages])
     if dry_run:
         return found.counted()
     if messages:
         retract([message.id for message in messages if not message.deleted], [c.id for c in found.touched])
+    corrections = [correction_id(entity) for entity in entities]
     ids = [*found.conversations, *found.messages, *found.documents, *found.nodes]
     if ids:
         with space.view() as view:
             ids += outbox.made_of(view, [message.id for message in messages])
+            ids += [node.id for node in view.get(Node, corrections) if not node.erased]
         space.erase(ids)
     return found.counted()
 

@@ -14,6 +14,7 @@ from datetime import datetime
 from functools import partial
 from typing import TypeVar
 
+from recollect.branching import place, place_answer
 from recollect.consolidate import outbox
 from recollect.embedding import Embedder
 from recollect.errors import InvalidInput, NotFound, StoreBusy
@@ -32,6 +33,7 @@ from recollect.record import (
     NodeId,
     Thread,
     ToolCall,
+    Turn,
     Version,
     utc_now,
 )
@@ -112,6 +114,33 @@ class _Done:
             self._unread.append(incoming)
         else:
             self._without_ids.add(thread, tokens(incoming))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exchange:
+    """A turn of a chat as it is written: the question, the answer (None: there was nobody to answer) with the tools
+    that it took, and what the turn is known to be about. `edges` leave the two messages.
+    """
+
+    conversation: Conversation
+    query: Message
+    answer: Message | None = None
+    calls: Sequence[ToolCall] = ()
+    resolved_query: str | None = None
+    entities: tuple[str, ...] = ()
+    source_ids: tuple[NodeId, ...] = ()
+    edges: Sequence[Edge] = ()
+
+    @property
+    def message_ids(self) -> list[NodeId]:
+        """Of the question and the answer."""
+        return [self.query.id, *([self.answer.id] if self.answer else [])]
+
+    def told(self, turn: Turn) -> Turn:
+        """The turn with what is known of it."""
+        return replace(
+            turn, resolved_query=self.resolved_query, entities=self.entities, source_chunk_ids=self.source_ids
+        )
 
 
 class Ingest:
@@ -313,6 +342,56 @@ class Ingest:
         )
         found |= {message.id: message for message in placed.messages}
         return [found[i] for i in ids]
+
+    def exchange(self, exchange: Exchange) -> tuple[Message, Message | None]:
+        """Adds a question with its answer and all that is known of both, in one transaction: whole or not at all [2].
+
+        The cost does not depend on how long the conversation is. Tried twice it is written once. Raises InvalidInput
+        where another message has one of the ids.
+        """
+        cleaned = replace(
+            exchange, query=_cleaned(exchange.query), answer=exchange.answer and _cleaned(exchange.answer)
+        )
+        return self._insisting(lambda: self._exchange(cleaned), f"Conversation {exchange.conversation.id} is")
+
+    def _exchange(self, exchange: Exchange) -> tuple[Message, Message | None]:
+        conversation, query, answer = exchange.conversation, exchange.query, exchange.answer
+        with self._space.view() as view:
+            known = {message.id: message for message in view.get(Message, exchange.message_ids)}
+            if query.id in known:
+                return _repeated(known[query.id], query), answer and _repeated(known.get(answer.id, answer), answer)
+            if known or conversation.id in exchange.message_ids or view.get(Conversation, exchange.message_ids):
+                raise InvalidInput(
+                    f"An ID of this turn in {conversation.id} already belongs to something else.",
+                    hint="Messages and conversations cannot share an ID: use new ones.",
+                )
+            placed = place(view, conversation, query)
+            stale = outbox.stale(view, [conversation.id], []) if placed.revived else []
+        last = place_answer(placed, answer) if answer else placed
+        passages = self._message_passages(placed.message, placed.previous, placed.people, ())
+        if answer:
+            passages |= self._message_passages(last.message, placed.message, placed.people, exchange.calls)
+        if not placed.revision or placed.revived:
+            passages |= self.title_passages(placed.conversation)
+        written = [placed.message, last.message] if answer else [placed.message]
+        self._space.write(
+            Change(
+                expect={conversation.id: placed.revision} | dict.fromkeys(exchange.message_ids, 0),
+                put=[
+                    last.conversation,
+                    *written,
+                    *exchange.calls,
+                    *(exchange.told(turn) for turn in last.turns),
+                    *(chunk for message in written for chunk in self._chunks(message)),
+                ],
+                edges=exchange.edges,
+                revive=placed.revived,
+                mark=[*placed.mark, *stale],
+                index=self._index_change(passages),
+                tasks=outbox.due([conversation.id]),
+            )
+        )
+        return placed.message, last.message if answer else None
 
     def edit(self, message_id: NodeId, content: str, now: Version) -> Message:
         """Gives a message a new wording; `now` holds the old one's place in the history. Raises NotFound."""

@@ -6,6 +6,8 @@ from threading import Event
 from typing import Any, BinaryIO, Literal
 
 from recollect.asynchronous.derive import AsyncContext, Opening
+from recollect.chat.events import Answer
+from recollect.chat.session import Save
 from recollect.consolidate.backlog import Backlog
 from recollect.consolidate.desk import Consolidated
 from recollect.consolidate.entities.entity import Entity
@@ -23,7 +25,7 @@ from recollect.memory import Memory
 from recollect.memory.reading import ConversationRow
 from recollect.model.base import LanguageModel
 from recollect.place import Address
-from recollect.record import NOTHING, Document, Message, Metadata, Namespace, Part, Thread, ToolCall
+from recollect.record import NOTHING, Conversation, Document, Message, Metadata, Namespace, Part, Thread, ToolCall
 from recollect.search.result import SearchResults
 from recollect.store import Counts, IndexInfo, StoreInfo, Task, Violation
 from recollect.tools import Tool, Toolbox
@@ -43,6 +45,7 @@ class AsyncMemory(AsyncContext):
         namespace: str = "default",
         embedder: str = "static",
         model: str | LanguageModel | None = None,
+        asked_model: str | LanguageModel | None = None,
         durable: bool = True,
         background: bool | None = None,
         chunk_tokens: int = 4000,
@@ -50,12 +53,35 @@ class AsyncMemory(AsyncContext):
     ) -> Opening[AsyncMemory]: ...
     async def backlog(self, *, namespaces: Sequence[str] | None = None) -> Backlog | None: ...
     async def backup(self, target: str | Path, *, progress: Callable[[int, int], None] | None = None) -> int: ...
+    async def chat(
+        self,
+        conversation_id: str | None,
+        text: str,
+        *,
+        budget: int = 10000,
+        mode: str = "auto",
+        title: str = "",
+        tools: bool = True,
+        save: Save = "now",
+    ) -> Answer: ...
+    def chat_stream(
+        self,
+        conversation_id: str | None,
+        text: str,
+        *,
+        budget: int = 10000,
+        mode: str = "auto",
+        title: str = "",
+        tools: bool = True,
+        save: Save = "now",
+    ) -> AsyncIterator[Event]: ...
     async def check(self) -> list[Violation]: ...
     async def close(self) -> None: ...
     async def consolidate(
         self, *, limit: int | None = None, again: bool = False, progress: Callable[[Consolidated], None] | None = None
     ) -> Consolidated: ...
     async def conversation(self, id: str) -> Thread: ...
+    async def conversation_named(self, id: str) -> Conversation | None: ...
     async def conversations(
         self,
         *,
@@ -156,6 +182,7 @@ class AsyncMemory(AsyncContext):
     async def reindex(self, *, progress: Callable[[int, int], None] | None = None) -> int: ...
     async def repair(self, *, progress: Callable[[int, int], None] | None = None) -> list[Violation]: ...
     async def resolve(self, name: str) -> tuple[Thread, Message | None]: ...
+    async def resolve_references(self, conversation_id: str, question: str) -> str: ...
     async def restore(self, *names: str) -> int: ...
     async def restore_message(self, *ids: str) -> None: ...
     async def retry(self, *ids: str) -> int: ...
