@@ -6,14 +6,14 @@ A conversation that loses its last message goes whole, with its title.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from recollect.consolidate import outbox
 from recollect.consolidate.base import STALE, topic_summary_id
 from recollect.consolidate.cursor import HEAD
 from recollect.consolidate.entities.naming import correction_id
-from recollect.errors import InvalidInput
+from recollect.errors import InvalidInput, NotFound
 from recollect.record import Conversation, Document, Message, Node, NodeId, NodeKind, Thread, to_microseconds
 from recollect.store import Space, View, Where
 from recollect.store.transfer import every
@@ -23,13 +23,15 @@ _TITLES = 20
 #: Takes messages out of whatever was derived from them: their ids, and those of their conversations.
 Retract = Callable[[Sequence[NodeId], Sequence[NodeId]], None]
 Resolve = Callable[[str], tuple[Thread, Message | None]]
+ResolveDocument = Callable[[str], Document]
 
 
 @dataclass(frozen=True, slots=True)
 class Forgotten:
     """What goes: conversations that go whole, messages (those of these conversations too), documents, other nodes.
 
-    `titles` are of conversations that lose anything, the twenty newest; `touched` counts them all.
+    `titles` are of conversations that lose anything, the twenty newest, and of documents that were named; `touched`
+    counts the conversations.
     """
 
     conversations: int = 0
@@ -42,10 +44,13 @@ class Forgotten:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What is to be forgotten. `conversations` go whole; `messages` alone; else what matches source and time."""
+    """What is to be forgotten. `conversations` and `documents` go whole; `messages` alone; else what matches source and
+    time.
+    """
 
     conversations: tuple[NodeId, ...] = ()
     messages: tuple[Message, ...] = ()
+    documents: tuple[Document, ...] = ()
     sources: tuple[str, ...] = ()
     since: int | None = None
     until: int | None = None
@@ -55,6 +60,7 @@ class Selection:
     def read(
         cls,
         resolve: Resolve,
+        resolve_document: ResolveDocument,
         names: Sequence[str],
         sources: Sequence[str],
         since: str | datetime | None,
@@ -70,11 +76,21 @@ class Selection:
                 "Nothing to forget: name something or choose it by a filter.",
                 hint="Give IDs or titles, or use source, since, until or everything.",
             )
-        found = [resolve(name) for name in names]
+        found: list[tuple[Thread, Message | None]] = []
+        documents: list[Document] = []
+        for name in names:
+            try:
+                found.append(resolve(name))
+            except NotFound as unknown:
+                try:
+                    documents.append(resolve_document(name))
+                except NotFound:
+                    raise unknown from None
         first, last = read_period(since, until, None, now)
         return cls(
             conversations=tuple(thread.conversation.id for thread, message in found if message is None),
             messages=tuple(message for _, message in found if message is not None),
+            documents=tuple(documents),
             sources=tuple(name.lower() for name in sources),
             since=to_microseconds(first),
             until=to_microseconds(last),
@@ -83,8 +99,8 @@ class Selection:
 
     @property
     def is_named(self) -> bool:
-        """Whether it speaks of certain messages and conversations."""
-        return bool(self.conversations or self.messages)
+        """Whether it speaks of certain messages, conversations and documents."""
+        return bool(self.conversations or self.messages or self.documents)
 
     @property
     def has_times(self) -> bool:
@@ -147,6 +163,7 @@ class _Found:
     documents: list[NodeId]
     nodes: list[NodeId]
     touched: list[Conversation]
+    titles: list[str] = field(default_factory=list)  # of documents that were named
     inside: int = 0  # messages of the conversations that go whole
 
     @classmethod
@@ -156,9 +173,14 @@ class _Found:
             if conversation.erased or (selection.sources and conversation.source not in selection.sources):
                 continue
             found._add(view, conversation, selection)
+        documents: Iterable[Document] = selection.documents
         if not selection.is_named:
             documents = every(view, Document, Where(sources=selection.sources))
-            found.documents = [d.id for d in documents if not d.erased and selection.holds(d.created)]
+        for document in documents:
+            of_source = not selection.sources or document.source in selection.sources
+            if not document.erased and of_source and selection.holds(document.created):
+                found.documents.append(document.id)
+                found.titles += [document.title] if selection.is_named else []
         if selection.everything and not (selection.sources or selection.has_times):
             found.nodes = [node.id for node in every(view, Node) if not node.erased]
         return found
@@ -190,7 +212,7 @@ class _Found:
             messages=self.inside + len(self.messages),
             documents=len(self.documents),
             nodes=len(self.nodes),
-            titles=tuple(conversation.title for conversation in newest[:_TITLES]),
+            titles=tuple([*(conversation.title for conversation in newest), *self.titles][:_TITLES]),
             touched=len(newest),
         )
 

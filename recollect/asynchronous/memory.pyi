@@ -1,11 +1,13 @@
-# Written by `python -m tools.write_async_stub` from the source of Memory; a test keeps it true. Do not edit.
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+# Written by `python -m tools.write_async_stub` from the source; a test keeps it true. Do not edit.
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from threading import Event
 from typing import Any, BinaryIO, Literal
 
 from recollect.asynchronous.derive import AsyncContext, Opening
+from recollect.chat.events import Answer
+from recollect.chat.session import Save
 from recollect.consolidate.backlog import Backlog
 from recollect.consolidate.desk import Consolidated
 from recollect.consolidate.entities.entity import Entity
@@ -14,13 +16,16 @@ from recollect.consolidate.facts.fact import Fact
 from recollect.consolidate.shift import Done
 from recollect.consolidate.summaries.reading import Summary
 from recollect.consolidate.topics.reading import Segment, Topic
+from recollect.context import Context
+from recollect.context.settings import IndexConfig, Patience
+from recollect.documents.importing import DocumentProgress, DocumentReport
 from recollect.forget import Forgotten
 from recollect.importing import ImportReport, Progress
 from recollect.memory import Memory
 from recollect.memory.reading import ConversationRow
 from recollect.model.base import LanguageModel
 from recollect.place import Address
-from recollect.record import NOTHING, Document, Message, Metadata, Namespace, Part, Thread, ToolCall
+from recollect.record import NOTHING, Conversation, Document, Message, Metadata, Namespace, Part, Thread, ToolCall
 from recollect.search.result import SearchResults
 from recollect.store import Counts, IndexInfo, StoreInfo, Task, Violation
 from recollect.tools import Tool, Toolbox
@@ -40,18 +45,43 @@ class AsyncMemory(AsyncContext):
         namespace: str = "default",
         embedder: str = "static",
         model: str | LanguageModel | None = None,
+        asked_model: str | LanguageModel | None = None,
         durable: bool = True,
         background: bool | None = None,
+        chunk_tokens: int = 4000,
         on_wait: Callable[[], None] | None = None,
     ) -> Opening[AsyncMemory]: ...
     async def backlog(self, *, namespaces: Sequence[str] | None = None) -> Backlog | None: ...
     async def backup(self, target: str | Path, *, progress: Callable[[int, int], None] | None = None) -> int: ...
+    async def chat(
+        self,
+        conversation_id: str | None,
+        text: str,
+        *,
+        budget: int = 10000,
+        mode: str = "auto",
+        title: str = "",
+        tools: bool = True,
+        save: Save = "now",
+    ) -> Answer: ...
+    def chat_stream(
+        self,
+        conversation_id: str | None,
+        text: str,
+        *,
+        budget: int = 10000,
+        mode: str = "auto",
+        title: str = "",
+        tools: bool = True,
+        save: Save = "now",
+    ) -> AsyncIterator[Event]: ...
     async def check(self) -> list[Violation]: ...
     async def close(self) -> None: ...
     async def consolidate(
         self, *, limit: int | None = None, again: bool = False, progress: Callable[[Consolidated], None] | None = None
     ) -> Consolidated: ...
     async def conversation(self, id: str) -> Thread: ...
+    async def conversation_named(self, id: str) -> Conversation | None: ...
     async def conversations(
         self,
         *,
@@ -64,6 +94,7 @@ class AsyncMemory(AsyncContext):
     ) -> list[ConversationRow]: ...
     async def delete(self, *names: str) -> int: ...
     async def delete_message(self, *ids: str) -> None: ...
+    async def document(self, name: str) -> Document: ...
     def documents(self) -> AsyncIterator[Document]: ...
     async def edit_entity(self, name: str, new_name: str | None = None, *, type: str | None = None) -> Entity: ...
     async def edit_fact(self, id: str, content: str | None = None, *, value: str | None = None) -> Fact: ...
@@ -100,6 +131,9 @@ class AsyncMemory(AsyncContext):
     async def get_tool_calls_by_message(self, message_id: str) -> list[ToolCall]: ...
     async def get_topic_messages(self, topic: str, limit: int = 50) -> list[Message]: ...
     async def graph(self, entity: str, depth: int = 1, limit: int = 150) -> Graph: ...
+    async def import_documents(
+        self, *paths: str | Path, again: bool = False, progress: Callable[[DocumentProgress], None] | None = None
+    ) -> DocumentReport: ...
     async def import_file(
         self,
         *paths: str | Path,
@@ -119,6 +153,15 @@ class AsyncMemory(AsyncContext):
     async def paths(self, source: str, target: str) -> Paths: ...
     async def pin_entity(self, name: str, *, pinned: bool = True) -> Entity: ...
     async def pin_fact(self, id: str, *, pinned: bool = True) -> Fact: ...
+    async def prepare_context(
+        self,
+        text: str,
+        conversation_id: str | None = None,
+        budget: int | None = None,
+        *,
+        config: IndexConfig | Mapping[str, Any] | None = None,
+        patience: Patience | None = None,
+    ) -> Context: ...
     async def recall(
         self,
         query: str,
@@ -139,6 +182,7 @@ class AsyncMemory(AsyncContext):
     async def reindex(self, *, progress: Callable[[int, int], None] | None = None) -> int: ...
     async def repair(self, *, progress: Callable[[int, int], None] | None = None) -> list[Violation]: ...
     async def resolve(self, name: str) -> tuple[Thread, Message | None]: ...
+    async def resolve_references(self, conversation_id: str, question: str) -> str: ...
     async def restore(self, *names: str) -> int: ...
     async def restore_message(self, *ids: str) -> None: ...
     async def retry(self, *ids: str) -> int: ...
@@ -192,9 +236,21 @@ class AsyncMemory(AsyncContext):
         metadata: Metadata = NOTHING,
         id: str | None = None,
     ) -> Message: ...
+    async def store_messages(
+        self, messages: Iterable[Mapping[str, Any]], *, conversation_id: str | None = None, title: str = ""
+    ) -> list[Message]: ...
     async def store_tool_call(
-        self, name: str, arguments: str, result: str, message_id: str, *, timestamp: datetime | None = None
+        self,
+        name: str,
+        arguments: str | Mapping[str, Any],
+        result: object,
+        message_id: str,
+        *,
+        timestamp: datetime | None = None,
+        metadata: Metadata = NOTHING,
+        id: str | None = None,
     ) -> ToolCall: ...
+    async def store_tool_calls(self, calls: Iterable[Mapping[str, Any]], message_id: str) -> list[ToolCall]: ...
     async def stored_embedder(self) -> str | None: ...
     async def summaries(self, conversation_id: str | None = None, kind: str | None = None) -> list[Summary]: ...
     async def tasks(

@@ -93,6 +93,7 @@ def test_what_a_writing_command_prints_is_documented(
         ("import", ("import", sample_archive[2])),
         ("describe", ("import", "--describe", sample_archive[2])),
         ("remember", ("remember", "the spare key is with Ana")),
+        ("chat", ("chat", "where is the spare key", "--model", "none")),
         ("tasks", ("tasks", "-n", "2")),
         ("retried", ("tasks", "--retry")),
         ("embed", ("embed", "--limit", "2")),
@@ -115,3 +116,14 @@ def test_nothing_but_the_document_is_printed(sample: CommandLine) -> None:
     assert ran.err == ""
     assert ran.out.startswith("{")
     assert "\033" not in ran.out
+
+
+def test_what_is_printed_of_documents_is_as_documented(run: CommandLine, tmp_path: Path) -> None:
+    (tmp_path / "notes.md").write_text("# Travel\n\nTickets of the Brennero line.\n", encoding="utf-8")
+    (tmp_path / "empty.txt").write_text("", encoding="utf-8")
+    assert not differences(run("import", "--documents", tmp_path, "--json").document, SHAPES["documents"])
+    found = run("search", "Brennero", "--json").document
+    assert found["documents"]
+    assert not differences(found, SHAPES["search"])
+    assert not differences(run("show", "1", "--json").document, SHAPES["document"])
+    assert not differences(run("show", "notes.md", "--json").document, SHAPES["document"])
