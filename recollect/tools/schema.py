@@ -14,6 +14,7 @@ from difflib import get_close_matches
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 from recollect.errors import InvalidInput
+from recollect.text.clean import clean_text
 
 _SHOWN = 60  # characters of a wrong value that are shown again
 
@@ -149,7 +150,7 @@ def _parsed(text: str | bytes) -> object:
 
 def _text(value: object) -> str:
     if isinstance(value, str):
-        return value
+        return clean_text(value)  # JSON can name what no text can hold: half a surrogate pair
     if isinstance(value, int | float) and not isinstance(value, bool):
         return str(value)
     raise TypeError
@@ -159,7 +160,7 @@ def _texts(value: object) -> list[str]:
     if isinstance(value, str):
         if value.strip().startswith("["):
             return _texts(json.loads(value))
-        return [part for part in value.replace(",", " ").split() if part]
+        return [part for part in clean_text(value).replace(",", " ").split() if part]
     if isinstance(value, Sequence) and not isinstance(value, bytes):
         return [_text(item) for item in value]
     raise TypeError
