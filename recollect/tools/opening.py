@@ -119,8 +119,8 @@ def span_of(name: str, today: date) -> tuple[int | None, int | None]:
     if words == "older":
         return None, to_microseconds(parse_moment("this month", today, end=False))
     if week := _week(words):
-        first = parse_moment(week.isoformat(), today, end=False)
-        return to_microseconds(first), to_microseconds(first and first + timedelta(days=7))
+        first, after = (parse_moment(day.isoformat(), today, end=False) for day in week)
+        return to_microseconds(first), to_microseconds(after)
     first_word, to, last_word = next(
         (p for p in (words.partition(s) for s in (" to ", "..", "/", " – ")) if p[1]), (words, "", "")
     )
@@ -232,11 +232,13 @@ def _active_from(view: View, conversation_id: NodeId, position: int, most: int) 
     return found[:most]
 
 
-def _week(words: str) -> date | None:
+def _week(words: str) -> tuple[date, date] | None:
+    """Its first day, and the day after it."""
     year, _, week = words.partition("-w")
     if not (len(year) == 4 and year.isdigit() and week.isdigit()):
         return None
     try:
-        return date.fromisocalendar(int(year), int(week), 1)
-    except ValueError:
+        first = date.fromisocalendar(int(year), int(week), 1)
+        return first, first + timedelta(days=7)
+    except (ValueError, OverflowError):
         return None
