@@ -59,13 +59,15 @@ class Argument:
             read = _READERS[self.type](value)
         except (ValueError, TypeError, OverflowError, RecursionError):
             raise InvalidInput(f"`{self.name}` must be {_told(self)}, not {_shown(value)}.") from None
+        if not self.required and read == self.default:
+            return read
         if self.type == TEXT and self.required and not read.strip():
             raise InvalidInput(f"`{self.name}` must not be empty: {self.about.text}")
         size = len(read) if self.type == TEXTS else read if self.type in (WHOLE, NUMBER) else None
         low, high = self.about.least, self.about.most
         if size is not None and ((low is not None and size < low) or (high is not None and size > high)):
             raise InvalidInput(f"`{self.name}` must be {_told(self)}, not {_shown(value)}.")
-        if self.about.choices and read not in self.about.choices and read != self.default:
+        if self.about.choices and read not in self.about.choices:
             raise InvalidInput(f"`{self.name}` must be {_told(self)}, not {_shown(value)}.")
         return read
 
