@@ -6,7 +6,8 @@ of a message, a conversation and a result its end will do.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import date, timedelta
 
 from recollect.errors import InvalidInput, NotFound
@@ -149,7 +150,7 @@ def find_tool_calls(view: View, ids: Sequence[str]) -> list[ToolCall]:
         whole |= _calls_of_results(view, [i for i in parents.values() if i not in whole])
         chunks = {chunk.id: chunk for chunk in view.get(Chunk, list(dict.fromkeys(parents.values())))}
         found |= {i: tool_call_chunk(whole[p], chunks[i]) for i, p in parents.items() if p in whole and i in chunks}
-    kept = {i: call for i, call in found.items() if not _is_gone(view, call)}
+    kept = _shown(view, found)
     return [kept[i] for i in wanted if i in kept]
 
 
@@ -165,7 +166,8 @@ def tool_calls_of(view: View, message_id: str) -> list[ToolCall]:
         ]
         frontier = [m.id for m in results]
         asked += frontier
-    calls = view.get(ToolCall, [edge.source_id for edge in view.edges(asked, _CALLED_BY, "in")])
+    called = view.get(ToolCall, [edge.source_id for edge in view.edges(asked, _CALLED_BY, "in")])
+    calls = _shown(view, {call.id: call for call in called}).values()
     places = {message_id: place for place, message_id in enumerate(asked)}
     return sorted(calls, key=lambda call: (places[call.message_id], call.position))
 
@@ -186,8 +188,19 @@ def _gone(message: Message) -> bool:
     return message.deleted or message.erased
 
 
-def _is_gone(view: View, call: ToolCall) -> bool:
-    return any(_gone(message) for message in view.get(Message, [call.message_id]))
+def _shown(view: View, calls: Mapping[NodeId, ToolCall]) -> dict[NodeId, ToolCall]:
+    """The calls that may be shown, by the ids that they were asked by: one whose result was deleted stands there
+    without it, and not where the result or a piece of it was asked for.
+    """
+    messages = {i for call in calls.values() for i in (call.message_id, call.result_message_id) if i}
+    gone = {message.id for message in view.get(Message, sorted(messages)) if _gone(message)}
+    shown = {i: call for i, call in calls.items() if call.message_id not in gone}
+    lost = [i for i, call in shown.items() if call.result_message_id in gone]
+    for i in lost:
+        call = shown.pop(i)
+        if call.id == i and not call.is_chunk:
+            shown[i] = replace(call, result="", result_message_id=None)
+    return shown
 
 
 def _pieces(view: View, chunk_ids: Sequence[NodeId]) -> list[MessageChunk]:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from recollect.memory import Memory
-from recollect.tools import Toolbox
+from recollect.record import ToolCall
+from recollect.store import Where
 from tests.exports import opened
 from tests.tools.conftest import Talk
 
-LONG = "蛋糕配方面粉鸡蛋" * 60  # a token a character
 
-
-@pytest.mark.parametrize("tool", ["get_message_by_id", "get_messages_by_ids", "get_conversation_thread", "get_tool_call"])
+@pytest.mark.parametrize(
+    "tool", ["get_message_by_id", "get_messages_by_ids", "get_conversation_thread", "get_tool_call"]
+)
 @pytest.mark.parametrize("id", ["\ud800", "a\0b", "\udfff\ud800 x"])
 def test_an_id_that_no_text_can_be_is_an_answer(talk: Talk, tool: str, id: str) -> None:
     name = {"get_messages_by_ids": "ids", "get_conversation_thread": "message_id"}.get(tool, "id")
@@ -35,3 +37,47 @@ def test_the_default_that_a_model_is_told_is_taken(talk: Talk) -> None:
                 assert argument.read(argument.default) == argument.default
     given = {"id": talk.call.result_message_id, "chunk": -1}
     assert not talk.box.call("get_message_with_chunks", given).is_error
+
+
+def coded(memory: Memory, folder: Path) -> ToolCall:
+    """A tool call of an import, whose result is a message of its own."""
+    used = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "weather"}}
+    result = {"type": "tool_result", "tool_use_id": "t1", "content": "It is 31 degrees in Quuxville."}
+    said = [("user", "How warm is it?"), ("assistant", [used]), ("user", [result]), ("assistant", "Warm.")]
+    lines = [
+        {
+            "type": role,
+            "uuid": f"u{place}",
+            "parentUuid": f"u{place - 1}" if place else None,
+            "timestamp": f"2025-03-01T10:00:0{place}Z",
+            "sessionId": "11111111-1111-1111-1111-111111111111",
+            "isSidechain": False,
+            "message": {"role": role, "content": content},
+        }
+        for place, (role, content) in enumerate(said)
+    ]
+    path = folder / "session.jsonl"
+    path.write_text("\n".join(map(json.dumps, lines)))
+    memory.import_file(path)
+    with memory._space.view() as view:
+        return view.find(ToolCall, Where()).items[0]
+
+
+def test_a_result_that_was_deleted_is_not_shown_by_its_call(tmp_path: Path) -> None:
+    with opened(tmp_path / "memory.db") as memory:
+        call, box = coded(memory, tmp_path), memory.toolbox()
+        result = call.result_message_id or ""
+        assert "Quuxville" in box.call("get_tool_call", {"id": call.id}).text
+        memory.delete_message(result)
+        for tool, name, id in [
+            ("get_tool_call", "id", call.id),
+            ("get_tool_call", "id", result),
+            ("get_tool_calls_by_message", "message_id", call.message_id),
+            ("get_message_by_id", "id", call.id),
+            ("get_message_by_id", "id", result),
+            ("get_conversation_thread", "message_id", call.id),
+            ("get_conversation_thread", "message_id", result),
+        ]:
+            assert "Quuxville" not in box.call(tool, {name: id}).text
+        assert "Bash" in box.call("get_tool_call", {"id": call.id}).text
+        assert "was deleted" in box.call("get_message_by_id", {"id": result}).text
