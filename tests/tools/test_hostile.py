@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from recollect.memory import Memory
 from recollect.record import ToolCall
 from recollect.store import Where
+from recollect.tools import Toolbox
 from tests.exports import opened
 from tests.tools.conftest import Talk
 
@@ -69,7 +71,7 @@ def test_a_result_that_was_deleted_is_not_shown_by_its_call(tmp_path: Path) -> N
         result = call.result_message_id or ""
         assert "Quuxville" in box.call("get_tool_call", {"id": call.id}).text
         memory.delete_message(result)
-        for tool, name, id in [
+        for tool, name, own in [
             ("get_tool_call", "id", call.id),
             ("get_tool_call", "id", result),
             ("get_tool_calls_by_message", "message_id", call.message_id),
@@ -78,6 +80,39 @@ def test_a_result_that_was_deleted_is_not_shown_by_its_call(tmp_path: Path) -> N
             ("get_conversation_thread", "message_id", call.id),
             ("get_conversation_thread", "message_id", result),
         ]:
-            assert "Quuxville" not in box.call(tool, {name: id}).text
+            assert "Quuxville" not in box.call(tool, {name: own}).text
         assert "Bash" in box.call("get_tool_call", {"id": call.id}).text
         assert "was deleted" in box.call("get_message_by_id", {"id": result}).text
+
+
+def followed(box: Toolbox, tool: str, given: dict[str, object]) -> list[str]:
+    """The answers of a tool, gone on with by the offsets that it tells; it must come to an end."""
+    answers: list[str] = []
+    offset = 0
+    while True:
+        answer = box.call(tool, {**given, "offset": offset})
+        assert not answer.is_error
+        answers.append(answer.text)
+        told = re.search(r"offset=(\d+)", answer.text)
+        if told is None:
+            return answers
+        assert int(told[1]) > offset
+        offset = int(told[1])
+
+
+def test_a_list_goes_on_where_no_entry_has_room(tmp_path: Path) -> None:
+    long = "蛋糕配方面粉鸡蛋" * 60  # a token a character
+    with opened(tmp_path / "memory.db") as memory:
+        for place in range(3):
+            asked = memory.store_message(f"{long} {place}", speaker="蛋" * 300)
+            memory.store_fact(f"{long} {place}", f"concept {place}")
+        for place in range(3):
+            memory.store_tool_call(f"call{place}", long, long, asked.id)
+        box = memory.toolbox(max_tokens=400)
+        assert len(followed(box, "vector_search", {"query": "蛋糕配方"})) >= 3
+        assert len(followed(box, "get_all_facts", {})) == 3
+        calls = "".join(followed(box, "get_tool_calls_by_message", {"message_id": asked.id}))
+        assert all(f"tool call{place}" in calls for place in range(3))
+        facts = box.call("search_facts", {"query": "蛋糕配方"}).text
+        assert "蛋糕配方" in facts
+        assert "not shown: 2" in facts
