@@ -96,11 +96,12 @@ class WordPieces:
     def __init__(self, tokenizer: Tokenizer) -> None:
         self._tokenizer = tokenizer
         self._known: dict[str, list[int]] = {}
+        self._counted: dict[str, int] = {}
         self._lock = threading.Lock()
 
     def ids(self, texts: Sequence[str]) -> list[list[int]]:
         """The token ids of each text, without special tokens."""
-        split = [text.split() if _UNLIKE_BLANKS.search(text) is None else [text] for text in texts]
+        split = [_words(text) for text in texts]
         with self._lock:
             words = set(chain.from_iterable(split))
             new = [word for word in words if word not in self._known]
@@ -114,6 +115,29 @@ class WordPieces:
                 if len(word) > _LONGEST_REMEMBERED:
                     del self._known[word]
         return found
+
+    def counts(self, texts: Sequence[str]) -> list[int]:
+        """How many tokens each text costs: a word that cannot be spelled as many as `_count` says."""
+        split = [_words(text) for text in texts]
+        with self._lock:
+            words = set(chain.from_iterable(split))
+            new = [word for word in words if word not in self._counted]
+            if len(self._counted) + len(new) > _REMEMBERED:
+                self._counted, new = {}, list(words)
+            for batch in _batches(enumerate(new)):
+                spelled = [word for _, word in batch]
+                for word, ids in zip(spelled, encode_batch(self._tokenizer, spelled), strict=True):
+                    self._counted[word] = _count(word) if UNKNOWN in ids else len(ids)
+            found = [sum(map(self._counted.__getitem__, parts)) for parts in split]
+            for word in new:
+                if len(word) > _LONGEST_REMEMBERED:
+                    del self._counted[word]
+        return found
+
+
+def _words(text: str) -> list[str]:
+    """What is spelled by itself: the words, or the whole text where Python and the tokenizer part it differently."""
+    return text.split() if _UNLIKE_BLANKS.search(text) is None else [text]
 
 
 @lru_cache(maxsize=1)
@@ -147,8 +171,8 @@ def count_tokens_of(texts: Sequence[str]) -> list[int]:
     counts = [0 if len(text) <= SLICE else _count_sampled(text) for text in texts]
     short = [number for number, text in enumerate(texts) if len(text) <= SLICE]
     for batch in _batches((number, texts[number]) for number in short):
-        for (number, text), ids in zip(batch, packaged_pieces().ids([t for _, t in batch]), strict=True):
-            counts[number] = _count(text) if UNKNOWN in ids else len(ids)
+        for (number, _), count in zip(batch, packaged_pieces().counts([text for _, text in batch]), strict=True):
+            counts[number] = count
     return counts
 
 

@@ -16,7 +16,7 @@ from recollect.consolidate.entities.derive import settled
 from recollect.consolidate.entities.naming import YOU, entity_id, folded
 from recollect.consolidate.entities.statements import SAME
 from recollect.consolidate.entities.tally import BY_MODEL, BY_RULES, MENTIONS, Share, mention
-from recollect.consolidate.runs import Runs, material
+from recollect.consolidate.runs import Run, Runs, material
 from recollect.model.base import Completion, Request
 from recollect.model.prompts import prompt, request
 from recollect.model.transcript import Material
@@ -48,27 +48,27 @@ class EntitiesByModel:
 
     def request(self, view: View, task: Task) -> Request | None:
         """What to ask; None where the run has changed, or grows on."""
-        messages = RUNS.wanted(view, task)
-        return request(KIND, material(view, messages).text) if messages else None
+        run = RUNS.wanted(view, task)
+        return request(KIND, material(view, run).text) if run else None
 
     def apply(self, view: View, task: Task, answer: Completion, setting: Setting) -> Effects:
         """The mentions and relations that the messages bear out, in place of what a model said of these before."""
-        messages = RUNS.wanted(view, task)
-        if not messages:
+        run = RUNS.wanted(view, task)
+        if run is None:
             return Effects()
-        old = view.edges([message.id for message in messages], (MENTIONS,), "out", _ALL)
-        read = _Answer(messages, material(view, messages), answer.data)
+        old = view.edges([message.id for message in run.messages], (MENTIONS,), "out", _ALL)
+        read = _Answer(run, material(view, run), answer.data)
         new = [edge for edge in old if edge.name == BY_RULES] + read.edges(f"{prompt(KIND).id} {answer.model}")
         made = settled(view, old, new)
-        return replace(made, put=[*made.put, RUNS.asked(messages)])
+        return replace(made, put=[*made.put, RUNS.asked(run)])
 
 
 class _Answer:
     """An answer, read against the messages that it is about."""
 
-    def __init__(self, messages: Sequence[Message], material: Material, data: Mapping[str, Any]) -> None:
-        self._messages = {message.id: message for message in messages}
-        self._run, self._material, self._data = RUNS.id(messages), material, data
+    def __init__(self, run: Run, material: Material, data: Mapping[str, Any]) -> None:
+        self._messages = {message.id: message for message in run.messages}
+        self._run, self._material, self._data = RUNS.id(run), material, data
         self._names: dict[str, str] = {}  # folded spelling: the name that it stands for
         self._types: dict[str, str] = {}
         for entity in data["entities"]:

@@ -44,13 +44,13 @@ class Ledger:
         """Settles these as well: what was made stale and is found true again must live again."""
         self.touched |= set(slots)
 
-    def add(self, claims: Iterable[Claim], maker: str) -> None:
-        """Takes claims in; those of one message and slot replace what it said there."""
+    def add(self, claims: Iterable[Claim], maker: str, **more: str) -> None:
+        """Takes claims in; those of one message and slot replace what it said there. `more` is noted beside them."""
         groups: defaultdict[tuple[NodeId, NodeId], list[Claim]] = defaultdict(list)
         for claim in claims:
             groups[claim.slot, claim.message_id].append(claim)
         for (slot, message), several in groups.items():
-            edge = Edge(slot, CLAIMS, message, {"claims": [to_plain(claim) for claim in several]}, maker)
+            edge = Edge(slot, CLAIMS, message, {"claims": [to_plain(claim) for claim in several], **more}, maker)
             self.put[_key(edge)] = edge
 
     def drop(self, edges: Iterable[Edge]) -> None:

@@ -75,7 +75,7 @@ class Claim:
     def sort_key(self) -> tuple[object, ...]:
         """The order in which claims were made, the same wherever they come from."""
         said, since = to_microseconds(self.said_at), to_microseconds(self.since)
-        place = (-1 if said is None else said, *self.order, self.start, self.message_id)
+        place = (-1 if said is None else said, *self.order, self.start, self.quote.find(self.value), self.message_id)
         what = (self.attribute, self.identity, self.polarity.value, -1 if since is None else since, self.content)
         return (*place, *what, self.said_by_assistant, self.made_by)
 

@@ -10,7 +10,7 @@ from recollect.consolidate.facts.book import CLAIMS, MODEL, RULES, Ledger, settl
 from recollect.consolidate.facts.claim import Claim
 from recollect.consolidate.facts.model import RUNS
 from recollect.consolidate.facts.rules.draw import VERSION, draw
-from recollect.record import Edge, Metadata, NodeId
+from recollect.record import Metadata, NodeId
 from recollect.store import Task, View
 
 _ALL = 1_000_000_000
@@ -30,11 +30,11 @@ class Facts:
             ledger.add(claims_of(portion), RULES)
         whole = [i for p in portions if p.whole for i in (*(m.id for m in p.messages), *p.gone)]
         if whole:
-            gone = {i for portion in portions for i in portion.gone}
+            said = {i for p in portions if p.whole for i in RUNS.prefixes(p.messages)}
             stored = view.edges(whole, (CLAIMS,), "in", limit=_ALL)
             ledger.touch(edge.source_id for edge in stored)
             ledger.keep_unchanged(edge for edge in stored if edge.name == RULES)
-            ledger.drop(edge for edge in stored if edge.name == MODEL and _is_void(edge, portions, gone))
+            ledger.drop(edge for edge in stored if edge.name == MODEL and edge.properties.get("run") not in said)
         made = settled(view, ledger)
         tasks: list[Task] = []
         states: dict[NodeId, Metadata] = {}
@@ -53,11 +53,3 @@ def claims_of(portion: Portion) -> list[Claim]:
         drawn = draw(messages[at], messages[max(0, at - _BEFORE) : at])
         claims += [claim if claim.said_at else replace(claim, said_at=created) for claim in drawn]
     return claims
-
-
-def _is_void(edge: Edge, portions: Sequence[Portion], gone: set[NodeId]) -> bool:
-    """Whether what a model drew from a message is no longer in it."""
-    if edge.target_id in gone:
-        return True
-    content = next((m.content for p in portions for m in p.messages if m.id == edge.target_id), "")
-    return any(content[plain["start"] : plain["end"]] != plain["quote"] for plain in edge.properties["claims"])

@@ -31,23 +31,24 @@ class FactsByModel:
 
     def request(self, view: View, task: Task) -> Request | None:
         """What to ask; None where the run has changed, grows on, or was asked about already."""
-        messages = RUNS.wanted(view, task)
-        return request(KIND, material(view, messages).text) if messages else None
+        run = RUNS.wanted(view, task)
+        return request(KIND, material(view, run).text) if run else None
 
     def apply(self, view: View, task: Task, answer: Completion, setting: Setting) -> Effects:
         """The claims, settled; only those whose quotation is in the message, word for word."""
-        messages = RUNS.wanted(view, task)
-        if not messages:
+        run = RUNS.wanted(view, task)
+        if run is None:
             return Effects()
+        messages = run.messages
         made_by = f"{prompt(KIND).id} {answer.model}"
-        given = material(view, messages)
+        given = material(view, run)
         created = _created(view, messages[0])
         ledger = Ledger()
-        ledger.add(_claims(answer.data.get("claims", ()), messages, given, made_by, created), MODEL)
+        ledger.add(_claims(answer.data.get("claims", ()), messages, given, made_by, created), MODEL, run=RUNS.id(run))
         stored = view.edges([m.id for m in messages], (CLAIMS,), "in", limit=_ALL)
         ledger.keep_unchanged(edge for edge in stored if edge.name == MODEL)
         made = settled(view, ledger)
-        return replace(made, put=[*made.put, RUNS.asked(messages)])
+        return replace(made, put=[*made.put, RUNS.asked(run)])
 
 
 def _created(view: View, message: Message) -> datetime | None:

@@ -14,6 +14,7 @@ from recollect.consolidate.facts import phrase
 from recollect.consolidate.facts.claim import Claim, from_plain, to_plain
 from recollect.consolidate.facts.rules import subjects, values, words
 from recollect.consolidate.facts.rules.draw import draw
+from recollect.consolidate.facts.settle import settle
 from recollect.record import Kind, Message, NodeId, Role
 from tests.consolidate.facts.test_settle import SENTENCES
 
@@ -60,6 +61,51 @@ def test_a_pronoun_means_the_only_one_it_can_mean() -> None:
 
 def test_a_role_that_was_taken_is_kept_for_the_messages_after_it() -> None:
     assert drawn("I live in Chicago.", "Let's role-play: you are my lawyer.") == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It's not that I'm allergic to nuts.",
+        "I doubt I'm allergic to nuts.",
+        "It's false that I'm allergic to nuts.",
+        "It is not the case that I live in York.",
+        "My vet ruled out that Luna is allergic to chicken.",
+        "My doctor denies that I'm allergic to nuts.",
+        "They say I have ADHD.",
+        "I was diagnosed with ADHD, but it was a misdiagnosis.",
+        "I'm allergic to nuts, my sister claims.",
+        "I am allergic to nuts, says the label.",
+        "I'm allergic to nuts, or so my mother says.",
+        "I'm allergic to nuts\" she wrote.",
+        "Mark lives in Rome, he said.",
+        "Ich bin allergisch gegen Nüsse, sagt er.",
+        "I don't drink and drive.",
+        "I like neither cats nor dogs.",
+    ],
+)
+def test_what_is_denied_doubted_or_said_by_another_is_no_claim(text: str) -> None:
+    assert drawn(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("I'm allergic to nuts, as I said.", "nuts"),
+        ("I'm allergic to nuts, like I already told you.", "nuts"),
+        ("Luna is allergic to nuts, the vet says.", "nuts"),
+        ("I'm allergic to nuts, my wife thinks that is funny.", "nuts"),
+        ("I like dogs more than cats.", "dogs"),
+    ],
+)
+def test_what_one_says_oneself_or_who_must_know_is_a_claim(text: str, value: str) -> None:
+    assert [claim[2] for claim in drawn(text)] == [value]
+
+
+@pytest.mark.parametrize("towns", [("Berlin", "York"), ("York", "Berlin"), ("Hull", "Oslo"), ("Oslo", "Hull")])
+def test_what_is_said_later_in_a_sentence_is_the_later(towns: tuple[str, str]) -> None:
+    claims = draw(said("I moved to {} but moved back to {}.".format(*towns)))
+    assert [fact.first.value for fact in settle(claims) if fact.is_open] == [towns[1]]
 
 
 @pytest.mark.parametrize("kind", [kind for kind in Kind if kind is not Kind.SAID])

@@ -13,7 +13,7 @@ from recollect.consolidate.worker import Worker
 from recollect.memory import Memory
 from recollect.model.base import Completion, Request
 from tests.consolidate.facts.conftest import contents
-from tests.consolidate.facts.test_facts import say
+from tests.consolidate.facts.test_facts import everything, say
 
 _THEN = datetime(2025, 1, 1, tzinfo=UTC)
 
@@ -94,3 +94,66 @@ def test_what_a_model_drew_goes_with_its_message(memory: Memory, model: Scripted
     memory.update_message(said, "Last autumn we took over nothing.")
     drain(memory, model)
     assert contents(memory, include_past=True) == []
+
+
+HERON = claim("is shy", "is shy", "temper", "shy", "Heron is shy.") | {"entity": "Heron"}
+
+
+def talk_of_the_dog(memory: Memory, model: Scripted, before: int) -> str:
+    """After so many messages the name in one, and soon what is said of it in another."""
+    for number in range(before):
+        say(memory, f"Number {number}.", _THEN + timedelta(minutes=number))
+        drain(memory, model)
+    name = say(memory, "My dog is Heron the mutt.", _THEN + timedelta(hours=1))
+    say(memory, "Well.", _THEN + timedelta(hours=1), role="assistant")
+    say(memory, "She is shy.", _THEN + timedelta(hours=1))
+    drain(memory, model)
+    assert "Heron is shy." in contents(memory)
+    return name
+
+
+@pytest.mark.parametrize("before", [0, 18])
+@pytest.mark.parametrize("how", ["edited", "deleted", "forgotten"])
+def test_what_a_model_drew_goes_with_every_message_that_it_was_shown(memory: Memory, before: int, how: str) -> None:
+    model = Scripted([HERON])
+    name = talk_of_the_dog(memory, model, before)
+    model.claims = ()
+    match how:
+        case "edited":
+            memory.update_message(name, "My dog is a mutt.")
+            drain(memory, model)
+        case "deleted":
+            memory.delete_message(name)
+            drain(memory, model)
+        case "forgotten":
+            memory.forget(name)
+    assert b"Heron" not in everything(memory)
+    assert [fact.content for fact in memory.facts(include_past=True)] == []
+
+
+def test_a_run_is_asked_about_once_in_whatever_portions_it_came(memory: Memory) -> None:
+    model = Scripted([HERON])
+    talk_of_the_dog(memory, model, 42)
+    asked = model.asked
+    enrol(memory._space, again=True)
+    drain(memory, model)
+    assert model.asked == asked
+    assert "Heron is shy." in contents(memory)
+
+
+def test_a_model_is_not_shown_what_is_deleted_or_was_not_said(memory: Memory) -> None:
+    shown: list[str] = []
+
+    class Noting(Scripted):
+        def complete(self, request: Request) -> Completion:
+            shown.append(request.text)
+            return super().complete(request)
+
+    for number in range(20):
+        last = say(memory, f"Number {number}.", _THEN + timedelta(minutes=number))
+    memory.delete_message(say(memory, "The heron is a secret.", _THEN + timedelta(hours=1)))
+    memory.store_tool_call("look", "{}", "A heron.", last, timestamp=_THEN + timedelta(hours=1))
+    say(memory, "What else?", _THEN + timedelta(hours=2))
+    drain(memory, Noting([]))
+    assert any("Number 19." in text and "What else?" in text for text in shown)
+    assert not [text for text in shown if "heron" in text]

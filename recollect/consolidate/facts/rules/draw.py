@@ -10,7 +10,7 @@ from recollect.consolidate.facts.claim import USER, Category, Claim, Polarity
 from recollect.consolidate.facts.phrase import content_of
 from recollect.consolidate.facts.rules import german, naming
 from recollect.consolidate.facts.rules.found import Found
-from recollect.consolidate.facts.rules.guards import is_held_back, is_joke, told_part
+from recollect.consolidate.facts.rules.guards import is_held_back, is_joke, is_said_by_another, told_part
 from recollect.consolidate.facts.rules.predicate import Predicate
 from recollect.consolidate.facts.rules.predicates import PREDICATES
 from recollect.consolidate.facts.rules.sentences import Sentence, is_play, own_sentences
@@ -31,7 +31,7 @@ from recollect.record import Kind, Message, Role
 from recollect.search.indexing import is_person
 
 #: Raised with every change of what is drawn.
-VERSION = 1
+VERSION = 2
 MADE_BY = f"rules/{VERSION}"
 
 
@@ -72,7 +72,7 @@ def _found(sentence: Sentence, who: str, known: Known) -> Iterator[Found]:
     if not _TELLS.search(sentence.text):
         return
     text = told_part(expanded(sentence.text))
-    if text and not is_joke(text):
+    if text and not is_joke(text) and not is_said_by_another(text):
         yield from german.found(text, who)
         yield from naming.found(text, who, known)
         for clause in _clauses(text, who, known):

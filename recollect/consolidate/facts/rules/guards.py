@@ -12,14 +12,15 @@ _BEFORE = re.compile(
     | could | would | should | must | almost | nearly | i\ think | i\ guess | i\ suppose | i\ believe | not\ sure
     | (?:want|wants|wanted|like|love|need|plan|planned|used|going|trying|try|thinking)\ to | thinking\ (?:about|of)
     | as\ if | as\ though | feels?\ like | felt\ like | like\ (?=i\b) | never | nobody | no\ one | everyone | anyone | someone
-    | people\ who | those\ who | (?:man|woman|guy|girl|person|somebody|kid)\ (?:who|that)
+    | doubts? | doubt(?:ed|ful|ing) | not\ that | (?:false|untrue|wrong|incorrect|a\ lie|a\ myth)\ that | not\ the\ case | (?:rules?|ruled|ruling)\ out
+    | den(?:y|ies|ied|ying) | far\ from | am\ thinking | people\ who | those\ who | (?:man|woman|guy|girl|person|somebody|kid)\ (?:who|that)
     | when\ (?:i|we|he|she)\ (?:was|were) | as\ a\ (?:child|kid|boy|girl|student) | since\ when | did\ i | do\ you | you\ said
     | in\ a\ dream | example
     )\b""",
     re.IGNORECASE | re.VERBOSE,
 )
 _SAID = re.compile(
-    r"\b(?:sa(?:id|ys|ying)|t(?:old|ells?|elling)|wrote|writes|writing|asked|asks|claim(?:s|ed)|thinks?|thought|heard|read|"
+    r"\b(?:sa(?:id|ys?|ying)|t(?:old|ells?|elling)|wrote|writes|writing|asked|asks|claim(?:s|ed)|thinks?|thought|heard|read|"
     r"mention(?:s|ed)|according to|believes?|insists?|joke[sd]?)\b",
     re.IGNORECASE,
 )
@@ -29,11 +30,22 @@ _KNOWS = re.compile(
     r"test|tests|bloodwork|results?|x-ray|scan)\b|\b(?:i|we) (?:already )?(?:told you|mentioned)\b",
     re.IGNORECASE,
 )
+# Behind a clause: "I'm allergic to nuts, my sister claims."
+_SAID_BEHIND = re.compile(
+    r"[,\"”]\s*(?:"
+    r"(?!(?:[\w'’-]+ ){0,4}(?:i|we|ich|wir)\b)(?:[\w'’-]+ ){1,4}(?:says?|said|claims?|claimed|thinks?|thought|wrote|writes?"
+    r"|insists?|insisted|believes?|tells (?:me|us)|told (?:me|us)|sagt|sagte|meint|meinte|behauptet)"
+    r"|(?:says?|said|claims?|claimed|wrote|writes|according to|sagt|sagte|meint|behauptet) [\w'’ -]{1,40}"
+    r")[.!]*$",
+    re.IGNORECASE,
+)
 _JOKE = re.compile(
     r"\b(?:lol|lmao|rofl|haha\w*|jk|just kidding|kidding|joking|apparently|figuratively)\b|😂|🤣|😜|/s\b|;-?\)",
     re.IGNORECASE,
 )
-_LIE = re.compile(r"\b(?:was a lie|not true|isn't true|is not true|was wrong|fell through|in a dream)\b", re.IGNORECASE)
+_LIE = re.compile(
+    r"\b(?:was a lie|not true|isn't true|is not true|was wrong|fell through|in a dream|misdiagnos\w+)\b", re.IGNORECASE
+)
 
 _QUESTION_BEGINS = re.compile(
     r"(?:[,;:—–-]\s*|\b(?:and|but|so)\s+|^)(?=(?:so |and |but |now |please )*(?:can|could|would|will|shall|should|is|are|am|was"
@@ -46,6 +58,12 @@ _QUESTION_BEGINS = re.compile(
 def is_joke(sentence: str) -> bool:
     """Whether the sentence laughs, or takes itself back."""
     return bool(_JOKE.search(sentence) or _LIE.search(sentence))
+
+
+def is_said_by_another(sentence: str) -> bool:
+    """Whether the sentence ends by saying that it is somebody else's, who need not know."""
+    behind = _SAID_BEHIND.search(sentence)
+    return bool(behind) and not _KNOWS.search(sentence)
 
 
 def told_part(sentence: str) -> str:

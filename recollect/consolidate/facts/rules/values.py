@@ -14,7 +14,7 @@ _ENDS = re.compile(
       | (?:yesterday|tomorrow|last\ \w+|this\ (?:week|month|year|morning|summer|spring|fall|autumn|winter)|next\ \w+|\d+\ \w+\ ago|(?:a|two|three|some)\ \w+\ ago)
       | (?:in|since|on|until|from|by)\ (?:early\ |late\ |mid-?)?(?:\d{4}|january|february|march|april|may|june|july|august|september|october|november|december
           |monday|tuesday|wednesday|thursday|friday|saturday|sunday)
-      | in\ (?:the\ )?(?:spring|summer|autumn|fall|winter) | with\ (?:my|our|his|her|a|the|me) | the\ most | lol | haha | originally | once | twice | every | each | daily | per\ day
+      | in\ (?:the\ )?(?:spring|summer|autumn|fall|winter) | with\ (?:my|our|his|her|a|the|me) | the\ most | (?:more|less|better)\ than | lol | haha | originally | once | twice | every | each | daily | per\ day
       | myself | ourselves | though | basically | actually | btw | please | thanks | thank
     )\b.*""",
     re.IGNORECASE | re.VERBOSE | re.DOTALL,
@@ -29,7 +29,7 @@ _EMPTY = re.compile(
     r"""^(?:it|this|that|these|those|them|him|her|you|me|us|one|ones|some|any|all|both|what|how|when|where|why|who|which|there|here|so|not
     |your|his|their|its|to|nothing|anything|everything|something|someone|everyone|things?|stuff|such|being|having|doing|seeing|getting|each|every|much|more|most(?!\ \w+s\b)
     |first|second|third|latter|former|last|same|other|another|idea|ideas|way|fact|version|answer|suggestion|sound|thought|look|if|whether|as|than|no|none|too|very
-    |let|like|just|also|only|even|will|is|are|was|be|been|at|in|on|of|for|from|with|about|up|out|off|by|into|over)\b""",
+    |let|like|just|also|only|even|will|is|are|was|be|been|at|in|on|of|for|from|with|about|up|out|off|by|into|over|and|or|neither|either|nor)\b""",
     re.IGNORECASE | re.VERBOSE,
 )
 
@@ -70,4 +70,5 @@ def is_value(value: str, most_words: int = 6) -> bool:
         and value.lower() not in ("the", "a", "an")
         and not _EMPTY.match(value)
         and any(c.isalnum() for c in value)
+        and not any(c in '"“”' for c in value)
     )
