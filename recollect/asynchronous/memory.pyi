@@ -1,5 +1,5 @@
 # Written by `python -m tools.write_async_stub` from the source of Memory; a test keeps it true. Do not edit.
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from threading import Event
@@ -14,6 +14,8 @@ from recollect.consolidate.facts.fact import Fact
 from recollect.consolidate.shift import Done
 from recollect.consolidate.summaries.reading import Summary
 from recollect.consolidate.topics.reading import Segment, Topic
+from recollect.context import Context
+from recollect.context.settings import IndexConfig, Patience
 from recollect.forget import Forgotten
 from recollect.importing import ImportReport, Progress
 from recollect.memory import Memory
@@ -90,7 +92,7 @@ class AsyncMemory(AsyncContext):
     async def forget_entity(self, name: str) -> Entity: ...
     async def forget_fact(self, id: str) -> str: ...
     async def get_all_facts(self, limit: int = 50, offset: int = 0) -> list[Fact]: ...
-    async def get_cluster(self, topic: str, limit: int = 50) -> list[Message]: ...
+    async def get_cluster(self, cluster_id: str, limit: int = 50) -> list[Message]: ...
     async def get_conversation_thread(self, message_id: str, depth: int = 5) -> list[Message]: ...
     async def get_message_by_id(self, id: str) -> Message: ...
     async def get_message_with_chunks(self, id: str) -> list[Message]: ...
@@ -119,6 +121,15 @@ class AsyncMemory(AsyncContext):
     async def paths(self, source: str, target: str) -> Paths: ...
     async def pin_entity(self, name: str, *, pinned: bool = True) -> Entity: ...
     async def pin_fact(self, id: str, *, pinned: bool = True) -> Fact: ...
+    async def prepare_context(
+        self,
+        text: str,
+        conversation_id: str | None = None,
+        budget: int | None = None,
+        *,
+        config: IndexConfig | Mapping[str, Any] | None = None,
+        patience: Patience | None = None,
+    ) -> Context: ...
     async def recall(
         self,
         query: str,

@@ -29,6 +29,7 @@ from recollect.record import NodeId
 from recollect.search.recalling import Recall, Recalled, recall
 from recollect.search.result import DerivedHit
 from recollect.store import Space, View
+from recollect.text.marks import marked
 
 #: So many of the best results are looked at: far more than any budget holds whole.
 _MOST = 240
@@ -203,7 +204,7 @@ def _asked(text: str) -> Part:
 
 def _guide() -> Part:
     """What says what this is, with all that stands around it and around what was found."""
-    frame = 2 * (tokens_in(wording.marked("")) + PER_ENTRY)
+    frame = 2 * (tokens_in(marked("")) + PER_ENTRY)
     return Part("guide", wording.GUIDE, tokens_in(wording.GUIDE) + frame + PER_MESSAGE)
 
 
@@ -222,7 +223,7 @@ def _composed(
         if tokens <= budget or not fresh:
             break
         fresh.pop()
-    whole = wording.marked("\n\n".join(part.text for part in (guide, *stable, *recent, *fresh)))
+    whole = marked("\n\n".join(part.text for part in (guide, *stable, *recent, *fresh)))
     return Context(
         messages=tuple(messages),
         text=whole,
@@ -237,9 +238,9 @@ def _composed(
 def _messages(
     text: str, stable: Sequence[Part], recent: Sequence[tuple[str, str]], fresh: Sequence[Part]
 ) -> list[dict[str, str]]:
-    behind = f"{wording.marked(_joined(fresh))}\n\n{text}" if fresh else text
+    behind = f"{marked(_joined(fresh))}\n\n{text}" if fresh else text
     return [
-        {"role": "system", "content": wording.marked(_joined(stable))},
+        {"role": "system", "content": marked(_joined(stable))},
         *({"role": role, "content": words} for role, words in recent),
         {"role": "user", "content": behind},
     ]

@@ -101,7 +101,7 @@ def _recent(
     if not kept:
         return None, [], []
     said = [(_side(message), own) for message, own in zip(kept, words[start:], strict=True)]
-    lines = [f"[{role}]: {own}" for role, own in said]
+    lines = [f"[{role}]: {wording.shown(own)}" for role, own in said]
     text = "\n".join([wording.RECENT, *lines])
     whole = frozenset(m.id for m, (_, own) in zip(kept, said, strict=True) if own == wording.as_said(m))
     cost = max(tokens_in(text), heading + sum(costs[start:]))

@@ -93,6 +93,15 @@ def recall(
         return Recall(said=tuple(said), relevant=len(messages), searched=len(messages))
 
 
+def alike(
+    view: View, message: Message, embedder: Embedder, quality: Callable[[], TokenEmbedder], today: date, most: int
+) -> list[Message]:
+    """A message and those nearest to it, best first. Raises StoreError."""
+    found = recall(view, message.content, embedder, quality, today, most=most, beside=False)
+    ids = dict.fromkeys([message.id, *(one.id for one in found.said)])
+    return view.get(Message, list(ids)[:most])
+
+
 def _recall(
     view: View,
     search: Search,

@@ -46,7 +46,7 @@ def get_messages_by_ids(
     wanted = list(dict.fromkeys(map(plain, ids)))
     found = desk.memory.get_messages_by_ids(wanted)
     there = {message.id for message in found}
-    missing = [i for i in wanted if i not in there]
+    missing = [i for i in wanted if not any(own.upper().endswith(i.upper()) for own in there)]
     if not found:
         raise NotFound(f"None of these messages is there: {', '.join(missing[:_NAMED])}.", hint=HOW_TO_FIND)
     left = in_full(desk, found)
@@ -100,7 +100,7 @@ def get_conversation_thread(
     own = plain(message_id)
     messages = desk.memory.get_conversation_thread(own, depth)
     desk.add(f"Conversation {messages[0].conversation_id}, messages {messages[0].position} to {messages[-1].position}:")
-    at = next((place for place, message in enumerate(messages) if message.id == own), 0)
+    at = next((place for place, message in enumerate(messages) if message.id.upper().endswith(own.upper())), 0)
     nearest = sorted(range(len(messages)), key=lambda place: (abs(place - at), place))
     kept: dict[int, str] = {}
     for place in nearest:
@@ -287,7 +287,8 @@ def _entries(desk: Desk, messages: Sequence[Message]) -> int:
 
 
 def _of_topic(desk: Desk, topic: str, limit: int, offset: int, name: str, argument: str) -> str:
-    found = desk.memory.get_topic_messages(topic.strip(), offset + limit + 1)[offset:]
+    find = desk.memory.get_cluster if name == "get_cluster" else desk.memory.get_topic_messages
+    found = find(topic.strip(), offset + limit + 1)[offset:]
     if not found:
         return "There are no more messages of this topic." if offset else "This topic has no messages."
     shown = _entries(desk, found[:limit])

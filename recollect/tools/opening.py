@@ -15,18 +15,30 @@ from recollect.search.relative import parse_moment
 from recollect.store import View, Where
 
 _CHUNK_OF, _CALLED_BY, _REPLIES_TO = ("CHUNK_OF",), ("CALLED_BY",), ("REPLIES_TO",)
+_SHORTEST_END = 6  # characters of an id
 _MOST_RESULTS = 1000  # of one message: tool results that hang below each other
 _ABOVE = 16  # messages between a call and its result
 _WIDE = 4  # times as many places as messages are looked at for the active path below a message
 
 
 def find_messages(view: View, ids: Sequence[str]) -> list[Message]:
-    """Those messages, and pieces of messages, that are there and not deleted, in the order asked for."""
+    """Those messages, and pieces of messages, that are there and not deleted, in the order asked for.
+
+    The end of an id will do, as contexts name messages, where it names only one.
+    """
     wanted = [NodeId(i) for i in ids]
     found = {m.id: m for m in view.get(Message, wanted) if not _gone(m)}
     rest = [i for i in dict.fromkeys(wanted) if i not in found]
     found |= {piece.id: piece for piece in _pieces(view, rest)} if rest else {}
+    ends = [i for i in rest if i not in found and len(i) >= _SHORTEST_END]
+    found |= {end: message for end in ends for message in _ending(view, end)}
     return [found[i] for i in wanted if i in found]
+
+
+def _ending(view: View, end: NodeId) -> list[Message]:
+    """The one message whose id ends so; none where there are several."""
+    named = view.named(end, 2)
+    return [m for m in view.get(Message, named) if not _gone(m)] if len(named) == 1 else []
 
 
 def find_message(view: View, id: str) -> Message:
