@@ -35,6 +35,8 @@ from recollect.text.marks import marked
 _MOST = 240
 #: What the index may take of the room, and what facts and summaries that answer may.
 _INDEX_SHARE, _KNOWLEDGE_SHARE = 0.15, 0.1
+#: In a small budget both are less: what answers comes first.
+_AMPLE, _LEAST_INDEX_SHARE = 6_000, 0.08
 _DERIVED = {"fact": 8, "summary": 2}
 _FORMS: dict[IndexForm, Callable[[IndexRequest, View], Part | None]] = {
     "full": snippet,
@@ -140,10 +142,11 @@ class ContextBuilder:
             derived=_DERIVED,
         )
         results = tuple(one for one in (*found.said, *found.other) if one.id not in stands.seen)
-        knowledge = _knowledge(found.derived, stands, int(room * _KNOWLEDGE_SHARE))
+        ample = min(1.0, room / _AMPLE)
+        knowledge = _knowledge(found.derived, stands, int(room * ample * _KNOWLEDGE_SHARE))
         room -= knowledge.tokens if knowledge else 0
         form = form_for(config.index_strategy, found.relevant)
-        reserved = 0 if form == "full" else int(room * _INDEX_SHARE)
+        reserved = 0 if form == "full" else int(room * max(_LEAST_INDEX_SHARE, ample * _INDEX_SHARE))
         shown = relevant(_interleaved(results, found), found.words, room - reserved)
         return _Found(found, knowledge, shown, results, room - (shown.part.tokens if shown.part else 0))
 

@@ -18,7 +18,7 @@ from recollect.search.recalling import Recalled
 from recollect.search.snippet import excerpt
 
 #: What one message may take of the room: of the first few, and of the others.
-_FIRST, _OF_FIRST, _OF_OTHERS = 4, 0.5, 0.25
+_FIRST, _OF_FIRST, _OF_OTHERS = 4, 0.6, 0.35
 _LEAST = 96  # tokens that any may take
 _CHARACTERS_PER_TOKEN = 4
 _AT_ONCE = 24
