@@ -6,12 +6,13 @@ A conversation that loses its last message goes whole, with its title.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from recollect.consolidate import outbox
 from recollect.consolidate.cursor import HEAD
-from recollect.errors import InvalidInput
+from recollect.consolidate.entities.naming import correction_id
+from recollect.errors import InvalidInput, NotFound
 from recollect.record import Conversation, Document, Message, Node, NodeId, Thread, to_microseconds
 from recollect.store import Space, View, Where
 from recollect.store.transfer import every
@@ -21,13 +22,15 @@ _TITLES = 20
 #: Takes messages out of whatever was derived from them: their ids, and those of their conversations.
 Retract = Callable[[Sequence[NodeId], Sequence[NodeId]], None]
 Resolve = Callable[[str], tuple[Thread, Message | None]]
+ResolveDocument = Callable[[str], Document]
 
 
 @dataclass(frozen=True, slots=True)
 class Forgotten:
     """What goes: conversations that go whole, messages (those of these conversations too), documents, other nodes.
 
-    `titles` are of conversations that lose anything, the twenty newest; `touched` counts them all.
+    `titles` are of conversations that lose anything, the twenty newest, and of documents that were named; `touched`
+    counts the conversations.
     """
 
     conversations: int = 0
@@ -40,10 +43,13 @@ class Forgotten:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What is to be forgotten. `conversations` go whole; `messages` alone; else what matches source and time."""
+    """What is to be forgotten. `conversations` and `documents` go whole; `messages` alone; else what matches source and
+    time.
+    """
 
     conversations: tuple[NodeId, ...] = ()
     messages: tuple[Message, ...] = ()
+    documents: tuple[Document, ...] = ()
     sources: tuple[str, ...] = ()
     since: int | None = None
     until: int | None = None
@@ -53,6 +59,7 @@ class Selection:
     def read(
         cls,
         resolve: Resolve,
+        resolve_document: ResolveDocument,
         names: Sequence[str],
         sources: Sequence[str],
         since: str | datetime | None,
@@ -68,11 +75,21 @@ class Selection:
                 "Nothing to forget: name something or choose it by a filter.",
                 hint="Give IDs or titles, or use source, since, until or everything.",
             )
-        found = [resolve(name) for name in names]
+        found: list[tuple[Thread, Message | None]] = []
+        documents: list[Document] = []
+        for name in names:
+            try:
+                found.append(resolve(name))
+            except NotFound as unknown:
+                try:
+                    documents.append(resolve_document(name))
+                except NotFound:
+                    raise unknown from None
         first, last = read_period(since, until, None, now)
         return cls(
             conversations=tuple(thread.conversation.id for thread, message in found if message is None),
             messages=tuple(message for _, message in found if message is not None),
+            documents=tuple(documents),
             sources=tuple(name.lower() for name in sources),
             since=to_microseconds(first),
             until=to_microseconds(last),
@@ -81,8 +98,8 @@ class Selection:
 
     @property
     def is_named(self) -> bool:
-        """Whether it speaks of certain messages and conversations."""
-        return bool(self.conversations or self.messages)
+        """Whether it speaks of certain messages, conversations and documents."""
+        return bool(self.conversations or self.messages or self.documents)
 
     @property
     def has_times(self) -> bool:
@@ -107,20 +124,24 @@ def forget(space: Space, selection: Selection, retract: Retract, *, dry_run: boo
     """Erases what is selected, or with `dry_run` only counts it.
 
     What was derived from it goes first: `retract` deletes messages softly and derives their conversations without them.
+    What a person said by hand of an entity that nothing else mentions goes as well: it may hold the name.
     Interrupted before the end, nothing was forgotten yet, and it is simply done again.
     """
     with space.view() as view:
         found = _Found.of(view, selection)
         derived = HEAD in view.revisions([HEAD]) and not found.nodes
         messages = list(found.all_messages(view)) if derived else []
+        entities = outbox.only_mentioned(view, [message.id for message in messages])
     if dry_run:
         return found.counted()
     if messages:
         retract([message.id for message in messages if not message.deleted], [c.id for c in found.touched])
+    corrections = [correction_id(entity) for entity in entities]
     ids = [*found.conversations, *found.messages, *found.documents, *found.nodes]
     if ids:
         with space.view() as view:
             ids += outbox.made_of(view, [message.id for message in messages])
+            ids += [node.id for node in view.get(Node, corrections) if not node.erased]
         space.erase(ids)
     return found.counted()
 
@@ -132,6 +153,7 @@ class _Found:
     documents: list[NodeId]
     nodes: list[NodeId]
     touched: list[Conversation]
+    titles: list[str] = field(default_factory=list)  # of documents that were named
     inside: int = 0  # messages of the conversations that go whole
 
     @classmethod
@@ -141,9 +163,14 @@ class _Found:
             if conversation.erased or (selection.sources and conversation.source not in selection.sources):
                 continue
             found._add(view, conversation, selection)
+        documents: Iterable[Document] = selection.documents
         if not selection.is_named:
             documents = every(view, Document, Where(sources=selection.sources))
-            found.documents = [d.id for d in documents if not d.erased and selection.holds(d.created)]
+        for document in documents:
+            of_source = not selection.sources or document.source in selection.sources
+            if not document.erased and of_source and selection.holds(document.created):
+                found.documents.append(document.id)
+                found.titles += [document.title] if selection.is_named else []
         if selection.everything and not (selection.sources or selection.has_times):
             found.nodes = [node.id for node in every(view, Node) if not node.erased]
         return found
@@ -175,7 +202,7 @@ class _Found:
             messages=self.inside + len(self.messages),
             documents=len(self.documents),
             nodes=len(self.nodes),
-            titles=tuple(conversation.title for conversation in newest[:_TITLES]),
+            titles=tuple([*(conversation.title for conversation in newest), *self.titles][:_TITLES]),
             touched=len(newest),
         )
 

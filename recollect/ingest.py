@@ -21,7 +21,7 @@ from recollect.errors import InvalidInput, NotFound, StoreBusy
 from recollect.importers.records.assemble import chunks_of, clean_part, message_chunks
 from recollect.importers.records.identity import tokens
 from recollect.importers.records.known import Chains, Known, Settled
-from recollect.importers.records.merge import Plan, plan, updated
+from recollect.importers.records.merge import Plan, plan, replaced, updated
 from recollect.record import (
     Chunk,
     Conversation,
@@ -211,19 +211,25 @@ class Ingest:
         with self._space.view() as view:
             return outbox.stale(view, [made.thread.conversation.id for made in changed], messages)
 
-    def documents(self, documents: Sequence[tuple[Document, Sequence[Chunk]]], *, again: bool = False) -> None:
-        """Writes documents with their chunks; where none are given, chunks are made."""
-        self._insisting(lambda: self._documents(documents, again), "These documents are")
+    def documents(
+        self, documents: Sequence[tuple[Document, Sequence[Chunk]]], *, again: bool = False, newest: bool = False
+    ) -> None:
+        """Writes documents with their chunks; where none are given, chunks are made.
 
-    def _documents(self, documents: Sequence[tuple[Document, Sequence[Chunk]]], again: bool) -> None:
+        An earlier text of a document is nothing new, as it comes from an older export; unless these are the `newest`.
+        """
+        self._insisting(lambda: self._documents(documents, again, newest), "These documents are")
+
+    def _documents(self, documents: Sequence[tuple[Document, Sequence[Chunk]]], again: bool, newest: bool) -> None:
         ids = [document.id for document, _ in documents]
         with self._space.view() as view:
             revisions = view.revisions(ids)
             known = {document.id: document for document in view.get(Document, ids)}
+        merge = replaced if newest else updated
         fresh = [
             (document, chunks)
             for given, chunks in documents
-            if (document := updated(given, known.get(given.id), now=self._clock(), again=again)) is not None
+            if (document := merge(given, known.get(given.id), now=self._clock(), again=again)) is not None
         ]
         if not fresh:
             return

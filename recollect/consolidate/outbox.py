@@ -36,13 +36,13 @@ def stale(view: View, conversation_ids: Collection[NodeId], message_ids: Collect
 
     Their conversations are then derived whole, since their cursors are stale as well.
     """
-    ids = made_of(view, message_ids) + _only_mentioned(view, message_ids) + [cursor_id(i) for i in conversation_ids]
+    ids = made_of(view, message_ids) + only_mentioned(view, message_ids) + [cursor_id(i) for i in conversation_ids]
     fresh = [node.id for node in view.get(Node, ids) if node.state != STALE and not node.erased]
     return [Mark(ids=fresh, state=STALE)] if fresh else []
 
 
-def _only_mentioned(view: View, message_ids: Collection[NodeId]) -> list[NodeId]:
-    """Entities that no other message mentions. One of many mentions makes no entity untrue."""
+def only_mentioned(view: View, message_ids: Collection[NodeId]) -> list[NodeId]:
+    """The entities that no other message mentions. One of many mentions makes no entity untrue."""
     edges = view.edges(list(message_ids), ("MENTIONS",), "out", limit=_ALL) if message_ids else []
     lost = Counter(target for _, target in {(edge.source_id, edge.target_id) for edge in edges})
     return [node.id for node in view.get(Node, list(lost)) if node.body.get("count", 0) <= lost[node.id]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import chain, islice
 
 from recollect.embedding.tokenizer import count_tokens_of, slices
 
@@ -12,19 +13,31 @@ PER_MESSAGE = 4
 PER_ENTRY = 1
 
 
+#: Lines whose tokens are remembered: much of a context stands in the next one, too.
+_REMEMBERED, _LONGEST = 20_000, 4_000
+
+_counted: dict[str, int] = {}
+
+
 def tokens_in(text: str) -> int:
     """The tokens of a text of any length, all of them counted."""
-    return sum(tokens_in_each(list(slices(text))))
+    return tokens_in_each([text])[0]
 
 
 def tokens_in_each(texts: Sequence[str]) -> list[int]:
-    """The tokens of each of these texts, all of them counted."""
-    if all(len(text) <= _SHORT for text in texts):
-        return count_tokens_of(texts)
-    return [sum(count_tokens_of(list(slices(text)))) for text in texts]
-
-
-_SHORT = 20_000
+    """The tokens of each of these texts, all of them counted, line by line: no token crosses the end of one."""
+    split = [text.split("\n") for text in texts]
+    lines = set(chain.from_iterable(split))
+    known = {line: count for line in lines if (count := _counted.get(line)) is not None}
+    new = [line for line in lines if line not in known]
+    pieces = [piece for line in new for piece in slices(line)]
+    counts = iter(count_tokens_of(pieces))
+    fresh = {line: sum(islice(counts, sum(1 for _ in slices(line)))) for line in new}
+    if len(_counted) > _REMEMBERED:
+        _counted.clear()
+    _counted.update((line, count) for line, count in fresh.items() if len(line) <= _LONGEST)
+    known |= fresh
+    return [sum(map(known.__getitem__, own)) for own in split]
 
 
 def fitting(costs: Iterable[int], budget: int) -> int:

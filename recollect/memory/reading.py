@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from recollect.errors import InvalidInput, NotFound
 from recollect.memory.handle import Handle
-from recollect.record import Conversation, Document, Message, NodeId, Thread, ToolCall, to_microseconds
+from recollect.record import Conversation, Message, NodeId, Thread, ToolCall, to_microseconds
 from recollect.store import Where
 from recollect.store.transfer import every
 
@@ -124,11 +124,6 @@ class Reading(Handle):
         """Those tool calls that are there, with their results, in the order asked for."""
         with self._space.view() as view:
             return view.get(ToolCall, [NodeId(i) for i in ids])
-
-    def documents(self) -> Iterator[Document]:
-        """The documents of the namespace."""
-        with self._space.view() as view:
-            yield from every(view, Document, Where(deleted=False))
 
     def resolve(self, name: str) -> tuple[Thread, Message | None]:
         """What a person means by an id, the end of one, a source's id or a title: the conversation, and the message.

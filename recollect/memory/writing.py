@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recollect.errors import InvalidInput
+from recollect.memory.documents import Documents
 from recollect.memory.handle import count_tokens, writes
 from recollect.memory.reading import Reading, several
 from recollect.record import (
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 LIVE_SOURCE = "recollect"
 
 
-class Writing(Reading):
+class Writing(Reading, Documents):
     """What is written, changed and removed."""
 
     @writes
@@ -187,14 +188,14 @@ class Writing(Reading):
     ) -> Forgotten:
         """Erases for good: no table, index or file holds the words any longer, and importing does not bring them back.
 
-        `names` are ids, ends of ids, source ids or titles of messages and conversations; `sources`, `since` and `until`
-        choose among all messages, or among those named; `everything` is the whole namespace. Returns what goes.
-        Raises NotFound, InvalidInput where nothing is named.
+        `names` are ids, ends of ids, source ids or titles of messages, conversations and documents; `sources`, `since`
+        and `until` choose among all messages, or among those named; `everything` is the whole namespace. Returns what
+        goes. Raises NotFound, InvalidInput where nothing is named.
         """
         from recollect.forget import Selection, forget
 
         named = self._sources(several(sources))
-        selection = Selection.read(self.resolve, names, named, since, until, everything, self._clock())
+        selection = Selection.read(self.resolve, self.document, names, named, since, until, everything, self._clock())
         return forget(self._space, selection, self._retract, dry_run=dry_run)
 
     def _retract(self, message_ids: Sequence[NodeId], conversation_ids: Sequence[NodeId]) -> None:

@@ -87,6 +87,8 @@ def ask(
 def candidate_query(asked: Asked, partition: Partition) -> CandidateQuery:
     """What the store is asked for passages of a partition."""
     question, wanted, said = asked.question, asked.search.filter, partition == Partition.SAID
+    if partition == Partition.DOCUMENT:  # in no conversation, of no kind but one
+        wanted = Filter(since=wanted.since, until=wanted.until)
     return CandidateQuery(
         partition=partition,
         terms=tuple(((term, 1.0),) for term in question.terms),

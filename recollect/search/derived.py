@@ -78,13 +78,15 @@ def _count(found: Sequence[DerivedHit], node: Node) -> int:
 
 
 def _hit(view: View, node: Node, score: float, wanted: Filter) -> DerivedHit | None:
-    """With its messages; None where none of them is one that may be found."""
+    """With its messages; None where none of them is one that may be found. Each message proves a fact by itself; a
+    summary tells of all that it covers, and is shown only where all of it may be found.
+    """
     messages = _messages(view, node.id)
     ids = list(dict.fromkeys(message.conversation_id for message in messages))
     conversations = {conversation.id: conversation for conversation in view.get(Conversation, ids)}
     fitting = [message for message in messages if _may_be_found(message, conversations, wanted)]
     kept = sorted(fitting, key=lambda m: (to_microseconds(m.timestamp) or 0, m.position))
-    if not kept:
+    if not kept or (node.kind is not NodeKind.FACT and len(kept) < len(messages)):
         return None
     return DerivedHit(
         id=node.id,

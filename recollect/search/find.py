@@ -11,6 +11,7 @@ from recollect.embedding import Embedder, TokenEmbedder
 from recollect.record import Node
 from recollect.search.asking import Asked, ask
 from recollect.search.derived import derived_hits, found_facts
+from recollect.search.documents import document_hits, rank_documents
 from recollect.search.grouping import by_conversation, by_message, titles_to_show
 from recollect.search.ranking import Ranking, rank
 from recollect.search.request import Search
@@ -69,13 +70,15 @@ class Searcher:
                 close=False,
                 notes=(_TOO_COMMON if surface(search.query.text) else _NO_WORD,),
             )
-        found = _ranked(view, asked, self._quality)
-        mended = None if search.query.literal else correction(search.query.text, found.unknown, view.vocabulary())
+        found, filed = _ranked(view, asked, self._quality), rank_documents(view, asked, self._quality)
+        unknown = found.unknown if filed is None else [term for term in found.unknown if term in filed.unknown]
+        mended = None if search.query.literal else correction(search.query.text, unknown, view.vocabulary())
         if mended is None or not mended.is_sure or search.query.phrases:  # what is quoted is meant as it stands
-            return replace(_results(view, asked, found), suggestion=mended.text if mended else None)
+            return replace(_results(view, asked, found, filed), suggestion=mended.text if mended else None)
         meant = replace(search, query=replace(search.query, text=mended.text))
         asked = ask(view, meant, self._embedder, self._quality, self._today())
-        results = _results(view, asked, _ranked(view, asked, self._quality))
+        found, filed = _ranked(view, asked, self._quality), rank_documents(view, asked, self._quality)
+        results = _results(view, asked, found, filed)
         return replace(results, query=search.query.text, corrected=mended.text)
 
 
@@ -86,6 +89,8 @@ def _ranked(view: View, asked: Asked, model: Callable[[], TokenEmbedder]) -> Ran
     after the rest, and only where a few typed words are all in it, and nowhere in what was said.
     """
     kinds = set(asked.search.filter.kinds)
+    if kinds == {"document"}:
+        return Ranking(unknown=asked.question.terms)
     said = rank(view, asked, Partition.SAID, model) if not kinds or kinds & set(SAID_KINDS) else Ranking()
     if kinds - set(SAID_KINDS):
         other = rank(view, asked, Partition.OTHER, model)
@@ -104,7 +109,7 @@ def _ranked(view: View, asked: Asked, model: Callable[[], TokenEmbedder]) -> Ran
     return replace(joined, exact=joined.exact and not cut)
 
 
-def _results(view: View, asked: Asked, found: Ranking) -> SearchResults:
+def _results(view: View, asked: Asked, found: Ranking, filed: Ranking | None) -> SearchResults:
     search, passages = asked.search, found.passages
     if newest := search.sort == "newest":
         passages = sorted(passages, key=lambda entry: -entry.time)
@@ -114,17 +119,19 @@ def _results(view: View, asked: Asked, found: Ranking) -> SearchResults:
         titles = {} if newest else titles_to_show(view, asked, title_matches(view, asked), found.conversations)
         hits = by_conversation(view, asked, found.words, passages, titles)
         total = len((found.conversations | set(titles)) - {0})
+    documents = document_hits(view, asked, filed, alone=not hits) if filed is not None else ()
     return SearchResults(
         query=search.query.text,
         hits=hits,
         took_ms=0.0,
         mode=found.mode,
         signals=_signals(asked, found),
-        searched=found.searched,
-        close=found.close,
+        searched=found.searched + (filed.searched if filed is not None else 0),
+        close=found.close or bool(documents),
         total=max(total, len(hits)),
         total_exact=found.exact,
         derived=derived_hits(view, asked),
+        documents=documents,
     )
 
 

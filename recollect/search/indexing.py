@@ -139,7 +139,15 @@ def title_passages(conversation: Conversation, embedder: Embedder, count_tokens:
 
 def document_passages(document: Document, *, embedder: Embedder, count_tokens: Callable[[str], int]) -> list[Passage]:
     """The passages of a document: its chunks."""
-    text = _Text(Owner.DOCUMENT, document.id, "document", document.content, "system", label=document.title)
+    text = _Text(
+        Owner.DOCUMENT,
+        document.id,
+        "document",
+        document.content,
+        "system",
+        label=document.title,
+        timestamp=to_microseconds(document.created),
+    )
     return _passages([text], lambda _: None, False, embedder, count_tokens)
 
 
@@ -274,8 +282,8 @@ def _same_session(before: Message, after: Message) -> bool:
 
 
 def _partition(kind: str) -> Partition:
-    if kind == "title":
-        return Partition.TITLE
+    if kind in ("title", "document"):
+        return Partition.TITLE if kind == "title" else Partition.DOCUMENT
     if kind in DERIVED_KINDS:
         return Partition.DERIVED
     return Partition.SAID if kind in SAID_KINDS else Partition.OTHER
@@ -290,10 +298,10 @@ def _spans(of: _Text, count_tokens: Callable[[str], int]) -> list[tuple[int, int
 
 
 def _cut(content: str, partition: Partition) -> Sentences:
-    """The sentences with their runs; no runs where there is but one, which is the whole, nor for tool output, documents
-    and titles.
+    """The sentences with their runs; no runs where there is but one, which is the whole, nor for tool output and
+    titles.
     """
-    if partition not in (Partition.SAID, Partition.DERIVED):
+    if partition in (Partition.OTHER, Partition.TITLE):
         return Sentences(content, [content], [], [])
     cut = cut_sentences(content)
     return cut if len(cut.runs) > 1 else replace(cut, runs=[])

@@ -35,8 +35,9 @@ from recollect.store.passages import KINDS, Bool, CandidateQuery, Features, Floa
 class Ranked:
     """A passage with its score. Equal numbers of messages and conversations mean the same ones, 0 none.
 
-    `share` is how much of the question's idf its own words hold; `matches` says that it has to do with the question by
-    its words, or clearly by its meaning. `shift` is what is added to the sum of its terms.
+    `share` is how much of the question's idf its own words hold, `near` the best cosine of its runs of sentences;
+    `matches` says that it has to do with the question by its words, or clearly by its meaning. `shift` is what is added
+    to the sum of its terms.
     """
 
     passage: int
@@ -46,6 +47,7 @@ class Ranked:
     time: int
     total: float
     share: float
+    near: float
     matches: bool
     scores: Scores
     row: int
@@ -113,6 +115,8 @@ def rank(
     """Ranks the passages of a partition that may answer; with `vectors` theirs are at hand."""
     query = replace(candidate_query(asked, partition), vectors=vectors)
     features = view.candidates(query)
+    if not features.size:
+        return Ranking(close=False, unknown=asked.question.terms)
     unknown = tuple(t for t, n in zip(asked.question.terms, features.frequencies, strict=True) if not n)
     widened = _widened(view, asked.question, query, unknown)
     if widened != query:
@@ -228,9 +232,9 @@ def _ranked(
     features: Features, scores: Scores, shares: Float, matches: Bool, order: Int, shift: float = 0.0
 ) -> list[Ranked]:
     columns = (features.passages, features.messages, features.conversations, features.kinds, features.times)
-    figures = (scores.total, shares, matches)
+    figures = (scores.total, shares, features.windows, matches)
     values = zip(order.tolist(), *(column[order].tolist() for column in (*columns, *figures)), strict=True)
     return [
-        Ranked(passage, message, conversation, KINDS[kind], time, total, share, matching, scores, row, shift)
-        for row, passage, message, conversation, kind, time, total, share, matching in values
+        Ranked(passage, message, conversation, KINDS[kind], time, total, share, near, matching, scores, row, shift)
+        for row, passage, message, conversation, kind, time, total, share, near, matching in values
     ]

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from recollect.record import Conversation, Message, NodeId, Window, iso
+from recollect.record import Conversation, Document, Message, NodeId, Window, iso
+from recollect.record.outline import Place
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,13 +163,63 @@ class DerivedHit:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
+class DocumentHit:
+    """A document that matched, by its best chunk: `document.content[start:end]`; `at` is where it says so."""
+
+    document: Document
+    start: int
+    end: int
+    at: int
+    place: Place
+    score: float
+    snippet: Snippet
+    why: Why
+
+    @property
+    def text(self) -> str:
+        """The chunk."""
+        return self.document.content[self.start : self.end]
+
+    @property
+    def cited(self) -> str:
+        """File and place: "handbook/travel.md, Trains > Tickets", "report.pdf, page 12"."""
+        return ", ".join(filter(None, (self.document.title, str(self.place))))
+
+    def to_json(self) -> dict[str, Any]:
+        """As in `search --json`."""
+        d = self.document
+        return {
+            "id": d.id,
+            "title": d.title,
+            "source": d.source,
+            "path": d.metadata.get("path"),
+            "created": iso(d.created),
+            "page": self.place.page,
+            "heading": self.place.heading,
+            "line": self.place.line,
+            "start": self.start,
+            "end": self.end,
+            "at": self.at,
+            "score": round(self.score, 4),
+            "snippet": self.snippet.text,
+            "marks": [list(mark) for mark in self.snippet.marks],
+            "why": self.why.to_json(),
+        }
+
+    def __repr__(self) -> str:
+        begins = " ".join(self.snippet.text.split())[:60]
+        return f"<{self.score:.2f} {self.cited!r} {begins!r}>"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
 class SearchResults(Sequence[Hit]):
     """The results of a search, best first, with how they were found.
 
     `signals` names what was used: words, meaning, late interaction, people, dates. `total` counts the conversations (or
     messages, grouped so) that match; unless `total_exact` there are more. `suggestion` is the query as it may have been
     meant, where a word of it is nowhere; `corrected` is the one that was searched instead. `close` is False where
-    nothing near the question is in the memory. `derived` are facts and summaries that answer, if there are any.
+    nothing near the question is in the memory. `derived` are facts and summaries that answer, `documents` the files
+    that do, if there are any.
     """
 
     query: str
@@ -184,6 +235,7 @@ class SearchResults(Sequence[Hit]):
     total_exact: bool = True
     corrected: str | None = None
     derived: tuple[DerivedHit, ...] = ()
+    documents: tuple[DocumentHit, ...] = ()
 
     def __len__(self) -> int:
         return len(self.hits)
@@ -208,9 +260,10 @@ class SearchResults(Sequence[Hit]):
             "close": self.close,
             "notes": list(self.notes),
             "derived": [hit.to_json() for hit in self.derived],
+            "documents": [hit.to_json() for hit in self.documents],
             "results": [hit.to_json() for hit in self.hits],
         }
 
     def __repr__(self) -> str:
         head = f"{len(self.hits)} results for {self.query!r} in {self.took_ms:.0f} ms ({self.mode})"
-        return "\n".join([head, *map(repr, self.hits)])
+        return "\n".join([head, *map(repr, self.hits), *map(repr, self.documents)])

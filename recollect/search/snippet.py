@@ -59,6 +59,12 @@ def marks_in(text: str, wanted: Collection[str], phrases: Sequence[Sequence[str]
     return [(a, b) for a, b, _ in _merged(_matches(text, frozenset(wanted), tuple(map(tuple, phrases))))]
 
 
+def densest(text: str, wanted: Collection[str], phrases: Sequence[Sequence[str]] = ()) -> int:
+    """Where the run of about `LENGTH` characters begins that holds most of the wanted terms; 0 where none is held."""
+    found = _merged(_matches(text[:_LOOKED_AT], frozenset(wanted), tuple(map(tuple, phrases))))
+    return found[_richest(found, LENGTH)][0] if found else 0
+
+
 def words_in(text: str, wanted: Collection[str]) -> tuple[str, ...]:
     """Which words of the text, as written, are wanted; each once, in order."""
     seen = {text[a:b].lower(): None for a, b, _ in _matches(text[:_LOOKED_AT], frozenset(wanted), ())}
@@ -110,6 +116,12 @@ def _best_start(text: str, found: Sequence[_Match], length: int) -> int:
     """Where the excerpt begins: so that it holds the most different terms, and of equals the most matches."""
     if not found or len(text) <= length:
         return 0
+    best = found[_richest(found, length)][0]
+    return max(0, min(best - length // 5, len(text) - length))
+
+
+def _richest(found: Sequence[_Match], length: int) -> int:
+    """The match with which the run begins that holds the most different terms, and of equals the most matches."""
     best, best_value = 0, (0, 0)
     last = 0
     for first in range(len(found)):
@@ -119,8 +131,8 @@ def _best_start(text: str, found: Sequence[_Match], length: int) -> int:
         inside = found[first:last]
         value = (len({term for _, _, term in inside}), len(inside))
         if value > best_value:
-            best, best_value = found[first][0], value
-    return max(0, min(best - length // 5, len(text) - length))
+            best, best_value = first, value
+    return best
 
 
 def _at_words(text: str, start: int, end: int) -> tuple[int, int]:

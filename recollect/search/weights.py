@@ -81,6 +81,8 @@ TITLES = 100
 #: Of what was derived: how many are looked at; the share of the question's idf from which on one answers, or the cosine
 #: from which on it does with any word of it.
 DERIVED_POOL, DERIVED_SHARE, DERIVED_CLOSE = 100, 0.7, 0.45
+#: The same of documents that are shown beside messages.
+DOCUMENT_SHARE, DOCUMENT_CLOSE = 0.7, 0.40
 #: Cosine of a run of sentences from which meaning alone makes a result of a few typed words.
 LIKE = 0.30
 #: Share of the question's idf from which on it counts as all of it.

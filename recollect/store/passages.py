@@ -1,9 +1,9 @@
 """Passages: what search looks at, derived from messages, parts, tool calls and documents; and what it is told of them.
 
 The index has partitions. SAID holds what people and models said, with the attachments and artifacts that hang on it;
-OTHER what is not chat text (tool output, reasoning, context, agents among themselves, documents); TITLE the titles of
-conversations; DERIVED the words of derived nodes. Each partition has its own statistics, so that tool output does not
-blur the words of people.
+OTHER what is not chat text (tool output, reasoning, context, agents among themselves); TITLE the titles of
+conversations; DERIVED the words of derived nodes; DOCUMENT files. Each partition has its own statistics, so that tool
+output does not blur the words of people.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ Bool = NDArray[np.bool_]
 
 #: How passages are made, counted up whenever the same text would give another passage: other terms, flags or cuts,
 #: other vectors of a packaged embedder. 2: no vector for what a model cannot spell; C++ and C# are terms of their own;
-#: Arabic words without their article.
-RECIPE = 2
+#: Arabic words without their article. 3: documents have their own partition, and vectors of their runs of sentences.
+RECIPE = 3
 _RECIPE_MARK = " recipe@"
 
 #: Neighbours in reading order whose words count towards a passage: itself, before, after, two before, two after.
@@ -38,6 +38,7 @@ class Partition(IntEnum):
     OTHER = 1
     TITLE = 2
     DERIVED = 3
+    DOCUMENT = 4
 
 
 class Owner(IntEnum):

@@ -21,6 +21,7 @@ DUMP_VERSION = 2
 DUMP_VERSIONS = (1, 2)
 
 _PAGE = 500
+_PAGE_OF_DOCUMENTS = 8  # each may have some megabytes
 
 
 def dump_lines(space: Space) -> Iterator[bytes]:
@@ -50,8 +51,9 @@ def dump_lines(space: Space) -> Iterator[bytes]:
 
 def every(view: View, kind: type[R], where: Where = Where(), after: str | None = None) -> Iterator[R]:  # noqa: B008
     """All records of a kind, page by page."""
+    limit = _PAGE_OF_DOCUMENTS if kind is Document else _PAGE
     while True:
-        page = view.find(kind, where, after=after, limit=_PAGE)
+        page = view.find(kind, where, after=after, limit=limit)
         yield from page.items
         if page.next is None:
             return

@@ -26,7 +26,7 @@ from recollect.record import (
     Turn,
     Version,
 )
-from recollect.search.result import Hit, MessageHit, SearchResults, Snippet, Why
+from recollect.search.result import DocumentHit, Hit, MessageHit, SearchResults, Snippet, Why
 from recollect.settings import Settings
 from tests.paths import ROOT
 from tools import write_cli_reference, write_formats_reference, write_terms_reference
@@ -89,7 +89,9 @@ def test_every_public_name_is_told() -> None:
     assert told >= {name for name in dir(Memory) if not name.startswith("_")}
 
 
-@pytest.mark.parametrize("result", [SearchResults, Hit, MessageHit, Snippet, Why], ids=lambda result: result.__name__)
+@pytest.mark.parametrize(
+    "result", [SearchResults, Hit, MessageHit, DocumentHit, Snippet, Why], ids=lambda result: result.__name__
+)
 def test_every_field_of_a_result_is_told(result: Any) -> None:
     row = re.search(rf"^\| `{result.__name__}` \|(.+)\|$", text_of(REFERENCE / "python.md"), re.MULTILINE)
     assert row is not None

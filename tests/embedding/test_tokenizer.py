@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 
 from recollect.embedding.tokenizer import (
     SLICE,
+    UNKNOWN,
     WordPieces,
     count_tokens,
+    count_tokens_of,
     encode_in_slices,
     open_tokenizer,
     packaged_pieces,
@@ -73,6 +75,17 @@ def test_words_spelled_one_by_one_are_the_tokens_of_the_text(texts):
     whole = [packaged_tokenizer().encode(text, add_special_tokens=False).ids for text in texts]
     assert packaged_pieces().ids(texts) == whole
     assert packaged_pieces().ids(texts) == whole  # remembered
+
+
+@given(st.lists(st.text(ODD | st.sampled_from("😀🧿𓀀"), max_size=60)))
+def test_counts_by_words_are_those_of_the_text(texts):
+    def whole(text):
+        encoded = packaged_tokenizer().encode(text, add_special_tokens=False)
+        spans = zip(encoded.ids, encoded.offsets, strict=True)
+        return sum(1 if token != UNKNOWN else -(-(end - start) // 3) for token, (start, end) in spans)
+
+    assert count_tokens_of(texts) == [whole(text) for text in texts]
+    assert count_tokens_of(texts) == [whole(text) for text in texts]  # remembered
 
 
 @pytest.mark.parametrize("text", ["a [SEP] b", "a\x0bb", "x" * 300 + " " + "y" * 41, "Wörter, Wörter: ÀÉ — “so”"])

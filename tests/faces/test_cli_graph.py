@@ -96,6 +96,24 @@ def test_topics_are_listed_with_their_messages_and_segments(told: CommandLine) -
     assert told("topics", "x", "--conversation", "Talk a").code == 2
 
 
+@pytest.mark.parametrize("command", ["facts", "entities", "topics", "summaries"])
+def test_who_finds_nothing_is_told_what_to_do_where_that_helps(run: CommandLine, command: str) -> None:
+    run("remember", "hello there")
+    waiting = run(command)
+    assert (waiting.code, "recollect worker --once" in waiting.err) == (1, True)
+    with recollect.open() as memory:
+        memory.consolidate()
+    after = run(command)
+    assert (after.code, after.out.count("\n"), after.err) == (1, 1, "")
+    assert " yet." in after.out
+
+
+def test_what_is_named_and_not_there_is_not_called_yet_to_come(told: CommandLine) -> None:
+    for words in (("facts", "zebra"), ("entities", "--type", "work"), ("summaries", "--kind", "l2")):
+        assert told(*words).out.endswith(" match.\n")
+    assert "more than 5 messages" in told("summaries", "Talk a").err
+
+
 def test_an_empty_memory_has_none(run: CommandLine) -> None:
     run("remember", "hello there")
     assert (run("entities").code, run("entities").out) == (1, "No entities yet.\n")

@@ -115,3 +115,14 @@ def test_nothing_but_the_document_is_printed(sample: CommandLine) -> None:
     assert ran.err == ""
     assert ran.out.startswith("{")
     assert "\033" not in ran.out
+
+
+def test_what_is_printed_of_documents_is_as_documented(run: CommandLine, tmp_path: Path) -> None:
+    (tmp_path / "notes.md").write_text("# Travel\n\nTickets of the Brennero line.\n", encoding="utf-8")
+    (tmp_path / "empty.txt").write_text("", encoding="utf-8")
+    assert not differences(run("import", "--documents", tmp_path, "--json").document, SHAPES["documents"])
+    found = run("search", "Brennero", "--json").document
+    assert found["documents"]
+    assert not differences(found, SHAPES["search"])
+    assert not differences(run("show", "1", "--json").document, SHAPES["document"])
+    assert not differences(run("show", "notes.md", "--json").document, SHAPES["document"])

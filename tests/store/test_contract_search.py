@@ -213,7 +213,7 @@ def test_documents_and_nodes_are_found(space: Space) -> None:
     fact = Node(stable_id("n"), NodeKind.FACT, key="Luna", text="Luna keeps a zeppelin")
     space.write(document_change(document))
     space.write(node_change(fact))
-    assert holding(space, "quixotic lighthouse", Partition.OTHER) == [document.content]
+    assert holding(space, "quixotic lighthouse", Partition.DOCUMENT) == [document.content]
     with space.view() as view:
         features = view.candidates(query("zeppelin", Partition.DERIVED))
         text = view.passages([int(features.passages[int(np.argmax(features.bm25[:, 0]))])])[0]

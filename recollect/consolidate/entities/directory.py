@@ -51,7 +51,7 @@ class Directory:
         """The entity of a name, or None."""
         own, key = entity_id(name), group(folded(name))
         where = Where(kinds=_KIND, keys=tuple({key, folded(name)}), states=(LIVE, SAID))
-        keyed = self._view.find(Node, where, limit=100).items
+        keyed = [node for node in self._view.find(Node, where, limit=100).items if not node.erased]
         ids = [own, *(NodeId(n.body["entity"]) if n.state == SAID else n.id for n in keyed)]
         found = self.of(ids)
         return found.get(own) or max(found.values(), key=lambda e: (e.by_hand, e.mentions, e.id), default=None)
@@ -76,7 +76,7 @@ class Directory:
         where = Where(kinds=_KIND, states=(LIVE, SAID), order="newest")
         while len(nodes) < _LISTED:
             page = self._view.find(Node, where, after=after, limit=_PAGE)
-            nodes += page.items
+            nodes += [node for node in page.items if not node.erased]
             if (after := page.next) is None:
                 break
         derived = [node for node in nodes if node.state == LIVE]
@@ -118,4 +118,5 @@ class Directory:
         wanted = tuple(dict.fromkeys(keys))
         if not wanted:
             return []
-        return self._view.find(Node, Where(kinds=_KIND, keys=wanted, states=(state,)), limit=_SAME_EDGES).items
+        found = self._view.find(Node, Where(kinds=_KIND, keys=wanted, states=(state,)), limit=_SAME_EDGES)
+        return [node for node in found.items if not node.erased]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from recollect.faces.cli.parser import Command, Option, Words, WrongUsage, one_of, whole
 from recollect.faces.cli.session import Session
+from recollect.faces.cli.waiting import none_found
 
 if TYPE_CHECKING:
     from recollect.consolidate.entities.entity import Entity
@@ -51,6 +52,8 @@ def entities(
         session.out.document({"entities": [as_json(e) for e in found[:limit]], "more": len(found) > limit})
     else:
         _print(session, found[:limit], more=len(found) > limit)
+        if not found:
+            none_found(session, memory, "No entities match." if type else "No entities yet.")
     return 0 if found else 1
 
 
@@ -110,8 +113,6 @@ def _print(session: Session, found: list[Entity], *, more: bool) -> None:
     from recollect.faces.cli.times import day
 
     out = session.out
-    if not found:
-        out.line("No entities yet.")
     for entity in found:
         facts = f"{entity.mentions:>6,}  {day(entity.last) if entity.last else '':>11}  {padded(entity.type, 12)}  "
         others = ", ".join(harmless(alias.name) for alias in entity.aliases[:4])

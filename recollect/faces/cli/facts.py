@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from recollect.faces.cli.parser import Command, Option, Words, WrongUsage, whole
 from recollect.faces.cli.session import Session
+from recollect.faces.cli.waiting import none_found
 
 if TYPE_CHECKING:
     from recollect.consolidate.facts.fact import Fact
@@ -50,6 +51,8 @@ def facts(
         session.out.document({"facts": [as_json(fact) for fact in found[:limit]], "more": len(found) > limit})
     else:
         _print(session.out, found[:limit], more=len(found) > limit, history=history)
+        if not found:
+            none_found(session, memory, "No facts match." if words or as_of else "No facts yet.")
     return 0 if found else 1
 
 
@@ -92,8 +95,6 @@ def _forgotten(session: Session, fact_id: str) -> int:
 
 
 def _print(out: Output, found: list[Fact], *, more: bool, history: bool) -> None:
-    if not found:
-        out.line("No facts match.")
     for fact in found:
         _print_fact(out, fact)
         for older in fact.history if history else ():

@@ -46,6 +46,10 @@ def print_hits(
             _print_hit(place, hit, out, most=None if full else _MESSAGES, why=why)
         else:
             out.line(_one_line(place, hit, out, by_message=by_message))
+    if found.documents:
+        from recollect.faces.cli.documents import print_document_hits
+
+        print_document_hits(found.documents, out, first=len(found) + 1, why=why)
     steps = [out.hint("recollect show 1"), *(() if full or len(found) <= IN_FULL else ("--full",)), "--why", "--json"]
     after = f" {out.symbols.dot} ".join(steps)
     summary = _summary(found, out, by_message=by_message)
@@ -75,7 +79,7 @@ def _print_hit(place: int, hit: Hit, out: Output, *, most: int | None, why: bool
         for line in _message_lines(message, c.source, tail, out, best=message is best and len(shown) > 1):
             out.line(line)
         if why:
-            out.line(_why_line(message.why, out))
+            out.line(why_line(message.why, out))
 
 
 def _best_of(hit: Hit, most: int | None) -> tuple[MessageHit, ...]:
@@ -133,7 +137,8 @@ def _excerpt(hit: MessageHit) -> tuple[str, tuple[tuple[int, int], ...]]:
     return parts_named(hit.message) or " ".join(hit.message.content.split()) or "(no text)", ()
 
 
-def _why_line(why: Why, out: Output) -> str:
+def why_line(why: Why, out: Output) -> str:
+    """Why something was found, in the room there is."""
     indent = f"{'':{_INDENT}}"
     lines = wrapped_words(f"why: {_because(why, out)}", None if out.width is None else out.width - _INDENT)
     return "\n".join(out.dim(indent + line) for line in lines)
@@ -155,5 +160,7 @@ def _summary(found: SearchResults, out: Output, *, by_message: bool) -> str:
     total = max(found.total, len(found))
     more = "" if found.total_exact else "+"
     counted = number(total, what) if total == len(found) and not more else f"{len(found):,} of {total:,}{more} {what}s"
+    if found.documents:
+        counted = " + ".join([*([counted] if len(found) else []), number(len(found.documents), "document")])
     signals = " + ".join(_SIGNALS.get(signal, signal) for signal in found.signals)
     return f" {out.symbols.dot} ".join([counted, f"{found.took_ms:.0f} ms", signals])

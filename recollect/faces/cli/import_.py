@@ -24,6 +24,7 @@ def import_(
     problems: bool = False,
     describe: str | None = None,
     found: bool = False,
+    documents: bool = False,
     again: bool = False,
     no_background: bool = False,
 ) -> int:
@@ -33,10 +34,18 @@ def import_(
     newer one adds what is new. If an import is interrupted, run it again. What you removed with `recollect forget`
     stays away unless you add --again. Without PATH it lists what it finds on this machine.
 
+    With --documents the files are text, Markdown, HTML or PDF, and searches find them beside your messages.
+
     Afterwards a process of low priority builds the quality mode, summaries and facts in the background, and ends.
     """
     if no_background:
         session.without_background()
+    if documents:
+        if found or format is not None or not paths:
+            raise InvalidInput("--documents takes paths alone.", hint="As in: recollect import --documents notes/")
+        from recollect.faces.cli.documents import import_documents
+
+        return import_documents(session, paths, all_problems=problems, again=again)
     if describe is not None:
         return _describe(session, Path(describe).expanduser())
     if found:
@@ -170,12 +179,14 @@ COMMAND = Command(
     (
         "recollect import ~/Downloads/chatgpt-export.zip",
         "recollect import ~/.claude/projects exports/*.zip",
+        "recollect import --documents ~/notes",
         "recollect import --describe unknown.zip",
     ),
     (
         Option(("--format",), "Read every file as this format, whatever it looks like.", "NAME", values="formats"),
         Option(("--problems",), "List everything that was not read; without PATH, of the last import.", default=False),
         Option(("--describe",), "Print the shape of an unknown export: no text, no title.", "PATH"),
+        Option(("--documents",), "Import text, Markdown, HTML and PDF files, or folders of them.", default=False),
         Option(("--found",), "Import what is found on this machine.", default=False),
         Option(("--again",), "Also bring back what you forgot.", default=False),
         NO_BACKGROUND,

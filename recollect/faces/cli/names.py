@@ -28,6 +28,7 @@ _LABELS = {
     "openai": "OpenAI",
     "sharegpt": "ShareGPT",
     "recollect": "Recollect",
+    "documents": "Documents",
 }
 
 

@@ -74,7 +74,7 @@ def search(
 
         return show(session, [str(open_)])
     _print(session, asked, found, by_message=group_by == "message", full=full, why=why)
-    return 0 if found else 1
+    return 0 if found or found.documents else 1
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ class Asked:
 def _print(session: Session, asked: Asked, found: SearchResults, *, by_message: bool, full: bool, why: bool) -> None:
     if session.json:
         session.out.document(found.to_json())
-    elif found:
+    elif found or found.documents:
         from recollect.faces.cli.hits import print_hits
 
         print_hits(found, session.out, by_message=by_message, full=full, why=why)
@@ -136,12 +136,14 @@ def _searched(session: Session, asked: Asked) -> str:
     from recollect.faces.cli.names import source_label
     from recollect.faces.cli.times import number
 
-    by_source = session.memory().stats().by_source
+    stats = session.memory().stats()
+    by_source = stats.by_source
     if len(asked.source) == 1:
         name = asked.source[0].lower()
         label = source_label(name)
         return number(by_source.get(name, 0), f"{label} conversation")
-    return number(sum(by_source.values()), "conversation")
+    conversations = number(sum(by_source.values()), "conversation")
+    return f"{conversations} and {number(stats.documents, 'document')}" if stats.documents else conversations
 
 
 def _count(session: Session, asked: Asked, filters: dict[str, Any]) -> str:

@@ -15,7 +15,7 @@ from recollect.faces.cli.output import Output
 from recollect.settings import Places, Settings, load_settings, own_places
 
 if TYPE_CHECKING:
-    from recollect.faces.cli.state import LastHit, State
+    from recollect.faces.cli.state import LastDocument, LastHit, State
     from recollect.memory import Memory
     from recollect.model.base import LanguageModel
     from recollect.place import Place
@@ -107,7 +107,7 @@ class Session:
         memory = self.memory()
         return memory.stored_embedder() is not None or memory.namespace in memory.namespaces()
 
-    def last_hit(self, number: int) -> LastHit:
+    def last_hit(self, number: int) -> LastHit | LastDocument:
         """A hit of the last search, counted from 1.
 
         Raises NotFound, also where the last search was in another memory or namespace than this run would look in

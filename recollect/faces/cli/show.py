@@ -1,4 +1,4 @@
-"""`recollect show`: a conversation, whole or around one of its messages."""
+"""`recollect show`: a conversation, whole or around one of its messages; or a document."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from recollect.faces.cli.parser import Command, Option, Words, whole
 from recollect.faces.cli.session import Session
 
 if TYPE_CHECKING:
-    from recollect.faces.cli.state import LastHit
-    from recollect.record import Message, Thread
+    from recollect.faces.cli.state import LastDocument, LastHit
+    from recollect.record import Document, Message, Thread
 
 _CONTEXT = 2
 _KINDS = ("tool", "reasoning", "context", "subagent", "document", "all")
@@ -34,15 +34,18 @@ def show(
     code: bool = False,
     no_pager: bool = False,
 ) -> int:
-    """Print a conversation.
+    """Print a conversation, or a document.
 
     Name it by the number of a result of the last search, by id, or by title; the last characters of an id are enough. A
     number opens the conversation at the message that was found, with two messages before and after it; so does the id
-    of a message. Words that the last search found are marked.
+    of a message. A document opens at the place that was found, with twenty lines before and after it. Words that the
+    last search found are marked.
     """
     from recollect.faces.cli.transcript import Transcript, as_json
 
     chosen = _choose(session, " ".join(which), around)
+    if isinstance(chosen, _ChosenDocument):
+        return _show_document(session, chosen, context, full=full, paged=not no_pager)
     shown = _shown(chosen, context, all_branches)
     if code:
         return _print_code(session, chosen, shown)
@@ -81,18 +84,46 @@ class _Chosen:
     hit: LastHit | None
 
 
-def _choose(session: Session, which: str, around: str | None) -> _Chosen:
+@dataclass(frozen=True, slots=True)
+class _ChosenDocument:
+    """A document that is to be shown, and where the last search found it."""
+
+    document: Document
+    found: LastDocument | None
+
+
+def _show_document(session: Session, chosen: _ChosenDocument, context: int | None, *, full: bool, paged: bool) -> int:
+    from recollect.faces.cli.documents import document_as_json, document_lines
+
+    found = None if full else chosen.found
+    if session.json:
+        session.out.document(document_as_json(chosen.document, chosen.found))
+    else:
+        _print(session, list(document_lines(chosen.document, found, session.out, context)), paged=paged)
+    return 0
+
+
+def _choose(session: Session, which: str, around: str | None) -> _Chosen | _ChosenDocument:
     from recollect.faces.cli.names import is_hit_number
+    from recollect.faces.cli.state import LastDocument
 
     memory = session.existing_memory()
     if is_hit_number(which):
-        hit = session.last_hit(int(which))
-        thread, found = memory.conversation(hit.conversation), hit.message
+        numbered = session.last_hit(int(which))
+        if isinstance(numbered, LastDocument):
+            return _ChosenDocument(memory.document(numbered.document), numbered)
+        hit: LastHit | None = numbered
+        thread, found = memory.conversation(numbered.conversation), numbered.message
         message = next((m for m in thread.messages if m.id == found), None)
     else:
-        thread, message = memory.resolve(which)
-        of_last = session.state.hit_in(thread.conversation.id)
-        hit = of_last if of_last else None  # type: ignore[assignment]
+        try:
+            thread, message = memory.resolve(which)
+        except NotFound as unknown:
+            try:
+                return _ChosenDocument(memory.document(which), None)
+            except NotFound:
+                raise unknown from None
+        hit = session.state.hit_in(thread.conversation.id)
     if around is not None:
         _, message = memory.resolve(around)
         if message is None or message.conversation_id != thread.conversation.id:

@@ -37,6 +37,15 @@ class LastHit:
     words: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class LastDocument:
+    """A document that the last search found: its id, where in it, and the words found."""
+
+    document: str
+    at: int
+    words: tuple[str, ...]
+
+
 class State:
     """Reads and writes the files."""
 
@@ -63,6 +72,9 @@ class State:
                 }
                 for hit in results
             ],
+            documents=[
+                {"document": hit.document.id, "at": hit.at, "words": sorted(hit.why.words)} for hit in results.documents
+            ],
         )
         _write(self._last, {"memory": self._memory, "namespace": self._namespace})
 
@@ -78,9 +90,9 @@ class State:
         if kept := self._read():
             _write(self._path, {name: value for name, value in kept.items() if name == "imported"})
 
-    def hit(self, number: int) -> LastHit:
-        """A hit of the last search, counted from 1. Raises NotFound."""
-        hits = self._hits()
+    def hit(self, number: int) -> LastHit | LastDocument:
+        """A hit of the last search, counted from 1, documents last. Raises NotFound."""
+        hits: list[LastHit | LastDocument] = [*self._hits(), *self._documents()]
         if not 1 <= number <= len(hits):
             searched = "hits" in self._read()
             found = f"The last search found {len(hits) or 'nothing'}." if searched else "You have not searched yet."
@@ -112,6 +124,12 @@ class State:
             return [
                 LastHit(h["conversation"], h["message"], tuple(h["messages"]), tuple(h["words"])) for h in kept or []
             ]
+        return []
+
+    def _documents(self) -> list[LastDocument]:
+        kept = self._read().get("documents")
+        with suppress(KeyError, TypeError, ValueError):
+            return [LastDocument(d["document"], int(d["at"]), tuple(d["words"])) for d in kept or []]
         return []
 
     def _read(self) -> Mapping[str, Any]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from recollect.faces.cli.options import BEFORE, SINCE, UNTIL, period
 from recollect.faces.cli.parser import Command, Option, Words, whole
 from recollect.faces.cli.session import Session
+from recollect.faces.cli.waiting import none_found
 
 if TYPE_CHECKING:
     from recollect.consolidate.summaries.reading import Summary
@@ -70,6 +71,11 @@ def summaries(
         session.out.document({"summaries": shown, "more": len(found) > limit})
     else:
         _print(session, found[:limit], titles, more=len(found) > limit, parts=parts, limit=limit)
+        if not found:
+            named = which or kind or since or until or before
+            none_found(session, memory, "No summaries match." if named else "There are no summaries yet.")
+            if conversation is not None:
+                session.out.note("A conversation is summarised once it has more than 5 messages.")
     return 0 if found else 1
 
 
@@ -77,9 +83,6 @@ def _print(
     session: Session, found: list[Summary], titles: dict[str | None, str], *, more: bool, parts: bool, limit: int
 ) -> None:
     out = session.out
-    if not found:
-        out.line("There are no summaries yet.")
-        out.note(out.hint("They are made in the background. To make them now: recollect worker --once"))
     for number, one in enumerate(found):
         if number:
             out.line()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from recollect.errors import InvalidInput, NotFound
 from recollect.faces.cli.parser import Command, Option, Words, whole
 from recollect.faces.cli.session import Session
+from recollect.faces.cli.waiting import none_found
 
 if TYPE_CHECKING:
     from recollect.consolidate.topics.reading import Segment, Topic
@@ -38,6 +39,8 @@ def topics(
         session.out.document({"topics": [_topic_as_json(topic) for topic in found]})
     else:
         _print_topics(session, found)
+        if not found:
+            none_found(session, memory, "No topics yet.")
     return 0 if found else 1
 
 
@@ -47,8 +50,6 @@ def _print_topics(session: Session, found: list[Topic]) -> None:
     from recollect.faces.cli.times import day, number
 
     out = session.out
-    if not found:
-        out.line("No topics yet.")
     for topic in found:
         period = f"{day(topic.first)} {out.symbols.dash} {day(topic.last)}" if topic.first and topic.last else ""
         facts = f" {out.symbols.dot} ".join(filter(None, (number(topic.messages, "message"), period)))

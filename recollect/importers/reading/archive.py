@@ -5,6 +5,7 @@ Names that lead out of an archive, encrypted and damaged members and zip bombs a
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -184,11 +185,8 @@ def _files(folder: Path, problems: Problems) -> Iterator[Path]:
     while waiting:
         path = waiting.pop()
         try:
-            if path.is_symlink() and path != folder and not path.resolve().is_relative_to(inside_of):
-                problems.lost(
-                    _shown(path.relative_to(folder).as_posix()),
-                    "it is a link that leads out of the folder; it was left out",
-                )
+            if path != folder and path.is_symlink() and (why := _why_not_followed(path, inside_of)):
+                problems.lost(_shown(path.relative_to(folder).as_posix()), f"it is a link that {why}; it was left out")
             elif path.is_file():
                 yield path
             elif path.is_dir():
@@ -199,6 +197,17 @@ def _files(folder: Path, problems: Problems) -> Iterator[Path]:
                     waiting.extend(sorted(inside, reverse=True))
         except OSError as error:
             problems.lost(_shown(path.relative_to(folder).as_posix()), f"it cannot be opened ({error.strerror})")
+
+
+def _why_not_followed(link: Path, folder: Path) -> str:
+    """What is wrong with a link; empty where it leads to something in the folder."""
+    try:
+        target = link.resolve(strict=True)
+    except RuntimeError:  # how Python before 3.13 tells a circle
+        return "leads to itself"
+    except OSError as error:
+        return "leads to itself" if error.errno == errno.ELOOP else "leads nowhere"
+    return "" if target.is_relative_to(folder) else "leads out of the folder"
 
 
 def _is_ignored(path: str) -> bool:

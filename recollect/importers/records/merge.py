@@ -194,6 +194,18 @@ def updated(new: Document, old: Document | None, *, now: datetime, again: bool) 
     return merged if merged != old else None
 
 
+def replaced(new: Document, old: Document | None, *, now: datetime, again: bool) -> Document | None:
+    """The document to write, None where nothing is new. The new text counts, even where it is an earlier one."""
+    if old is None or (old.erased and again):
+        return new
+    if old.erased:
+        return None
+    changed = new.content != old.content
+    versions = (*old.versions, Version(old.content, now)) if changed else old.versions
+    merged = replace(new, versions=versions)
+    return merged if merged != old else None
+
+
 def _history(new: Message | Document, old: Message | Document) -> tuple[Version, ...]:
     if set(old.versions) <= set(new.versions):
         return new.versions

@@ -158,6 +158,38 @@ def test_an_entity_without_mentions_goes_unless_a_person_holds_on_to_it(memory: 
         memory.entity("Malmö")
 
 
+@pytest.mark.parametrize("said", ["pinned", "named", "typed"])
+def test_what_is_said_of_an_entity_goes_with_the_last_message_that_is_forgotten(memory: Memory, said: str) -> None:
+    match said:
+        case "pinned":
+            memory.pin_entity("Kjell Berg")
+        case "named":
+            memory.edit_entity("Kjell Berg", "Kjell Zxcanary")
+        case "typed":
+            memory.edit_entity("Kjell Berg", type="project")
+    ids = [message.id for message in memory.conversation("b").messages]
+    memory.forget(*ids)
+    with memory._space.view() as view:
+        everything = str(list(every(view, Node))).lower()
+    assert "kjell" not in everything
+    assert "zxcanary" not in everything
+    with pytest.raises(NotFound):
+        memory.entity("Kjell Berg")
+    memory.store_message("Kjell Berg is back from Oslo.", conversation_id="z")
+    memory.consolidate()
+    again = memory.entity("Kjell Berg")
+    assert (again.name, again.pinned, again.by_hand) == ("Kjell Berg", False, False)
+
+
+def test_there_are_entities_again_after_everything_was_forgotten(memory: Memory) -> None:
+    memory.pin_entity("Kjell Berg")
+    memory.merge_entities("Next.js", "React")
+    memory.forget(everything=True)
+    assert memory.entities() == []
+    tell(memory, "Kjell Berg bakes in Malmö.", conversation="z")
+    assert sorted(entity.name for entity in memory.entities()) == ["Kjell Berg", "Malmö"]
+
+
 def test_a_forgotten_entity_leaves_no_word_in_its_correction(memory: Memory) -> None:
     memory.edit_entity("Kjell Berg", "Zxcanary")
     memory.forget_entity("Zxcanary")

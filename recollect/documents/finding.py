@@ -1,0 +1,45 @@
+"""Documents by what people call them."""
+
+from __future__ import annotations
+
+from recollect.documents.importing import PATH
+from recollect.errors import InvalidInput, NotFound
+from recollect.record import Document, NodeId
+from recollect.store import View, Where
+from recollect.store.transfer import every
+
+_SHORT = 6  # characters of an id, from its end, that tell it apart
+_MOST_NAMED = 8
+
+
+def named(view: View, name: str) -> Document:
+    """The document of an id, the end of one, a path or a title. Raises NotFound, InvalidInput where several fit."""
+    wanted = name.strip()
+    if not wanted:
+        raise InvalidInput("A name is empty.", hint="Give an ID, a path or a title.")
+    by_id = view.get(Document, [NodeId(wanted)])
+    found = [document for document in by_id if not document.erased] or _fitting(view, wanted)
+    if not found:
+        raise NotFound(f"No document matches {name!r}.", hint="To find documents: recollect search --kind document")
+    if len(found) > 1:
+        lines = [f"\n  {document.id[-_SHORT:]}  {document.title}" for document in found[:_MOST_NAMED]]
+        raise InvalidInput(f"{name!r} matches several documents:{''.join(lines)}", hint="Name one by its ID.")
+    return found[0]
+
+
+def _fitting(view: View, name: str) -> list[Document]:
+    """Those whose name it is; else those in whose title it stands, or whose id ends so."""
+    folded = name.casefold()
+    titled = list(every(view, Document, Where(title=name, deleted=False)))
+    if exact := [document for document in titled if folded in (document.title.casefold(), _path(document))]:
+        return exact
+    rest = [
+        document
+        for document in every(view, Document, Where(deleted=False))
+        if _path(document) == folded or (len(name) >= _SHORT and document.id.casefold().endswith(folded))
+    ]
+    return rest or titled
+
+
+def _path(document: Document) -> str:
+    return str(document.metadata.get(PATH, "")).casefold()

@@ -1,0 +1,48 @@
+"""Documents: files imported, kept and found by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from recollect.memory.handle import Handle, writes
+from recollect.record import Document
+from recollect.store import Where
+from recollect.store.transfer import every
+
+if TYPE_CHECKING:
+    from recollect.documents.importing import DocumentProgress, DocumentReport
+
+
+class Documents(Handle):
+    """What is read from files beside the conversations."""
+
+    @writes
+    def import_documents(
+        self,
+        *paths: str | Path,
+        again: bool = False,
+        progress: Callable[[DocumentProgress], None] | None = None,
+    ) -> DocumentReport:
+        """Imports text, Markdown, HTML and PDF files and whole folders of them; searches find them beside messages [2].
+
+        Importing again leaves alone what is unchanged, replaces what has changed, and reports what is gone. What was
+        forgotten stays away, unless `again` brings it back. Raises NotFound, ImportProblem, StoreError.
+        """
+        from recollect.documents.importing import DocumentImporting
+
+        importing = DocumentImporting(self._space, self._ingest, progress, again=again)
+        return importing([Path(path).expanduser() for path in paths])
+
+    def documents(self) -> Iterator[Document]:
+        """The documents of the namespace."""
+        with self._space.view() as view:
+            yield from every(view, Document, Where(deleted=False))
+
+    def document(self, name: str) -> Document:
+        """A document by its id, the end of one, its path or its title. Raises NotFound, InvalidInput for several."""
+        from recollect.documents.finding import named
+
+        with self._space.view() as view:
+            return named(view, name)

@@ -1,0 +1,97 @@
+"""Documents that answer a question, each by its best chunk, with the place in the file: beside the messages found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from recollect.embedding import TokenEmbedder
+from recollect.record import Document, NodeId
+from recollect.record.outline import place_in
+from recollect.search.asking import Asked
+from recollect.search.ranking import Ranked, Ranking, rank
+from recollect.search.result import DocumentHit, Why
+from recollect.search.snippet import densest, excerpt_and_words
+from recollect.search.weights import DOCUMENT_CLOSE, DOCUMENT_SHARE
+from recollect.store import View
+from recollect.store.passages import Partition, PassageText
+
+_KIND = "document"
+_BESIDE = 5  # documents beside messages
+_LOOKED_AT = 4  # chunks for each document wanted
+
+
+@dataclass(frozen=True, slots=True)
+class _Chunk:
+    """A ranked chunk with its text and its document."""
+
+    rank: int
+    ranked: Ranked
+    text: PassageText
+    document: Document
+
+
+def rank_documents(view: View, asked: Asked, model: Callable[[], TokenEmbedder]) -> Ranking | None:
+    """The chunks of documents, best first; None where the search leaves documents out."""
+    wanted = asked.search.filter
+    if (wanted.kinds and _KIND not in wanted.kinds) or wanted.roles or wanted.conversation_ids is not None:
+        return None
+    return rank(view, asked, Partition.DOCUMENT, model)
+
+
+def document_hits(view: View, asked: Asked, found: Ranking, *, alone: bool) -> tuple[DocumentHit, ...]:
+    """One hit a document, or one a chunk where single messages are asked for.
+
+    Beside messages only those chunks that hold most of the question, or come near to it with any word of it; `alone`,
+    or where documents are asked for, all that have to do with it.
+    """
+    asked_for, limit = _KIND in asked.search.filter.kinds, asked.search.limit
+    passages = found.passages
+    if not asked_for:
+        passages = [entry for entry in passages if _answers(entry) or (alone and entry.matches)]
+        limit = min(limit, _BESIDE)
+    if asked.search.sort == "newest":
+        passages = sorted(passages, key=lambda entry: -entry.time)
+    chunks = _chunks(view, passages[: _LOOKED_AT * limit])
+    if sources := asked.search.filter.sources:
+        chunks = [chunk for chunk in chunks if chunk.document.source in sources]
+    if asked.search.group_by == "conversation":
+        chunks = _one_a_document(chunks)
+    return tuple(_hit(chunk, asked, found.words) for chunk in chunks[:limit])
+
+
+def _answers(entry: Ranked) -> bool:
+    return entry.share >= DOCUMENT_SHARE or (entry.share > 0 and entry.near >= DOCUMENT_CLOSE)
+
+
+def _chunks(view: View, passages: Sequence[Ranked]) -> list[_Chunk]:
+    texts = {text.number: text for text in view.passages([entry.passage for entry in passages])}
+    documents = {d.id: d for d in view.get(Document, list({text.owner_id for text in texts.values()}))}
+    return [
+        _Chunk(place, entry, text, documents[text.owner_id])
+        for place, entry in enumerate(passages)
+        if (text := texts.get(entry.passage)) is not None and text.owner_id in documents
+    ]
+
+
+def _one_a_document(chunks: Sequence[_Chunk]) -> list[_Chunk]:
+    best: dict[NodeId, _Chunk] = {}
+    for chunk in chunks:
+        best.setdefault(chunk.document.id, chunk)
+    return list(best.values())
+
+
+def _hit(chunk: _Chunk, asked: Asked, words: Sequence[str]) -> DocumentHit:
+    text = chunk.text
+    snippet, held = excerpt_and_words(text.text, words, asked.phrases)
+    at = text.start + densest(text.text, words, asked.phrases)
+    return DocumentHit(
+        document=chunk.document,
+        start=text.start,
+        end=text.start + len(text.text),
+        at=at,
+        place=place_in(chunk.document, at),
+        score=chunk.ranked.score,
+        snippet=snippet,
+        why=Why(chunk.rank, chunk.ranked.terms(), held, _KIND),
+    )
