@@ -31,8 +31,8 @@ from recollect.search.result import DerivedHit
 from recollect.store import Space, View
 from recollect.text.marks import marked
 
-#: So many of the best results are looked at: far more than any budget holds whole.
-_MOST = 240
+#: So many of the best results are looked at.
+_MOST, _ENOUGH = 240, 2  # messages, or that many times the tokens that there is room for
 #: What the index may take of the room, and what facts and summaries that answer may.
 _INDEX_SHARE, _KNOWLEDGE_SHARE = 0.15, 0.1
 #: In a small budget both are less: what answers comes first.
@@ -140,6 +140,7 @@ class ContextBuilder:
             beside=config.include_tool_calls,
             vectors=True,
             derived=_DERIVED,
+            enough=_ENOUGH * room,
         )
         results = tuple(one for one in (*found.said, *found.other) if one.id not in stands.seen)
         ample = min(1.0, room / _AMPLE)
