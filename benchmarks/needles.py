@@ -90,9 +90,7 @@ def main(arguments: list[str]) -> int:
     """Prints the table."""
     parser = argparse.ArgumentParser(prog="benchmarks.needles", description=__doc__)
     parser.add_argument("--sizes", default=",".join(map(str, SIZES)))
-    parser.add_argument(
-        "--store", type=Path, help="one with so many messages; needles are put into it"
-    )
+    parser.add_argument("--store", type=Path, help="one with so many messages; needles are put into it")
     parser.add_argument("--save", type=Path, metavar="FILE", help="the figures as JSON")
     options = parser.parse_args(arguments)
     rows = [measure(int(size), options.store) for size in options.sizes.split(",")]

@@ -61,6 +61,19 @@ def place(view: View, conversation: Conversation, message: Message) -> Placed:
     )
 
 
+def place_answer(asked: Placed, answer: Message) -> Placed:
+    """Where the answer to a message goes that is written with it: right below it, into the turn that it opened."""
+    below = replace(answer, parent_id=asked.message.id, position=asked.message.position + 1, active=True)
+    updated = max((t for t in (asked.conversation.updated, answer.timestamp) if t), default=None)
+    return replace(
+        asked,
+        conversation=replace(asked.conversation, updated=updated, leaf_id=below.id),
+        message=below,
+        previous=asked.message,
+        turns=tuple(replace(turn, response_ids=(below.id,)) for turn in asked.turns),
+    )
+
+
 def _parent(view: View, end: End, message: Message) -> NodeId | None:
     """What it answers: what it says, else the leaf. The results of several calls of one message follow each other."""
     asked = message.parent_id

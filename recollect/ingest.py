@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from typing import TypeVar
 
-from recollect.branching import place
+from recollect.branching import place, place_answer
 from recollect.consolidate import outbox
 from recollect.embedding import Embedder
 from recollect.errors import InvalidInput, NotFound, StoreBusy
@@ -22,6 +22,7 @@ from recollect.importers.records.assemble import chunks_of, clean_part, message_
 from recollect.importers.records.identity import tokens
 from recollect.importers.records.known import Chains, Known, Settled
 from recollect.importers.records.merge import Plan, plan, replaced, updated
+from recollect.pending import Entry, placed_all
 from recollect.record import (
     Chunk,
     Conversation,
@@ -32,6 +33,7 @@ from recollect.record import (
     NodeId,
     Thread,
     ToolCall,
+    Turn,
     Version,
     utc_now,
 )
@@ -39,7 +41,7 @@ from recollect.record.wire import digest
 from recollect.search.indexing import (
     document_passages,
     is_person,
-    message_passages,
+    messages_passages,
     node_passages,
     said_before,
     thread_passages,
@@ -47,6 +49,7 @@ from recollect.search.indexing import (
 )
 from recollect.store import Change, IndexChange, Mark, Space, Stale, View
 from recollect.store.passages import EmbedderId, Passage
+from recollect.text.chunks import CHUNK_TOKENS
 from recollect.text.clean import clean_metadata, clean_title
 
 _PATIENCE = 30.0  # seconds of planning anew before a writer gives up
@@ -113,6 +116,33 @@ class _Done:
             self._without_ids.add(thread, tokens(incoming))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exchange:
+    """A turn of a chat as it is written: the question, the answer (None: there was nobody to answer) with the tools
+    that it took, and what the turn is known to be about. `edges` leave the two messages.
+    """
+
+    conversation: Conversation
+    query: Message
+    answer: Message | None = None
+    calls: Sequence[ToolCall] = ()
+    resolved_query: str | None = None
+    entities: tuple[str, ...] = ()
+    source_ids: tuple[NodeId, ...] = ()
+    edges: Sequence[Edge] = ()
+
+    @property
+    def message_ids(self) -> list[NodeId]:
+        """Of the question and the answer."""
+        return [self.query.id, *([self.answer.id] if self.answer else [])]
+
+    def told(self, turn: Turn) -> Turn:
+        """The turn with what is known of it."""
+        return replace(
+            turn, resolved_query=self.resolved_query, entities=self.entities, source_chunk_ids=self.source_ids
+        )
+
+
 class Ingest:
     """Writes into one space."""
 
@@ -122,8 +152,10 @@ class Ingest:
         embedder: Embedder,
         count_tokens: Callable[[str], int],
         clock: Callable[[], datetime] = utc_now,
+        chunk_tokens: int = CHUNK_TOKENS,
     ) -> None:
         self._space, self._embedder, self._count_tokens, self._clock = space, embedder, count_tokens, clock
+        self._chunk_tokens = chunk_tokens  # of what is written live; longer texts are cut
 
     @property
     def embedder_id(self) -> EmbedderId:
@@ -265,42 +297,101 @@ class Ingest:
         The cost does not depend on how long the conversation is. What is there already is not added again. Raises
         NotFound for a parent that is not in it, InvalidInput where another message has this id.
         """
-        message = _cleaned(message)
-        return self._insisting(lambda: self._append(conversation, message, calls), f"Conversation {conversation.id} is")
+        return self.append_all(conversation, [(message, calls)])[0]
 
-    def _append(self, conversation: Conversation, message: Message, calls: Sequence[ToolCall]) -> Message:
+    def append_all(self, conversation: Conversation, entries: Sequence[Entry]) -> list[Message]:
+        """Adds messages one after the other, all in one transaction, each as `append` does it. Raises as that does."""
+        cleaned = [(_cleaned(message), calls) for message, calls in entries]
+        return self._insisting(lambda: self._append(conversation, cleaned), f"Conversation {conversation.id} is")
+
+    def _append(self, conversation: Conversation, entries: Sequence[Entry]) -> list[Message]:
+        ids = [message.id for message, _ in entries]
         with self._space.view() as view:
-            known = {known.id: known for known in view.get(Message, [message.id, conversation.id])}
-            if message.id in known:
-                return _repeated(known[message.id], message)
-            if conversation.id in (message.id, *known) or view.get(Conversation, [message.id]):
+            known = {known.id: known for known in view.get(Message, [*ids, conversation.id])}
+            taken = {found.id for found in view.get(Conversation, ids)} | ({conversation.id} & {*ids, *known})
+            if taken or len(set(ids)) < len(ids):
                 raise InvalidInput(
-                    f"{message.id} in {conversation.id}: one of these IDs already belongs to something else.",
+                    f"{min(taken, default=ids[0])} in {conversation.id}: this ID already belongs to something else.",
                     hint="Messages and conversations cannot share an ID: use a new one.",
                 )
-            placed = place(view, conversation, message)
-            left = [i for mark in placed.mark for i in mark.ids]
-            stale = outbox.stale(view, [conversation.id], left) if left or placed.revived else []
-        passages = self._message_passages(placed.message, placed.previous, placed.people, calls)
+            found = {m.id: _repeated(known[m.id], m) for m, _ in entries if m.id in known}
+            fresh = [(message, calls) for message, calls in entries if message.id not in known]
+            if not fresh:
+                return [found[i] for i in ids]
+            placed = placed_all(view, conversation, [message for message, _ in fresh])
+            stale = outbox.stale(view, [conversation.id], placed.left) if placed.left or placed.revived else []
+        calls = {message.id: calls for message, calls in fresh}
+        passages = self._fresh_passages(placed.messages, placed.previous, placed.people, calls)
         if not placed.revision or placed.revived:
             passages |= self.title_passages(placed.conversation)
         self._space.write(
             Change(
-                expect={conversation.id: placed.revision, message.id: 0},
+                expect={conversation.id: placed.revision} | dict.fromkeys(calls, 0),
                 put=[
                     placed.conversation,
-                    placed.message,
-                    *calls,
+                    *placed.messages,
+                    *(call for message_calls in calls.values() for call in message_calls),
                     *placed.turns,
-                    *message_chunks(placed.message, count_tokens=self._count_tokens),
+                    *(chunk for message in placed.messages for chunk in self._chunks(message)),
                 ],
+                revive=placed.revived,
+                mark=[*placed.marks, *stale],
+                index=self._index_change(passages),
+                tasks=outbox.due([conversation.id]),
+            )
+        )
+        found |= {message.id: message for message in placed.messages}
+        return [found[i] for i in ids]
+
+    def exchange(self, exchange: Exchange) -> tuple[Message, Message | None]:
+        """Adds a question with its answer and all that is known of both, in one transaction: whole or not at all [2].
+
+        The cost does not depend on how long the conversation is. Tried twice it is written once. Raises InvalidInput
+        where another message has one of the ids.
+        """
+        cleaned = replace(
+            exchange, query=_cleaned(exchange.query), answer=exchange.answer and _cleaned(exchange.answer)
+        )
+        return self._insisting(lambda: self._exchange(cleaned), f"Conversation {exchange.conversation.id} is")
+
+    def _exchange(self, exchange: Exchange) -> tuple[Message, Message | None]:
+        conversation, query, answer = exchange.conversation, exchange.query, exchange.answer
+        with self._space.view() as view:
+            known = {message.id: message for message in view.get(Message, exchange.message_ids)}
+            if query.id in known:
+                return _repeated(known[query.id], query), answer and _repeated(known.get(answer.id, answer), answer)
+            if known or conversation.id in exchange.message_ids or view.get(Conversation, exchange.message_ids):
+                raise InvalidInput(
+                    f"An ID of this turn in {conversation.id} already belongs to something else.",
+                    hint="Messages and conversations cannot share an ID: use new ones.",
+                )
+            placed = place(view, conversation, query)
+            stale = outbox.stale(view, [conversation.id], []) if placed.revived else []
+        last = place_answer(placed, answer) if answer else placed
+        passages = self._message_passages(placed.message, placed.previous, placed.people, ())
+        if answer:
+            passages |= self._message_passages(last.message, placed.message, placed.people, exchange.calls)
+        if not placed.revision or placed.revived:
+            passages |= self.title_passages(placed.conversation)
+        written = [placed.message, last.message] if answer else [placed.message]
+        self._space.write(
+            Change(
+                expect={conversation.id: placed.revision} | dict.fromkeys(exchange.message_ids, 0),
+                put=[
+                    last.conversation,
+                    *written,
+                    *exchange.calls,
+                    *(exchange.told(turn) for turn in last.turns),
+                    *(chunk for message in written for chunk in self._chunks(message)),
+                ],
+                edges=exchange.edges,
                 revive=placed.revived,
                 mark=[*placed.mark, *stale],
                 index=self._index_change(passages),
                 tasks=outbox.due([conversation.id]),
             )
         )
-        return placed.message
+        return placed.message, last.message if answer else None
 
     def edit(self, message_id: NodeId, content: str, now: Version) -> Message:
         """Gives a message a new wording; `now` holds the old one's place in the history. Raises NotFound."""
@@ -323,7 +414,7 @@ class Ingest:
         self._space.write(
             Change(
                 expect={message.conversation_id: revision},
-                put=[edited, *message_chunks(edited, count_tokens=self._count_tokens)],
+                put=[edited, *self._chunks(edited)],
                 mark=stale,
                 tasks=outbox.due([message.conversation_id]),
                 index=self._index_change(self._message_passages(edited, previous, people, ())),
@@ -411,10 +502,28 @@ class Ingest:
     def _message_passages(
         self, message: Message, previous: Message | None, people: bool, calls: Sequence[ToolCall]
     ) -> dict[NodeId, list[Passage]]:
-        made = message_passages(
-            message, previous, people=people, embedder=self._embedder, count_tokens=self._count_tokens, calls=calls
+        return self._fresh_passages([message], {message.id: previous}, people, {message.id: calls})
+
+    def _fresh_passages(
+        self,
+        messages: Sequence[Message],
+        previous: Mapping[NodeId, Message | None],
+        people: bool,
+        calls: Mapping[NodeId, Sequence[ToolCall]],
+    ) -> dict[NodeId, list[Passage]]:
+        made = messages_passages(
+            messages,
+            previous,
+            calls,
+            people=people,
+            embedder=self._embedder,
+            count_tokens=self._count_tokens,
+            size=self._chunk_tokens,
         )
-        return _by_owner(made, [message.id, *(call.id for call in calls)])
+        return _by_owner(made, [*(m.id for m in messages), *(c.id for several in calls.values() for c in several)])
+
+    def _chunks(self, message: Message) -> Iterator[Chunk]:
+        return message_chunks(message, count_tokens=self._count_tokens, size=self._chunk_tokens)
 
     def _index_change(self, passages: Mapping[NodeId, Sequence[Passage]]) -> IndexChange:
         """What is written of passages; to remove some no embedder is asked for."""
@@ -447,6 +556,11 @@ def _by_owner(passages: Iterable[Passage], owners: Iterable[NodeId]) -> dict[Nod
 
 def _unforgotten(view: View, message_id: NodeId) -> Message:
     found = view.get(Message, [message_id])
+    if not found and (parents := view.edges([message_id], ("CHUNK_OF",))):
+        raise InvalidInput(
+            f"{message_id} is a chunk of {parents[0].target_id}: a chunk cannot be changed by itself.",
+            hint="Change the message that it is a piece of.",
+        )
     if not found:
         raise NotFound(f"No message has the ID {message_id}.", hint="To find messages: recollect search")
     if found[0].erased:

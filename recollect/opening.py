@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from recollect.model.base import LanguageModel
     from recollect.place import Address
 
+_SMALLEST_CHUNK = 200  # tokens
+
 
 def open(  # noqa: A001
     path: str | Path | Address | None = None,
@@ -18,8 +20,10 @@ def open(  # noqa: A001
     namespace: str = "default",
     embedder: str = "static",
     model: str | LanguageModel | None = None,
+    asked_model: str | LanguageModel | None = None,
     durable: bool = True,
     background: bool | None = None,
+    chunk_tokens: int = 4_000,
     on_wait: Callable[[], None] | None = None,
 ) -> Memory:
     """Opens a memory, and makes it where there is none. Close it, or use it in a `with`.
@@ -29,12 +33,15 @@ def open(  # noqa: A001
     its model is loaded when it is first needed. `model`: anthropic:model, openai:model, openai:model@http://host/v1 or
     an object of your own (recollect/model/base.py). It is asked by this handle alone, also for what is otherwise done
     in the background, within the daily budget of the settings; without it nothing is asked, whatever keys are there
-    (docs/how-to/models.md). `durable=False` may lose the last moments before a power cut, never more. `background`:
+    (docs/how-to/models.md). `asked_model` is another one for what is asked for now (`chat`), counted and not limited.
+    `durable=False` may lose the last moments before a power cut, never more. `background`:
     whether writing leaves a worker behind, a process of low priority that ends when nothing is due; None: as the
-    setting of that name says (docs/how-to/background-work.md). `on_wait` is called when another process has been
+    setting of that name says (docs/how-to/background-work.md). `chunk_tokens`: longer messages and tool results that
+    are written live are cut in chunks, 200 or more. `on_wait` is called when another process has been
     writing for two seconds. Raises InvalidInput, StoreError, and ModelError for a model without its package or key.
     """
     from recollect.embedding.lazy import LazyEmbedder
+    from recollect.errors import InvalidInput
     from recollect.memory import Memory
     from recollect.place import read_place
     from recollect.record import namespace as checked
@@ -42,10 +49,12 @@ def open(  # noqa: A001
     from recollect.store.choose import open_store
 
     name = checked(namespace)
+    if chunk_tokens < _SMALLEST_CHUNK:
+        raise InvalidInput(f"Chunks of {chunk_tokens} tokens are too small.", hint=f"Use {_SMALLEST_CHUNK} or more.")
     store_place = load_settings().store if path is None else path
     if isinstance(store_place, str):
         store_place = read_place(store_place)
-    asked = _checked_model(model)
+    checked_model, checked_asked = _checked_model(model), _checked_model(asked_model)
     store = open_store(store_place, durable=durable, on_wait=on_wait)
     starter = None
     if background is not False:
@@ -53,8 +62,15 @@ def open(  # noqa: A001
 
         kept = Path(store.location) if isinstance(store_place, Path) else store_place
         starter = Starter(kept, embedder=embedder, durable=durable, wanted=background)
-    model_within = _within_budget(asked, store.location, name)
-    return Memory(store, LazyEmbedder(embedder), name, model=model_within, background=starter)
+    return Memory(
+        store,
+        LazyEmbedder(embedder),
+        name,
+        model=_within_budget(checked_model, store.location, name),
+        asked_model=_within_budget(checked_asked, store.location, name, limited=False),
+        background=starter,
+        chunk_tokens=chunk_tokens,
+    )
 
 
 def _checked_model(model: str | LanguageModel | None) -> LanguageModel | None:
@@ -67,13 +83,15 @@ def _checked_model(model: str | LanguageModel | None) -> LanguageModel | None:
     return open_model(model, prices=own_places().prices)
 
 
-def _within_budget(model: LanguageModel | None, store: str, namespace: str) -> LanguageModel | None:
-    """The model within the daily budget of the settings."""
+def _within_budget(
+    model: LanguageModel | None, store: str, namespace: str, *, limited: bool = True
+) -> LanguageModel | None:
+    """The model, counted; where `limited`, within the daily budget of the settings."""
     if model is None:
         return None
-    from recollect.model.budget import metered
+    from recollect.model.budget import Limits, metered
     from recollect.settings import load_settings, own_places
 
     places = own_places()
-    limits = load_settings(where=places).limits
+    limits = load_settings(where=places).limits if limited else Limits()
     return metered(model, places.data, limits, store=store, namespace=namespace, prices=places.prices)

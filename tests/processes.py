@@ -22,6 +22,7 @@ from recollect.errors import StoreError
 from recollect.memory import Memory
 from recollect.record import stable_id
 from recollect.store.choose import open_store
+from tests.chat.parrot import Parrot
 from tests.paths import ROOT
 from tests.working import KINDS
 
@@ -113,6 +114,13 @@ def do_hold(memory: Memory, seconds: str) -> None:
     connection.close()
 
 
+def do_chat(memory: Memory, conversation: str) -> None:
+    """Chats until somebody stops it, and tells each answer that was stored."""
+    memory._asked_model = Parrot()
+    for number in count():
+        say(memory.chat(conversation, f"Luna asks number {number}: what can Luna eat?").answer_id)
+
+
 def do_work(memory: Memory, kind: str, name: str, folder: str) -> None:
     """Writes of one kind, until somebody stops it (`tests.working`)."""
     KINDS[kind](memory, name, Path(folder))
@@ -126,6 +134,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "search": do_search,
     "hold": do_hold,
     "work": do_work,
+    "chat": do_chat,
 }
 
 

@@ -42,7 +42,7 @@ _ELISION = "…"
 _ENVIRONMENT = {"NO_COLOR": "1", "TERM": "xterm", "COLUMNS": "100", "LINES": "10000", "TZ": "UTC"}
 _ENVIRONMENT |= {"RECOLLECT_BACKGROUND": "0"}  # what is printed must not depend on how far a worker is
 _DOWNLOADED = 1_790_000_000  # seconds since 1970: what is found is told newest first
-_FOREIGN = ("RECOLLECT_", "NEO4J_", "XDG_", "CLAUDE_", "CODEX_", "OPENAI_")
+_FOREIGN = ("RECOLLECT_", "NEO4J_", "XDG_", "CLAUDE_", "CODEX_", "OPENAI_", "ANTHROPIC_")
 
 #: What differs from run to run, or from processor to processor: durations, sizes, ids that are made anew, scores; and
 #: the blanks before them.

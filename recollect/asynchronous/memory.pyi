@@ -1,4 +1,4 @@
-# Written by `python -m tools.write_async_stub` from the source of Memory; a test keeps it true. Do not edit.
+# Written by `python -m tools.write_async_stub` from the source; a test keeps it true. Do not edit.
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -6,6 +6,8 @@ from threading import Event
 from typing import Any, BinaryIO, Literal
 
 from recollect.asynchronous.derive import AsyncContext, Opening
+from recollect.chat.events import Answer
+from recollect.chat.session import Save
 from recollect.consolidate.backlog import Backlog
 from recollect.consolidate.desk import Consolidated
 from recollect.consolidate.entities.entity import Entity
@@ -23,7 +25,7 @@ from recollect.memory import Memory
 from recollect.memory.reading import ConversationRow
 from recollect.model.base import LanguageModel
 from recollect.place import Address
-from recollect.record import NOTHING, Document, Message, Metadata, Namespace, Part, Thread, ToolCall
+from recollect.record import NOTHING, Conversation, Document, Message, Metadata, Namespace, Part, Thread, ToolCall
 from recollect.search.result import SearchResults
 from recollect.store import Counts, IndexInfo, StoreInfo, Task, Violation
 from recollect.tools import Tool, Toolbox
@@ -43,18 +45,43 @@ class AsyncMemory(AsyncContext):
         namespace: str = "default",
         embedder: str = "static",
         model: str | LanguageModel | None = None,
+        asked_model: str | LanguageModel | None = None,
         durable: bool = True,
         background: bool | None = None,
+        chunk_tokens: int = 4000,
         on_wait: Callable[[], None] | None = None,
     ) -> Opening[AsyncMemory]: ...
     async def backlog(self, *, namespaces: Sequence[str] | None = None) -> Backlog | None: ...
     async def backup(self, target: str | Path, *, progress: Callable[[int, int], None] | None = None) -> int: ...
+    async def chat(
+        self,
+        conversation_id: str | None,
+        text: str,
+        *,
+        budget: int = 10000,
+        mode: str = "auto",
+        title: str = "",
+        tools: bool = True,
+        save: Save = "now",
+    ) -> Answer: ...
+    def chat_stream(
+        self,
+        conversation_id: str | None,
+        text: str,
+        *,
+        budget: int = 10000,
+        mode: str = "auto",
+        title: str = "",
+        tools: bool = True,
+        save: Save = "now",
+    ) -> AsyncIterator[Event]: ...
     async def check(self) -> list[Violation]: ...
     async def close(self) -> None: ...
     async def consolidate(
         self, *, limit: int | None = None, again: bool = False, progress: Callable[[Consolidated], None] | None = None
     ) -> Consolidated: ...
     async def conversation(self, id: str) -> Thread: ...
+    async def conversation_named(self, id: str) -> Conversation | None: ...
     async def conversations(
         self,
         *,
@@ -155,6 +182,7 @@ class AsyncMemory(AsyncContext):
     async def reindex(self, *, progress: Callable[[int, int], None] | None = None) -> int: ...
     async def repair(self, *, progress: Callable[[int, int], None] | None = None) -> list[Violation]: ...
     async def resolve(self, name: str) -> tuple[Thread, Message | None]: ...
+    async def resolve_references(self, conversation_id: str, question: str) -> str: ...
     async def restore(self, *names: str) -> int: ...
     async def restore_message(self, *ids: str) -> None: ...
     async def retry(self, *ids: str) -> int: ...
@@ -208,9 +236,21 @@ class AsyncMemory(AsyncContext):
         metadata: Metadata = NOTHING,
         id: str | None = None,
     ) -> Message: ...
+    async def store_messages(
+        self, messages: Iterable[Mapping[str, Any]], *, conversation_id: str | None = None, title: str = ""
+    ) -> list[Message]: ...
     async def store_tool_call(
-        self, name: str, arguments: str, result: str, message_id: str, *, timestamp: datetime | None = None
+        self,
+        name: str,
+        arguments: str | Mapping[str, Any],
+        result: object,
+        message_id: str,
+        *,
+        timestamp: datetime | None = None,
+        metadata: Metadata = NOTHING,
+        id: str | None = None,
     ) -> ToolCall: ...
+    async def store_tool_calls(self, calls: Iterable[Mapping[str, Any]], message_id: str) -> list[ToolCall]: ...
     async def stored_embedder(self) -> str | None: ...
     async def summaries(self, conversation_id: str | None = None, kind: str | None = None) -> list[Summary]: ...
     async def tasks(

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec, Protocol, Self, TypeVa
 
 from recollect.record import DEFAULT_NAMESPACE, Namespace, NodeId, new_id, utc_now
 from recollect.store import Store
+from recollect.text.chunks import CHUNK_TOKENS
 
 if TYPE_CHECKING:
+    from recollect.chat.behind import Behind
     from recollect.embedding import Embedder, TokenEmbedder
     from recollect.ingest import Ingest
     from recollect.model.base import LanguageModel
@@ -57,15 +59,18 @@ class Handle:
         namespace: Namespace = DEFAULT_NAMESPACE,
         *,
         model: LanguageModel | None = None,
+        asked_model: LanguageModel | None = None,
         quality: Callable[[], TokenEmbedder] | None = None,
         background: Background | None = None,
+        chunk_tokens: int = CHUNK_TOKENS,
         clock: Callable[[], datetime] = utc_now,
         ids: Callable[[], NodeId] = new_id,
     ) -> None:
+        """`model` is for the background, and for what is asked for now unless there is an `asked_model`."""
         self._store, self._embedder, self.namespace = store, embedder, namespace
-        self._model, self._background = model, background
+        self._model, self._asked_model, self._background = model, asked_model or model, background
         self._make_quality, self._clock, self._ids = quality or _packaged_quality, clock, ids
-        self._space = store.space(namespace)
+        self._space, self._chunk_tokens = store.space(namespace), chunk_tokens
 
     def __enter__(self) -> Self:
         return self
@@ -79,8 +84,14 @@ class Handle:
         return f"<Memory {self.namespace} in {self._store.location}>"
 
     def close(self) -> None:
-        """Closes the store. Further calls raise StoreError."""
-        self._store.close()
+        """Closes the store, once the turns that are being written behind their answers are. Further calls raise
+        StoreError.
+        """
+        try:
+            if "_behind" in self.__dict__:
+                self._behind.close()
+        finally:
+            self._store.close()
         if self._background is not None:
             self._background.close()
 
@@ -95,11 +106,18 @@ class Handle:
         return self._embedder.name
 
     @cached_property
+    def _behind(self) -> Behind:
+        """What writes turns behind their answers."""
+        from recollect.chat.behind import Behind
+
+        return Behind()
+
+    @cached_property
     def _ingest(self) -> Ingest:
         """The way in; who only searches never loads it."""
         from recollect.ingest import Ingest
 
-        return Ingest(self._space, self._embedder, count_tokens, self._clock)
+        return Ingest(self._space, self._embedder, count_tokens, self._clock, self._chunk_tokens)
 
 
 def count_tokens(text: str) -> int:

@@ -115,6 +115,12 @@ class Reading(Handle):
             raise NotFound(f"No conversation has the ID {id}.", hint="To see what there is: recollect list")
         return thread
 
+    def conversation_named(self, id: str) -> Conversation | None:
+        """A conversation by its id, without what is in it; None where there is none that is not deleted."""
+        with self._space.view() as view:
+            found = next(iter(view.get(Conversation, [NodeId(id)])), None)
+        return None if found is None or found.deleted or found.erased else found
+
     def messages(self, ids: Iterable[str]) -> list[Message]:
         """Those messages that are there, in the order asked for."""
         with self._space.view() as view:

@@ -15,6 +15,7 @@ from recollect.model.base import Prompt
 from recollect.model.prices import Price
 from recollect.model.streaming import Heard, StreamedModel
 from recollect.model.structured import Turn, wire_schema
+from recollect.model.talk import Said, Talk, arguments_of
 from recollect.model.wire import checked_base_url
 
 DEFAULT_BASE_URL = "https://api.anthropic.com"
@@ -74,12 +75,37 @@ class AnthropicModel(StreamedModel):
             **({"output_config": config} if config else {}),
         )
 
+    def _open_talk(self, talk: Talk) -> Any:
+        asked: dict[str, Any] = {}
+        if talk.tools:
+            asked["tools"] = [
+                {"name": tool.name, "description": tool.description, "input_schema": dict(tool.schema)}
+                for tool in talk.tools
+            ]
+            asked["tool_choice"] = {"type": "auto" if talk.may_call else "none"}
+        return self._client.messages.create(
+            model=self._model,
+            max_tokens=talk.max_tokens + THINKING,
+            system=[{"type": "text", "text": talk.system, "cache_control": {"type": "ephemeral"}}],
+            messages=[{"role": turn.role, "content": _content(turn)} for turn in talk.said],
+            stream=True,
+            **asked,
+        )
+
     def _hear(self, event: Any, heard: Heard) -> None:
         match event.type:
             case "message_start":
                 _count(event.message.usage, heard)
+            case "content_block_start":
+                _begin(event.index, event.content_block, heard)
             case "content_block_delta" if event.delta.type == "text_delta":
                 heard.add(event.delta.text)
+            case "content_block_delta" if event.delta.type == "input_json_delta":
+                heard.call(event.index, arguments=event.delta.partial_json)
+            case "content_block_delta" if event.delta.type == "thinking_delta" and event.index in heard.raw:
+                heard.raw[event.index]["thinking"] += event.delta.thinking
+            case "content_block_delta" if event.delta.type == "signature_delta" and event.index in heard.raw:
+                heard.raw[event.index]["signature"] += event.delta.signature
             case "message_delta":
                 _count(event.usage, heard)
                 match event.delta.stop_reason:
@@ -103,6 +129,41 @@ class AnthropicModel(StreamedModel):
             open_telemetry=False,
             http_client=self._http(),
         )
+
+
+def _begin(place: int, block: Any, heard: Heard) -> None:
+    """Takes the beginning of a part of an answer. Thinking is not shown, and wanted back when tools were called."""
+    match block.type:
+        case "text" if block.text:
+            heard.add(block.text)
+        case "tool_use":
+            heard.call(place, id=block.id, name=block.name)
+        case "thinking":
+            heard.raw[place] = {"type": "thinking", "thinking": block.thinking, "signature": block.signature or ""}
+        case "redacted_thinking":
+            heard.raw[place] = {"type": "redacted_thinking", "data": block.data}
+
+
+def _content(turn: Said) -> list[dict[str, Any]] | str:
+    """A turn as Anthropic has it."""
+    if not turn.calls and not turn.results:
+        return turn.text
+    content: list[dict[str, Any]] = [dict(block) for block in turn.raw]
+    content += [
+        {
+            "type": "tool_result",
+            "tool_use_id": result.call.id,
+            "content": result.text or "(nothing)",
+            "is_error": result.is_error,
+        }
+        for result in turn.results
+    ]
+    if turn.text.strip():
+        content.append({"type": "text", "text": turn.text})
+    content += [
+        {"type": "tool_use", "id": call.id, "name": call.name, "input": arguments_of(call)} for call in turn.calls
+    ]
+    return content
 
 
 def _count(usage: Any, heard: Heard) -> None:

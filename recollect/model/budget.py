@@ -25,6 +25,7 @@ from recollect.model.base import Completion, LanguageModel, Request
 from recollect.model.errors import BudgetSpent, LanguageModelError, ModelNotReady
 from recollect.model.prices import FILE as PRICES
 from recollect.model.prices import Price, price
+from recollect.model.talk import Spoken, Talk, TalkingModel
 from recollect.model.usage import Usage, estimated_tokens
 from recollect.record import utc_now
 
@@ -238,6 +239,27 @@ class Metered:
         usage = Usage(answer.calls, answer.input_tokens, answer.output_tokens)
         self._enter(held, request, usage, answer.cost)
         return answer
+
+    def talk(self, talk: Talk) -> Iterator[str | Spoken]:
+        """As the model does, counted like a request. Raises ModelNotReady for a model that does not talk."""
+        if not isinstance(self._model, TalkingModel):
+            raise ModelNotReady(
+                f"{self.name} answers by schema alone.", hint="A model that is to talk needs a method talk()."
+            )
+        most = Usage(1, estimated_tokens(talk.text) * 2, talk.max_tokens * 2 + _THINKING)
+        held = self._ledger.hold(most, self.price.of(most) if self.price else 0.0, self.limits)
+        used, cost, ended = most, self.price.of(most) if self.price else None, False
+        try:
+            for part in self._model.talk(talk):
+                if isinstance(part, Spoken):
+                    used, cost, ended = part.usage, part.cost, True
+                yield part
+        except LanguageModelError as problem:
+            used, cost, ended = problem.usage, self.price.of(problem.usage) if self.price else None, True
+            raise
+        finally:
+            if ended:  # who goes away in the middle leaves what was held: the provider may count all of it
+                self._ledger.enter(held, self._store, self._namespace, talk.name, self.name, used, cost)
 
     def within(self, namespace: str) -> Metered:
         """The same model and budget, counted for another namespace of the store."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from recollect.errors import InvalidInput
@@ -34,6 +35,21 @@ def open_model(spec: str, *, prices: Path | None = None, check: bool = True) -> 
     if check:
         model.check()
     return model
+
+
+#: Which model answers what is asked for now where none is set and only a key is there: the small one of its provider.
+_OF_KEYS = (("ANTHROPIC_API_KEY", "anthropic:claude-haiku-5-5"), ("OPENAI_API_KEY", "openai:gpt-6-luna"))
+
+
+def model_of_keys(environment: Mapping[str, str]) -> tuple[str, str]:
+    """The model that a key in the environment pays for, and the key's variable; empty where there is none.
+
+    Another server than OpenAI's own has other models: none is guessed there.
+    """
+    for variable, spec in _OF_KEYS:
+        if environment.get(variable) and not (variable == "OPENAI_API_KEY" and environment.get("OPENAI_BASE_URL")):
+            return spec, variable
+    return "", ""
 
 
 def split_spec(spec: str) -> tuple[str, str, str | None]:

@@ -5,6 +5,7 @@ Through OpenAI's SDK. The texts go to the server that the address names, and now
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Sequence
 from functools import cached_property
@@ -14,6 +15,7 @@ from recollect.model.base import Prompt
 from recollect.model.prices import Price
 from recollect.model.streaming import Heard, StreamedModel
 from recollect.model.structured import Turn, wire_schema
+from recollect.model.talk import Said, Talk, arguments_of
 from recollect.model.wire import checked_base_url
 
 DEFAULT_BASE_URL = "https://api.openai.com/v1"
@@ -79,6 +81,28 @@ class OpenAIModel(StreamedModel):
             **asked,
         )
 
+    def _open_talk(self, talk: Talk) -> Any:
+        asked: dict[str, Any] = {}
+        if talk.tools:
+            asked["tools"] = [
+                {
+                    "type": "function",
+                    "function": {"name": tool.name, "description": tool.description, "parameters": dict(tool.schema)},
+                }
+                for tool in talk.tools
+            ]
+            asked["tool_choice"] = "auto" if talk.may_call else "none"
+        if self._own:
+            asked |= {"max_completion_tokens": talk.max_tokens + THINKING, "store": False}
+        else:
+            asked["max_tokens"] = talk.max_tokens
+        said: list[dict[str, Any]] = [{"role": "system", "content": talk.system}]
+        for turn in talk.said:
+            said += _messages(turn)
+        return self._client.chat.completions.create(
+            model=self._model, messages=said, stream=True, stream_options={"include_usage": True}, **asked
+        )
+
     def _hear(self, event: Any, heard: Heard) -> None:
         usage = getattr(event, "usage", None)
         if isinstance(value := getattr(usage, "prompt_tokens", None), int):
@@ -89,6 +113,14 @@ class OpenAIModel(StreamedModel):
             delta = choice.delta
             if text := getattr(delta, "content", None):
                 heard.add(text)
+            for call in getattr(delta, "tool_calls", None) or ():
+                function = call.function
+                heard.call(
+                    call.index or 0,
+                    id=call.id or "",
+                    name=(function and function.name) or "",
+                    arguments=(function and function.arguments) or "",
+                )
             if getattr(delta, "refusal", None):
                 heard.stop = "refusal"
             match choice.finish_reason:
@@ -104,3 +136,24 @@ class OpenAIModel(StreamedModel):
     @cached_property
     def _client(self) -> Any:
         return self._sdk.OpenAI(api_key=self._key, base_url=self._base_url, max_retries=0, http_client=self._http())
+
+
+def _messages(turn: Said) -> list[dict[str, Any]]:
+    """A turn as Chat Completions has it: each result is a message of its own."""
+    found: list[dict[str, Any]] = [
+        {"role": "tool", "tool_call_id": result.call.id, "content": result.text or "(nothing)"}
+        for result in turn.results
+    ]
+    if turn.calls:
+        calls = [
+            {
+                "id": call.id,
+                "type": "function",
+                "function": {"name": call.name, "arguments": json.dumps(arguments_of(call), ensure_ascii=False)},
+            }
+            for call in turn.calls
+        ]
+        found.append({"role": "assistant", "content": turn.text or None, "tool_calls": calls})
+    elif turn.text or not found:
+        found.append({"role": turn.role, "content": turn.text})
+    return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from importlib import import_module
 from importlib.util import find_spec
@@ -11,16 +11,20 @@ from typing import Any, ClassVar, Literal
 from recollect.model.base import Completion, Prompt, Request
 from recollect.model.errors import (
     CutAnswer,
+    EmptyAnswer,
     HugeAnswer,
     LanguageModelError,
     ModelNotReady,
+    ModelRefused,
     ModelTimeout,
     RequestRejected,
 )
 from recollect.model.prices import Price
 from recollect.model.structured import Reply, Turn, answer, instructions, most_characters
+from recollect.model.talk import Call, Said, Spoken, Talk
 from recollect.model.usage import Usage, estimated_tokens
 from recollect.model.wire import check_stream, http_client, translated
+from recollect.text.clean import clean_text
 
 Stop = Literal["end", "limit", "refusal"]
 
@@ -31,6 +35,8 @@ class Heard:
     def __init__(self, most: int, input_tokens: int) -> None:
         self._most, self._size, self._parts = most, 0, list[str]()
         self.stop: Stop | None = None
+        self.calls: dict[int, list[str]] = {}  # by place: id, name, arguments as far as they have come
+        self.raw: dict[int, dict[str, Any]] = {}  # blocks that the provider wants back as they were
         self.reason = ""
         self.input_tokens = input_tokens
         self.output_tokens: int | None = None  # None: the server has not told
@@ -43,10 +49,29 @@ class Heard:
         if self._size > self._most:
             raise HugeAnswer(f"The model answered more than {self._most:,} characters.")
 
+    def call(self, place: int, *, id: str = "", name: str = "", arguments: str = "") -> None:
+        """Takes more of a call of a tool. Raises HugeAnswer."""
+        known = self.calls.setdefault(place, ["", "", ""])
+        known[0], known[1] = known[0] or id, known[1] or name
+        known[2] += arguments
+        self._size += len(arguments) + 1
+        if self._size > self._most:
+            raise HugeAnswer(f"The model answered more than {self._most:,} characters.")
+
+    def fresh(self, taken: int) -> str:
+        """What has come after so many pieces."""
+        return "".join(self._parts[taken:])
+
+    @property
+    def pieces(self) -> int:
+        """How many pieces of text have come."""
+        return len(self._parts)
+
     @property
     def usage(self) -> Usage:
         """What the answer took, as the server counts it, else as we do."""
-        output = estimated_tokens("".join(self._parts)) if self.output_tokens is None else self.output_tokens
+        written = "".join([*self._parts, *(call[2] for call in self.calls.values())])
+        output = estimated_tokens(written) if self.output_tokens is None else self.output_tokens
         return Usage(1, self.input_tokens, output)
 
     def reply(self) -> Reply:
@@ -88,6 +113,26 @@ class StreamedModel:
         """The answer, validated against the schema of the prompt. Raises ModelError and its kin."""
         self.check()
         return answer(self._say, request, self.name, self.price)
+
+    def talk(self, talk: Talk) -> Iterator[str | Spoken]:
+        """The words of the next turn as they come, and last the whole turn. Raises ModelError and its kin."""
+        self.check()
+        heard = Heard(most_characters(talk.max_tokens), estimated_tokens(talk.text))
+        taken = 0
+        try:
+            with self._open_talk(talk) as stream:
+                check_stream(stream.response, self._base_url)
+                for event in stream:
+                    heard.began = True
+                    self._hear(event, heard)
+                    if heard.pieces > taken:
+                        fresh, taken = clean_text(heard.fresh(taken)), heard.pieces
+                        if fresh:
+                            yield fresh
+        except Exception as error:
+            problem = self._problem(error, talk.text, heard)
+            raise problem from None
+        yield spoken(heard, self.name, self.price, talk.max_tokens)
 
     def _say(self, prompt: Prompt, turns: Sequence[Turn], max_tokens: int) -> Reply:
         """One call, in the best form that the server takes; it is remembered for the next."""
@@ -132,6 +177,10 @@ class StreamedModel:
         """The stream of events of one call, as a context manager."""
         raise NotImplementedError
 
+    def _open_talk(self, talk: Talk) -> Any:
+        """The stream of events of a turn of a talk, as a context manager."""
+        raise NotImplementedError
+
     def _hear(self, event: Any, heard: Heard) -> None:
         """Takes what an event says."""
         raise NotImplementedError
@@ -142,3 +191,26 @@ class StreamedModel:
 
     def _http(self) -> Any:
         return http_client(self._base_url, silence=self._silence, longest=self._longest)
+
+
+def spoken(heard: Heard, model: str, price: Price | None, max_tokens: int) -> Spoken:
+    """The whole turn. Raises CutAnswer, ModelRefused, EmptyAnswer."""
+    reply = heard.reply()
+    problem: LanguageModelError | None = None
+    if reply.stop == "refusal":
+        problem = ModelRefused(f"The model declined to answer{reply.reason and f' ({reply.reason})'}.")
+    elif reply.stop == "limit" and heard.calls:  # the last of them is not whole
+        problem = CutAnswer(f"The answer was cut off after {max_tokens:,} tokens.")
+    elif not reply.text.strip() and not heard.calls:
+        problem = EmptyAnswer("The model answered nothing.")
+    if problem is not None:
+        problem.usage = reply.usage
+        raise problem
+    calls = tuple(
+        Call(clean_text(own) or f"call_{place}", clean_text(name), clean_text(arguments))
+        for place, (own, name, arguments) in sorted(heard.calls.items())
+    )
+    raw = tuple(block for _, block in sorted(heard.raw.items()))
+    said = Said(role="assistant", text=clean_text(reply.text), calls=calls, raw=raw)
+    stop: Literal["end", "limit", "calls"] = "calls" if calls else ("limit" if reply.stop == "limit" else "end")
+    return Spoken(said=said, stop=stop, model=model, usage=reply.usage, cost=price.of(reply.usage) if price else None)

@@ -20,6 +20,7 @@ FINGERPRINTS = {
     "topic/1": "d03580a5e4298553",
     "facts/1": "c6f2ce46bb0cd154",
     "entities/1": "0c5be1edd2287d2a",
+    "references/1": "5e26000bb4efb002",
 }
 
 

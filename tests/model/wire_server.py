@@ -32,6 +32,8 @@ class Says:
     message: str = "as told"
     fault: str | None = None
     usage: tuple[int, int] | None = (100, 20)
+    calls: tuple[tuple[str, str], ...] = ()  # name and arguments, as text, of tools that the model calls
+    thinking: str = ""
 
 
 def says(value: Any, **more: Any) -> Says:
@@ -175,7 +177,7 @@ def _pieces(told: Says) -> list[str]:
 
 
 def _anthropic(told: Says) -> list[bytes]:
-    stop = {"end": "end_turn", "limit": "max_tokens", "refusal": "refusal"}[told.stop]
+    stop = {"end": "tool_use" if told.calls else "end_turn", "limit": "max_tokens", "refusal": "refusal"}[told.stop]
     sent, written = told.usage or (0, 0)
     message = {
         "id": "msg_1",
@@ -189,13 +191,21 @@ def _anthropic(told: Says) -> list[bytes]:
     }
     events: list[dict[str, Any]] = [{"type": "message_start", "message": message}, {"type": "ping"}]
     pieces = _pieces(told)
+    if told.thinking:
+        events += _block(
+            0,
+            {"type": "thinking", "thinking": "", "signature": ""},
+            {"type": "thinking_delta", "thinking": told.thinking},
+            {"type": "signature_delta", "signature": "signed"},
+        )
     if pieces:
-        events.append({"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}})
-        events += [
-            {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": piece}}
-            for piece in pieces
-        ]
-        events.append({"type": "content_block_stop", "index": 0})
+        deltas = [{"type": "text_delta", "text": piece} for piece in pieces]
+        events += _block(1, {"type": "text", "text": ""}, *deltas)
+    for number, (name, arguments) in enumerate(told.calls):
+        half = len(arguments) // 2
+        block = {"type": "tool_use", "id": f"toolu_{number}", "name": name, "input": {}}
+        parts = [{"type": "input_json_delta", "partial_json": part} for part in (arguments[:half], arguments[half:])]
+        events += _block(2 + number, block, *parts)
     delta: dict[str, Any] = {"stop_reason": stop, "stop_sequence": None}
     if told.stop == "refusal":
         delta["stop_details"] = {"type": "refusal", "category": "bio", "explanation": None}
@@ -204,8 +214,16 @@ def _anthropic(told: Says) -> list[bytes]:
     return [f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode() for event in events]
 
 
+def _block(index: int, block: dict[str, Any], *deltas: dict[str, Any]) -> list[dict[str, Any]]:
+    return [
+        {"type": "content_block_start", "index": index, "content_block": block},
+        *({"type": "content_block_delta", "index": index, "delta": delta} for delta in deltas),
+        {"type": "content_block_stop", "index": index},
+    ]
+
+
 def _openai(told: Says) -> list[bytes]:
-    stop = {"end": "stop", "limit": "length", "refusal": "content_filter"}[told.stop]
+    stop = {"end": "tool_calls" if told.calls else "stop", "limit": "length", "refusal": "content_filter"}[told.stop]
 
     def chunk(delta: dict[str, Any], finish: str | None = None) -> dict[str, Any]:
         choice = {"index": 0, "delta": delta, "finish_reason": finish, "logprobs": None}
@@ -213,6 +231,12 @@ def _openai(told: Says) -> list[bytes]:
 
     chunks = [chunk({"role": "assistant", "content": ""})]
     chunks += [chunk({"content": piece}) for piece in _pieces(told)]
+    for number, (name, arguments) in enumerate(told.calls):
+        half = len(arguments) // 2
+        first = {"name": name, "arguments": arguments[:half]}
+        begins = {"index": number, "id": f"call_{number}", "type": "function", "function": first}
+        chunks.append(chunk({"tool_calls": [begins]}))
+        chunks.append(chunk({"tool_calls": [{"index": number, "function": {"arguments": arguments[half:]}}]}))
     chunks.append(chunk({}, stop))
     if told.usage:
         usage = {"prompt_tokens": told.usage[0], "completion_tokens": told.usage[1], "total_tokens": sum(told.usage)}

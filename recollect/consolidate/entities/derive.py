@@ -13,7 +13,7 @@ from recollect.consolidate.base import STALE, Effects, Portion, Setting
 from recollect.consolidate.entities.message import Recent, mention_edges
 from recollect.consolidate.entities.naming import YOU, entity_id
 from recollect.consolidate.entities.relating import Changed, Related
-from recollect.consolidate.entities.tally import BY_MODEL, MENTIONS, Share, Tally, shares
+from recollect.consolidate.entities.tally import BY_MODEL, BY_TURN, MENTIONS, Share, Tally, shares
 from recollect.record import Edge, Metadata, Node, NodeId
 from recollect.store import EdgeKey, Task, View
 
@@ -77,7 +77,7 @@ def _of_portion(portion: Portion) -> tuple[list[Edge], Metadata]:
 def _before(view: View, portions: Iterable[Portion]) -> list[Edge]:
     """The mentions that are there of messages that are derived whole, or gone."""
     ids = [i for portion in portions if portion.whole for i in (*(m.id for m in portion.messages), *portion.gone)]
-    return view.edges(ids, (MENTIONS,), "out", _ALL) if ids else []
+    return [edge for edge in view.edges(ids, (MENTIONS,), "out", _ALL) if edge.name != BY_TURN] if ids else []
 
 
 def _nodes(

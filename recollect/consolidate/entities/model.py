@@ -15,7 +15,7 @@ from recollect.consolidate.base import Effects, Portion, Setting
 from recollect.consolidate.entities.derive import settled
 from recollect.consolidate.entities.naming import YOU, entity_id, folded
 from recollect.consolidate.entities.statements import SAME
-from recollect.consolidate.entities.tally import BY_MODEL, BY_RULES, MENTIONS, Share, mention
+from recollect.consolidate.entities.tally import BY_MODEL, BY_RULES, BY_TURN, MENTIONS, Share, mention
 from recollect.consolidate.runs import Run, Runs, material
 from recollect.model.base import Completion, Request
 from recollect.model.prompts import prompt, request
@@ -56,7 +56,8 @@ class EntitiesByModel:
         run = RUNS.wanted(view, task)
         if run is None:
             return Effects()
-        old = view.edges([message.id for message in run.messages], (MENTIONS,), "out", _ALL)
+        there = view.edges([message.id for message in run.messages], (MENTIONS,), "out", _ALL)
+        old = [edge for edge in there if edge.name != BY_TURN]
         read = _Answer(run, material(view, run), answer.data)
         new = [edge for edge in old if edge.name == BY_RULES] + read.edges(f"{prompt(KIND).id} {answer.model}")
         made = settled(view, old, new)

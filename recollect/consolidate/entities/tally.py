@@ -13,8 +13,9 @@ from recollect.consolidate.entities.types import TYPES
 from recollect.record import Edge, Node, NodeId, NodeKind, from_microseconds
 
 MENTIONS = "MENTIONS"
-#: An edge's name says who found the mention: the rules or a model.
-BY_RULES, BY_MODEL = "", "model"
+#: An edge's name says who found the mention: the rules, a model, or a turn of a chat, in which "it" was resolved. Those
+#: of a turn are no part of an entity's sum: what the turn names in words the rules find as well.
+BY_RULES, BY_MODEL, BY_TURN = "", "model", "turn"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +51,11 @@ def mention(
 
 
 def shares(edges: Iterable[Edge]) -> dict[tuple[NodeId, NodeId], Share]:
-    """Edges as shares, by message and entity."""
+    """Edges as shares, by message and entity; without those of turns."""
     between: dict[tuple[NodeId, NodeId], list[Edge]] = {}
     for edge in edges:
+        if edge.name == BY_TURN:
+            continue
         between.setdefault((edge.source_id, edge.target_id), []).append(edge)
     return {key: share for key, found in between.items() if (share := Share.of(found)) is not None}
 

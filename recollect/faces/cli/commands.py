@@ -19,6 +19,7 @@ SUMMARIES = {
     "topics": "List what many conversations are about, or where one changes its subject.",
     "context": "Print what a model would be given to answer, and what it costs.",
     "stats": "Count what is in the memory, by kind and by source.",
+    "chat": "Talk with a model that remembers, or get the passages without one.",
     "remember": "Save a text as a message.",
     "delete": "Hide messages or whole conversations.",
     "restore": "Bring back what was deleted, or a whole memory from a backup.",

@@ -93,6 +93,11 @@ class Output:
         """A line of the result."""
         self._write(text + "\n")
 
+    def piece(self, text: str) -> None:
+        """A part of a line of the result, seen at once."""
+        self._write(text)
+        self._out.flush()
+
     def note(self, text: str) -> None:
         """A line beside the result: progress, notes, warnings, errors."""
         self._out.flush()

@@ -28,6 +28,7 @@ class Session:
         self.settings, self.places, self.out, self.json = settings, places, out, json
         self._opened: Memory | None = None
         self._background: bool | None = None  # as the settings say
+        self._asked_model: str = ""
 
     def within(self, memory: Memory, store: Place) -> Session:
         """A session of its own, with a memory elsewhere that is open already."""
@@ -53,6 +54,7 @@ class Session:
                 namespace=s.namespace,
                 embedder=s.embedder,
                 model=self._background_model(),
+                asked_model=self._asked_model or None,
                 durable=s.durable,
                 background=s.background if self._background is None else self._background,
                 on_wait=lambda: self.out.note("Waiting: another process is writing. Ctrl-C to stop."),
@@ -70,6 +72,22 @@ class Session:
 
         split_spec(spec)
         self.settings = replace(self.settings, background_model=spec)
+
+    def answering_model(self, spec: str | None) -> tuple[str, str]:
+        """Chooses the model for what this run asks for now: the one that is named, else the one that is set, else the
+        one that a key in the environment pays for. Returns its name and where that comes from, both empty for none.
+        To be called before the memory is opened. Raises InvalidInput.
+        """
+        from recollect.model.choose import model_of_keys, split_spec
+
+        if spec is not None:
+            found = (spec if split_spec(spec)[0] else "", "--model")
+        elif self.settings.origins["model"] != "default":
+            found = (self.settings.model, self.settings.origins["model"])
+        else:
+            found = model_of_keys(os.environ)
+        self._asked_model = found[0]
+        return found if found[0] else ("", "")
 
     @property
     def leaves_worker(self) -> bool:

@@ -118,6 +118,15 @@ class State:
         rows = kept if isinstance(kept, list) else []
         return [(str(row[0]), str(row[1]), bool(row[2])) for row in rows if isinstance(row, list) and len(row) == 3]
 
+    def remember_chat(self, conversation: str) -> None:
+        """Keeps which conversation was chatted in last."""
+        self._update(chat=conversation)
+
+    def last_chat(self) -> str | None:
+        """The conversation that was chatted in last."""
+        kept = self._read().get("chat")
+        return kept if isinstance(kept, str) else None
+
     def _hits(self) -> list[LastHit]:
         kept = self._read().get("hits")
         with suppress(KeyError, TypeError):

@@ -1,0 +1,258 @@
+"""One turn of a stateful chat, from the question to the turn that is written [2].
+
+The five steps of [2]: references are resolved against this conversation; graph and search are asked, this conversation
+first; what they found is ranked together; the model is asked, with tools; and the question, the answer, its sources and
+what both mention are written in one transaction.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Literal, Protocol
+
+from recollect.chat.behind import Behind
+from recollect.chat.events import Answer, Event, ToolUsed
+from recollect.chat.graph import Named, Neighbourhood
+from recollect.chat.loop import Ended, Tools, converse
+from recollect.chat.passages import told
+from recollect.chat.prompt import asked, system, talk
+from recollect.chat.recent import Recent, recent
+from recollect.chat.references.model import resolve
+from recollect.chat.references.rules import Resolution
+from recollect.chat.retrieve import Find, Source, Wanted, retrieve, used
+from recollect.chat.turn import Spoken, exchange
+from recollect.errors import InvalidInput
+from recollect.ingest import Ingest
+from recollect.model.base import LanguageModel
+from recollect.model.errors import ModelNotReady
+from recollect.model.talk import Said, TalkingModel
+from recollect.record import Conversation, NodeId
+from recollect.store import Space
+from recollect.text.clean import clean_text, clean_title
+from recollect.text.marks import cut_recall
+
+#: When the turn is written: before the answer is returned, or behind it.
+Save = Literal["now", "behind"]
+
+#: Of the budget, what the context that is prepared may have; the rest is for what is retrieved for this question.
+_CONTEXT_SHARE = 0.6
+_LEAST_BUDGET = 500
+_TITLE = 60  # characters
+
+
+class Prepared(Protocol):
+    """A context as `memory.prepare_context` makes it."""
+
+    @property
+    def messages(self) -> Sequence[Any]:
+        """As a model takes them: a system part, then what was said, then what is asked."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """What a chat is made of, from the façade."""
+
+    space: Space
+    ingest: Ingest
+    find: Find
+    prepare: Callable[[str, NodeId | None, int], Prepared]
+    tools: Callable[[], Tools]
+    behind: Behind
+    clock: Callable[[], datetime]
+    ids: Callable[[], NodeId]
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """How a turn is answered. `budget` is what is sent, in tokens, besides what tools answer."""
+
+    budget: int = 10_000
+    max_tokens: int = 2_048
+    mode: str = "auto"
+    title: str = ""
+    with_tools: bool = True
+    save: Save = "now"
+
+
+@dataclass(frozen=True, slots=True)
+class _Understood:
+    """What is asked, and all that was found for it."""
+
+    before: Recent
+    resolution: Resolution
+    named: list[Named]
+    relations: list[str]
+    drifted: bool
+    sources: list[Source]
+
+
+class Chat:
+    """Chats in one space."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+
+    def resolve(self, conversation_id: NodeId, question: str, model: LanguageModel | None) -> Resolution:
+        """The question made whole, or as it was."""
+        self._parts.behind.settle(conversation_id)
+        with self._parts.space.view() as view:
+            before = recent(view, conversation_id)
+            return resolve(question, before.lines, model, Neighbourhood(view).nearness)
+
+    def turn(
+        self, conversation_id: NodeId | None, text: str, model: LanguageModel | None, options: Options
+    ) -> Iterator[Event]:
+        """The words of the answer as they come, the tools that it takes, and at last the answer, with the turn written.
+        Whoever stops listening before that has no turn written. Raises InvalidInput, StoreError, ModelError.
+        """
+        began = time.perf_counter()
+        question = cut_recall(clean_text(text))
+        if not question.strip():
+            raise InvalidInput("Nothing is asked: the text is empty.")
+        if options.budget < _LEAST_BUDGET:
+            raise InvalidInput(
+                f"A budget of {options.budget} tokens is too small.", hint=f"Use {_LEAST_BUDGET} or more."
+            )
+        own, at = conversation_id or self._parts.ids(), self._parts.clock()
+        self._parts.behind.settle(own)
+        understood = self._understand(own, question, model, options)
+        answered: Ended | None = None
+        if model is not None:
+            for event in self._answered(own, understood, model, options):
+                if isinstance(event, Ended):
+                    answered = event
+                else:
+                    yield event
+        answer, written = self._written(own, question, at, understood, answered, options)
+        if options.save == "behind":
+            self._parts.behind.write(own, written)
+        else:
+            written()
+        yield replace(answer, took_ms=(time.perf_counter() - began) * 1000)
+
+    def _understand(self, own: NodeId, question: str, model: LanguageModel | None, options: Options) -> _Understood:
+        with self._parts.space.view() as view:
+            before = recent(view, own)
+            near = Neighbourhood(view)
+            resolution = resolve(question, before.lines, model, near.nearness)
+            named = near.named(resolution.text, before.salient)
+            relations = near.relations([one.entity for one in named])
+        drifted = not resolution.changed and before.drifts(question)
+        wanted = Wanted(
+            question=resolution.text,
+            conversation_id=own if before.conversation is not None else None,
+            entities=[one.entity for one in named],
+            shown=[message.id for message in before.messages] if model is not None else [],
+            drifted=drifted,
+            mode=options.mode,
+        )
+        sources = retrieve(self._parts.space, self._parts.find, wanted)
+        return _Understood(before, resolution, named, relations, drifted, sources)
+
+    def _answered(self, own: NodeId, understood: _Understood, model: LanguageModel, options: Options) -> Iterator[Any]:
+        """The model's answer as it comes, and how it ended."""
+        if not isinstance(model, TalkingModel):
+            raise ModelNotReady(
+                f"{model.name} answers by schema alone, and a chat needs free words.",
+                hint="A model of your own needs a method talk() (recollect/model/talk.py).",
+            )
+        before, resolution = understood.before, understood.resolution
+        room = int(options.budget * _CONTEXT_SHARE)
+        context = self._parts.prepare(resolution.text, own if before.conversation is not None else None, room)
+        head, said = _parts_of(context)
+        last = asked(
+            resolution.text,
+            understood.sources,
+            before.salient,
+            understood.relations,
+            _about(before),
+            options.budget - room,
+        )
+        yield from converse(
+            model,
+            "\n\n".join(part for part in (system(), head) if part),
+            talk(said, last),
+            self._parts.tools() if options.with_tools else None,
+            max_tokens=options.max_tokens,
+        )
+
+    def _written(
+        self,
+        own: NodeId,
+        question: str,
+        at: datetime,
+        understood: _Understood,
+        answered: Ended | None,
+        options: Options,
+    ) -> tuple[Answer, Callable[[], None]]:
+        """The answer, and what writes the turn."""
+        before = understood.before
+        resolution, sources = understood.resolution, understood.sources
+        if answered is not None:
+            sources = used(answered.text, question, sources)
+        conversation = before.conversation or Conversation(
+            own, self._parts.source, title=clean_title(options.title) or _title(question), created=at, updated=at
+        )
+        spoken = Spoken(
+            conversation=conversation,
+            question=question,
+            resolution=resolution,
+            named=understood.named,
+            sources=sources,
+            answered=answered,
+            asked_at=at,
+            answered_at=self._parts.clock(),
+        )
+        turn = exchange(spoken, self._parts.ids)
+        answer = Answer(
+            text=answered.text if answered is not None else told(sources),
+            conversation_id=own,
+            question_id=turn.query.id,
+            answer_id=turn.answer.id if turn.answer is not None else None,
+            question=question,
+            resolved=resolution.text,
+            references=resolution.references,
+            entities=turn.entities,
+            drifted=understood.drifted,
+            sources=tuple(sources),
+            tools=answered.tools if answered is not None else (),
+            model=answered.model if answered is not None else None,
+            note="The answer was cut off at the limit of its tokens." if answered is not None and answered.cut else "",
+        )
+        if answered is not None:
+            answer = replace(answer, usage=answered.usage, cost=answered.cost)
+
+        def write() -> None:
+            self._parts.ingest.exchange(turn)
+
+        return answer, write
+
+
+def _parts_of(context: Prepared) -> tuple[str, list[Said]]:
+    """The system part of a context, and what was said, without what is asked: that stands in a message of ours."""
+    head = "\n\n".join(str(m["content"]) for m in context.messages if m["role"] == "system")
+    said = [
+        Said(role="assistant" if m["role"] == "assistant" else "user", text=str(m["content"]))
+        for m in context.messages[:-1]
+        if m["role"] != "system"
+    ]
+    return head, said
+
+
+def _about(before: Recent) -> str:
+    """What the last answer was about."""
+    last = next((turn for turn in reversed(list(before.turns.values())) if turn.entities), None)
+    return ", ".join(last.entities[:4]) if last is not None else ""
+
+
+def _title(question: str) -> str:
+    line = " ".join(question.split())
+    return clean_title(line if len(line) <= _TITLE else line[: line.rfind(" ", 0, _TITLE)] + " …")
+
+
+__all__ = ["Chat", "Options", "Parts", "Save", "ToolUsed"]

@@ -1,0 +1,100 @@
+"""Stateful chat [2]: a question made whole, and a turn from the question to what is written of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from recollect.memory.tools import Tools
+from recollect.memory.writing import LIVE_SOURCE
+from recollect.record import NodeId
+
+if TYPE_CHECKING:
+    from recollect.chat.events import Answer, Event
+    from recollect.chat.session import Chat, Save
+    from recollect.model.base import LanguageModel
+
+
+class Chatting(Tools):
+    """Chats."""
+
+    def resolve_references(self, conversation_id: str, question: str) -> str:
+        """The question made whole by what was said before it in a conversation, or as it was [2]: "How does it scale?"
+        becomes "How does Project Titan scale?". By the model, where one is set, else by rules; what is not certain
+        stays.
+        """
+        return self._chat.resolve(NodeId(conversation_id), question, self._answering()).text
+
+    def chat(
+        self,
+        conversation_id: str | None,
+        text: str,
+        *,
+        budget: int = 10_000,
+        mode: str = "auto",
+        title: str = "",
+        tools: bool = True,
+        save: Save = "now",
+    ) -> Answer:
+        """Answers within a conversation, from what was said in it, then from all the rest, and writes the turn [2].
+
+        Without a `conversation_id`, or with one that is not there yet, a new conversation begins. `budget` is how many
+        tokens the model is given, besides what its `tools` answer. The turn is written in one transaction, `save` now
+        or behind the answer; the next turn sees it either way. Without a model the answer says so and lists the
+        messages that may answer. Raises InvalidInput, StoreError, ModelError; then nothing was written.
+        """
+        *_, last = self.chat_stream(
+            conversation_id, text, budget=budget, mode=mode, title=title, tools=tools, save=save
+        )
+        answer: Answer = last  # type: ignore[assignment]
+        return answer
+
+    def chat_stream(
+        self,
+        conversation_id: str | None,
+        text: str,
+        *,
+        budget: int = 10_000,
+        mode: str = "auto",
+        title: str = "",
+        tools: bool = True,
+        save: Save = "now",
+    ) -> Iterator[Event]:
+        """As `chat`, told while it happens: the words as they come (`Words`), the tools that are called (`ToolUsed`),
+        that an answer broke off and is asked for `Again`, and last the `Answer`. Whoever stops before that has no turn
+        written.
+        """
+        from recollect.chat.session import Options
+
+        options = Options(budget=budget, mode=mode, title=title, with_tools=tools, save=save)
+        own = NodeId(conversation_id) if conversation_id else None
+        try:
+            yield from self._chat.turn(own, text, self._answering(), options)
+        finally:
+            if self._background is not None:
+                self._background.wrote()
+
+    @cached_property
+    def _chat(self) -> Chat:
+        from recollect.chat.session import Chat, Parts
+
+        return Chat(
+            Parts(
+                space=self._space,
+                ingest=self._ingest,
+                find=self._searcher,
+                prepare=self.prepare_context,
+                tools=lambda: self.toolbox(read_only=True),
+                behind=self._behind,
+                clock=self._clock,
+                ids=self._ids,
+                source=LIVE_SOURCE,
+            )
+        )
+
+    def _answering(self) -> LanguageModel | None:
+        """The model for what is asked for now."""
+        from recollect.model.budget import within
+
+        return within(self._asked_model, self.namespace) if self._asked_model else None
