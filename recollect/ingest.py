@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from recollect.branching import place, place_answer
 from recollect.consolidate import outbox
@@ -393,23 +393,28 @@ class Ingest:
         )
         return placed.message, last.message if answer else None
 
-    def edit(self, message_id: NodeId, content: str, now: Version) -> Message:
-        """Gives a message a new wording; `now` holds the old one's place in the history. Raises NotFound."""
-        return self._insisting(lambda: self._edit(message_id, content, now), f"Message {message_id} is")
+    def edit(
+        self, message_id: NodeId, content: str, now: Version, metadata: Mapping[str, Any] | None = None
+    ) -> Message:
+        """Gives a message a new wording, and other metadata where it is given; `now` holds the old wording's place in
+        the history. Raises NotFound.
+        """
+        return self._insisting(lambda: self._edit(message_id, content, now, metadata), f"Message {message_id} is")
 
-    def _edit(self, message_id: NodeId, content: str, now: Version) -> Message:
+    def _edit(self, message_id: NodeId, content: str, now: Version, metadata: Mapping[str, Any] | None) -> Message:
         with self._space.view() as view:
             message = _unforgotten(view, message_id)
-            if message.content == content:
+            kept = message.metadata if metadata is None else clean_metadata(metadata)
+            if message.content == content and message.metadata == kept:
                 return message
             revision = view.revisions([message.conversation_id])[message.conversation_id].number
             end = view.end(message.conversation_id)
             previous = said_before(view, message)
             stale = outbox.stale(view, [message.conversation_id], [message.id])
-        version = replace(now, content=message.content)
-        edited = replace(
-            message, content=content, versions=(*message.versions, version), tokens=self._count_tokens(content)
-        )
+        versions = message.versions
+        if message.content != content:
+            versions = (*versions, replace(now, content=message.content))
+        edited = replace(message, content=content, versions=versions, tokens=self._count_tokens(content), metadata=kept)
         people = is_person(message.speaker) or bool(end and end.named)
         self._space.write(
             Change(
