@@ -261,3 +261,11 @@ def test_what_was_asked_before_is_no_answer(quiet: Memory) -> None:
         answer = quiet.chat(None, "What can Luna not eat?")
     assert "What can Luna not eat?" not in [source.message.content for source in answer.sources]
     assert answer.sources[0].message.conversation_id == "Vet"
+
+
+@pytest.mark.parametrize("question", ["这是一个没有空格的问题" * 30, "https://example.com/" + "x" * 300 + " why"])
+def test_a_title_of_words_without_blanks_is_short(quiet: Memory, question: str) -> None:
+    answer = quiet.chat(None, question)
+    titled = quiet.conversation_named(answer.conversation_id)
+    assert titled is not None
+    assert len(titled.title) <= 62
