@@ -34,6 +34,7 @@ from recollect.record import (
     ToolCall,
     Turn,
     Version,
+    stable_id,
     utc_now,
 )
 from recollect.record.wire import digest
@@ -397,6 +398,8 @@ class Ingest:
             end = view.end(message.conversation_id)
             previous = said_before(view, message)
             stale = outbox.stale(view, [message.conversation_id], [message.id])
+            turns = view.get(Turn, [stable_id("turn", message.id)])  # what a chat knew of the old wording
+            meant = [e for e in view.edges([message.id], ("MENTIONS",)) if e.name == outbox.BY_TURN] if turns else []
         version = replace(now, content=message.content)
         edited = replace(
             message, content=content, versions=(*message.versions, version), tokens=self._count_tokens(content)
@@ -405,7 +408,16 @@ class Ingest:
         self._space.write(
             Change(
                 expect={message.conversation_id: revision},
-                put=[edited, *message_chunks(edited, count_tokens=self._count_tokens)],
+                put=[
+                    edited,
+                    *(
+                        replace(turn, resolved_query=None, entities=())
+                        for turn in turns
+                        if turn.resolved_query or meant
+                    ),
+                    *message_chunks(edited, count_tokens=self._count_tokens),
+                ],
+                cut=[(edge.source_id, edge.type, edge.target_id, edge.name) for edge in meant],
                 mark=stale,
                 tasks=outbox.due([message.conversation_id]),
                 index=self._index_change(self._message_passages(edited, previous, people, ())),
