@@ -16,13 +16,13 @@ from typing import Any, Literal, Protocol
 from recollect.chat.behind import Behind
 from recollect.chat.events import Answer, Event, ToolUsed
 from recollect.chat.graph import Named, Neighbourhood
-from recollect.chat.loop import Ended, Tools, converse
+from recollect.chat.loop import Ended, Tools, converse, opened_by
 from recollect.chat.passages import told
 from recollect.chat.prompt import asked, system, talk
 from recollect.chat.recent import Recent, recent
 from recollect.chat.references.model import resolve
 from recollect.chat.references.rules import Resolution
-from recollect.chat.retrieve import Find, Source, Wanted, retrieve, used
+from recollect.chat.retrieve import Find, Source, Wanted, loaded, retrieve, used
 from recollect.chat.turn import Spoken, exchange
 from recollect.embedding.tokenizer import count_tokens_of
 from recollect.errors import InvalidInput
@@ -236,6 +236,7 @@ class Chat:
         resolution = understood.resolution
         if answered is not None:
             sources = used(answered.text, question, sources)
+            sources += loaded(self._parts.space, opened_by(answered.tools), sources)
         conversation = before.conversation or Conversation(
             own, self._parts.source, title=clean_title(options.title) or _title(question), created=at, updated=at
         )

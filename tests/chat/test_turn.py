@@ -285,3 +285,13 @@ def test_an_edited_question_is_no_longer_known_by_what_it_meant(quiet: Memory) -
     assert (turn.resolved_query, turn.entities) == (None, ())
     assert edges(quiet, second.question_id, "MENTIONS") == set()
     assert quiet.check() == []
+
+
+def test_what_a_tool_opened_is_a_source(memory: Memory, server: WireServer) -> None:
+    told(memory)
+    hidden = memory.store_message("The spare key is under the third pot.", conversation_id="Pot", title="Pots").id
+    opens = (("get_message_by_id", json.dumps({"id": hidden})),)
+    server.script += [Says(calls=opens), Says("Under a pot.")]
+    answer = memory.chat(None, "Which wave buoy measures the swell off Nazare?")
+    assert hidden in [source.message.id for source in answer.sources if source.is_used]
+    assert hidden in edges(memory, answer.answer_id or "", "SOURCED_FROM")
