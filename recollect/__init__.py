@@ -25,12 +25,14 @@ from recollect.opening import open  # noqa: A004
 if TYPE_CHECKING:
     from recollect.asynchronous.memory import AsyncMemory
     from recollect.compat.hierarchical import HierarchicalMemory
+    from recollect.compat.infinite_chat import InfiniteChatStorage
     from recollect.memory import Memory
 
 __all__ = [
     "AsyncMemory",
     "HierarchicalMemory",
     "ImportProblem",
+    "InfiniteChatStorage",
     "InvalidInput",
     "Memory",
     "ModelError",
@@ -78,6 +80,10 @@ def __getattr__(name: str) -> object:
         from recollect.asynchronous.memory import AsyncMemory
 
         return AsyncMemory
+    if name == "InfiniteChatStorage":
+        from recollect.compat.infinite_chat import InfiniteChatStorage
+
+        return InfiniteChatStorage
     if name == "HierarchicalMemory":
         from recollect.compat.hierarchical import HierarchicalMemory
 

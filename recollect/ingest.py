@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from recollect.branching import place, place_answer
 from recollect.consolidate import outbox
@@ -22,6 +22,7 @@ from recollect.importers.records.assemble import chunks_of, clean_part, message_
 from recollect.importers.records.identity import tokens
 from recollect.importers.records.known import Chains, Known, Settled
 from recollect.importers.records.merge import Plan, plan, replaced, updated
+from recollect.pending import Entry, placed_all
 from recollect.record import (
     Chunk,
     Conversation,
@@ -41,7 +42,7 @@ from recollect.record.wire import digest
 from recollect.search.indexing import (
     document_passages,
     is_person,
-    message_passages,
+    messages_passages,
     node_passages,
     said_before,
     thread_passages,
@@ -49,6 +50,7 @@ from recollect.search.indexing import (
 )
 from recollect.store import Change, IndexChange, Mark, Space, Stale, View
 from recollect.store.passages import EmbedderId, Passage
+from recollect.text.chunks import CHUNK_TOKENS
 from recollect.text.clean import clean_metadata, clean_title
 
 _PATIENCE = 30.0  # seconds of planning anew before a writer gives up
@@ -151,8 +153,10 @@ class Ingest:
         embedder: Embedder,
         count_tokens: Callable[[str], int],
         clock: Callable[[], datetime] = utc_now,
+        chunk_tokens: int = CHUNK_TOKENS,
     ) -> None:
         self._space, self._embedder, self._count_tokens, self._clock = space, embedder, count_tokens, clock
+        self._chunk_tokens = chunk_tokens  # of what is written live; longer texts are cut
 
     @property
     def embedder_id(self) -> EmbedderId:
@@ -294,42 +298,51 @@ class Ingest:
         The cost does not depend on how long the conversation is. What is there already is not added again. Raises
         NotFound for a parent that is not in it, InvalidInput where another message has this id.
         """
-        message = _cleaned(message)
-        return self._insisting(lambda: self._append(conversation, message, calls), f"Conversation {conversation.id} is")
+        return self.append_all(conversation, [(message, calls)])[0]
 
-    def _append(self, conversation: Conversation, message: Message, calls: Sequence[ToolCall]) -> Message:
+    def append_all(self, conversation: Conversation, entries: Sequence[Entry]) -> list[Message]:
+        """Adds messages one after the other, all in one transaction, each as `append` does it. Raises as that does."""
+        cleaned = [(_cleaned(message), calls) for message, calls in entries]
+        return self._insisting(lambda: self._append(conversation, cleaned), f"Conversation {conversation.id} is")
+
+    def _append(self, conversation: Conversation, entries: Sequence[Entry]) -> list[Message]:
+        ids = [message.id for message, _ in entries]
         with self._space.view() as view:
-            known = {known.id: known for known in view.get(Message, [message.id, conversation.id])}
-            if message.id in known:
-                return _repeated(known[message.id], message)
-            if conversation.id in (message.id, *known) or view.get(Conversation, [message.id]):
+            known = {known.id: known for known in view.get(Message, [*ids, conversation.id])}
+            taken = {found.id for found in view.get(Conversation, ids)} | ({conversation.id} & {*ids, *known})
+            if taken or len(set(ids)) < len(ids):
                 raise InvalidInput(
-                    f"{message.id} in {conversation.id}: one of these IDs already belongs to something else.",
+                    f"{min(taken, default=ids[0])} in {conversation.id}: this ID already belongs to something else.",
                     hint="Messages and conversations cannot share an ID: use a new one.",
                 )
-            placed = place(view, conversation, message)
-            left = [i for mark in placed.mark for i in mark.ids]
-            stale = outbox.stale(view, [conversation.id], left) if left or placed.revived else []
-        passages = self._message_passages(placed.message, placed.previous, placed.people, calls)
+            found = {m.id: _repeated(known[m.id], m) for m, _ in entries if m.id in known}
+            fresh = [(message, calls) for message, calls in entries if message.id not in known]
+            if not fresh:
+                return [found[i] for i in ids]
+            placed = placed_all(view, conversation, [message for message, _ in fresh])
+            stale = outbox.stale(view, [conversation.id], placed.left) if placed.left or placed.revived else []
+        calls = {message.id: calls for message, calls in fresh}
+        passages = self._fresh_passages(placed.messages, placed.previous, placed.people, calls)
         if not placed.revision or placed.revived:
             passages |= self.title_passages(placed.conversation)
         self._space.write(
             Change(
-                expect={conversation.id: placed.revision, message.id: 0},
+                expect={conversation.id: placed.revision} | dict.fromkeys(calls, 0),
                 put=[
                     placed.conversation,
-                    placed.message,
-                    *calls,
+                    *placed.messages,
+                    *(call for message_calls in calls.values() for call in message_calls),
                     *placed.turns,
-                    *message_chunks(placed.message, count_tokens=self._count_tokens),
+                    *(chunk for message in placed.messages for chunk in self._chunks(message)),
                 ],
                 revive=placed.revived,
-                mark=[*placed.mark, *stale],
+                mark=[*placed.marks, *stale],
                 index=self._index_change(passages),
                 tasks=outbox.due([conversation.id]),
             )
         )
-        return placed.message
+        found |= {message.id: message for message in placed.messages}
+        return [found[i] for i in ids]
 
     def exchange(self, exchange: Exchange) -> tuple[Message, Message | None]:
         """Adds a question with its answer and all that is known of both, in one transaction: whole or not at all [2].
@@ -370,11 +383,7 @@ class Ingest:
                     *written,
                     *exchange.calls,
                     *(exchange.told(turn) for turn in last.turns),
-                    *(
-                        chunk
-                        for message in written
-                        for chunk in message_chunks(message, count_tokens=self._count_tokens)
-                    ),
+                    *(chunk for message in written for chunk in self._chunks(message)),
                 ],
                 edges=exchange.edges,
                 revive=placed.revived,
@@ -385,14 +394,19 @@ class Ingest:
         )
         return placed.message, last.message if answer else None
 
-    def edit(self, message_id: NodeId, content: str, now: Version) -> Message:
-        """Gives a message a new wording; `now` holds the old one's place in the history. Raises NotFound."""
-        return self._insisting(lambda: self._edit(message_id, content, now), f"Message {message_id} is")
+    def edit(
+        self, message_id: NodeId, content: str, now: Version, metadata: Mapping[str, Any] | None = None
+    ) -> Message:
+        """Gives a message a new wording, and other metadata where it is given; `now` holds the old wording's place in
+        the history. Raises NotFound.
+        """
+        return self._insisting(lambda: self._edit(message_id, content, now, metadata), f"Message {message_id} is")
 
-    def _edit(self, message_id: NodeId, content: str, now: Version) -> Message:
+    def _edit(self, message_id: NodeId, content: str, now: Version, metadata: Mapping[str, Any] | None) -> Message:
         with self._space.view() as view:
             message = _unforgotten(view, message_id)
-            if message.content == content:
+            kept = message.metadata if metadata is None else clean_metadata(metadata)
+            if message.content == content and message.metadata == kept:
                 return message
             revision = view.revisions([message.conversation_id])[message.conversation_id].number
             end = view.end(message.conversation_id)
@@ -400,10 +414,12 @@ class Ingest:
             stale = outbox.stale(view, [message.conversation_id], [message.id])
             turns = view.get(Turn, [stable_id("turn", message.id)])  # what a chat knew of the old wording
             meant = [e for e in view.edges([message.id], ("MENTIONS",)) if e.name == outbox.BY_TURN] if turns else []
-        version = replace(now, content=message.content)
-        edited = replace(
-            message, content=content, versions=(*message.versions, version), tokens=self._count_tokens(content)
-        )
+        versions = message.versions
+        if message.content != content:
+            versions = (*versions, replace(now, content=message.content))
+        else:
+            turns, meant = [], []
+        edited = replace(message, content=content, versions=versions, tokens=self._count_tokens(content), metadata=kept)
         people = is_person(message.speaker) or bool(end and end.named)
         self._space.write(
             Change(
@@ -415,7 +431,7 @@ class Ingest:
                         for turn in turns
                         if turn.resolved_query or meant
                     ),
-                    *message_chunks(edited, count_tokens=self._count_tokens),
+                    *self._chunks(edited),
                 ],
                 cut=[(edge.source_id, edge.type, edge.target_id, edge.name) for edge in meant],
                 mark=stale,
@@ -505,10 +521,28 @@ class Ingest:
     def _message_passages(
         self, message: Message, previous: Message | None, people: bool, calls: Sequence[ToolCall]
     ) -> dict[NodeId, list[Passage]]:
-        made = message_passages(
-            message, previous, people=people, embedder=self._embedder, count_tokens=self._count_tokens, calls=calls
+        return self._fresh_passages([message], {message.id: previous}, people, {message.id: calls})
+
+    def _fresh_passages(
+        self,
+        messages: Sequence[Message],
+        previous: Mapping[NodeId, Message | None],
+        people: bool,
+        calls: Mapping[NodeId, Sequence[ToolCall]],
+    ) -> dict[NodeId, list[Passage]]:
+        made = messages_passages(
+            messages,
+            previous,
+            calls,
+            people=people,
+            embedder=self._embedder,
+            count_tokens=self._count_tokens,
+            size=self._chunk_tokens,
         )
-        return _by_owner(made, [message.id, *(call.id for call in calls)])
+        return _by_owner(made, [*(m.id for m in messages), *(c.id for several in calls.values() for c in several)])
+
+    def _chunks(self, message: Message) -> Iterator[Chunk]:
+        return message_chunks(message, count_tokens=self._count_tokens, size=self._chunk_tokens)
 
     def _index_change(self, passages: Mapping[NodeId, Sequence[Passage]]) -> IndexChange:
         """What is written of passages; to remove some no embedder is asked for."""
@@ -541,6 +575,11 @@ def _by_owner(passages: Iterable[Passage], owners: Iterable[NodeId]) -> dict[Nod
 
 def _unforgotten(view: View, message_id: NodeId) -> Message:
     found = view.get(Message, [message_id])
+    if not found and (parents := view.edges([message_id], ("CHUNK_OF",))):
+        raise InvalidInput(
+            f"{message_id} is a chunk of {parents[0].target_id}: a chunk cannot be changed by itself.",
+            hint="Change the message that it is a piece of.",
+        )
     if not found:
         raise NotFound(f"No message has the ID {message_id}.", hint="To find messages: recollect search")
     if found[0].erased:

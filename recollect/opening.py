@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from recollect.model.base import LanguageModel
     from recollect.place import Address
 
+_SMALLEST_CHUNK = 200  # tokens
+
 
 def open(  # noqa: A001
     path: str | Path | Address | None = None,
@@ -21,6 +23,7 @@ def open(  # noqa: A001
     asked_model: str | LanguageModel | None = None,
     durable: bool = True,
     background: bool | None = None,
+    chunk_tokens: int = 4_000,
     on_wait: Callable[[], None] | None = None,
 ) -> Memory:
     """Opens a memory, and makes it where there is none. Close it, or use it in a `with`.
@@ -33,10 +36,12 @@ def open(  # noqa: A001
     (docs/how-to/models.md). `asked_model` is another one for what is asked for now (`chat`), counted and not limited.
     `durable=False` may lose the last moments before a power cut, never more. `background`:
     whether writing leaves a worker behind, a process of low priority that ends when nothing is due; None: as the
-    setting of that name says (docs/how-to/background-work.md). `on_wait` is called when another process has been
+    setting of that name says (docs/how-to/background-work.md). `chunk_tokens`: longer messages and tool results that
+    are written live are cut in chunks, 200 or more. `on_wait` is called when another process has been
     writing for two seconds. Raises InvalidInput, StoreError, and ModelError for a model without its package or key.
     """
     from recollect.embedding.lazy import LazyEmbedder
+    from recollect.errors import InvalidInput
     from recollect.memory import Memory
     from recollect.place import read_place
     from recollect.record import namespace as checked
@@ -44,6 +49,8 @@ def open(  # noqa: A001
     from recollect.store.choose import open_store
 
     name = checked(namespace)
+    if chunk_tokens < _SMALLEST_CHUNK:
+        raise InvalidInput(f"Chunks of {chunk_tokens} tokens are too small.", hint=f"Use {_SMALLEST_CHUNK} or more.")
     store_place = load_settings().store if path is None else path
     if isinstance(store_place, str):
         store_place = read_place(store_place)
@@ -62,6 +69,7 @@ def open(  # noqa: A001
         model=_within_budget(checked_model, store.location, name),
         asked_model=_within_budget(checked_asked, store.location, name, limited=False),
         background=starter,
+        chunk_tokens=chunk_tokens,
     )
 
 

@@ -1,4 +1,5 @@
-"""Writes recollect/asynchronous/memory.pyi: the types of `AsyncMemory`, from the source of `Memory`.
+"""Writes the types of async faces from the source of the sync ones: memory.pyi of `AsyncMemory`, storage.pyi of
+`InfiniteChatStorage`.
 
 python -m tools.write_async_stub
 """
@@ -15,12 +16,13 @@ from pathlib import Path
 
 import recollect
 from recollect.asynchronous.derive import public_members, yields
+from recollect.compat.infinite_chat.chat import InfiniteChat
 from recollect.memory import Memory
 from recollect.tools import Toolbox
 
-STUB = Path(__file__).resolve().parent.parent / "recollect" / "asynchronous" / "memory.pyi"
+_PACKAGE = Path(__file__).resolve().parent.parent / "recollect"
 
-_HEAD = """# Written by `python -m tools.write_async_stub` from the source of Memory; a test keeps it true. Do not edit.
+_HEAD = """# Written by `python -m tools.write_async_stub` from the source; a test keeps it true. Do not edit.
 """
 _MEMORY = """
 class AsyncMemory(AsyncContext):
@@ -29,6 +31,13 @@ class AsyncMemory(AsyncContext):
     def __init__(self, sync: Memory) -> None: ...
     @classmethod
     def open({open}) -> Opening[AsyncMemory]: ...
+"""
+_STORAGE = """
+class InfiniteChatStorage(AsyncContext):
+    sync: InfiniteChat
+    index_config: IndexConfig
+    conversation_id: str
+    def __init__({made}) -> None: ...
 """
 _TOOLBOX = """
 class AsyncToolbox:
@@ -40,6 +49,8 @@ _ALWAYS = {
     "AsyncIterator": "collections.abc",
     "AsyncContext": "recollect.asynchronous.derive",
     "Opening": "recollect.asynchronous.derive",
+    "IndexConfig": "recollect.context.settings",
+    "InfiniteChat": "recollect.compat.infinite_chat.chat",
     "Memory": "recollect.memory",
     "Namespace": "recollect.record",
     "Tool": "recollect.tools",
@@ -48,8 +59,24 @@ _ALWAYS = {
 _FACES = {"Toolbox": "AsyncToolbox"}
 
 
-def stub() -> str:
-    """The text of the stub."""
+def stubs() -> dict[Path, str]:
+    """The stubs by their places."""
+    return {
+        _PACKAGE / "asynchronous" / "memory.pyi": memory_stub(),
+        _PACKAGE / "compat" / "infinite_chat" / "storage.pyi": storage_stub(),
+    }
+
+
+def storage_stub() -> str:
+    """The types of `InfiniteChatStorage`."""
+    origins = dict(_ALWAYS)
+    made = _function(InfiniteChat.__init__, origins)
+    body = _STORAGE.format(made=ast.unparse(made.args)) + "".join(_members(InfiniteChat, origins, at_once=set()))
+    return _formatted(_HEAD + _imports(origins, body) + body)
+
+
+def memory_stub() -> str:
+    """The types of `AsyncMemory` and `AsyncToolbox`."""
     origins = dict(_ALWAYS)
     opening = _function(recollect.open, origins)
     opening.args.args.insert(0, ast.arg("cls"))
@@ -127,10 +154,11 @@ def _imports(origins: dict[str, str], body: str) -> str:
 def _formatted(text: str) -> str:
     """As the house formats its code."""
     for command in (["check", "--fix", "--quiet", "--select", "I"], ["format"]):
-        ruff = [sys.executable, "-m", "ruff", *command, "--stdin-filename", str(STUB), "-"]
+        ruff = [sys.executable, "-m", "ruff", *command, "--stdin-filename", "types.pyi", "-"]
         text = subprocess.run(ruff, input=text, capture_output=True, text=True, check=True).stdout
     return text
 
 
 if __name__ == "__main__":
-    STUB.write_text(stub(), encoding="utf-8")
+    for place, text in stubs().items():
+        place.write_text(text, encoding="utf-8")

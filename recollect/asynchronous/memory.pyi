@@ -1,4 +1,4 @@
-# Written by `python -m tools.write_async_stub` from the source of Memory; a test keeps it true. Do not edit.
+# Written by `python -m tools.write_async_stub` from the source; a test keeps it true. Do not edit.
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -48,6 +48,7 @@ class AsyncMemory(AsyncContext):
         asked_model: str | LanguageModel | None = None,
         durable: bool = True,
         background: bool | None = None,
+        chunk_tokens: int = 4000,
         on_wait: Callable[[], None] | None = None,
     ) -> Opening[AsyncMemory]: ...
     async def backlog(self, *, namespaces: Sequence[str] | None = None) -> Backlog | None: ...
@@ -235,9 +236,21 @@ class AsyncMemory(AsyncContext):
         metadata: Metadata = NOTHING,
         id: str | None = None,
     ) -> Message: ...
+    async def store_messages(
+        self, messages: Iterable[Mapping[str, Any]], *, conversation_id: str | None = None, title: str = ""
+    ) -> list[Message]: ...
     async def store_tool_call(
-        self, name: str, arguments: str, result: str, message_id: str, *, timestamp: datetime | None = None
+        self,
+        name: str,
+        arguments: str | Mapping[str, Any],
+        result: object,
+        message_id: str,
+        *,
+        timestamp: datetime | None = None,
+        metadata: Metadata = NOTHING,
+        id: str | None = None,
     ) -> ToolCall: ...
+    async def store_tool_calls(self, calls: Iterable[Mapping[str, Any]], message_id: str) -> list[ToolCall]: ...
     async def stored_embedder(self) -> str | None: ...
     async def summaries(self, conversation_id: str | None = None, kind: str | None = None) -> list[Summary]: ...
     async def tasks(

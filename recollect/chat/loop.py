@@ -173,7 +173,8 @@ def opened_by(tools: Sequence[ToolUsed]) -> list[str]:
     for tool in tools:
         if tool.name in _OPENING and not tool.is_error:
             arguments = arguments_of(Call("", tool.name, tool.arguments))
-            given = [arguments.get("id"), *(arguments.get("ids") or ())]
+            several = arguments.get("ids")
+            given = [arguments.get("id"), *(several if isinstance(several, list) else ())]
             found += [one for one in given if isinstance(one, str)]
     return found
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec, Protocol, Self, TypeVa
 
 from recollect.record import DEFAULT_NAMESPACE, Namespace, NodeId, new_id, utc_now
 from recollect.store import Store
+from recollect.text.chunks import CHUNK_TOKENS
 
 if TYPE_CHECKING:
     from recollect.chat.behind import Behind
@@ -61,6 +62,7 @@ class Handle:
         asked_model: LanguageModel | None = None,
         quality: Callable[[], TokenEmbedder] | None = None,
         background: Background | None = None,
+        chunk_tokens: int = CHUNK_TOKENS,
         clock: Callable[[], datetime] = utc_now,
         ids: Callable[[], NodeId] = new_id,
     ) -> None:
@@ -68,7 +70,7 @@ class Handle:
         self._store, self._embedder, self.namespace = store, embedder, namespace
         self._model, self._asked_model, self._background = model, asked_model or model, background
         self._make_quality, self._clock, self._ids = quality or _packaged_quality, clock, ids
-        self._space = store.space(namespace)
+        self._space, self._chunk_tokens = store.space(namespace), chunk_tokens
 
     def __enter__(self) -> Self:
         return self
@@ -115,7 +117,7 @@ class Handle:
         """The way in; who only searches never loads it."""
         from recollect.ingest import Ingest
 
-        return Ingest(self._space, self._embedder, count_tokens, self._clock)
+        return Ingest(self._space, self._embedder, count_tokens, self._clock, self._chunk_tokens)
 
 
 def count_tokens(text: str) -> int:

@@ -2,38 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recollect.errors import InvalidInput
 from recollect.memory.documents import Documents
-from recollect.memory.handle import count_tokens, writes
+from recollect.memory.drafts import LIVE_SOURCE, Drafts
+from recollect.memory.handle import writes
 from recollect.memory.reading import Reading, several
 from recollect.record import (
     NOTHING,
     Conversation,
-    Kind,
     Message,
     Metadata,
     NodeId,
     Part,
-    Role,
     ToolCall,
     Version,
-    stable_id,
 )
-from recollect.text.clean import clean_text, clean_title
+from recollect.text.clean import clean_text
 from recollect.text.marks import cut_recall
 
 if TYPE_CHECKING:
     from recollect.forget import Forgotten
     from recollect.importing import ImportReport, Progress
 
-#: The source of conversations that are written here rather than imported.
-LIVE_SOURCE = "recollect"
+__all__ = ["LIVE_SOURCE", "Writing"]
 
 
 class Writing(Reading, Documents):
@@ -77,72 +74,80 @@ class Writing(Reading, Documents):
     ) -> Message:
         """Stores one message, durably, and finds it from then on; a long one is cut in chunks [4].
 
-        Without a conversation a new one begins. Below `parent_id` instead of the end it opens a branch. What Recollect
+        Without a conversation that of `parent_id` goes on, or a new one begins. Below `parent_id` instead of the end it
+        opens a branch. What Recollect
         itself handed out as context is cut out first. Raises InvalidInput, NotFound.
         """
-        words = cut_recall(clean_text(content))
-        if not words.strip() and not parts:
-            raise InvalidInput("Nothing to remember: the text is empty.")
-        now = _aware(timestamp) or self._clock()
-        conversation = Conversation(
-            id=NodeId(conversation_id or self._ids()),
-            source=LIVE_SOURCE,
-            title=clean_title(title),
-            created=now,
-            updated=now,
-        )
-        message = Message(
-            id=NodeId(id or self._ids()),
-            conversation_id=conversation.id,
-            role=_choice(Role, role, "role"),
-            content=words,
-            kind=_choice(Kind, kind, "kind"),
+        drafted = Drafts(self._clock, self._ids, self._message).message(
+            content,
+            role,
+            conversation_id=conversation_id,
+            parent_id=parent_id,
             speaker=speaker,
-            timestamp=now,
-            parent_id=NodeId(parent_id) if parent_id else None,
+            title=title,
+            timestamp=timestamp,
+            kind=kind,
             model=model,
-            tokens=count_tokens(words),
-            parts=tuple(parts),
+            parts=parts,
             metadata=metadata,
+            id=id,
         )
-        return self._ingest.append(conversation, message)
+        return self._ingest.append(*drafted)
+
+    @writes
+    def store_messages(
+        self, messages: Iterable[Mapping[str, Any]], *, conversation_id: str | None = None, title: str = ""
+    ) -> list[Message]:
+        """Stores several messages of one conversation in one transaction, in order: all of them, or none.
+
+        Each is a mapping with `content`, and what else `store_message` takes: `role`, `speaker`, `parent_id`,
+        `timestamp`, `kind`, `model`, `parts`, `metadata`, `id`. A parent may be one of them. Raises InvalidInput,
+        NotFound.
+        """
+        drafts = Drafts(self._clock, self._ids, self._message)
+        drafted = drafts.messages(list(messages), conversation_id, title)
+        if not drafted:
+            return []
+        return self._ingest.append_all(drafted[0][0], [(message, ()) for _, message in drafted])
 
     @writes
     def store_tool_call(
-        self, name: str, arguments: str, result: str, message_id: str, *, timestamp: datetime | None = None
+        self,
+        name: str,
+        arguments: str | Mapping[str, Any],
+        result: object,
+        message_id: str,
+        *,
+        timestamp: datetime | None = None,
+        metadata: Metadata = NOTHING,
+        id: str | None = None,
     ) -> ToolCall:
-        """Stores a tool call with its result below a message, as a message of kind `tool` in the conversation [4]."""
+        """Stores a tool call with its result below a message, as a message of kind `tool` in the conversation [4].
+
+        `arguments` and `result` that are no text are kept as JSON. What the tools of Recollect gave is stored already,
+        and cut out. Raises NotFound, InvalidInput.
+        """
+        call = {"name": name, "arguments": arguments, "result": result, "timestamp": timestamp, "metadata": metadata}
+        return self.store_tool_calls([{**call, "id": id}], message_id)[0]
+
+    @writes
+    def store_tool_calls(self, calls: Iterable[Mapping[str, Any]], message_id: str) -> list[ToolCall]:
+        """Stores the tool calls of one message in one transaction, in order. Each is a mapping with `name`, `arguments`
+        and `result`, and what else `store_tool_call` takes. Raises NotFound, InvalidInput.
+        """
         asked = self._message(NodeId(message_id))
-        now = _aware(timestamp) or self._clock()
-        own = NodeId(self._ids())
-        call = ToolCall(
-            id=stable_id("call", own, 0),
-            message_id=own,
-            conversation_id=asked.conversation_id,
-            name=clean_title(name),
-            arguments=clean_text(arguments),
-            result_message_id=own,
-            timestamp=now,
-        )
-        text = cut_recall(clean_text(result))  # the tools of Recollect hand out what is stored already
-        message = Message(
-            id=own,
-            conversation_id=asked.conversation_id,
-            role=Role.TOOL,
-            content=text,
-            kind=Kind.TOOL,
-            timestamp=now,
-            parent_id=asked.id,
-            tokens=count_tokens(text),
-        )
-        conversation = Conversation(asked.conversation_id, LIVE_SOURCE)
-        self._ingest.append(conversation, message, [call])
-        return replace(call, result=text)
+        drafted = Drafts(self._clock, self._ids, self._message).calls(list(calls), asked)
+        if drafted:
+            conversation = Conversation(asked.conversation_id, LIVE_SOURCE)
+            self._ingest.append_all(conversation, [(message, [call]) for message, call in drafted])
+        return [replace(call, result=message.content) for message, call in drafted]
 
     @writes
     def update_message(self, id: str, content: str) -> Message:
-        """Gives a message a new wording; the old ones are kept. Same id, new chunks and vectors. Raises NotFound."""
-        words = clean_text(content)
+        """Gives a message a new wording; the old ones are kept. Same id, new chunks and vectors. Raises NotFound, and
+        InvalidInput for a chunk: the message is edited as a whole [4].
+        """
+        words = cut_recall(clean_text(content))
         if not words.strip():
             raise InvalidInput("The new text is empty.", hint="To remove the message: delete_message()")
         return self._ingest.edit(NodeId(id), words, Version("", self._clock()))
@@ -207,16 +212,3 @@ class Writing(Reading, Documents):
             self._ingest.delete(message_ids)
         conversations = Conversations(self._space, derivers(self._embedder), self._embedder)
         conversations.derive(conversation_ids, Setting(now=self._clock()))
-
-
-def _aware(moment: datetime | None) -> datetime | None:
-    """The moment, which is in UTC where it does not say."""
-    return moment.replace(tzinfo=UTC) if moment and moment.tzinfo is None else moment
-
-
-def _choice(kind: type[Any], value: str, name: str) -> Any:
-    try:
-        return kind(value)
-    except ValueError:
-        names = ", ".join(member.value for member in kind)
-        raise InvalidInput(f"{value!r} is no {name}.", hint=f"One of: {names}.") from None

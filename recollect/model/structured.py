@@ -34,6 +34,7 @@ Turn = tuple[Literal["user", "assistant"], str]
 
 _BYTES_A_TOKEN, _SLACK = 16, 16_384  # of an answer: no good one is longer
 _SHOWN_AGAIN = 8_000  # characters of a broken answer that the model is shown again
+_MOST = (1 << 63) - 1  # of a whole number
 _ATTEMPTS = 40  # beginnings of objects that are tried in an answer with prose around
 _FENCE = re.compile(r"```[a-zA-Z0-9_-]*[ \t]*\r?\n(.*?)```", re.DOTALL)
 _THOUGHT = re.compile(r"\A\s*<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL)
@@ -93,7 +94,10 @@ def answer(say: Say, request: Request, name: str, price: Price | None) -> Comple
 
 
 def read_answer(reply: Reply, schema: Mapping[str, Any], max_tokens: int) -> Mapping[str, Any]:
-    """The object in a reply, without NUL and halves of surrogates. Raises ModelRefused, BadAnswer and its kin."""
+    """The object in a reply, without NUL, halves of surrogates and numbers that cannot be stored; 1.0 is 1.
+
+    Raises ModelRefused, BadAnswer and its kin.
+    """
     if reply.stop == "refusal":
         raise ModelRefused(f"The model declined to answer{reply.reason and f' ({reply.reason})'}.")
     if len(reply.text) > most_characters(max_tokens):
@@ -215,6 +219,10 @@ def _cleaned(value: Any) -> Any:
         return [_cleaned(item) for item in value]
     if isinstance(value, dict):
         return {clean_text(key): _cleaned(item) for key, item in value.items()}
+    if isinstance(value, float) and value.is_integer():  # the schema takes it for a whole number
+        value = int(value)
+    if isinstance(value, int):
+        return min(max(value, -_MOST), _MOST)
     return value
 
 

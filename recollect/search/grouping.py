@@ -16,13 +16,13 @@ from recollect.search.titles import TitleMatch
 from recollect.search.weights import TITLES
 from recollect.store import View
 from recollect.store.passages import KINDS, Owner, PassageText
-from recollect.text.chunks import CHUNK_TOKENS
 from recollect.text.windows import windows_around
 
 _MESSAGES_SHOWN = 4  # a conversation
 _NEAR_BEST = 0.4  # a message is shown beside its conversation's best if it reaches so much of its score
 _WITHIN = 3.0  # or is at most so much lower
 _LOOKED_AT = 20  # ranked messages for each result wanted, when grouping
+_LONG = 200  # tokens: shorter messages are never cut in pieces
 _BESIDE = 4  # positions around a hit among which its question or answer is sought
 
 
@@ -130,7 +130,7 @@ def _hits(
                 snippet,
                 why,
                 beside.get(message.id),
-                chunks.get((f.text.owner_id, f.text.part, f.text.start)),
+                _chunk_of(f.text, chunks),
                 f.text.owner_id if f.text.owner == Owner.TOOL_CALL else None,
             )
     return hits
@@ -138,12 +138,21 @@ def _hits(
 
 def _chunks(
     view: View, found: Sequence[_Found], messages: Mapping[NodeId, Message]
-) -> dict[tuple[NodeId, int, int], NodeId]:
-    """The ids of the pieces of long messages, by message, part and place. Only long ones are looked up."""
+) -> dict[tuple[NodeId, int], list[Chunk]]:
+    """The pieces of long messages, by message and part. Those that cannot be long are not looked up."""
     texts = [f.text for f in found if f.text.owner == Owner.MESSAGE and f.text.message_id in messages]
-    owners = {t.owner_id for t in texts if t.part >= 0 or messages[t.owner_id].tokens > CHUNK_TOKENS}
-    chunks = view.get(Chunk, sorted(owners)) if owners else []
-    return {(chunk.parent_id, chunk.part, chunk.start): chunk.id for chunk in chunks}
+    owners = {t.owner_id for t in texts if t.part >= 0 or messages[t.owner_id].tokens > _LONG}
+    chunks: dict[tuple[NodeId, int], list[Chunk]] = {}
+    for chunk in view.get(Chunk, sorted(owners)) if owners else ():
+        chunks.setdefault((chunk.parent_id, chunk.part), []).append(chunk)
+    return chunks
+
+
+def _chunk_of(text: PassageText, chunks: Mapping[tuple[NodeId, int], list[Chunk]]) -> NodeId | None:
+    """The piece that holds all of a passage."""
+    end = text.start + len(text.text)
+    holding = (c.id for c in chunks.get((text.owner_id, text.part), ()) if c.start <= text.start and end <= c.end)
+    return next(holding, None)
 
 
 def _found_in(found: _Found) -> str:

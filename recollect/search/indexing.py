@@ -6,7 +6,7 @@ A text of up to 4,000 tokens is one passage, a longer one a passage a chunk, so 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
@@ -38,7 +38,7 @@ from recollect.store.passages import (
     Partition,
     Passage,
 )
-from recollect.text.chunks import CHUNK_OVERLAP, CHUNK_TOKENS, chunk_spans
+from recollect.text.chunks import CHUNK_TOKENS, chunk_spans, overlap_of
 from recollect.text.flags import flags
 from recollect.text.sentences import Sentences, cut_sentences
 from recollect.text.terms import stemmed, words
@@ -103,18 +103,23 @@ def thread_passages(
     return _passages(texts, lambda message: _before(message, by_id), people, embedder, count_tokens)
 
 
-def message_passages(
-    message: Message,
-    previous: Message | None,
+def messages_passages(
+    messages: Sequence[Message],
+    previous: Mapping[NodeId, Message | None],
+    calls: Mapping[NodeId, Sequence[ToolCall]],
     *,
     people: bool,
     embedder: Embedder,
     count_tokens: Callable[[str], int],
-    calls: Sequence[ToolCall] = (),
+    size: int = CHUNK_TOKENS,
 ) -> list[Passage]:
-    """The passages of one message that is appended or edited, given what was said before it."""
-    texts = [] if message.deleted else list(_message_texts(message, calls, people))
-    return _passages(texts, lambda _: previous, people, embedder, count_tokens)
+    """The passages of messages that are appended or edited, given what was said before each, and their tool calls.
+
+    What has more tokens than `size` is cut as its chunks are, and in no case a passage is longer than 4,000.
+    """
+    living = [message for message in messages if not message.deleted]
+    texts = [text for message in living for text in _message_texts(message, calls.get(message.id, ()), people)]
+    return _passages(texts, lambda message: previous.get(message.id), people, embedder, count_tokens, size)
 
 
 def said_before(view: View, message: Message) -> Message | None:
@@ -138,7 +143,9 @@ def title_passages(conversation: Conversation, embedder: Embedder, count_tokens:
 
 
 def document_passages(document: Document, *, embedder: Embedder, count_tokens: Callable[[str], int]) -> list[Passage]:
-    """The passages of a document: its chunks."""
+    """The passages of a document: its chunks; none of one that is hidden."""
+    if document.hidden:
+        return []
     text = _Text(
         Owner.DOCUMENT,
         document.id,
@@ -220,8 +227,9 @@ def _passages(
     people: bool,
     embedder: Embedder,
     count_tokens: Callable[[str], int],
+    size: int = CHUNK_TOKENS,
 ) -> list[Passage]:
-    pieces = [(text, index, span) for text in texts for index, span in enumerate(_spans(text, count_tokens))]
+    pieces = [(text, index, span) for text in texts for index, span in enumerate(_spans(text, count_tokens, size))]
     contents = [text.text[start:end] or text.label for text, _, (start, end) in pieces]
     partitions = [_partition(text.kind) for text, _, _ in pieces]
     cut = [_cut(content, partition) for content, partition in zip(contents, partitions, strict=True)]
@@ -289,11 +297,11 @@ def _partition(kind: str) -> Partition:
     return Partition.SAID if kind in SAID_KINDS else Partition.OTHER
 
 
-def _spans(of: _Text, count_tokens: Callable[[str], int]) -> list[tuple[int, int]]:
-    text = of.text
-    if len(text) <= _CERTAINLY_SHORT or (of.tokens or count_tokens(text)) <= CHUNK_TOKENS:
+def _spans(of: _Text, count_tokens: Callable[[str], int], size: int) -> list[tuple[int, int]]:
+    text, most = of.text, min(size, CHUNK_TOKENS)
+    if len(text) <= min(most, _CERTAINLY_SHORT) or (of.tokens or count_tokens(text)) <= most:
         return [(0, len(text))]
-    spans = chunk_spans(text, size=CHUNK_TOKENS, overlap=CHUNK_OVERLAP, count_tokens=count_tokens)
+    spans = chunk_spans(text, size=most, overlap=overlap_of(most), count_tokens=count_tokens)
     return [(span.start, span.end) for span in spans]
 
 

@@ -57,6 +57,11 @@ def chunk_spans(
     return spans
 
 
+def overlap_of(size: int) -> int:
+    """How many tokens a piece of so many shares with the one before: a twentieth."""
+    return min(CHUNK_OVERLAP, size // 20)
+
+
 def first_span(text: str, start: int, size: int, count_tokens: Callable[[str], int]) -> Span:
     """The piece from `start` that has at most `size` tokens, cut as `chunk_spans` cuts."""
     return _piece(text, start, size, _CHARACTERS_PER_TOKEN, count_tokens)

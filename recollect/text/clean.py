@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping
 from typing import Any
@@ -29,6 +30,19 @@ def clean_title(title: str) -> str:
     """The title on one line, blanks collapsed, at most 300 characters (then ending in "…")."""
     line = " ".join(clean_text(title).split())
     return line if len(line) <= TITLE_LENGTH else line[: TITLE_LENGTH - 1].rstrip() + "…"
+
+
+def as_text(value: object) -> str:
+    """A text as it is, nothing as an empty one, anything else as JSON.
+
+    >>> as_text({"where": "Cascais"}), as_text("as it is"), as_text(None)
+    ('{"where": "Cascais"}', 'as it is', '')
+    """
+    if value is None or isinstance(value, str):
+        return value or ""
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    return json.dumps(_plain(value, 0), ensure_ascii=False)
 
 
 def clean_metadata(metadata: Metadata) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Annotated
 from recollect.errors import NotFound
 from recollect.record import Message
 from recollect.record.pieces import MessageChunk
+from recollect.text.chunks import first_span
 from recollect.tools.base import tool
 from recollect.tools.desk import Desk, begin_of, count, head_of, head_of_call, listed
 from recollect.tools.schema import About
@@ -45,8 +46,7 @@ def get_messages_by_ids(
     """Messages in the order asked for."""
     wanted = list(dict.fromkeys(map(plain, ids)))
     found = desk.memory.get_messages_by_ids(wanted)
-    there = {message.id for message in found}
-    missing = [i for i in wanted if i not in there]
+    missing = [i for i in wanted if not any(message.id.endswith(i.upper()) or message.id == i for message in found)]
     if not found:
         raise NotFound(f"None of these messages is there: {', '.join(missing[:_NAMED])}.", hint=HOW_TO_FIND)
     left = in_full(desk, found)
@@ -100,7 +100,7 @@ def get_conversation_thread(
     own = plain(message_id)
     messages = desk.memory.get_conversation_thread(own, depth)
     desk.add(f"Conversation {messages[0].conversation_id}, messages {messages[0].position} to {messages[-1].position}:")
-    at = next((place for place, message in enumerate(messages) if message.id == own), 0)
+    at = _place(desk, own, messages)
     nearest = sorted(range(len(messages)), key=lambda place: (abs(place - at), place))
     kept: dict[int, str] = {}
     for place in nearest:
@@ -158,7 +158,8 @@ def get_topic_messages(
     offset: Skip = 0,
 ) -> str:
     """The messages of a topic."""
-    return _of_topic(desk, topic, limit, offset, "get_topic_messages", "topic")
+    found = desk.memory.get_topic_messages(topic.strip(), offset + limit + 1)[offset:]
+    return _of_topic(desk, found, limit, offset, f"get_topic_messages(topic={_quoted(topic)}")
 
 
 @tool(
@@ -173,7 +174,8 @@ def get_cluster(
     offset: Skip = 0,
 ) -> str:
     """The messages of a cluster."""
-    return _of_topic(desk, cluster_id, limit, offset, "get_cluster", "cluster_id")
+    found = desk.memory.get_cluster(plain(cluster_id), offset + limit + 1)[offset:]
+    return _of_topic(desk, found, limit, offset, f"get_cluster(cluster_id={_quoted(cluster_id)}")
 
 
 @tool(
@@ -246,6 +248,16 @@ def _whole(desk: Desk, message: Message, offset: int) -> None:
     _tell_rest(desk, f'get_message_by_id(id="{own}"', offset, end, len(message.content))
 
 
+def _place(desk: Desk, id: str, messages: Sequence[Message]) -> int:
+    """Where the message of an id stands among others; the first of them where it is a conversation's."""
+    try:
+        found = desk.memory.get_message_by_id(id)
+    except NotFound:
+        return 0
+    own = found.chunk_parent_id if isinstance(found, MessageChunk) else found.id
+    return next((place for place, message in enumerate(messages) if message.id == own), 0)
+
+
 def _tell_rest(desk: Desk, call: str, offset: int, end: int | None, length: int) -> None:
     at = offset if end is None else end
     if offset and offset >= length:
@@ -270,9 +282,11 @@ def in_full(desk: Desk, messages: Sequence[Message]) -> list[Message]:
 
 def _entry(message: Message, room: int) -> str:
     """A message in a list: whole where it is short, else its beginning."""
-    if message.tokens <= min(_EACH, room):
-        return f"{head_of(message)}\n{message.content}"
-    return f"{head_of(message)}\n{begin_of(message.content, 4 * min(_EACH, max(room - 40, 10)))}"
+    head = head_of(message)
+    if message.tokens <= _EACH:
+        return f"{head}\n{message.content}"
+    most = min(_EACH, max(room - count(head) - 1, 1))
+    return f"{head}\n{message.content[: first_span(message.content, 0, most, count).end]}…"
 
 
 def _entries(desk: Desk, messages: Sequence[Message]) -> int:
@@ -286,13 +300,12 @@ def _entries(desk: Desk, messages: Sequence[Message]) -> int:
     return len(messages)
 
 
-def _of_topic(desk: Desk, topic: str, limit: int, offset: int, name: str, argument: str) -> str:
-    found = desk.memory.get_topic_messages(topic.strip(), offset + limit + 1)[offset:]
+def _of_topic(desk: Desk, found: Sequence[Message], limit: int, offset: int, call: str) -> str:
     if not found:
         return "There are no more messages of this topic." if offset else "This topic has no messages."
     shown = _entries(desk, found[:limit])
     if shown < len(found):
-        desk.last(f"For more: {name}({argument}={_quoted(topic)}, offset={offset + shown})")
+        desk.last(f"For more: {call}, offset={offset + shown})")
     return desk.text
 
 

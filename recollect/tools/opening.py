@@ -1,6 +1,7 @@
 """From ids to what they name: messages, pieces of long ones, tool calls, threads, periods [4].
 
-What was deleted or forgotten is not shown. An id may be that of a piece, of a message, of a tool call or of its result.
+What was deleted or forgotten is not shown. An id may be that of a piece, of a message, of a tool call or of its result;
+of a message, a conversation and a result its end will do.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from recollect.store import View, Where
 _CHUNK_OF, _CALLED_BY, _REPLIES_TO = ("CHUNK_OF",), ("CALLED_BY",), ("REPLIES_TO",)
 _MOST_RESULTS = 1000  # of one message: tool results that hang below each other
 _ABOVE = 16  # messages between a call and its result
+_SHORTEST = 6  # characters of an id, from its end, that tell it apart
+_NAMED = 3  # ids that are shown where several are meant
 _WIDE = 4  # times as many places as messages are looked at for the active path below a message
 
 
@@ -26,7 +29,21 @@ def find_messages(view: View, ids: Sequence[str]) -> list[Message]:
     found = {m.id: m for m in view.get(Message, wanted) if not _gone(m)}
     rest = [i for i in dict.fromkeys(wanted) if i not in found]
     found |= {piece.id: piece for piece in _pieces(view, rest)} if rest else {}
+    named = {i: whole for i in rest if i not in found for whole in [whole_id(view, i)] if whole != i}
+    ended = {m.id: m for m in view.get(Message, list(named.values())) if not _gone(m)} if named else {}
+    found |= {i: ended[whole] for i, whole in named.items() if whole in ended}
     return [found[i] for i in wanted if i in found]
+
+
+def whole_id(view: View, id: str) -> NodeId:
+    """The id of a message or conversation that ends so; the same where none does. Raises InvalidInput for several."""
+    if len(id) < _SHORTEST:
+        return NodeId(id)
+    named = view.named(id)
+    if len(named) > 1:
+        told = ", ".join(named[:_NAMED])
+        raise InvalidInput(f"{id!r} is the end of several ids: {told}.", hint="Use more of the one that is meant.")
+    return named[0] if named else NodeId(id)
 
 
 def find_message(view: View, id: str) -> Message:
@@ -63,6 +80,8 @@ def thread(view: View, id: str, depth: int) -> list[Message]:
     Of a conversation's id: its beginning. Raises NotFound.
     """
     conversations = view.get(Conversation, [NodeId(id)])
+    if not conversations and not view.get(Message, [NodeId(id)]):
+        conversations = view.get(Conversation, [whole_id(view, id)])
     if conversations and not conversations[0].erased:
         messages = _active_from(view, conversations[0].id, 0, 2 * depth + 1)
         if not messages:
@@ -124,7 +143,8 @@ def find_tool_calls(view: View, ids: Sequence[str]) -> list[ToolCall]:
     rest = [i for i in wanted if i not in found]
     if rest:
         parents = {edge.source_id: edge.target_id for edge in view.edges(rest, _CHUNK_OF)}
-        found |= _calls_of_results(view, [i for i in rest if i not in parents])
+        ends = {whole_id(view, i): i for i in rest if i not in parents}
+        found |= {ends[i]: call for i, call in _calls_of_results(view, list(ends)).items()}
         whole = {call.id: call for call in view.get(ToolCall, list(parents.values()))}
         whole |= _calls_of_results(view, [i for i in parents.values() if i not in whole])
         chunks = {chunk.id: chunk for chunk in view.get(Chunk, list(dict.fromkeys(parents.values())))}

@@ -13,16 +13,20 @@ import pytest
 import recollect
 from recollect.asynchronous.derive import Derived, public_members, yields
 from recollect.asynchronous.memory import AsyncMemory, AsyncToolbox
+from recollect.compat.infinite_chat import InfiniteChat, InfiniteChatStorage
 from recollect.memory import Memory
 from recollect.tools import Toolbox
-from tools.write_async_stub import STUB, stub
+from tools.write_async_stub import stubs
 
 
-def test_the_types_are_those_of_the_sync_face() -> None:
-    assert STUB.read_text(encoding="utf-8") == stub(), "python -m tools.write_async_stub writes them anew"
+def test_the_types_are_those_of_the_sync_faces() -> None:
+    for place, text in stubs().items():
+        assert place.read_text(encoding="utf-8") == text, "python -m tools.write_async_stub writes them anew"
 
 
-@pytest.mark.parametrize(("sync", "face"), [(Memory, AsyncMemory), (Toolbox, AsyncToolbox)])
+@pytest.mark.parametrize(
+    ("sync", "face"), [(Memory, AsyncMemory), (Toolbox, AsyncToolbox), (InfiniteChat, InfiniteChatStorage)]
+)
 def test_every_call_is_there_with_the_same_arguments(sync: type, face: type) -> None:
     for name, member in public_members(sync):
         other = inspect.getattr_static(face, name)

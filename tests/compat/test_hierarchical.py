@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import recollect
 from recollect.compat.hierarchical import (
     HierarchicalMemory,
     KnowledgeEdge,
@@ -298,6 +300,24 @@ def test_both_orders_and_all_sections_of_a_context() -> None:
 
 
 # --- export and import ---------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("data", [{}, [], None, {"facts": []}])
+def test_what_is_no_export_replaces_nothing(memory: HierarchicalMemory, data: Any) -> None:
+    memory.store_fact("Klebb owns 3 belts", "Klebb")
+    with pytest.raises(ValueError, match="no export"):
+        memory.import_from_json(data)
+    assert [fact["content"] for fact in memory.get_all_facts()] == ["Klebb owns 3 belts"]
+
+
+def test_what_was_drawn_from_conversations_is_not_replaced(tmp_path: Path) -> None:
+    with recollect.open(tmp_path / "memory.db", namespace="agent", durable=False) as talks:
+        talks.store_message("I live in York.")
+        talks.consolidate()
+        with HierarchicalMemory("agent", tmp_path) as memory:
+            memory.store_fact("Klebb owns 3 belts", "Klebb")
+            memory.import_from_json({"semantic_nodes": []})
+        assert [fact.content for fact in talks.facts()] == ["The user lives in York."]
+
+
 def test_importing_twice_is_importing_once(memory: HierarchicalMemory) -> None:
     medals(memory, 9, 1)
     medals(memory, 10, 2)

@@ -6,6 +6,7 @@ import json
 import time
 from typing import Any
 
+import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -78,6 +79,16 @@ def test_hostile_texts_are_done_with_soon(text: str) -> None:
 def test_what_is_longer_than_any_good_answer_is_not_looked_into() -> None:
     with pytest.raises(HugeAnswer):
         read(json.dumps(GOOD) + " " * most_characters(1024))
+
+
+def test_numbers_that_cannot_be_stored_are_bounded() -> None:
+    schema = {"type": "object", "properties": {"n": {"type": "array", "items": {"type": "integer"}}}}
+    text = f'{{"n": [{10**30}, {-(10**30)}, 7, 2.0], "sure": true}}'
+    answer = read_answer(Reply(text, "end", NOTHING_USED), schema, 1024)
+    assert answer == {"n": [2**63 - 1, -(2**63) + 1, 7, 2], "sure": True}
+    assert answer["sure"] is True
+    assert type(answer["n"][3]) is int
+    assert orjson.loads(orjson.dumps(answer)) == answer
 
 
 def test_nul_and_halves_of_pairs_are_cleaned() -> None:

@@ -259,3 +259,44 @@ def test_what_a_tool_handed_out_is_not_remembered_as_its_result(tmp_path: Path) 
         found = memory.search("sextant attic", group_by="message", kind="all")
         assert [hit.best.message.id for hit in found if "sextant" in hit.best.message.content] == [said.id]
         assert memory.check() == []
+
+
+def test_the_end_of_an_id_will_do(talk: Talk) -> None:
+    said, asked = talk.messages[10], talk.messages[-1]
+    assert talk.memory.get_message_by_id(said.id[-8:]) == said
+    assert talk.memory.get_messages_by_ids([said.id[-8:].lower(), asked.id]) == [said, asked]
+    assert talk.memory.get_conversation_thread(said.id[-8:], 2)[2] == said
+    assert talk.memory.get_conversation_thread(asked.conversation_id[-8:], 2)[0] == asked
+    assert talk.memory.get_tool_call((talk.call.result_message_id or "")[-8:]).id == talk.call.id
+    assert [call.id for call in talk.memory.get_tool_calls_by_message(asked.id[-8:])] == [talk.call.id]
+    answer = talk.box.call("get_messages_by_ids", {"ids": [said.id[-8:], "ZZZZZZZZ"]})
+    assert said.content in answer.text
+    assert "Not there, or deleted: ZZZZZZZZ" in answer.text
+    run = talk.box.call("get_conversation_thread", {"message_id": said.id[-8:], "depth": 1})
+    assert ids_in(run.text)[1] == said.id
+
+
+def test_an_end_of_several_ids_is_told(tmp_path: Path) -> None:
+    with opened(tmp_path / "memory.db") as memory:
+        for i in range(2):
+            memory.store_message(f"Number {i}", id=f"01ABC{i}XYZXYZ", title="Numbers")
+        answer = memory.toolbox().call("get_message_by_id", {"id": "XYZXYZ"})
+        assert answer.is_error
+        assert "is the end of several ids" in answer.text
+
+
+def test_texts_without_blanks_keep_to_the_limit(tmp_path: Path) -> None:
+    with opened(tmp_path / "memory.db") as memory:
+        first = memory.store_message("潮" * 3_000, title="Tides")
+        for text in ("x" * 20_000, "🌊" * 4_000, "\n" * 50 + "deep " * 5_000):
+            memory.store_message(text, conversation_id=first.conversation_id)
+        for box in (memory.toolbox(max_tokens=400), memory.toolbox()):
+            for name, arguments in [
+                ("get_message_by_id", {"id": first.id}),
+                ("get_conversation_thread", {"message_id": first.id}),
+                ("get_period_messages", {"period": "today"}),
+                ("get_messages_by_ids", {"ids": [m.id for m in memory.get_conversation_thread(first.id)]}),
+            ]:
+                answer = box.call(name, arguments)
+                assert not answer.is_error
+                assert 100 < answer.tokens <= 4_500

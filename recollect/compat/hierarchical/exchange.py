@@ -24,7 +24,7 @@ from recollect.compat.hierarchical.records import (
     written,
 )
 from recollect.compat.hierarchical.storing import superseded
-from recollect.record import Edge, Node, NodeId, NodeKind, from_microseconds, parse_time, to_microseconds
+from recollect.record import Edge, Node, NodeId, NodeKind, Origin, from_microseconds, parse_time, to_microseconds
 from recollect.store import Change, IndexChange, Space, View, Where
 from recollect.store.passages import EmbedderId, Passage
 from recollect.text.clean import clean_metadata
@@ -118,10 +118,16 @@ def _plain_edge(edge: Edge) -> dict[str, Any]:
 
 
 # --- in --------------------------------------------------------------------------------------------------------------
+def check(data: object) -> None:
+    """Raises ValueError for what is no export at all."""
+    if not isinstance(data, Mapping) or not ({"nodes", "semantic_nodes", "episodic_nodes"} & set(data)):
+        raise ValueError("this is no export of a hierarchical memory: it has no nodes")
+
+
 def clear(space: Space) -> None:
-    """Removes all facts and episodes."""
+    """Removes all facts and episodes that were stored; facts that were drawn from conversations follow those alone."""
     with space.view() as view:
-        ids = [node.id for node in every(view)]
+        ids = [node.id for node in every(view) if node.origin is not Origin.DERIVED]
     for at in range(0, len(ids), _BATCH):
         space.erase(ids[at : at + _BATCH])
 
@@ -134,8 +140,7 @@ def take_in(
     passages: Callable[[Node], Sequence[Passage]],
 ) -> dict[str, Any]:
     """Writes what is not there yet. Raises ValueError for what is no export at all."""
-    if not isinstance(data, Mapping) or not ({"nodes", "semantic_nodes", "episodic_nodes"} & set(data)):
-        raise ValueError("this is no export of a hierarchical memory: it has no nodes")
+    check(data)
     counts = {
         "semantic_nodes_imported": 0,
         "episodic_nodes_imported": 0,

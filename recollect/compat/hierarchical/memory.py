@@ -178,6 +178,7 @@ class HierarchicalMemory:
         """Takes in what `export_graph` or `export_to_json` gave, here or of another agent. What is there already stays;
         without `merge` it is removed first. Returns how many nodes and edges came in. Raises ValueError, StoreError.
         """
+        exchange.check(data)
         if not merge:
             exchange.clear(self._space)
         return exchange.take_in(self._space, data, self._now(), self._embedder_id(), self._passages)

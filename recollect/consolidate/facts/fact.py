@@ -70,7 +70,8 @@ def moment_of(when: str | datetime, now: datetime) -> datetime:
     moment = parse_moment(when, now.date(), end=True)
     if moment is None:
         raise InvalidInput(f"{when!r} is not a time.", hint="Use 2025-03, 2025-03-14, March 2025, last spring …")
-    return moment - timedelta(microseconds=1)
+    exact = moment == parse_moment(when, now.date(), end=False)  # with a time of day: that moment itself
+    return moment if exact else moment - timedelta(microseconds=1)
 
 
 def find_facts(

@@ -22,6 +22,8 @@ KIND = "facts"
 RUNS = Runs(KIND, lambda message: speaker_of(message) is not None)
 
 _ALL = 1_000_000_000
+_TOLD = ("quote", "entity", "attribute", "value", "content")  # what a claim without words in any of these does not tell
+_EARLIEST = 1000  # years before that are misspelt
 
 
 class FactsByModel:
@@ -66,7 +68,7 @@ def _claims(
     by_id = {message.id: message for message in messages}
     for said in answers:
         message = by_id.get(given.id(said["message"]) or NodeId(""))
-        if message is None:
+        if message is None or not all(said[name].strip() for name in _TOLD):
             continue
         who = speaker_of(message)
         start = message.content.find(said["quote"])
@@ -100,6 +102,6 @@ def _day(text: str | None) -> datetime | None:
     """An ISO date, month or year; None for anything else."""
     try:
         year, month, day, *_ = [*map(int, (text or "").split("T")[0].split("-")), 1, 1]
-        return datetime(year, month, day, tzinfo=UTC)
+        return datetime(year, month, day, tzinfo=UTC) if year >= _EARLIEST else None
     except ValueError:
         return None

@@ -24,7 +24,7 @@ from recollect.record import (
     iso,
     stable_id,
 )
-from recollect.text.chunks import CHUNK_OVERLAP, CHUNK_TOKENS, chunk_spans
+from recollect.text.chunks import CHUNK_TOKENS, chunk_spans, overlap_of
 from recollect.text.clean import clean_metadata, clean_text, clean_title
 from recollect.text.marks import cut_recall
 
@@ -74,11 +74,13 @@ def assemble_document(draft: DraftDocument, namespace: Namespace) -> Document:
     )
 
 
-def chunks_of(parent: NodeId, text: str, *, count_tokens: Callable[[str], int], part: int = -1) -> Iterator[Chunk]:
-    """The chunks of a text of more than 4,000 tokens; none for a shorter one, which is its own piece."""
-    if len(text) * _MOST_BYTES <= CHUNK_TOKENS or count_tokens(text) <= CHUNK_TOKENS:
+def chunks_of(
+    parent: NodeId, text: str, *, count_tokens: Callable[[str], int], part: int = -1, size: int = CHUNK_TOKENS
+) -> Iterator[Chunk]:
+    """The chunks of a text of more tokens than `size`; none for a shorter one, which is its own piece."""
+    if len(text) * _MOST_BYTES <= size or count_tokens(text) <= size:
         return
-    spans = chunk_spans(text, size=CHUNK_TOKENS, overlap=CHUNK_OVERLAP, count_tokens=count_tokens)
+    spans = chunk_spans(text, size=size, overlap=overlap_of(size), count_tokens=count_tokens)
     for index, span in enumerate(spans):
         chunk_id = stable_id("chunk", parent, part, index)
         yield Chunk(chunk_id, parent, index, span.start, span.end, span.tokens, part)
@@ -234,12 +236,14 @@ def _query_above(
     return found
 
 
-def message_chunks(message: Message, *, count_tokens: Callable[[str], int]) -> Iterator[Chunk]:
+def message_chunks(
+    message: Message, *, count_tokens: Callable[[str], int], size: int = CHUNK_TOKENS
+) -> Iterator[Chunk]:
     """The chunks of a message's words and of what hangs on it."""
-    if message.tokens > CHUNK_TOKENS:
-        yield from chunks_of(message.id, message.content, count_tokens=count_tokens)
+    if message.tokens > size:
+        yield from chunks_of(message.id, message.content, count_tokens=count_tokens, size=size)
     for number, part in enumerate(message.parts):
-        yield from chunks_of(message.id, part.text, count_tokens=count_tokens, part=number)
+        yield from chunks_of(message.id, part.text, count_tokens=count_tokens, part=number, size=size)
 
 
 def _all_chunks(

@@ -87,6 +87,18 @@ def test_a_deleted_message_takes_its_facts_back_and_a_restored_one_brings_them(m
     assert contents(memory) == ["The user lives in Leeds."]
 
 
+def test_what_is_said_at_a_moment_is_believed_from_it_on(memory: Memory) -> None:
+    say(memory, "I live in Hull.", day(1))
+    say(memory, "We moved to York.", day(2))
+    drain(memory)
+    moved, just_before = day(2), day(2) - timedelta(microseconds=1)
+    for moment in (moved, moved.isoformat(), moved.replace(tzinfo=None), moved.isoformat().replace("T", " ")):
+        assert contents(memory, as_of=moment) == ["The user lives in York."]
+    for moment in (just_before, just_before.isoformat(), str(day(1).date())):
+        assert contents(memory, as_of=moment) == ["The user lives in Hull."]
+    assert contents(memory, as_of=str(day(2).date())) == ["The user lives in York."]
+
+
 def test_what_is_deleted_is_in_no_history_from_then_on(memory: Memory) -> None:
     for number, town in enumerate(("Hull", "York", "Leeds")):
         last = say(memory, f"We moved to {town}.", day(1 + number), town)

@@ -157,3 +157,17 @@ def test_a_model_is_not_shown_what_is_deleted_or_was_not_said(memory: Memory) ->
     drain(memory, Noting([]))
     assert any("Number 19." in text and "What else?" in text for text in shown)
     assert not [text for text in shown if "heron" in text]
+
+
+@pytest.mark.parametrize("name", ["quote", "entity", "attribute", "value", "content"])
+def test_a_claim_that_tells_nothing_is_none(memory: Memory, name: str) -> None:
+    say(memory, "The old mill is fine.", _THEN)
+    drain(memory, Scripted([claim("old mill", "old mill", "home", "mill", "It is a mill.") | {name: " "}]))
+    assert memory.facts(include_past=True) == []
+
+
+@pytest.mark.parametrize("since", ["25-03-02", "0001-01-01", "soon"])
+def test_a_date_that_is_none_is_not_believed(memory: Memory, since: str) -> None:
+    say(memory, "The old mill is fine.", _THEN)
+    drain(memory, Scripted([claim("old mill", "old mill", "home", "mill", "It is a mill.") | {"since": since}]))
+    assert memory.facts()[0].valid_from == _THEN

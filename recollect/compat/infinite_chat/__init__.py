@@ -1,0 +1,10 @@
+"""`InfiniteChatStorage` of the Infinite Chat specification [4], with the records that it hands out.
+
+>>> from recollect.compat.infinite_chat import InfiniteChatStorage
+"""
+
+from recollect.compat.infinite_chat.chat import InfiniteChat
+from recollect.compat.infinite_chat.records import Message, SearchResult, ToolCall
+from recollect.compat.infinite_chat.storage import InfiniteChatStorage
+
+__all__ = ["InfiniteChat", "InfiniteChatStorage", "Message", "SearchResult", "ToolCall"]

@@ -1,0 +1,199 @@
+"""One conversation without an end, as the Infinite Chat specification has it [4], on a `Memory`.
+
+This is what is done; `InfiniteChatStorage` is the same, awaited.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from recollect.compat.infinite_chat.records import Message, SearchResult, ToolCall, message_of, result_of, tool_call_of
+from recollect.context.settings import IndexConfig
+from recollect.errors import NotFound
+from recollect.memory import Memory
+from recollect.opening import open as open_memory
+from recollect.place import Address, read_place
+from recollect.record import Role, stable_id
+from recollect.record import ToolCall as StoredCall
+
+
+class InfiniteChat:
+    """A conversation that is kept for ever, and given to a model by what it needs of it.
+
+    `neo4j_uri` and `neo4j_auth` (user, password) name a server; without them it is the configured store, or the file
+    `path`. `openai_key` is not needed: embeddings are made here, unless `embedder` names another. `index_config` holds
+    the specification's settings; what it does not name comes from INDEX_… in the environment. The store is opened by
+    the first call. Raises InvalidInput for settings that there are not.
+    """
+
+    def __init__(
+        self,
+        neo4j_uri: str | None = None,
+        neo4j_auth: tuple[str, str] | Mapping[str, str] | None = None,
+        openai_key: str | None = None,
+        index_config: IndexConfig | Mapping[str, Any] | None = None,
+        *,
+        path: str | Path | None = None,
+        namespace: str = "default",
+        conversation_id: str | None = None,
+        title: str = "Infinite chat",
+        embedder: str = "static",
+        background: bool | None = None,
+    ) -> None:
+        self._place = _place(neo4j_uri, neo4j_auth) if neo4j_uri else path
+        self.index_config = IndexConfig.of(index_config)
+        self.conversation_id = conversation_id or stable_id("infinite chat")
+        self._namespace, self._title = namespace, title
+        self._embedder, self._background = embedder, background
+        self._opened: Memory | None = None
+        self._lock = Lock()
+
+    # --- writing ---------------------------------------------------------------------------------------------------
+    def store_message(
+        self,
+        content: str,
+        role: str = "user",
+        parent_id: str | None = None,
+        *,
+        metadata: Mapping[str, Any] | None = None,
+        timestamp: datetime | None = None,
+    ) -> str:
+        """Stores a message, in chunks where it is long, and returns its id. Without a parent it follows the last one.
+
+        Raises InvalidInput, NotFound.
+        """
+        into = None if parent_id else self.conversation_id
+        return self._memory.store_message(
+            content,
+            role,
+            conversation_id=into,
+            parent_id=parent_id,
+            title=self._title,
+            timestamp=timestamp,
+            metadata=dict(metadata or {}),
+        ).id
+
+    def store_tool_call(self, tool_name: str, arguments: Any, result: Any, message_id: str) -> str:
+        """Stores a call of a tool with its result, in chunks where it is long, and returns its id. Raises NotFound."""
+        return self._memory.store_tool_call(tool_name, arguments, result, message_id).id
+
+    def update_message(self, id: str, new_content: str) -> None:
+        """Gives a message other words; the old ones are kept. Raises NotFound, and InvalidInput for a chunk."""
+        self._memory.update_message(id, new_content)
+
+    def delete_message(self, id: str) -> None:
+        """Deletes a message softly. Raises NotFound."""
+        self._memory.delete_message(id)
+
+    def restore_message(self, id: str) -> None:
+        """Takes a soft deletion back. Raises NotFound."""
+        self._memory.restore_message(id)
+
+    # --- what a model gets -----------------------------------------------------------------------------------------
+    def prepare_context(self, current_message: str) -> str:
+        """What a model needs to answer: the newest messages, what answers, and an index of the rest, within
+        `max_index_tokens`. Raises InvalidInput.
+        """
+        memory = self._memory
+        try:
+            return memory.prepare_context(current_message, self.conversation_id, config=self.index_config).text
+        except NotFound:  # nothing was said here yet
+            return memory.prepare_context(current_message, config=self.index_config).text
+
+    def tools(self, provider: str = "anthropic") -> list[dict[str, Any]]:
+        """The schemas of the tools for a model: for "anthropic", "openai" or "openai-responses"."""
+        return self._memory.toolbox().schemas(provider)  # type: ignore[arg-type]
+
+    def call_tool(self, name: str, arguments: Mapping[str, Any] | str) -> str:
+        """Does what a model asks of a tool, and returns what it is told."""
+        return self._memory.toolbox().call(name, arguments).text
+
+    # --- retrieval -------------------------------------------------------------------------------------------------
+    def get_message_by_id(self, id: str) -> Message:
+        """A message, or a chunk of one. Raises NotFound."""
+        return message_of(self._memory.get_message_by_id(id))
+
+    def get_messages_by_ids(self, ids: Sequence[str]) -> list[Message]:
+        """Those that are there, in the order asked for."""
+        return [message_of(message) for message in self._memory.get_messages_by_ids(ids)]
+
+    def get_message_with_chunks(self, id: str) -> list[Message]:
+        """The chunks of a long message, in order; a short one as it is. Raises NotFound."""
+        return [message_of(message) for message in self._memory.get_message_with_chunks(id)]
+
+    def vector_search(self, query: str, limit: int = 10) -> list[SearchResult]:
+        """What is found, tool calls too if so configured. Raises InvalidInput."""
+        with_calls = self.index_config.include_tool_calls
+        return [result_of(one) for one in self._memory.vector_search(query, limit, include_tool_calls=with_calls)]
+
+    def get_cluster(self, cluster_id: str, limit: int = 50) -> list[Message]:
+        """The messages of a cluster. Raises NotFound."""
+        return [message_of(message) for message in self._memory.get_cluster(cluster_id, limit)]
+
+    def get_topic_messages(self, topic: str, limit: int = 50) -> list[Message]:
+        """The messages of a topic. Raises NotFound."""
+        return [message_of(message) for message in self._memory.get_topic_messages(topic, limit)]
+
+    def get_period_messages(self, period: str, limit: int = 50) -> list[Message]:
+        """What was said today, this_week, this_month, in 2025-03 … Raises InvalidInput."""
+        return [message_of(message) for message in self._memory.get_period_messages(period, limit)]
+
+    def get_conversation_thread(self, message_id: str, depth: int = 5) -> list[Message]:
+        """What was said around a message. Raises NotFound."""
+        return [message_of(message) for message in self._memory.get_conversation_thread(message_id, depth)]
+
+    def get_tool_call(self, id: str) -> ToolCall:
+        """A tool call, or a chunk of one. Raises NotFound."""
+        call = self._memory.get_tool_call(id)
+        return tool_call_of(call, self._asked_by(call))
+
+    def get_tool_calls_by_message(self, message_id: str) -> list[ToolCall]:
+        """The tool calls of a message. Raises NotFound."""
+        calls = self._memory.get_tool_calls_by_message(message_id)
+        return [tool_call_of(call, self._asked_by(call)) for call in calls]
+
+    def search_and_retrieve(self, query: str, auto_limit: int = 5) -> list[Message]:
+        """What is found, in full. Raises InvalidInput."""
+        return [message_of(message) for message in self._memory.search_and_retrieve(query, auto_limit)]
+
+    def close(self) -> None:
+        """Closes the store; the next call opens it again."""
+        with self._lock:
+            memory, self._opened = self._opened, None
+        if memory is not None:
+            memory.close()
+
+    # --- inside ----------------------------------------------------------------------------------------------------
+    @property
+    def _memory(self) -> Memory:
+        with self._lock:
+            if self._opened is None:
+                self._opened = open_memory(
+                    self._place,
+                    namespace=self._namespace,
+                    embedder=self._embedder,
+                    background=self._background,
+                    chunk_tokens=self.index_config.chunk_threshold,
+                )
+            return self._opened
+
+    def _asked_by(self, call: StoredCall) -> str:
+        """The message for which a tool was called: results hang below it, one below the other."""
+        at = call.message_id
+        while found := self._memory.messages([at]):
+            if found[0].role is not Role.TOOL or found[0].parent_id is None:
+                break
+            at = found[0].parent_id
+        return at
+
+
+def _place(uri: str, auth: tuple[str, str] | Mapping[str, str] | None) -> Address | Path:
+    place = read_place(uri)
+    if not isinstance(place, Address) or auth is None:
+        return place
+    user, password = (auth["user"], auth["password"]) if isinstance(auth, Mapping) else auth
+    return Address(place.server, place.database, user, password)

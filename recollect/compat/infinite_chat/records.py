@@ -1,0 +1,100 @@
+"""What the Infinite Chat specification hands out [4]: its interfaces, with names as Python writes them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from recollect import record
+from recollect.record import iso
+from recollect.record.pieces import MessageChunk, ToolCallChunk
+from recollect.tools.finding import FoundText
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A message, or a chunk of one. `timestamp` is ISO 8601."""
+
+    id: str
+    content: str
+    role: str
+    timestamp: str | None
+    parent_id: str | None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    is_chunk: bool = False
+    chunk_index: int | None = None
+    chunk_parent_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A call of a tool, or a chunk of one: then `result` is that piece of it. `message_id`: what called for it."""
+
+    id: str
+    tool_name: str
+    arguments: str
+    result: str
+    timestamp: str | None
+    message_id: str
+    is_chunk: bool = False
+    chunk_index: int | None = None
+    chunk_parent_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """Something that was found. `type` is message or tool_call; `id` opens it, and `tokens` is what that costs."""
+
+    id: str
+    snippet: str
+    timestamp: str | None
+    score: float
+    type: str
+    is_chunk: bool = False
+    tokens: int = 0
+
+
+def message_of(message: record.Message) -> Message:
+    """A message as the specification has it."""
+    piece = message if isinstance(message, MessageChunk) else None
+    return Message(
+        id=message.id,
+        content=message.content,
+        role=message.role.value,
+        timestamp=iso(message.timestamp),
+        parent_id=message.parent_id,
+        metadata=dict(message.metadata),
+        is_chunk=piece is not None,
+        chunk_index=piece.chunk_index if piece else None,
+        chunk_parent_id=piece.chunk_parent_id if piece else None,
+    )
+
+
+def tool_call_of(call: record.ToolCall, asked_by: str) -> ToolCall:
+    """A tool call as the specification has it."""
+    piece = call if isinstance(call, ToolCallChunk) else None
+    return ToolCall(
+        id=call.id,
+        tool_name=call.name,
+        arguments=call.arguments,
+        result=call.result,
+        timestamp=iso(call.timestamp),
+        message_id=asked_by,
+        is_chunk=piece is not None,
+        chunk_index=piece.chunk_index if piece else None,
+        chunk_parent_id=piece.chunk_parent_id if piece else None,
+    )
+
+
+def result_of(found: FoundText) -> SearchResult:
+    """A hit as the specification has it."""
+    return SearchResult(
+        id=found.id,
+        snippet=found.snippet,
+        timestamp=iso(found.timestamp),
+        score=found.score,
+        type=found.type,
+        is_chunk=found.is_chunk,
+        tokens=found.tokens,
+    )
