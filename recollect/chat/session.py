@@ -283,7 +283,10 @@ def _about(before: Recent) -> str:
 
 def _title(question: str) -> str:
     line = " ".join(question.split())
-    return clean_title(line if len(line) <= _TITLE else line[: line.rfind(" ", 0, _TITLE)] + " …")
+    if len(line) <= _TITLE:
+        return clean_title(line)
+    blank = line.rfind(" ", 0, _TITLE)
+    return clean_title(line[: blank if blank > 0 else _TITLE] + " …")  # Chinese has no blanks, nor has an address
 
 
 __all__ = ["Chat", "Options", "Parts", "Save", "ToolUsed"]
