@@ -263,6 +263,14 @@ def test_what_was_asked_before_is_no_answer(quiet: Memory) -> None:
     assert answer.sources[0].message.conversation_id == "Vet"
 
 
+@pytest.mark.parametrize("question", ["这是一个没有空格的问题" * 30, "https://example.com/" + "x" * 300 + " why"])
+def test_a_title_of_words_without_blanks_is_short(quiet: Memory, question: str) -> None:
+    answer = quiet.chat(None, question)
+    titled = quiet.conversation_named(answer.conversation_id)
+    assert titled is not None
+    assert len(titled.title) <= 62
+
+
 def test_what_is_sent_is_within_the_budget(memory: Memory, server: WireServer) -> None:
     from recollect.embedding.tokenizer import count_tokens
 
@@ -295,11 +303,3 @@ def test_what_a_tool_opened_is_a_source(memory: Memory, server: WireServer) -> N
     answer = memory.chat(None, "Which wave buoy measures the swell off Nazare?")
     assert hidden in [source.message.id for source in answer.sources if source.is_used]
     assert hidden in edges(memory, answer.answer_id or "", "SOURCED_FROM")
-
-
-@pytest.mark.parametrize("question", ["这是一个没有空格的问题" * 30, "https://example.com/" + "x" * 300 + " why"])
-def test_a_title_of_words_without_blanks_is_short(quiet: Memory, question: str) -> None:
-    answer = quiet.chat(None, question)
-    titled = quiet.conversation_named(answer.conversation_id)
-    assert titled is not None
-    assert len(titled.title) <= 62
