@@ -10,7 +10,7 @@ from recollect.faces.cli.parser import Command
 SUMMARIES = {
     "import": "Import your history from ChatGPT, Claude, Claude Code, Codex …",
     "search": "Find messages by meaning, words and time.",
-    "show": "Print a conversation.",
+    "show": "Print a conversation, or a document.",
     "list": "List the conversations, newest first.",
     "summaries": "Show what conversations, days and topics come down to.",
     "facts": "List what is known, who said it and where, and correct it.",
