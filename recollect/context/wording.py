@@ -42,11 +42,11 @@ def span(first: datetime | None, last: datetime | None) -> str:
 
 
 def who(role: str, speaker: str | None) -> str:
-    """Who said it: a person's name, or the role."""
-    return speaker or role
+    """Who said it: a person's name, which cannot end the block either, or the role."""
+    return " ".join(shown(speaker).split()) if speaker else role
 
 
 def as_said(message: Message) -> str:
     """The words of a recent message: a person's behind the name, where several people speak."""
     words = message.content.strip()
-    return f"{message.speaker}: {words}" if message.speaker else words
+    return f"{who('', message.speaker)}: {words}" if message.speaker else words

@@ -41,6 +41,15 @@ class Desk:
         self.lines.append(text)
         return True
 
+    def add_entry(self, text: str, *, first: bool) -> bool:
+        """As `add`, but the first entry of a list is cut where there is no room for it whole: the list goes on."""
+        if self.add(text):
+            return True
+        if not first or self.room < _LEAST:
+            return False
+        span = first_span(text, 0, self.room - 2, count)
+        return self.add(f"{text[: span.end]}…")
+
     def add_some(self, head: str, text: str, offset: int = 0) -> int | None:
         """Puts a text down from a character on, below its head, as much of it as there is room for.
 

@@ -52,9 +52,13 @@ def search_facts(
     limit: Annotated[int, About("How many facts.", 1, _MOST)] = 10,
 ) -> str:
     """Facts for a question."""
-    return _shown(
-        desk, desk.memory.search_facts(query, limit), "No fact has to do with this. Try vector_search(query)."
-    )
+    found = desk.memory.search_facts(query, limit)
+    if not found:
+        return "No fact has to do with this. Try vector_search(query)."
+    shown = _entries(desk, found)
+    if shown < len(found):
+        desk.last(f"Found too, for want of room not shown: {len(found) - shown}. Ask for less at once.")
+    return desk.text
 
 
 @tool(
@@ -68,23 +72,23 @@ def get_all_facts(
 ) -> str:
     """All facts."""
     facts = desk.memory.get_all_facts(limit + 1, offset)
-    none = "There are no more facts." if offset else "No facts are known yet. Try vector_search(query)."
-    shown = _shown(desk, facts[:limit], none)
-    put = len(desk.lines)
-    if put < len(facts):
-        desk.last(f"For more: get_all_facts(offset={offset + put})")
-        shown = desk.text
-    return shown
+    if not facts:
+        return "There are no more facts." if offset else "No facts are known yet. Try vector_search(query)."
+    shown = _entries(desk, facts[:limit])
+    if shown < len(facts):
+        desk.last(f"For more: get_all_facts(offset={offset + shown})")
+    return desk.text
 
 
 FACT_TOOLS = (store_fact, search_facts, get_all_facts)
 
 
-def _shown(desk: Desk, facts: Sequence[Fact], none: str) -> str:
-    for fact in facts:
-        if not desk.add(_line(fact)):
-            break
-    return desk.text or none
+def _entries(desk: Desk, facts: Sequence[Fact]) -> int:
+    """Puts facts down while there is room; returns how many, one at least."""
+    for place, fact in enumerate(facts):
+        if not desk.add_entry(_line(fact), first=not place):
+            return place
+    return len(facts)
 
 
 def _line(fact: Fact) -> str:

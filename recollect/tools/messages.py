@@ -203,7 +203,7 @@ def get_tool_calls_by_message(desk: Desk, message_id: Id, offset: Skip = 0) -> s
         return "No tool was called for this message."
     for place, call in enumerate(calls[offset:], offset):
         text = f"arguments: {begin_of(call.arguments, 400)}\nresult: {begin_of(call.result, 600)}"
-        if not desk.add(f"{head_of_call(call, count(call.result))}\n{text}"):
+        if not desk.add_entry(f"{head_of_call(call, count(call.result))}\n{text}", first=place == offset):
             desk.last(f'For more: get_tool_calls_by_message(message_id="{plain(message_id)}", offset={place})')
             break
     desk.last("A result in full: get_tool_call(id)")

@@ -6,7 +6,8 @@ of a message, a conversation and a result its end will do.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import date, timedelta
 
 from recollect.errors import InvalidInput, NotFound
@@ -108,7 +109,8 @@ def period(
         after = page.next
         if after is None:
             break
-    return found[offset : offset + limit][::-1]
+    shown = found[offset : offset + limit]
+    return sorted(shown, key=lambda m: (to_microseconds(m.timestamp) or 0, m.conversation_id, m.position))
 
 
 def span_of(name: str, today: date) -> tuple[int | None, int | None]:
@@ -119,8 +121,8 @@ def span_of(name: str, today: date) -> tuple[int | None, int | None]:
     if words == "older":
         return None, to_microseconds(parse_moment("this month", today, end=False))
     if week := _week(words):
-        first = parse_moment(week.isoformat(), today, end=False)
-        return to_microseconds(first), to_microseconds(first and first + timedelta(days=7))
+        first, after = (parse_moment(day.isoformat(), today, end=False) for day in week)
+        return to_microseconds(first), to_microseconds(after)
     first_word, to, last_word = next(
         (p for p in (words.partition(s) for s in (" to ", "..", "/", " – ")) if p[1]), (words, "", "")
     )
@@ -149,7 +151,7 @@ def find_tool_calls(view: View, ids: Sequence[str]) -> list[ToolCall]:
         whole |= _calls_of_results(view, [i for i in parents.values() if i not in whole])
         chunks = {chunk.id: chunk for chunk in view.get(Chunk, list(dict.fromkeys(parents.values())))}
         found |= {i: tool_call_chunk(whole[p], chunks[i]) for i, p in parents.items() if p in whole and i in chunks}
-    kept = {i: call for i, call in found.items() if not _is_gone(view, call)}
+    kept = _shown(view, found)
     return [kept[i] for i in wanted if i in kept]
 
 
@@ -165,7 +167,8 @@ def tool_calls_of(view: View, message_id: str) -> list[ToolCall]:
         ]
         frontier = [m.id for m in results]
         asked += frontier
-    calls = view.get(ToolCall, [edge.source_id for edge in view.edges(asked, _CALLED_BY, "in")])
+    called = view.get(ToolCall, [edge.source_id for edge in view.edges(asked, _CALLED_BY, "in")])
+    calls = _shown(view, {call.id: call for call in called}).values()
     places = {message_id: place for place, message_id in enumerate(asked)}
     return sorted(calls, key=lambda call: (places[call.message_id], call.position))
 
@@ -186,8 +189,19 @@ def _gone(message: Message) -> bool:
     return message.deleted or message.erased
 
 
-def _is_gone(view: View, call: ToolCall) -> bool:
-    return any(_gone(message) for message in view.get(Message, [call.message_id]))
+def _shown(view: View, calls: Mapping[NodeId, ToolCall]) -> dict[NodeId, ToolCall]:
+    """The calls that may be shown, by the ids that they were asked by: one whose result was deleted stands there
+    without it, and not where the result or a piece of it was asked for.
+    """
+    messages = {i for call in calls.values() for i in (call.message_id, call.result_message_id) if i}
+    gone = {message.id for message in view.get(Message, sorted(messages)) if _gone(message)}
+    shown = {i: call for i, call in calls.items() if call.message_id not in gone}
+    lost = [i for i, call in shown.items() if call.result_message_id in gone]
+    for i in lost:
+        call = shown.pop(i)
+        if call.id == i and not call.is_chunk:
+            shown[i] = replace(call, result="", result_message_id=None)
+    return shown
 
 
 def _pieces(view: View, chunk_ids: Sequence[NodeId]) -> list[MessageChunk]:
@@ -232,11 +246,13 @@ def _active_from(view: View, conversation_id: NodeId, position: int, most: int) 
     return found[:most]
 
 
-def _week(words: str) -> date | None:
+def _week(words: str) -> tuple[date, date] | None:
+    """Its first day, and the day after it."""
     year, _, week = words.partition("-w")
     if not (len(year) == 4 and year.isdigit() and week.isdigit()):
         return None
     try:
-        return date.fromisocalendar(int(year), int(week), 1)
-    except ValueError:
+        first = date.fromisocalendar(int(year), int(week), 1)
+        return first, first + timedelta(days=7)
+    except (ValueError, OverflowError):
         return None

@@ -14,6 +14,7 @@ from difflib import get_close_matches
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 from recollect.errors import InvalidInput
+from recollect.text.clean import clean_text
 
 _SHOWN = 60  # characters of a wrong value that are shown again
 
@@ -58,13 +59,15 @@ class Argument:
             read = _READERS[self.type](value)
         except (ValueError, TypeError, OverflowError, RecursionError):
             raise InvalidInput(f"`{self.name}` must be {_told(self)}, not {_shown(value)}.") from None
+        if not self.required and read == self.default:
+            return read
         if self.type == TEXT and self.required and not read.strip():
             raise InvalidInput(f"`{self.name}` must not be empty: {self.about.text}")
         size = len(read) if self.type == TEXTS else read if self.type in (WHOLE, NUMBER) else None
         low, high = self.about.least, self.about.most
         if size is not None and ((low is not None and size < low) or (high is not None and size > high)):
             raise InvalidInput(f"`{self.name}` must be {_told(self)}, not {_shown(value)}.")
-        if self.about.choices and read not in self.about.choices and read != self.default:
+        if self.about.choices and read not in self.about.choices:
             raise InvalidInput(f"`{self.name}` must be {_told(self)}, not {_shown(value)}.")
         return read
 
@@ -149,7 +152,7 @@ def _parsed(text: str | bytes) -> object:
 
 def _text(value: object) -> str:
     if isinstance(value, str):
-        return value
+        return clean_text(value)  # JSON can name what no text can hold: half a surrogate pair
     if isinstance(value, int | float) and not isinstance(value, bool):
         return str(value)
     raise TypeError
@@ -159,7 +162,7 @@ def _texts(value: object) -> list[str]:
     if isinstance(value, str):
         if value.strip().startswith("["):
             return _texts(json.loads(value))
-        return [part for part in value.replace(",", " ").split() if part]
+        return [part for part in clean_text(value).replace(",", " ").split() if part]
     if isinstance(value, Sequence) and not isinstance(value, bytes):
         return [_text(item) for item in value]
     raise TypeError

@@ -37,7 +37,7 @@ def vector_search(
     if not found:
         return "No more results." if offset else "Nothing was found. Try other words, or fewer; or a period."
     for place, one in enumerate(found[:limit]):
-        if not desk.add(_line(one)):
+        if not desk.add_entry(_line(one), first=not place):
             found, limit = found[: place + 1], place
             break
     if len(found) > limit:
