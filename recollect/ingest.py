@@ -35,6 +35,7 @@ from recollect.record import (
     ToolCall,
     Turn,
     Version,
+    stable_id,
     utc_now,
 )
 from recollect.record.wire import digest
@@ -51,6 +52,7 @@ from recollect.store import Change, IndexChange, Mark, Space, Stale, View
 from recollect.store.passages import EmbedderId, Passage
 from recollect.text.chunks import CHUNK_TOKENS
 from recollect.text.clean import clean_metadata, clean_title
+from recollect.untelling import mentions_of_turns
 
 _PATIENCE = 30.0  # seconds of planning anew before a writer gives up
 _LONGEST_PAUSE = 0.004  # seconds: about as long as planning and writing a message takes
@@ -406,6 +408,8 @@ class Ingest:
             end = view.end(message.conversation_id)
             previous = said_before(view, message)
             stale = outbox.stale(view, [message.conversation_id], [message.id])
+            turns = view.get(Turn, [stable_id("turn", message.id)])
+            mentions = mentions_of_turns(view, [message.id])
         version = replace(now, content=message.content)
         edited = replace(
             message, content=content, versions=(*message.versions, version), tokens=self._count_tokens(content)
@@ -414,7 +418,12 @@ class Ingest:
         self._space.write(
             Change(
                 expect={message.conversation_id: revision},
-                put=[edited, *self._chunks(edited)],
+                put=[
+                    edited,
+                    *self._chunks(edited),
+                    *(replace(turn, resolved_query=None, entities=()) for turn in turns),  # they speak of the old words
+                ],
+                cut=mentions,
                 mark=stale,
                 tasks=outbox.due([message.conversation_id]),
                 index=self._index_change(self._message_passages(edited, previous, people, ())),

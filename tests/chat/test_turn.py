@@ -269,3 +269,16 @@ def test_a_title_of_words_without_blanks_is_short(quiet: Memory, question: str) 
     titled = quiet.conversation_named(answer.conversation_id)
     assert titled is not None
     assert len(titled.title) <= 62
+
+
+def test_a_question_that_is_edited_is_no_longer_resolved_as_it_was(quiet: Memory) -> None:
+    first = quiet.chat(None, "How is Project Titan doing?")
+    second = quiet.chat(first.conversation_id, "How does it scale?")
+    assert "Project Titan" in second.resolved
+    assert edges(quiet, second.question_id, "MENTIONS")
+    quiet.update_message(second.question_id, "What does Project Quux cost?")
+    thread, _ = quiet.resolve(second.conversation_id)
+    assert [turn.resolved_query for turn in thread.turns] == [None, None]
+    assert thread.turns[1].entities == ()
+    assert entity_id("Project Titan") not in edges(quiet, second.question_id, "MENTIONS")
+    assert "Quux" in quiet.resolve_references(second.conversation_id, "How does it scale?")
