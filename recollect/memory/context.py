@@ -34,6 +34,7 @@ class Contexts(Handle):
         from recollect.context.building import ContextBuilder
         from recollect.context.settings import IndexConfig, Patience
 
+        self._written()
         build = ContextBuilder(
             self._space,
             self._embedder,
