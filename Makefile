@@ -7,7 +7,7 @@ INSTALLED := $(VENV)/.installed
 # What is tested and measured here leaves no worker behind.
 export RECOLLECT_BACKGROUND := 0
 
-.PHONY: demo test test-faults test-long check bench bench-million
+.PHONY: demo test test-frameworks test-faults test-long check bench bench-million
 .DEFAULT_GOAL := test
 
 # The sample archive, imported and searched in a throwaway memory.
@@ -25,6 +25,14 @@ test-faults: $(INSTALLED)
 # What takes longer: imports that are killed at random moments, large archives.
 test-long: $(INSTALLED)
 	$(BIN)/pytest -m long
+
+# The protocols of frameworks with their packages, which are too many for the other tests: in an environment of its own.
+FRAMEWORKS := .venv-frameworks
+test-frameworks:
+	test -x $(FRAMEWORKS)/bin/python || $(PYTHON) -m venv $(FRAMEWORKS)
+	$(FRAMEWORKS)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
+	$(FRAMEWORKS)/bin/python -m pip install --quiet --disable-pip-version-check --editable . --group dev --group frameworks
+	$(FRAMEWORKS)/bin/pytest tests/frameworks
 
 # Form, types and the direction of imports, in seconds.
 check: $(INSTALLED)

@@ -10,10 +10,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from recollect.consolidate import outbox
+from recollect.consolidate.base import STALE, topic_summary_id
 from recollect.consolidate.cursor import HEAD
 from recollect.consolidate.entities.naming import correction_id
 from recollect.errors import InvalidInput, NotFound
-from recollect.record import Conversation, Document, Message, Node, NodeId, Thread, to_microseconds
+from recollect.record import Conversation, Document, Message, Node, NodeId, NodeKind, Thread, to_microseconds
 from recollect.store import Space, View, Where
 from recollect.store.transfer import every
 
@@ -134,6 +135,7 @@ def forget(space: Space, selection: Selection, retract: Retract, untell: Untell,
         found = _Found.of(view, selection)
         derived = HEAD in view.revisions([HEAD]) and not found.nodes
         messages = list(found.all_messages(view)) if derived else []
+        made = outbox.made_of(view, [message.id for message in messages])
         entities = outbox.only_mentioned(view, [message.id for message in messages])
         single = view.get(Message, found.messages)
     if dry_run:
@@ -148,8 +150,16 @@ def forget(space: Space, selection: Selection, retract: Retract, untell: Untell,
         with space.view() as view:
             ids += outbox.made_of(view, [message.id for message in messages])
             ids += [node.id for node in view.get(Node, corrections) if not node.erased]
+            ids += _still_stale(view, made)
         space.erase(ids)
     return found.counted()
+
+
+def _still_stale(view: View, made: Sequence[NodeId]) -> list[NodeId]:
+    """What was made of what goes and is not made anew yet: of that, and of topics that wait for it from before."""
+    topics = [node.id for node in every(view, Node, Where(kinds=(NodeKind.TOPIC.value,), states=(STALE,)))]
+    ids = dict.fromkeys((*made, *topics, *map(topic_summary_id, topics)))
+    return [node.id for node in view.get(Node, list(ids)) if node.state == STALE and not node.erased]
 
 
 @dataclass(slots=True)

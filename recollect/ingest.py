@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from recollect.branching import place, place_answer
 from recollect.consolidate import outbox
@@ -52,7 +52,7 @@ from recollect.store import Change, IndexChange, Mark, Space, Stale, View
 from recollect.store.passages import EmbedderId, Passage
 from recollect.text.chunks import CHUNK_TOKENS
 from recollect.text.clean import clean_metadata, clean_title
-from recollect.untelling import mentions_of_turns, untold
+from recollect.untelling import untold
 
 _PATIENCE = 30.0  # seconds of planning anew before a writer gives up
 _LONGEST_PAUSE = 0.004  # seconds: about as long as planning and writing a message takes
@@ -395,35 +395,46 @@ class Ingest:
         )
         return placed.message, last.message if answer else None
 
-    def edit(self, message_id: NodeId, content: str, now: Version) -> Message:
-        """Gives a message a new wording; `now` holds the old one's place in the history. Raises NotFound."""
-        return self._insisting(lambda: self._edit(message_id, content, now), f"Message {message_id} is")
+    def edit(
+        self, message_id: NodeId, content: str, now: Version, metadata: Mapping[str, Any] | None = None
+    ) -> Message:
+        """Gives a message a new wording, and other metadata where it is given; `now` holds the old wording's place in
+        the history. Raises NotFound.
+        """
+        return self._insisting(lambda: self._edit(message_id, content, now, metadata), f"Message {message_id} is")
 
-    def _edit(self, message_id: NodeId, content: str, now: Version) -> Message:
+    def _edit(self, message_id: NodeId, content: str, now: Version, metadata: Mapping[str, Any] | None) -> Message:
         with self._space.view() as view:
             message = _unforgotten(view, message_id)
-            if message.content == content:
+            kept = message.metadata if metadata is None else clean_metadata(metadata)
+            if message.content == content and message.metadata == kept:
                 return message
             revision = view.revisions([message.conversation_id])[message.conversation_id].number
             end = view.end(message.conversation_id)
             previous = said_before(view, message)
             stale = outbox.stale(view, [message.conversation_id], [message.id])
-            turns = view.get(Turn, [stable_id("turn", message.id)])
-            mentions = mentions_of_turns(view, [message.id])
-        version = replace(now, content=message.content)
-        edited = replace(
-            message, content=content, versions=(*message.versions, version), tokens=self._count_tokens(content)
-        )
+            turns = view.get(Turn, [stable_id("turn", message.id)])  # what a chat knew of the old wording
+            meant = [e for e in view.edges([message.id], ("MENTIONS",)) if e.name == outbox.BY_TURN] if turns else []
+        versions = message.versions
+        if message.content != content:
+            versions = (*versions, replace(now, content=message.content))
+        else:
+            turns, meant = [], []
+        edited = replace(message, content=content, versions=versions, tokens=self._count_tokens(content), metadata=kept)
         people = is_person(message.speaker) or bool(end and end.named)
         self._space.write(
             Change(
                 expect={message.conversation_id: revision},
                 put=[
                     edited,
+                    *(
+                        replace(turn, resolved_query=None, entities=())
+                        for turn in turns
+                        if turn.resolved_query or meant
+                    ),
                     *self._chunks(edited),
-                    *(replace(turn, resolved_query=None, entities=()) for turn in turns),  # they speak of the old words
                 ],
-                cut=mentions,
+                cut=[(edge.source_id, edge.type, edge.target_id, edge.name) for edge in meant],
                 mark=stale,
                 tasks=outbox.due([message.conversation_id]),
                 index=self._index_change(self._message_passages(edited, previous, people, ())),

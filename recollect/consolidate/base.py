@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Protocol
 
 from recollect.model.base import Completion, Request
-from recollect.record import NOTHING, Conversation, Edge, Message, Metadata, Node, NodeId
+from recollect.record import NOTHING, Conversation, Edge, Message, Metadata, Node, NodeId, stable_id
 from recollect.store import Task, View
 from recollect.store.change import EdgeKey
 
@@ -70,6 +70,11 @@ def merged(all_effects: Iterable[Effects]) -> Effects:
         cut += effects.cut
         expect |= effects.expect
     return Effects(put=list(put.values()), edges=edges, cut=cut, tasks=list(tasks.values()), expect=expect)
+
+
+def topic_summary_id(topic: NodeId) -> NodeId:
+    """The id of the summary of a topic: of its most typical messages, and by the terms of all."""
+    return stable_id("summary", "topic", topic)
 
 
 def retired(node: Node) -> Node:

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable
 
-from recollect.consolidate.base import STALE
+from recollect.consolidate.base import STALE, topic_summary_id
 from recollect.consolidate.cursor import cursor_id
-from recollect.record import Node, NodeId, Origin, stable_id
+from recollect.record import Node, NodeId, NodeKind, Origin, stable_id
 from recollect.store import Mark, Task, View
 
 #: The kind of the task that derives everything from what is new in a conversation.
@@ -21,7 +21,7 @@ CONVERSATION = "conversation"
 _ALL = 1_000_000_000
 #: By these edges a node says which messages, or which other nodes, it was made of.
 _MADE_OF = ("COVERS", "DERIVES_FROM")
-#: The name of mentions that no entity counts (entities/tally.py): those that a turn of a chat is written with.
+#: Mentions that no entity counts, those of turns (entities/tally.py).
 BY_TURN = "turn"
 
 
@@ -59,4 +59,7 @@ def made_of(view: View, message_ids: Collection[NodeId]) -> list[NodeId]:
         edges = view.edges(frontier, _MADE_OF, "in", limit=_ALL)
         frontier = [i for i in dict.fromkeys(edge.source_id for edge in edges) if i not in found]
         found |= dict.fromkeys(frontier)
-    return [node.id for node in view.get(Node, list(found)) if node.origin is Origin.DERIVED and not node.erased]
+    made = view.get(Node, list(found))
+    named = [topic_summary_id(node.id) for node in made if node.kind is NodeKind.TOPIC]  # by terms of all its segments
+    made += view.get(Node, [i for i in named if i not in found])
+    return [node.id for node in made if node.origin is Origin.DERIVED and not node.erased]

@@ -19,6 +19,7 @@ def named(view: View, name: str) -> Document:
         raise InvalidInput("A name is empty.", hint="Give an ID, a path or a title.")
     by_id = view.get(Document, [NodeId(wanted)])
     found = [document for document in by_id if not document.erased] or _fitting(view, wanted)
+    found = [document for document in found if not document.hidden]
     if not found:
         raise NotFound(f"No document matches {name!r}.", hint="To find documents: recollect search --kind document")
     if len(found) > 1:

@@ -36,9 +36,9 @@ class Documents(Handle):
         return importing([Path(path).expanduser() for path in paths])
 
     def documents(self) -> Iterator[Document]:
-        """The documents of the namespace."""
+        """The documents of the namespace, but for those that are hidden."""
         with self._space.view() as view:
-            yield from every(view, Document, Where(deleted=False))
+            yield from (found for found in every(view, Document, Where(deleted=False)) if not found.hidden)
 
     def document(self, name: str) -> Document:
         """A document by its id, the end of one, its path or its title. Raises NotFound, InvalidInput for several."""

@@ -3,6 +3,7 @@
 from recollect.record.derived import Node, NodeKind, Origin
 from recollect.record.ids import DEFAULT_NAMESPACE, Namespace, NodeId, namespace, new_id, stable_id
 from recollect.record.nodes import (
+    HIDDEN,
     NOTHING,
     Chunk,
     Conversation,
@@ -25,6 +26,7 @@ from recollect.record.tree import has_circle, path_to, reading_order
 
 __all__ = [
     "DEFAULT_NAMESPACE",
+    "HIDDEN",
     "NOTHING",
     "Chunk",
     "Conversation",

@@ -37,6 +37,9 @@ class _Nothing(Mapping[str, Any]):
 
 NOTHING: Metadata = _Nothing()
 
+#: The key in the metadata of documents that are kept and not searched.
+HIDDEN = "hidden"
+
 
 class Role(StrEnum):
     """Who stands behind a message, as chat formats have it."""
@@ -221,6 +224,11 @@ class Document:
     metadata: Metadata = NOTHING
     versions: tuple[Version, ...] = ()
     erased: bool = False
+
+    @property
+    def hidden(self) -> bool:
+        """Whether no search shows it: its metadata says so (HIDDEN), as of what a framework deleted."""
+        return bool(self.metadata.get(HIDDEN))
 
 
 @dataclass(frozen=True, slots=True)

@@ -143,7 +143,9 @@ def title_passages(conversation: Conversation, embedder: Embedder, count_tokens:
 
 
 def document_passages(document: Document, *, embedder: Embedder, count_tokens: Callable[[str], int]) -> list[Passage]:
-    """The passages of a document: its chunks."""
+    """The passages of a document: its chunks; none of one that is hidden."""
+    if document.hidden:
+        return []
     text = _Text(
         Owner.DOCUMENT,
         document.id,

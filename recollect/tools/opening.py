@@ -109,7 +109,8 @@ def period(
         after = page.next
         if after is None:
             break
-    return found[offset : offset + limit][::-1]
+    shown = found[offset : offset + limit]
+    return sorted(shown, key=lambda m: (to_microseconds(m.timestamp) or 0, m.conversation_id, m.position))
 
 
 def span_of(name: str, today: date) -> tuple[int | None, int | None]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
+from itertools import count
 
 import pytest
 
 from recollect.memory import Memory
-from recollect.record import Message, ToolCall
+from recollect.record import Message, ToolCall, stable_id
+from recollect.store import Store
 from recollect.store.sqlite.engine import SQLiteStore
 from recollect.tools import Toolbox
 from tests.store.builders import embedder
@@ -37,21 +38,29 @@ class Talk:
         return self.memory.toolbox()
 
 
+def spoken(store: Store) -> Talk:
+    """The talk, in an empty store: the same ids wherever it is."""
+    numbers = count(1)
+    memory = Memory(store, embedder(), clock=lambda: NOW, ids=lambda: stable_id("talk", next(numbers)))
+    said = [
+        memory.store_message(
+            f"Word {i} of the talk about the ferry to Cacilhas.",
+            "assistant" if i % 2 else "user",
+            conversation_id="01TALK",
+            title="Ferries",
+            timestamp=NOW - timedelta(days=30 - i),
+        )
+        for i in range(30)
+    ]
+    asked = memory.store_message("What is the swell?", title="Swell", timestamp=NOW - timedelta(minutes=2))
+    earlier = NOW - timedelta(minutes=1)
+    call = memory.store_tool_call("swell.list", '{"from": 0}', HUGE, asked.id, timestamp=earlier)
+    memory.store_message("It is all in there.", "assistant", conversation_id=asked.conversation_id, timestamp=NOW)
+    return Talk(memory, [*said, asked], call)
+
+
 @pytest.fixture(scope="module")
 def talk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Talk]:
-    store = SQLiteStore(Path(tmp_path_factory.mktemp("tools")) / "memory.db", durable=False)
-    with Memory(store, embedder(), clock=lambda: NOW) as memory:
-        said = [
-            memory.store_message(
-                f"Word {i} of the talk about the ferry to Cacilhas.",
-                "assistant" if i % 2 else "user",
-                conversation_id="01TALK",
-                title="Ferries",
-                timestamp=NOW - timedelta(days=30 - i),
-            )
-            for i in range(30)
-        ]
-        asked = memory.store_message("What is the swell?", title="Swell", timestamp=NOW)
-        call = memory.store_tool_call("swell.list", '{"from": 0}', HUGE, asked.id, timestamp=NOW)
-        memory.store_message("It is all in there.", "assistant", conversation_id=asked.conversation_id, timestamp=NOW)
-        yield Talk(memory, [*said, asked], call)
+    talk = spoken(SQLiteStore(tmp_path_factory.mktemp("tools") / "memory.db", durable=False))
+    yield talk
+    talk.memory.close()

@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 
 from recollect.errors import InvalidInput
 from recollect.record.pieces import MessageChunk, ToolCallChunk
+from recollect.store.choose import open_store
 from recollect.text.marks import cut_recall
 from recollect.tools import TOOLS, Toolbox
 from recollect.tools.desk import count
 from tests.exports import opened
-from tests.tools.conftest import HUGE, Talk
+from tests.tools.conftest import HUGE, Talk, spoken
 
 #: SYSTEM.md 6, in its order.
 NAMES = {
@@ -156,6 +157,16 @@ def everything(talk: Talk) -> list[tuple[str, dict[str, Any]]]:
         ("get_all_facts", {}),
         ("search_facts", {"query": "ferry"}),
     ]
+
+
+def test_a_server_gives_the_same_answers_as_a_file(talk: Talk, neo4j_place: str) -> None:
+    other = spoken(open_store(neo4j_place))
+    with other.memory:
+        calls = [*everything(talk), ("get_message_by_id", {"id": talk.messages[3].id[-8:]})]
+        piece = talk.memory.get_message_with_chunks(talk.call.result_message_id or "")[7].id
+        calls += [("get_message_by_id", {"id": piece}), ("get_tool_call", {"id": piece})]
+        for name, arguments in calls:
+            assert other.box.call(name, arguments) == talk.box.call(name, arguments), name
 
 
 # --- calls that are wrong ------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from recollect.consolidate.base import Setting
+from recollect.consolidate.base import Setting, topic_summary_id
 from recollect.consolidate.summaries.conversations import as_sentences, best_of
 from recollect.consolidate.summaries.extract import choose, weighed
 from recollect.consolidate.summaries.nodes import (
@@ -21,7 +21,7 @@ from recollect.consolidate.summaries.nodes import (
 from recollect.consolidate.summaries.policy import DEFAULT, Policy
 from recollect.consolidate.summaries.tasks import wished
 from recollect.embedding.base import Embedder
-from recollect.record import Edge, Message, Node, NodeId, stable_id
+from recollect.record import Edge, Message, Node, NodeId
 from recollect.store import Task
 
 _AT_ONCE = 40  # messages whose sentences are compared with each other
@@ -57,7 +57,7 @@ def topic_summary(
     """
     digest = worded(messages)
     fresh = extractive(
-        stable_id("summary", TOPIC, topic),
+        topic_summary_id(topic),
         TOPIC,
         still_told(old, digest) or topic_text(messages, embedder, policy),
         digest=digest,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from recollect.consolidate.base import Setting, retired
+from recollect.consolidate.base import Setting, retired, topic_summary_id
 from recollect.consolidate.summaries.topics import topic_summary
 from recollect.consolidate.topics.segments import COVERS
 from recollect.embedding import Embedder
-from recollect.record import Edge, Message, Node, NodeId, stable_id
+from recollect.record import Edge, Message, Node, NodeId
 from recollect.store import EdgeKey, Task, View
 
 _SEGMENTS, _MESSAGES = 12, 60  # the most typical of a topic: what its summary is made of, however much there is
@@ -28,7 +28,7 @@ class Summed:
     def add(self, topic: Node, segments: Sequence[NodeId]) -> None:
         """The summary of a topic, whose segments come with the most typical first."""
         messages = self._typical(segments[:_SEGMENTS])
-        own = stable_id("summary", "topic", topic.id)
+        own = topic_summary_id(topic.id)
         old = next(iter(self._view.get(Node, [own])), None)
         node, edges, tasks = topic_summary(
             topic.id, topic.text, topic.body["terms"], messages, self._setting, self._embedder, old=old
@@ -41,7 +41,7 @@ class Summed:
 
     def retire(self, topics: Sequence[NodeId]) -> None:
         """Of topics that are no longer."""
-        ids = [stable_id("summary", "topic", topic) for topic in topics]
+        ids = [topic_summary_id(topic) for topic in topics]
         self.put += [retired(node) for node in self._view.get(Node, ids) if not node.erased]
         for own in ids:
             self._cut(own, set())

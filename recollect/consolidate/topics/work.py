@@ -55,12 +55,16 @@ class Topics:
         segments = [fresh.get(node.id, node) for node in segments]
         topics = {node.id: node for node in every(view, Node, Where(kinds=(NodeKind.TOPIC.value,)))}
         waiting = _waiting(view) + len(fresh)
-        stale = any(node.state == STALE and node.text for node in topics.values())
+        stale = any(node.state == STALE and (node.text or node.erased) for node in topics.values())
         if len(segments) > _SMALL and not stale and waiting * _SHARE < len(segments):
             return Effects(put=[*fresh.values(), _counted(waiting)])
         nodes, edges = self._found(segments)
         kept = {node.id for node in nodes}
-        gone = [retired(node) for node in topics.values() if node.id not in kept and (node.text or node.state != STALE)]
+        gone = [
+            retired(node)
+            for node in topics.values()
+            if node.id not in kept and (node.text or node.erased or node.state != STALE)
+        ]
         summed = Summed(view, self._embedder, setting)
         for node in nodes:
             summed.add(node, [edge.source_id for edge in edges if edge.target_id == node.id])

@@ -105,6 +105,29 @@ def test_nothing_of_what_was_forgotten_remains(memory: Memory) -> None:
     assert b"zxcanar" not in path.read_bytes().lower()
 
 
+@pytest.mark.parametrize("large", [False, True])
+@pytest.mark.parametrize("before", ["", "deleted", "derived"])
+def test_what_is_forgotten_is_in_no_topic_at_once(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch, before: str, large: bool
+) -> None:
+    talk(memory, words={0: "The Zxcanary nginx reverse proxy with TLS certificates serves zxcanary for my web server."})
+    memory.consolidate()
+    assert "zxcanary" in str(memory.summaries(kind="topic")).lower()
+    if large:
+        monkeypatch.setattr("recollect.consolidate.topics.work._SMALL", 0)
+    if before:
+        memory.delete_message("m00")
+        assert "zxcanary" not in str([memory.topics(), memory.summaries(kind="topic")]).lower()
+    if before == "derived":
+        memory.consolidate(limit=1)
+    memory.forget("m00")
+    with memory._space.view() as view:
+        assert "zxcanary" not in str([to_wire(node) for node in every(view, Node)]).lower()
+    memory.consolidate()
+    assert sorted(topic.messages for topic in memory.topics()) == [4, 5, 5]
+    assert len(memory.summaries(kind="topic")) == 3
+
+
 def test_segments_are_shown_in_order_with_their_topic(memory: Memory) -> None:
     talk(memory)
     for subject in ("nginx", "nginx", "surf"):

@@ -1,0 +1,91 @@
+"""A conversation as a list of a framework's own items: each is a message whose metadata holds the item as it was given.
+
+The words of an item are what searches find it by; the item itself is kept as JSON text, so that nothing of it changes.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from recollect.memory import Memory
+from recollect.record import Message, NodeId, Part, PartKind, stable_id
+from recollect.text.marks import cut_recall
+
+_ITEM = "item"
+_AT_ONCE = 100  # messages that are read in one go, from the end
+
+
+@dataclass(frozen=True, slots=True)
+class Worded:
+    """An item with who said it, its words, and whose words they are (`recollect.record.Kind`)."""
+
+    item: Any
+    role: str
+    text: str = ""
+    kind: str = "said"
+    name: str = "item"  # for what has no words: "image"
+
+
+class Items:
+    """The items of one conversation, in order. Thread-safe."""
+
+    def __init__(self, memory: Memory, framework: str, name: str) -> None:
+        self._memory, self._framework, self._name = memory, framework, name
+        self._lock = threading.RLock()
+        self.conversation_id = stable_id("conversation", framework, name)
+
+    def add(self, items: Sequence[Worded]) -> None:
+        """Appends items, all of them or none. Raises TypeError for what JSON cannot hold."""
+        messages = [
+            {
+                "content": one.text,
+                "role": one.role,
+                "kind": one.kind,
+                "parts": () if cut_recall(one.text).strip() else (Part(PartKind.ASSET, one.name),),
+                "metadata": {_ITEM: json.dumps(one.item), "framework": self._framework},
+            }
+            for one in items
+        ]
+        with self._lock:
+            self._memory.store_messages(messages, conversation_id=self.conversation_id, title=self._name)
+
+    def latest(self, limit: int | None = None) -> list[Any]:
+        """The items, or the last `limit` of them, oldest first."""
+        found: list[Any] = []
+        for message in self._newest_first():
+            if limit is not None and len(found) >= limit:
+                break
+            found.append(json.loads(message.metadata[_ITEM]))
+        return found[::-1]
+
+    def pop(self) -> Any:
+        """Takes the last item out and returns it; None where there is none."""
+        with self._lock:
+            last = next(self._newest_first(), None)
+            if last is None:
+                return None
+            self._memory.delete_message(last.id)
+            return json.loads(last.metadata[_ITEM])
+
+    def clear(self) -> None:
+        """Takes all items out."""
+        with self._lock:
+            ids = [message.id for message in self._newest_first()]
+            if ids:
+                self._memory.delete_message(*ids)
+
+    def _newest_first(self) -> Iterator[Message]:
+        """The messages that are not deleted, from the end, so that reading a few of many costs little."""
+        with self._memory._space.view() as view:
+            end = view.end(NodeId(self.conversation_id))
+            last = end.message_count - 1 if end is not None else -1
+            while last >= 0:
+                first = max(0, last - _AT_ONCE + 1)
+                for message in reversed(view.around([(NodeId(self.conversation_id), first, last)])):
+                    if not message.deleted and _ITEM in message.metadata:
+                        yield message
+                last = first - 1

@@ -1,0 +1,310 @@
+"""The shape of mem0's `Memory`, for those who move: the same calls, arguments and results.
+
+    from recollect.frameworks.mem0 import Memory
+
+    m = Memory(recollect.open())
+    m.add("I am allergic to nuts", user_id="alice")
+    m.search("what may she not eat?", filters={"user_id": "alice"})
+
+A memory is a message, kept as it was said; no model rewrites it. Facts are drawn from it in the background, and are
+found by `recollect.Memory.facts`. Scores lie between 0 and 1, and are comparable within one search.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, date, datetime
+from typing import Any
+
+import recollect.memory
+from recollect.errors import InvalidInput
+from recollect.frameworks.records import plain
+from recollect.record import Message, NodeId, Version, iso, stable_id
+
+_SCOPES = ("user_id", "agent_id", "run_id")
+_OWN = (*_SCOPES, "role", "actor_id", "expiration_date")
+_KEY = "mem0"
+_MOST = 1000
+_UNSET: Any = object()
+
+_OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
+    "eq": lambda own, wanted: own == wanted,
+    "ne": lambda own, wanted: own != wanted,
+    "in": lambda own, wanted: own in wanted,
+    "nin": lambda own, wanted: own not in wanted,
+    "gt": lambda own, wanted: own > wanted,
+    "gte": lambda own, wanted: own >= wanted,
+    "lt": lambda own, wanted: own < wanted,
+    "lte": lambda own, wanted: own <= wanted,
+    "contains": lambda own, wanted: wanted in own,
+    "icontains": lambda own, wanted: str(wanted).casefold() in str(own).casefold(),
+}
+
+
+class Memory:
+    """Memories of users, agents and runs in one namespace of a `recollect.Memory`."""
+
+    def __init__(self, memory: recollect.memory.Memory) -> None:
+        self._memory = memory
+
+    def add(
+        self,
+        messages: str | dict[str, Any] | list[dict[str, Any]],
+        *,
+        user_id: str | None = None,
+        agent_id: str | None = None,
+        run_id: str | None = None,
+        metadata: dict[str, Any] | None = None,
+        timestamp: datetime | None = None,
+        expiration_date: Any = None,
+        infer: bool = True,
+        memory_type: str | None = None,
+        prompt: str | None = None,
+    ) -> dict[str, Any]:
+        """Keeps messages, each as it was said; one of the three ids is needed. `infer`, `memory_type` and `prompt` are
+        taken and not used. Raises InvalidInput.
+        """
+        scope = _scope({"user_id": user_id, "agent_id": agent_id, "run_id": run_id})
+        said = [{"role": "user", "content": messages}] if isinstance(messages, str) else messages
+        made = []
+        for message in [said] if isinstance(said, dict) else said:
+            if message["role"] == "system":
+                continue
+            own = {**(metadata or {}), **scope, "role": message["role"]}
+            own |= {"actor_id": message["name"]} if message.get("name") else {}
+            own |= {"expiration_date": str(expiration_date)} if expiration_date is not None else {}
+            made.append(
+                {
+                    "content": _text(message["content"]),
+                    "role": message["role"],
+                    "speaker": message.get("name"),
+                    "timestamp": timestamp,
+                    "metadata": {_KEY: own},
+                }
+            )
+        conversation_id = stable_id("conversation", _KEY, *(scope.get(name) for name in _SCOPES))
+        stored = self._memory.store_messages(made, conversation_id=conversation_id, title=_title(scope))
+        return {
+            "results": [{"id": one.id, "memory": one.content, "event": "ADD", "role": one.role.value} for one in stored]
+        }
+
+    def get(self, memory_id: str) -> dict[str, Any] | None:
+        """A memory; None where there is none of this id."""
+        found = self._found(memory_id)
+        return _item(found) if found is not None else None
+
+    def get_all(
+        self, *, filters: dict[str, Any] | None = None, top_k: int = 20, show_expired: bool = False, **others: Any
+    ) -> dict[str, Any]:
+        """The memories that pass the filters, newest first."""
+        passes = self._filter(filters, show_expired, others)
+        found = [message for message in self._all(filters or {}) if passes(message)]
+        found.sort(key=lambda message: str(iso(message.timestamp)), reverse=True)
+        return {"results": [_item(message) for message in found[:top_k]]}
+
+    def search(
+        self,
+        query: str,
+        *,
+        top_k: int = 20,
+        filters: dict[str, Any] | None = None,
+        threshold: float = 0.1,
+        rerank: bool = False,
+        explain: bool = False,
+        reference_date: Any = None,
+        show_expired: bool = False,
+        **others: Any,
+    ) -> dict[str, Any]:
+        """The memories that answer and pass the filters, best first; with `explain`, why. `rerank` and
+        `reference_date` are taken and not used: Recollect ranks again by itself, and reads times in the query.
+        """
+        passes = self._filter(filters, show_expired, others)
+        words = plain(query)
+        if not words:
+            raise InvalidInput("There is nothing to search for.", hint="Give some words.")
+        hits = self._memory.search(words, group_by="message", limit=_MOST, conversation=_narrowed(filters or {}))
+        results = []
+        for hit in hits:
+            score = max(hit.score, 0.0) / (1 + max(hit.score, 0.0))
+            if score >= threshold and passes(hit.best.message):
+                item = _item(hit.best.message) | {"score": round(score, 4)}
+                results.append(item | ({"score_details": hit.best.why.to_json()} if explain else {}))
+        return {"results": results[:top_k]}
+
+    def update(
+        self,
+        memory_id: str,
+        text: str | None = None,
+        metadata: dict[str, Any] | None = None,
+        expiration_date: Any = _UNSET,
+        data: str | None = None,
+    ) -> dict[str, str]:
+        """Gives a memory another text or metadata; the earlier text is kept. Raises InvalidInput."""
+        text = data if text is None else text
+        if text is None and metadata is None and expiration_date is _UNSET:
+            raise InvalidInput("At least one of text, metadata or expiration_date is needed.")
+        message = self._needed(memory_id)
+        own = dict(message.metadata[_KEY])
+        own |= {name: value for name, value in (metadata or {}).items() if name not in (*_SCOPES, "actor_id")}
+        if expiration_date is not _UNSET:
+            own["expiration_date"] = None if expiration_date is None else str(expiration_date)
+        self._memory._ingest.edit(
+            message.id,
+            message.content if text is None else text,
+            Version("", self._memory._clock()),
+            {**message.metadata, _KEY: own},
+        )
+        return {"message": "Memory updated successfully!"}
+
+    def delete(self, memory_id: str) -> dict[str, str]:
+        """Deletes a memory softly: the record keeps it. Raises InvalidInput."""
+        self._memory.delete_message(self._needed(memory_id).id)
+        return {"message": "Memory deleted successfully!"}
+
+    def delete_all(
+        self, user_id: str | None = None, agent_id: str | None = None, run_id: str | None = None
+    ) -> dict[str, str]:
+        """Deletes the memories of a user, agent or run softly. Raises InvalidInput where none is named."""
+        scope = _scope({"user_id": user_id, "agent_id": agent_id, "run_id": run_id})
+        self._memory.delete_message(*(message.id for message in self._all(scope) if _passes(_own(message), scope)))
+        return {"message": "Memories deleted successfully!"}
+
+    def history(self, memory_id: str) -> list[dict[str, Any]]:
+        """What became of a memory, oldest first."""
+        message = next((m for m in self._memory.messages([memory_id]) if _KEY in m.metadata), None)
+        if message is None:
+            return []
+        texts = [version.content for version in message.versions] + [message.content]
+        times = [message.timestamp, *(version.replaced_at for version in message.versions)]
+        changes: list[tuple[str, str | None, str | None, datetime | None]] = [("ADD", None, texts[0], times[0])]
+        changes += [("UPDATE", *pair) for pair in zip(texts, texts[1:], times[1:], strict=False)]
+        changes += [("DELETE", texts[-1], None, None)] if message.deleted else []
+        return [
+            {
+                "id": stable_id("history", message.id, number),
+                "memory_id": message.id,
+                "old_memory": old,
+                "new_memory": new,
+                "event": event,
+                "created_at": iso(when),
+                "updated_at": iso(when),
+                "is_deleted": event == "DELETE",
+            }
+            for number, (event, old, new, when) in enumerate(changes)
+        ]
+
+    def reset(self) -> None:
+        """Deletes all memories softly."""
+        self._memory.delete_message(*(message.id for message in self._all({})))
+
+    def _filter(
+        self, filters: dict[str, Any] | None, show_expired: bool, others: Mapping[str, Any]
+    ) -> Callable[[Message], bool]:
+        if wrong := sorted({*others} & {*_SCOPES}):
+            raise InvalidInput(f"{wrong[0]} is no argument here.", hint=f'Use filters={{"{wrong[0]}": …}}.')
+        if not any(name in (filters or {}) for name in _SCOPES):
+            raise InvalidInput("Filters need one of user_id, agent_id and run_id.", hint='filters={"user_id": "alice"}')
+        today = self._memory._clock().astimezone(UTC).date()
+
+        def passes(message: Message) -> bool:
+            own = _own(message)
+            return own is not None and (show_expired or not _expired(own, today)) and _passes(own, filters or {})
+
+        return passes
+
+    def _all(self, filters: Mapping[str, Any]) -> Iterator[Message]:
+        """All memories of the scopes that may pass."""
+        for conversation_id in self._memory._conversation_ids(_narrowed(filters)):
+            for message in self._memory.conversation(conversation_id).messages:
+                if not message.deleted and _KEY in message.metadata:
+                    yield message
+
+    def _found(self, memory_id: str) -> Message | None:
+        found = self._memory.messages([memory_id])
+        return next((message for message in found if not message.deleted and _KEY in message.metadata), None)
+
+    def _needed(self, memory_id: str) -> Message:
+        found = self._found(memory_id)
+        if found is None:
+            raise InvalidInput(f"Memory with id {memory_id} not found.")
+        return found
+
+
+def _scope(named: Mapping[str, str | None]) -> dict[str, str]:
+    scope = {name: value.strip() for name, value in named.items() if value is not None and value.strip()}
+    if not scope:
+        raise InvalidInput("At least one of user_id, agent_id and run_id is needed.")
+    return scope
+
+
+def _title(scope: Mapping[str, str]) -> str:
+    """The title of a scope's conversation, by whose parts `_narrowed` finds it."""
+    return _KEY + "".join(f" {name}={scope[name]};" for name in _SCOPES if name in scope)
+
+
+def _narrowed(filters: Mapping[str, Any]) -> str:
+    """What stands in the titles of all scopes that may pass."""
+    named = next((f"{name}={value.strip()};" for name in _SCOPES if isinstance(value := filters.get(name), str)), "")
+    return named if named and len(named) < 80 and "*" not in named else _KEY
+
+
+def _own(message: Message) -> Mapping[str, Any] | None:
+    return message.metadata.get(_KEY)
+
+
+def _expired(own: Mapping[str, Any], today: date) -> bool:
+    until = own.get("expiration_date")
+    return bool(until) and str(until)[:10] < today.isoformat()
+
+
+def _passes(own: Mapping[str, Any] | None, filters: Mapping[str, Any]) -> bool:
+    """Whether what is kept with a memory passes the filters of mem0."""
+    if own is None:
+        return False
+    for name, wanted in filters.items():
+        if name in ("AND", "OR", "NOT"):
+            each = [_passes(own, one) for one in wanted]
+            if not {"AND": all(each), "OR": any(each), "NOT": not any(each)}[name]:
+                return False
+        elif isinstance(wanted, Mapping):
+            if not all(_compared(own.get(name), operator, value) for operator, value in wanted.items()):
+                return False
+        elif wanted == "*":
+            if name not in own:
+                return False
+        elif own.get(name) != (wanted.strip() if name in _SCOPES and isinstance(wanted, str) else wanted):
+            return False
+    return True
+
+
+def _compared(own: Any, operator: str, wanted: Any) -> bool:
+    if operator not in _OPERATORS:
+        raise InvalidInput(f"There is no operator {operator!r} in filters.", hint=f"Use {', '.join(_OPERATORS)}.")
+    try:
+        return _OPERATORS[operator](own, wanted)
+    except TypeError:  # a field that is not there, or of another kind
+        return False
+
+
+def _item(message: Message) -> dict[str, Any]:
+    own = message.metadata[_KEY]
+    changed = message.versions[-1].replaced_at if message.versions else None
+    item: dict[str, Any] = {
+        "id": NodeId(message.id),
+        "memory": message.content,
+        "hash": hashlib.md5(message.content.encode(), usedforsecurity=False).hexdigest(),
+        "created_at": iso(message.timestamp),
+        "updated_at": iso(changed or message.timestamp),
+        "score": None,
+    }
+    item |= {name: own[name] for name in _OWN if own.get(name) is not None}
+    others = {name: value for name, value in own.items() if name not in _OWN}
+    return item | ({"metadata": others} if others else {})
+
+
+def _text(content: Any) -> str:
+    """The words of a content: a text, or parts of which some have one."""
+    if isinstance(content, str):
+        return content
+    return "\n".join(part["text"] for part in content if isinstance(part, Mapping) and part.get("text"))

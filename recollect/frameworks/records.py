@@ -1,0 +1,104 @@
+"""A framework's own records (items of a store, files of a memory tool) as documents of the memory.
+
+What is deleted is hidden, and stays in the record; what is written anew keeps what it said before as its versions.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from recollect.memory import Memory
+from recollect.record import HIDDEN, Document, NodeId, stable_id
+from recollect.store import Where
+from recollect.text.clean import clean_text, clean_title
+
+_GONE = "deleted"
+_PAGE = 500
+_MOST_FOUND = 1000
+_OPERATORS = re.compile(r'[:"]')
+
+
+class Records:
+    """The records of one source. Thread-safe."""
+
+    def __init__(self, memory: Memory, source: str) -> None:
+        self._memory, self._source = memory, source
+
+    @property
+    def now(self) -> datetime:
+        """The time, by the clock of the memory."""
+        return self._memory._clock()
+
+    def id(self, *name: str) -> NodeId:
+        """The id of the record of a name."""
+        return stable_id("document", self._source, *name)
+
+    def get(self, ids: Iterable[NodeId]) -> dict[NodeId, Document]:
+        """Those that are there."""
+        with self._memory._space.view() as view:
+            return {found.id: found for found in view.get(Document, list(ids)) if _is_there(found)}
+
+    def every(self) -> Iterator[Document]:
+        """All that are there."""
+        after = None
+        with self._memory._space.view() as view:
+            while True:
+                page = view.find(Document, Where(sources=(self._source,), deleted=False), after=after, limit=_PAGE)
+                yield from filter(_is_there, page.items)
+                if page.next is None:
+                    return
+                after = page.next
+
+    def made(
+        self,
+        id: NodeId,
+        title: str,
+        text: str,
+        metadata: Mapping[str, Any],
+        *,
+        created: datetime | None = None,
+        searched: bool = True,
+    ) -> Document:
+        """A record to be put."""
+        kept = dict(metadata) if searched else {**metadata, HIDDEN: True}
+        words = clean_text(text)
+        return Document(id, self._source, clean_title(title), words, created=created or self.now, metadata=kept)
+
+    def put(self, records: Sequence[Document]) -> None:
+        """Writes records, in one transaction."""
+        if records:
+            self._memory._ingest.documents([(record, ()) for record in records], again=True, newest=True)
+
+    def remove(self, records: Iterable[Document]) -> None:
+        """Hides records for good; the record keeps them."""
+        when = self.now.isoformat()
+        self.put([replace(one, metadata={**one.metadata, HIDDEN: True, _GONE: when}) for one in records])
+
+    def search(self, query: str) -> list[tuple[Document, float]]:
+        """The records that have to do with a query, best first, with their scores."""
+        words = plain(query)
+        with self._memory._space.view() as view:
+            there = view.find(Document, Where(sources=(self._source,)), limit=1).items
+        if not words or not there:
+            return []
+        found = self._memory.search(words, kind="document", source=self._source, limit=_MOST_FOUND)
+        return [(hit.document, hit.score) for hit in found.documents]
+
+
+def plain(query: str) -> str:
+    """A query of a framework, which knows no operators: words alone; empty where there is none.
+
+    >>> plain('-12 "source:nobody"')
+    '12 source nobody'
+    """
+    words = (word.lstrip("-") for word in _OPERATORS.sub(" ", query).split())
+    text = " ".join(filter(None, words))
+    return text if any(letter.isalnum() for letter in text) else ""
+
+
+def _is_there(record: Document) -> bool:
+    return not record.erased and _GONE not in record.metadata
