@@ -22,6 +22,8 @@ _TITLES = 20
 
 #: Takes messages out of whatever was derived from them: their ids, and those of their conversations.
 Retract = Callable[[Sequence[NodeId], Sequence[NodeId]], None]
+#: Takes the words of messages out of what else tells them: the id of their conversation, and they themselves.
+Untell = Callable[[NodeId, Sequence[Message]], None]
 Resolve = Callable[[str], tuple[Thread, Message | None]]
 ResolveDocument = Callable[[str], Document]
 
@@ -121,10 +123,11 @@ class Selection:
         return (self.since is None or moment >= self.since) and (self.until is None or moment < self.until)
 
 
-def forget(space: Space, selection: Selection, retract: Retract, *, dry_run: bool) -> Forgotten:
+def forget(space: Space, selection: Selection, retract: Retract, untell: Untell, *, dry_run: bool) -> Forgotten:
     """Erases what is selected, or with `dry_run` only counts it.
 
     What was derived from it goes first: `retract` deletes messages softly and derives their conversations without them.
+    What tells their words in the conversations that stay goes as well (`untell`).
     What a person said by hand of an entity that nothing else mentions goes as well: it may hold the name.
     Interrupted before the end, nothing was forgotten yet, and it is simply done again.
     """
@@ -134,10 +137,13 @@ def forget(space: Space, selection: Selection, retract: Retract, *, dry_run: boo
         messages = list(found.all_messages(view)) if derived else []
         made = outbox.made_of(view, [message.id for message in messages])
         entities = outbox.only_mentioned(view, [message.id for message in messages])
+        single = view.get(Message, found.messages)
     if dry_run:
         return found.counted()
     if messages:
         retract([message.id for message in messages if not message.deleted], [c.id for c in found.touched])
+    for conversation_id in dict.fromkeys(message.conversation_id for message in single):
+        untell(conversation_id, [message for message in single if message.conversation_id == conversation_id])
     corrections = [correction_id(entity) for entity in entities]
     ids = [*found.conversations, *found.messages, *found.documents, *found.nodes]
     if ids:

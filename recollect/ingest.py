@@ -52,6 +52,7 @@ from recollect.store import Change, IndexChange, Mark, Space, Stale, View
 from recollect.store.passages import EmbedderId, Passage
 from recollect.text.chunks import CHUNK_TOKENS
 from recollect.text.clean import clean_metadata, clean_title
+from recollect.untelling import untold
 
 _PATIENCE = 30.0  # seconds of planning anew before a writer gives up
 _LONGEST_PAUSE = 0.004  # seconds: about as long as planning and writing a message takes
@@ -440,6 +441,29 @@ class Ingest:
             )
         )
         return edited
+
+    def untell(self, conversation_id: NodeId, gone: Sequence[Message]) -> None:
+        """Takes the words of messages that are to be erased out of what else of a conversation tells them: its title,
+        and the questions that were made whole by them.
+        """
+        self._insisting(lambda: self._untell(conversation_id, gone), f"Conversation {conversation_id} is")
+
+    def _untell(self, conversation_id: NodeId, gone: Sequence[Message]) -> None:
+        with self._space.view() as view:
+            revision = view.revisions([conversation_id])[conversation_id].number
+            found = untold(view, conversation_id, gone)
+        if not found:
+            return
+        titled = [found.conversation] if found.conversation else []
+        passages = {own: made for one in titled for own, made in self.title_passages(one).items()}
+        self._space.write(
+            Change(
+                expect={conversation_id: revision},
+                put=[*titled, *found.turns],
+                cut=found.cut,
+                index=self._index_change(passages) if passages else None,
+            )
+        )
 
     def delete(self, message_ids: Sequence[NodeId]) -> None:
         """Deletes softly: out of every search and count, kept in the record. Raises NotFound.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from threading import Lock
 
 from recollect.record import NodeId
@@ -40,6 +40,12 @@ class Behind:
                 for own, future in waiting:
                     if self._waiting.get(own) is future:
                         del self._waiting[own]
+
+    def wait(self) -> None:
+        """Waits until all that was given is written or has failed. What went wrong is left for `settle` to raise."""
+        with self._lock:
+            waiting = list(self._waiting.values())
+        wait(waiting)
 
     def close(self) -> None:
         """Waits for everything. Raises what went wrong."""

@@ -35,6 +35,7 @@ class Contexts(Knowledge):
         from recollect.context.building import ContextBuilder
         from recollect.context.settings import IndexConfig, Patience
 
+        self._written()
         build = ContextBuilder(
             self._space,
             self._embedder,

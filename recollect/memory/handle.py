@@ -36,10 +36,14 @@ class Background(Protocol):
 
 
 def writes(method: Callable[Concatenate[H, P], T]) -> Callable[Concatenate[H, P], T]:
-    """A method that leaves work for the background, also where it fails in the middle."""
+    """A method that leaves work for the background, also where it fails in the middle.
+
+    It waits for the turns that are being written behind their answers: what is forgotten must not come back.
+    """
 
     @wraps(method)
     def told(self: H, /, *arguments: P.args, **named: P.kwargs) -> T:
+        self._written()
         try:
             return method(self, *arguments, **named)
         finally:
@@ -104,6 +108,11 @@ class Handle:
     def embedder_name(self) -> str:
         """The identity of the embedder in use."""
         return self._embedder.name
+
+    def _written(self) -> None:
+        """Waits for the turns that are being written behind their answers."""
+        if "_behind" in self.__dict__:
+            self._behind.wait()
 
     @cached_property
     def _behind(self) -> Behind:

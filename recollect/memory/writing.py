@@ -201,7 +201,7 @@ class Writing(Reading, Documents):
 
         named = self._sources(several(sources))
         selection = Selection.read(self.resolve, self.document, names, named, since, until, everything, self._clock())
-        return forget(self._space, selection, self._retract, dry_run=dry_run)
+        return forget(self._space, selection, self._retract, self._ingest.untell, dry_run=dry_run)
 
     def _retract(self, message_ids: Sequence[NodeId], conversation_ids: Sequence[NodeId]) -> None:
         from recollect.consolidate.base import Setting

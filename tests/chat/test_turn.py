@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from pathlib import Path
+from threading import Event, Timer
 from typing import Any
 
 import pytest
@@ -12,6 +15,7 @@ from recollect.chat.events import Answer, ToolUsed, Words
 from recollect.chat.passages import NO_MODEL, NOTHING
 from recollect.consolidate.entities.naming import entity_id
 from recollect.errors import InvalidInput
+from recollect.ingest import Exchange, Ingest
 from recollect.memory import Memory
 from recollect.record import NodeId, Role
 from tests.coherent import assert_coherent
@@ -269,6 +273,62 @@ def test_a_title_of_words_without_blanks_is_short(quiet: Memory, question: str) 
     titled = quiet.conversation_named(answer.conversation_id)
     assert titled is not None
     assert len(titled.title) <= 62
+
+
+def test_a_question_that_is_edited_is_no_longer_resolved_as_it_was(quiet: Memory) -> None:
+    first = quiet.chat(None, "How is Project Titan doing?")
+    second = quiet.chat(first.conversation_id, "How does it scale?")
+    assert "Project Titan" in second.resolved
+    assert edges(quiet, second.question_id, "MENTIONS")
+    quiet.update_message(second.question_id, "What does Project Quux cost?")
+    thread, _ = quiet.resolve(second.conversation_id)
+    assert [turn.resolved_query for turn in thread.turns] == [None, None]
+    assert thread.turns[1].entities == ()
+    assert entity_id("Project Titan") not in edges(quiet, second.question_id, "MENTIONS")
+    assert "Quux" in quiet.resolve_references(second.conversation_id, "How does it scale?")
+
+
+def test_what_a_forgotten_message_said_is_in_no_title_and_no_resolved_question(home: Path) -> None:
+    path = home / "gone.db"
+    with recollect.open(path, background=False) as memory:
+        first = memory.chat(None, "How is Project Zephyrine doing?")
+        second = memory.chat(first.conversation_id, "How does it scale?")
+        assert "Project Zephyrine" in second.resolved
+        memory.consolidate()
+        memory.forget(first.question_id)
+        thread, _ = memory.resolve(first.conversation_id)
+        assert thread.conversation.title == ""
+        assert [turn.resolved_query for turn in thread.turns] == [None, None]
+        assert edges(memory, second.question_id, "MENTIONS") == set()
+        assert not memory.search("Zephyrine")
+        assert memory.check() == []
+    assert not [found.name for found in home.rglob("gone.db*") if b"zephyrine" in found.read_bytes().lower()]
+
+
+def test_a_turn_that_is_written_behind_its_answer_is_there_for_what_comes_next(
+    quiet: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written, may_write = Ingest.exchange, Event()
+
+    def late(self: Ingest, turn: Exchange) -> Any:
+        may_write.wait(10)
+        return written(self, turn)
+
+    monkeypatch.setattr(Ingest, "exchange", late)
+    steps: list[Callable[[str], object]] = [
+        lambda own: quiet.prepare_context("And?", own),
+        lambda own: quiet.delete(own),
+        lambda own: quiet.forget(own),
+        lambda own: quiet.forget(everything=True),
+    ]
+    for step in steps:
+        may_write.clear()
+        answer = quiet.chat(None, "Where is the zebra?", save="behind")
+        opening = Timer(0.1, may_write.set)
+        opening.start()
+        step(answer.conversation_id)
+        opening.join()
+    assert not quiet.search("zebra")
 
 
 def test_what_is_sent_is_within_the_budget(memory: Memory, server: WireServer) -> None:
