@@ -35,6 +35,7 @@ from recollect.record import (
     ToolCall,
     Turn,
     Version,
+    stable_id,
     utc_now,
 )
 from recollect.record.wire import digest
@@ -411,15 +412,28 @@ class Ingest:
             end = view.end(message.conversation_id)
             previous = said_before(view, message)
             stale = outbox.stale(view, [message.conversation_id], [message.id])
+            turns = view.get(Turn, [stable_id("turn", message.id)])  # what a chat knew of the old wording
+            meant = [e for e in view.edges([message.id], ("MENTIONS",)) if e.name == outbox.BY_TURN] if turns else []
         versions = message.versions
         if message.content != content:
             versions = (*versions, replace(now, content=message.content))
+        else:
+            turns, meant = [], []
         edited = replace(message, content=content, versions=versions, tokens=self._count_tokens(content), metadata=kept)
         people = is_person(message.speaker) or bool(end and end.named)
         self._space.write(
             Change(
                 expect={message.conversation_id: revision},
-                put=[edited, *self._chunks(edited)],
+                put=[
+                    edited,
+                    *(
+                        replace(turn, resolved_query=None, entities=())
+                        for turn in turns
+                        if turn.resolved_query or meant
+                    ),
+                    *self._chunks(edited),
+                ],
+                cut=[(edge.source_id, edge.type, edge.target_id, edge.name) for edge in meant],
                 mark=stale,
                 tasks=outbox.due([message.conversation_id]),
                 index=self._index_change(self._message_passages(edited, previous, people, ())),

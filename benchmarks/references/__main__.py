@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +17,7 @@ from recollect.chat.references.rules import resolve
 
 FOLDER = Path(__file__).parent
 SETS = ("tuning", "held_out")
+_BEHIND = 12  # messages before a question
 
 
 @dataclass(frozen=True)
@@ -104,6 +106,7 @@ def measure(found: list[Dialogue], resolved: Callable[[str, list[Line]], str]) -
 def main() -> None:
     """Prints the table, and with --show what went wrong."""
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--whole", nargs="*", type=Path, default=[], help="conversation sets whose questions are whole")
     parser.add_argument("--show", choices=SETS, help="print what went wrong in this set")
     asked = parser.parse_args()
     print("| set | nothing to resolve: left alone | to resolve: right | to the word | wrong | missed | right changes |")
@@ -120,6 +123,23 @@ def main() -> None:
                 print(f"  {dialogue.id} {dialogue.question!r} -> {text!r}")
             for dialogue in score.missed:
                 print(f"  {dialogue.id} {dialogue.question!r} missed, {dialogue.whole!r}")
+    for path in asked.whole:
+        questions, changed = disturbed(path)
+        print(f"{path.stem}: {changed} of {questions} questions that are whole were changed")
+
+
+def disturbed(path: Path) -> tuple[int, int]:
+    """How many questions of a conversation set there are, and how many are changed behind messages that have nothing
+    to do with them. They are whole: none should be.
+    """
+    chance, asked, changed = random.Random(3), 0, 0
+    for conversation in json.loads(path.read_text("utf-8"))["conversations"]:
+        lines = [Line(message.get("role") == "user", message["content"]) for message in conversation["messages"]]
+        for question in conversation["questions"]:
+            at = chance.randrange(_BEHIND, len(lines))
+            asked += 1
+            changed += resolve(question["question"], lines[at - _BEHIND : at]).changed
+    return asked, changed
 
 
 if __name__ == "__main__":

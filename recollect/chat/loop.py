@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from recollect.chat.events import Again, ToolUsed, Words
 from recollect.model.errors import LanguageModelError, WrongAnswer
-from recollect.model.talk import Call, Result, Said, Spoken, Talk, TalkingModel, Tool
+from recollect.model.talk import Call, Result, Said, Spoken, Talk, TalkingModel, Tool, arguments_of
 from recollect.model.usage import NOTHING_USED, Usage, estimated_tokens
 
 #: How often a model may call tools in a turn, how many calls there may be in all, and what their answers may hold.
@@ -19,6 +19,7 @@ MOST_ROUNDS, MOST_CALLS, MOST_TOKENS = 6, 12, 20_000
 #: How often a turn is asked again after a fault that another attempt may mend, and how many seconds it waits for that.
 TRIES, PATIENCE = 3, 30.0
 
+_OPENING = ("get_message_by_id", "get_messages_by_ids", "get_message_with_chunks")
 _FULL = "There is no more room for what tools answer. Answer with what you have."
 _TWICE = "You have called this already, with the same arguments. Its answer stands above."
 _SPENT = "You have called as many tools as a turn allows. Answer with what you have."
@@ -164,6 +165,18 @@ def _called(tools: Tools, call: Call, known: dict[tuple[str, str], None], room: 
     if estimated_tokens(answer.text) > room:
         return Result(call, _FULL, is_error=True)
     return Result(call, answer.text, is_error=answer.is_error)
+
+
+def opened_by(tools: Sequence[ToolUsed]) -> list[str]:
+    """The ids of messages that tools opened whole, as the model gave them."""
+    found: list[str] = []
+    for tool in tools:
+        if tool.name in _OPENING and not tool.is_error:
+            arguments = arguments_of(Call("", tool.name, tool.arguments))
+            several = arguments.get("ids")
+            given = [arguments.get("id"), *(several if isinstance(several, list) else ())]
+            found += [one for one in given if isinstance(one, str)]
+    return found
 
 
 def _offered(tools: Tools | None) -> list[Tool]:

@@ -30,13 +30,17 @@ def asked(
     salient: Sequence[str],
     relations: Sequence[str],
     last: str,
+    *,
+    more: Sequence[str] = (),
     most_tokens: int,
 ) -> str:
-    """The last message: graph, knowledge and question. `last` is what the last answer was about."""
+    """The last message: graph, knowledge and question. `last` is what the last answer was about, `more` what is known
+    beside the messages that may answer.
+    """
     parts = ["CONVERSATIONAL CONTEXT GRAPH:", *_graph(salient, relations, last), "", "RETRIEVED KNOWLEDGE:"]
     entries = [Entry(source.message.id, _heading(source), source.message.content) for source in sources]
     knowledge = material(entries, most_tokens=most_tokens).text if entries else _NOTHING
-    return f"{marked(chr(10).join([*parts, knowledge]))}\n\nUSER QUERY:\n{question}"
+    return f"{marked(chr(10).join([*parts, knowledge, *more]))}\n\nUSER QUERY:\n{question}"
 
 
 def talk(before: Sequence[Said], last: str) -> list[Said]:

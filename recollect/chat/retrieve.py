@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from recollect.chat.graph import Neighbourhood
 from recollect.consolidate.entities.entity import Entity
-from recollect.record import Message, NodeId, Role, Turn, stable_id
+from recollect.record import Conversation, Message, NodeId, Role, Turn, stable_id
 from recollect.search.request import Search
 from recollect.search.result import SearchResults
 from recollect.search.syntax import Query
@@ -102,6 +102,21 @@ def used(answer: str, question: str, sources: Sequence[Source]) -> list[Source]:
         fresh = _telling(answer) - _telling(question)
         cited = {source.number for source in sources if len(fresh & _telling(source.message.content)) >= _SHARED}
     return [replace(source, is_used=source.number in cited) for source in sources]
+
+
+def loaded(space: Space, names: Sequence[str], known: Sequence[Source]) -> list[Source]:
+    """The messages of these ids, or ends of ids, that are not known yet: a model had them opened to answer."""
+    with space.view() as view:
+        ids = list(dict.fromkeys(i for name in names[:MOST] for i in view.named(name, 2)[:1]))
+        messages = [m for m in view.get(Message, ids) if not (m.deleted or m.erased)]
+        there = view.get(Conversation, list({message.conversation_id for message in messages}))
+    titles = {conversation.id: conversation.title for conversation in there}
+    seen = {source.message.id for source in known}
+    fresh = [message for message in messages if message.id not in seen]
+    return [
+        Source(number, message, titles.get(message.conversation_id, ""), message.content[:_SHORT], 0.0, is_used=True)
+        for number, message in enumerate(fresh, len(known) + 1)
+    ]
 
 
 def _same(one: str, other: str) -> bool:

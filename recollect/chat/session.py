@@ -8,7 +8,7 @@ what both mention are written in one transaction.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Literal, Protocol
@@ -16,14 +16,15 @@ from typing import Any, Literal, Protocol
 from recollect.chat.behind import Behind
 from recollect.chat.events import Answer, Event, ToolUsed
 from recollect.chat.graph import Named, Neighbourhood
-from recollect.chat.loop import Ended, Tools, converse
+from recollect.chat.loop import Ended, Tools, converse, opened_by
 from recollect.chat.passages import told
 from recollect.chat.prompt import asked, system, talk
 from recollect.chat.recent import Recent, recent
 from recollect.chat.references.model import resolve
 from recollect.chat.references.rules import Resolution
-from recollect.chat.retrieve import Find, Source, Wanted, retrieve, used
+from recollect.chat.retrieve import Find, Source, Wanted, loaded, retrieve, used
 from recollect.chat.turn import Spoken, exchange
+from recollect.embedding.tokenizer import count_tokens_of
 from recollect.errors import InvalidInput
 from recollect.ingest import Ingest
 from recollect.model.base import LanguageModel
@@ -39,16 +40,38 @@ Save = Literal["now", "behind"]
 
 #: Of the budget, what the context that is prepared may have; the rest is for what is retrieved for this question.
 _CONTEXT_SHARE = 0.6
-_LEAST_BUDGET = 500
+#: Parts of it that stand beside what is retrieved; its own choice of relevant messages is left to the retrieval here.
+_MORE = ("knowledge", "index")
+_FRAME = 400  # tokens of the graph and of what stands around the parts
+_LEAST_KNOWLEDGE = 200
+_LEAST_BUDGET = 2_000
 _TITLE = 60  # characters
+
+
+class PreparedPart(Protocol):
+    """A part of a context."""
+
+    @property
+    def text(self) -> str:
+        """Its words."""
+        ...
+
+    @property
+    def ids(self) -> Sequence[NodeId]:
+        """What stands in it."""
+        ...
 
 
 class Prepared(Protocol):
     """A context as `memory.prepare_context` makes it."""
 
     @property
-    def messages(self) -> Sequence[Any]:
+    def messages(self) -> Sequence[Mapping[str, str]]:
         """As a model takes them: a system part, then what was said, then what is asked."""
+        ...
+
+    def part(self, name: str) -> PreparedPart | None:
+        """The part of that name."""
         ...
 
 
@@ -81,14 +104,13 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class _Understood:
-    """What is asked, and all that was found for it."""
+    """What is asked, and what it is about."""
 
     before: Recent
     resolution: Resolution
     named: list[Named]
     relations: list[str]
     drifted: bool
-    sources: list[Source]
 
 
 class Chat:
@@ -120,22 +142,26 @@ class Chat:
             )
         own, at = conversation_id or self._parts.ids(), self._parts.clock()
         self._parts.behind.settle(own)
-        understood = self._understand(own, question, model, options)
+        understood = self._understand(own, question, model)
         answered: Ended | None = None
-        if model is not None:
+        if model is None:
+            sources = self._sources(own, understood, (), options)
+        else:
             for event in self._answered(own, understood, model, options):
                 if isinstance(event, Ended):
                     answered = event
+                elif isinstance(event, list):
+                    sources = event
                 else:
                     yield event
-        answer, written = self._written(own, question, at, understood, answered, options)
+        answer, written = self._written(own, question, at, understood, sources, answered, options)
         if options.save == "behind":
             self._parts.behind.write(own, written)
         else:
             written()
         yield replace(answer, took_ms=(time.perf_counter() - began) * 1000)
 
-    def _understand(self, own: NodeId, question: str, model: LanguageModel | None, options: Options) -> _Understood:
+    def _understand(self, own: NodeId, question: str, model: LanguageModel | None) -> _Understood:
         with self._parts.space.view() as view:
             before = recent(view, own)
             near = Neighbourhood(view)
@@ -143,39 +169,53 @@ class Chat:
             named = near.named(resolution.text, before.salient)
             relations = near.relations([one.entity for one in named])
         drifted = not resolution.changed and before.drifts(question)
+        return _Understood(before, resolution, named, relations, drifted)
+
+    def _sources(self, own: NodeId, understood: _Understood, shown: Sequence[NodeId], options: Options) -> list[Source]:
         wanted = Wanted(
-            question=resolution.text,
-            conversation_id=own if before.conversation is not None else None,
-            entities=[one.entity for one in named],
-            shown=[message.id for message in before.messages] if model is not None else [],
-            drifted=drifted,
+            question=understood.resolution.text,
+            conversation_id=own if understood.before.conversation is not None else None,
+            entities=[one.entity for one in understood.named],
+            shown=shown,
+            drifted=understood.drifted,
             mode=options.mode,
         )
-        sources = retrieve(self._parts.space, self._parts.find, wanted)
-        return _Understood(before, resolution, named, relations, drifted, sources)
+        return retrieve(self._parts.space, self._parts.find, wanted)
 
     def _answered(self, own: NodeId, understood: _Understood, model: LanguageModel, options: Options) -> Iterator[Any]:
-        """The model's answer as it comes, and how it ended."""
+        """The messages that may answer, then the model's answer as it comes, and how it ended."""
         if not isinstance(model, TalkingModel):
             raise ModelNotReady(
                 f"{model.name} answers by schema alone, and a chat needs free words.",
                 hint="A model of your own needs a method talk() (recollect/model/talk.py).",
             )
-        before, resolution = understood.before, understood.resolution
-        room = int(options.budget * _CONTEXT_SHARE)
-        context = self._parts.prepare(resolution.text, own if before.conversation is not None else None, room)
-        head, said = _parts_of(context)
+        before, whole = understood.before, understood.resolution.text
+        context = self._parts.prepare(
+            whole, own if before.conversation is not None else None, int(options.budget * _CONTEXT_SHARE)
+        )
+        newest = context.part("recent") if before.messages else None  # of a new talk they are of others
+        sources = self._sources(own, understood, newest.ids if newest is not None else (), options)
+        yield sources
+        head = "\n\n".join([system(), *(m["content"] for m in context.messages if m["role"] == "system")])
+        said = [
+            Said(role="assistant" if message["role"] == "assistant" else "user", text=message["content"])
+            for message in (context.messages[:-1] if newest is not None else ())
+            if message["role"] != "system"
+        ]
+        more = [part.text for name in _MORE if (part := context.part(name)) is not None and part.text]
+        spent = sum(count_tokens_of([head, *(turn.text for turn in said), *more])) + _FRAME
         last = asked(
-            resolution.text,
-            understood.sources,
+            whole,
+            sources,
             before.salient,
             understood.relations,
             _about(before),
-            options.budget - room,
+            more=more,
+            most_tokens=max(options.budget - spent, _LEAST_KNOWLEDGE),
         )
         yield from converse(
             model,
-            "\n\n".join(part for part in (system(), head) if part),
+            head,
             talk(said, last),
             self._parts.tools() if options.with_tools else None,
             max_tokens=options.max_tokens,
@@ -187,14 +227,16 @@ class Chat:
         question: str,
         at: datetime,
         understood: _Understood,
+        sources: list[Source],
         answered: Ended | None,
         options: Options,
     ) -> tuple[Answer, Callable[[], None]]:
         """The answer, and what writes the turn."""
         before = understood.before
-        resolution, sources = understood.resolution, understood.sources
+        resolution = understood.resolution
         if answered is not None:
             sources = used(answered.text, question, sources)
+            sources += loaded(self._parts.space, opened_by(answered.tools), sources)
         conversation = before.conversation or Conversation(
             own, self._parts.source, title=clean_title(options.title) or _title(question), created=at, updated=at
         )
@@ -231,17 +273,6 @@ class Chat:
             self._parts.ingest.exchange(turn)
 
         return answer, write
-
-
-def _parts_of(context: Prepared) -> tuple[str, list[Said]]:
-    """The system part of a context, and what was said, without what is asked: that stands in a message of ours."""
-    head = "\n\n".join(str(m["content"]) for m in context.messages if m["role"] == "system")
-    said = [
-        Said(role="assistant" if m["role"] == "assistant" else "user", text=str(m["content"]))
-        for m in context.messages[:-1]
-        if m["role"] != "system"
-    ]
-    return head, said
 
 
 def _about(before: Recent) -> str:

@@ -21,7 +21,8 @@ CONVERSATION = "conversation"
 _ALL = 1_000_000_000
 #: By these edges a node says which messages, or which other nodes, it was made of.
 _MADE_OF = ("COVERS", "DERIVES_FROM")
-_BY_TURN = "turn"  # mentions that no entity counts (entities/tally.py)
+#: Mentions that no entity counts, those of turns (entities/tally.py).
+BY_TURN = "turn"
 
 
 def due(conversation_ids: Iterable[NodeId]) -> list[Task]:
@@ -45,7 +46,7 @@ def stale(view: View, conversation_ids: Collection[NodeId], message_ids: Collect
 def only_mentioned(view: View, message_ids: Collection[NodeId]) -> list[NodeId]:
     """The entities that no other message mentions. One of many mentions makes no entity untrue."""
     edges = view.edges(list(message_ids), ("MENTIONS",), "out", limit=_ALL) if message_ids else []
-    counted = {(edge.source_id, edge.target_id) for edge in edges if edge.name != _BY_TURN}
+    counted = {(edge.source_id, edge.target_id) for edge in edges if edge.name != BY_TURN}
     lost = Counter(target for _, target in counted)
     return [node.id for node in view.get(Node, list(lost)) if node.body.get("count", 0) <= lost[node.id]]
 

@@ -29,11 +29,14 @@ from recollect.record import NodeId
 from recollect.search.recalling import Recall, Recalled, recall
 from recollect.search.result import DerivedHit
 from recollect.store import Space, View
+from recollect.text.marks import marked
 
-#: So many of the best results are looked at: far more than any budget holds whole.
-_MOST = 240
+#: So many of the best results are looked at.
+_MOST, _ENOUGH = 240, 2  # messages, or that many times the tokens that there is room for
 #: What the index may take of the room, and what facts and summaries that answer may.
 _INDEX_SHARE, _KNOWLEDGE_SHARE = 0.15, 0.1
+#: In a small budget both are less: what answers comes first.
+_AMPLE, _LEAST_INDEX_SHARE = 6_000, 0.08
 _DERIVED = {"fact": 8, "summary": 2}
 _FORMS: dict[IndexForm, Callable[[IndexRequest, View], Part | None]] = {
     "full": snippet,
@@ -137,12 +140,14 @@ class ContextBuilder:
             beside=config.include_tool_calls,
             vectors=True,
             derived=_DERIVED,
+            enough=_ENOUGH * room,
         )
         results = tuple(one for one in (*found.said, *found.other) if one.id not in stands.seen)
-        knowledge = _knowledge(found.derived, stands, int(room * _KNOWLEDGE_SHARE))
+        ample = min(1.0, room / _AMPLE)
+        knowledge = _knowledge(found.derived, stands, int(room * ample * _KNOWLEDGE_SHARE))
         room -= knowledge.tokens if knowledge else 0
         form = form_for(config.index_strategy, found.relevant)
-        reserved = 0 if form == "full" else int(room * _INDEX_SHARE)
+        reserved = 0 if form == "full" else int(room * max(_LEAST_INDEX_SHARE, ample * _INDEX_SHARE))
         shown = relevant(_interleaved(results, found), found.words, room - reserved)
         return _Found(found, knowledge, shown, results, room - (shown.part.tokens if shown.part else 0))
 
@@ -203,7 +208,7 @@ def _asked(text: str) -> Part:
 
 def _guide() -> Part:
     """What says what this is, with all that stands around it and around what was found."""
-    frame = 2 * (tokens_in(wording.marked("")) + PER_ENTRY)
+    frame = 2 * (tokens_in(marked("")) + PER_ENTRY)
     return Part("guide", wording.GUIDE, tokens_in(wording.GUIDE) + frame + PER_MESSAGE)
 
 
@@ -222,7 +227,7 @@ def _composed(
         if tokens <= budget or not fresh:
             break
         fresh.pop()
-    whole = wording.marked("\n\n".join(part.text for part in (guide, *stable, *recent, *fresh)))
+    whole = marked("\n\n".join(part.text for part in (guide, *stable, *recent, *fresh)))
     return Context(
         messages=tuple(messages),
         text=whole,
@@ -237,9 +242,9 @@ def _composed(
 def _messages(
     text: str, stable: Sequence[Part], recent: Sequence[tuple[str, str]], fresh: Sequence[Part]
 ) -> list[dict[str, str]]:
-    behind = f"{wording.marked(_joined(fresh))}\n\n{text}" if fresh else text
+    behind = f"{marked(_joined(fresh))}\n\n{text}" if fresh else text
     return [
-        {"role": "system", "content": wording.marked(_joined(stable))},
+        {"role": "system", "content": marked(_joined(stable))},
         *({"role": role, "content": words} for role, words in recent),
         {"role": "user", "content": behind},
     ]

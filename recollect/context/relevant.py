@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
 
 from recollect.context import wording
 from recollect.context.budget import PER_ENTRY, shortened, tokens_in, tokens_in_each
@@ -18,7 +17,7 @@ from recollect.search.recalling import Recalled
 from recollect.search.snippet import excerpt
 
 #: What one message may take of the room: of the first few, and of the others.
-_FIRST, _OF_FIRST, _OF_OTHERS = 4, 0.5, 0.25
+_FIRST, _OF_FIRST, _OF_OTHERS = 4, 0.6, 0.35
 _LEAST = 96  # tokens that any may take
 _CHARACTERS_PER_TOKEN = 4
 _AT_ONCE = 24
@@ -44,6 +43,7 @@ class _Entry:
     line: str
     whole: bool
     rank: int
+    head: str
 
 
 def relevant(found: Sequence[Recalled], words: Sequence[str], room: int) -> Shown:
@@ -58,7 +58,7 @@ def _chosen(found: Sequence[Recalled], words: Sequence[str], room: int, costs: _
     shown, budget = Shown(), room - tokens_in(wording.RELEVANT) - 2 * PER_ENTRY
     heads: set[str] = set()
     kept: list[_Entry] = []
-    for rank, (one, line, cost) in enumerate(_priced(found, costs)):
+    for rank, (one, line, cost, head, of_head) in enumerate(_priced(found, costs)):
         if budget < _NOTHING_FITS:
             shown.left += found[rank:]
             break
@@ -67,25 +67,25 @@ def _chosen(found: Sequence[Recalled], words: Sequence[str], room: int, costs: _
         if not whole:
             line = _line(one, _excerpt(one, words, most))
             cost = tokens_in(line)
-        head = _head(one)
-        extra = 0 if head in heads else tokens_in(head) + PER_ENTRY
+        extra = 0 if head in heads else of_head + PER_ENTRY
         if cost + PER_ENTRY + extra > budget:
             shown.left.append(one)
             continue
         heads.add(head)
         budget -= cost + PER_ENTRY + extra
-        kept.append(_Entry(one, line, whole, rank))
+        kept.append(_Entry(one, line, whole, rank, head))
     if kept:
         shown.part = _part(kept)
     return shown
 
 
-def _priced(found: Sequence[Recalled], costs: _Costs) -> Iterator[tuple[Recalled, str, int]]:
-    """Each with its line and what that costs, a few at a time: mostly not all are looked at."""
+def _priced(found: Sequence[Recalled], costs: _Costs) -> Iterator[tuple[Recalled, str, int, str, int]]:
+    """Each with its line, its heading and what these cost, a few at a time: mostly not all are looked at."""
     for start in range(0, len(found), _AT_ONCE):
         some = found[start : start + _AT_ONCE]
         lines = [_line(one, one.text) for one in some]
-        yield from zip(some, lines, costs(some, lines), strict=True)
+        heads = [_head(one) for one in some]
+        yield from zip(some, lines, costs(some, lines), heads, tokens_in_each(heads), strict=True)
 
 
 def _counted_costs(_: Sequence[Recalled], lines: Sequence[str]) -> list[int]:
@@ -107,12 +107,10 @@ def _part(kept: list[_Entry]) -> Part:
     kept.sort(key=lambda entry: (_time(entry.found), entry.found.conversation_id or "", entry.rank))
     lines = [wording.RELEVANT]
     ordered: list[_Entry] = []
-    begins = {
-        head: min(_time(e.found) for e in kept if _head(e.found) == head) for head in {_head(e.found) for e in kept}
-    }
-    by_head = sorted(kept, key=lambda entry: (begins[_head(entry.found)], _head(entry.found)))
-    for head, group in groupby(by_head, key=lambda entry: _head(entry.found)):
-        entries = list(group)
+    groups: dict[str, list[_Entry]] = {}  # in order of their first messages
+    for entry in kept:
+        groups.setdefault(entry.head, []).append(entry)
+    for head, entries in groups.items():
         lines += [head, *(entry.line for entry in entries)] if head else [entry.line for entry in entries]
         ordered += entries
     text = "\n".join(lines)

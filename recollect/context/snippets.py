@@ -17,7 +17,7 @@ from recollect.search.recalling import Recalled
 from recollect.text.sentences import cut_sentences
 
 _BLANKS = re.compile(r"\s+")
-_MOST_SENTENCES = 8  # of a passage; a longer one is looked at by its beginning
+_MOST_SENTENCES = 6  # of a passage; a longer one is looked at by its beginning
 _CENTRE = 0.5  # how much the centre of a passage counts beside what was asked
 
 

@@ -20,8 +20,10 @@ from recollect.errors import NotFound
 from recollect.record import Conversation, Kind, Message, Node, NodeId, NodeKind, Role, to_microseconds
 from recollect.store import View, Where
 
-#: The shares of what the budget leaves beside the guide and the text: at most.
-SUMMARIES_SHARE, FACTS_SHARE, RECENT_SHARE = 0.12, 0.08, 0.25
+#: The shares of what the budget leaves beside the guide and the text, at most: in a small one summaries and facts give
+#: way to what answers, and so do the newest messages where no conversation goes on.
+SUMMARIES_SHARE, FACTS_SHARE, RECENT_SHARE, RECENT_OF_ALL_SHARE = 0.12, 0.08, 0.25, 0.12
+_AMPLE = 8_000  # tokens from which on the shares are whole
 #: Of the share of the newest messages what a single one may take; of a longer one beginning and end are shown.
 _ONE_MESSAGE = 0.5
 _READ_SUMMARIES, _READ_FACTS = 40, 120
@@ -48,10 +50,12 @@ def standing(view: View, text: str, conversation_id: NodeId | None, window: int,
     """What stands, in at most its shares of `room` tokens. Raises NotFound for a conversation that is not there."""
     newest = _newest(view, conversation_id, window)
     asked = newest[-1].id if newest and _is_asked(newest[-1], text) else None
-    recent, said, kept = _recent([m for m in newest if m.id != asked], window, int(room * RECENT_SHARE))
+    of_recent = RECENT_OF_ALL_SHARE if conversation_id is None else RECENT_SHARE
+    recent, said, kept = _recent([m for m in newest if m.id != asked], window, int(room * of_recent))
     begins = min((t for m in kept if (t := to_microseconds(m.timestamp)) is not None), default=None)
-    summaries = _summaries(view, conversation_id, int(room * SUMMARIES_SHARE), begins)
-    facts = _facts(view, int(room * FACTS_SHARE), now)
+    ample = min(1.0, room / _AMPLE)
+    summaries = _summaries(view, conversation_id, int(room * ample * SUMMARIES_SHARE), begins)
+    facts = _facts(view, int(room * ample * FACTS_SHARE), now)
     parts = [part for part in (summaries, facts, recent) if part is not None]
     seen = {m.id for m in kept} | ({asked} if asked else set())
     return Standing(tuple(parts), tuple(said), frozenset(seen), conversation_id)
@@ -101,7 +105,7 @@ def _recent(
     if not kept:
         return None, [], []
     said = [(_side(message), own) for message, own in zip(kept, words[start:], strict=True)]
-    lines = [f"[{role}]: {own}" for role, own in said]
+    lines = [f"[{role}]: {wording.shown(own)}" for role, own in said]
     text = "\n".join([wording.RECENT, *lines])
     whole = frozenset(m.id for m, (_, own) in zip(kept, said, strict=True) if own == wording.as_said(m))
     cost = max(tokens_in(text), heading + sum(costs[start:]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date, datetime
 
 from recollect.record import Message, NodeId
-from recollect.text.marks import CLOSE, OPEN
+from recollect.text.marks import defused
 
 #: Characters of an id, from its end, by which the tools find it again: they cost 5 tokens where all 26 cost 17.
 ENDING = 8
@@ -19,17 +19,10 @@ GUIDE = (
 SUMMARIES, FACTS = "Summaries, older first:", "Known, as of the last time it was said:"
 RECENT, KNOWLEDGE, RELEVANT = "Recent Conversation:", "Known of this:", "Historical Context:"
 
-_MARK_NAME, _MARK_SHOWN = "recollect-context", "recollect_context"
-
-
-def marked(text: str) -> str:
-    """The text as something that Recollect hands out: it is cut out of what is stored (recollect.text.marks)."""
-    return f"{OPEN}>\n{text}\n{CLOSE}"
-
 
 def shown(text: str) -> str:
-    """Words from the memory, which cannot end the block that they stand in."""
-    return text.replace(_MARK_NAME, _MARK_SHOWN).strip() if _MARK_NAME in text else text.strip()
+    """Words from the memory as they stand in a block, which no mark in them can end."""
+    return defused(text).strip()
 
 
 def code(id: NodeId | str) -> str:
@@ -55,5 +48,5 @@ def who(role: str, speaker: str | None) -> str:
 
 def as_said(message: Message) -> str:
     """The words of a recent message: a person's behind the name, where several people speak."""
-    words = shown(message.content)
+    words = message.content.strip()
     return f"{who('', message.speaker)}: {words}" if message.speaker else words

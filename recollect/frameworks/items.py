@@ -39,19 +39,19 @@ class Items:
         self.conversation_id = stable_id("conversation", framework, name)
 
     def add(self, items: Sequence[Worded]) -> None:
-        """Appends items, each durable when it returns. Raises TypeError for what JSON cannot hold, before any is in."""
-        kept = [json.dumps(one.item) for one in items]
+        """Appends items, all of them or none. Raises TypeError for what JSON cannot hold."""
+        messages = [
+            {
+                "content": one.text,
+                "role": one.role,
+                "kind": one.kind,
+                "parts": () if cut_recall(one.text).strip() else (Part(PartKind.ASSET, one.name),),
+                "metadata": {_ITEM: json.dumps(one.item), "framework": self._framework},
+            }
+            for one in items
+        ]
         with self._lock:
-            for one, item in zip(items, kept, strict=True):
-                self._memory.store_message(
-                    one.text,
-                    one.role,
-                    conversation_id=self.conversation_id,
-                    title=self._name,
-                    kind=one.kind,
-                    parts=() if cut_recall(one.text).strip() else (Part(PartKind.ASSET, one.name),),
-                    metadata={_ITEM: item, "framework": self._framework},
-                )
+            self._memory.store_messages(messages, conversation_id=self.conversation_id, title=self._name)
 
     def latest(self, limit: int | None = None) -> list[Any]:
         """The items, or the last `limit` of them, oldest first."""

@@ -19,6 +19,7 @@ from typing import Any
 
 import recollect.memory
 from recollect.errors import InvalidInput
+from recollect.frameworks.records import plain
 from recollect.record import Message, NodeId, Version, iso, stable_id
 
 _SCOPES = ("user_id", "agent_id", "run_id")
@@ -66,24 +67,27 @@ class Memory:
         """
         scope = _scope({"user_id": user_id, "agent_id": agent_id, "run_id": run_id})
         said = [{"role": "user", "content": messages}] if isinstance(messages, str) else messages
-        results = []
+        made = []
         for message in [said] if isinstance(said, dict) else said:
             if message["role"] == "system":
                 continue
             own = {**(metadata or {}), **scope, "role": message["role"]}
             own |= {"actor_id": message["name"]} if message.get("name") else {}
             own |= {"expiration_date": str(expiration_date)} if expiration_date is not None else {}
-            stored = self._memory.store_message(
-                _text(message["content"]),
-                message["role"],
-                conversation_id=stable_id("conversation", _KEY, *(scope.get(name) for name in _SCOPES)),
-                title=_title(scope),
-                speaker=message.get("name"),
-                timestamp=timestamp,
-                metadata={_KEY: own},
+            made.append(
+                {
+                    "content": _text(message["content"]),
+                    "role": message["role"],
+                    "speaker": message.get("name"),
+                    "timestamp": timestamp,
+                    "metadata": {_KEY: own},
+                }
             )
-            results.append({"id": stored.id, "memory": stored.content, "event": "ADD", "role": message["role"]})
-        return {"results": results}
+        conversation_id = stable_id("conversation", _KEY, *(scope.get(name) for name in _SCOPES))
+        stored = self._memory.store_messages(made, conversation_id=conversation_id, title=_title(scope))
+        return {
+            "results": [{"id": one.id, "memory": one.content, "event": "ADD", "role": one.role.value} for one in stored]
+        }
 
     def get(self, memory_id: str) -> dict[str, Any] | None:
         """A memory; None where there is none of this id."""
@@ -116,7 +120,10 @@ class Memory:
         `reference_date` are taken and not used: Recollect ranks again by itself, and reads times in the query.
         """
         passes = self._filter(filters, show_expired, others)
-        hits = self._memory.search(query, group_by="message", limit=_MOST, conversation=_narrowed(filters or {}))
+        words = plain(query)
+        if not words:
+            raise InvalidInput("There is nothing to search for.", hint="Give some words.")
+        hits = self._memory.search(words, group_by="message", limit=_MOST, conversation=_narrowed(filters or {}))
         results = []
         for hit in hits:
             score = max(hit.score, 0.0) / (1 + max(hit.score, 0.0))

@@ -5,6 +5,7 @@ What is deleted is hidden, and stays in the record; what is written anew keeps w
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -18,6 +19,7 @@ from recollect.text.clean import clean_text, clean_title
 _GONE = "deleted"
 _PAGE = 500
 _MOST_FOUND = 1000
+_OPERATORS = re.compile(r'[:"]')
 
 
 class Records:
@@ -78,10 +80,24 @@ class Records:
 
     def search(self, query: str) -> list[tuple[Document, float]]:
         """The records that have to do with a query, best first, with their scores."""
-        if not query.strip() or not any(True for _ in self.every()):
+        words = plain(query)
+        with self._memory._space.view() as view:
+            there = view.find(Document, Where(sources=(self._source,)), limit=1).items
+        if not words or not there:
             return []
-        found = self._memory.search(query, kind="document", source=self._source, limit=_MOST_FOUND)
+        found = self._memory.search(words, kind="document", source=self._source, limit=_MOST_FOUND)
         return [(hit.document, hit.score) for hit in found.documents]
+
+
+def plain(query: str) -> str:
+    """A query of a framework, which knows no operators: words alone; empty where there is none.
+
+    >>> plain('-12 "source:nobody"')
+    '12 source nobody'
+    """
+    words = (word.lstrip("-") for word in _OPERATORS.sub(" ", query).split())
+    text = " ".join(filter(None, words))
+    return text if any(letter.isalnum() for letter in text) else ""
 
 
 def _is_there(record: Document) -> bool:

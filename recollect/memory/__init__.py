@@ -6,9 +6,7 @@ Each part of it is a file, which calls into the folder that does the work.
 from __future__ import annotations
 
 from recollect.memory.chat import Chatting
-from recollect.memory.context import Contexts
 from recollect.memory.handle import Background
-from recollect.memory.knowledge import Knowledge
 from recollect.memory.reading import ConversationRow
 from recollect.memory.tools import Tools
 from recollect.memory.upkeep import Upkeep
@@ -18,5 +16,5 @@ from recollect.memory.writing import LIVE_SOURCE, Writing
 __all__ = ["LIVE_SOURCE", "Background", "ConversationRow", "Memory"]
 
 
-class Memory(Chatting, Writing, Contexts, Tools, Knowledge, Work, Upkeep):
+class Memory(Chatting, Writing, Tools, Work, Upkeep):
     """A handle on one namespace. Thread-safe; usable as a context manager. Open one with `recollect.open()`."""

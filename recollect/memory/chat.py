@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from recollect.memory.context import Contexts
 from recollect.memory.tools import Tools
 from recollect.memory.writing import LIVE_SOURCE
 from recollect.record import NodeId
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     from recollect.model.base import LanguageModel
 
 
-class Chatting(Contexts, Tools):
+class Chatting(Tools):
     """Chats."""
 
     def resolve_references(self, conversation_id: str, question: str) -> str:

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from recollect.memory.handle import Handle
-from recollect.record import NodeId
+from recollect.errors import NotFound
+from recollect.memory.knowledge import Knowledge
+from recollect.record import Message, NodeId
 
 if TYPE_CHECKING:
     from recollect.context import Context, IndexConfig, Patience
 
 
-class Contexts(Handle):
-    """Contexts for a model."""
+class Contexts(Knowledge):
+    """Contexts for a model, and the clusters that they name."""
 
     def prepare_context(
         self,
@@ -43,3 +44,19 @@ class Contexts(Handle):
             patience or Patience.from_environment(),
         )
         return build(text, NodeId(conversation_id) if conversation_id else None, budget)
+
+    def get_cluster(self, cluster_id: str, limit: int = 50) -> list[Message]:
+        """The messages of a cluster that a context names: those of a topic, by its id, label or a term of it; or those
+        nearest in meaning to a message, by its id or the end of that, itself first [4]. Raises NotFound.
+        """
+        from recollect.search.recalling import alike
+
+        try:
+            return self.get_topic_messages(cluster_id, limit)
+        except NotFound:
+            with self._space.view() as view:
+                named = view.named(cluster_id.strip(), 2)
+                found = [m for m in view.get(Message, named) if not m.deleted and not m.erased]
+                if len(found) != 1:
+                    raise
+                return alike(view, found[0], self._embedder, self._make_quality, self._clock().date(), limit)

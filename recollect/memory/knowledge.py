@@ -142,8 +142,6 @@ class Knowledge(Handle):
         with self._space.view() as view:
             return reading.messages_of(view, reading.named(view, topic), limit)
 
-    get_cluster = get_topic_messages
-
     def segments(self, conversation_id: str) -> list[Segment]:
         """A conversation as runs of turns about one thing, cut where it drifts [2]. Raises NotFound."""
         from recollect.consolidate.topics import reading

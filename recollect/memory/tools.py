@@ -7,8 +7,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from recollect.errors import InvalidInput
+from recollect.memory.context import Contexts
 from recollect.memory.handle import writes
-from recollect.memory.knowledge import Knowledge
 from recollect.memory.reading import Reading
 from recollect.record import Message, ToolCall
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _MOST = 1000
 
 
-class Tools(Reading, Knowledge):
+class Tools(Reading, Contexts):
     """The tools, as Python calls; `toolbox` hands them to a model."""
 
     def toolbox(self, *, max_tokens: int = 4_500, read_only: bool = False) -> Toolbox:

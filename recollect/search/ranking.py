@@ -110,10 +110,20 @@ class Ranking:
 
 
 def rank(
-    view: View, asked: Asked, partition: Partition, model: Callable[[], TokenEmbedder], *, vectors: bool = False
+    view: View,
+    asked: Asked,
+    partition: Partition,
+    model: Callable[[], TokenEmbedder],
+    *,
+    vectors: bool = False,
+    pool: int | None = None,
+    titled: bool = True,
 ) -> Ranking:
-    """Ranks the passages of a partition that may answer; with `vectors` theirs are at hand."""
+    """Ranks the passages of a partition that may answer, `pool` of many; with `vectors` theirs are at hand. Titles
+    count, unless `titled` is false.
+    """
     query = replace(candidate_query(asked, partition), vectors=vectors)
+    query = query if pool is None else replace(query, pool=pool)
     features = view.candidates(query)
     if not features.size:
         return Ranking(close=False, unknown=asked.question.terms)
@@ -135,7 +145,7 @@ def rank(
         question=asked.question,
         features=features,
         named=len(asked.named),
-        titles=title_closeness(view, asked, features.conversations),
+        titles=title_closeness(view, asked, features.conversations) if titled else np.zeros(len(features), np.float32),
         typed=asked.typed,
         quoted=bool(asked.quoted),
     )

@@ -24,6 +24,9 @@ BESIDE_KINDS = ("tool", "document")
 #: Characters of a long text that are asked with: of what was pasted the beginning and the end say what it is about.
 _ASKED_AT_EACH_END = 1_500
 _SCANNED = 50
+_RANKED_EACH = 40  # messages for each result of a search that ranks 50 passages for each
+_READ = 96  # messages that are read at once
+_BESIDE_POOL, _BESIDE_MOST = 120, 24  # passages beside what was said that are looked at, and messages of them
 #: What was not said is told of only where it clearly answers: so much of the question's idf, or so near in meaning.
 _CLEAR_SHARE = 0.5
 
@@ -76,48 +79,68 @@ def recall(
     beside: bool = True,
     vectors: bool = False,
     derived: Mapping[str, int] | None = None,
+    enough: int | None = None,
 ) -> Recall:
-    """What the memory holds of a text, the best `most` of it; `beside` looks at tool results and documents as well.
+    """What the memory holds of a text: the best `most` of it, or so many of the best as have `enough` tokens.
 
-    The text is somebody's words, not a query: it has no operators. Where the index is damaged, words alone decide.
-    Raises StoreError.
+    `beside` looks at tool results and documents as well. The text is somebody's words, not a query: it has no
+    operators. Where the index is damaged, words alone decide. Raises StoreError.
     """
-    asked_for = _shortened(text)
-    search = Search(Query(asked_for), Filter(), limit=max(1, most // 10), group_by="message")
+    search = Search(Query(_shortened(text)), Filter(), limit=max(1, most // _RANKED_EACH), group_by="message")
     try:
-        return _recall(view, search, embedder, quality, today, most, beside=beside, vectors=vectors, derived=derived)
+        ranked = _ranked(view, search, embedder, quality, today, beside=beside, vectors=vectors)
     except IndexDamaged:
-        found = scanned(view, replace(search, limit=min(most, _SCANNED)), "")
-        messages = [hit.best.message for hit in found]
+        scan = scanned(view, replace(search, limit=min(most, _SCANNED)), "")
+        messages = [hit.best.message for hit in scan]
         said = _with_titles(view, [_of_message(m, m.content, 0, 0.0) for m in messages])
         return Recall(said=tuple(said), relevant=len(messages), searched=len(messages))
+    return Recall(close=False) if ranked is None else _read(view, *ranked, most, enough, derived)
 
 
-def _recall(
+def alike(
+    view: View, message: Message, embedder: Embedder, quality: Callable[[], TokenEmbedder], today: date, most: int
+) -> list[Message]:
+    """A message and those nearest to it, best first. Raises StoreError."""
+    found = recall(view, message.content, embedder, quality, today, most=most, beside=False)
+    ids = dict.fromkeys([message.id, *(one.id for one in found.said)])
+    return view.get(Message, list(ids)[:most])
+
+
+def _ranked(
     view: View,
     search: Search,
     embedder: Embedder,
     quality: Callable[[], TokenEmbedder],
     today: date,
-    most: int,
     *,
     beside: bool,
     vectors: bool,
-    derived: Mapping[str, int] | None,
-) -> Recall:
+) -> tuple[Asked, Ranking, Ranking] | None:
+    """What was said and what is beside it, ranked; None where nothing is asked."""
     asked = ask(view, search, embedder, quality, today)
     if not asked.question.terms and not asked.phrases:
-        return Recall(close=False)
+        return None
     said = rank(view, asked, Partition.SAID, quality, vectors=vectors)
     mended = correction(search.query.text, said.unknown, view.vocabulary())
     if mended is not None and mended.is_sure:
         meant = replace(search, query=replace(search.query, text=mended.text))
         asked = ask(view, meant, embedder, quality, today)
         said = rank(view, asked, Partition.SAID, quality, vectors=vectors)
-    other = _beside(view, asked, quality) if beside else Ranking()
+    return asked, said, _beside(view, asked, quality) if beside else Ranking()
+
+
+def _read(
+    view: View,
+    asked: Asked,
+    said: Ranking,
+    other: Ranking,
+    most: int,
+    enough: int | None,
+    derived: Mapping[str, int] | None,
+) -> Recall:
     return Recall(
-        said=tuple(_recalled(view, said, said.passages, most)),
-        other=tuple(_recalled(view, other, other.passages, max(1, most // 10))),
+        said=tuple(_recalled(view, said, most, enough)),
+        other=tuple(_recalled(view, other, min(most, _BESIDE_MOST), enough)),
         derived=derived_hits(view, asked, derived),
         relevant=said.relevant + len(other.messages - {0}),
         searched=said.searched + other.searched,
@@ -129,18 +152,28 @@ def _recall(
 def _beside(view: View, asked: Asked, quality: Callable[[], TokenEmbedder]) -> Ranking:
     """What clearly answers of tool results and documents."""
     wanted = replace(asked.search, filter=replace(asked.search.filter, kinds=BESIDE_KINDS))
-    found = rank(view, replace(asked, search=wanted), Partition.OTHER, quality)
+    found = rank(view, replace(asked, search=wanted), Partition.OTHER, quality, pool=_BESIDE_POOL, titled=False)
     return found.only([entry for entry in found.passages if entry.matches and entry.share >= _CLEAR_SHARE])
 
 
-def _recalled(view: View, ranking: Ranking, ranked: Sequence[Ranked], most: int) -> list[Recalled]:
+def _recalled(view: View, ranking: Ranking, most: int, enough: int | None) -> list[Recalled]:
     """The best messages, each with its best passage."""
     best: dict[int, Ranked] = {}
-    for entry in ranked:
+    for entry in ranking.passages:
         best.setdefault(entry.message or -entry.passage, entry)
         if len(best) == most:
             break
-    chosen = list(best.values())
+    chosen, found, tokens = list(best.values()), list[Recalled](), 0
+    for start in range(0, len(chosen), _READ):
+        some = _texts(view, ranking, chosen[start : start + _READ])
+        found += some
+        tokens += sum(one.tokens for one in some)
+        if enough is not None and tokens >= enough:
+            break
+    return _with_titles(view, found)
+
+
+def _texts(view: View, ranking: Ranking, chosen: Sequence[Ranked]) -> list[Recalled]:
     texts = {text.number: text for text in view.passages([entry.passage for entry in chosen])}
     messages = {m.id: m for m in view.get(Message, [t.message_id for t in texts.values() if t.message_id])}
     owners = [t.owner_id for t in texts.values() if t.owner is Owner.DOCUMENT]
@@ -151,7 +184,7 @@ def _recalled(view: View, ranking: Ranking, ranked: Sequence[Ranked], most: int)
         made = None if text is None else _made(entry, text, messages, documents)
         if made is not None:
             found.append(made if ranking.vectors is None else replace(made, vector=ranking.vectors[entry.row]))
-    return _with_titles(view, found)
+    return found
 
 
 def _made(

@@ -21,9 +21,14 @@ def marked(text: str, **attributes: str) -> str:
     >>> marked("Ana has the key.", tool="get_message_by_id")
     '<recollect-context tool="get_message_by_id">\nAna has the key.\n</recollect-context>'
     """
-    inner = text.replace(OPEN, f"&lt;{OPEN[1:]}").replace(CLOSE, f"&lt;{CLOSE[1:]}")
+    inner = defused(text)
     named = "".join(f' {name}="{_UNFIT.sub(" ", value)}"' for name, value in attributes.items())
     return f"{OPEN}{named}>\n{inner}\n{CLOSE}"
+
+
+def defused(text: str) -> str:
+    """The text with its marks written so that they are none; without any, the very same."""
+    return text.replace(OPEN, f"&lt;{OPEN[1:]}").replace(CLOSE, f"&lt;{CLOSE[1:]}")
 
 
 def cut_recall(text: str) -> str:

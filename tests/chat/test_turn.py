@@ -269,3 +269,37 @@ def test_a_title_of_words_without_blanks_is_short(quiet: Memory, question: str) 
     titled = quiet.conversation_named(answer.conversation_id)
     assert titled is not None
     assert len(titled.title) <= 62
+
+
+def test_what_is_sent_is_within_the_budget(memory: Memory, server: WireServer) -> None:
+    from recollect.embedding.tokenizer import count_tokens
+
+    for number in range(120):
+        memory.store_message(f"Luna ate dish {number} of rice and fish. " * 30, conversation_id=f"C{number % 7}")
+    server.script += [Says("Rice.")] * 3
+    for budget in (2_000, 5_000, 10_000):
+        memory.chat("C1", "Which dish of rice did Luna eat last of all?", budget=budget)
+        body = server.bodies[-1]
+        system = body["system"][0]["text"] if "system" in body else ""
+        assert count_tokens(system) + sum(count_tokens(str(m["content"])) for m in body["messages"]) <= budget
+
+
+def test_an_edited_question_is_no_longer_known_by_what_it_meant(quiet: Memory) -> None:
+    own = quiet.chat(None, "Tell me about Project Titan.").conversation_id
+    second = quiet.chat(own, "How does it scale?")
+    assert second.entities == ("Project Titan",)
+    quiet.update_message(second.question_id, "How do I boil an egg?")
+    turn = quiet.conversation(own).turns[1]
+    assert (turn.resolved_query, turn.entities) == (None, ())
+    assert edges(quiet, second.question_id, "MENTIONS") == set()
+    assert quiet.check() == []
+
+
+def test_what_a_tool_opened_is_a_source(memory: Memory, server: WireServer) -> None:
+    told(memory)
+    hidden = memory.store_message("The spare key is under the third pot.", conversation_id="Pot", title="Pots").id
+    opens = (("get_message_by_id", json.dumps({"id": hidden})),)
+    server.script += [Says(calls=opens), Says("Under a pot.")]
+    answer = memory.chat(None, "Which wave buoy measures the swell off Nazare?")
+    assert hidden in [source.message.id for source in answer.sources if source.is_used]
+    assert hidden in edges(memory, answer.answer_id or "", "SOURCED_FROM")

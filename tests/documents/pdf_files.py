@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 
-def pdf(pages: Sequence[str], *, encrypted: bool = False) -> bytes:
-    """A PDF with these pages; `encrypted` asks for a password that nobody has."""
+def pdf(pages: Sequence[str], *, encrypted: bool = False, packed: bytes = b"") -> bytes:
+    """A PDF with these pages; `encrypted` asks for a password that nobody has; `packed` is a page as zlib packed it."""
     objects = [b"<< /Type /Catalog /Pages 2 0 R >>", b"", b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>"]
     kids = []
     for page in pages:
@@ -18,6 +18,8 @@ def pdf(pages: Sequence[str], *, encrypted: bool = False) -> bytes:
             b"/Resources << /Font << /F1 3 0 R >> >> >>" % len(objects)
         )
         kids.append(b"%d 0 R" % len(objects))
+    if packed:
+        objects[3] = b"<< /Filter /FlateDecode /Length %d >>\nstream\n%s\nendstream" % (len(packed), packed)
     objects[1] = b"<< /Type /Pages /Count %d /Kids [%s] >>" % (len(kids), b" ".join(kids))
     return _file(objects, _LOCK if encrypted else b"")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import socket
 import time
+import zlib
 from io import BytesIO
 from typing import Any
 
@@ -200,6 +201,16 @@ def test_a_place_in_a_pdf_is_its_page() -> None:
 def test_a_pdf_that_cannot_be_read_says_why(data: bytes, why: str) -> None:
     with pytest.raises(ImportProblem, match=why):
         Pdf().read(BytesIO(data))
+
+
+def test_a_pdf_that_unfolds_to_gigabytes_takes_none() -> None:
+    resource = pytest.importorskip("resource")  # without it there is no limit
+    packer = zlib.compressobj(9)
+    packed = b"".join([*(packer.compress(b" " * (1 << 24)) for _ in range(128)), packer.flush()])
+    with pytest.raises(ImportProblem, match=r"memory|no text"):
+        Pdf().read(BytesIO(pdf(["x"], packed=packed)))
+    used = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss >> 10
+    assert used < 1100
 
 
 def test_an_outline_without_anything_says_nothing() -> None:

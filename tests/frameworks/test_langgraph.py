@@ -66,6 +66,8 @@ def test_a_search_is_recollects(store: RecollectStore, memory: Memory) -> None:
     assert {item.key for item in store.search(("users",), query="ferry", limit=2)} == {"b", "c"}
     assert [item.key for item in store.search(("users",), query="ferry", filter={"rank": {"$gte": 4}})] == ["b"]
     assert [item.key for item in store.search((), filter={"kind": "travel"}, offset=1)] == ["c"]
+    assert [item.key for item in store.search(("users",), query='source:nobody "ferry" -', limit=1)] in (["b"], ["c"])
+    assert len(store.search(("users",), query="???")) == 4
     with pytest.raises(ValueError, match="operator"):
         store.search((), filter={"rank": {"$like": 1}})
     assert memory.search("ferry island").documents[0].document.title == "users/7/b"

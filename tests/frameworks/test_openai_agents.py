@@ -41,6 +41,15 @@ def test_items_come_back_as_they_were_given(session: RecollectSession) -> None:
     asyncio.run(talk())
 
 
+def test_items_go_in_together_or_not_at_all(session: RecollectSession) -> None:
+    async def talk() -> None:
+        with pytest.raises(TypeError):
+            await session.add_items([*ITEMS[:2], {"role": "user", "content": object()}])
+        assert await session.get_items() == []
+
+    asyncio.run(talk())
+
+
 def test_the_last_item_is_popped_and_all_are_cleared(session: RecollectSession, memory: Memory) -> None:
     async def talk() -> None:
         await session.add_items(ITEMS)

@@ -58,6 +58,7 @@ _EXPLETIVE = re.compile(
     r"\bit(?:['’]s|\s+is|\s+was|\s+has been|\s+will be)?\s+(?:going to |gonna |still |always |currently )?"
     r"(?:rain|snow|hail|freez|thunder|drizzl|storm)\w*"
     r"|\bhow (?:cold|hot|warm|windy|humid|sunny|dark) (?:is|was|does|did|will|can|might) it\b(?!.*\bthere\b)"
+    r"|\b(?:is|was) it (?:where|that|who|when|which)\b"
     r"|\b(?:what|which) (?:time|day|date|year|month) (?:is|was) it\b|\bhow (?:late|early) (?:is|was) it\b"
     r"|\b(?:is|was|isn['’]t|would|will|be|wasn['’]t) it (?:be |even |really |still |ever |too )?"
     r"(?!able|going|supposed|allowed|meant|ready|designed|used|likely|enough|compatible|available|related|similar|good|"
@@ -71,7 +72,7 @@ _EXPLETIVE = re.compile(
     r"|\bit['’]?s? (?:is |was )?(?:clear|true|likely|possible|important|necessary|strange|funny|sad|nice|great|time|"
     r"a pity|a shame)\b"
     r"|\bhow['’]?s? (?:is )?it going\b|\bdoes it (?:matter|make sense)\b|\bis it (?:just )?me\b|\bit['’]s me\b"
-    r"|\b(?:make|made|take it|call it|get it|worth|as if|believe|put it|that['’]s) it\b|\bit (?:is|was) (?:me|i)\b",
+    r"|\b(?:make|made|take it|call it|get it|got|worth|as if|believe|put it|that['’]s) it\b|\bit (?:is|was) (?:me|i)\b",
     re.IGNORECASE,
 )
 _EXISTENTIAL = re.compile(
@@ -97,12 +98,36 @@ _DEFINITE = re.compile(
 _QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|«[^»]*»|`[^`]*`|(?<!\w)'[^']{8,}'(?!\w)|```.*?```", re.DOTALL)
 _CODE = re.compile(r"[{}\[\];=<>]|\w\(|::|->|\w\.\w+\(")
 _ENDS = re.compile(r"[A-Za-zÀ-ÿ]+")
-_LONGEST = 300  # characters: who writes more says what is meant
+_LONGEST = 200  # characters: who writes more says what is meant
+_BEFORE_IT = re.compile(
+    r"(?:(?:ok(?:ay)?|thanks?(?: you)?(?: a lot| so much)?|great|good|nice|cool|perfect|hm+|well|hi|hello|hey|please|yes|no|"
+    r"and|but|so|then|also|right|sure|got it|i see|sounds good|good idea|very good|super|fine)[,.!:;–-]*\s+)*",
+    re.IGNORECASE,
+)
+_REQUEST = re.compile(
+    r"(?:what|which|who|whom|whose|when|where|why|how|is|are|was|were|do|does|did|can|could|should|would|will|have|has|had|"
+    r"may|might|must|am|isn['’]t|aren['’]t|doesn['’]t|didn['’]t|won['’]t|can['’]t|in which|on which|at what|by when|for how|"
+    r"since when|tell|show|remind|explain|give|list|compare|summari[sz]e|find|describe|suggest|recommend|name)\b",
+    re.IGNORECASE,
+)
+_SENTENCES = re.compile(
+    r"(?<=[.!?])(?<!\bDr\.)(?<!\bMr\.)(?<!\bMs\.)(?<!\bSt\.)(?<!\bvs\.)(?<!\bNo\.)(?<!\bMrs\.)(?<!\bProf\.)(?<!\b[A-Z]\.)"
+    r"(?<!\be\.g\.)(?<!\bi\.e\.)\s+(?=\S)"
+)
+
+
+def is_request(text: str) -> bool:
+    """Whether a text is one short question or request, with at most a word of thanks before it. What people tell is
+    full of references too; but it needs no answer, and one who tells has the whole story in mind.
+    """
+    body = text.strip()
+    body = body[_BEFORE_IT.match(body).end() :]  # type: ignore[union-attr]
+    return len(body) <= _LONGEST and bool(_REQUEST.match(body)) and len(_SENTENCES.split(body)) == 1
 
 
 def anaphora(question: str) -> list[Anaphor]:
     """The expressions of a question that stand for something said before it, in order."""
-    if len(question) > _LONGEST or _CODE.search(question):
+    if not is_request(question) or _CODE.search(question):
         return []
     hidden = [(m.start(), m.end()) for m in _QUOTED.finditer(question)]
     found = [*_pronouns(question), *_definites(question)]

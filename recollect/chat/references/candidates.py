@@ -146,7 +146,8 @@ def _things(recent: Sequence[tuple[int, Line]], named: Sequence[Candidate]) -> l
             if any(folded(thing.head) == folded(candidate.name) for candidate in named):
                 continue
             taken_up = sum(bool(re.search(rf"\b{re.escape(thing.head)}\b", text)) for text in said)
-            if not (thing.own or thing.is_person or taken_up > 1 or line.is_user):
+            fresh = line.is_user and ago < 2
+            if not thing.own and (thing.is_old or (taken_up < 2 and not fresh)):
                 continue
             candidate = found.get(thing.head)
             if candidate is None:

@@ -39,7 +39,7 @@ TYPED: dict[str, frozenset[str]] = {
     **dict.fromkeys("city town village country island region".split(), frozenset({"place"})),
     **dict.fromkeys("book novel film movie album song play opera podcast".split(), frozenset({"work"})),
     **dict.fromkeys(
-        "library framework tool database app software package plugin service".split(),
+        "library framework".split(),
         frozenset({"technology", "product"}),
     ),
     **dict.fromkeys("drug medicine medication".split(), frozenset({"substance"})),
@@ -85,6 +85,7 @@ class Thing:
     start: int
     plural: bool = False
     own: bool = False  # "my", "our", "your": somebody's, and so the likelier subject of the talk
+    is_old: bool = False  # "the", "this": spoken of before, or known to everybody
 
     @property
     def is_person(self) -> bool:
@@ -124,7 +125,7 @@ def _things(text: str) -> Iterator[Thing]:
         article = match[1].lower()
         own = article in ("my", "our", "your")
         phrase = f"{article if own else 'the'} {' '.join(words)}"
-        yield Thing(phrase, head, match.start(), plural, own)
+        yield Thing(phrase, head, match.start(), plural, own, article not in ("a", "an") and not own)
 
 
 def _noun_words(words: list[str], *, subject: bool) -> list[str]:

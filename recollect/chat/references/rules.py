@@ -155,12 +155,8 @@ def _fits(one: Anaphor, candidate: Candidate) -> bool:
         case Wants.TYPED:
             if candidate.type in one.types:
                 return True
-            return (
-                candidate.type == "concept"
-                and candidate.is_named
-                and len(candidate.lines) > 1
-                and not one.types & {"place"}
-            )
+            vague = candidate.type == "concept" and candidate.is_named and len(candidate.lines) > 1
+            return vague and bool(one.types & {"work", "organisation", "substance"})
 
 
 def _put(text: str, one: Anaphor, meant: Candidate) -> str:

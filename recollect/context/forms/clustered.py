@@ -25,7 +25,7 @@ from recollect.store.passages import Float
 
 HEADING = "Message Clusters:"
 _SAMPLES = 2
-_LOOKED_AT, _NAMING = 300, 6  # characters of a message that names its cluster, and how many do
+_LOOKED_AT, _NAMING = 240, 5  # characters of a message that names its cluster, and how many do
 _SUMMARY = 240  # characters
 _NAMES = 3
 _CLUSTERS = 24  # that are described: more never fit

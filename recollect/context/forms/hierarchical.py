@@ -23,7 +23,7 @@ TEMPORAL, TOPICS, TALKS, NAVIGATION = (
 )
 _WAYS = ("- get_period_messages('2024-03'), also a day, a year, 'this_week'", "- vector_search(query, limit)")
 _EPOCH = date(1970, 1, 1)
-_MONTHS, _TOPICS, _TALKS = 12, 8, 6
+_MONTHS, _TOPICS, _TALKS, _LINES = 12, 8, 6, 16
 _WIDE = 600  # tokens from which on there is room for months
 
 
@@ -36,8 +36,8 @@ def hierarchical(asked: IndexRequest, view: View) -> Part | None:
     ]
     blocks.append(Block((NAVIGATION, *_WAYS)))
     room = asked.room - sum(cost + PER_ENTRY for cost in tokens_in_each(["\n".join(b.lines) for b in blocks]))
-    rest = replace(asked, room=room)
-    return in_blocks([*blocks, *(lines_of(rest, rest.may_take()) if room > 0 else [])], asked.room)
+    lines = min(replace(asked, room=room).may_take(), _LINES) if room > 0 else 0
+    return in_blocks([*blocks, *lines_of(asked, lines)], asked.room)
 
 
 def temporal(days: Mapping[int, int], now: datetime, *, months: bool = True) -> list[str]:
@@ -48,14 +48,13 @@ def temporal(days: Mapping[int, int], now: datetime, *, months: bool = True) -> 
     lines = [(name, sum(n for day, n in days.items() if since <= day <= today)) for name, since in begins]
     by_month = _earlier(month, _MONTHS if months else 0)
     earlier: dict[str, int] = {}
+    first, last = (by_month - _EPOCH).days, (month - _EPOCH).days
     for day, count in sorted(days.items(), reverse=True):
-        moment = _EPOCH + timedelta(days=max(day, 0))
-        if day < 0 or moment >= month:
+        if not 0 <= day < last:
             continue
-        if moment >= by_month:
-            name = f"{moment:%Y-%m}"
-        else:
-            name = f"{moment:%Y}" if moment.year < by_month.year else f"Earlier in {moment:%Y}"
+        name = (_EPOCH + timedelta(days=day)).isoformat()[: 7 if day >= first else 4]
+        if day < first and name == str(by_month.year):
+            name = f"Earlier in {name}"
         earlier[name] = earlier.get(name, 0) + count
     lines += [*earlier.items(), ("Without a date", days.get(-1, 0))]
     return [f"{name}: {count:,} messages" for name, count in lines if count]

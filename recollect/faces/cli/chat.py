@@ -247,7 +247,7 @@ COMMAND = Command(
         Option(("--new",), "Begin a new conversation.", default=False),
         Option(("--title",), "The title of the new conversation.", "TEXT", default=""),
         Option(("--model",), "The model that answers: anthropic:…, openai:…, none.", "SPEC"),
-        Option(("--budget",), "Tokens that the model is given.", "N", default=_BUDGET, read=whole(500)),
+        Option(("--budget",), "Tokens that the model is given.", "N", default=_BUDGET, read=whole(2000)),
         Option(
             ("--mode",),
             "auto, instant or quality: how the memory is searched.",

@@ -67,17 +67,17 @@ class Snapshot:
 
     def messages_by_day(self) -> dict[int, int]:
         """How many messages stand at each day since 1970 (-1: not known), by ascending days."""
-        counts: dict[int, int] = {}
+        days, counts = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
         for part in self.parts:
             block = part.block
+            days.append(block.days)
             if part.alive is None:
-                own = block.messages_by_day
+                counts.append(block.messages_by_day)
             else:
-                own = np.bincount(block.day[part.alive & (block.first > 0)], minlength=len(block.days))
-            for day, count in zip(block.days.tolist(), own.tolist(), strict=True):
-                if count:
-                    counts[day] = counts.get(day, 0) + count
-        return dict(sorted(counts.items()))
+                counts.append(np.bincount(block.day[part.alive & (block.first > 0)], minlength=len(block.days)))
+        known, place = np.unique(np.concatenate(days), return_inverse=True)
+        sums = np.bincount(place, weights=np.concatenate(counts), minlength=len(known)).astype(np.int64)
+        return {day: count for day, count in zip(known.tolist(), sums.tolist(), strict=True) if count}
 
     # --- rows by position --------------------------------------------------------------------------------------------
     def split(self, at: Int) -> Iterator[tuple[int, Part, slice, Int]]:

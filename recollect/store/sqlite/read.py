@@ -112,12 +112,19 @@ UNION SELECT id FROM message WHERE ns = ?1 AND id IN (SELECT value FROM json_eac
 UNION SELECT id FROM message WHERE ns = ?1 AND source_id IN (SELECT value FROM json_each(?2))
 ORDER BY id LIMIT ?3
 """
+# The ends of ids by which contexts name messages, from the indexes.
+SHORT_ENDING = """
+SELECT id FROM conversation WHERE ns = ?1 AND substr(id, -8) = ?2 COLLATE NOCASE
+UNION SELECT id FROM message WHERE ns = ?1 AND substr(id, -8) = ?2 COLLATE NOCASE ORDER BY id LIMIT ?3
+"""
 # Source ids and ends of ids, whatever the case; what is the whole of it comes first.
 ENDING = """
 SELECT id, length(id) = ?3 OR source_id = ?5 COLLATE NOCASE AS whole FROM (
     SELECT id, source_id FROM conversation WHERE ns = ?1 UNION ALL SELECT id, source_id FROM message WHERE ns = ?1)
 WHERE id LIKE '%' || ?2 ESCAPE '\\' OR source_id = ?5 COLLATE NOCASE ORDER BY whole DESC, id LIMIT ?4
 """
+
+_SHORT_ENDING = 8
 
 _GET: dict[Any, str] = {
     Conversation: GET_CONVERSATIONS,
@@ -204,6 +211,10 @@ def named(connection: apsw.Connection, ns: int, text: str, limit: int) -> list[N
         exact = [row[0] for row in connection.execute(EXACT, (ns, ids_json(typed), limit))]
         if exact:
             return exact
+    if len(text) == _SHORT_ENDING and (
+        short := [row[0] for row in connection.execute(SHORT_ENDING, (ns, text, limit))]
+    ):
+        return short
     escaped = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
     found: list[Any] = connection.execute(ENDING, (ns, escaped, len(text), limit, text)).fetchall()
     return [row[0] for row in found if row[1]] or [row[0] for row in found]
