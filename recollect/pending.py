@@ -75,7 +75,7 @@ class _Pending:
             self.active |= dict.fromkeys(mark.ids, bool(mark.active))
             self.messages |= {m.id: self._as_it_will_be(m) for i in mark.ids if (m := self.messages.get(i))}
         self.turns |= {turn.id: turn for turn in placed.turns}
-        before = self.end(message.conversation_id)
+        before = self.known_end
         turns = [*([before.turn] if before and before.turn else []), *placed.turns]
         self.known_end = End(
             conversation=placed.conversation,
@@ -89,7 +89,9 @@ class _Pending:
 
     def end(self, id: NodeId) -> End | None:
         """The growing end of the conversation, those included."""
-        return self.known_end or self.view.end(id)
+        if self.known_end is None:
+            self.known_end = self.view.end(id)
+        return self.known_end
 
     def get(self, kind: type[Any], ids: Sequence[NodeId]) -> list[Any]:
         """Records as they will be."""

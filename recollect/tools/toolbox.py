@@ -6,7 +6,7 @@ import json
 from difflib import get_close_matches
 from typing import Any, Literal
 
-from recollect.errors import InvalidInput, NotFound
+from recollect.errors import InvalidInput, ModelError, NotFound
 from recollect.text.chunks import first_span
 from recollect.text.marks import marked
 from recollect.tools.base import Remembers, Tool, ToolAnswer, tools_of
@@ -72,7 +72,7 @@ class Toolbox:
             text = tool.function(Desk(self._memory, self._most - _MARKS), **given)
         except NotFound as problem:
             return self._failed(f"{tool.name}: {problem.message} {HOW_TO_FIND}")
-        except InvalidInput as problem:
+        except (InvalidInput, ModelError) as problem:  # a model that embeds texts may be out of reach
             return self._failed(f"{tool.name}: {problem}")
         return self._told(text, tool.name)
 

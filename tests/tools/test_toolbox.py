@@ -11,13 +11,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from recollect.errors import InvalidInput
+from recollect.errors import InvalidInput, ModelError
+from recollect.memory import Memory
 from recollect.record.pieces import MessageChunk, ToolCallChunk
 from recollect.store.choose import open_store
+from recollect.store.sqlite.engine import SQLiteStore
 from recollect.text.marks import cut_recall
 from recollect.tools import TOOLS, Toolbox
 from recollect.tools.desk import count
 from tests.exports import opened
+from tests.store.builders import embedder
 from tests.tools.conftest import HUGE, Talk, spoken
 
 #: SYSTEM.md 6, in its order.
@@ -311,3 +314,21 @@ def test_texts_without_blanks_keep_to_the_limit(tmp_path: Path) -> None:
                 answer = box.call(name, arguments)
                 assert not answer.is_error
                 assert 100 < answer.tokens <= 4_500
+
+
+def test_an_embedder_that_is_out_of_reach_is_an_answer(talk: Talk, tmp_path: Path) -> None:
+    class Away:
+        """An embedder on a server that does not answer."""
+
+        name, dimensions = embedder().name, embedder().dimensions
+
+        def embed(self, texts: object) -> Any:
+            raise ModelError("The embedding server does not answer.", hint="Try again later.")
+
+    with opened(tmp_path / "memory.db") as memory:
+        said = memory.store_message("The key is with Ana.")
+    with Memory(SQLiteStore(tmp_path / "memory.db", durable=False), Away()) as memory:
+        answer = memory.toolbox().call("vector_search", {"query": "key"})
+        assert answer.is_error
+        assert "does not answer" in answer.text
+        assert "Ana" in memory.toolbox().call("get_message_by_id", {"id": said.id}).text
