@@ -200,13 +200,13 @@ def _files(folder: Path, problems: Problems) -> Iterator[Path]:
 
 
 def _why_not_followed(link: Path, folder: Path) -> str:
-    """What is wrong with a link; empty where it leads to something in the folder."""
+    """What is wrong with a link; empty where it leads to something in the folder, or nowhere."""
     try:
         target = link.resolve(strict=True)
     except RuntimeError:  # how Python before 3.13 tells a circle
         return "leads to itself"
     except OSError as error:
-        return "leads to itself" if error.errno == errno.ELOOP else "leads nowhere"
+        return "leads to itself" if error.errno == errno.ELOOP else ""
     return "" if target.is_relative_to(folder) else "leads out of the folder"
 
 
