@@ -77,10 +77,11 @@ class Answer:
             "sources": [
                 {
                     "number": source.number,
-                    "message_id": source.message.id,
-                    "conversation_id": source.message.conversation_id,
-                    "title": source.title,
-                    "role": source.message.role.value,
+                    "message_id": None if source.cited else source.message.id,
+                    "document_id": source.message.id if source.cited else None,
+                    "conversation_id": source.message.conversation_id or None,
+                    "title": source.cited or source.title,
+                    "role": "document" if source.cited else source.message.role.value,
                     "timestamp": iso(source.message.timestamp),
                     "score": round(source.score, 4),
                     "used": source.is_used,

@@ -8,7 +8,7 @@ from recollect.chat.retrieve import Source
 from recollect.model.transcript import heading
 
 #: What is said first.
-NO_MODEL = "No language model is set, so here are the messages that may answer:"
+NO_MODEL = "No language model is set, so here is what may answer:"
 #: What is said where there are none.
 NOTHING = "No language model is set, and the memory holds nothing near this."
 
@@ -25,6 +25,11 @@ def told(sources: Sequence[Source]) -> str:
         text = " ".join(source.message.content.split())
         if len(text) > _LONGEST:
             text = " ".join(source.snippet.split())[:_LONGEST]
-        place = f" in {source.title!r}" if source.title and not source.is_own else ""
-        parts.append(f"[{source.number}] {heading(source.message)}{place}:\n{text}")
+        parts.append(f"[{source.number}] {_told_of(source)}:\n{text}")
     return "\n\n".join(parts)
+
+
+def _told_of(source: Source) -> str:
+    if source.cited:
+        return f"document {source.cited!r}"
+    return heading(source.message) + (f" in {source.title!r}" if source.title and not source.is_own else "")

@@ -65,6 +65,8 @@ def _graph(salient: Sequence[str], relations: Sequence[str], last: str) -> list[
 
 
 def _heading(source: Source) -> str:
+    if source.cited:
+        return f"document {_line(source.cited)!r}"
     place = "this conversation" if source.is_own else f"in {_line(source.title)!r}" if source.title else "elsewhere"
     return f"{heading(source.message)}, {place}"
 

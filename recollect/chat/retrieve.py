@@ -13,8 +13,9 @@ from dataclasses import dataclass, replace
 from recollect.chat.graph import Neighbourhood
 from recollect.consolidate.entities.entity import Entity
 from recollect.record import Conversation, Message, NodeId, Role, Turn, stable_id
+from recollect.record.pieces import document_message
 from recollect.search.request import Search
-from recollect.search.result import SearchResults
+from recollect.search.result import DocumentHit, SearchResults
 from recollect.search.syntax import Query
 from recollect.store import Space
 from recollect.store.passages import Filter
@@ -27,6 +28,7 @@ OWN, MENTIONED = 2.0, 1.0
 NEAR_BEST, MOST = 7.0, 8
 
 _OWN_LIMIT, _REST_LIMIT, _GRAPH_LIMIT = 8, 16, 24
+_DOCUMENTS, _FIRST = 3, 3  # that are shown, and the messages before them
 _MENTIONS = 24  # messages that the graph leads to
 _SOURCED = "SOURCED_FROM"
 _CITED = re.compile(r"\[(\d{1,2}(?:\s*[,;]\s*\d{1,2})*)\]")
@@ -40,7 +42,7 @@ Find = Callable[[Search], SearchResults]
 @dataclass(frozen=True, slots=True)
 class Source:
     """A message that may answer, under the number that an answer cites it by. `is_used`: the answer was drawn from it;
-    `is_own`: it is of the conversation that asks.
+    `is_own`: it is of the conversation that asks. Of a part of a document `cited` names the file and the place.
     """
 
     number: int
@@ -50,6 +52,7 @@ class Source:
     score: float
     is_own: bool = False
     is_used: bool = False
+    cited: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,11 +71,13 @@ class Wanted:
 
 
 def retrieve(space: Space, find: Find, wanted: Wanted) -> list[Source]:
-    """The messages that may answer, best first, numbered from 1."""
+    """The messages that may answer, best first, with the documents that clearly do behind the first few; numbered."""
     found: dict[NodeId, Source] = {}
+    documents: list[Source] = []
     led_to = _led_to(space, wanted)
     for where, limit, only in _searches(space, wanted, led_to):
         results = find(_search(wanted, where, limit))
+        documents += [_of_document(hit) for hit in results.documents[:_DOCUMENTS]]
         for hit in results if results.close or only else ():
             best = hit.best
             own = hit.conversation.id == wanted.conversation_id
@@ -89,7 +94,13 @@ def retrieve(space: Space, find: Find, wanted: Wanted) -> list[Source]:
         del found[asked]
     ranked = sorted(found.values(), key=lambda source: (-source.score, source.message.id))
     near = [source for source in ranked if source.score >= ranked[0].score - NEAR_BEST][: wanted.most]
-    return [replace(source, number=number) for number, source in enumerate(near, 1)]
+    shown = [*near[:_FIRST], *documents, *near[_FIRST:]]  # the scores of files and of messages do not compare
+    return [replace(source, number=number) for number, source in enumerate(shown, 1)]
+
+
+def _of_document(hit: DocumentHit) -> Source:
+    message = document_message(hit.document, hit.text)
+    return Source(0, message, hit.document.title, hit.snippet.text, hit.score, cited=hit.cited)
 
 
 def used(answer: str, question: str, sources: Sequence[Source]) -> list[Source]:

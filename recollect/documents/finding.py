@@ -28,6 +28,20 @@ def named(view: View, name: str) -> Document:
     return found[0]
 
 
+def by_id(view: View, id: str) -> Document:
+    """The document of an id, or of the end of one. Raises NotFound, InvalidInput where several fit."""
+    found = [document for document in view.get(Document, [NodeId(id)]) if not (document.erased or document.hidden)]
+    if not found and len(id) >= _SHORT:
+        ending = id.casefold()
+        living = every(view, Document, Where(deleted=False))
+        found = [document for document in living if document.id.casefold().endswith(ending) and not document.hidden]
+    if not found:
+        raise NotFound(f"No document has the ID {id}.")
+    if len(found) > 1:
+        raise InvalidInput(f"{id!r} is the end of several ids.", hint="Use more of the one that is meant.")
+    return found[0]
+
+
 def _fitting(view: View, name: str) -> list[Document]:
     """Those whose name it is; else those in whose title it stands, or whose id ends so."""
     folded = name.casefold()

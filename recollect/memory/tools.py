@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -93,15 +94,26 @@ class Tools(Reading, Contexts):
     def vector_search(
         self, query: str, limit: int = 10, offset: int = 0, *, include_tool_calls: bool = True
     ) -> list[FoundText]:
-        """The index of what a query finds: each hit with an id that opens it, an excerpt, and what it costs in tokens.
+        """The index of what a query finds: each hit with an id that opens it, an excerpt, and what it costs in tokens;
+        documents that clearly answer stand behind the first few.
 
         The query may hold filters, as that of `search`. Raises InvalidInput.
         """
-        from recollect.tools.finding import SAID, WITH_TOOL_CALLS, found_texts
+        from recollect.search.request import read_search
+        from recollect.tools.finding import DOCUMENTS, SAID, WITH_TOOL_CALLS, found_texts
 
         first, many = _between(offset, 0, _MOST - 1, "offset"), _between(limit, 1, _MOST, "limit")
         kinds = WITH_TOOL_CALLS if include_tool_calls else SAID
-        results = self.search(query, limit=min(first + many, _MOST), group_by="message", kind=kinds)
+        search = read_search(
+            query,
+            limit=min(max(first + many, DOCUMENTS), _MOST),
+            group_by="message",
+            kinds=kinds,
+            now=self._clock(),
+            find_conversations=self._conversation_ids,
+            check_sources=self._sources,
+        )
+        results = self._searcher(replace(search, with_documents=True))
         with self._space.view() as view:
             return found_texts(view, results)[first : first + many]
 

@@ -1,4 +1,4 @@
-"""Pieces of long messages and tool results, read as messages and tool calls of their own [4].
+"""Pieces of long messages and tool results, and documents, read as messages and tool calls of their own [4].
 
 They are made when somebody reads them; what is stored is the whole text, and where each piece of it lies.
 """
@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from recollect.record.ids import NodeId
-from recollect.record.nodes import Chunk, Message, ToolCall
+from recollect.record.nodes import Chunk, Document, Kind, Message, Role, ToolCall
 
 _NOBODY = NodeId("")  # of a field that is always given
 
@@ -41,6 +41,21 @@ class ToolCallChunk(ToolCall):
     def is_chunk(self) -> bool:
         """It is."""
         return True
+
+
+def document_message(document: Document, text: str | None = None) -> Message:
+    """A document, or a part of its text, as something that can be read where messages are read. It is in no
+    conversation; its speaker is its title.
+    """
+    return Message(
+        id=document.id,
+        conversation_id=_NOBODY,
+        role=Role.TOOL,
+        content=document.content if text is None else text,
+        kind=Kind.CONTEXT,
+        speaker=document.title,
+        timestamp=document.created,
+    )
 
 
 def message_chunk(message: Message, chunk: Chunk) -> MessageChunk:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from recollect.embedding import TokenEmbedder
 from recollect.record import Document, NodeId
@@ -34,9 +34,11 @@ class _Chunk:
 def rank_documents(view: View, asked: Asked, model: Callable[[], TokenEmbedder]) -> Ranking | None:
     """The chunks of documents, best first; None where the search leaves documents out."""
     wanted = asked.search.filter
-    if (wanted.kinds and _KIND not in wanted.kinds) or wanted.roles or wanted.conversation_ids is not None:
+    kept_out = wanted.kinds and _KIND not in wanted.kinds and not asked.search.with_documents
+    if kept_out or wanted.roles or wanted.conversation_ids is not None:
         return None
-    return rank(view, asked, Partition.DOCUMENT, model)
+    whatever = replace(asked, search=replace(asked.search, filter=replace(wanted, kinds=())))
+    return rank(view, whatever, Partition.DOCUMENT, model)
 
 
 def document_hits(view: View, asked: Asked, found: Ranking, *, alone: bool) -> tuple[DocumentHit, ...]:

@@ -8,6 +8,7 @@ from datetime import date, datetime
 
 from recollect.embedding import Embedder, TokenEmbedder
 from recollect.record import Conversation, Document, Message, NodeId, from_microseconds, to_microseconds
+from recollect.record.outline import place_in
 from recollect.search.asking import Asked, ask
 from recollect.search.derived import derived_hits
 from recollect.search.ranking import Ranked, Ranking, rank
@@ -115,7 +116,7 @@ def _ranked(
     *,
     beside: bool,
     vectors: bool,
-) -> tuple[Asked, Ranking, Ranking] | None:
+) -> tuple[Asked, Ranking, Sequence[Ranking]] | None:
     """What was said and what is beside it, ranked; None where nothing is asked."""
     asked = ask(view, search, embedder, quality, today)
     if not asked.question.terms and not asked.phrases:
@@ -126,34 +127,39 @@ def _ranked(
         meant = replace(search, query=replace(search.query, text=mended.text))
         asked = ask(view, meant, embedder, quality, today)
         said = rank(view, asked, Partition.SAID, quality, vectors=vectors)
-    return asked, said, _beside(view, asked, quality) if beside else Ranking()
+    return asked, said, _beside(view, asked, quality) if beside else ()
 
 
 def _read(
     view: View,
     asked: Asked,
     said: Ranking,
-    other: Ranking,
+    others: Sequence[Ranking],
     most: int,
     enough: int | None,
     derived: Mapping[str, int] | None,
 ) -> Recall:
+    other = [one for ranking in others for one in _recalled(view, ranking, min(most, _BESIDE_MOST), enough)]
     return Recall(
         said=tuple(_recalled(view, said, most, enough)),
-        other=tuple(_recalled(view, other, min(most, _BESIDE_MOST), enough)),
+        other=tuple(sorted(other, key=lambda one: -one.score)),
         derived=derived_hits(view, asked, derived),
-        relevant=said.relevant + len(other.messages - {0}),
-        searched=said.searched + other.searched,
-        words=tuple({*said.words, *other.words}),
+        relevant=said.relevant + sum(len(ranking.messages - {0}) for ranking in others),
+        searched=said.searched + sum(ranking.searched for ranking in others),
+        words=tuple({*said.words, *(word for ranking in others for word in ranking.words)}),
         close=said.close,
     )
 
 
-def _beside(view: View, asked: Asked, quality: Callable[[], TokenEmbedder]) -> Ranking:
+def _beside(view: View, asked: Asked, quality: Callable[[], TokenEmbedder]) -> list[Ranking]:
     """What clearly answers of tool results and documents."""
     wanted = replace(asked.search, filter=replace(asked.search.filter, kinds=BESIDE_KINDS))
-    found = rank(view, replace(asked, search=wanted), Partition.OTHER, quality, pool=_BESIDE_POOL, titled=False)
-    return found.only([entry for entry in found.passages if entry.matches and entry.share >= _CLEAR_SHARE])
+    beside = replace(asked, search=wanted)
+    found = [
+        rank(view, beside, partition, quality, pool=_BESIDE_POOL, titled=False)
+        for partition in (Partition.OTHER, Partition.DOCUMENT)
+    ]
+    return [one.only([e for e in one.passages if e.matches and e.share >= _CLEAR_SHARE]) for one in found]
 
 
 def _recalled(view: View, ranking: Ranking, most: int, enough: int | None) -> list[Recalled]:
@@ -197,7 +203,7 @@ def _made(
         return Recalled(
             id=document.id,
             conversation_id=None,
-            title=document.title,
+            title=", ".join(filter(None, (document.title, str(place_in(document, text.start))))),
             role="document",
             speaker=None,
             kind="document",

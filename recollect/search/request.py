@@ -35,7 +35,9 @@ ROLE_ALIASES = {"human": "user", "me": "user", "you": "user", "ai": "assistant",
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """What to search for, all read and checked."""
+    """What to search for, all read and checked. `with_documents`: they stand beside messages also where kinds of these
+    are asked for.
+    """
 
     query: Query
     filter: Filter
@@ -43,6 +45,7 @@ class Search:
     group_by: str = "conversation"
     mode: str = "auto"  # auto, instant, quality
     sort: str = "relevance"  # relevance, newest
+    with_documents: bool = False
 
 
 _GROUPS = ("conversation", "message")

@@ -6,15 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from recollect.record import Chunk, Kind, NodeId
-from recollect.search.result import MessageHit, SearchResults
+from recollect.record import Chunk, Kind, NodeId, Role
+from recollect.search.result import DocumentHit, MessageHit, SearchResults
 from recollect.store import View
 from recollect.tools.opening import calls_with_results
 
 #: What is searched: what was said, and the tool output where that is wanted.
 SAID, WITH_TOOL_CALLS = ("said",), ("said", "tool")
 
-MESSAGE, TOOL_CALL = "message", "tool_call"
+#: Documents among the hits, behind the first few of them: at most, so that pages of the list do not overlap.
+DOCUMENTS, _FIRST = 3, 3
+
+MESSAGE, TOOL_CALL, DOCUMENT = "message", "tool_call", "document"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +31,7 @@ class FoundText:
     snippet: str
     timestamp: datetime | None
     score: float
-    type: str  # message, tool_call
+    type: str  # message, tool_call, document
     role: str
     tokens: int
     message_id: NodeId
@@ -46,7 +49,30 @@ def found_texts(view: View, results: SearchResults) -> list[FoundText]:
     hits = [(hit.conversation.title, message) for hit in results for message in hit.messages]
     results_of = calls_with_results(view, [h.message.id for _, h in hits if h.message.kind is Kind.TOOL])
     pieces = _chunks(view, [hit for _, hit in hits])
-    return [_found(title, hit, pieces, results_of) for title, hit in hits]
+    said = [_found(title, hit, pieces, results_of) for title, hit in hits]
+    chunks = view.get(Chunk, [hit.document.id for hit in results.documents]) if results.documents else []
+    documents = [_of_document(hit, chunks) for hit in results.documents[:DOCUMENTS]]
+    return [*said[:_FIRST], *documents, *said[_FIRST:]]
+
+
+def _of_document(hit: DocumentHit, chunks: Sequence[Chunk]) -> FoundText:
+    own = [chunk for chunk in chunks if chunk.parent_id == hit.document.id]
+    piece = next((chunk for chunk in own if chunk.start <= hit.at < chunk.end), None) if len(own) > 1 else None
+    return FoundText(
+        id=piece.id if piece else hit.document.id,
+        snippet=" ".join(hit.snippet.text.split()),
+        timestamp=hit.document.created,
+        score=hit.score,
+        type=DOCUMENT,
+        role=Role.TOOL.value,
+        tokens=piece.tokens if piece else sum(chunk.tokens for chunk in own),
+        message_id=hit.document.id,
+        conversation_id=NodeId(""),
+        title=hit.cited,
+        is_chunk=piece is not None,
+        chunk_index=piece.index if piece else None,
+        chunk_parent_id=hit.document.id if piece else None,
+    )
 
 
 def _found(title: str, hit: MessageHit, pieces: dict[NodeId, Chunk], results_of: dict[NodeId, NodeId]) -> FoundText:

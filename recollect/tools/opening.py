@@ -7,12 +7,14 @@ of a message, a conversation and a result its end will do.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import date, timedelta
 
+from recollect.documents.finding import by_id
 from recollect.errors import InvalidInput, NotFound
-from recollect.record import Chunk, Conversation, Kind, Message, NodeId, Role, ToolCall, to_microseconds
-from recollect.record.pieces import MessageChunk, message_chunk, tool_call_chunk
+from recollect.record import Chunk, Conversation, Document, Kind, Message, NodeId, Role, ToolCall, to_microseconds
+from recollect.record.pieces import MessageChunk, document_message, message_chunk, tool_call_chunk
 from recollect.search.relative import parse_moment
 from recollect.store import View, Where
 
@@ -33,7 +35,15 @@ def find_messages(view: View, ids: Sequence[str]) -> list[Message]:
     named = {i: whole for i in rest if i not in found for whole in [whole_id(view, i)] if whole != i}
     ended = {m.id: m for m in view.get(Message, list(named.values())) if not _gone(m)} if named else {}
     found |= {i: ended[whole] for i, whole in named.items() if whole in ended}
+    found |= {i: document_message(found_) for i in rest if i not in found for found_ in _documents(view, i)}
     return [found[i] for i in wanted if i in found]
+
+
+def _documents(view: View, id: str) -> list[Document]:
+    """The document of an id, or of the end of one."""
+    with suppress(NotFound):
+        return [by_id(view, id)]
+    return []
 
 
 def whole_id(view: View, id: str) -> NodeId:
@@ -208,6 +218,7 @@ def _pieces(view: View, chunk_ids: Sequence[NodeId]) -> list[MessageChunk]:
     parents = {edge.source_id: edge.target_id for edge in view.edges(chunk_ids, _CHUNK_OF)}
     wanted = list(dict.fromkeys(parents.values()))
     messages = {m.id: m for m in view.get(Message, wanted) if not _gone(m)}
+    messages |= {d.id: document_message(d) for d in view.get(Document, wanted) if not (d.hidden or d.erased)}
     chunks = view.get(Chunk, [i for i in wanted if i in messages])
     return [message_chunk(messages[chunk.parent_id], chunk) for chunk in chunks if chunk.id in parents]
 

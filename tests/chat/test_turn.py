@@ -363,3 +363,25 @@ def test_what_a_tool_opened_is_a_source(memory: Memory, server: WireServer) -> N
     answer = memory.chat(None, "Which wave buoy measures the swell off Nazare?")
     assert hidden in [source.message.id for source in answer.sources if source.is_used]
     assert hidden in edges(memory, answer.answer_id or "", "SOURCED_FROM")
+
+
+def test_an_answer_may_come_from_a_document(memory: Memory, server: WireServer, tmp_path: Path) -> None:
+    (tmp_path / "office.md").write_text("# Office\n\nThe wifi password is quokka-77.\n", encoding="utf-8")
+    memory.import_documents(tmp_path / "office.md")
+    told(memory)
+    server.script.append(Says("The office network takes quokka-77.", usage=(900, 12)))
+    answer = memory.chat(None, "What is the wifi password?")
+    assert "document 'office.md, Office'" in last_message(server.bodies[0])
+    (source,) = [source for source in answer.sources if source.is_used]
+    assert source.cited == "office.md, Office"
+    assert edges(memory, answer.answer_id or "", "SOURCED_FROM") == {source.message.id}
+    assert answer.to_json()["sources"][source.number - 1]["document_id"] == source.message.id
+    assert_coherent(memory)
+
+
+def test_without_a_model_documents_are_among_the_passages(quiet: Memory, tmp_path: Path) -> None:
+    (tmp_path / "office.md").write_text("# Office\n\nThe wifi password is quokka-77.\n", encoding="utf-8")
+    quiet.import_documents(tmp_path / "office.md")
+    answer = quiet.chat(None, "What is the wifi password?")
+    assert "document 'office.md, Office':" in answer.text
+    assert "quokka-77" in answer.text

@@ -213,3 +213,42 @@ def test_documents_of_exports_are_found_too(memory: Memory, sample_archive: list
     for document in memory.documents():
         found = memory.search(document.title, kind="document").documents
         assert document.id in {hit.document.id for hit in found}
+
+
+def test_a_context_holds_what_a_document_says_with_its_place(memory: Memory, folder: Path) -> None:
+    memory.import_documents(folder)
+    memory.store_message("We leave for the mountains on Friday.", title="Plans")
+    context = memory.prepare_context("wifi password of the office")
+    assert "quokka-77" in context.text
+    assert "deep/office.txt, line" in context.text
+    assert "quokka-77" not in memory.prepare_context("mountains on Friday").text
+
+
+def test_tools_find_and_open_documents(memory: Memory, folder: Path) -> None:
+    (folder / "long.txt").write_text(
+        "\n".join(f"Line {n} of the manual speaks of valve {n}." for n in range(1_500)), encoding="utf-8"
+    )
+    memory.import_documents(folder)
+    memory.store_message("The manual is on the shelf.", title="Home")
+    found = memory.vector_search("wifi password")
+    office = next(one for one in found if one.type == "document")
+    assert office.title == "deep/office.txt, line 2"
+    assert "quokka-77" in memory.get_message_by_id(office.id).content
+    assert "quokka-77" in memory.get_messages_by_ids([office.id[-8:]])[0].content
+    piece = next(one for one in memory.vector_search("valve 1400 of the manual") if one.type == "document")
+    assert piece.is_chunk
+    assert "valve 1400" in memory.get_message_by_id(piece.id).content
+    assert len(memory.get_message_with_chunks(piece.message_id)) > 2
+    memory.forget(office.message_id)
+    with pytest.raises(NotFound):
+        memory.get_message_by_id(office.id)
+
+
+def test_pages_of_a_list_neither_repeat_nor_lose_a_document(memory: Memory, folder: Path) -> None:
+    memory.import_documents(folder)
+    for number in range(12):
+        memory.store_message(f"Brennero tickets again, number {number}", title=f"Trip {number}")
+    whole = [one.id for one in memory.vector_search("Brennero tickets", 13)]
+    paged = [one.id for at in range(0, 14, 2) for one in memory.vector_search("Brennero tickets", 2, at)]
+    assert paged == whole
+    assert len(set(whole)) == 13
