@@ -106,16 +106,16 @@ SELECT c.id, (SELECT count(*) FROM message m WHERE m.conversation = c.num),
 FROM conversation c WHERE c.ns = ?1 AND c.id IN (SELECT value FROM json_each(?2))
 """
 EXACT = """
-SELECT id FROM conversation WHERE ns = ?1 AND id IN (SELECT value FROM json_each(?2))
-UNION SELECT id FROM conversation WHERE ns = ?1 AND source_id IN (SELECT value FROM json_each(?2))
-UNION SELECT id FROM message WHERE ns = ?1 AND id IN (SELECT value FROM json_each(?2))
-UNION SELECT id FROM message WHERE ns = ?1 AND source_id IN (SELECT value FROM json_each(?2))
-ORDER BY id LIMIT ?3
+SELECT c.id FROM json_each(?2) w CROSS JOIN conversation c ON c.ns = ?1 AND c.id = w.value
+UNION SELECT c.id FROM json_each(?2) w CROSS JOIN conversation c ON c.ns = ?1 AND c.source_id = w.value
+UNION SELECT m.id FROM json_each(?2) w CROSS JOIN message m ON m.ns = ?1 AND m.id = w.value
+UNION SELECT m.id FROM json_each(?2) w CROSS JOIN message m ON m.ns = ?1 AND m.source_id = w.value
+ORDER BY 1 LIMIT ?3
 """
-# The ends of ids by which contexts name messages, from the indexes.
+# The ends of ids by which contexts name messages. Of the indexes that hold the namespace others would be taken.
 SHORT_ENDING = """
-SELECT id FROM conversation WHERE ns = ?1 AND substr(id, -8) = ?2 COLLATE NOCASE
-UNION SELECT id FROM message WHERE ns = ?1 AND substr(id, -8) = ?2 COLLATE NOCASE ORDER BY id LIMIT ?3
+SELECT id FROM conversation WHERE +ns = ?1 AND substr(id, -8) COLLATE NOCASE = ?2
+UNION SELECT id FROM message WHERE +ns = ?1 AND substr(id, -8) COLLATE NOCASE = ?2 ORDER BY id LIMIT ?3
 """
 # Source ids and ends of ids, whatever the case; what is the whole of it comes first.
 ENDING = """

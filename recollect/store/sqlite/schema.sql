@@ -31,7 +31,7 @@ CREATE TABLE conversation (
 );
 CREATE INDEX conversation_by_time ON conversation (ns, coalesce(updated, created, -9223372036854775808), id);
 CREATE INDEX conversation_by_source_id ON conversation (ns, source_id) WHERE source_id IS NOT NULL;
-CREATE INDEX conversation_by_ending ON conversation (ns, substr(id, -8) COLLATE NOCASE);
+CREATE INDEX conversation_by_ending ON conversation (substr(id, -8) COLLATE NOCASE);
 CREATE TABLE message (
     num INTEGER PRIMARY KEY,
     ns INTEGER NOT NULL REFERENCES namespace,
@@ -59,7 +59,7 @@ CREATE UNIQUE INDEX message_by_position ON message (conversation, position);
 CREATE INDEX message_by_parent ON message (ns, parent_id) WHERE parent_id IS NOT NULL;
 CREATE INDEX message_by_source_id ON message (ns, source_id) WHERE source_id IS NOT NULL;
 CREATE INDEX message_by_time ON message (ns, coalesce(timestamp, -9223372036854775808), id);
-CREATE INDEX message_by_ending ON message (ns, substr(id, -8) COLLATE NOCASE);
+CREATE INDEX message_by_ending ON message (substr(id, -8) COLLATE NOCASE);
 CREATE INDEX message_by_speaker ON message (ns, speaker) WHERE speaker IS NOT NULL AND NOT deleted;
 CREATE INDEX message_named ON message (conversation) WHERE speaker IS NOT NULL AND kind = 'said';
 CREATE INDEX message_deleted ON message (conversation) WHERE deleted;
