@@ -78,7 +78,9 @@ REMOVE_TURNS = "DELETE FROM turn WHERE conversation IN (SELECT value FROM json_e
 REMOVE_CALLS = "DELETE FROM tool_call WHERE num IN (SELECT value FROM json_each(?))"
 REMOVE_CHUNKS = "DELETE FROM chunk WHERE ns = ?1 AND parent_id IN (SELECT value FROM json_each(?2))"
 REMOVE_EDGES_FROM = "DELETE FROM edge WHERE ns = ?1 AND source_id IN (SELECT value FROM json_each(?2))"
-REMOVE_EDGES_TO = "DELETE FROM edge WHERE ns = ?1 AND target_id IN (SELECT value FROM json_each(?2))"
+REMOVE_EDGES_TO = """
+DELETE FROM edge INDEXED BY edge_inward WHERE ns = ?1 AND target_id IN (SELECT value FROM json_each(?2))
+"""
 REMOVE_TASKS = "DELETE FROM task WHERE ns = ?1 AND subject IN (SELECT value FROM json_each(?2))"
 # They may repeat what is erased; which of them do, nobody knows.
 DROP_ANSWERS = "UPDATE task SET answer = NULL WHERE ns = ? AND answer IS NOT NULL"
