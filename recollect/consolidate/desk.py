@@ -25,6 +25,7 @@ from recollect.embedding import Embedder
 from recollect.errors import ModelError, RecollectError, StoreBusy, StoreError
 from recollect.model.base import Completion, LanguageModel
 from recollect.model.errors import LanguageModelError
+from recollect.record import NodeId
 from recollect.store import Change, Fenced, Lease, Space, Stale, View
 
 #: How long a task is held before it is renewed; what a killed worker held is taken over after that.
@@ -124,21 +125,20 @@ class Desk:
         self._conversations = Conversations(space, kit.derivers, embedder)
         self._works = {work.kind: work for work in kit.works}
         self._model_works = {work.kind: work for work in kit.model_works}
+        #: What a model is being asked for. Where the clock jumped meanwhile, this worker claims its own task again: it
+        #: goes on under the new lease, and does not ask twice.
+        self._calling: dict[NodeId, Lease] = {}
         self._turn = threading.Lock()  # to write: who plans beside another would only have to plan again
         self._batch = 1
         #: How many tasks it has claimed.
         self.claimed = 0
-        #: Whether more conversations are due than were claimed last: then periods and topics had better wait for them.
-        self.is_behind = False
         #: When something that failed will be tried again, at the earliest.
         self.wake: datetime | None = None
 
     # --- tasks that need no model ----------------------------------------------------------------------------------
     def conversations(self, most: int) -> Consolidated:
         """Does some of the tasks that writing left behind, if any are due."""
-        asked = min(self._batch, most)
         leases = self._claim([CONVERSATION], most)
-        self.is_behind = 0 < asked == len(leases)
         with self._heartbeat.holding(self._space, leases):
             return self._derive(leases)
 
@@ -226,12 +226,20 @@ class Desk:
             return []
         leases = self._space.claim(self._means.name, list(self._model_works), most, LEASE)
         self.claimed += len(leases)
-        return leases
+        own = [lease for lease in leases if lease.task.id in self._calling]
+        self._calling |= {lease.task.id: lease for lease in leases}
+        return [lease for lease in leases if lease not in own]
 
     def call(self, lease: Lease) -> Consolidated:
         """Asks the model, keeps what it says, and then writes what follows from it. What was kept by an earlier attempt
         is written without asking again.
         """
+        try:
+            return self._called(lease)
+        finally:
+            del self._calling[lease.task.id]
+
+    def _called(self, lease: Lease) -> Consolidated:
         calls = 0
         work = self._model_works[lease.task.kind]
         with self._heartbeat.holding(self._space, [lease]):
@@ -246,6 +254,7 @@ class Desk:
                     assert self._model is not None
                     answer = self._model.complete(request)
                     calls = answer.calls
+                    lease = self._calling[lease.task.id]
                     self._keep(lease, answer)
                 self._write([lease], lambda view: work.apply(view, lease.task, answer, self._setting()))
             except Exception as problem:

@@ -9,7 +9,6 @@ import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from datetime import datetime
-from itertools import count
 from random import Random
 
 from recollect.consolidate import registry
@@ -28,7 +27,6 @@ from recollect.store import Store, WrongEmbedder
 CONCURRENCY = 4
 
 _ALL = 1 << 62
-_SOMETIMES = 8  # rounds, after which the other work has its turn however many conversations wait
 _A_MOMENT = 1.0  # seconds of waiting for a model before looking for other work again
 
 _log = logging.getLogger("recollect.worker")
@@ -95,14 +93,13 @@ class Worker:
             for name in names:
                 self._enrol(name, again)
             desks = [self._desk(name, heartbeat) for name in names]
-            for rounds in count(1):
+            while True:
                 claimed = sum(desk.claimed for desk in desks)
                 for desk in desks:
                     if stop.is_set():
                         break
                     done += desk.conversations(left())
-                    if not desk.is_behind or rounds % _SOMETIMES == 0:
-                        done += desk.works(left())
+                    done += desk.works(left())
                     for lease in desk.claim_calls(min(left(), self._concurrency - len(calling))):
                         calling.add(pool.submit(desk.call, lease))
                 idle = claimed == sum(desk.claimed for desk in desks)
