@@ -62,7 +62,7 @@ def counts(connection: apsw.Connection, ns: int, of: Sequence[NodeId] | None, no
     by_kind: Any = connection.execute(MESSAGES, (ns, chosen)).fetchall()
     rest: Any = connection.execute(REST, (ns,)).fetchone()
     found: Any = connection.execute(PASSAGES, (ns,)).fetchone()
-    times = [t for row in by_kind for t in row[3:] if t is not None]
+    times = [t for row in by_kind for t in row[3:] if isinstance(t, int)]  # a damaged file may hold other things
     return Counts(
         conversations=sum(by_source.values()),
         messages=sum(row[1] for row in by_kind),
