@@ -125,9 +125,8 @@ class Desk:
         self._conversations = Conversations(space, kit.derivers, embedder)
         self._works = {work.kind: work for work in kit.works}
         self._model_works = {work.kind: work for work in kit.model_works}
-        #: What a model is being asked for. Where the clock jumped meanwhile, this worker claims its own task again: it
-        #: goes on under the new lease, and does not ask twice.
-        self._calling: dict[NodeId, Lease] = {}
+        #: What a model is being asked for: since when, by the clock and by a time that never jumps, and its lease.
+        self._calling: dict[NodeId, tuple[datetime, float, Lease]] = {}
         self._turn = threading.Lock()  # to write: who plans beside another would only have to plan again
         self._batch = 1
         #: How many tasks it has claimed.
@@ -224,11 +223,22 @@ class Desk:
             return []
         if self._means.brake.holds(self._means.clock()):
             return []
+        if self._clock_jumped():
+            return []
         leases = self._space.claim(self._means.name, list(self._model_works), most, LEASE)
         self.claimed += len(leases)
-        own = [lease for lease in leases if lease.task.id in self._calling]
-        self._calling |= {lease.task.id: lease for lease in leases}
+        own = [lease for lease in leases if lease.task.id in self._calling]  # it jumped just now: they go on under it
+        began = (self._means.clock(), time.monotonic())
+        self._calling |= {lease.task.id: (*began, lease) for lease in leases}
         return [lease for lease in leases if lease not in own]
+
+    def _clock_jumped(self) -> bool:
+        """Whether the clock went forward during a call, so that its lease looks as if it had run out: this worker would
+        take over from itself, and ask twice.
+        """
+        now, ticks = self._means.clock(), time.monotonic()
+        passed = [(now - clock).total_seconds() - (ticks - then) for clock, then, _ in list(self._calling.values())]
+        return any(seconds > LEASE.total_seconds() / 2 for seconds in passed)
 
     def call(self, lease: Lease) -> Consolidated:
         """Asks the model, keeps what it says, and then writes what follows from it. What was kept by an earlier attempt
@@ -237,7 +247,7 @@ class Desk:
         try:
             return self._called(lease)
         finally:
-            del self._calling[lease.task.id]
+            self._calling.pop(lease.task.id, None)
 
     def _called(self, lease: Lease) -> Consolidated:
         calls = 0
@@ -254,7 +264,7 @@ class Desk:
                     assert self._model is not None
                     answer = self._model.complete(request)
                     calls = answer.calls
-                    lease = self._calling[lease.task.id]
+                    lease = self._calling[lease.task.id][2]
                     self._keep(lease, answer)
                 self._write([lease], lambda view: work.apply(view, lease.task, answer, self._setting()))
             except Exception as problem:
