@@ -51,6 +51,32 @@ class AsyncMemory(AsyncContext):
         chunk_tokens: int = 4000,
         on_wait: Callable[[], None] | None = None,
     ) -> Opening[AsyncMemory]: ...
+    async def ask(
+        self,
+        question: str,
+        *,
+        intent: str | None = None,
+        source: str | Sequence[str] = (),
+        role: str | Sequence[str] = (),
+        conversation: str | None = None,
+        since: str | datetime | None = None,
+        until: str | datetime | None = None,
+        before: str | datetime | None = None,
+        mode: str = "auto",
+    ) -> Answer: ...
+    def ask_stream(
+        self,
+        question: str,
+        *,
+        intent: str | None = None,
+        source: str | Sequence[str] = (),
+        role: str | Sequence[str] = (),
+        conversation: str | None = None,
+        since: str | datetime | None = None,
+        until: str | datetime | None = None,
+        before: str | datetime | None = None,
+        mode: str = "auto",
+    ) -> AsyncIterator[Event]: ...
     async def backlog(self, *, namespaces: Sequence[str] | None = None) -> Backlog | None: ...
     async def backup(self, target: str | Path, *, progress: Callable[[int, int], None] | None = None) -> int: ...
     async def chat(
