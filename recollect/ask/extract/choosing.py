@@ -208,7 +208,7 @@ def best_quote(passage: Passage, wanted: frozenset[str]) -> Citation:
             passage.number, passage.message, passage.conversation, 0, len(content), passage.cited, passage.offset
         )
     best = max(found, key=lambda span: (len(wanted & set(terms(span.of(content)))), not span.asks(content)))
-    place = showing.shortened(content, showing.whole(content, best, _FIRST), wanted, _FIRST)
+    place = showing.shortened(content, (best.start, best.end), wanted, _FIRST)
     return Citation(passage.number, passage.message, passage.conversation, *place, passage.cited, passage.offset)
 
 

@@ -10,7 +10,8 @@ def _signs(pattern: str) -> re.Pattern[str]:
 
 
 NUMBER = _signs(
-    r"\d | \b(?:one|two|three|four|five|six|seven|eight|nine|ten|dozen|half|hundred|thousand|once|twice)\b | [一二三四五六七八九十]"
+    r"\d | \b(?:one|two|three|four|five|six|seven|eight|nine|ten|dozen|half|hundred|thousand|once|twice)\b"
+    r" | [一二三四五六七八九十]"
 )
 TIME = _signs(
     r"""\b(?:19|20)\d\d\b | \b\d{1,2}(?: :\d\d | \s?[ap]m\b | (?:st|nd|rd|th)\b ) | \b(?:
