@@ -16,7 +16,8 @@ from recollect.record import Conversation, Message, iso
 class Citation:
     """A message that proves what stands before its number: `quote` is `message.content[start:end]`.
 
-    Of a part of a document, `cited` names the file and the place, and there is no conversation.
+    Of a part of a document, `cited` names the file and the place, `offset` is where the part begins in the document,
+    and there is no conversation.
     """
 
     number: int
@@ -25,6 +26,12 @@ class Citation:
     start: int
     end: int
     cited: str = ""
+    offset: int = 0
+
+    @property
+    def place(self) -> int:
+        """Where the quote begins in the whole message or document."""
+        return self.offset + self.start
 
     @property
     def quote(self) -> str:
@@ -39,7 +46,7 @@ class Citation:
             "conversation": None
             if c is None
             else {"id": c.id, "title": c.title, "source": c.source, "created": iso(c.created)},
-            "document": {"id": m.id, "place": self.cited} if self.cited else None,
+            "document": {"id": m.id, "cited": self.cited} if self.cited else None,
             "message": None
             if self.cited
             else {
@@ -50,6 +57,8 @@ class Citation:
                 "timestamp": iso(m.timestamp),
             },
             "quote": self.quote,
+            "start": self.place,
+            "end": self.offset + self.end,
         }
 
 

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator
 
 _OPEN, _CLOSE = "[【", "]】"
 _LONGEST = 40  # characters of a citation
+_FENCE = 3  # ticks that begin code of several lines
 _CITATION = re.compile(r"\s*\^?\s*\d{1,3}(?:\s*(?:[,;]|-|–|to|and)\s*\^?\s*\d{1,3})*\s*(?:†[^\]】]*)?\s*")
 _RANGE = re.compile(r"(\d{1,3})\s*[-–]\s*(\d{1,3})|(\d{1,3})")
 _NONE = re.compile(r"\s*none\s*", re.IGNORECASE)
@@ -25,44 +26,56 @@ class Checked:
     """
 
     def __init__(self, known: Collection[int]) -> None:
-        self._known, self._held, self._code, self._ticks, self._blank = frozenset(known), "", "", "", False
+        self._known = frozenset(known)
+        self._held, self._blank, self._ticks, self._code = "", "", "", ""
         self.cited: list[int] = []
         self.removed = 0
         self.unknown = False
 
     def feed(self, words: str) -> str:
         """What of the answer so far can be shown."""
-        return "".join(self._shown(words))
+        return "".join(map(self._shown, words))
 
     def end(self) -> str:
         """What was held back, at the end of the answer."""
-        rest, self._held = self._held + self._ticks, ""
-        self._ticks = ""
+        rest = self._blank + self._held + self._ticks
+        self._held = self._blank = self._ticks = ""
         return rest
 
-    def _shown(self, words: str) -> Iterator[str]:
-        for character in words:
-            if self._held:
-                self._held += character
-                if character in _CLOSE:
-                    yield self._read()
-                elif character in "\n`" or len(self._held) > _LONGEST or character in _OPEN:
-                    held, self._held = self._held, ""
-                    if character in _OPEN:
-                        held, self._held = held[:-1], character
-                    yield held
-            elif character == "`":
-                self._ticks += character
-            else:
-                if self._ticks:
-                    yield self._fence()
-                if character in _OPEN and not self._code:
-                    self._held = character
-                elif character == "\n" and self._code and len(self._code) < 3:
-                    self._code = ""  # a line ends what only one tick began
-                    yield character
-                else:
-                    yield character
+    def _shown(self, character: str) -> str:
+        """What is shown because of one more character. A blank waits: it goes with the citation behind it."""
+        if self._held:
+            return self._inside(character)
+        if character == "`":
+            self._ticks += character
+            return self._waited()
+        shown = self._fence() if self._ticks else ""
+        if character == " ":
+            self._blank += character
+        elif character in _OPEN and not self._code:
+            self._held = character
+        else:
+            if character == "\n" and len(self._code) < _FENCE:
+                self._code = ""  # a line ends what only one tick began
+            shown += self._waited() + character
+        return shown
+
+    def _inside(self, character: str) -> str:
+        """The same within a bracket."""
+        if character in _CLOSE:
+            read = self._read(self._held[1:], self._held + character)
+            self._held = ""
+            blank = self._waited()
+            return blank + read if read else ""
+        if character in _OPEN or character in "\n`" or len(self._held) > _LONGEST:
+            shown, self._held = self._waited() + self._held, ""
+            return shown + self._shown(character)
+        self._held += character
+        return ""
+
+    def _waited(self) -> str:
+        blank, self._blank = self._blank, ""
+        return blank
 
     def _fence(self) -> str:
         """Ticks begin code, or end what the same ticks began."""
@@ -73,23 +86,18 @@ class Checked:
             self._code = ""
         return ticks
 
-    def _read(self) -> str:
+    def _read(self, inside: str, whole: str) -> str:
         """A bracket that is closed: as it is, or with the numbers that stand for something."""
-        held, self._held = self._held, ""
-        inside = held[1:-1]
         if _NONE.fullmatch(inside):
             self.unknown = self.unknown or not self.cited
             return ""
         if not _CITATION.fullmatch(inside):
-            return held
-        kept: list[int] = []
-        for number in _numbers(inside):
-            if number in self._known:
-                kept.append(number)
-            else:
-                self.removed += 1
+            return whole
+        named = list(dict.fromkeys(_numbers(inside)))
+        kept = [number for number in named if number in self._known]
+        self.removed += len(named) - len(kept)
         self.cited += [number for number in kept if number not in self.cited]
-        return "".join(f"[{self.cited.index(number) + 1}]" for number in dict.fromkeys(kept))
+        return "".join(f"[{self.cited.index(number) + 1}]" for number in kept)
 
 
 def _numbers(inside: str) -> Iterator[int]:

@@ -22,7 +22,7 @@ _MORE = 3  # results that are looked at for each passage that is wanted
 @dataclass(frozen=True, slots=True)
 class Passage:
     """A message, or a part of a document, that may answer. `beside` is what it answers, or what answers it; of a
-    document `cited` names the file and the place.
+    document `cited` names the file and the place, and `offset` is where the part begins in it.
     """
 
     number: int
@@ -30,6 +30,7 @@ class Passage:
     conversation: Conversation | None
     score: float
     cited: str = ""
+    offset: int = 0
     beside: Message | None = None
 
 
@@ -89,7 +90,7 @@ def _chosen(passages: Iterable[Passage], settings: Settings) -> Iterator[Passage
 
 
 def _of_document(hit: DocumentHit) -> Passage:
-    return Passage(0, document_message(hit.document, hit.text), None, hit.score, cited=hit.cited)
+    return Passage(0, document_message(hit.document, hit.text), None, hit.score, hit.cited, hit.start)
 
 
 def _same(one: str, other: str) -> bool:

@@ -40,4 +40,4 @@ def best_quote(passage: Passage, wanted: frozenset[str]) -> Citation:
     content = passage.message.content
     spans = [match.span() for match in _SENTENCE.finditer(content)] or [(0, len(content))]
     start, end = max(spans, key=lambda span: len(wanted & set(terms(content[span[0] : span[1]]))))
-    return Citation(passage.number, passage.message, passage.conversation, start, end, passage.cited)
+    return Citation(passage.number, passage.message, passage.conversation, start, end, passage.cited, passage.offset)

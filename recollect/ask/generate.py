@@ -21,8 +21,7 @@ from recollect.model.transcript import Entry, heading, material
 from recollect.text.marks import marked
 from recollect.text.terms import terms
 
-_LINE = 200  # characters of a title or a relation
-_BESIDE = 240  # characters of what a message answers
+_LINE = 100  # characters of a title, a relation, what a message answers
 _NUMBERED = re.compile(r"\[(\d{1,3})\]")
 
 
@@ -70,7 +69,7 @@ def generate(model: TalkingModel, evidence: Evidence, settings: Settings) -> Ite
 
 def prompt(evidence: Evidence, settings: Settings) -> str:
     """The material and the question. What was said carries the mark of recall, so that no proxy stores it again."""
-    entries = [Entry(p.message.id, _heading(p), p.message.content) for p in evidence.passages]
+    entries = [Entry(p.message.id, _heading(p), p.message.content, _place(p)) for p in evidence.passages]
     parts = ["RETRIEVED MESSAGES:", material(entries, most_tokens=settings.material_tokens).text]
     if evidence.relations:
         parts += ["WHAT IS KNOWN OF THE NAMES:", *(f"| {_line(relation)}" for relation in evidence.relations)]
@@ -83,12 +82,16 @@ def _begun(shown: Sequence[str], piece: str) -> str:
 
 
 def _heading(passage: Passage) -> str:
-    if passage.cited:
-        return f"document {_line(passage.cited)!r}"
-    title = passage.conversation.title if passage.conversation is not None else ""
-    told = f"{heading(passage.message)}, in {_line(title)!r}" if title else heading(passage.message)
+    return "document" if passage.cited else heading(passage.message)
+
+
+def _place(passage: Passage) -> str:
+    """Where it was said, and in answer to what: words of others, which stand with what was said, not in our heading."""
+    if passage.cited or passage.conversation is None:
+        return passage.cited
+    told = f"in {_line(passage.conversation.title)!r}" if passage.conversation.title else ""
     if passage.beside is not None and passage.beside.position < passage.message.position:
-        told += f", in answer to {_line(passage.beside.content)[:_BESIDE]!r}"
+        told += f"{told and ', '}in answer to {_line(passage.beside.content)!r}"
     return told
 
 
