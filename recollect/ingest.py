@@ -295,7 +295,7 @@ class Ingest:
             known = next(iter(view.get(Document, [document.id])), None)
             messages = [found for found in view.get(Message, sources) if not (found.deleted or found.erased)]
             files = [found for found in view.get(Document, sources) if not (found.hidden or found.erased)]
-            there = {found.id for found in (*messages, *files)}
+            there = {*(found.id for found in messages), *(found.id for found in files)}
             if (known is not None and known.erased) or not set(sources) <= there:
                 return False
             ids = [document.id, *(m.conversation_id for m in messages), *(found.id for found in files)]

@@ -10,9 +10,10 @@ from recollect.errors import InvalidInput
 from recollect.model.usage import NOTHING_USED, Usage
 
 #: Tokens that a report and the prompt for it have at least.
-LEAST_TOKENS = 3_000
+LEAST_TOKENS = 6_000
 
-_REPORT = 0.75  # of the tokens that are left, what the material of a report may take
+_TOLD = 2_500  # tokens of what a model is told besides the material
+_ANSWER, _LONGEST = 0.25, 2_500  # of what is left, what a report may have, and tokens that it has at most
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +72,8 @@ class Spending:
         return self.usage.calls < self.budget.calls and self.budget.tokens - self.usage.tokens >= LEAST_TOKENS
 
     @property
-    def material(self) -> int:
-        """How many tokens the material of the report may have."""
-        return int((self.budget.tokens - self.usage.tokens) * _REPORT)
+    def for_report(self) -> tuple[int, int]:
+        """How many tokens the material of the report may have, and the report."""
+        left = self.budget.tokens - self.usage.tokens
+        answer = min(int(left * _ANSWER), _LONGEST)
+        return left - _TOLD - answer, answer

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 
 from recollect.ask.evidence import Evidence, Passage
 from recollect.ask.intents import Intent
@@ -35,8 +34,8 @@ class Findings:
 
     of: list[Finding] = field(default_factory=list)
 
-    def add(self, query: SubQuery, evidence: Evidence) -> Finding:
-        """Takes in what a search found."""
+    def of_query(self, query: SubQuery, evidence: Evidence) -> Finding:
+        """What a search found, but for what has nothing new in it."""
         passages = evidence.passages
         if query.joins:
             parts = [frozenset(terms(part)) for part in query.joins]
@@ -44,10 +43,7 @@ class Findings:
         elif query.round > 1:
             seen = {key(passage) for finding in self.of for passage in finding.evidence.passages}
             passages = tuple(passage for passage in passages if key(passage) not in seen)
-        known = evidence.known and bool(passages)
-        finding = Finding(query, replace(evidence, passages=passages, known=known))
-        self.of.append(finding)
-        return finding
+        return Finding(query, replace(evidence, passages=passages, known=evidence.known and bool(passages)))
 
     @property
     def passages(self) -> tuple[Passage, ...]:
@@ -102,11 +98,6 @@ class Findings:
 def key(passage: Passage) -> Key:
     """What tells a passage from others."""
     return passage.message.id, passage.message.content if passage.cited else ""
-
-
-def when(passage: Passage) -> datetime | None:
-    """When it was said."""
-    return passage.message.timestamp
 
 
 def _speaks_of_all(passage: Passage, parts: Sequence[frozenset[str]]) -> bool:

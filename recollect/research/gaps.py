@@ -9,7 +9,7 @@ from recollect.model.base import Completion, LanguageModel
 from recollect.model.prompts import request
 from recollect.model.transcript import Entry, heading, material
 from recollect.research.findings import Finding, Findings
-from recollect.research.plan import SubQuery
+from recollect.research.plan import SubQuery, named, told_heading
 from recollect.search.phrasing import META_TERMS
 from recollect.text.marks import marked
 from recollect.text.terms import terms, words
@@ -43,7 +43,7 @@ def by_model(model: LanguageModel, question: str, findings: Findings, round_: in
     answer = model.complete(request("research_gaps", prompt(question, findings)))
     tried = {finding.query.text.casefold() for finding in findings.of}
     queries = [
-        SubQuery(" ".join(one["query"].split()), " ".join(one["heading"].split()), round_)
+        SubQuery(" ".join(one["query"].split()), told_heading(one["heading"]), round_)
         for one in answer.data["queries"]
         if " ".join(one["query"].split()).casefold() not in tried
     ]
@@ -54,9 +54,9 @@ def by_model(model: LanguageModel, question: str, findings: Findings, round_: in
 def prompt(question: str, findings: Findings) -> str:
     """What a model is shown to judge by."""
     searches = [
-        f"{number}. {finding.query.text} ({len(finding.evidence.passages)} found"
+        f"| {named(finding.query)} ({len(finding.evidence.passages)} found"
         f"{'' if finding.is_known else ', none of them an answer'})"
-        for number, finding in enumerate(findings.of, 1)
+        for finding in findings.of
     ]
     entries = [Entry(p.message.id, heading(p.message), p.message.content) for p in findings.passages]
     shown = marked(material(entries, most_tokens=_SHOWN).text) if entries else "(nothing)"

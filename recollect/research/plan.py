@@ -63,10 +63,23 @@ def by_model(model: LanguageModel, question: str, titles: Sequence[str]) -> tupl
     shown = material(entries, most_tokens=_TITLES).text if entries else "(none)"
     text = f"TITLES OF CONVERSATIONS THAT MAY MATTER:\n{shown}\n\nQUESTION:\n{question}"
     answer = model.complete(request("research_plan", text))
-    queries = [SubQuery(_line(one["query"]), _heading(one["heading"])) for one in answer.data["queries"]]
+    queries = [
+        SubQuery(_line(one["query"]), told_heading(one["heading"]) or _heading(one["query"]))
+        for one in answer.data["queries"]
+    ]
     kept = tuple({query.text.casefold(): query for query in queries if query.text}.values())[:MOST]
-    title = _heading(answer.data["title"]) or _heading(question)
+    title = told_heading(answer.data["title"]) or _heading(question)
     return Plan(title, kept or by_rules(question, titles).queries, answer.model), answer
+
+
+def told_heading(text: str) -> str:
+    """A heading as a model wrote it, on one line and without its own marks."""
+    return _capital(_line(text).lstrip("#*-> "))
+
+
+def named(query: SubQuery) -> str:
+    """A search as a model is told of it. Titles of conversations may be in it, so it stands behind a bar like them."""
+    return _line(f"{query.heading}: {query.text}").replace("<", "&lt;")
 
 
 def _subject(question: str) -> str:

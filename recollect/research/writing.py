@@ -12,10 +12,10 @@ from recollect.ask.intents import Settings
 from recollect.chat.events import Again, Words
 from recollect.model.talk import TalkingModel
 from recollect.research.findings import Findings
+from recollect.research.plan import named
 from recollect.research.searching import SETTINGS
 
-#: What the material of a report may have at most, and the report itself, in tokens.
-MOST_MATERIAL, ANSWER = 14_000, 2_500
+_MOST = 14_000  # tokens of material: more is read less well
 
 
 @cache
@@ -26,28 +26,30 @@ def system() -> str:
 
 
 def write(
-    model: TalkingModel, question: str, findings: Findings, material_tokens: int
+    model: TalkingModel, question: str, findings: Findings, tokens: tuple[int, int]
 ) -> Iterator[Words | Again | Generated]:
-    """The words of the report as they come, and last the whole of it. Raises ModelError."""
-    settings: Settings = replace(
-        SETTINGS, material_tokens=min(material_tokens, MOST_MATERIAL), answer_tokens=ANSWER
-    )
+    """The words of the report as they come, and last the whole of it. Raises ModelError.
+
+    `tokens` are those that the material may have, and the report.
+    """
+    material, answer = tokens
+    settings: Settings = replace(SETTINGS, material_tokens=min(material, _MOST), answer_tokens=answer)
     yield from generate(
         model,
         findings.as_evidence(question),
         settings,
         told=system(),
         before=_searches(findings),
-        kind="research",
+        name="research",
     )
 
 
 def _searches(findings: Findings) -> str:
     """The searches with their headings, and the numbers of what each found."""
-    lines = ["SEARCHES:"]
+    lines = ["SEARCHES, each with the heading of its part:"]
     passages = findings.passages
     for number, finding in enumerate(findings.of, 1):
         found = [str(passage.number) for passage in passages if number in findings.found_by(passage)]
         told = f"found {', '.join(found)}" if found else "found nothing that answers"
-        lines.append(f"- {finding.query.heading}: {finding.query.text} ({told})")
+        lines.append(f"| {named(finding.query)} ({told})")
     return "\n".join(lines)
