@@ -130,7 +130,7 @@ class Researching(Asking):
     def _gathered(self, search: Search, intent: Intent, settings: Settings) -> Evidence:
         from recollect.ask.evidence import gather
 
-        return gather(self._searcher, search, intent, settings)
+        return gather(self._searcher, self._space, search, intent, settings)
 
     def _found_titles(self, search: Search) -> list[str]:
         """The titles of the conversations that a question finds first."""

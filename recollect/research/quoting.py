@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -14,6 +15,7 @@ from recollect.research.findings import Finding, Findings, Key, key
 from recollect.research.markdown import renumbered
 from recollect.research.plan import Plan
 
+_AFTER_LIST = re.compile(r"^(- .*)\n(?=[^-\n])", re.MULTILINE)
 _NEAREST = 2  # quotes of a part that nothing answers
 
 
@@ -39,7 +41,7 @@ def quoted(plan: Plan, findings: Findings, missing: Sequence[str]) -> Quoted:
             continue
         numbers = {citation.number: _number(kept, citation) for citation in draft.citations}
         told |= {key(passage) for passage in evidence.passages if _is_cited(passage, draft.citations)}
-        parts.append(f"## {finding.query.heading}\n\n{renumbered(draft.text, numbers)}")
+        parts.append(f"## {finding.query.heading}\n\n{_apart(renumbered(draft.text, numbers))}")
     lacking = _lacking(findings, missing, kept)
     citations = tuple(kept.values())
     opening = _opening(citations, known=findings.known)
@@ -63,6 +65,11 @@ def _number(kept: dict[tuple[NodeId, str], Citation], citation: Citation) -> int
     if place not in kept:
         kept[place] = replace(citation, number=len(kept) + 1)
     return kept[place].number
+
+
+def _apart(text: str) -> str:
+    """With a blank line between a list and what follows, which would else belong to its last item."""
+    return _AFTER_LIST.sub(r"\1\n\n", text)
 
 
 def _opening(citations: Sequence[Citation], *, known: bool) -> str:
