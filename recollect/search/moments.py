@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 
 from recollect.embedding import Embedder, TokenEmbedder
-from recollect.record import Conversation, Message, Node, NodeKind
+from recollect.record import Conversation, Message, Node, NodeKind, Role
 from recollect.search.asking import Asked, ask
 from recollect.search.clauses import Clause, read_clause
 from recollect.search.derived import may_be_found
@@ -27,7 +27,7 @@ from recollect.text.sentences import cut_sentences
 from recollect.text.terms import stemmed, terms, words
 
 _ALL_OF, _MOST_OF = 2, 0.6  # so few words of what happened must all be told, of more words this share
-_LOOKED_AT = 12  # messages that tell of it
+_LOOKED_AT = 30  # messages that tell of it
 _NEAR_BEST = 2.0  # of the score: those that are as good
 _APART = timedelta(days=150)  # where those that name no date lie further apart, none of them is right
 _FACTS = 400
@@ -46,6 +46,7 @@ _CHANGES = {
     "cat": ("adopt", "got"),
 }
 _USER, _SELF = "user", frozenset({"i", "we", "my", "our"})
+_FIRST_PERSON = frozenset({"i", "we", "my", "our", "me", "us"})
 
 
 def placed(view: View, asked: Asked, embedder: Embedder, quality: Callable[[], TokenEmbedder]) -> Asked:
@@ -118,6 +119,7 @@ class _Telling:
     said: date
     quote: str
     days: tuple[date, date] | None
+    held: int  # words of it in the sentence
     score: float
 
 
@@ -130,24 +132,26 @@ def _of_messages(
     if not asked.question.terms:
         return None
     passages = rank(view, asked, Partition.SAID, quality).passages
-    tellings = list(_tellings(view, passages[:_LOOKED_AT], _meant(clause.words)))
+    found = _tellings(view, passages[:_LOOKED_AT], clause.words)
+    tellings = sorted(found, key=lambda telling: (-telling.held, -telling.score))
     if not tellings:
         return None
     is_told = len(_meant(clause.words)) > 1  # "the trial" may be any
     if dated := next((telling for telling in tellings if telling.days), None):
         first, last = dated.days or (dated.said, dated.said)
         return Moment(clause.side, clause.words, first, last, dated.message.id, dated.quote, is_told)
-    alike = [telling.said for telling in tellings if telling.score >= tellings[0].score - _NEAR_BEST]
+    best = tellings[0]
+    alike = [t.said for t in tellings if t.held == best.held and t.score >= best.score - _NEAR_BEST]
     if max(alike) - min(alike) > _APART:
         return None
-    told = tellings[0]
-    return Moment(clause.side, clause.words, told.said, told.said, told.message.id, told.quote, is_sure=False)
+    return Moment(clause.side, clause.words, best.said, best.said, best.message.id, best.quote, is_sure=False)
 
 
-def _tellings(view: View, ranked: Sequence[Ranked], happened: Sequence[str]) -> Iterator[_Telling]:
-    """Those messages that tell of it, best first: with the titles of their conversations they hold most of its words,
-    and one sentence of theirs holds some.
+def _tellings(view: View, ranked: Sequence[Ranked], clause: str) -> Iterator[_Telling]:
+    """Those messages that tell of it: with the titles of their conversations they hold most of its words, and one
+    sentence of theirs holds some. What happened to the asker is told by the asker.
     """
+    happened, by_asker = _meant(clause), clause.split()[0].lower() in _SELF
     texts = {text.number: text for text in view.passages([entry.passage for entry in ranked])}
     ids = [text.message_id for text in texts.values() if text.message_id and text.owner is Owner.MESSAGE]
     messages = {message.id: message for message in view.get(Message, ids)}
@@ -161,9 +165,21 @@ def _tellings(view: View, ranked: Sequence[Ranked], happened: Sequence[str]) -> 
             continue
         quote = max(cut_sentences(text.text).parts, key=lambda part: _held(happened, part))
         whole = _held(happened, f"{text.text}\n{titles.get(message.conversation_id, '')}")
-        if whole >= least and 2 * _held(happened, quote) >= len(happened):
-            said = message.timestamp.date()
-            yield _Telling(message, said, quote.strip(), told_days(quote, said), entry.score)
+        held = _held(happened, quote)
+        if whole < least or 2 * held < len(happened) or (by_asker and message.role is not Role.USER):
+            continue
+        if len(happened) == 1 and not _is_said(happened[0], quote, by_asker=by_asker):
+            continue
+        said = message.timestamp.date()
+        yield _Telling(message, said, quote.strip(), told_days(quote, said), held, entry.score)
+
+
+def _is_said(word: str, quote: str, *, by_asker: bool) -> bool:
+    """Whether a sentence has this very word, of what happened to the asker in the first person: of a single one ("we
+    moved") nothing less would do.
+    """
+    there = set(words(quote))
+    return word in there and (not by_asker or bool(there & _FIRST_PERSON))
 
 
 def _meant(happened: str) -> tuple[str, ...]:
