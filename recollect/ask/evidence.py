@@ -68,7 +68,7 @@ def gather(find: Find, space: Space, search: Search, intent: Intent, settings: S
         intent=intent,
         passages=tuple(replace(passage, number=number) for number, passage in enumerate(shown, 1)),
         facts=facts,
-        around=_around(space, [passage.message for passage in said]),
+        around=around(space, [passage.message for passage in said]),
         likelihood=float(results.close),
         known=results.close and bool(shown),
         searched=results.searched,
@@ -95,7 +95,7 @@ def _chosen(passages: Iterable[Passage], settings: Settings) -> Iterator[Passage
             yield passage
 
 
-def _around(space: Space, messages: Sequence[Message]) -> tuple[Message, ...]:
+def around(space: Space, messages: Sequence[Message]) -> tuple[Message, ...]:
     """What was said before and after these, each once."""
     spans = [(m.conversation_id, max(0, m.position - _NEAR), m.position + _NEAR) for m in messages]
     with space.view() as view:
