@@ -14,7 +14,7 @@ from itertools import combinations
 from recollect.chat.graph import Neighbourhood
 from recollect.consolidate.entities.directory import Directory
 from recollect.consolidate.entities.entity import Entity
-from recollect.consolidate.entities.graph import Reader, Relation, ways
+from recollect.consolidate.entities.graph import TOGETHER, Reader, Relation, ways
 from recollect.consolidate.entities.message import found_in
 from recollect.consolidate.entities.naming import YOU, entity_id, folded
 from recollect.consolidate.entities.wording import is_ordinary
@@ -38,10 +38,11 @@ _VERSION = re.compile(r" v?\d[\w.]*$")
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """Something that messages say of a name: in words, and which messages."""
+    """What is known of a name: in words, and by which messages. `is_said`: they say so, rather than mention both."""
 
     words: str
     messages: tuple[NodeId, ...]
+    is_said: bool = True
 
 
 def related(
@@ -54,9 +55,9 @@ def related(
     """
     directory = Directory(view)
     entities = _named(view, directory, question)
+    entities += _versions(directory, question, entities, texts)
     if not entities:
         return ()
-    entities += _versions(directory, entities, texts)
     found = list(_ordered(Reader(view), entities, question))
     allowed = _allowed(view, [i for way in found for relation in way for i in relation.evidence], wanted)
     told: dict[str, Told] = {}
@@ -66,7 +67,8 @@ def related(
         said = "; ".join(map(_words, way))
         size = count_tokens(said)
         if all(proofs) and said not in told and size <= left:
-            told[said] = Told(said, tuple(dict.fromkeys(i for each in proofs for i in each)))
+            messages = tuple(dict.fromkeys(i for each in proofs for i in each))
+            told[said] = Told(said, messages, is_said=all(relation.name != TOGETHER for relation in way))
             left -= size
     return tuple(told.values())
 
@@ -82,9 +84,10 @@ def _named(view: View, directory: Directory, question: str) -> list[Entity]:
     return list(found.values())[:_MOST_NAMES]
 
 
-def _versions(directory: Directory, entities: Sequence[Entity], texts: Sequence[str]) -> list[Entity]:
-    """The versions of these that stand in texts."""
-    begins = tuple(f"{folded(entity.name)} " for entity in entities)
+def _versions(directory: Directory, question: str, entities: Sequence[Entity], texts: Sequence[str]) -> list[Entity]:
+    """The versions of these, and of other names in the question, that stand in texts."""
+    called = [*(entity.name for entity in entities), *(mention.name for mention in found_in(question))]
+    begins = tuple(f"{folded(name)} " for name in called)
     names = dict.fromkeys(mention.name for text in texts for mention in found_in(text))
     versions = [name for name in names if _VERSION.search(name) and folded(name).startswith(begins)]
     found = [directory.find(name) for name in versions[:_MOST_NAMES]]
