@@ -60,7 +60,7 @@ def gather(find: Find, space: Space, search: Search, intent: Intent, settings: S
     """The evidence for a question: the best passages, no more of a conversation than the intent wants, with documents
     behind the first few. Raises StoreError.
     """
-    results = find(replace(search, limit=settings.passages * _MORE, group_by="message"))
+    results = find(replace(search, limit=settings.passages * _MORE, group_by="message", with_reports=False))
     said = list(_chosen(_passages(results, search.query.text), settings))
     filed = [_of_document(hit) for hit in results.documents[:_DOCUMENTS]]
     facts = tuple(hit for hit in results.derived if hit.kind == "fact")
