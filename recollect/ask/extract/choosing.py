@@ -9,7 +9,7 @@ from recollect.ask.answer import Citation
 from recollect.ask.evidence import Evidence, Passage
 from recollect.ask.extract import showing
 from recollect.ask.extract.spans import Kind, Place, Span
-from recollect.ask.extract.weighing import Scale, Weighed, of_passages
+from recollect.ask.extract.weighing import Scale, Weighed
 from recollect.record import Message, NodeId
 from recollect.search.relative import relative_dates
 from recollect.text.terms import terms
@@ -60,7 +60,7 @@ class Chooser:
 
     def __init__(self, evidence: Evidence) -> None:
         self.evidence = evidence
-        self.scale: Scale = of_passages(evidence.question, evidence.passages, evidence.intent, evidence.around)
+        self.scale = Scale(evidence.question, [p.message for p in evidence.passages], evidence.intent)
         self.wanted = frozenset(self.scale.terms)
         known = [*evidence.around, *(p.message for p in evidence.passages if not p.cited)]
         self._at = {(m.conversation_id, m.position): m for m in known}
