@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from recollect.ask.changes import Change, changes
 from recollect.ask.intents import Intent, Settings
 from recollect.record import Conversation, Kind, Message, NodeId
 from recollect.record.pieces import document_message
@@ -38,8 +39,8 @@ class Passage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """What was found for a question. `facts` are derived, each with its messages; `around` is what was said just before
-    and after each passage.
+    """What was found for a question. `facts` are derived, each with its messages, and `changes` are those of them that
+    have not always held; `around` is what was said just before and after each passage.
     """
 
     question: str
@@ -47,6 +48,7 @@ class Evidence:
     passages: tuple[Passage, ...] = ()
     facts: tuple[DerivedHit, ...] = ()
     relations: tuple[str, ...] = ()
+    changes: tuple[Change, ...] = ()
     around: tuple[Message, ...] = ()
     likelihood: float = 0.0
     known: bool = False
@@ -68,6 +70,7 @@ def gather(find: Find, space: Space, search: Search, intent: Intent, settings: S
         intent=intent,
         passages=tuple(replace(passage, number=number) for number, passage in enumerate(shown, 1)),
         facts=facts,
+        changes=changes(space, facts),
         around=_around(space, [passage.message for passage in said]),
         likelihood=float(results.close),
         known=results.close and bool(shown),

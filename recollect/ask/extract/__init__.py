@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from recollect.ask.evidence import Evidence
-from recollect.ask.extract.choosing import MOST_CITED, Chooser, Draft, best_quote
+from recollect.ask.extract.choosing import MOST_CITED, Chooser, Draft, Quote, best_quote
 from recollect.ask.extract.code import code
 from recollect.ask.extract.decision import decision
 from recollect.ask.extract.overview import retrieval, synthesis
@@ -22,11 +22,16 @@ def extract(evidence: Evidence) -> Draft:
 
 
 def _answer(chooser: Chooser) -> Draft:
-    """What says most on the question first."""
-    quotes = chooser.each(chooser.evidence.passages)[:MOST_CITED]
-    ranked = sorted(quotes, key=lambda quote: -(quote.worth + _BY_SCORE * quote.passage.score))
-    fitted = chooser.within(ranked)
-    return tell([Group(fitted)], times=chooser.scale.question.asks_when)
+    """What has changed, if anything has; then what says most on the question."""
+    changed = chooser.changed()
+    told = {quote.message.id for quote in changed}
+    quotes = [quote for quote in chooser.each(chooser.evidence.passages) if quote.message.id not in told]
+    ranked = sorted(quotes[: MOST_CITED - len(changed)], key=_worth, reverse=True)
+    return tell([Group(chooser.within([*changed, *ranked]))], times=chooser.scale.question.asks_when)
+
+
+def _worth(quote: Quote) -> float:
+    return quote.worth + _BY_SCORE * quote.passage.score
 
 
 _WAYS = {

@@ -17,6 +17,7 @@ from recollect.text.terms import terms
 MOST_WORDS, MOST_CITED = 120, 5
 _ATTRIBUTION = 4  # words that say who and when
 _FIRST, _LEAST = 50, 16  # words of the first quote, and that each other one may have at least
+_FEWEST, _LESS = 5, 0.3  # words of a sentence that stands for a longer one, and what it may be worth less
 _WORTH_MORE = 0.12  # what a sentence beside a quote must be worth to be quoted as well
 _PROSE = (Kind.SENTENCE, Kind.ITEM)
 _SHORT = 9  # words of a message that says nothing without what it answers
@@ -43,11 +44,12 @@ class Quote:
     worth: float
     share: float
     context: str = ""
+    instead: str = ""  # what is told in place of the words, where these are long
 
     @property
     def text(self) -> str:
         """As it is shown, with its context."""
-        return self.context + showing.told(self.message.content, self.span, self.place)
+        return self.instead or self.context + showing.told(self.message.content, self.span, self.place)
 
     def citation(self, number: int) -> Citation:
         """With this number."""
@@ -84,6 +86,19 @@ class Chooser:
         there = {p.message.id for p in self.evidence.passages}
         return led + [(of[m.conversation_id], m) for m in self.evidence.around if m.id not in there]
 
+    def changed(self) -> list[Quote]:
+        """What holds now and what held before, where a fact that answers has not always held."""
+        quotes = []
+        for change in self.evidence.changes[:1]:
+            for number, held in enumerate(change.statements):
+                since = f"since {showing.day(held.since)}" if held.since else ""
+                head = since or "now" if not number else ", ".join(filter(None, ("before that", since)))
+                span = Span(Kind.SENTENCE, held.start, held.end)
+                passage = Passage(0, held.message, held.conversation, 0.0)
+                told = f"{head[0].upper()}{head[1:]}: {showing.plain(held.text)}"
+                quotes.append(Quote(passage, held.message, span, (held.start, held.end), 1.0, 1.0, instead=told))
+        return quotes
+
     def quote(self, passage: Passage, best: Weighed, room: int = _FIRST) -> Quote:
         """A span as a quote of at most so many words."""
         content = best.message.content
@@ -110,6 +125,8 @@ class Chooser:
 
     def _longer(self, quote: Quote, room: int) -> Quote:
         """The quote with the sentences around it that say most besides, while there is room."""
+        if quote.instead:
+            return quote
         told = self.scale.weigh(quote.message)
         at = next(i for i, one in enumerate(told) if one.span == quote.span)
         if quote.span.kind not in _PROSE or quote.place[1] < quote.span.end:
@@ -130,6 +147,18 @@ class Chooser:
                 return quote
 
     def _cut(self, quote: Quote, room: int) -> Quote:
+        """The quote in at most so many words: rather another whole sentence that says nearly as much than a piece."""
+        if quote.instead:
+            return quote
+        whole = [
+            one
+            for one in self.scale.weigh(quote.message)
+            if one.prose
+            and _FEWEST <= showing.size(one.text) <= room - _ATTRIBUTION
+            and one.worth > quote.worth - _LESS
+        ]
+        if whole:
+            return self.quote(quote.passage, max(whole, key=lambda one: one.worth), room - _ATTRIBUTION)
         context = quote.context if showing.size(quote.context) * 2 < room else ""
         inner = max(room - _ATTRIBUTION - showing.size(context), 6)
         content = quote.message.content

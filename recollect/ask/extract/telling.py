@@ -34,5 +34,6 @@ def tell(groups: Sequence[Group], *, times: bool = False, first: int = 1) -> Dra
             where = here
             dated = dates_of(quote) if times else ""
             cited.append(quote.citation(first + len(cited)))
-            written.append(f"{bullet}{head}: {quote.text}{dated} [{first + len(cited) - 1}]")
+            said = quote.text if quote.instead else f"{head}: {quote.text}{dated}"
+            written.append(f"{bullet}{said} [{first + len(cited) - 1}]")
     return Draft("\n".join(written), tuple(cited))
