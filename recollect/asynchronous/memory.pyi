@@ -26,6 +26,7 @@ from recollect.memory.reading import ConversationRow
 from recollect.model.base import LanguageModel
 from recollect.place import Address
 from recollect.record import NOTHING, Conversation, Document, Message, Metadata, Namespace, Part, Thread, ToolCall
+from recollect.rerank import Reranker
 from recollect.search.result import SearchResults
 from recollect.store import Counts, IndexInfo, StoreInfo, Task, Violation
 from recollect.tools import Tool, Toolbox
@@ -46,6 +47,7 @@ class AsyncMemory(AsyncContext):
         embedder: str = "static",
         model: str | LanguageModel | None = None,
         asked_model: str | LanguageModel | None = None,
+        reranker: str | Reranker | None = None,
         durable: bool = True,
         background: bool | None = None,
         chunk_tokens: int = 4000,

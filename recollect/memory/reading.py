@@ -151,7 +151,7 @@ class Reading(Handle):
     def _searcher(self) -> Any:
         from recollect.search.find import Searcher
 
-        return Searcher(self._space, self._embedder, self._make_quality, lambda: self._clock().date())
+        return Searcher(self._space, self._embedder, self._make_quality, lambda: self._clock().date(), self._reranker)
 
     def _message(self, id: NodeId) -> Message:
         found = self.messages([id])

@@ -93,6 +93,7 @@ def test_what_a_writing_command_prints_is_documented(
         ("import", ("import", sample_archive[2])),
         ("describe", ("import", "--describe", sample_archive[2])),
         ("remember", ("remember", "the spare key is with Ana")),
+        ("ask", ("ask", "where is the spare key?", "--model", "none")),
         ("chat", ("chat", "where is the spare key", "--model", "none")),
         ("tasks", ("tasks", "-n", "2")),
         ("retried", ("tasks", "--retry")),
