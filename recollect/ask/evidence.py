@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from recollect.ask.changes import Change, changes
-from recollect.ask.intents import Intent, Settings
+from recollect.ask.intents import Intent, Settings, sought
 from recollect.record import Conversation, Kind, Message, NodeId
 from recollect.record.pieces import document_message
 from recollect.search.request import Search
@@ -60,7 +60,9 @@ def gather(find: Find, space: Space, search: Search, intent: Intent, settings: S
     """The evidence for a question: the best passages, no more of a conversation than the intent wants, with documents
     behind the first few. Raises StoreError.
     """
-    results = find(replace(search, limit=settings.passages * _MORE, group_by="message"))
+    words = replace(search.query, text=sought(search.query.text, intent))
+    grouped = "conversation" if intent is Intent.RETRIEVAL else "message"
+    results = find(replace(search, query=words, limit=settings.passages * _MORE, group_by=grouped))
     said = list(_chosen(_passages(results, search.query.text), settings))
     filed = [_of_document(hit) for hit in results.documents[:_DOCUMENTS]]
     facts = tuple(hit for hit in results.derived if hit.kind == "fact")
@@ -80,10 +82,15 @@ def gather(find: Find, space: Space, search: Search, intent: Intent, settings: S
 
 
 def _passages(results: Iterable[Hit], question: str) -> Iterator[Passage]:
-    for hit in results:
-        best = hit.best
-        if not _same(best.message.content, question):  # asked before, which is no answer
-            yield Passage(0, best.message, hit.conversation, best.score, beside=best.beside)
+    """The best of each result, and behind these the other messages of conversations, where results are such."""
+    ranked = [(hit, sorted(hit.messages, key=lambda message: -message.score)) for hit in results]
+    for depth in range(max((len(messages) for _, messages in ranked), default=0)):
+        for hit, messages in ranked:
+            if depth < len(messages) and not _same(
+                messages[depth].message.content, question
+            ):  # asked before: no answer
+                found = messages[depth]
+                yield Passage(0, found.message, hit.conversation, found.score, beside=found.beside)
 
 
 def _chosen(passages: Iterable[Passage], settings: Settings) -> Iterator[Passage]:

@@ -8,6 +8,7 @@ from enum import StrEnum
 from recollect.ask import wishes
 from recollect.errors import InvalidInput
 from recollect.search.phrasing import without_opening
+from recollect.text.terms import words
 
 
 class Intent(StrEnum):
@@ -44,7 +45,15 @@ SETTINGS: dict[Intent, Settings] = {
 def read_intent(question: str) -> Intent:
     """The kind of a question, by its words; QA where they say nothing else."""
     asked = without_opening(" ".join(question[:_LOOKED_AT].split()))
-    return next((intent for intent, words in _RULES if words.search(asked)), Intent.QA)
+    return next((intent for intent, signs in _RULES if signs.search(asked)), Intent.QA)
+
+
+def sought(question: str, intent: Intent) -> str:
+    """What is looked for: of "which chat was it where we talked about the boiler" the boiler."""
+    if intent is not Intent.RETRIEVAL:
+        return question
+    left = wishes.FIND.sub("", question).strip(" ?!.,:")
+    return left if words(left) else question
 
 
 def named_intent(name: str | None) -> Intent | None:

@@ -45,6 +45,23 @@ TALK = _wish(
     | \b(?:qué|cuál)\ (?:chat|conversación) | 哪[次个场段].{{0,4}}(?:聊天|对话|谈话|讨论)"""
 )
 
+#: All that asks for a talk and says nothing of what it was about.
+FIND = _wish(
+    rf"""^(?:please\ )?(?:(?:can|could)\ you\ )?(?:
+        (?:in\ )?(?:which|what)\b(?:\ (?:of|was|were|is|that|the|my|our|those|these|other|past)\b){{0,4}}\ {_TALKS}\b
+      | (?:find|open|show|pull\ up|locate|look\ (?:up|for)|get|list|search)\b
+        (?:\ (?:me|in|for|all|any|of|that|the|my|our|those|these|other|past|a)\b){{0,4}}\ {_TALKS}\b
+      | (?:where(?:'s|\ (?:is|was))?|when\ was)\b
+        (?:\ (?:that|the|my|our|a)\b){{0,2}}\ {_TALKS}\b
+      | (?:all|any|the|was\ there\ an?|i(?:'m|\ am)\ (?:looking|searching)\ for\ (?:the|a|my|our))\ {_TALKS}\b
+      | (?:where|when)\ did\ (?:i|we)\b | (?:have|did)\ (?:i|we)\ (?:ever|already)\b | find\ everything\ (?:i|we)\b
+    )(?:\ (?:
+        was|were|it|is|did|do|does|had|has|the|one|where|when|in|which|that|from|with|we|i|you|ever|once|about|on|of|over
+      | talk(?:ed|ing)?|discuss(?:ed|ing)?|chat(?:ted|ting)?|ask(?:ed)?|speak|spoke|have|call(?:ed)?
+      | mention(?:ed|s|ing)?
+    )\b)*""",
+)
+
 _LANGUAGES = (
     r"(?:sql|css|html|python|bash|shell|typescript|javascript|rust|golang|java|kotlin|swift|yaml|toml|json"
     r"|terraform|ffmpeg"

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from recollect.ask.evidence import Evidence
-from recollect.ask.extract.choosing import MOST_CITED, Chooser, Draft, Quote, best_quote
+from recollect.ask.extract.choosing import MOST_CITED, Chooser, Draft, best_quote
 from recollect.ask.extract.code import code
 from recollect.ask.extract.decision import decision
 from recollect.ask.extract.overview import retrieval, synthesis
-from recollect.ask.extract.telling import Group, tell
+from recollect.ask.extract.telling import Group, by_nearness, tell
 from recollect.ask.intents import Intent
 
-__all__ = ["Draft", "best_quote", "extract"]
+__all__ = ["Draft", "best_quote", "extract", "nearest"]
 
-_BY_SCORE = 0.15  # what a point of the search's score is worth, when the best quote is put first
+_NEAREST, _NEAREST_WORDS = 3, 72
 
 
 def extract(evidence: Evidence) -> Draft:
@@ -21,17 +21,18 @@ def extract(evidence: Evidence) -> Draft:
     return _WAYS.get(evidence.intent, _answer)(chooser)
 
 
+def nearest(evidence: Evidence) -> Draft:
+    """What is nearest where nothing answers."""
+    chooser = Chooser(evidence)
+    return tell([Group(chooser.within(chooser.quotes(_NEAREST), _NEAREST_WORDS))])
+
+
 def _answer(chooser: Chooser) -> Draft:
     """What has changed, if anything has; then what says most on the question."""
     changed = chooser.changed()
     told = {quote.message.id for quote in changed}
-    quotes = [quote for quote in chooser.each(chooser.evidence.passages) if quote.message.id not in told]
-    ranked = sorted(quotes[: MOST_CITED - len(changed)], key=_worth, reverse=True)
-    return tell([Group(chooser.within([*changed, *ranked]))], times=chooser.scale.question.asks_when)
-
-
-def _worth(quote: Quote) -> float:
-    return quote.worth + _BY_SCORE * quote.passage.score
+    quotes = [*changed, *chooser.quotes(MOST_CITED - len(changed), told)]
+    return tell(by_nearness(chooser.within(quotes)), times=chooser.scale.question.asks_when)
 
 
 _WAYS = {

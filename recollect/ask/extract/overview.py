@@ -26,7 +26,7 @@ def retrieval(chooser: Chooser) -> Draft:
 
 def _quotes(chooser: Chooser) -> list[Quote]:
     """What is quoted, as long as the headings leave room for."""
-    quotes = _spread(chooser.each(chooser.evidence.passages))
+    quotes = _spread(chooser.quotes(len(chooser.passages)))
     headings = sum(showing.size(_group(group).heading) for group in _by_conversation(quotes))
     return chooser.within(quotes, MOST_WORDS - min(headings, MOST_WORDS // 2))
 

@@ -96,15 +96,16 @@ class Scale:
         near = np.zeros(len(found))
         if self._vector is not None:
             near = _embedder().embed([one.of(content) for one in found]) @ self._vector
-        shares = [self._share(one.of(content)) for one in found]
+        shares = [self.share(one.of(content)) for one in found]
         weighed = []
         for place, (span, share) in enumerate(zip(found, shares, strict=True)):
-            lent = max((self._share(content[a:b]) for a, b in filter(None, (span.lead, span.before))), default=0.0)
+            lent = max((self.share(content[a:b]) for a, b in filter(None, (span.lead, span.before))), default=0.0)
             worth = share + 0.4 * max(0.0, lent - share) + 0.8 * float(near[place]) + self._fits(message, span)
             weighed.append(Weighed(message, span, worth - 0.01 * place / len(found), share))
         return weighed
 
-    def _share(self, text: str) -> float:
+    def share(self, text: str) -> float:
+        """How much of the question's words a text holds, the telling ones counting more."""
         held = set(terms(text))
         return sum(weight for term, weight in self._idf.items() if term in held) / self._total
 
