@@ -73,7 +73,7 @@ def gather(find: Find, space: Space, search: Search, intent: Intent, settings: S
         passages=tuple(replace(passage, number=number) for number, passage in enumerate(shown, 1)),
         facts=facts,
         changes=changes(space, facts),
-        around=_around(space, [passage.message for passage in said]),
+        around=around(space, [passage.message for passage in said]),
         likelihood=float(results.close),
         known=results.close and bool(shown),
         searched=results.searched,
@@ -86,10 +86,8 @@ def _passages(results: Iterable[Hit], question: str) -> Iterator[Passage]:
     ranked = [(hit, sorted(hit.messages, key=lambda message: -message.score)) for hit in results]
     for depth in range(max((len(messages) for _, messages in ranked), default=0)):
         for hit, messages in ranked:
-            if depth < len(messages) and not _same(
-                messages[depth].message.content, question
-            ):  # asked before: no answer
-                found = messages[depth]
+            found = messages[depth] if depth < len(messages) else None
+            if found is not None and not _same(found.message.content, question):  # asked before, which is no answer
                 yield Passage(0, found.message, hit.conversation, found.score, beside=found.beside)
 
 
@@ -105,7 +103,7 @@ def _chosen(passages: Iterable[Passage], settings: Settings) -> Iterator[Passage
             yield passage
 
 
-def _around(space: Space, messages: Sequence[Message]) -> tuple[Message, ...]:
+def around(space: Space, messages: Sequence[Message]) -> tuple[Message, ...]:
     """What was said before and after these, each once."""
     spans = [(m.conversation_id, max(0, m.position - _NEAR), m.position + _NEAR) for m in messages]
     with space.view() as view:

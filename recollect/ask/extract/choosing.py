@@ -20,7 +20,7 @@ _FIRST, _LEAST = 50, 16  # words of the first quote, and that each other one may
 _COMPARED = 5  # passages that are put in an order of our own
 _SENTENCE = 0.25  # of a passage's score, what its best sentence is worth (benchmarks/ask.py)
 _NEAR, _NEAR_WORDS = 3.0, 18  # below the best is only near; words of what is near
-_FEWEST, _LESS = 5, 0.3  # words of a sentence that stands for a longer one, and what it may be worth less
+_FEWEST, _LESS = 6, 0.3  # words of a sentence that stands for a longer one, and what it may be worth less
 _WORTH_MORE = 0.12  # what a sentence beside a quote must be worth to be quoted as well
 _PROSE = (Kind.SENTENCE, Kind.ITEM)
 _SHORT = 9  # words of a message that says nothing without what it answers
@@ -190,7 +190,8 @@ class Chooser:
             return quote
         most = max(room - _size(quote) + showing.size(quote.text), _FEWEST)
         told = [one for one in self.scale.weigh(quote.message) if one.prose and one.worth > quote.worth - _LESS]
-        if whole := [one for one in told if _FEWEST <= showing.size(one.text) <= most]:
+        telling = [one for one in told if one.share >= quote.share / 2]
+        if whole := [one for one in telling if _FEWEST <= showing.size(one.text) <= most]:
             shorter = self.quote(quote.passage, max(whole, key=lambda one: one.worth), most)
             return replace(shorter, asked=quote.asked, is_near=quote.is_near)
         context = quote.context if showing.size(quote.context) * 2 < most else ""
