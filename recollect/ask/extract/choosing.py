@@ -19,6 +19,8 @@ _ATTRIBUTION = 4  # words that say who and when
 _FIRST, _LEAST = 50, 16  # words of the first quote, and that each other one may have at least
 _COMPARED = 5  # passages that are put in an order of our own
 _SENTENCE = 0.25  # of a passage's score, what its best sentence is worth (benchmarks/ask.py)
+_LONGEST = 60, 36, 26, 20  # words of a quote: as many as leave room for all quotes
+_ASKED = 12  # words of a question before its answer
 _NEAR, _NEAR_WORDS = 3.0, 18  # below the best is only near; words of what is near
 _FEWEST, _LESS = 6, 0.3  # words of a sentence that stands for a longer one, and what it may be worth less
 _WORTH_MORE = 0.12  # what a sentence beside a quote must be worth to be quoted as well
@@ -112,7 +114,7 @@ class Chooser:
         best = self.scale.best(asked.message) if asked is not None else None
         if asked is None or best is None:
             return quote
-        return replace(quote, context="", asked=self.quote(asked, best, _NEAR_WORDS))
+        return replace(quote, context="", asked=self.quote(asked, best, _ASKED))
 
     def pool(self) -> list[tuple[Passage, Message]]:
         """Every message that may be quoted, with the passage that leads to it: the passages, then what is around."""
@@ -143,6 +145,22 @@ class Chooser:
 
     def within(self, quotes: Sequence[Quote], words: int = MOST_WORDS) -> list[Quote]:
         """The quotes, each as long as there is room for all of them; what is left over goes to the first ones."""
+        fitted = list[Quote]()
+        for longest in _LONGEST:
+            short = [quote if _size(quote) <= longest else self._cut(quote, longest) for quote in quotes]
+            fitted = self._fitted(short, words)
+            if len(fitted) == len(quotes):
+                break
+        left = words - sum(map(_size, fitted))
+        for place, quote in enumerate(fitted):
+            if not quote.is_near:
+                longer = self._longer(quote, _size(quote) + left)
+                left -= _size(longer) - _size(quote)
+                fitted[place] = longer
+        return fitted
+
+    def _fitted(self, quotes: Sequence[Quote], words: int) -> list[Quote]:
+        """The quotes cut to the room that there is, without those for which there is none."""
         left, fitted = words, list[Quote]()
         sizes = [_size(quote) for quote in quotes]
         for place, quote in enumerate(quotes):
@@ -152,12 +170,6 @@ class Chooser:
             if _size(one) <= left:
                 left -= _size(one)
                 fitted.append(one)
-        for place, quote in enumerate(fitted):
-            if quote.is_near:
-                continue
-            longer = self._longer(quote, _size(quote) + left)
-            left -= _size(longer) - _size(quote)
-            fitted[place] = longer
         return fitted
 
     def _longer(self, quote: Quote, room: int) -> Quote:
