@@ -62,7 +62,8 @@ def gather(find: Find, space: Space, search: Search, intent: Intent, settings: S
     """
     words = replace(search.query, text=sought(search.query.text, intent))
     grouped = "conversation" if intent is Intent.RETRIEVAL else "message"
-    results = find(replace(search, query=words, limit=settings.passages * _MORE, group_by=grouped))
+    wanted = replace(search, query=words, limit=settings.passages * _MORE, group_by=grouped, with_reports=False)
+    results = find(wanted)
     said = list(_chosen(_passages(results, search.query.text), settings))
     filed = [_of_document(hit) for hit in results.documents[:_DOCUMENTS]]
     facts = tuple(hit for hit in results.derived if hit.kind == "fact")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -40,17 +39,29 @@ class Generated:
 def system(intent: Intent) -> str:
     """What a model is told first."""
     prompts = resources.files("recollect.model.prompts")
-    found = tomllib.loads(prompts.joinpath("ask.toml").read_text("utf-8"))
-    rules = prompts.joinpath("rules.md").read_text("utf-8")
-    return "\n\n".join(part.strip() for part in (found["common"], found["intents"][intent.value], rules))
+    names = ("ask", f"ask_{intent.value.lower()}", "rules")
+    return "\n\n".join(prompts.joinpath(f"{name}.md").read_text("utf-8").strip() for name in names)
 
 
-def generate(model: TalkingModel, evidence: Evidence, settings: Settings) -> Iterator[Words | Again | Generated]:
-    """The words of the answer as they come, and last the whole of it. Raises ModelError and its kin."""
+def generate(
+    model: TalkingModel,
+    evidence: Evidence,
+    settings: Settings,
+    *,
+    told: str | None = None,
+    before: str = "",
+    name: str = "ask",
+) -> Iterator[Words | Again | Generated]:
+    """The words of the answer as they come, and last the whole of it. Raises ModelError and its kin.
+
+    `told` is what the model is told first, where it is not what the intent says, `before` stands above the material,
+    and `name` is what it is for in the count of what was spent.
+    """
     check = Checked([passage.number for passage in evidence.passages])
     shown: list[str] = []
-    asked = [Said(role="user", text=prompt(evidence, settings))]
-    for event in converse(model, system(evidence.intent), asked, None, max_tokens=settings.answer_tokens):
+    asked = [Said(role="user", text="\n\n".join(filter(None, (before, prompt(evidence, settings)))))]
+    first = system(evidence.intent) if told is None else told
+    for event in converse(model, first, asked, None, max_tokens=settings.answer_tokens, name=name):
         match event:
             case Words(text):
                 if piece := _begun(shown, check.feed(text)):

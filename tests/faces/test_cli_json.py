@@ -95,6 +95,8 @@ def test_what_a_writing_command_prints_is_documented(
         ("remember", ("remember", "the spare key is with Ana")),
         ("ask", ("ask", "where is the spare key?", "--model", "none")),
         ("chat", ("chat", "where is the spare key", "--model", "none")),
+        ("research", ("research", "where is the spare key and the gate code", "--model", "none")),
+        ("reports", ("research", "--list")),
         ("tasks", ("tasks", "-n", "2")),
         ("retried", ("tasks", "--retry")),
         ("embed", ("embed", "--limit", "2")),
