@@ -64,6 +64,8 @@ def main(arguments: list[str]) -> int:
                 ranks = _measured(
                     data.name, data.histories, prepared, techniques, kept, options.mode, only_written=only
                 )
+                if not ranks:  # nothing was written for this set
+                    continue
                 print(
                     f"\n{data.name}, {options.mode}, {'with a model' if only else 'by rules'}\n{_told(ranks)}",
                     flush=True,
