@@ -120,7 +120,9 @@ def _as_kept(run: Run) -> dict[str, Any]:
         "budget": asdict(run.budget),
         "title": plan.title if plan else "",
         "planned_by": plan.made_by if plan else "",
-        "queries": [[q.text, q.heading, q.round, list(q.joins)] for q in plan.queries] if plan else [],
+        "queries": [[q.text, q.heading, q.round, list(q.joins), q.inside, list(q.besides)] for q in plan.queries]
+        if plan
+        else [],
         "looked": run.looked,
         "missing": list(run.missing),
         "usage": [run.usage.calls, run.usage.input_tokens, run.usage.output_tokens],
@@ -130,7 +132,10 @@ def _as_kept(run: Run) -> dict[str, Any]:
 
 def _as_run(document: Document) -> Run:
     kept = document.metadata[_KEPT]
-    queries = tuple(SubQuery(text, heading, round_, tuple(joins)) for text, heading, round_, joins in kept["queries"])
+    queries = tuple(
+        SubQuery(text, heading, round_, tuple(joins), inside, tuple(besides))
+        for text, heading, round_, joins, inside, besides in kept["queries"]
+    )
     assert document.created is not None
     return Run(
         id=document.id,
