@@ -546,8 +546,9 @@ class Ingest:
         return _by_owner(made, [*owners, *([thread.conversation.id] if titled else [])])
 
     def owners_passages(self, view: View, messages: Sequence[Message]) -> dict[NodeId, list[Passage]]:
-        """The passages of messages as they are now, with their tool calls, by owner."""
+        """The passages of messages as they are given, with their tool calls, by owner."""
         found: dict[NodeId, list[Passage]] = {}
+        living = {message.id for message in messages if not message.deleted}
         for message in messages:
             callers = view.edges([message.id], ["CALLED_BY"], "in")
             calls = view.get(ToolCall, [edge.source_id for edge in callers])
@@ -555,7 +556,7 @@ class Ingest:
             calls = [replace(call, result="") if call.result_message_id else call for call in calls]
             end = view.end(message.conversation_id)
             people = is_person(message.speaker) or bool(end and end.named)
-            found |= self._message_passages(message, said_before(view, message), people, calls)
+            found |= self._message_passages(message, said_before(view, message, living), people, calls)
         return found
 
     def title_passages(self, conversation: Conversation) -> dict[NodeId, list[Passage]]:
