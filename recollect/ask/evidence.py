@@ -6,18 +6,20 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from recollect.ask.graph import Told, related
 from recollect.ask.intents import Intent, Settings
 from recollect.record import Conversation, Kind, Message, NodeId
 from recollect.record.pieces import document_message
 from recollect.search.request import Search
 from recollect.search.result import DerivedHit, DocumentHit, Hit, SearchResults
-from recollect.store import Space
+from recollect.store import Space, View
 from recollect.text.terms import words
 
 Find = Callable[[Search], SearchResults]
 
 _DOCUMENTS, _FIRST = 2, 3  # that are shown, and the messages before them
 _NEAR = 2  # messages before and after each
+_PROOFS, _CITED = 2, 2  # passages that the graph adds, and that are cited for what it tells
 _MORE = 3  # results that are looked at for each passage that is wanted
 
 
@@ -39,7 +41,7 @@ class Passage:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
     """What was found for a question. `facts` are derived, each with its messages; `around` is what was said just before
-    and after each passage.
+    and after each passage. `relations` tell what connects the names in the question, with the numbers of passages.
     """
 
     question: str
@@ -62,18 +64,40 @@ def gather(find: Find, space: Space, search: Search, intent: Intent, settings: S
     said = list(_chosen(_passages(results, search.query.text), settings))
     filed = [_of_document(hit) for hit in results.documents[:_DOCUMENTS]]
     facts = tuple(hit for hit in results.derived if hit.kind == "fact")
-    shown = [*said[:_FIRST], *filed, *said[_FIRST:]]
+    with space.view() as view:
+        told = related(view, search.query.text, search.filter, [passage.message.content for passage in said])
+        proofs = _proofs(view, told, said) if said else []
+    shown = [*said[:_FIRST], *filed, *said[_FIRST:], *proofs]
+    passages = tuple(replace(passage, number=number) for number, passage in enumerate(shown, 1))
+    meant = str(results.moment) if results.moment is not None else ""
     return Evidence(
         question=search.query.text,
         intent=intent,
-        passages=tuple(replace(passage, number=number) for number, passage in enumerate(shown, 1)),
+        passages=passages,
         facts=facts,
+        relations=(*([f"the question means the time {meant}"] if meant else []), *(_cited(o, passages) for o in told)),
         around=around(space, [passage.message for passage in said]),
         likelihood=float(results.close),
         known=results.close and bool(shown),
         searched=results.searched,
-        notes=results.notes,
+        notes=(*results.notes, *([f"Read as {meant}"] if meant else [])),
     )
+
+
+def _proofs(view: View, told: Sequence[Told], said: Sequence[Passage]) -> list[Passage]:
+    """The messages that say what connects the names, where they are not among the passages, behind these."""
+    known = {passage.message.id for passage in said}
+    unproven = [one.messages[0] for one in told if one.is_said and not known & set(one.messages)]
+    messages = view.get(Message, list(dict.fromkeys(unproven))[:_PROOFS])
+    there = {c.id: c for c in view.get(Conversation, list({m.conversation_id for m in messages}))}
+    lowest = min(passage.score for passage in said)
+    return [Passage(0, m, there.get(m.conversation_id), lowest) for m in messages]
+
+
+def _cited(told: Told, passages: Sequence[Passage]) -> str:
+    """In words, with the numbers of the passages that prove it: "you CHOSE Next.js [2]"."""
+    numbers = [passage.number for passage in passages if passage.message.id in told.messages]
+    return " ".join([told.words, *(f"[{number}]" for number in numbers[:_CITED])])
 
 
 def _passages(results: Iterable[Hit], question: str) -> Iterator[Passage]:
