@@ -165,5 +165,5 @@ def test_what_cannot_work_is_said_at_once(run: CommandLine, monkeypatch: pytest.
     assert (ran.code, ran.out) == (2, "")
     assert "needs an API key" in ran.err
     ran = run("worker", "--once", "--namespace", "typo")
-    assert ran.code == 2
+    assert ran.code == 1
     assert "There is no namespace typo in this memory. There are: default." in " ".join(ran.err.split())
