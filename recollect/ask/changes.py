@@ -1,4 +1,4 @@
-"""What held at one time and not at another: facts that took the place of older ones, each with its proof."""
+"""What holds, and what held before: facts with those whose place they took, each with the words that prove it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from recollect.consolidate.facts.claim import USER, entity_key
 from recollect.consolidate.facts.fact import Fact, facts_of
 from recollect.record import Conversation, Message, Node
 from recollect.search.result import DerivedHit
@@ -16,9 +17,10 @@ _MOST = 3  # of a history: what holds now, and what held before
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A statement with the time that it held; `message.content[start:end]` proves it."""
+    """A statement with the time that it held; `message.content[start:end]` proves it. `is_own` is one of the asker."""
 
     text: str
+    is_own: bool
     since: datetime | None
     until: datetime | None
     message: Message
@@ -29,20 +31,20 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Statements of which each took the place of the one behind it."""
+    """Statements of which each took the place of the one behind it; the first may be the only one."""
 
     statements: tuple[Held, ...]
 
 
 def changes(space: Space, facts: Sequence[DerivedHit]) -> tuple[Change, ...]:
-    """Of facts those that have not always held, with what held before. Raises StoreError."""
+    """Facts with what held before them. Raises StoreError."""
     if not facts:
         return ()
     with space.view() as view:
         known = facts_of(view, view.get(Node, [fact.id for fact in facts]))
-        told = [[_held(view, one) for one in (fact, *fact.history[: _MOST - 1])] for fact in known if fact.history]
+        told = [[_held(view, one) for one in (fact, *fact.history[: _MOST - 1])] for fact in known]
     proven = [tuple(held for held in statements if held is not None) for statements in told]
-    return tuple(Change(statements) for statements in proven if len(statements) > 1)
+    return tuple(Change(statements) for statements in proven if statements)
 
 
 def _held(view: View, fact: Fact) -> Held | None:
@@ -54,6 +56,7 @@ def _held(view: View, fact: Fact) -> Held | None:
             continue
         there = view.get(Conversation, [message.conversation_id])
         exact = bool(proof.quote) and message.content[proof.start : proof.end] == proof.quote
-        start, end = (proof.start, proof.end) if exact else (0, len(message.content))
-        return Held(fact.content, fact.valid_from, fact.valid_to, message, there[0] if there else None, start, end)
+        place = (proof.start, proof.end) if exact else (0, len(message.content))
+        own, conversation = entity_key(fact.entity) == entity_key(USER), there[0] if there else None
+        return Held(fact.content, own, fact.valid_from, fact.valid_to, message, conversation, *place)
     return None

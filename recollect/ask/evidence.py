@@ -39,8 +39,8 @@ class Passage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """What was found for a question. `facts` are derived, each with its messages, and `changes` are those of them that
-    have not always held; `around` is what was said just before and after each passage.
+    """What was found for a question. `facts` are derived, each with its messages, and `changes` tell what held before
+    them; `around` is what was said just before and after each passage.
     """
 
     question: str

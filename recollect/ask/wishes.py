@@ -40,7 +40,7 @@ TALK = _wish(
       |spoke|bring)
     | ^where\ did\ (?:i|we|\w+)\ (?:talk|discuss|ask|write|paste|mention|say|send|post|note)\b
     | ^(?:find|search|look\ (?:up|for)|locate)\b.{{0,40}}\b(?:i|we)\ (?:asked|said|wrote|discussed|talked|mentioned)
-    | ^search\ (?:my|our|the|for|all)\b | ^[\w\ -]{{2,40}}\ {_TALKS}$
+    | ^search\ (?:my|our|all)\b | ^[\w\ -]{{2,40}}\ {_TALKS}$
     | ^in\ welche[mnr]\b | \bwelche[rsmn]?\ (?:chats?|gespräche?|unterhaltung) | \bquelles?\ conversations?\b
     | \b(?:qué|cuál)\ (?:chat|conversación) | 哪[次个场段].{{0,4}}(?:聊天|对话|谈话|讨论)"""
 )
