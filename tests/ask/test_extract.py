@@ -148,3 +148,9 @@ def test_a_question_without_its_mark_is_no_answer(quiet: Memory) -> None:
     answer = quiet.ask("what flour is best for focaccia?")
     assert answer.citations[0].quote == "Take a strong bread flour with 13 % protein."
     assert answer.citations[1].quote == "which flour for the focaccia"
+
+
+def test_what_a_filter_shuts_out_is_not_quoted(quiet: Memory) -> None:
+    told(quiet, QUEUE)
+    answer = quiet.ask("why did we choose Postgres for the queue?", role="user")
+    assert {citation.message.role.value for citation in answer.citations} == {"user"}
