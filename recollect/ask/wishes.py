@@ -78,7 +78,8 @@ CODE = _wish(
     rf"""\b(?:regexp?|snippets?|dockerfile|docker[\ -]compose|one-liner|stack\ trace)\b
     | \b{_LANGUAGES}\b(?:\ \S+){{0,2}}?\ {_THINGS}\b(?!\ (?:course|book|class))
     | \b(?:CREATE|ALTER|DROP)\ TABLE\b | \bSELECT\b.*\bFROM\b
-    | ^(?:{_LANGUAGES}|code)\ (?:for|to|of|that|which)\b
+    | ^(?:(?:show|give|get|paste|find|send|print)\b(?:\ me)?\ )?(?:the\ |our\ |my\ |that\ )?(?:{_LANGUAGES}|code)
+      \ (?:for|to|of|that|which|we)\b
     | ^(?:(?:show|give|get|paste|find|send|print)\b(?:\ me)?|what(?:'s|\ (?:is|was|were))|where(?:'s|\ (?:is
       |was))|the|our|my)
         \ (?:\w+\ ){{0,3}}?(?<!dress\ )(?<!zip\ )(?<!promo\ )(?<!error\ )(?<!door\ )(?<!area\ )

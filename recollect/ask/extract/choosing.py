@@ -13,7 +13,8 @@ from recollect.ask.extract.spans import Kind, Place
 from recollect.ask.extract.weighing import Scale, Weighed
 from recollect.record import Message, NodeId
 
-MOST_WORDS, MOST_CITED = 120, 5
+MOST_WORDS = 112  # of the 120 of an answer: the rest is for dashes and headings
+MOST_CITED = 5
 _LEAST = 16  # words that each quote may have
 _COMPARED = 5  # passages that are put in an order of our own
 _SENTENCE = 0.25  # of a passage's score, what its best sentence is worth (benchmarks/ask.py)
