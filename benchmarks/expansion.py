@@ -64,6 +64,8 @@ def main(arguments: list[str]) -> int:
                 ranks = _measured(
                     data.name, data.histories, prepared, techniques, kept, options.mode, only_written=only
                 )
+                if not ranks:  # nothing was written for this set
+                    continue
                 print(
                     f"\n{data.name}, {options.mode}, {'with a model' if only else 'by rules'}\n{_told(ranks)}",
                     flush=True,
@@ -136,13 +138,6 @@ def _like_best(memory: Memory, text: str, alone: SearchResults, _: Written | Non
     return memory._searcher(replace(search, like=best))  # type: ignore[no-any-return]
 
 
-def _with_facts(memory: Memory, text: str, alone: SearchResults, _: Written | None) -> SearchResults:
-    """What the facts say that answer, as passages."""
-    search = memory._read_search(text, limit=_LIMIT, group_by="message", mode=alone.mode)
-    facts = tuple(hit.text for hit in alone.derived if hit.kind == "fact")[:3]
-    return memory._searcher(replace(search, like=facts)) if facts else alone
-
-
 def _parts(text: str) -> list[str]:
     parts = [part for part in _AND.split(text) if len(terms(part)) >= 2]
     return parts[:_PARTS] if len(parts) > 1 else []
@@ -159,7 +154,6 @@ BY_RULES: Mapping[str, Technique] = {
     "keywords beside it": _worded(lambda text: [words] if (words := keywords(text)).strip() else []),
     "its parts beside it": _worded(_parts),
     "like the best message": _like_best,
-    "like the facts that answer": _with_facts,
 }
 
 
