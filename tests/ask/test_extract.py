@@ -120,3 +120,37 @@ def test_numbers_in_brackets_in_a_quote_are_not_taken_for_citations(quiet: Memor
     answer = quiet.ask("what does the bridge stand on?")
     assert "Ott (7)" in answer.text
     assert "[7]" in answer.citations[0].quote
+
+
+def test_what_has_changed_is_told_with_its_dates(quiet: Memory) -> None:
+    told(quiet, [("user", "I live in Lisbon.")], "old", day=2)
+    told(quiet, [("user", "I live in Porto now.")], "new", day=20)
+    quiet.consolidate()
+    now, before, *_ = quiet.ask("where do I live?").text.splitlines()
+    assert now.startswith("Since 20 May 2025")
+    assert "Porto" in now
+    assert before.startswith("Before that, since 2 May 2025")
+    assert "Lisbon" in before
+
+
+def test_what_is_nearest_is_told_where_nothing_answers(quiet: Memory) -> None:
+    told(quiet, [("user", "The boiler in Graça is a Vulcano."), ("assistant", "Noted.")])
+    answer = quiet.ask("which trombone did Xaver buy in Osaka?")
+    assert not answer.known
+    assert answer.text.startswith("Your conversations do not say.")
+    assert len(answer.citations) <= 3
+    assert proven(answer)
+
+
+def test_a_question_without_its_mark_is_no_answer(quiet: Memory) -> None:
+    talk = [("user", "which flour for the focaccia"), ("assistant", "Take a strong bread flour with 13 % protein.")]
+    told(quiet, talk)
+    answer = quiet.ask("what flour is best for focaccia?")
+    assert answer.citations[0].quote == "Take a strong bread flour with 13 % protein."
+    assert answer.citations[1].quote == "which flour for the focaccia"
+
+
+def test_what_a_filter_shuts_out_is_not_quoted(quiet: Memory) -> None:
+    told(quiet, QUEUE)
+    answer = quiet.ask("why did we choose Postgres for the queue?", role="user")
+    assert {citation.message.role.value for citation in answer.citations} == {"user"}

@@ -21,7 +21,7 @@ _BULLET_LATER = re.compile(r"([^\s:：])[ \t]*\n\s*(?:[-*+•–]|\(?\d{1,2}[.)]
 _CELLS = re.compile(r"\s*\|\s*")
 _NUMBERED = re.compile(r"[\[【]([\d ,;–-]{1,20})[\]】]")
 _CLAUSE = re.compile(
-    r"(?<=[，；：、])|(?<=[,;:])\s+|\s+(?=[-–—]\s)|\s+(?=(?:because|so that|but|and|which|while|if|when)\s)"
+    r"(?<=[，；：、])|(?<=[,;:])\s+(?!\d{4}\b)|\s+(?=[-–—]\s)|\s+(?=(?:because|so that|but|and|which|while|if|when)\s)"
 )
 _SHORT_ANSWER = 8  # words
 _FEW = 8  # words of a piece of a sentence, at least

@@ -147,6 +147,8 @@ def _lines(content: str, start: int, end: int) -> Iterator[Place]:
 def _goes_on(content: str, first: int, last: int, end: int) -> bool:
     line = content[content.rfind("\n", first, last) + 1 : last].rstrip() if "\n" in content[first:last] else ""
     line = line or content[first:last].rstrip()
+    if content.count("`", first, last) % 2:  # within code
+        return True
     following = content[last + 1 : end].lstrip(" \t")
     return (
         len(line) >= _WRAPPED
