@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from recollect.ask.changes import Change, changes
 from recollect.ask.graph import Told, related
-from recollect.ask.intents import Intent, Settings
+from recollect.ask.intents import Intent, Settings, sought
 from recollect.record import Conversation, Kind, Message, NodeId
 from recollect.record.pieces import document_message
 from recollect.search.request import Search
@@ -40,8 +41,9 @@ class Passage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """What was found for a question. `facts` are derived, each with its messages; `around` is what was said just before
-    and after each passage. `relations` tell what connects the names in the question, with the numbers of passages.
+    """What was found for a question. `facts` are derived, each with its messages, and `changes` are those of them that
+    have not always held; `around` is what was said just before and after each passage. `relations` tell what connects
+    the names in the question, with the numbers of passages.
     """
 
     question: str
@@ -49,6 +51,7 @@ class Evidence:
     passages: tuple[Passage, ...] = ()
     facts: tuple[DerivedHit, ...] = ()
     relations: tuple[str, ...] = ()
+    changes: tuple[Change, ...] = ()
     around: tuple[Message, ...] = ()
     likelihood: float = 0.0
     known: bool = False
@@ -60,7 +63,10 @@ def gather(find: Find, space: Space, search: Search, intent: Intent, settings: S
     """The evidence for a question: the best passages, no more of a conversation than the intent wants, with documents
     behind the first few. Raises StoreError.
     """
-    results = find(replace(search, limit=settings.passages * _MORE, group_by="message", with_reports=False))
+    words = replace(search.query, text=sought(search.query.text, intent))
+    grouped = "conversation" if intent is Intent.RETRIEVAL else "message"
+    wanted = replace(search, query=words, limit=settings.passages * _MORE, group_by=grouped, with_reports=False)
+    results = find(wanted)
     said = list(_chosen(_passages(results, search.query.text), settings))
     filed = [_of_document(hit) for hit in results.documents[:_DOCUMENTS]]
     facts = tuple(hit for hit in results.derived if hit.kind == "fact")
@@ -76,6 +82,7 @@ def gather(find: Find, space: Space, search: Search, intent: Intent, settings: S
         passages=passages,
         facts=facts,
         relations=(*([f"the question means the time {meant}"] if meant else []), *(_cited(o, passages) for o in told)),
+        changes=changes(space, facts),
         around=around(space, [passage.message for passage in said]),
         likelihood=float(results.close),
         known=results.close and bool(shown),
@@ -101,10 +108,13 @@ def _cited(told: Told, passages: Sequence[Passage]) -> str:
 
 
 def _passages(results: Iterable[Hit], question: str) -> Iterator[Passage]:
-    for hit in results:
-        best = hit.best
-        if not _same(best.message.content, question):  # asked before, which is no answer
-            yield Passage(0, best.message, hit.conversation, best.score, beside=best.beside)
+    """The best of each result, and behind these the other messages of conversations, where results are such."""
+    ranked = [(hit, sorted(hit.messages, key=lambda message: -message.score)) for hit in results]
+    for depth in range(max((len(messages) for _, messages in ranked), default=0)):
+        for hit, messages in ranked:
+            found = messages[depth] if depth < len(messages) else None
+            if found is not None and not _same(found.message.content, question):  # asked before, which is no answer
+                yield Passage(0, found.message, hit.conversation, found.score, beside=found.beside)
 
 
 def _chosen(passages: Iterable[Passage], settings: Settings) -> Iterator[Passage]:
