@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from recollect.ask.intents import Intent, Settings
 from recollect.record import Conversation, Kind, Message, NodeId
 from recollect.record.pieces import document_message
+from recollect.search.filtering import holds, passes
 from recollect.search.request import Search
 from recollect.search.result import DerivedHit, DocumentHit, Hit, SearchResults
 from recollect.store import Space
@@ -68,7 +69,7 @@ def gather(find: Find, space: Space, search: Search, intent: Intent, settings: S
         intent=intent,
         passages=tuple(replace(passage, number=number) for number, passage in enumerate(shown, 1)),
         facts=facts,
-        around=around(space, [passage.message for passage in said]),
+        around=_wanted(around(space, [passage.message for passage in said]), said, search),
         likelihood=float(results.close),
         known=results.close and bool(shown),
         searched=results.searched,
@@ -102,6 +103,18 @@ def around(space: Space, messages: Sequence[Message]) -> tuple[Message, ...]:
         near = view.around(spans) if spans else []
     said = {m.id: m for m in near if m.kind is Kind.SAID and m.active and not (m.deleted or m.erased)}
     return tuple(said.values())
+
+
+def _wanted(messages: Iterable[Message], said: Iterable[Passage], search: Search) -> tuple[Message, ...]:
+    """Those of the messages around that the search lets be found."""
+    there = {passage.conversation.id: passage.conversation for passage in said if passage.conversation is not None}
+    excluded = [words(phrase) for phrase in search.query.excluded]
+    return tuple(
+        message
+        for message in messages
+        if passes(message, there.get(message.conversation_id), search.filter)
+        and not any(holds(message, phrase) for phrase in excluded)
+    )
 
 
 def _of_document(hit: DocumentHit) -> Passage:

@@ -20,7 +20,11 @@ _BULLET = re.compile(r"([:：])\s*\n\s*(?:[-*+•–]|\(?\d{1,2}[.)])\s+")
 _BULLET_LATER = re.compile(r"([^\s:：])[ \t]*\n\s*(?:[-*+•–]|\(?\d{1,2}[.)])\s+")
 _CELLS = re.compile(r"\s*\|\s*")
 _NUMBERED = re.compile(r"[\[【]([\d ,;–-]{1,20})[\]】]")
-_CLAUSE = re.compile(r"(?<=[,;:，；：、])\s*|\s+(?=[-–—]\s)|\s+(?=(?:because|so that|but|and|which|while|if|when)\s)")
+#: Not within "1,2,3" or "a,,,b": cut there, a pasted table would be tried in millions of ways.
+_CLAUSE = re.compile(
+    r"(?<=[,;:])\s+|(?<=[，；：、])(?![，；：、])\s*|\s+(?=[-–—]\s)"
+    r"|\s+(?=(?:because|so that|but|and|which|while|if|when)\s)"
+)
 _SHORT_ANSWER = 8  # words
 
 
