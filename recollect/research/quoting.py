@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from recollect.ask.answer import Citation
+from recollect.ask.citations import renumbered
 from recollect.ask.evidence import Evidence, Passage
 from recollect.ask.extract import extract
 from recollect.ask.intents import Intent
 from recollect.record import NodeId
 from recollect.research.findings import Finding, Findings, Key, key
-from recollect.research.markdown import renumbered
 from recollect.research.plan import Plan
 
 _AFTER_LIST = re.compile(r"^(- .*)\n(?=[^-\n])", re.MULTILINE)
