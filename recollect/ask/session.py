@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from recollect.ask.answer import Answer, Event, Step
 from recollect.ask.evidence import Evidence, Find, gather
-from recollect.ask.extract import Draft, extract
+from recollect.ask.extract import Draft, extract, nearest
 from recollect.ask.generate import Generated, generate
-from recollect.ask.intents import SETTINGS, Intent, read_intent
+from recollect.ask.intents import SETTINGS, Intent
+from recollect.ask.understand import Remembered, Understood, understand, widened
 from recollect.model.base import LanguageModel
+from recollect.model.budget import talks
 from recollect.model.errors import ModelNotReady
 from recollect.model.talk import TalkingModel
 from recollect.search.request import Search
 from recollect.store import Space
 
 UNKNOWN = "Your conversations do not say."
-_NEAREST = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,7 @@ class Asker:
 
     find: Find
     space: Space
+    remembered: Remembered = field(default_factory=Remembered)
 
     def events(self, search: Search, model: LanguageModel | None, intent: Intent | None = None) -> Iterator[Event]:
         """The steps, the words of a model's answer as they come, and last the answer.
@@ -34,26 +36,31 @@ class Asker:
         Raises StoreError, ModelError; a model that cannot talk is refused before anything is searched.
         """
         began = time.perf_counter()
-        if model is not None and not isinstance(model, TalkingModel):
+        if model is not None and not (isinstance(model, TalkingModel) and talks(model)):
             raise ModelNotReady(
                 f"{model.name} answers by schema alone, and an answer needs free words.",
                 hint="A model of your own needs a method talk() (recollect/model/talk.py).",
             )
-        chosen = intent or read_intent(search.query.text)
-        yield Step("understood", chosen.value)
-        evidence = gather(self.find, self.space, search, chosen, SETTINGS[chosen])
+        question, quick = search.query.text, search.mode == "instant"
+        understood = understand(question, model, self.remembered, intent=intent, quick=quick)
+        chosen = understood.intent
+        yield Step("understood", understood.told)
+        evidence = gather(widened(self.find, understood), self.space, search, chosen, SETTINGS[chosen])
+        evidence = replace(evidence, notes=(*evidence.notes, *understood.notes))
         yield Step("searched", f"{evidence.searched:,} passages, {len(evidence.passages)} may answer")
         if model is None or not evidence.passages:
-            yield _took(_extracted(evidence), began)
+            yield _took(_counted(_extracted(evidence), understood), began)
             return
         yield Step("answering", model.name)
         for event in generate(model, evidence, SETTINGS[chosen]):
-            yield _took(_generated(evidence, event), began) if isinstance(event, Generated) else event
+            if isinstance(event, Generated):
+                yield _took(_counted(_generated(evidence, event), understood), began)
+            else:
+                yield event
 
 
 def _extracted(evidence: Evidence) -> Answer:
-    draft = extract(evidence)
-    return _answer(evidence, draft) if evidence.known else _unknown(evidence, draft)
+    return _answer(evidence, extract(evidence)) if evidence.known else _unknown(evidence)
 
 
 def _answer(evidence: Evidence, draft: Draft) -> Answer:
@@ -68,14 +75,11 @@ def _answer(evidence: Evidence, draft: Draft) -> Answer:
     )
 
 
-def _unknown(evidence: Evidence, draft: Draft) -> Answer:
+def _unknown(evidence: Evidence) -> Answer:
     """Nothing answers: what is nearest is told, and nothing is made of it."""
-    near = draft.citations[:_NEAREST]
-    text = UNKNOWN
-    if near:
-        lines = [f"{' '.join(citation.quote.split())} [{citation.number}]" for citation in near]
-        text = "\n".join([f"{UNKNOWN} Nearest:", *lines])
-    return replace(_answer(evidence, Draft(text, near)), known=False)
+    near = nearest(evidence)
+    text = f"{UNKNOWN} Nearest:\n{near.text}" if near.citations else UNKNOWN
+    return replace(_answer(evidence, Draft(text, near.citations)), known=False)
 
 
 def _generated(evidence: Evidence, made: Generated) -> Answer:
@@ -95,6 +99,12 @@ def _generated(evidence: Evidence, made: Generated) -> Answer:
         removed=made.removed,
         notes=tuple(notes),
     )
+
+
+def _counted(answer: Answer, understood: Understood) -> Answer:
+    """The answer with what understanding the question took."""
+    costs = [cost for cost in (answer.cost, understood.cost) if cost is not None]
+    return replace(answer, usage=answer.usage + understood.usage, cost=sum(costs) if costs else None)
 
 
 def _took(answer: Answer, began: float) -> Answer:
