@@ -12,6 +12,7 @@ from recollect.ask.intents import Intent, Settings, sought
 from recollect.record import Conversation, Kind, Message, NodeId
 from recollect.record.pieces import document_message
 from recollect.search.derived import may_be_found
+from recollect.search.filtering import holds
 from recollect.search.request import Search
 from recollect.search.result import DerivedHit, DocumentHit, Hit, SearchResults
 from recollect.store import Space, View
@@ -87,7 +88,7 @@ def gather(find: Find, space: Space, search: Search, intent: Intent, settings: S
         facts=facts,
         relations=(*([f"the question means the time {meant}"] if meant else []), *(_cited(o, passages) for o in told)),
         changes=held,
-        around=around(space, [passage.message for passage in said], search.filter),
+        around=_without_excluded(around(space, [passage.message for passage in said], search.filter), search),
         likelihood=float(results.close),
         known=results.close and bool(shown),
         searched=results.searched,
@@ -141,6 +142,12 @@ def around(space: Space, messages: Sequence[Message], wanted: Filter = _ANY) -> 
         there = {c.id: c for c in view.get(Conversation, list({m.conversation_id for m in near}))}
     said = {m.id: m for m in near if m.kind is Kind.SAID and m.active and not (m.deleted or m.erased)}
     return tuple(m for m in said.values() if may_be_found(m, there, wanted))
+
+
+def _without_excluded(messages: Iterable[Message], search: Search) -> tuple[Message, ...]:
+    """Those that hold no word that the search shuts out."""
+    excluded = [words(phrase) for phrase in search.query.excluded]
+    return tuple(message for message in messages if not any(holds(message, phrase) for phrase in excluded))
 
 
 def _of_document(hit: DocumentHit) -> Passage:

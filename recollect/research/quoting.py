@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from recollect.ask.answer import Citation
+from recollect.ask.citations import renumbered
 from recollect.ask.evidence import Evidence, Passage
 from recollect.ask.extract import extract
 from recollect.ask.intents import Intent
 from recollect.record import NodeId
 from recollect.research.findings import Finding, Findings, Key, key, only
-from recollect.research.markdown import renumbered
 from recollect.research.plan import Plan, SubQuery
 
 _NEAREST = 2  # quotes of a part that nothing answers

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import time
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
 from recollect.ask.answer import Answer
-from recollect.ask.extract.showing import size
+from recollect.ask.extract.showing import shortened, size
 from recollect.memory import Memory
+from recollect.record import Role
 
 Talk = list[tuple[str, str]]
 
@@ -150,7 +153,28 @@ def test_a_question_without_its_mark_is_no_answer(quiet: Memory) -> None:
     assert answer.citations[1].quote == "which flour for the focaccia"
 
 
-def test_what_a_filter_shuts_out_is_not_quoted(quiet: Memory) -> None:
+def test_a_name_of_a_file_is_not_taken_for_a_citation(quiet: Memory, tmp_path: Path) -> None:
+    (tmp_path / "piles [4].md").write_text("The old bridge stands on oak piles.\n")
+    quiet.import_documents(tmp_path / "piles [4].md")
+    answer = quiet.ask("what does the old bridge stand on?")
+    assert "piles (4).md" in answer.text
+    assert proven(answer)
+
+
+def test_filters_hold_for_what_stands_around(quiet: Memory) -> None:
     told(quiet, QUEUE)
-    answer = quiet.ask("why did we choose Postgres for the queue?", role="user")
-    assert {citation.message.role.value for citation in answer.citations} == {"user"}
+    question = "why did we choose Postgres for the queue?"
+    assert "so that none is lost" in quiet.ask(question).text
+    assert {c.message.role for c in quiet.ask(question, role="user").citations} == {Role.USER}
+    assert "so that none is lost" not in quiet.ask(f"{question} -transaction").text
+    late = quiet.ask(question, since="2025-05-09T10:02")
+    assert min(c.message.position for c in late.citations) == 2
+
+
+@pytest.mark.parametrize("noise", ["," * 8_000, ",".join(map(str, range(2_500))), "、" * 8_000, ", " * 4_000])
+def test_a_pasted_table_is_cut_at_once(noise: str) -> None:
+    text = f"The harbour {'and the town ' * 30}{noise} and {'so on ' * 40}"
+    began = time.perf_counter()
+    start, end = shortened(text, (0, len(text)), frozenset({"harbour"}), 50)
+    assert time.perf_counter() - began < 3
+    assert 0 < size(text[start:end]) <= 50

@@ -58,7 +58,7 @@ class Quote:
 
 def speaker_of(quote: Quote) -> str:
     """Who said it; of a part of a document the file and the place."""
-    return quote.passage.cited or showing.speaker(quote.message)
+    return showing.plain(quote.passage.cited) or showing.speaker(quote.message)
 
 
 def dates_of(quote: Quote) -> str:
