@@ -113,7 +113,8 @@ def _prose(content: str, start: int, end: int) -> Iterator[Span]:
         if marked:
             at = first + (marked.end() if not marked[1] else 0)
             lead, before = _trimmed(content, at, last), None
-            yield Span(Kind.HEADING, *lead)
+            if lead[0] < lead[1]:
+                yield Span(Kind.HEADING, *lead)
             continue
         item = _ITEM.match(line)
         begins = first + (item.end() if item else 0)
