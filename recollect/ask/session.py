@@ -87,12 +87,14 @@ def _generated(evidence: Evidence, made: Generated) -> Answer:
     if made.removed:
         told = "1 citation" if made.removed == 1 else f"{made.removed} citations"
         notes.append(f"{told} of the model pointed to nothing that was retrieved: removed.")
+    if not made.citations and not made.unknown:
+        notes.append("The answer cites no message, so that nothing proves it.")
     if made.ended.cut:
         notes.append("The answer was cut off at the limit of its tokens.")
     draft = Draft(made.text or UNKNOWN, made.citations)
     return replace(
         _answer(evidence, draft),
-        known=not made.unknown and bool(made.text),
+        known=not made.unknown and bool(made.citations),
         model=made.ended.model,
         usage=made.ended.usage,
         cost=made.ended.cost,
@@ -103,8 +105,11 @@ def _generated(evidence: Evidence, made: Generated) -> Answer:
 
 def _counted(answer: Answer, understood: Understood) -> Answer:
     """The answer with what understanding the question took."""
-    costs = [cost for cost in (answer.cost, understood.cost) if cost is not None]
-    return replace(answer, usage=answer.usage + understood.usage, cost=sum(costs) if costs else None)
+    both = ((answer.usage, answer.cost), (understood.usage, understood.cost))
+    costs = [cost for usage, cost in both if usage.calls]
+    known = [cost for cost in costs if cost is not None]
+    whole = sum(known) if known and len(known) == len(costs) else None
+    return replace(answer, usage=answer.usage + understood.usage, cost=whole)
 
 
 def _took(answer: Answer, began: float) -> Answer:

@@ -78,6 +78,15 @@ def test_a_lying_model_is_caught(memory: Memory, server: WireServer) -> None:
     assert any("4 citations" in note for note in answer.notes)
 
 
+def test_an_answer_without_a_proof_is_not_known(memory: Memory, server: WireServer) -> None:
+    told(memory)
+    server.script += [Says("Because of the moon [77]."), Says("Because of the moon.")]
+    for removed in (1, 0):
+        answer = memory.ask(QUESTION)
+        assert (answer.known, answer.citations, answer.removed) == (False, (), removed)
+        assert "The answer cites no message, so that nothing proves it." in answer.notes
+
+
 def test_a_model_says_that_the_memory_does_not_hold_it(memory: Memory, server: WireServer) -> None:
     told(memory)
     server.script.append(Says("[none] The messages say why Redis was dropped [1], not who did it."))
