@@ -38,7 +38,8 @@ class Why:
 class MessageHit:
     """A message that matched. `beside` (of the best of a conversation) is what answers it, or what it answers.
 
-    `chunk_id` names the piece of a long text that matched, `tool_call_id` the call of a tool whose words did.
+    `chunk_id` names the piece of a long text that matched, `tool_call_id` the call of a tool whose words did. `copies`
+    are near-identical messages that matched less well, which a flat list leaves out.
     """
 
     message: Message
@@ -48,11 +49,12 @@ class MessageHit:
     beside: Message | None = None
     chunk_id: NodeId | None = None
     tool_call_id: NodeId | None = None
+    copies: tuple[NodeId, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """As in `search --json`."""
         m = self.message
-        shown = {
+        shown: dict[str, Any] = {
             "id": m.id,
             "source_id": m.source_id,
             "index": m.position,
@@ -74,6 +76,8 @@ class MessageHit:
             shown["chunk_id"] = self.chunk_id
         if self.tool_call_id is not None:
             shown["tool_call_id"] = self.tool_call_id
+        if self.copies:
+            shown["copies"] = list(self.copies)
         return shown
 
     def __repr__(self) -> str:
