@@ -50,18 +50,19 @@ def foreign(data: DataSet, others: Sequence[DataSet]) -> list[tuple[History, Que
     return [(data.histories[0], question) for question in strange[::step][: len(own)]]
 
 
-def put(data: DataSet, prepared: Prepared, others: Sequence[DataSet]) -> Iterator[Put]:
-    """Every question three times: where its answer is, and made unanswerable in both ways. The store is a copy."""
+def put(data: DataSet, prepared: Prepared, others: Sequence[DataSet], cases: Sequence[str] = CASES) -> Iterator[Put]:
+    """Every question three times: where its answer is, and made unanswerable in both ways."""
     strange = defaultdict(list)
     for history, question in foreign(data, others):
         strange[history.id].append(question)
-    with TemporaryDirectory(prefix="absent-") as folder:
-        copied = prepared.copied(Path(folder))
-        for history in data.histories:
-            with copied.memory(history) as memory:
+    for history in data.histories:
+        with prepared.memory(history) as memory:
+            if HERE in cases:
                 yield from (Put(HERE, history, question, memory) for question in history.questions)
+            if EASY in cases:
                 yield from (Put(EASY, history, question, memory) for question in strange[history.id])
-                yield from _without_answers(history, memory)
+        if HONEST in cases:
+            yield from _without_answers(history, prepared)
 
 
 def _another(histories: Sequence[History], own: History, number: int) -> History:
@@ -69,19 +70,16 @@ def _another(histories: Sequence[History], own: History, number: int) -> History
     return others[number % len(others)]
 
 
-def _without_answers(history: History, memory: Memory) -> Iterator[Put]:
-    """Questions with the same answering conversations share one deletion, which is taken back afterwards."""
+def _without_answers(history: History, prepared: Prepared) -> Iterator[Put]:
+    """Questions with the same answering conversations share a copy of the store from which these were deleted."""
     session_of = history.session_of()
     together = defaultdict(list)
     for question in history.questions:
         together[frozenset(session_of[message] for message in question.evidence)].append(question)
-    listed = memory.conversations(limit=len(history.sessions) + 1)
-    ids = {row.conversation.source_id: row.conversation.id for row in listed}
     for sessions, questions in together.items():
-        if len(sessions) == len(ids):  # nothing would be left to search
-            continue
-        gone = [ids[session] for session in sorted(sessions)]
-        memory.delete(*gone)
-        yield from (Put(HONEST, history, question, memory) for question in questions)
-        memory.restore(*gone)
-        memory.embed()
+        with TemporaryDirectory(prefix="absent-") as folder, prepared.copied(Path(folder)).memory(history) as memory:
+            listed = memory.conversations(limit=len(history.sessions) + 1)
+            gone = [row.conversation.id for row in listed if row.conversation.source_id in sessions]
+            if len(gone) < len(listed):  # else nothing would be left to search
+                memory.delete(*gone)
+                yield from (Put(HONEST, history, question, memory) for question in questions)
