@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from recollect.memory import Memory
     from recollect.model.base import LanguageModel
     from recollect.place import Address
+    from recollect.rerank import Reranker
 
 _SMALLEST_CHUNK = 200  # tokens
 
@@ -21,6 +22,7 @@ def open(  # noqa: A001
     embedder: str = "static",
     model: str | LanguageModel | None = None,
     asked_model: str | LanguageModel | None = None,
+    reranker: str | Reranker | None = None,
     durable: bool = True,
     background: bool | None = None,
     chunk_tokens: int = 4_000,
@@ -34,6 +36,8 @@ def open(  # noqa: A001
     an object of your own (recollect/model/base.py). It is asked by this handle alone, also for what is otherwise done
     in the background, within the daily budget of the settings; without it nothing is asked, whatever keys are there
     (docs/how-to/models.md). `asked_model` is another one for what is asked for now (`chat`), counted and not limited.
+    `reranker`: folder:/path, model@https://host/v1/rerank or an object of your own (recollect/rerank/base.py), which
+    reads the best results of each search again (docs/how-to/re-rank.md).
     `durable=False` may lose the last moments before a power cut, never more. `background`:
     whether writing leaves a worker behind, a process of low priority that ends when nothing is due; None: as the
     setting of that name says (docs/how-to/background-work.md). `chunk_tokens`: longer messages and tool results that
@@ -54,6 +58,7 @@ def open(  # noqa: A001
     store_place = load_settings().store if path is None else path
     if isinstance(store_place, str):
         store_place = read_place(store_place)
+    checked_reranker = _checked_reranker(reranker)
     checked_model, checked_asked = _checked_model(model), _checked_model(asked_model)
     store = open_store(store_place, durable=durable, on_wait=on_wait)
     starter = None
@@ -68,9 +73,19 @@ def open(  # noqa: A001
         name,
         model=_within_budget(checked_model, store.location, name),
         asked_model=_within_budget(checked_asked, store.location, name, limited=False),
+        reranker=checked_reranker,
         background=starter,
         chunk_tokens=chunk_tokens,
     )
+
+
+def _checked_reranker(reranker: str | Reranker | None) -> Reranker | None:
+    """The re-ranker that is meant, not opened yet. Raises InvalidInput."""
+    if not isinstance(reranker, str):
+        return reranker
+    from recollect.rerank import LazyReranker, read_reranker
+
+    return LazyReranker(reranker) if read_reranker(reranker) is not None else None
 
 
 def _checked_model(model: str | LanguageModel | None) -> LanguageModel | None:

@@ -53,10 +53,10 @@ class Settings:
     """Everything that can be set. `origins` names for each setting the default, file, variable or flag it came from.
 
     `store` is the path of a file or the address of a server. `model` is the language model for what is asked for now,
-    `background_model` the one for work in the background, for which a key alone never pays; both may be empty. The
-    daily limits are those of background work, None where there is none; the cost is in US dollars. `pager` empty means
-    $PAGER, else `less -FRX`. `durable=False` may lose the last moments before a power cut. `background`: writing
-    leaves a worker behind.
+    `background_model` the one for work in the background, for which a key alone never pays; both may be empty.
+    `reranker` reads the best results of a search again. The daily limits are those of background work, None where there
+    is none; the cost is in US dollars. `pager` empty means $PAGER, else `less -FRX`. `durable=False` may lose the last
+    moments before a power cut. `background`: writing leaves a worker behind.
     """
 
     store: Place
@@ -64,6 +64,7 @@ class Settings:
     embedder: str = "static"
     model: str = ""
     background_model: str = ""
+    reranker: str = ""
     daily_calls: int | None = 1000
     daily_tokens: int | None = 2_000_000
     daily_cost: float | None = 1.0
@@ -195,6 +196,16 @@ def _model(value: object, _: Path | None) -> str:
     return spec if split_spec(spec)[0] else ""
 
 
+def _reranker(value: object, base: Path | None) -> str:
+    from recollect.rerank.choose import read_reranker
+
+    spec = "" if value == "" else _text(value, None)
+    meant = read_reranker(spec, base)
+    if meant is None:
+        return ""
+    return spec if meant.folder is None else f"folder:{meant.folder.absolute()}"
+
+
 def _daily_count(value: object, _: Path | None) -> int | None:
     number = _daily(value)
     if number is not None and number != int(number):
@@ -256,6 +267,7 @@ _READERS: Mapping[str, Callable[[object, Path | None], Any]] = {
     "embedder": _text,
     "model": _model,
     "background_model": _model,
+    "reranker": _reranker,
     "daily_calls": _daily_count,
     "daily_tokens": _daily_count,
     "daily_cost": _daily_cost,

@@ -122,3 +122,14 @@ def test_windows_keeps_to_its_folders(tmp_path: Path) -> None:
 def test_recollect_home_moves_all(tmp_path: Path) -> None:
     where = places({"RECOLLECT_HOME": str(tmp_path / "all"), "XDG_DATA_HOME": "/ignored"}, tmp_path, windows=False)
     assert all(path.is_relative_to(tmp_path / "all") for path in (where.store, where.config, where.state))
+
+
+def test_a_reranker_in_a_folder_is_found_from_the_files_folder(where: Places) -> None:
+    where.config.write_text('reranker = "folder:models/cross"\n')
+    expected = f"folder:{where.config.parent / 'models' / 'cross'}"
+    assert load_settings(environment={}, where=where).reranker == expected
+    server = load_settings(environment={"RECOLLECT_RERANKER": "bge@http://localhost:8012/v1"}, where=where)
+    assert server.reranker == "bge@http://localhost:8012/v1"
+    assert load_settings(environment={"RECOLLECT_RERANKER": "none"}, where=where).reranker == ""
+    with pytest.raises(InvalidInput, match="RECOLLECT_RERANKER"):
+        load_settings(environment={"RECOLLECT_RERANKER": "bge"}, where=where)

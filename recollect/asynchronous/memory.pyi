@@ -26,6 +26,7 @@ from recollect.memory.reading import ConversationRow
 from recollect.model.base import LanguageModel
 from recollect.place import Address
 from recollect.record import NOTHING, Conversation, Document, Message, Metadata, Namespace, Part, Thread, ToolCall
+from recollect.rerank import Reranker
 from recollect.search.result import SearchResults
 from recollect.store import Counts, IndexInfo, StoreInfo, Task, Violation
 from recollect.tools import Tool, Toolbox
@@ -46,11 +47,38 @@ class AsyncMemory(AsyncContext):
         embedder: str = "static",
         model: str | LanguageModel | None = None,
         asked_model: str | LanguageModel | None = None,
+        reranker: str | Reranker | None = None,
         durable: bool = True,
         background: bool | None = None,
         chunk_tokens: int = 4000,
         on_wait: Callable[[], None] | None = None,
     ) -> Opening[AsyncMemory]: ...
+    async def ask(
+        self,
+        question: str,
+        *,
+        intent: str | None = None,
+        source: str | Sequence[str] = (),
+        role: str | Sequence[str] = (),
+        conversation: str | None = None,
+        since: str | datetime | None = None,
+        until: str | datetime | None = None,
+        before: str | datetime | None = None,
+        mode: str = "auto",
+    ) -> Answer: ...
+    def ask_stream(
+        self,
+        question: str,
+        *,
+        intent: str | None = None,
+        source: str | Sequence[str] = (),
+        role: str | Sequence[str] = (),
+        conversation: str | None = None,
+        since: str | datetime | None = None,
+        until: str | datetime | None = None,
+        before: str | datetime | None = None,
+        mode: str = "auto",
+    ) -> AsyncIterator[Event]: ...
     async def backlog(self, *, namespaces: Sequence[str] | None = None) -> Backlog | None: ...
     async def backup(self, target: str | Path, *, progress: Callable[[int, int], None] | None = None) -> int: ...
     async def chat(

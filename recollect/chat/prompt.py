@@ -38,7 +38,7 @@ def asked(
     beside the messages that may answer.
     """
     parts = ["CONVERSATIONAL CONTEXT GRAPH:", *_graph(salient, relations, last), "", "RETRIEVED KNOWLEDGE:"]
-    entries = [Entry(source.message.id, _heading(source), source.message.content) for source in sources]
+    entries = [Entry(source.message.id, _heading(source), source.message.content, _place(source)) for source in sources]
     knowledge = material(entries, most_tokens=most_tokens).text if entries else _NOTHING
     return f"{marked(chr(10).join([*parts, knowledge, *more]))}\n\nUSER QUERY:\n{question}"
 
@@ -58,17 +58,21 @@ def talk(before: Sequence[Said], last: str) -> list[Said]:
 def _graph(salient: Sequence[str], relations: Sequence[str], last: str) -> list[str]:
     told = []
     if salient:
-        told.append(f"The conversation is about: {', '.join(map(_line, salient))}.")
+        told.append(f"| The conversation is about: {', '.join(map(_line, salient))}.")
     if last:
-        told.append(f"The last answer was about: {_line(last)}.")
-    return [*told, *(f"- {_line(relation)}" for relation in relations)] or [_NOTHING]
+        told.append(f"| The last answer was about: {_line(last)}.")
+    return [*told, *(f"| {_line(relation)}" for relation in relations)] or [_NOTHING]
 
 
 def _heading(source: Source) -> str:
     if source.cited:
-        return f"document {_line(source.cited)!r}"
-    place = "this conversation" if source.is_own else f"in {_line(source.title)!r}" if source.title else "elsewhere"
-    return f"{heading(source.message)}, {place}"
+        return "document"
+    return f"{heading(source.message)}, {'this conversation' if source.is_own else 'elsewhere'}"
+
+
+def _place(source: Source) -> str:
+    """Where it was said: words of others, which stand with what was said and not in our heading."""
+    return source.cited or ("" if source.is_own else source.title)
 
 
 def _line(text: str) -> str:

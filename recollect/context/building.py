@@ -22,13 +22,14 @@ from recollect.context.relevant import Shown, relevant
 from recollect.context.result import Context, Part
 from recollect.context.settings import LEAST_TOKENS, IndexConfig, Patience
 from recollect.context.staged import Staged, TooLong
-from recollect.context.standing import Standing, standing
+from recollect.context.standing import Read, Standing, standing
 from recollect.embedding import Embedder, TokenEmbedder
 from recollect.errors import InvalidInput
 from recollect.record import NodeId
 from recollect.search.recalling import Recall, Recalled, recall
 from recollect.search.result import DerivedHit
 from recollect.store import Space, View
+from recollect.store.kept import Kept
 from recollect.text.marks import marked
 
 #: So many of the best results are looked at.
@@ -66,13 +67,15 @@ class ContextBuilder:
     def __init__(
         self,
         space: Space,
+        kept: Kept,
         embedder: Embedder,
         quality: Callable[[], TokenEmbedder],
         clock: Callable[[], datetime],
         config: IndexConfig,
         patience: Patience,
     ) -> None:
-        self._space, self._embedder, self._quality, self._clock = space, embedder, quality, clock
+        self._space, self._kept = space, kept
+        self._embedder, self._quality, self._clock = embedder, quality, clock
         self._config, self._patience = config, patience
 
     def __call__(self, text: str, conversation_id: NodeId | None = None, budget: int | None = None) -> Context:
@@ -89,7 +92,8 @@ class ContextBuilder:
 
         def work() -> Generator[Standing | _Found | Part | None, None, None]:
             with self._space.view() as view:
-                stands = standing(view, text, conversation_id, self._config.recent_window_size, room, now)
+                read = Read(view, self._kept)
+                stands = standing(read, text, conversation_id, self._config.recent_window_size, room, now)
                 yield stands
                 reached = self._search(view, text, stands, room - stands.tokens, now)
                 yield reached

@@ -19,6 +19,7 @@ from recollect.context.result import Part
 from recollect.errors import NotFound
 from recollect.record import Conversation, Kind, Message, Node, NodeId, NodeKind, Role, to_microseconds
 from recollect.store import View, Where
+from recollect.store.kept import Kept
 
 #: The shares of what the budget leaves beside the guide and the text, at most: in a small one summaries and facts give
 #: way to what answers, and so do the newest messages where no conversation goes on.
@@ -46,15 +47,25 @@ class Standing:
         return sum(part.tokens for part in self.parts)
 
 
-def standing(view: View, text: str, conversation_id: NodeId | None, window: int, room: int, now: datetime) -> Standing:
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A view, and what was read in it before, while nothing has been written."""
+
+    view: View
+    kept: Kept
+
+
+def standing(read: Read, text: str, conversation_id: NodeId | None, window: int, room: int, now: datetime) -> Standing:
     """What stands, in at most its shares of `room` tokens. Raises NotFound for a conversation that is not there."""
-    newest = _newest(view, conversation_id, window)
+    view = read.view
+    newest = read.kept.of(view, ("newest", conversation_id, window), lambda: _newest(view, conversation_id, window))
     asked = newest[-1].id if newest and _is_asked(newest[-1], text) else None
     of_recent = RECENT_OF_ALL_SHARE if conversation_id is None else RECENT_SHARE
     recent, said, kept = _recent([m for m in newest if m.id != asked], window, int(room * of_recent))
     begins = min((t for m in kept if (t := to_microseconds(m.timestamp)) is not None), default=None)
     ample = min(1.0, room / _AMPLE)
-    summaries = _summaries(view, conversation_id, int(room * ample * SUMMARIES_SHARE), begins)
+    told = read.kept.of(view, ("summaries", conversation_id), lambda: _read_summaries(view, conversation_id))
+    summaries = _summaries(told, int(room * ample * SUMMARIES_SHARE), begins)
     facts = _facts(view, int(room * ample * FACTS_SHARE), now)
     parts = [part for part in (summaries, facts, recent) if part is not None]
     seen = {m.id for m in kept} | ({asked} if asked else set())
@@ -142,16 +153,21 @@ def _cut(message: Message, words: str, budget: int) -> str:
 
 
 # --- summaries -----------------------------------------------------------------------------------------------------
-def _summaries(view: View, conversation_id: NodeId | None, budget: int, before: int | None) -> Part | None:
-    """L2, then those L1 that are in none of them, each in order of time; the newest, where not all fit."""
+def _read_summaries(view: View, conversation_id: NodeId | None) -> tuple[list[Node], list[Node]]:
+    """The newest L2, and the newest L1 that are in none of them."""
     where = Where(
         kinds=(NodeKind.SUMMARY.value,), states=(LIVE,), conversation=conversation_id, deleted=False, order="newest"
     )
     nodes = [n for n in view.find(Node, where, limit=_READ_SUMMARIES).items if n.key in (L1, L2) and n.text]
     upper = [node for node in nodes if node.key == L2]
     covered = {edge.target_id for edge in view.edges([n.id for n in upper], (COVERS,))} if upper else set()
-    lower = [n for n in nodes if n.key == L1 and n.id not in covered and _ended(n, before)]
-    return _part("summaries", wording.SUMMARIES, [*_taken(lower, budget // 2), *upper], _summary, budget, _oldest_first)
+    return upper, [node for node in nodes if node.key == L1 and node.id not in covered]
+
+
+def _summaries(told: tuple[list[Node], list[Node]], budget: int, before: int | None) -> Part | None:
+    """L2, then L1, each in order of time; the newest, where not all fit."""
+    upper, lower = told[0], _taken([node for node in told[1] if _ended(node, before)], budget // 2)
+    return _part("summaries", wording.SUMMARIES, [*lower, *upper], _summary, budget, _oldest_first)
 
 
 def _ended(node: Node, before: int | None) -> bool:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from tokenizers import Tokenizer
@@ -41,25 +42,8 @@ class Encoder:
 
     def __init__(self, model: Path, tokenizer: Tokenizer, threads: int | None = None) -> None:
         """Loads the model. `threads`: pieces at once, None for all cores. Raises ModelError where it cannot be used."""
-        try:
-            import onnxruntime
-        except ImportError as error:
-            raise ModelError("onnxruntime is not installed.", hint="Run: pip install onnxruntime") from error
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = 1
-        self._cores = threads or _cores()
-        try:
-            self._session = onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
-        except Exception as error:  # the library's own classes, which differ between its versions
-            raise ModelError(f"{model.name} is not a model that onnxruntime can load: {error}") from error
-        self._integers = {
-            each.name: np.int32 if "int32" in each.type else np.int64 for each in self._session.get_inputs()
-        }
-        if unknown := set(self._integers) - _KNOWN_INPUTS:
-            raise ModelError(
-                f"{model.name} needs unsupported inputs: {', '.join(sorted(unknown))}.",
-                hint="Choose a text encoder of the BERT family.",
-            )
+        self._cores = threads or cores()
+        self._session, self._integers = load_session(model)
         self.outputs = {each.name: len(each.shape) for each in self._session.get_outputs()}
         self.prefix, self._suffix = _special_tokens(tokenizer)
 
@@ -94,6 +78,30 @@ class Encoder:
         return Answer(piece, {name: np.asarray(a[0], np.float32) for name, a in zip(outputs, answers, strict=True)})
 
 
+def load_session(model: Path) -> tuple[Any, dict[str, Any]]:
+    """A session of an ONNX model that reads tokens, a core a call, and its inputs with the types that they take.
+
+    Raises ModelError where it cannot be used.
+    """
+    try:
+        import onnxruntime
+    except ImportError as error:
+        raise ModelError("onnxruntime is not installed.", hint="Run: pip install onnxruntime") from error
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    try:
+        session = onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # the library's own classes, which differ between its versions
+        raise ModelError(f"{model.name} is not a model that onnxruntime can load: {error}") from error
+    integers = {each.name: np.int32 if "int32" in each.type else np.int64 for each in session.get_inputs()}
+    if unknown := set(integers) - _KNOWN_INPUTS:
+        raise ModelError(
+            f"{model.name} needs unsupported inputs: {', '.join(sorted(unknown))}.",
+            hint="Choose a text encoder of the BERT family.",
+        )
+    return session, integers
+
+
 def _special_tokens(tokenizer: Tokenizer) -> tuple[list[int], list[int]]:
     """What the tokenizer puts before and after a text, seen on a one-letter text."""
     bare = tokenizer.encode("a", add_special_tokens=False).ids
@@ -104,7 +112,7 @@ def _special_tokens(tokenizer: Tokenizer) -> tuple[list[int], list[int]]:
     return [], []
 
 
-def _cores() -> int:
+def cores() -> int:
     """The cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))

@@ -22,7 +22,8 @@ from recollect.embedding.pieces import Piece, cut_pieces
 from recollect.embedding.tokenizer import open_tokenizer, slices
 from recollect.errors import ModelError
 
-_ONNX_NAMES = (
+#: Where a folder has its model.
+ONNX_NAMES = (
     "model.onnx",
     "onnx/model.onnx",
     "model_quantized.onnx",
@@ -38,14 +39,14 @@ def open_folder(path: str | Path) -> Embedder:
     folder = Path(path).expanduser()
     if not folder.is_dir():
         raise ModelError(f"{folder} is not a folder.", hint="Name the folder that holds the embedding model.")
-    model = next((folder / name for name in _ONNX_NAMES if (folder / name).is_file()), None)
+    model = next((folder / name for name in ONNX_NAMES if (folder / name).is_file()), None)
     if model is not None:
         return OnnxFolder(folder, model)
     if (folder / "modules.json").is_file():
         return SentenceTransformersFolder(folder)
     raise ModelError(
         f"{folder} contains no embedding model.",
-        hint=f"It needs {_ONNX_NAMES[0]} or {_ONNX_NAMES[1]} with tokenizer.json, or a sentence-transformers model.",
+        hint=f"It needs {ONNX_NAMES[0]} or {ONNX_NAMES[1]} with tokenizer.json, or a sentence-transformers model.",
     )
 
 

@@ -38,6 +38,7 @@ class Contexts(Knowledge):
         self._written()
         build = ContextBuilder(
             self._space,
+            self._kept,
             self._embedder,
             self._make_quality,
             self._clock,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec, Protocol, Self, TypeVa
 
 from recollect.record import DEFAULT_NAMESPACE, Namespace, NodeId, new_id, utc_now
 from recollect.store import Store
+from recollect.store.kept import Kept
 from recollect.text.chunks import CHUNK_TOKENS
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from recollect.embedding import Embedder, TokenEmbedder
     from recollect.ingest import Ingest
     from recollect.model.base import LanguageModel
+    from recollect.rerank import Reranker
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -65,6 +67,7 @@ class Handle:
         model: LanguageModel | None = None,
         asked_model: LanguageModel | None = None,
         quality: Callable[[], TokenEmbedder] | None = None,
+        reranker: Reranker | None = None,
         background: Background | None = None,
         chunk_tokens: int = CHUNK_TOKENS,
         clock: Callable[[], datetime] = utc_now,
@@ -74,7 +77,8 @@ class Handle:
         self._store, self._embedder, self.namespace = store, embedder, namespace
         self._model, self._asked_model, self._background = model, asked_model or model, background
         self._make_quality, self._clock, self._ids = quality or _packaged_quality, clock, ids
-        self._space, self._chunk_tokens = store.space(namespace), chunk_tokens
+        self._reranker = reranker
+        self._space, self._kept, self._chunk_tokens = store.space(namespace), Kept(), chunk_tokens
 
     def __enter__(self) -> Self:
         return self

@@ -72,10 +72,11 @@ class Knowledge(Handle):
 
     def entities(self, *, type: str | None = None, limit: int = 50) -> list[Entity]:
         """The people, places, tools and other names that messages mention, the most salient first [2]."""
-        from recollect.consolidate.entities.directory import Directory
+        from recollect.consolidate.entities.directory import Directory, salient
 
         with self._space.view() as view:
-            return Directory(view).salient(self._clock(), type, limit)
+            every = self._kept.of(view, "entities", Directory(view).all)
+        return salient(every, self._clock(), type, limit)
 
     def entity(self, name: str) -> Entity:
         """The entity of a name, in any of its spellings. Raises NotFound with the nearest names."""

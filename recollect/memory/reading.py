@@ -16,6 +16,7 @@ from recollect.store import Where
 from recollect.store.transfer import every
 
 if TYPE_CHECKING:
+    from recollect.search.request import Search
     from recollect.search.result import SearchResults
 
 _MOST_NAMED = 8  # of what a name may mean
@@ -58,27 +59,23 @@ class Reading(Handle):
         `sort`: relevance, newest. `literal` takes the query as one phrase, word for word. Raises
         InvalidInput, also for a source that is not there.
         """
-        from recollect.search.request import read_search
-
-        search = read_search(
-            query,
-            limit=limit,
-            group_by=group_by,
-            sources=several(source),
-            roles=several(role),
-            kinds=several(kind),
-            conversation=conversation,
-            since=since,
-            until=until,
-            before=before,
-            mode=mode,
-            sort=sort,
-            literal=literal,
-            now=self._clock(),
-            find_conversations=self._conversation_ids,
-            check_sources=self._sources,
+        found: SearchResults = self._searcher(
+            self._read_search(
+                query,
+                limit=limit,
+                group_by=group_by,
+                sources=several(source),
+                roles=several(role),
+                kinds=several(kind),
+                conversation=conversation,
+                since=since,
+                until=until,
+                before=before,
+                mode=mode,
+                sort=sort,
+                literal=literal,
+            )
         )
-        found: SearchResults = self._searcher(search)
         return found
 
     recall = search
@@ -138,11 +135,23 @@ class Reading(Handle):
         """
         return self._resolve(name, deleted=False)
 
+    def _read_search(self, query: str, **options: Any) -> Search:
+        """A query with its options (recollect.search.request), checked against this namespace. Raises InvalidInput."""
+        from recollect.search.request import read_search
+
+        return read_search(
+            query,
+            **options,
+            now=self._clock(),
+            find_conversations=self._conversation_ids,
+            check_sources=self._sources,
+        )
+
     @cached_property
     def _searcher(self) -> Any:
         from recollect.search.find import Searcher
 
-        return Searcher(self._space, self._embedder, self._make_quality, lambda: self._clock().date())
+        return Searcher(self._space, self._embedder, self._make_quality, lambda: self._clock().date(), self._reranker)
 
     def _message(self, id: NodeId) -> Message:
         found = self.messages([id])

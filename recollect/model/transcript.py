@@ -19,6 +19,7 @@ from recollect.record import Message, NodeId, stable_id
 MOST_TOKENS = 6_000
 
 _LEAST = 40  # tokens that each entry keeps, however many there are
+_PLACE = 200  # characters of where something was said
 _HEAD_SHARE = 0.7  # of a shortened text, what is kept of its beginning; the rest is its end
 _FRAME = re.compile(r"<(?=\s*/?\s*material)", re.IGNORECASE)
 _NAME = re.compile(r"[^\w .,'’&@+-]")
@@ -26,11 +27,14 @@ _NAME = re.compile(r"[^\w .,'’&@+-]")
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """Something with a heading and a text: a message, a summary."""
+    """Something with a heading and a text: a message, a summary. `place` is where it was said, in words that are data
+    as well: a title.
+    """
 
     id: NodeId
     heading: str
     text: str
+    place: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +94,8 @@ def material(
             lines.append(f"[{left_out} entries are left out here]")
         text, cut = _shortened(entry.text, share)
         shortened += cut
-        lines += [f"[{number}] {entry.heading}", *_barred(text)]
+        place = [f"| ({_one_line(entry.place)[:_PLACE]})"] if entry.place else []
+        lines += [f"[{number}] {entry.heading}", *place, *_barred(text)]
     body = "\n".join(lines)
     mark = stable_id("material", body)[:10]
     text = f"<material {mark}>\n{body}\n</material {mark}>"

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import date
+from typing import TYPE_CHECKING
 
 from recollect.embedding import Embedder, TokenEmbedder
 from recollect.record import Node
@@ -24,6 +25,9 @@ from recollect.search.weights import ALL, RANKED
 from recollect.store import IndexDamaged, Space, View
 from recollect.store.passages import SAID_KINDS, Partition
 
+if TYPE_CHECKING:
+    from recollect.rerank import Reranker
+
 
 class Searcher:
     """Searches one space."""
@@ -34,8 +38,10 @@ class Searcher:
         embedder: Embedder,
         quality: Callable[[], TokenEmbedder],
         today: Callable[[], date],
+        reranker: Reranker | None = None,
     ) -> None:
         self._space, self._embedder, self._quality, self._today = space, embedder, quality, today
+        self._reranker = reranker
 
     def __call__(self, search: Search) -> SearchResults:
         """Finds, in one snapshot. Where the index is damaged or not made yet, words in the record are all it goes by.
@@ -74,12 +80,27 @@ class Searcher:
         unknown = found.unknown if filed is None else [term for term in found.unknown if term in filed.unknown]
         mended = None if search.query.literal else correction(search.query.text, unknown, view.vocabulary())
         if mended is None or not mended.is_sure or search.query.phrases:  # what is quoted is meant as it stands
-            return replace(_results(view, asked, found, filed), suggestion=mended.text if mended else None)
+            return replace(self._results(view, asked, found, filed), suggestion=mended.text if mended else None)
         meant = replace(search, query=replace(search.query, text=mended.text))
         asked = ask(view, meant, self._embedder, self._quality, self._today())
         found, filed = _ranked(view, asked, self._quality), rank_documents(view, asked, self._quality)
-        results = _results(view, asked, found, filed)
+        results = self._results(view, asked, found, filed)
         return replace(results, query=search.query.text, corrected=mended.text)
+
+    def _results(self, view: View, asked: Asked, found: Ranking, filed: Ranking | None) -> SearchResults:
+        """The results, in the order that a re-ranker gives them, where there is one."""
+        if self._reranker is None:
+            return _results(view, asked, found, filed)
+        from recollect.search.reranking import reranked, reranks
+
+        if not reranks(asked):
+            return _results(view, asked, found, filed)
+        rankings = [found] if filed is None else [found, filed]
+        (found, *others), note = reranked(view, asked, self._reranker, rankings)
+        results = _results(view, asked, found, others[0] if others else None)
+        if note is None:
+            return replace(results, signals=(*results.signals, "re-ranker"))
+        return replace(results, notes=(*results.notes, note))
 
 
 def _ranked(view: View, asked: Asked, model: Callable[[], TokenEmbedder]) -> Ranking:

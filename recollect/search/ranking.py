@@ -37,7 +37,7 @@ class Ranked:
 
     `share` is how much of the question's idf its own words hold, `near` the best cosine of its runs of sentences;
     `matches` says that it has to do with the question by its words, or clearly by its meaning. `shift` is what is added
-    to the sum of its terms.
+    to the sum of its terms, `reranked` what a re-ranker adds.
     """
 
     passage: int
@@ -52,15 +52,17 @@ class Ranked:
     scores: Scores
     row: int
     shift: float = 0.0
+    reranked: float = 0.0
 
     @property
     def score(self) -> float:
         """What it is ranked by."""
-        return self.total + self.shift
+        return self.total + self.shift + self.reranked
 
     def terms(self) -> dict[str, float]:
         """What each term added."""
-        return self.scores.terms(self.row) | ({"not looked at closely": self.shift} if self.shift else {})
+        more = {"not looked at closely": self.shift, "re-ranker": self.reranked}
+        return self.scores.terms(self.row) | {name: value for name, value in more.items() if value}
 
 
 @dataclass(frozen=True, slots=True)

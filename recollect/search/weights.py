@@ -70,6 +70,8 @@ QUOTED = 1 / 3
 # --- what is looked at, and what is close ----------------------------------------------------------------------------
 #: Passages of the instant mode that late interaction scores again (RANKING.md 1).
 LATE_POOL = 100
+#: Messages that a re-ranker reads, and the weight of its word, in standard deviations of what it says of them.
+RERANK_POOL, RERANKED = 32, 1.5
 #: So many token vectors that are still missing are made while the user waits.
 MISSING_TOKENS = 24
 #: Typed words, no sentence: at most so many terms.

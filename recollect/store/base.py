@@ -12,7 +12,7 @@ Candidates, statistics and what is kept in memory for search are not an engine's
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -88,6 +88,11 @@ class Vocabulary(Protocol):
 
 class View(Protocol):
     """One snapshot of a namespace. Not thread-safe; useless after its `with`."""
+
+    @property
+    def stamp(self) -> Hashable:
+        """What two views of a namespace on one handle have in common only where nothing was written between them."""
+        ...
 
     def get(self, kind: type[R], ids: Sequence[NodeId]) -> list[R]:
         """Those that are there, in the order asked for; of Chunk, those of the parents `ids`, in order. A tool call's

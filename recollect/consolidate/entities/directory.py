@@ -56,21 +56,16 @@ class Directory:
         found = self.of(ids)
         return found.get(own) or max(found.values(), key=lambda e: (e.by_hand, e.mentions, e.id), default=None)
 
-    def salient(self, now: datetime, type: str | None = None, limit: int = 50) -> list[Entity]:
-        """The most salient, those that are pinned first."""
-        entities = [entity for entity in self._all() if type is None or entity.type == type]
-        entities.sort(key=lambda e: (not e.pinned, -e.salience(now), e.name, e.id))
-        return entities[:limit]
-
     def near(self, name: str, limit: int = 3) -> list[str]:
         """Names that are spelled nearly so."""
         from rapidfuzz import fuzz, process
 
-        names = {entity.name: folded(entity.name) for entity in self._all()}
+        names = {entity.name: folded(entity.name) for entity in self.all()}
         found = process.extract(folded(name), names, scorer=fuzz.WRatio, limit=limit, score_cutoff=72)
         return [shown for _, _, shown in found]
 
-    def _all(self) -> list[Entity]:
+    def all(self) -> list[Entity]:
+        """Every entity, or of very many those that were mentioned last."""
         nodes: list[Node] = []
         after: str | None = None
         where = Where(kinds=_KIND, states=(LIVE, SAID), order="newest")
@@ -120,3 +115,9 @@ class Directory:
             return []
         found = self._view.find(Node, Where(kinds=_KIND, keys=wanted, states=(state,)), limit=_SAME_EDGES)
         return [node for node in found.items if not node.erased]
+
+
+def salient(entities: Iterable[Entity], now: datetime, type: str | None = None, limit: int = 50) -> list[Entity]:
+    """The most salient, those that are pinned first."""
+    chosen = [entity for entity in entities if type is None or entity.type == type]
+    return sorted(chosen, key=lambda e: (not e.pinned, -e.salience(now), e.name, e.id))[:limit]

@@ -55,6 +55,7 @@ class Session:
                 embedder=s.embedder,
                 model=self._background_model(),
                 asked_model=self._asked_model or None,
+                reranker=s.reranker or None,
                 durable=s.durable,
                 background=s.background if self._background is None else self._background,
                 on_wait=lambda: self.out.note("Waiting: another process is writing. Ctrl-C to stop."),

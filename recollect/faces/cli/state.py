@@ -10,7 +10,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +19,7 @@ from recollect.errors import NotFound
 from recollect.faces.cli.times import parse_stored
 
 if TYPE_CHECKING:
+    from recollect.ask.answer import Citation
     from recollect.importers.base import Problem
     from recollect.place import Place
     from recollect.search.result import SearchResults
@@ -60,22 +61,32 @@ class State:
         return cls(folder, str(store), namespace)
 
     def remember_search(self, results: SearchResults) -> None:
-        """Keeps what `show N` needs."""
-        self._update(
-            query=results.query,
-            hits=[
-                {
-                    "conversation": hit.conversation.id,
-                    "message": hit.best.message.id,
-                    "messages": [m.message.id for m in hit.messages],
-                    "words": sorted({word for m in hit.messages for word in m.why.words}),
-                }
-                for hit in results
-            ],
-            documents=[
-                {"document": hit.document.id, "at": hit.at, "words": sorted(hit.why.words)} for hit in results.documents
-            ],
+        """Keeps what `show N` needs, documents last."""
+        hits = [
+            LastHit(
+                hit.conversation.id,
+                hit.best.message.id,
+                tuple(m.message.id for m in hit.messages),
+                tuple(sorted({word for m in hit.messages for word in m.why.words})),
+            )
+            for hit in results
+        ]
+        documents = [LastDocument(hit.document.id, hit.at, tuple(sorted(hit.why.words))) for hit in results.documents]
+        self._remember([*hits, *documents])
+
+    def remember_answer(self, citations: Sequence[Citation]) -> None:
+        """Keeps the same of an answer: `show N` opens what it cites as [N]."""
+        self._remember(
+            [
+                LastDocument(c.message.id, c.place, ())
+                if c.conversation is None
+                else LastHit(c.conversation.id, c.message.id, (c.message.id,), ())
+                for c in citations
+            ]
         )
+
+    def _remember(self, shown: Sequence[LastHit | LastDocument]) -> None:
+        self._update(shown=[asdict(one) for one in shown])
         _write(self._last, {"memory": self._memory, "namespace": self._namespace})
 
     def searched_elsewhere(self) -> str | None:
@@ -92,16 +103,17 @@ class State:
 
     def hit(self, number: int) -> LastHit | LastDocument:
         """A hit of the last search, counted from 1, documents last. Raises NotFound."""
-        hits: list[LastHit | LastDocument] = [*self._hits(), *self._documents()]
-        if not 1 <= number <= len(hits):
-            searched = "hits" in self._read()
-            found = f"The last search found {len(hits) or 'nothing'}." if searched else "You have not searched yet."
+        shown = self._shown()
+        if not 1 <= number <= len(shown):
+            searched = "shown" in self._read()
+            found = f"The last search found {len(shown) or 'nothing'}." if searched else "You have not searched yet."
             raise NotFound(f"There is no result {number}. {found}", hint='Search first: recollect search "…"')
-        return hits[number - 1]
+        return shown[number - 1]
 
     def hit_in(self, conversation: str) -> LastHit | None:
         """The hit of the last search in a conversation."""
-        return next((hit for hit in self._hits() if hit.conversation == conversation), None)
+        hits = (hit for hit in self._shown() if isinstance(hit, LastHit))
+        return next((hit for hit in hits if hit.conversation == conversation), None)
 
     def remember_import(self, when: datetime, problems: Sequence[Problem]) -> None:
         """Keeps when it was, and what could not be read."""
@@ -127,18 +139,16 @@ class State:
         kept = self._read().get("chat")
         return kept if isinstance(kept, str) else None
 
-    def _hits(self) -> list[LastHit]:
-        kept = self._read().get("hits")
-        with suppress(KeyError, TypeError):
-            return [
-                LastHit(h["conversation"], h["message"], tuple(h["messages"]), tuple(h["words"])) for h in kept or []
-            ]
-        return []
-
-    def _documents(self) -> list[LastDocument]:
-        kept = self._read().get("documents")
+    def _shown(self) -> list[LastHit | LastDocument]:
+        """What the last search or answer showed, in order of its numbers."""
+        kept = self._read().get("shown")
         with suppress(KeyError, TypeError, ValueError):
-            return [LastDocument(d["document"], int(d["at"]), tuple(d["words"])) for d in kept or []]
+            return [
+                LastDocument(one["document"], int(one["at"]), tuple(one["words"]))
+                if "document" in one
+                else LastHit(one["conversation"], one["message"], tuple(one["messages"]), tuple(one["words"]))
+                for one in kept or []
+            ]
         return []
 
     def _read(self) -> Mapping[str, Any]:

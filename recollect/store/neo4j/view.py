@@ -34,7 +34,8 @@ OPTIONAL MATCH (s:Schema {name: 'recollect'})
 OPTIONAL MATCH (n:Namespace {name: $ns})
 OPTIONAL MATCH (live:Generation {space: n.live})
 OPTIONAL MATCH (building:Generation {space: n.building})
-RETURN s.version AS version, n.number AS number, properties(live) AS live, properties(building) AS building
+RETURN s.version AS version, n.number AS number, n.writes AS writes,
+    properties(live) AS live, properties(building) AS building
 """
 HAS_QUALITY = "RETURN EXISTS { MATCH (q:Quality) WHERE q.space = $space AND q.number > 0 } AS found"
 HAS_MESSAGES = """
@@ -79,6 +80,12 @@ class Neo4jView:
         self._space = self._live.space if self._live else _NOWHERE
         self._kept: OrderedDict[Hashable, Any] = OrderedDict()
         self._snapshots: dict[int, Snapshot] = {}
+        self._writes: int | None = state["writes"]
+
+    @property
+    def stamp(self) -> Hashable:
+        """How often the namespace was written to when the view was opened."""
+        return self._writes
 
     # --- the record ------------------------------------------------------------------------------------------------
     def get(self, kind: type[R], ids: Sequence[NodeId]) -> list[R]:

@@ -15,9 +15,9 @@ from recollect.store.passages import EmbedderId
 
 Transaction = neo4j.ManagedTransaction
 
-# The lock is taken before anything is read that it guards.
+# The lock is taken before anything is read that it guards: counting the write takes it.
 LOCK = """
-MATCH (s:Schema {name: 'recollect'}) MATCH (n:Namespace {name: $ns}) SET n._lock = true
+MATCH (s:Schema {name: 'recollect'}) MATCH (n:Namespace {name: $ns}) SET n.writes = coalesce(n.writes, 0) + 1
 WITH s, n
 OPTIONAL MATCH (live:Generation {space: n.live}) OPTIONAL MATCH (building:Generation {space: n.building})
 RETURN s.version AS version, n.next AS next, n.generations AS generations,

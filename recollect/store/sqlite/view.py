@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+import weakref
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Literal
@@ -35,6 +36,12 @@ class SQLiteView:
         self._ns = _NOWHERE if ns is None else ns
         self._live = generations.live(connection, self._ns)
         self._snapshots: dict[int, Snapshot] = {}
+
+    @property
+    def stamp(self) -> Hashable:
+        """The connection, and SQLite's count of what others have committed since that was opened. No reader writes."""
+        found: int = self._connection.execute("PRAGMA data_version").get
+        return weakref.ref(self._connection), found
 
     # --- the record ------------------------------------------------------------------------------------------------
     def get(self, kind: type[R], ids: Sequence[NodeId]) -> list[R]:

@@ -1,0 +1,117 @@
+"""The answer of a model: what it is given, its words as they come, and its citations checked."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib import resources
+
+from recollect.ask.answer import Citation
+from recollect.ask.citations import Checked
+from recollect.ask.evidence import Evidence, Passage
+from recollect.ask.extract import best_quote
+from recollect.ask.intents import Intent, Settings
+from recollect.chat.events import Again, Words
+from recollect.chat.loop import Ended, converse
+from recollect.model.talk import Said, TalkingModel
+from recollect.model.transcript import Entry, heading, material
+from recollect.text.marks import marked
+from recollect.text.terms import terms
+
+_LINE = 100  # characters of a title, a relation, what a message answers
+_NUMBERED = re.compile(r"\[(\d{1,3})\]")
+
+
+@dataclass(frozen=True, slots=True)
+class Generated:
+    """A model's answer, checked."""
+
+    text: str
+    citations: tuple[Citation, ...]
+    removed: int
+    unknown: bool
+    ended: Ended
+
+
+@cache
+def system(intent: Intent) -> str:
+    """What a model is told first."""
+    prompts = resources.files("recollect.model.prompts")
+    found = tomllib.loads(prompts.joinpath("ask.toml").read_text("utf-8"))
+    rules = prompts.joinpath("rules.md").read_text("utf-8")
+    return "\n\n".join(part.strip() for part in (found["common"], found["intents"][intent.value], rules))
+
+
+def generate(model: TalkingModel, evidence: Evidence, settings: Settings) -> Iterator[Words | Again | Generated]:
+    """The words of the answer as they come, and last the whole of it. Raises ModelError and its kin."""
+    check = Checked([passage.number for passage in evidence.passages])
+    shown: list[str] = []
+    asked = [Said(role="user", text=prompt(evidence, settings))]
+    for event in converse(model, system(evidence.intent), asked, None, max_tokens=settings.answer_tokens):
+        match event:
+            case Words(text):
+                if piece := _begun(shown, check.feed(text)):
+                    shown.append(piece)
+                    yield Words(piece)
+            case Again():
+                check, shown = Checked([passage.number for passage in evidence.passages]), []
+                yield event
+            case Ended():
+                if piece := _begun(shown, check.end()):
+                    shown.append(piece)
+                    yield Words(piece)
+                text = "".join(shown).strip()
+                yield Generated(text, _cited(evidence, text, check.cited), check.removed, check.unknown, event)
+
+
+def prompt(evidence: Evidence, settings: Settings) -> str:
+    """The material and the question. What was said carries the mark of recall, so that no proxy stores it again."""
+    entries = [Entry(p.message.id, _heading(p), p.message.content, _place(p)) for p in evidence.passages]
+    parts = ["RETRIEVED MESSAGES:", material(entries, most_tokens=settings.material_tokens).text]
+    if evidence.relations:
+        parts += ["WHAT IS KNOWN OF THE NAMES:", *(f"| {_line(relation)}" for relation in evidence.relations)]
+    return f"{marked(chr(10).join(parts))}\n\nQUESTION:\n{evidence.question}"
+
+
+def _begun(shown: Sequence[str], piece: str) -> str:
+    """The piece, without blanks where nothing was shown before it."""
+    return piece if shown else piece.lstrip()
+
+
+def _heading(passage: Passage) -> str:
+    return "document" if passage.cited else heading(passage.message)
+
+
+def _place(passage: Passage) -> str:
+    """Where it was said, and in answer to what: words of others, which stand with what was said, not in our heading."""
+    if passage.cited or passage.conversation is None:
+        return passage.cited
+    told = f"in {_line(passage.conversation.title)!r}" if passage.conversation.title else ""
+    if passage.beside is not None and passage.beside.position < passage.message.position:
+        told += f"{told and ', '}in answer to {_line(passage.beside.content)!r}"
+    return told
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())[:_LINE]
+
+
+def _cited(evidence: Evidence, text: str, numbers: Sequence[int]) -> tuple[Citation, ...]:
+    """Each cited passage, numbered as in the text, with its sentence that is nearest to what stands before that."""
+    by_number = {passage.number: passage for passage in evidence.passages}
+    before: dict[int, str] = {}
+    start = 0
+    for match in _NUMBERED.finditer(text):
+        number = int(match[1])
+        claim = text[start : match.start()]
+        before[number] = f"{before.get(number, '')} {claim}"
+        if claim.strip():
+            start = match.end()
+    asked = evidence.question
+    return tuple(
+        best_quote(replace(by_number[cited], number=number), frozenset(terms(before.get(number, "").strip() or asked)))
+        for number, cited in enumerate(numbers, 1)
+    )

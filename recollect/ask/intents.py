@@ -1,0 +1,70 @@
+"""What kind of answer a question wants [0]: each kind has its own retrieval and its own prompt."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+
+from recollect.errors import InvalidInput
+
+
+class Intent(StrEnum):
+    """The five kinds of questions of [0]."""
+
+    RETRIEVAL = "RETRIEVAL"  # find a conversation
+    QA = "QA"
+    DECISION = "DECISION"  # why something was chosen
+    CODE_LOOKUP = "CODE_LOOKUP"
+    SYNTHESIS = "SYNTHESIS"  # summarise, compare
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """How an intent is served. `passages` may answer, at most `each` of one conversation; a model is given
+    `material_tokens` of them and answers in at most `answer_tokens`.
+    """
+
+    passages: int = 8
+    each: int = 8
+    material_tokens: int = 5_000
+    answer_tokens: int = 700
+
+
+SETTINGS: dict[Intent, Settings] = {
+    Intent.RETRIEVAL: Settings(passages=10, each=3, answer_tokens=500),
+    Intent.QA: Settings(),
+    Intent.DECISION: Settings(passages=10, material_tokens=6_000),
+    Intent.CODE_LOOKUP: Settings(passages=6, material_tokens=8_000, answer_tokens=2_000),
+    Intent.SYNTHESIS: Settings(passages=16, each=4, material_tokens=10_000, answer_tokens=1_500),
+}
+
+
+def read_intent(question: str) -> Intent:
+    """The kind of a question, by its words; QA where they say nothing else."""
+    return next((intent for intent, words in _RULES if words.search(question)), Intent.QA)
+
+
+def named_intent(name: str | None) -> Intent | None:
+    """The intent of a name, in any case; None for none. Raises InvalidInput."""
+    if name is None:
+        return None
+    try:
+        return Intent(name.upper().replace("-", "_"))
+    except ValueError:
+        raise InvalidInput(f"There is no intent {name!r}.", hint=f"Use one of: {', '.join(Intent).lower()}.") from None
+
+
+def _rule(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE)
+
+
+_RULES = (
+    (
+        Intent.CODE_LOOKUP,
+        _rule(r"\b(?:code|snippet|function|script|regex|query|command|config)\b.*\b(?:for|that|to)\b"),
+    ),
+    (Intent.SYNTHESIS, _rule(r"\b(?:summari[sz]e|summary|compare|overview|recap|everything)\b")),
+    (Intent.DECISION, _rule(r"\bwhy\b.*\b(?:i|we)\b|\bdeci(?:de|ded|sion)\b|\b(?:chose|choose|picked|dropped)\b")),
+    (Intent.RETRIEVAL, _rule(r"\b(?:find|which|where is) .*\b(?:chat|conversation|thread|discussion)\b")),
+)

@@ -1,0 +1,98 @@
+"""From a question to its answer: understood, searched, and answered by a model or by the best of what was said [0]."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from recollect.ask.answer import Answer, Event, Step
+from recollect.ask.evidence import Evidence, Find, gather
+from recollect.ask.extract import Draft, extract
+from recollect.ask.generate import Generated, generate
+from recollect.ask.intents import SETTINGS, Intent, read_intent
+from recollect.model.base import LanguageModel
+from recollect.model.errors import ModelNotReady
+from recollect.model.talk import TalkingModel
+from recollect.search.request import Search
+
+UNKNOWN = "Your conversations do not say."
+_NEAREST = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """Answers questions about what `find` searches."""
+
+    find: Find
+
+    def events(self, search: Search, model: LanguageModel | None, intent: Intent | None = None) -> Iterator[Event]:
+        """The steps, the words of a model's answer as they come, and last the answer.
+
+        Raises StoreError, ModelError; a model that cannot talk is refused before anything is searched.
+        """
+        began = time.perf_counter()
+        if model is not None and not isinstance(model, TalkingModel):
+            raise ModelNotReady(
+                f"{model.name} answers by schema alone, and an answer needs free words.",
+                hint="A model of your own needs a method talk() (recollect/model/talk.py).",
+            )
+        chosen = intent or read_intent(search.query.text)
+        yield Step("understood", chosen.value)
+        evidence = gather(self.find, search, chosen, SETTINGS[chosen])
+        yield Step("searched", f"{evidence.searched:,} passages, {len(evidence.passages)} may answer")
+        if model is None or not evidence.passages:
+            yield _took(_extracted(evidence), began)
+            return
+        yield Step("answering", model.name)
+        for event in generate(model, evidence, SETTINGS[chosen]):
+            yield _took(_generated(evidence, event), began) if isinstance(event, Generated) else event
+
+
+def _extracted(evidence: Evidence) -> Answer:
+    draft = extract(evidence)
+    return _answer(evidence, draft) if evidence.known else _unknown(evidence, draft)
+
+
+def _answer(evidence: Evidence, draft: Draft) -> Answer:
+    return Answer(
+        question=evidence.question,
+        intent=evidence.intent,
+        known=True,
+        text=draft.text,
+        citations=draft.citations,
+        likelihood=evidence.likelihood,
+        notes=evidence.notes,
+    )
+
+
+def _unknown(evidence: Evidence, draft: Draft) -> Answer:
+    """Nothing answers: what is nearest is told, and nothing is made of it."""
+    near = draft.citations[:_NEAREST]
+    text = UNKNOWN
+    if near:
+        lines = [f"{' '.join(citation.quote.split())} [{citation.number}]" for citation in near]
+        text = "\n".join([f"{UNKNOWN} Nearest:", *lines])
+    return replace(_answer(evidence, Draft(text, near)), known=False)
+
+
+def _generated(evidence: Evidence, made: Generated) -> Answer:
+    notes = list(evidence.notes)
+    if made.removed:
+        notes.append(f"{made.removed} citations of the model pointed to nothing that was retrieved and were removed.")
+    if made.ended.cut:
+        notes.append("The answer was cut off at the limit of its tokens.")
+    draft = Draft(made.text or UNKNOWN, made.citations)
+    return replace(
+        _answer(evidence, draft),
+        known=not made.unknown and bool(made.text),
+        model=made.ended.model,
+        usage=made.ended.usage,
+        cost=made.ended.cost,
+        removed=made.removed,
+        notes=tuple(notes),
+    )
+
+
+def _took(answer: Answer, began: float) -> Answer:
+    return replace(answer, took_ms=(time.perf_counter() - began) * 1000)

@@ -1,0 +1,84 @@
+"""Ask: an answer from everything that was said, with the messages that prove it [0]."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from recollect.memory.chat import Chatting
+from recollect.memory.reading import several
+
+if TYPE_CHECKING:
+    from recollect.ask.answer import Answer, Event
+
+
+class Asking(Chatting):
+    """Answers."""
+
+    def ask(
+        self,
+        question: str,
+        *,
+        intent: str | None = None,
+        source: str | Sequence[str] = (),
+        role: str | Sequence[str] = (),
+        conversation: str | None = None,
+        since: str | datetime | None = None,
+        until: str | datetime | None = None,
+        before: str | datetime | None = None,
+        mode: str = "auto",
+    ) -> Answer:
+        """Answers a question from what was said, with numbered citations, or says that the conversations do not say.
+
+        By the model, where one is set; else the answer is an extract: the best sentences as they were said. The
+        question may hold filters, as that of `search`. `intent` (RETRIEVAL, QA, DECISION, CODE_LOOKUP, SYNTHESIS) is
+        read from the question, unless given. Nothing is written. Raises InvalidInput, StoreError, ModelError.
+        """
+        *_, last = self.ask_stream(
+            question,
+            intent=intent,
+            source=source,
+            role=role,
+            conversation=conversation,
+            since=since,
+            until=until,
+            before=before,
+            mode=mode,
+        )
+        answer: Answer = last  # type: ignore[assignment]
+        return answer
+
+    def ask_stream(
+        self,
+        question: str,
+        *,
+        intent: str | None = None,
+        source: str | Sequence[str] = (),
+        role: str | Sequence[str] = (),
+        conversation: str | None = None,
+        since: str | datetime | None = None,
+        until: str | datetime | None = None,
+        before: str | datetime | None = None,
+        mode: str = "auto",
+    ) -> Iterator[Event]:
+        """As `ask`, told while it happens: each `Step`, the `Words` of a model's answer as they come, with citations
+        already checked, that it broke off and is asked for `Again`, and last the `Answer`.
+        """
+        from recollect.ask.intents import named_intent
+        from recollect.ask.session import Asker
+
+        search = self._read_search(
+            question,
+            limit=10,
+            group_by="message",
+            sources=several(source),
+            roles=several(role),
+            conversation=conversation,
+            since=since,
+            until=until,
+            before=before,
+            mode=mode,
+        )
+        self._written()
+        yield from Asker(self._searcher).events(search, self._answering(), named_intent(intent))

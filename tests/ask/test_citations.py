@@ -1,0 +1,65 @@
+"""Citations are checked as an answer streams: what stands for nothing goes, code stays as it is."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect.ask.citations import Checked
+
+
+def fed(text: str, known: set[int], size: int = 1) -> tuple[str, Checked]:
+    check = Checked(known)
+    shown = "".join(check.feed(text[start : start + size]) for start in range(0, len(text), size))
+    return shown + check.end(), check
+
+
+@pytest.mark.parametrize(
+    ("said", "shown", "cited", "removed"),
+    [
+        ("Postgres [2], not Redis [1].", "Postgres [1], not Redis [2].", [2, 1], 0),
+        ("Both [1, 3] and [3].", "Both [1][2] and [2].", [1, 3], 0),
+        ("A run [1-3].", "A run [1][2][3].", [1, 2, 3], 0),
+        ("Chinese brackets 【2】 and 【3†source】.", "Chinese brackets [1] and [2].", [2, 3], 0),
+        ("A lie [9] and half a lie [1; 8].", "A lie and half a lie [1].", [1], 2),
+        ("Two lies [8] [9]. And  two blanks", "Two lies. And  two blanks", [], 2),
+        ("Twice the same lie [9, 9].", "Twice the same lie.", [], 1),
+        ("An absurd run [1-999].", "An absurd run [1].", [1], 1),
+        ("Words [sic] and [see 2] stay.", "Words [sic] and [see 2] stay.", [], 0),
+        ("`a[9]` and ```\nb[8]\n``` stay.", "`a[9]` and ```\nb[8]\n``` stay.", [], 0),
+        ("An open ` tick ends with its line\n[9]", "An open ` tick ends with its line\n", [], 1),
+        ("Never closed [1", "Never closed [1", [], 0),
+        ("Twice opened [[1]", "Twice opened [[1]", [1], 0),
+        ("```py\na[9]\n```\nAfter code [2].", "```py\na[9]\n```\nAfter code [1].", [2], 0),
+        ("On two lines [1\n]", "On two lines [1\n]", [], 0),
+        ("[0] is nobody's.", " is nobody's.", [], 1),
+    ],
+)
+def test_what_stands_in_brackets(said: str, shown: str, cited: list[int], removed: int) -> None:
+    for size in (1, 2, 5, 100):
+        text, check = fed(said, {1, 2, 3}, size)
+        assert (text, check.cited, check.removed) == (shown, cited, removed)
+
+
+def test_a_model_can_say_that_it_does_not_know_but_not_after_it_has_cited() -> None:
+    text, check = fed("[none] It only says where the cat slept [1].", {1})
+    assert (text, check.unknown) == (" It only says where the cat slept [1].", True)
+    text, check = fed("Postgres [1]. [None]", {1})
+    assert (text, check.unknown) == ("Postgres [1].", False)
+
+
+_TEXT = st.text(alphabet=st.sampled_from("ab 123[]【】,-`\n†none"), max_size=60)
+
+
+@given(_TEXT, st.lists(st.integers(1, 7), max_size=20))
+def test_how_a_stream_is_cut_changes_nothing_and_no_number_stands_for_nothing(text: str, cuts: list[int]) -> None:
+    known = {1, 2, 3}
+    whole, check = fed(text, known, max(len(text), 1))
+    again, pieces, start = Checked(known), list[str](), 0
+    for cut in [*cuts, len(text)]:
+        pieces.append(again.feed(text[start : start + cut]))
+        start += cut
+    assert ("".join(pieces) + again.end(), again.cited, again.removed) == (whole, check.cited, check.removed)
+    assert set(check.cited) <= known
+    assert len(set(check.cited)) == len(check.cited)
