@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 
 from benchmarks.datasets import DataSet, History, Question
 from benchmarks.prepared import Prepared
-from recollect.memory import Memory
+from recollect.store import View
 
 HERE, EASY, HONEST = "here", "easy", "honest"
 CASES = (HERE, EASY, HONEST)
@@ -23,12 +23,11 @@ CASES = (HERE, EASY, HONEST)
 
 @dataclass(frozen=True, slots=True)
 class Put:
-    """A question put to the memory of a history, as it is while this is looked at. `case` is one of CASES."""
+    """A question put to a history, and a view of this as it then is. `case` is one of CASES."""
 
     case: str
-    history: History
     question: Question
-    memory: Memory
+    view: View
 
 
 def foreign(data: DataSet, others: Sequence[DataSet]) -> list[tuple[History, Question]]:
@@ -56,11 +55,11 @@ def put(data: DataSet, prepared: Prepared, others: Sequence[DataSet], cases: Seq
     for history, question in foreign(data, others):
         strange[history.id].append(question)
     for history in data.histories:
-        with prepared.memory(history) as memory:
+        with prepared.view(history) as view:
             if HERE in cases:
-                yield from (Put(HERE, history, question, memory) for question in history.questions)
+                yield from (Put(HERE, question, view) for question in history.questions)
             if EASY in cases:
-                yield from (Put(EASY, history, question, memory) for question in strange[history.id])
+                yield from (Put(EASY, question, view) for question in strange[history.id])
         if HONEST in cases:
             yield from _without_answers(history, prepared)
 
@@ -77,9 +76,13 @@ def _without_answers(history: History, prepared: Prepared) -> Iterator[Put]:
     for question in history.questions:
         together[frozenset(session_of[message] for message in question.evidence)].append(question)
     for sessions, questions in together.items():
-        with TemporaryDirectory(prefix="absent-") as folder, prepared.copied(Path(folder)).memory(history) as memory:
-            listed = memory.conversations(limit=len(history.sessions) + 1)
-            gone = [row.conversation.id for row in listed if row.conversation.source_id in sessions]
-            if len(gone) < len(listed):  # else nothing would be left to search
+        with TemporaryDirectory(prefix="absent-") as folder:
+            copied = prepared.copied(Path(folder))
+            with copied.memory(history) as memory:
+                listed = memory.conversations(limit=len(history.sessions) + 1)
+                gone = [row.conversation.id for row in listed if row.conversation.source_id in sessions]
+                if len(gone) == len(listed):  # nothing would be left to search
+                    continue
                 memory.delete(*gone)
-                yield from (Put(HONEST, history, question, memory) for question in questions)
+            with copied.view(history) as view:
+                yield from (Put(HONEST, question, view) for question in questions)

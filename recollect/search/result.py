@@ -222,8 +222,8 @@ class SearchResults(Sequence[Hit]):
     `signals` names what was used: words, meaning, late interaction, people, dates. `total` counts the conversations (or
     messages, grouped so) that match; unless `total_exact` there are more. `suggestion` is the query as it may have been
     meant, where a word of it is nowhere; `corrected` is the one that was searched instead. `close` is False where
-    nothing near the question is in the memory. `derived` are facts and summaries that answer, `documents` the files
-    that do, if there are any.
+    nothing near the question is in the memory; `likelihood` says, from 0 to 1, how likely an answer to it is there.
+    `derived` are facts and summaries that answer, `documents` the files that do, if there are any.
     """
 
     query: str
@@ -240,6 +240,7 @@ class SearchResults(Sequence[Hit]):
     corrected: str | None = None
     derived: tuple[DerivedHit, ...] = ()
     documents: tuple[DocumentHit, ...] = ()
+    likelihood: float = 0.0
 
     def __len__(self) -> int:
         return len(self.hits)
@@ -262,6 +263,7 @@ class SearchResults(Sequence[Hit]):
             "suggestion": self.suggestion,
             "corrected": self.corrected,
             "close": self.close,
+            "likelihood": round(self.likelihood, 3),
             "notes": list(self.notes),
             "derived": [hit.to_json() for hit in self.derived],
             "documents": [hit.to_json() for hit in self.documents],

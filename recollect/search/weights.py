@@ -89,6 +89,29 @@ DOCUMENT_SHARE, DOCUMENT_CLOSE = 0.7, 0.40
 LIKE = 0.30
 #: Share of the question's idf from which on it counts as all of it.
 ALL = 0.999
-#: The likelihood under which nothing close was said, and what it is made of (RANKING.md 3): the best share of the
+#: The closeness under which nothing close was said, and what it is made of (RANKING.md 3): the best share of the
 #: words, how many of them are known, the best cosine, a constant; and the cosine of what vectors cannot read.
 CLOSE, LIKELIHOOD, BLIND_COSINE = 0.15, (3.2, 1.0, 5.4, -4.6), 0.45
+
+# --- whether an answer is there at all (known.py) --------------------------------------------------------------------
+#: How much the cosine of a run of sentences counts of the share of words.
+RUN_FOR_WORDS = 1.5
+#: The weights of its signs, fitted by `python -m benchmarks.unanswered --fit`.
+KNOWN_INSTANT: dict[str, float] = {
+    "known": 2.7,
+    "words together": 0.7,
+    "near": 1.2,
+    "score": 0.27,
+    "constant": -6.0,
+}
+KNOWN_QUALITY: dict[str, float] = {
+    "known": 2.8,
+    "words together": 0.2,
+    "near": 0.0,
+    "score": 0.2,
+    "late together": 6.4,
+    "late ahead": 3.1,
+    "constant": -8.5,
+}
+#: The likelihood from which on an answer is taken to be there: `ask` says under it that the conversations do not say.
+KNOWN = 0.5
