@@ -14,11 +14,23 @@ from recollect.consolidate.base import STALE, topic_summary_id
 from recollect.consolidate.cursor import HEAD
 from recollect.consolidate.entities.naming import correction_id
 from recollect.errors import InvalidInput, NotFound
-from recollect.record import Conversation, Document, Message, Node, NodeId, NodeKind, Thread, to_microseconds
+from recollect.record import (
+    REPORTS,
+    Conversation,
+    Document,
+    Message,
+    Node,
+    NodeId,
+    NodeKind,
+    Thread,
+    to_microseconds,
+)
 from recollect.store import Space, View, Where
 from recollect.store.transfer import every
 
 _TITLES = 20
+_ALL = 1_000_000
+_MADE_OF = "DERIVES_FROM"
 
 #: Takes messages out of whatever was derived from them: their ids, and those of their conversations.
 Retract = Callable[[Sequence[NodeId], Sequence[NodeId]], None]
@@ -128,11 +140,13 @@ def forget(space: Space, selection: Selection, retract: Retract, untell: Untell,
 
     What was derived from it goes first: `retract` deletes messages softly and derives their conversations without them.
     What tells their words in the conversations that stay goes as well (`untell`).
+    Reports that were made of any of it go whole.
     What a person said by hand of an entity that nothing else mentions goes as well: it may hold the name.
     Interrupted before the end, nothing was forgotten yet, and it is simply done again.
     """
     with space.view() as view:
         found = _Found.of(view, selection)
+        found.add_reports(view)
         derived = HEAD in view.revisions([HEAD]) and not found.nodes
         messages = list(found.all_messages(view)) if derived else []
         made = outbox.made_of(view, [message.id for message in messages])
@@ -204,6 +218,16 @@ class _Found:
         else:
             return
         self.touched.append(conversation)
+
+    def add_reports(self, view: View) -> None:
+        """Reports, finished or not, that were made of what goes."""
+        gone = {*self.messages, *self.documents}
+        for report in every(view, Document, Where(sources=(REPORTS,), deleted=False)):
+            made_of = [edge.target_id for edge in view.edges([report.id], (_MADE_OF,), "out", _ALL)]
+            lost = {m.id for m in view.get(Message, made_of) if m.conversation_id in set(self.conversations)}
+            if report.id not in gone and (lost or gone & {*made_of}):
+                self.documents.append(report.id)
+                self.titles.append(report.title)
 
     def all_messages(self, view: View) -> Iterator[Message]:
         """Those that go, those of whole conversations too."""

@@ -54,6 +54,8 @@ from recollect.text.chunks import CHUNK_TOKENS
 from recollect.text.clean import clean_metadata, clean_title
 from recollect.untelling import untold
 
+DERIVES_FROM = "DERIVES_FROM"
+
 _PATIENCE = 30.0  # seconds of planning anew before a writer gives up
 _LONGEST_PAUSE = 0.004  # seconds: about as long as planning and writing a message takes
 
@@ -280,6 +282,35 @@ class Ingest:
                 index=self._index_change(passages),
             )
         )
+
+    def made(self, document: Document, sources: Sequence[NodeId]) -> bool:
+        """Writes a document that was made of messages and documents, in the place of what it was, with edges to them.
+
+        Nothing is written where it was erased meanwhile, or one of the sources was deleted: then it says no.
+        """
+        return self._insisting(lambda: self._made(document, sources), f"Document {document.id} is")
+
+    def _made(self, document: Document, sources: Sequence[NodeId]) -> bool:
+        with self._space.view() as view:
+            known = next(iter(view.get(Document, [document.id])), None)
+            messages = [found for found in view.get(Message, sources) if not (found.deleted or found.erased)]
+            files = [found for found in view.get(Document, sources) if not (found.hidden or found.erased)]
+            there = {*(found.id for found in messages), *(found.id for found in files)}
+            if (known is not None and known.erased) or not set(sources) <= there:
+                return False
+            ids = [document.id, *(m.conversation_id for m in messages), *(found.id for found in files)]
+            revisions = view.revisions(ids)
+            had = view.edges([document.id], (DERIVES_FROM,), "out")
+        self._space.write(
+            Change(
+                expect={i: revisions[i].number if i in revisions else 0 for i in dict.fromkeys(ids)},
+                put=[document, *chunks_of(document.id, document.content, count_tokens=self._count_tokens)],
+                edges=[Edge(document.id, DERIVES_FROM, source) for source in sources],
+                cut=[(e.source_id, e.type, e.target_id, e.name) for e in had if e.target_id not in sources],
+                index=self._index_change({document.id: self.document_passages(document)}),
+            )
+        )
+        return True
 
     def others(self, records: Sequence[Edge | Node]) -> None:
         """Writes edges and nodes."""
@@ -515,8 +546,9 @@ class Ingest:
         return _by_owner(made, [*owners, *([thread.conversation.id] if titled else [])])
 
     def owners_passages(self, view: View, messages: Sequence[Message]) -> dict[NodeId, list[Passage]]:
-        """The passages of messages as they are now, with their tool calls, by owner."""
+        """The passages of messages as they are given, with their tool calls, by owner."""
         found: dict[NodeId, list[Passage]] = {}
+        living = {message.id for message in messages if not message.deleted}
         for message in messages:
             callers = view.edges([message.id], ["CALLED_BY"], "in")
             calls = view.get(ToolCall, [edge.source_id for edge in callers])
@@ -524,7 +556,7 @@ class Ingest:
             calls = [replace(call, result="") if call.result_message_id else call for call in calls]
             end = view.end(message.conversation_id)
             people = is_person(message.speaker) or bool(end and end.named)
-            found |= self._message_passages(message, said_before(view, message), people, calls)
+            found |= self._message_passages(message, said_before(view, message, living), people, calls)
         return found
 
     def title_passages(self, conversation: Conversation) -> dict[NodeId, list[Passage]]:

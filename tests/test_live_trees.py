@@ -9,6 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+import recollect
 from recollect.memory import Memory
 from recollect.record import Message
 from tests.coherent import assert_coherent
@@ -98,3 +99,16 @@ def test_the_path_switches_where_the_old_one_and_the_new_one_part(tmp_path: Path
         thread = memory.conversation("C")
         assert [m.id for m in thread.messages if m.active] == ["L0", "L1", "R0", "R1", "A"]
         assert_coherent(memory)
+
+
+def test_what_is_restored_stands_between_its_neighbours_again(home: Path) -> None:
+    with recollect.open(home / "memory.db", background=False) as memory:
+        for text in ("Where do we moor the boat?", "At the third pier.", "Until when?", "Until October."):
+            memory.store_message(text, conversation_id="c")
+        before = [hit.to_json() for hit in memory.search("moor the boat", group_by="message", mode="instant")]
+        ids = [message.id for message in memory.conversation("c").messages]
+        memory.delete(*ids)
+        assert not memory.search("moor the boat")
+        memory.restore(*ids)
+        after = [hit.to_json() for hit in memory.search("moor the boat", group_by="message", mode="instant")]
+        assert after == before

@@ -46,7 +46,8 @@ class Citation:
             "conversation": None
             if c is None
             else {"id": c.id, "title": c.title, "source": c.source, "created": iso(c.created)},
-            "document": {"id": m.id, "cited": self.cited} if self.cited else None,
+            "document": m.id if self.cited else None,
+            "cited": self.cited,
             "message": None
             if self.cited
             else {

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from recollect.ask.intents import Intent, Settings
-from recollect.record import Conversation, Message, NodeId
+from recollect.record import Conversation, Kind, Message, NodeId
 from recollect.record.pieces import document_message
 from recollect.search.request import Search
 from recollect.search.result import DerivedHit, DocumentHit, Hit, SearchResults
+from recollect.search.weights import KNOWN
+from recollect.store import Space
 from recollect.text.terms import words
 
 Find = Callable[[Search], SearchResults]
 
 _DOCUMENTS, _FIRST = 2, 3  # that are shown, and the messages before them
+_NEAR = 2  # messages before and after each
 _MORE = 3  # results that are looked at for each passage that is wanted
 
 
@@ -36,24 +39,27 @@ class Passage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """What was found for a question. `facts` are the derived ones, each with messages that are passages as well."""
+    """What was found for a question. `facts` are derived, each with its messages; `around` is what was said just before
+    and after each passage.
+    """
 
     question: str
     intent: Intent
     passages: tuple[Passage, ...] = ()
     facts: tuple[DerivedHit, ...] = ()
     relations: tuple[str, ...] = ()
+    around: tuple[Message, ...] = ()
     likelihood: float = 0.0
     known: bool = False
     searched: int = 0
     notes: tuple[str, ...] = ()
 
 
-def gather(find: Find, search: Search, intent: Intent, settings: Settings) -> Evidence:
+def gather(find: Find, space: Space, search: Search, intent: Intent, settings: Settings) -> Evidence:
     """The evidence for a question: the best passages, no more of a conversation than the intent wants, with documents
     behind the first few. Raises StoreError.
     """
-    results = find(replace(search, limit=settings.passages * _MORE, group_by="message"))
+    results = find(replace(search, limit=settings.passages * _MORE, group_by="message", with_reports=False))
     said = list(_chosen(_passages(results, search.query.text), settings))
     filed = [_of_document(hit) for hit in results.documents[:_DOCUMENTS]]
     facts = tuple(hit for hit in results.derived if hit.kind == "fact")
@@ -63,8 +69,9 @@ def gather(find: Find, search: Search, intent: Intent, settings: Settings) -> Ev
         intent=intent,
         passages=tuple(replace(passage, number=number) for number, passage in enumerate(shown, 1)),
         facts=facts,
-        likelihood=float(results.close),
-        known=results.close and bool(shown),
+        around=around(space, [passage.message for passage in said]),
+        likelihood=results.likelihood,
+        known=results.likelihood >= KNOWN and bool(shown),
         searched=results.searched,
         notes=results.notes,
     )
@@ -87,6 +94,15 @@ def _chosen(passages: Iterable[Passage], settings: Settings) -> Iterator[Passage
             seen.add(text)
             left -= 1
             yield passage
+
+
+def around(space: Space, messages: Sequence[Message]) -> tuple[Message, ...]:
+    """What was said before and after these, each once."""
+    spans = [(m.conversation_id, max(0, m.position - _NEAR), m.position + _NEAR) for m in messages]
+    with space.view() as view:
+        near = view.around(spans) if spans else []
+    said = {m.id: m for m in near if m.kind is Kind.SAID and m.active and not (m.deleted or m.erased)}
+    return tuple(said.values())
 
 
 def _of_document(hit: DocumentHit) -> Passage:

@@ -45,12 +45,25 @@ def system(intent: Intent) -> str:
     return "\n\n".join(part.strip() for part in (found["common"], found["intents"][intent.value], rules))
 
 
-def generate(model: TalkingModel, evidence: Evidence, settings: Settings) -> Iterator[Words | Again | Generated]:
-    """The words of the answer as they come, and last the whole of it. Raises ModelError and its kin."""
+def generate(
+    model: TalkingModel,
+    evidence: Evidence,
+    settings: Settings,
+    *,
+    told: str | None = None,
+    before: str = "",
+    name: str = "ask",
+) -> Iterator[Words | Again | Generated]:
+    """The words of the answer as they come, and last the whole of it. Raises ModelError and its kin.
+
+    `told` is what the model is told first, where it is not what the intent says, `before` stands above the material,
+    and `name` is what it is for in the count of what was spent.
+    """
     check = Checked([passage.number for passage in evidence.passages])
     shown: list[str] = []
-    asked = [Said(role="user", text=prompt(evidence, settings))]
-    for event in converse(model, system(evidence.intent), asked, None, max_tokens=settings.answer_tokens):
+    asked = [Said(role="user", text="\n\n".join(filter(None, (before, prompt(evidence, settings)))))]
+    first = system(evidence.intent) if told is None else told
+    for event in converse(model, first, asked, None, max_tokens=settings.answer_tokens, name=name):
         match event:
             case Words(text):
                 if piece := _begun(shown, check.feed(text)):

@@ -15,6 +15,7 @@ from recollect.model.base import LanguageModel
 from recollect.model.errors import ModelNotReady
 from recollect.model.talk import TalkingModel
 from recollect.search.request import Search
+from recollect.store import Space
 
 UNKNOWN = "Your conversations do not say."
 _NEAREST = 3
@@ -22,9 +23,10 @@ _NEAREST = 3
 
 @dataclass(frozen=True, slots=True)
 class Asker:
-    """Answers questions about what `find` searches."""
+    """Answers questions about what `find` searches in a space."""
 
     find: Find
+    space: Space
 
     def events(self, search: Search, model: LanguageModel | None, intent: Intent | None = None) -> Iterator[Event]:
         """The steps, the words of a model's answer as they come, and last the answer.
@@ -39,7 +41,7 @@ class Asker:
             )
         chosen = intent or read_intent(search.query.text)
         yield Step("understood", chosen.value)
-        evidence = gather(self.find, search, chosen, SETTINGS[chosen])
+        evidence = gather(self.find, self.space, search, chosen, SETTINGS[chosen])
         yield Step("searched", f"{evidence.searched:,} passages, {len(evidence.passages)} may answer")
         if model is None or not evidence.passages:
             yield _took(_extracted(evidence), began)

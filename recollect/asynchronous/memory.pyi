@@ -27,6 +27,7 @@ from recollect.model.base import LanguageModel
 from recollect.place import Address
 from recollect.record import NOTHING, Conversation, Document, Message, Metadata, Namespace, Part, Thread, ToolCall
 from recollect.rerank import Reranker
+from recollect.research.report import Report, SavedReport
 from recollect.search.result import SearchResults
 from recollect.store import Counts, IndexInfo, StoreInfo, Task, Violation
 from recollect.tools import Tool, Toolbox
@@ -209,6 +210,41 @@ class AsyncMemory(AsyncContext):
     ) -> SearchResults: ...
     async def reindex(self, *, progress: Callable[[int, int], None] | None = None) -> int: ...
     async def repair(self, *, progress: Callable[[int, int], None] | None = None) -> list[Violation]: ...
+    async def reports(self) -> list[SavedReport]: ...
+    async def research(
+        self,
+        question: str = "",
+        *,
+        resume: bool | str = False,
+        rounds: int = 2,
+        calls: int = 6,
+        tokens: int = 40000,
+        seconds: float = 180.0,
+        source: str | Sequence[str] = (),
+        role: str | Sequence[str] = (),
+        conversation: str | None = None,
+        since: str | datetime | None = None,
+        until: str | datetime | None = None,
+        before: str | datetime | None = None,
+        mode: str = "auto",
+    ) -> Report: ...
+    def research_stream(
+        self,
+        question: str = "",
+        *,
+        resume: bool | str = False,
+        rounds: int = 2,
+        calls: int = 6,
+        tokens: int = 40000,
+        seconds: float = 180.0,
+        source: str | Sequence[str] = (),
+        role: str | Sequence[str] = (),
+        conversation: str | None = None,
+        since: str | datetime | None = None,
+        until: str | datetime | None = None,
+        before: str | datetime | None = None,
+        mode: str = "auto",
+    ) -> AsyncIterator[Event]: ...
     async def resolve(self, name: str) -> tuple[Thread, Message | None]: ...
     async def resolve_references(self, conversation_id: str, question: str) -> str: ...
     async def restore(self, *names: str) -> int: ...

@@ -70,16 +70,20 @@ def converse(
     tools: Tools | None,
     *,
     max_tokens: int = 2_048,
+    name: str = "chat",
     sleep: Callable[[float], None] = time.sleep,
 ) -> Iterator[Words | ToolUsed | Again | Ended]:
-    """The answer as it comes, and last how it ended. Raises ModelError and its kin."""
+    """The answer as it comes, and last how it ended; `name` is what it is for in the count of what was spent.
+
+    Raises ModelError and its kin.
+    """
     offered = _offered(tools)
     talk, usage, cost = list(said), NOTHING_USED, 0.0
     known, room, used = dict[tuple[str, str], None](), MOST_TOKENS, list[ToolUsed]()
     is_priced, before = True, ""
     for round_ in range(MOST_ROUNDS + 1):
         may_call = bool(offered) and round_ < MOST_ROUNDS and len(used) < MOST_CALLS
-        request = Talk(system=system, said=talk, tools=offered, may_call=may_call, max_tokens=max_tokens)
+        request = Talk(system=system, said=talk, tools=offered, may_call=may_call, max_tokens=max_tokens, name=name)
         spoken: Spoken | None = None
         for part in _insisting(model, request, sleep):
             if isinstance(part, Spoken):

@@ -151,7 +151,7 @@ def _telling(text: str) -> set[str]:
 
 def _search(wanted: Wanted, where: Filter, limit: int) -> Search:
     query = Query(" ".join(wanted.question.split()))
-    return Search(query, where, limit=limit, group_by="message", mode=wanted.mode)
+    return Search(query, where, limit=limit, group_by="message", mode=wanted.mode, with_reports=False)
 
 
 def _searches(space: Space, wanted: Wanted, led_to: Collection[NodeId]) -> list[tuple[Filter, int, bool]]:

@@ -17,7 +17,6 @@ from recollect.chat.behind import Behind
 from recollect.chat.events import Answer, Event, ToolUsed
 from recollect.chat.graph import Named, Neighbourhood
 from recollect.chat.loop import Ended, Tools, converse, opened_by
-from recollect.chat.passages import told
 from recollect.chat.prompt import asked, system, talk
 from recollect.chat.recent import Recent, recent
 from recollect.chat.references.model import resolve
@@ -84,6 +83,7 @@ class Parts:
     find: Find
     prepare: Callable[[str, NodeId | None, int], Prepared]
     tools: Callable[[], Tools]
+    extract: Callable[[str, Sequence[Source]], tuple[str, list[Source]]]
     behind: Behind
     clock: Callable[[], datetime]
     ids: Callable[[], NodeId]
@@ -237,6 +237,9 @@ class Chat:
         if answered is not None:
             sources = used(answered.text, question, sources)
             sources += loaded(self._parts.space, opened_by(answered.tools), sources)
+            text = answered.text
+        else:
+            text, sources = self._parts.extract(resolution.text, sources)
         conversation = before.conversation or Conversation(
             own, self._parts.source, title=clean_title(options.title) or _title(question), created=at, updated=at
         )
@@ -252,7 +255,7 @@ class Chat:
         )
         turn = exchange(spoken, self._parts.ids)
         answer = Answer(
-            text=answered.text if answered is not None else told(sources),
+            text=text,
             conversation_id=own,
             question_id=turn.query.id,
             answer_id=turn.answer.id if turn.answer is not None else None,

@@ -5,10 +5,10 @@ Each part of it is a file, which calls into the folder that does the work.
 
 from __future__ import annotations
 
-from recollect.memory.asking import Asking
 from recollect.memory.chat import Chatting
 from recollect.memory.handle import Background
 from recollect.memory.reading import ConversationRow
+from recollect.memory.researching import Researching
 from recollect.memory.tools import Tools
 from recollect.memory.upkeep import Upkeep
 from recollect.memory.work import Work
@@ -17,5 +17,5 @@ from recollect.memory.writing import LIVE_SOURCE, Writing
 __all__ = ["LIVE_SOURCE", "Background", "ConversationRow", "Memory"]
 
 
-class Memory(Asking, Chatting, Writing, Tools, Work, Upkeep):
+class Memory(Researching, Chatting, Writing, Tools, Work, Upkeep):
     """A handle on one namespace. Thread-safe; usable as a context manager. Open one with `recollect.open()`."""

@@ -81,4 +81,4 @@ class Asking(Chatting):
             mode=mode,
         )
         self._written()
-        yield from Asker(self._searcher).events(search, self._answering(), named_intent(intent))
+        yield from Asker(self._searcher, self._space).events(search, self._answering(), named_intent(intent))

@@ -77,6 +77,7 @@ class Chatting(Tools):
 
     @cached_property
     def _chat(self) -> Chat:
+        from recollect.ask.of_sources import extract_of
         from recollect.chat.session import Chat, Parts
 
         return Chat(
@@ -86,6 +87,7 @@ class Chatting(Tools):
                 find=self._searcher,
                 prepare=self.prepare_context,
                 tools=lambda: self.toolbox(read_only=True),
+                extract=lambda question, sources: extract_of(self._space, question, sources),
                 behind=self._behind,
                 clock=self._clock,
                 ids=self._ids,

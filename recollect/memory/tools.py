@@ -113,7 +113,7 @@ class Tools(Reading, Contexts):
             find_conversations=self._conversation_ids,
             check_sources=self._sources,
         )
-        results = self._searcher(replace(search, with_documents=True))
+        results = self._searcher(replace(search, with_documents=True, with_reports=False))
         with self._space.view() as view:
             return found_texts(view, results)[first : first + many]
 

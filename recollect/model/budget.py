@@ -282,6 +282,11 @@ def within(model: LanguageModel, namespace: str) -> LanguageModel:
     return model.within(namespace) if isinstance(model, Metered) else model
 
 
+def talks(model: LanguageModel) -> bool:
+    """Whether a model has free words, or the one whose requests are counted has."""
+    return isinstance(model._model if isinstance(model, Metered) else model, TalkingModel)
+
+
 def metered(
     model: LanguageModel, data: Path, limits: Limits, *, store: str, namespace: str, prices: Path | None = None
 ) -> Metered:

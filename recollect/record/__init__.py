@@ -5,6 +5,7 @@ from recollect.record.ids import DEFAULT_NAMESPACE, Namespace, NodeId, namespace
 from recollect.record.nodes import (
     HIDDEN,
     NOTHING,
+    REPORTS,
     Chunk,
     Conversation,
     Document,
@@ -28,6 +29,7 @@ __all__ = [
     "DEFAULT_NAMESPACE",
     "HIDDEN",
     "NOTHING",
+    "REPORTS",
     "Chunk",
     "Conversation",
     "Document",

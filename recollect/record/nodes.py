@@ -40,6 +40,9 @@ NOTHING: Metadata = _Nothing()
 #: The key in the metadata of documents that are kept and not searched.
 HIDDEN = "hidden"
 
+#: The source of documents that were made of the memory itself: they are found, and they prove nothing.
+REPORTS = "research"
+
 
 class Role(StrEnum):
     """Who stands behind a message, as chat formats have it."""

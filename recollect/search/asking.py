@@ -11,6 +11,7 @@ import numpy as np
 
 from recollect.embedding import Embedder, TokenEmbedder, TokenVectors
 from recollect.embedding.packaged import reads_latin_alone
+from recollect.search.moment import Moment
 from recollect.search.names import named, without_names
 from recollect.search.question import Question, read_question
 from recollect.search.request import Search
@@ -35,6 +36,7 @@ class Asked:
     `named` are the people in it, in its order. Of what is quoted, `phrases` are demanded and `quoted` only wished for;
     so is what is `sought`: identifiers as they were typed, and what is quoted. `typed` says that it is a few words
     rather than a sentence. `similarity` and `tokens` are for the quality mode.
+    `moment` is what happened before or after the time that is meant.
     """
 
     search: Search
@@ -48,6 +50,7 @@ class Asked:
     vector: Float
     similarity: Float | None = None
     tokens: TokenVectors | None = None
+    moment: Moment | None = None
 
 
 def ask(

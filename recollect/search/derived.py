@@ -84,7 +84,7 @@ def _hit(view: View, node: Node, score: float, wanted: Filter) -> DerivedHit | N
     messages = _messages(view, node.id)
     ids = list(dict.fromkeys(message.conversation_id for message in messages))
     conversations = {conversation.id: conversation for conversation in view.get(Conversation, ids)}
-    fitting = [message for message in messages if _may_be_found(message, conversations, wanted)]
+    fitting = [message for message in messages if may_be_found(message, conversations, wanted)]
     kept = sorted(fitting, key=lambda m: (to_microseconds(m.timestamp) or 0, m.position))
     if not kept or (node.kind is not NodeKind.FACT and len(kept) < len(messages)):
         return None
@@ -116,7 +116,8 @@ def _messages(view: View, node: NodeId) -> list[Message]:
     return list(found.values())
 
 
-def _may_be_found(message: Message, conversations: Mapping[NodeId, Conversation], wanted: Filter) -> bool:
+def may_be_found(message: Message, conversations: Mapping[NodeId, Conversation], wanted: Filter) -> bool:
+    """Whether a search with this filter may show a message."""
     conversation, time = conversations.get(message.conversation_id), to_microseconds(message.timestamp)
     if conversation is None or (wanted.sources and conversation.source not in wanted.sources):
         return False

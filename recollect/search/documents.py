@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from recollect.embedding import TokenEmbedder
-from recollect.record import Document, NodeId
+from recollect.record import REPORTS, Document, NodeId
 from recollect.record.outline import place_in
 from recollect.search.asking import Asked
 from recollect.search.ranking import Ranked, Ranking, rank
@@ -57,6 +57,8 @@ def document_hits(view: View, asked: Asked, found: Ranking, *, alone: bool) -> t
     chunks = _chunks(view, passages[: _LOOKED_AT * limit])
     if sources := asked.search.filter.sources:
         chunks = [chunk for chunk in chunks if chunk.document.source in sources]
+    elif not asked.search.with_reports:
+        chunks = [chunk for chunk in chunks if chunk.document.source != REPORTS]
     if asked.search.group_by == "conversation":
         chunks = _one_a_document(chunks)
     return tuple(_hit(chunk, asked, found.words) for chunk in chunks[:limit])

@@ -14,6 +14,7 @@ from recollect.search.asking import Asked, ask
 from recollect.search.derived import derived_hits, found_facts
 from recollect.search.documents import document_hits, rank_documents
 from recollect.search.grouping import by_conversation, by_message, titles_to_show
+from recollect.search.moments import placed
 from recollect.search.ranking import Ranking, rank
 from recollect.search.request import Search
 from recollect.search.result import SearchResults
@@ -66,7 +67,7 @@ class Searcher:
                 return []
 
     def _find(self, view: View, search: Search) -> SearchResults:
-        asked = ask(view, search, self._embedder, self._quality, self._today())
+        asked = self._ask(view, search)
         if not asked.question.terms and not asked.phrases:
             return SearchResults(
                 search.query.text,
@@ -82,10 +83,14 @@ class Searcher:
         if mended is None or not mended.is_sure or search.query.phrases:  # what is quoted is meant as it stands
             return replace(self._results(view, asked, found, filed), suggestion=mended.text if mended else None)
         meant = replace(search, query=replace(search.query, text=mended.text))
-        asked = ask(view, meant, self._embedder, self._quality, self._today())
+        asked = self._ask(view, meant)
         found, filed = _ranked(view, asked, self._quality), rank_documents(view, asked, self._quality)
         results = self._results(view, asked, found, filed)
         return replace(results, query=search.query.text, corrected=mended.text)
+
+    def _ask(self, view: View, search: Search) -> Asked:
+        asked = ask(view, search, self._embedder, self._quality, self._today())
+        return placed(view, asked, self._embedder, self._quality)
 
     def _results(self, view: View, asked: Asked, found: Ranking, filed: Ranking | None) -> SearchResults:
         """The results, in the order that a re-ranker gives them, where there is one."""
@@ -154,6 +159,7 @@ def _results(view: View, asked: Asked, found: Ranking, filed: Ranking | None) ->
         total_exact=found.exact,
         derived=derived_hits(view, asked),
         documents=documents,
+        moment=asked.moment,
     )
 
 
@@ -165,6 +171,8 @@ def _signals(asked: Asked, found: Ranking) -> tuple[str, ...]:
         "late interaction": found.mode == "quality",
         "people": bool(asked.named),
         "dates": bool(asked.question.dates),
+        "moment": asked.moment is not None,
+        "order": asked.question.order is not None,
     }
     return tuple(name for name, used in told.items() if used)
 

@@ -6,7 +6,7 @@ A text of up to 4,000 tokens is one passage, a longer one a passage a chunk, so 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
@@ -122,18 +122,22 @@ def messages_passages(
     return _passages(texts, lambda message: previous.get(message.id), people, embedder, count_tokens, size)
 
 
-def said_before(view: View, message: Message) -> Message | None:
-    """What was said before a message that stands, or will stand, below `parent_id`."""
+def said_before(view: View, message: Message, living: Collection[NodeId] = ()) -> Message | None:
+    """What was said before a message that stands, or will stand, below `parent_id`; `living` are messages that are
+    brought back with it.
+    """
     parents = view.get(Message, [message.parent_id]) if message.parent_id else []
     if not parents:
         return None
-    above = [parents[0], *(view.above(parents[0].id, _ABOVE) if _is_passed_over(parents[0], message) else ())]
-    return next((other for other in above if not _is_passed_over(other, message)), None)
+    passed = _is_passed_over(parents[0], message, living)
+    above = [parents[0], *(view.above(parents[0].id, _ABOVE) if passed else ())]
+    return next((other for other in above if not _is_passed_over(other, message, living)), None)
 
 
-def _is_passed_over(above: Message, message: Message) -> bool:
-    """Whether something is no neighbour of what was said: tool output, hidden context, what was deleted."""
-    return message.kind is Kind.SAID and (above.kind is not Kind.SAID or above.deleted or not above.content)
+def _is_passed_over(above: Message, message: Message, living: Collection[NodeId] = ()) -> bool:
+    """Whether something is no neighbour of what was said: tool output, hidden context, what is deleted."""
+    gone = above.deleted and above.id not in living
+    return message.kind is Kind.SAID and (above.kind is not Kind.SAID or gone or not above.content)
 
 
 def title_passages(conversation: Conversation, embedder: Embedder, count_tokens: Callable[[str], int]) -> list[Passage]:

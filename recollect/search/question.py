@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from recollect.search import wants
+from recollect.search.clauses import Order, read_order
 from recollect.search.dates import DateSpan, date_closeness, named_dates
 from recollect.search.names import named, without_names
 from recollect.search.phrasing import META_TERMS, without_meta, without_opening
@@ -55,6 +56,7 @@ class Question:
     wants_summary: bool = False
     is_how_to: bool = False
     asks_ever: bool = False
+    order: Order | None = None
     dates: tuple[DateSpan, ...] = ()
 
 
@@ -84,6 +86,7 @@ def read_question(text: str, *, years: Sequence[int] = (), today: date | None = 
         wants_summary=english and wants.wants_summary(asked),
         is_how_to=english and wants.is_how_to(asked),
         asks_ever=english and wants.asks_ever(asked),
+        order=read_order(asked) if english else None,
         dates=_dates(asked, years, today),
     )
 

@@ -13,7 +13,7 @@ from recollect.search.asking import Asked, candidate_query
 from recollect.search.known import Signs, likelihood, signs
 from recollect.search.late import Late, late_interaction, wanted
 from recollect.search.question import Question
-from recollect.search.scoring import Evidence, Scores, matrix, own_coverage, pool_z, weighed
+from recollect.search.scoring import Evidence, Scores, in_order, matrix, own_coverage, pool_z, weighed
 from recollect.search.spelling import parts_of_compounds
 from recollect.search.titles import title_closeness
 from recollect.search.weights import (
@@ -155,8 +155,12 @@ def rank(
         titles=title_closeness(view, asked, features.conversations) if titled else np.zeros(len(features), np.float32),
         typed=asked.typed,
         quoted=bool(asked.quoted),
+        moment=asked.moment,
     )
     instant, shares = weighed(matrix(evidence), INSTANT), own_coverage(features)
+    if asked.question.order is not None:
+        evidence = replace(evidence, order=in_order(features, instant.total, asked.question.order))
+        instant = weighed(matrix(evidence), INSTANT)
     newest = asked.search.sort == "newest"
     order, matches = np.argsort(-instant.total, kind="stable"), _matches(evidence, shares, by_words=newest)
     if newest:

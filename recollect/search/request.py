@@ -36,7 +36,7 @@ ROLE_ALIASES = {"human": "user", "me": "user", "you": "user", "ai": "assistant",
 @dataclass(frozen=True, slots=True)
 class Search:
     """What to search for, all read and checked. `with_documents`: they stand beside messages also where kinds of these
-    are asked for.
+    are asked for; `with_reports`: so do reports on what is in the memory, which are no evidence of it.
     """
 
     query: Query
@@ -46,6 +46,7 @@ class Search:
     mode: str = "auto"  # auto, instant, quality
     sort: str = "relevance"  # relevance, newest
     with_documents: bool = False
+    with_reports: bool = True
 
 
 _GROUPS = ("conversation", "message")

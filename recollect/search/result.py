@@ -9,6 +9,7 @@ from typing import Any
 
 from recollect.record import Conversation, Document, Message, NodeId, Window, iso
 from recollect.record.outline import Place
+from recollect.search.moment import Moment
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,11 +220,13 @@ class DocumentHit:
 class SearchResults(Sequence[Hit]):
     """The results of a search, best first, with how they were found.
 
-    `signals` names what was used: words, meaning, late interaction, people, dates. `total` counts the conversations (or
-    messages, grouped so) that match; unless `total_exact` there are more. `suggestion` is the query as it may have been
-    meant, where a word of it is nowhere; `corrected` is the one that was searched instead. `close` is False where
-    nothing near the question is in the memory; `likelihood` says, from 0 to 1, how likely an answer to it is there.
-    `derived` are facts and summaries that answer, `documents` the files that do, if there are any.
+    `signals` names what was used: words, meaning, late interaction, people, dates, moment, order.
+
+    `total` counts the conversations (or messages, grouped so) that match; unless `total_exact` there are more.
+    `suggestion` is the query as it may have been meant, where a word of it is nowhere; `corrected` is the one that was
+    searched instead. `close` is False where nothing near the question is in the memory; `likelihood` says, from 0 to 1,
+    how likely an answer to it is there. `derived` are facts and summaries that answer, `documents` the files that do,
+    if there are any. `moment` is what happened before or after the time that the question means.
     """
 
     query: str
@@ -240,6 +243,7 @@ class SearchResults(Sequence[Hit]):
     corrected: str | None = None
     derived: tuple[DerivedHit, ...] = ()
     documents: tuple[DocumentHit, ...] = ()
+    moment: Moment | None = None
     likelihood: float = 0.0
 
     def __len__(self) -> int:
@@ -253,7 +257,8 @@ class SearchResults(Sequence[Hit]):
 
     def to_json(self) -> dict[str, Any]:
         """The document that `recollect search --json` prints (docs/reference/json.md)."""
-        return {
+        moment = {"moment": self.moment.to_json()} if self.moment is not None else {}
+        return moment | {
             "query": self.query,
             "took_ms": round(self.took_ms, 1),
             "mode": self.mode,

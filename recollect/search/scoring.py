@@ -12,8 +12,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from recollect.search.clauses import Order
+from recollect.search.moment import Moment
 from recollect.search.question import Question
-from recollect.search.weights import FIRST_OF_SEVERAL, NAMED_LATER, NEIGHBOUR_SHARE, NO_QUESTION, QUOTED
+from recollect.search.weights import (
+    FIRST_OF_SEVERAL,
+    IN_ORDER,
+    NAMED_LATER,
+    NEIGHBOUR_SHARE,
+    NEXT_IN_ORDER,
+    NO_QUESTION,
+    QUOTED,
+)
 from recollect.store.index.numeric import dots
 from recollect.store.passages import KINDS, PEOPLE, ROLE_SHIFT, ROLES, Bool, Features, Float
 from recollect.text.flags import Flag
@@ -28,7 +38,8 @@ class Evidence:
 
     `named` counts the people in the question, `titles` is how near in meaning the titles of their conversations are,
     `typed` says that the question is a few words rather than a sentence, `quoted` that a sentence quotes something.
-    `late` and `around` are late interaction, of the quality mode alone.
+    `late` and `around` are late interaction, of the quality mode alone. `moment` is what the time is told by, `order`
+    the place in time among those that match, where the first or the last is meant.
     """
 
     question: Question
@@ -39,6 +50,8 @@ class Evidence:
     quoted: bool = False
     late: Float | None = None
     around: Float | None = None
+    moment: Moment | None = None
+    order: Float | None = None
 
     @property
     def nothing(self) -> Float:
@@ -120,6 +133,21 @@ def coverage(features: Features) -> Float:
     return _share((features.holds * NEIGHBOUR_SHARE[None, :, None]).max(axis=1), features.idf)
 
 
+def in_order(features: Features, total: Float, order: Order) -> Float:
+    """How early, or how late, a passage comes among those that match about as well as the best: 1 for those of the
+    first conversation, half for the next.
+    """
+    near = (total >= total.max(initial=0.0) - IN_ORDER) & (features.times > 0)
+    begins: dict[int, int] = {}
+    for conversation, at in zip(features.conversations[near].tolist(), features.times[near].tolist(), strict=True):
+        latest = max if order is Order.LAST else min
+        begins[conversation] = latest(at, begins.get(conversation, at))
+    ordered = sorted(begins, key=lambda conversation: begins[conversation], reverse=order is Order.LAST)
+    worth = {conversation: NEXT_IN_ORDER**place for place, conversation in enumerate(ordered)}
+    found = [worth.get(conversation, 0.0) for conversation in features.conversations.tolist()]
+    return np.asarray(np.where(near, found, 0), np.float32)
+
+
 def own_coverage(features: Features) -> Float:
     """The same of the passage's own words alone."""
     return _share(features.holds[:, 0, :], features.idf)
@@ -190,6 +218,10 @@ def _as_typed(evidence: Evidence) -> Float:
     return evidence.features.sought * np.float32(QUOTED if evidence.quoted else 1.0)
 
 
+def _moment(evidence: Evidence) -> Float:
+    return evidence.nothing if evidence.moment is None else evidence.moment.fits(evidence.features.times)
+
+
 #: Every term, in the order in which `--why` and the documentation tell them.
 TERMS: tuple[Term, ...] = (
     Term("words", "all", "how much of the question it covers together with the messages around it", _words),
@@ -212,6 +244,8 @@ TERMS: tuple[Term, ...] = (
         "said on a day that the question names, or near it",
         lambda e: e.features.inside + e.features.near,
     ),
+    Term("moment", "all", "said on the side of what happened that the question means", _moment),
+    Term("order", "all", "the first or the last of what matches, where that is meant", lambda e: _given(e.order, e)),
     Term("title", "all", "likeness of its conversation's title", lambda e: e.titles),
     Term("answers", "all", "likeness of the message before, if that is a question", _answers),
     Term("answer type", "all", "has a time, a number, a place, where one is asked for", _answer_type),

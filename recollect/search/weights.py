@@ -20,6 +20,8 @@ INSTANT: dict[str, float] = {
     "length": 0.33,
     "asker": 1.5,
     "date": 2.6,
+    "moment": 3.0,
+    "order": 3.0,
     "title": 10.0,
     "answers": 0.25,
     "answer type": 0.8,
@@ -56,6 +58,9 @@ NEIGHBOUR_SHARE = np.array([1.0, 0.8, 0.6, 0.4, 0.4], np.float32)
 LATE_BEFORE, LATE_AFTER = 0.9, 0.8
 #: How much the first of several named people counts of the only one, and how much a later one.
 FIRST_OF_SEVERAL, NAMED_LATER = 0.85, 0.4
+#: Of a question for the first or the last of several times: how much below the best score what matches may be, and what
+#: each sitting counts of the one before it in time.
+IN_ORDER, NEXT_IN_ORDER = 2.5, 0.5
 #: How much likeness to the message before counts if that asked nothing.
 NO_QUESTION = 0.2
 #: How much of a compound counts that holds a word of the question.

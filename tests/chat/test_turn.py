@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 import recollect
+from recollect.ask.of_sources import NO_MODEL, NOTHING
 from recollect.chat.events import Answer, ToolUsed, Words
-from recollect.chat.passages import NO_MODEL, NOTHING
 from recollect.consolidate.entities.naming import entity_id
 from recollect.errors import InvalidInput
 from recollect.ingest import Exchange, Ingest
@@ -371,7 +371,7 @@ def test_an_answer_may_come_from_a_document(memory: Memory, server: WireServer, 
     told(memory)
     server.script.append(Says("The office network takes quokka-77.", usage=(900, 12)))
     answer = memory.chat(None, "What is the wifi password?")
-    assert "document 'office.md, Office'" in last_message(server.bodies[0])
+    assert "] document\n| (office.md, Office)" in last_message(server.bodies[0])
     (source,) = [source for source in answer.sources if source.is_used]
     assert source.cited == "office.md, Office"
     assert edges(memory, answer.answer_id or "", "SOURCED_FROM") == {source.message.id}
@@ -383,5 +383,5 @@ def test_without_a_model_documents_are_among_the_passages(quiet: Memory, tmp_pat
     (tmp_path / "office.md").write_text("# Office\n\nThe wifi password is quokka-77.\n", encoding="utf-8")
     quiet.import_documents(tmp_path / "office.md")
     answer = quiet.chat(None, "What is the wifi password?")
-    assert "document 'office.md, Office':" in answer.text
+    assert "office.md, Office" in answer.text
     assert "quokka-77" in answer.text

@@ -18,7 +18,7 @@ EXAMPLES = [line for command in (ROOT, *map(load, COMMANDS)) for line in command
 
 
 def test_the_commands_stand_in_the_order_in_which_one_meets_them(run: CommandLine) -> None:
-    assert COMMANDS[:3] == ["import", "search", "show"]
+    assert COMMANDS[:5] == ["import", "search", "ask", "research", "show"]
     ran = run("--help")
     assert [ran.out.index(f"\n  {name} ") for name in COMMANDS] == sorted(ran.out.index(f"\n  {n} ") for n in COMMANDS)
 

@@ -21,6 +21,8 @@ FINGERPRINTS = {
     "facts/1": "c6f2ce46bb0cd154",
     "entities/1": "0c5be1edd2287d2a",
     "references/1": "5e26000bb4efb002",
+    "research_plan/1": "5fce2b1d869bc4b0",
+    "research_gaps/1": "06e83ae3d13db689",
 }
 
 

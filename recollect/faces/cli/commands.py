@@ -11,6 +11,7 @@ SUMMARIES = {
     "import": "Import your history from ChatGPT, Claude, Claude Code, Codex …",
     "search": "Find messages by meaning, words and time.",
     "ask": "Answer a question from your conversations, with the messages that prove it.",
+    "research": "Write a report on a question from your conversations, with headings and sources.",
     "show": "Print a conversation, or a document.",
     "list": "List the conversations, newest first.",
     "summaries": "Show what conversations, days and topics come down to.",

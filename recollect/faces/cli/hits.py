@@ -20,7 +20,13 @@ _INDENT = 5
 _NARROW = 24  # an excerpt gets no less
 
 #: What `signals` are called in the field.
-_SIGNALS = {"words": "keyword", "meaning": "semantic", "late interaction": "quality", "people": "names"}
+_SIGNALS = {
+    "words": "keyword",
+    "meaning": "semantic",
+    "late interaction": "quality",
+    "people": "names",
+    "moment": "events",
+}
 
 
 def print_hits(
@@ -38,6 +44,9 @@ def print_hits(
         out.line(joined(f"Showing results for {found.corrected}.", f'Only "{found.query}": {only}', out))
     if not found.close:
         out.line("Nothing matches closely. The nearest results:")
+    if found.moment is not None:
+        told = f"{str(found.moment)[0].upper()}{str(found.moment)[1:]}"
+        out.line(out.dim(f"{harmless(told)}  {short(found.moment.message_id)}"))
     for known in found.derived:
         if not known.extractive:  # its sentences are among the results
             out.line(_derived_line(known, out))

@@ -14,7 +14,18 @@ from typing import Any
 from recollect.model.base import Prompt, Request
 
 #: The prompts there are.
-NAMES = ("conversation", "l1", "l2", "period", "topic", "facts", "entities", "references")
+NAMES = (
+    "conversation",
+    "l1",
+    "l2",
+    "period",
+    "topic",
+    "facts",
+    "entities",
+    "references",
+    "research_plan",
+    "research_gaps",
+)
 
 
 @cache

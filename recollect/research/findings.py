@@ -1,0 +1,106 @@
+"""What the searches of a plan found, numbered as one: each passage once, whichever of them found it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from recollect.ask.evidence import Evidence, Passage
+from recollect.ask.intents import Intent
+from recollect.record import NodeId
+from recollect.research.plan import SubQuery
+from recollect.text.terms import terms
+
+#: What tells a passage from others: the message, or the document and its words.
+Key = tuple[NodeId, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A search of the plan with what it found; of a search for several things together only what speaks of them all."""
+
+    query: SubQuery
+    evidence: Evidence
+
+    @property
+    def is_known(self) -> bool:
+        """Whether something found answers."""
+        return self.evidence.known and bool(self.evidence.passages)
+
+
+@dataclass(slots=True)
+class Findings:
+    """All that was found so far."""
+
+    of: list[Finding] = field(default_factory=list)
+
+    def of_query(self, query: SubQuery, evidence: Evidence) -> Finding:
+        """What a search found, but for what has nothing new in it."""
+        passages = evidence.passages
+        if query.joins:
+            parts = [frozenset(terms(part)) for part in query.joins]
+            passages = tuple(passage for passage in passages if _speaks_of_all(passage, parts))
+        elif query.round > 1:
+            seen = {key(passage) for finding in self.of for passage in finding.evidence.passages}
+            passages = tuple(passage for passage in passages if key(passage) not in seen)
+        return Finding(query, replace(evidence, passages=passages, known=evidence.known and bool(passages)))
+
+    @property
+    def passages(self) -> tuple[Passage, ...]:
+        """Every passage once, in the order of the searches, numbered. What is only near is left out where anything is
+        known.
+        """
+        found: dict[Key, Passage] = {}
+        for finding in self._telling:
+            for passage in finding.evidence.passages:
+                found.setdefault(key(passage), passage)
+        return tuple(replace(passage, number=number) for number, passage in enumerate(found.values(), 1))
+
+    @property
+    def ids(self) -> tuple[NodeId, ...]:
+        """Of the messages and documents found."""
+        return tuple(dict.fromkeys(passage.message.id for passage in self.passages))
+
+    @property
+    def known(self) -> bool:
+        """Whether any of the searches found an answer."""
+        return any(finding.is_known for finding in self.of)
+
+    def found_by(self, passage: Passage) -> list[int]:
+        """The numbers of the searches that found a passage."""
+        wanted = key(passage)
+        return [
+            number
+            for number, finding in enumerate(self.of, 1)
+            if any(key(one) == wanted for one in finding.evidence.passages)
+        ]
+
+    def as_evidence(self, question: str) -> Evidence:
+        """All of it as the evidence for one answer."""
+        telling = self._telling
+        return Evidence(
+            question=question,
+            intent=Intent.SYNTHESIS,
+            passages=self.passages,
+            facts=tuple({fact.id: fact for one in telling for fact in one.evidence.facts}.values()),
+            relations=tuple(dict.fromkeys(relation for one in telling for relation in one.evidence.relations)),
+            likelihood=max((one.evidence.likelihood for one in self.of), default=0.0),
+            known=self.known,
+            searched=max((one.evidence.searched for one in self.of), default=0),
+            notes=tuple(dict.fromkeys(note for one in self.of for note in one.evidence.notes)),
+        )
+
+    @property
+    def _telling(self) -> Sequence[Finding]:
+        return [finding for finding in self.of if finding.is_known] or self.of
+
+
+def key(passage: Passage) -> Key:
+    """What tells a passage from others."""
+    return passage.message.id, passage.message.content if passage.cited else ""
+
+
+def _speaks_of_all(passage: Passage, parts: Sequence[frozenset[str]]) -> bool:
+    title = passage.conversation.title if passage.conversation is not None else ""
+    said = set(terms(f"{title} {passage.message.content}"))
+    return all(said & part for part in parts)

@@ -1,0 +1,166 @@
+"""Research is kept as it goes, in the document that becomes its report: hidden until that is written.
+
+So it survives a kill, it is copied and exported with the memory, and what it was drawn from leads to it: whoever
+forgets a message forgets the reports that were made of it (recollect.forget).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+from recollect.errors import InvalidInput, NotFound
+from recollect.importers.documents.markdown import headings
+from recollect.ingest import Ingest
+from recollect.model.usage import NOTHING_USED, Usage
+from recollect.record import HIDDEN, REPORTS, Document, NodeId, iso, parse_time
+from recollect.record.outline import Heading, outline
+from recollect.research.budget import Budget
+from recollect.research.plan import Plan, SubQuery
+from recollect.research.report import Report, SavedReport
+from recollect.store import Space, Where
+from recollect.store.transfer import every
+
+_KEPT = "research"  # in the metadata of the document
+_SHORT = 6  # characters of an id, from its end, that tell it apart
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """Research under way: what was asked, and what was learned of it so far, model answers above all.
+
+    `filters` are those of the search, as they were given. After `looked` rounds it was judged what is missing.
+    """
+
+    id: NodeId
+    question: str
+    created: datetime
+    filters: Mapping[str, Any] = field(default_factory=dict)
+    budget: Budget = field(default_factory=Budget)
+    plan: Plan | None = None
+    looked: int = 0
+    missing: tuple[str, ...] = ()
+    usage: Usage = NOTHING_USED
+    cost: float | None = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """Keeps research in one space."""
+
+    space: Space
+    ingest: Ingest
+
+    def keep(self, run: Run, sources: Sequence[NodeId] = ()) -> None:
+        """Keeps how far it has come. `sources` are the messages and documents that what was learned may tell of.
+
+        Raises NotFound where one of them, or the research itself, was deleted meanwhile.
+        """
+        title = run.plan.title if run.plan is not None else run.question
+        metadata = {HIDDEN: True, _KEPT: _as_kept(run)}
+        self._write(Document(run.id, REPORTS, title, run.question, None, run.created, metadata), sources)
+
+    def finish(self, run: Run, report: Report, sources: Sequence[NodeId], now: datetime) -> None:
+        """Makes the document the report. Raises NotFound as `keep` does."""
+        cited = [[c.number, c.message.id, c.start, c.end, c.cited] for c in report.citations]
+        kept = {**_as_kept(run), "finished": iso(now), "model": report.model, "cited": cited, "known": report.known}
+        metadata = {_KEPT: kept, **outline(headings=_below_title(report.text), lines=True)}
+        self._write(Document(run.id, REPORTS, report.title, report.text, None, run.created, metadata), sources)
+
+    def unfinished(self, name: str | None = None) -> Run:
+        """The research that was interrupted: the newest, or that of an id or the end of one. Raises NotFound,
+        InvalidInput where it is finished, or several are meant.
+        """
+        found = [document for document in self._all() if name is None or _is_named(document, name)]
+        waiting = [document for document in found if document.hidden]
+        if name is not None and len(found) > 1:
+            raise InvalidInput(f"{name!r} is the end of several ids.", hint="Use more of the one that is meant.")
+        if found and not waiting and name is not None:
+            raise InvalidInput(f"This research is finished: {found[0].title}.", hint=f"recollect show {name}")
+        if not waiting:
+            hint = "To see what there is: recollect research --list"
+            raise NotFound("No research was interrupted." if name is None else f"No research is {name!r}.", hint=hint)
+        return _as_run(max(waiting, key=lambda document: (document.created is not None, document.created, document.id)))
+
+    def reports(self) -> list[SavedReport]:
+        """What is kept, the newest first."""
+        return sorted((_as_saved(document) for document in self._all()), key=lambda one: one.created, reverse=True)
+
+    def _all(self) -> Iterator[Document]:
+        with self.space.view() as view:
+            for document in every(view, Document, Where(sources=(REPORTS,), deleted=False)):
+                if _KEPT in document.metadata:
+                    yield document
+
+    def _write(self, document: Document, sources: Sequence[NodeId]) -> None:
+        if not self.ingest.made(document, sources):
+            raise NotFound(
+                "What this research is about was deleted while it was under way; nothing of it was saved.",
+                hint='Begin again: recollect research "…"',
+            )
+
+
+def _below_title(text: str) -> list[Heading]:
+    """The headings of the parts: the title stands for the whole anyway."""
+    return [heading for heading in headings(text) if heading[1] > 1]
+
+
+def _is_named(document: Document, name: str) -> bool:
+    folded = name.strip().casefold()
+    return document.id.casefold() == folded or (len(folded) >= _SHORT and document.id.casefold().endswith(folded))
+
+
+def _as_kept(run: Run) -> dict[str, Any]:
+    plan = run.plan
+    return {
+        "question": run.question,
+        "filters": dict(run.filters),
+        "budget": asdict(run.budget),
+        "title": plan.title if plan else "",
+        "planned_by": plan.made_by if plan else "",
+        "queries": [[q.text, q.heading, q.round, list(q.joins)] for q in plan.queries] if plan else [],
+        "looked": run.looked,
+        "missing": list(run.missing),
+        "usage": [run.usage.calls, run.usage.input_tokens, run.usage.output_tokens],
+        "cost": run.cost,
+    }
+
+
+def _as_run(document: Document) -> Run:
+    kept = document.metadata[_KEPT]
+    queries = tuple(SubQuery(text, heading, round_, tuple(joins)) for text, heading, round_, joins in kept["queries"])
+    assert document.created is not None
+    return Run(
+        id=document.id,
+        question=kept["question"],
+        created=document.created,
+        filters=kept["filters"],
+        budget=Budget(**kept["budget"]),
+        plan=Plan(kept["title"], queries, kept["planned_by"]) if queries else None,
+        looked=kept["looked"],
+        missing=tuple(kept["missing"]),
+        usage=Usage(*kept["usage"]),
+        cost=kept["cost"],
+    )
+
+
+def _as_saved(document: Document) -> SavedReport:
+    kept = document.metadata[_KEPT]
+    assert document.created is not None
+    return SavedReport(
+        id=document.id,
+        title=document.title,
+        question=kept["question"],
+        created=document.created,
+        finished=parse_time(kept["finished"]) if kept.get("finished") else None,
+        sources=len(kept.get("cited", ())),
+        model=kept.get("model"),
+    )
+
+
+def with_queries(run: Run, queries: Sequence[SubQuery]) -> Run:
+    """The run with further searches in its plan."""
+    assert run.plan is not None
+    return replace(run, plan=replace(run.plan, queries=(*run.plan.queries, *queries)))

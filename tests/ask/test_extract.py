@@ -1,0 +1,122 @@
+"""Without a model, an answer is made of what was said: whole sentences with what they refer to, each with its proof."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from recollect.ask.answer import Answer
+from recollect.ask.extract.showing import size
+from recollect.memory import Memory
+
+Talk = list[tuple[str, str]]
+
+
+def told(memory: Memory, talk: Talk, conversation: str = "talk", day: int = 9) -> None:
+    for minute, (role, text) in enumerate(talk):
+        memory.store_message(
+            text, role=role, conversation_id=conversation, timestamp=datetime(2025, 5, day, 10, minute, tzinfo=UTC)
+        )
+
+
+def proven(answer: Answer) -> bool:
+    """Whether each number in the text stands for exact words of a message."""
+    return all(
+        c.message.content[c.start : c.end] == c.quote and f"[{c.number}]" in answer.text for c in answer.citations
+    )
+
+
+QUEUE: Talk = [
+    ("user", "Which queue should we use for the mail jobs, Redis or Postgres?"),
+    (
+        "assistant",
+        "Redis is quick to set up. Postgres keeps jobs in the same transaction as the orders, so that none is lost.",
+    ),
+    ("user", "Redis lost jobs at failover twice in May, because it writes to disk once a second."),
+    ("user", "Decided: we go with Postgres and SKIP LOCKED for the queue."),
+    ("assistant", "Noted. What about the dashboard?"),
+]
+
+
+def test_a_decision_is_told_with_the_choice_first_and_then_its_reasons(quiet: Memory) -> None:
+    told(quiet, QUEUE)
+    answer = quiet.ask("why did we choose Postgres for the queue?")
+    first, heading, *rest = answer.text.splitlines()
+    assert first == "You, 9 May 2025: Decided: we go with Postgres and SKIP LOCKED for the queue. [1]"
+    assert heading == "Reasons:"
+    assert any("because it writes to disk once a second" in line for line in rest)
+    assert any("so that none is lost" in line for line in rest)
+    assert proven(answer)
+
+
+def test_what_answers_a_question_is_quoted_rather_than_the_question(quiet: Memory) -> None:
+    told(
+        quiet,
+        [("user", "How hot should the oven be for the bread?"), ("assistant", "Sure! Start at 250 °C with steam.")],
+    )
+    answer = quiet.ask("what oven temperature did we say for the bread?")
+    assert "Start at 250 °C with steam." in answer.text
+    assert answer.citations[0].quote.endswith("Start at 250 °C with steam.")
+
+
+def test_an_item_of_a_list_stands_with_what_introduces_it(quiet: Memory) -> None:
+    text = (
+        "Before the trip to Porto, check three things about the car:\n\n- tyres\n- oil: 5W-30, half a litre\n- lights"
+    )
+    told(quiet, [("assistant", text)])
+    answer = quiet.ask("which oil does the car need before the trip to Porto?", intent="qa")
+    assert "check three things about the car" in answer.text
+    assert "oil: 5W-30, half a litre" in answer.text
+
+
+def test_a_sentence_that_refers_to_another_stands_with_it(quiet: Memory) -> None:
+    text = (
+        "The boiler in Graça is a Vulcano. It loses water when it gets warm. Lunch was good. " + "Then we talked. " * 60
+    )
+    told(quiet, [("user", text)])
+    answer = quiet.ask("when does it lose water?", intent="qa")
+    assert "The boiler in Graça is a Vulcano. It loses water when it gets warm." in answer.text
+
+
+def test_code_is_given_as_it_was_written_with_its_language_and_source(quiet: Memory) -> None:
+    block = "SELECT maker, sum(price)\n  FROM orders\n GROUP BY maker;"
+    told(
+        quiet,
+        [("user", "the report for each maker?"), ("assistant", f"This sums the sales:\n\n```sql\n{block}\n```\n")],
+    )
+    answer = quiet.ask("show me the SQL query for the report of each maker")
+    assert answer.intent.value == "CODE_LOOKUP"
+    assert f"```sql\n{block}\n```" in answer.text
+    assert "Assistant, 9 May 2025" in answer.text
+    assert answer.citations[0].quote == block
+
+
+def test_an_overview_goes_by_conversation_in_the_order_of_time(quiet: Memory) -> None:
+    told(quiet, [("user", "The garden needs a new fence, 12 metres of larch.")], "fence", day=20)
+    told(quiet, [("user", "I planted three apple trees in the garden.")], "trees", day=2)
+    answer = quiet.ask("summarize what I did in the garden")
+    assert answer.text.index("apple trees") < answer.text.index("larch")
+
+
+def test_times_told_by_the_day_are_told_as_dates(quiet: Memory) -> None:
+    told(quiet, [("user", "Yesterday we adopted Luna from the shelter.")])
+    assert "(8 May 2025)" in quiet.ask("when did we adopt Luna?").text
+
+
+@pytest.mark.parametrize("intent", ["retrieval", "qa", "decision", "code-lookup", "synthesis"])
+def test_an_extract_is_short_and_cites_at_most_five_messages(quiet: Memory, intent: str) -> None:
+    long = "We talked about the harbour festival, the boats and the long queue at the bakery. " * 12
+    for number in range(9):
+        told(quiet, [("user", f"Day {number}. {long}"), ("assistant", f"Noted for {number}. {long}")], f"c{number}")
+    answer = quiet.ask("what about the harbour festival?", intent=intent)
+    assert size(answer.text) <= 130
+    assert 1 <= len(answer.citations) <= 5
+    assert proven(answer)
+
+
+def test_numbers_in_brackets_in_a_quote_are_not_taken_for_citations(quiet: Memory) -> None:
+    told(quiet, [("user", "The paper of Ott [7] says that the bridge stands on oak piles.")])
+    answer = quiet.ask("what does the bridge stand on?")
+    assert "Ott (7)" in answer.text
+    assert "[7]" in answer.citations[0].quote
