@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -40,9 +39,8 @@ class Generated:
 def system(intent: Intent) -> str:
     """What a model is told first."""
     prompts = resources.files("recollect.model.prompts")
-    found = tomllib.loads(prompts.joinpath("ask.toml").read_text("utf-8"))
-    rules = prompts.joinpath("rules.md").read_text("utf-8")
-    return "\n\n".join(part.strip() for part in (found["common"], found["intents"][intent.value], rules))
+    names = ("ask", f"ask_{intent.value.lower()}", "rules")
+    return "\n\n".join(prompts.joinpath(f"{name}.md").read_text("utf-8").strip() for name in names)
 
 
 def generate(
