@@ -25,20 +25,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.absent import CASES, EASY, HERE, HONEST, put
-from benchmarks.datasets import ALL_NAMES, MIX, PUBLIC, SCRIPTS, TYPED, DataSet, sets_named
+from benchmarks.datasets import ALL_NAMES, PUBLIC, PUBLIC_NAMES, SAMPLE_NAME, DataSet, sets_named
 from benchmarks.intervals import auroc, auroc_of_groups
 from benchmarks.prepared import Prepared, cache_folder
 from benchmarks.tables import table
 from recollect.embedding.static import StaticEmbedder
 from recollect.search.asking import ask
-from recollect.search.known import Signs, likelihood
+from recollect.search.known import Signs
 from recollect.search.ranking import rank
 from recollect.search.request import Search
 from recollect.search.syntax import parse_query
 from recollect.search.weights import KNOWN
 from recollect.store.passages import Filter, Partition
 
-_NAMES = tuple(name for name in ALL_NAMES if name not in (TYPED, SCRIPTS, MIX, "lifebench-zh-dev"))
+_NAMES = (SAMPLE_NAME, *(name for name in PUBLIC_NAMES if name != "lifebench-zh-dev"))
 _TODAY = date(2026, 11, 1)  # "last week" shall mean the same tomorrow
 _PULL, _STEPS = 0.03, 8
 #: How much the honest questions count of those without an answer, when weights are fitted.
@@ -47,16 +47,12 @@ _HONEST = 0.6
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A question in one of the cases: the signs (None where nothing at all was found), and whether it is close."""
+    """A question in one of the cases: what the product says of it, and by which signs (None: nothing was found)."""
 
     case: str
     signs: Signs | None
     close: bool
-
-    @property
-    def likelihood(self) -> float:
-        """What the product says."""
-        return 0.0 if self.signs is None else likelihood(self.signs)
+    likelihood: float
 
 
 def main(arguments: list[str]) -> int:
@@ -65,7 +61,7 @@ def main(arguments: list[str]) -> int:
     sets, notes = sets_named(names, options.data)
     for line in notes:
         _say(line)
-    others, _ = sets_named([name for name in _NAMES if name != "sample"], options.data)
+    others, _ = sets_named([name for name in _NAMES if name != SAMPLE_NAME], options.data)
     judged = {}
     for data in sets:
         began = time.monotonic()
@@ -87,7 +83,7 @@ def judge(data: DataSet, others: Sequence[DataSet], mode: str) -> list[Judged]:
         search = Search(parse_query(one.question.text), Filter(), group_by="message", mode=mode)
         asked = ask(one.view, search, embedder, prepared.model, _TODAY)
         ranking = rank(one.view, asked, Partition.SAID, prepared.model)
-        found.append(Judged(one.case, ranking.signs, ranking.close))
+        found.append(Judged(one.case, ranking.signs, ranking.close, ranking.likelihood))
     return found
 
 

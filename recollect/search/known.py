@@ -4,7 +4,7 @@ The scores of the ranker say which passage is better than which; the best of not
 So what counts beside the best score is how much of the question there is as such: whether its words are known, whether
 one conversation holds them together, how near the nearest passage is, and whether it stands out from what other
 conversations say. The weights were fitted on questions with an answer, questions of other archives, and questions whose
-answer was taken out (`python -m benchmarks.unanswered --fit`; docs/explanation/not-in-your-history.md).
+answer was taken out (`python -m benchmarks.unanswered --fit`; docs/explanation/ranking.md).
 """
 
 from __future__ import annotations
@@ -16,7 +16,14 @@ import numpy as np
 
 from recollect.search.late import Late
 from recollect.search.scoring import Evidence
-from recollect.search.weights import BLIND_COSINE, KNOWN_INSTANT, KNOWN_QUALITY, NEIGHBOUR_SHARE, RUN_FOR_WORDS
+from recollect.search.weights import (
+    BLIND_COSINE,
+    KNOWN_INSTANT,
+    KNOWN_QUALITY,
+    NEIGHBOUR_SHARE,
+    RUN_FOR_WORDS,
+    TELLING_SIZE,
+)
 from recollect.store.index.numeric import dots
 from recollect.store.passages import Features, Float, Int
 from recollect.text.terms import terms
@@ -49,11 +56,16 @@ def signs(evidence: Evidence, people: Sequence[str], scores: Float, order: Int, 
     return found
 
 
-def likelihood(found: Signs) -> float:
-    """How likely the memory holds an answer, from 0 to 1."""
+def likelihood(found: Signs, closeness: float, size: int) -> float:
+    """How likely a memory of so many passages holds an answer, from 0 to 1. The fewer they are, the less a score or a
+    rare word says, and the more the plain `closeness` of the nearest counts (from 0 to 1).
+    """
     weights = KNOWN_QUALITY if "late together" in found else KNOWN_INSTANT
     logit = weights["constant"] + sum(weights[name] * value for name, value in found.items())
-    return 1 / (1 + math.exp(-max(-50.0, min(50.0, logit))))
+    plain = math.log(closeness / (1 - closeness)) if 0 < closeness < 1 else 0.0
+    share = min(1.0, size / TELLING_SIZE)
+    both = share * logit + (1 - share) * plain
+    return 1 / (1 + math.exp(-max(-50.0, min(50.0, both))))
 
 
 def _together(holds: Float, conversations: Int, idf: Float) -> float:

@@ -142,4 +142,11 @@ def test_every_sign_has_its_weight() -> None:
     late = Late(np.ones(1, np.float32), np.ones(1, np.float32), np.ones((1, 1), np.float32), np.ones(1, np.float32))
     assert set(of(features)) | {"constant"} == set(KNOWN_INSTANT)
     assert set(of(features, late=late)) | {"constant"} == set(KNOWN_QUALITY)
-    assert 0 < likelihood(of(features)) < 1
+    assert 0 < likelihood(of(features), 0.5, 1_000) < 1
+
+
+def test_in_a_small_memory_closeness_decides() -> None:
+    found = dict.fromkeys(KNOWN_INSTANT.keys() - {"constant"}, 0.0)
+    assert likelihood(found, 0.8, 0) == pytest.approx(0.8)
+    assert likelihood(found, 0.8, 50) == pytest.approx(1 / (1 + np.exp(-(KNOWN_INSTANT["constant"] + np.log(4)) / 2)))
+    assert likelihood(found, 0.8, 100) == likelihood(found, 0.2, 100_000)
