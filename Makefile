@@ -7,7 +7,7 @@ INSTALLED := $(VENV)/.installed
 # What is tested and measured here leaves no worker behind.
 export RECOLLECT_BACKGROUND := 0
 
-.PHONY: demo test test-frameworks test-faults test-long check bench bench-million
+.PHONY: demo test test-frameworks test-faults test-long check bench bench-ask bench-million
 .DEFAULT_GOAL := test
 
 # The sample archive, imported and searched in a throwaway memory.
@@ -45,6 +45,10 @@ check: $(INSTALLED)
 STORE ?= sqlite
 bench: $(INSTALLED)
 	$(BIN)/python -m benchmarks.run --store $(STORE)
+
+# How good answers are: citations and words of the extract, intents, latency.
+bench-ask: $(INSTALLED)
+	$(BIN)/python -m benchmarks.ask
 
 # A million messages on SQLite: half an hour and 8 GB on disk.
 bench-million: $(INSTALLED)

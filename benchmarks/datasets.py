@@ -62,12 +62,15 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question with the ids of the messages that answer it. `origin` is the set that it was written for."""
+    """A question with the ids of the messages that answer it. `origin` is the set that it was written for; `answer` is
+    what a person would say, where the set tells it.
+    """
 
     text: str
     category: str
     evidence: frozenset[str]
     origin: str
+    answer: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,7 +238,8 @@ def _own_session(line: Mapping[str, Any]) -> Session:
 
 
 def _question(given: Mapping[str, Any], origin: str) -> Question:
-    return Question(given["question"], str(given["category"]), frozenset(map(str, given["evidence"])), origin)
+    evidence, answer = frozenset(map(str, given["evidence"])), str(given.get("answer") or "")
+    return Question(given["question"], str(given["category"]), evidence, origin, answer)
 
 
 def _lines(folder: Path, pattern: str) -> Iterator[dict[str, Any]]:

@@ -6,19 +6,22 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from recollect.ask.intents import Intent, Settings
+from recollect.ask.changes import Change, changes
+from recollect.ask.graph import Told, related
+from recollect.ask.intents import Intent, Settings, sought
 from recollect.record import Conversation, Kind, Message, NodeId
 from recollect.record.pieces import document_message
 from recollect.search.request import Search
 from recollect.search.result import DerivedHit, DocumentHit, Hit, SearchResults
 from recollect.search.weights import KNOWN
-from recollect.store import Space
+from recollect.store import Space, View
 from recollect.text.terms import words
 
 Find = Callable[[Search], SearchResults]
 
 _DOCUMENTS, _FIRST = 2, 3  # that are shown, and the messages before them
 _NEAR = 2  # messages before and after each
+_PROOFS, _CITED = 2, 2  # passages that the graph adds, and that are cited for what it tells
 _MORE = 3  # results that are looked at for each passage that is wanted
 
 
@@ -39,8 +42,9 @@ class Passage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """What was found for a question. `facts` are derived, each with its messages; `around` is what was said just before
-    and after each passage.
+    """What was found for a question. `facts` are derived, each with its messages, and `changes` are those of them that
+    have not always held; `around` is what was said just before and after each passage. `relations` tell what connects
+    the names in the question, with the numbers of passages.
     """
 
     question: str
@@ -48,6 +52,7 @@ class Evidence:
     passages: tuple[Passage, ...] = ()
     facts: tuple[DerivedHit, ...] = ()
     relations: tuple[str, ...] = ()
+    changes: tuple[Change, ...] = ()
     around: tuple[Message, ...] = ()
     likelihood: float = 0.0
     known: bool = False
@@ -59,29 +64,58 @@ def gather(find: Find, space: Space, search: Search, intent: Intent, settings: S
     """The evidence for a question: the best passages, no more of a conversation than the intent wants, with documents
     behind the first few. Raises StoreError.
     """
-    results = find(replace(search, limit=settings.passages * _MORE, group_by="message", with_reports=False))
+    words = replace(search.query, text=sought(search.query.text, intent))
+    grouped = "conversation" if intent is Intent.RETRIEVAL else "message"
+    wanted = replace(search, query=words, limit=settings.passages * _MORE, group_by=grouped, with_reports=False)
+    results = find(wanted)
     said = list(_chosen(_passages(results, search.query.text), settings))
     filed = [_of_document(hit) for hit in results.documents[:_DOCUMENTS]]
     facts = tuple(hit for hit in results.derived if hit.kind == "fact")
-    shown = [*said[:_FIRST], *filed, *said[_FIRST:]]
+    with space.view() as view:
+        told = related(view, search.query.text, search.filter, [passage.message.content for passage in said])
+        proofs = _proofs(view, told, said) if said else []
+    shown = [*said[:_FIRST], *filed, *said[_FIRST:], *proofs]
+    passages = tuple(replace(passage, number=number) for number, passage in enumerate(shown, 1))
+    meant = str(results.moment) if results.moment is not None else ""
     return Evidence(
         question=search.query.text,
         intent=intent,
-        passages=tuple(replace(passage, number=number) for number, passage in enumerate(shown, 1)),
+        passages=passages,
         facts=facts,
+        relations=(*([f"the question means the time {meant}"] if meant else []), *(_cited(o, passages) for o in told)),
+        changes=changes(space, facts),
         around=around(space, [passage.message for passage in said]),
         likelihood=results.likelihood,
         known=results.likelihood >= KNOWN and bool(shown),
         searched=results.searched,
-        notes=results.notes,
+        notes=(*results.notes, *([f"Read as {meant}"] if meant else [])),
     )
 
 
+def _proofs(view: View, told: Sequence[Told], said: Sequence[Passage]) -> list[Passage]:
+    """The messages that say what connects the names, where they are not among the passages, behind these."""
+    known = {passage.message.id for passage in said}
+    unproven = [one.messages[0] for one in told if one.is_said and not known & set(one.messages)]
+    messages = view.get(Message, list(dict.fromkeys(unproven))[:_PROOFS])
+    there = {c.id: c for c in view.get(Conversation, list({m.conversation_id for m in messages}))}
+    lowest = min(passage.score for passage in said)
+    return [Passage(0, m, there.get(m.conversation_id), lowest) for m in messages]
+
+
+def _cited(told: Told, passages: Sequence[Passage]) -> str:
+    """In words, with the numbers of the passages that prove it: "you CHOSE Next.js [2]"."""
+    numbers = [passage.number for passage in passages if passage.message.id in told.messages]
+    return " ".join([told.words, *(f"[{number}]" for number in numbers[:_CITED])])
+
+
 def _passages(results: Iterable[Hit], question: str) -> Iterator[Passage]:
-    for hit in results:
-        best = hit.best
-        if not _same(best.message.content, question):  # asked before, which is no answer
-            yield Passage(0, best.message, hit.conversation, best.score, beside=best.beside)
+    """The best of each result, and behind these the other messages of conversations, where results are such."""
+    ranked = [(hit, sorted(hit.messages, key=lambda message: -message.score)) for hit in results]
+    for depth in range(max((len(messages) for _, messages in ranked), default=0)):
+        for hit, messages in ranked:
+            found = messages[depth] if depth < len(messages) else None
+            if found is not None and not _same(found.message.content, question):  # asked before, which is no answer
+                yield Passage(0, found.message, hit.conversation, found.score, beside=found.beside)
 
 
 def _chosen(passages: Iterable[Passage], settings: Settings) -> Iterator[Passage]:

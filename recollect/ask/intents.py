@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from enum import StrEnum
 
+from recollect.ask import wishes
 from recollect.errors import InvalidInput
+from recollect.search.phrasing import without_opening
+from recollect.text.terms import words
 
 
 class Intent(StrEnum):
@@ -42,7 +44,16 @@ SETTINGS: dict[Intent, Settings] = {
 
 def read_intent(question: str) -> Intent:
     """The kind of a question, by its words; QA where they say nothing else."""
-    return next((intent for intent, words in _RULES if words.search(question)), Intent.QA)
+    asked = without_opening(" ".join(question[:_LOOKED_AT].split()))
+    return next((intent for intent, signs in _RULES if signs.search(asked)), Intent.QA)
+
+
+def sought(question: str, intent: Intent) -> str:
+    """What is looked for: of "which chat was it where we talked about the boiler" the boiler."""
+    if intent is not Intent.RETRIEVAL:
+        return question
+    left = wishes.FIND.sub("", question).strip(" ?!.,:")
+    return left if words(left) else question
 
 
 def named_intent(name: str | None) -> Intent | None:
@@ -55,16 +66,13 @@ def named_intent(name: str | None) -> Intent | None:
         raise InvalidInput(f"There is no intent {name!r}.", hint=f"Use one of: {', '.join(Intent).lower()}.") from None
 
 
-def _rule(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern, re.IGNORECASE)
+_LOOKED_AT = 600  # characters: what is longer was pasted
 
-
+#: The first that fits; a wish for an overview is plain at the beginning of a question, and less so within it.
 _RULES = (
-    (
-        Intent.CODE_LOOKUP,
-        _rule(r"\b(?:code|snippet|function|script|regex|query|command|config)\b.*\b(?:for|that|to)\b"),
-    ),
-    (Intent.SYNTHESIS, _rule(r"\b(?:summari[sz]e|summary|compare|overview|recap|everything)\b")),
-    (Intent.DECISION, _rule(r"\bwhy\b.*\b(?:i|we)\b|\bdeci(?:de|ded|sion)\b|\b(?:chose|choose|picked|dropped)\b")),
-    (Intent.RETRIEVAL, _rule(r"\b(?:find|which|where is) .*\b(?:chat|conversation|thread|discussion)\b")),
+    (Intent.SYNTHESIS, wishes.OVERVIEW),
+    (Intent.RETRIEVAL, wishes.TALK),
+    (Intent.CODE_LOOKUP, wishes.CODE),
+    (Intent.DECISION, wishes.REASONS),
+    (Intent.SYNTHESIS, wishes.DEVELOPMENT),
 )

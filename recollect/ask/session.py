@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from recollect.ask.answer import Answer, Event, Step
 from recollect.ask.evidence import Evidence, Find, gather
-from recollect.ask.extract import Draft, extract
+from recollect.ask.extract import Draft, extract, nearest
 from recollect.ask.generate import Generated, generate
 from recollect.ask.intents import SETTINGS, Intent, read_intent
 from recollect.model.base import LanguageModel
@@ -18,7 +18,6 @@ from recollect.search.request import Search
 from recollect.store import Space
 
 UNKNOWN = "Your conversations do not say."
-_NEAREST = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +51,7 @@ class Asker:
 
 
 def _extracted(evidence: Evidence) -> Answer:
-    draft = extract(evidence)
-    return _answer(evidence, draft) if evidence.known else _unknown(evidence, draft)
+    return _answer(evidence, extract(evidence)) if evidence.known else _unknown(evidence)
 
 
 def _answer(evidence: Evidence, draft: Draft) -> Answer:
@@ -68,14 +66,11 @@ def _answer(evidence: Evidence, draft: Draft) -> Answer:
     )
 
 
-def _unknown(evidence: Evidence, draft: Draft) -> Answer:
+def _unknown(evidence: Evidence) -> Answer:
     """Nothing answers: what is nearest is told, and nothing is made of it."""
-    near = draft.citations[:_NEAREST]
-    text = UNKNOWN
-    if near:
-        lines = [f"{' '.join(citation.quote.split())} [{citation.number}]" for citation in near]
-        text = "\n".join([f"{UNKNOWN} Nearest:", *lines])
-    return replace(_answer(evidence, Draft(text, near)), known=False)
+    near = nearest(evidence)
+    text = f"{UNKNOWN} Nearest:\n{near.text}" if near.citations else UNKNOWN
+    return replace(_answer(evidence, Draft(text, near.citations)), known=False)
 
 
 def _generated(evidence: Evidence, made: Generated) -> Answer:

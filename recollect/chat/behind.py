@@ -15,36 +15,31 @@ class Behind:
     def __init__(self) -> None:
         self._lock = Lock()
         self._pool: ThreadPoolExecutor | None = None
-        self._waiting: dict[NodeId, Future[None]] = {}
+        self._waiting: list[tuple[NodeId, Future[None]]] = []
 
     def write(self, conversation_id: NodeId, work: Callable[[], None]) -> None:
         """Has it done as soon as may be, after all that was given before."""
         with self._lock:
             if self._pool is None:
                 self._pool = ThreadPoolExecutor(1, "recollect-turn")
-            self._waiting[conversation_id] = self._pool.submit(work)
+            done = [one for one in self._waiting if one[1].done() and one[1].exception() is None]
+            self._waiting = [one for one in self._waiting if one not in done]
+            self._waiting.append((conversation_id, self._pool.submit(work)))
 
     def settle(self, conversation_id: NodeId | None = None) -> None:
         """Waits until what was given for a conversation, or for all, is written. Raises what went wrong with it."""
         with self._lock:
-            if conversation_id is None:
-                waiting = list(self._waiting.items())
-            else:
-                known = self._waiting.get(conversation_id)
-                waiting = [(conversation_id, known)] if known is not None else []
-        try:
-            for _, future in waiting:
-                future.result()
-        finally:
-            with self._lock:
-                for own, future in waiting:
-                    if self._waiting.get(own) is future:
-                        del self._waiting[own]
+            waiting = [one for one in self._waiting if conversation_id in (None, one[0])]
+        wait([future for _, future in waiting])
+        with self._lock:
+            self._waiting = [one for one in self._waiting if one not in waiting]
+        for _, future in waiting:
+            future.result()
 
     def wait(self) -> None:
         """Waits until all that was given is written or has failed. What went wrong is left for `settle` to raise."""
         with self._lock:
-            waiting = list(self._waiting.values())
+            waiting = [future for _, future in self._waiting]
         wait(waiting)
 
     def close(self) -> None:

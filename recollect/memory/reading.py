@@ -59,6 +59,7 @@ class Reading(Handle):
         `sort`: relevance, newest. `literal` takes the query as one phrase, word for word. Raises
         InvalidInput, also for a source that is not there.
         """
+        self._written()
         found: SearchResults = self._searcher(
             self._read_search(
                 query,
@@ -106,6 +107,7 @@ class Reading(Handle):
 
     def conversation(self, id: str) -> Thread:
         """A conversation with everything in it. Raises NotFound."""
+        self._written()
         with self._space.view() as view:
             thread = view.thread(NodeId(id))
         if thread is None or thread.conversation.erased:
@@ -120,6 +122,7 @@ class Reading(Handle):
 
     def messages(self, ids: Iterable[str]) -> list[Message]:
         """Those messages that are there, in the order asked for."""
+        self._written()
         with self._space.view() as view:
             return [message for message in view.get(Message, [NodeId(i) for i in ids]) if not message.erased]
 

@@ -12,9 +12,10 @@ import pytest
 
 import recollect
 from recollect.ask.of_sources import NO_MODEL, NOTHING
+from recollect.chat.behind import Behind
 from recollect.chat.events import Answer, ToolUsed, Words
 from recollect.consolidate.entities.naming import entity_id
-from recollect.errors import InvalidInput
+from recollect.errors import InvalidInput, StoreError
 from recollect.ingest import Exchange, Ingest
 from recollect.memory import Memory
 from recollect.record import NodeId, Role
@@ -317,6 +318,7 @@ def test_a_turn_that_is_written_behind_its_answer_is_there_for_what_comes_next(
     monkeypatch.setattr(Ingest, "exchange", late)
     steps: list[Callable[[str], object]] = [
         lambda own: quiet.prepare_context("And?", own),
+        lambda own: quiet.conversation(own),
         lambda own: quiet.delete(own),
         lambda own: quiet.forget(own),
         lambda own: quiet.forget(everything=True),
@@ -329,6 +331,22 @@ def test_a_turn_that_is_written_behind_its_answer_is_there_for_what_comes_next(
         step(answer.conversation_id)
         opening.join()
     assert not quiet.search("zebra")
+
+
+def test_what_failed_behind_an_answer_is_told_though_a_later_turn_was_written() -> None:
+    behind, may_fail = Behind(), Event()
+
+    def fails() -> None:
+        may_fail.wait(10)
+        raise StoreError("The disk is full.")
+
+    behind.write(NodeId("C"), fails)
+    behind.write(NodeId("C"), lambda: None)
+    may_fail.set()
+    with pytest.raises(StoreError, match="full"):
+        behind.settle(NodeId("C"))
+    behind.settle(NodeId("C"))
+    behind.close()
 
 
 def test_what_is_sent_is_within_the_budget(memory: Memory, server: WireServer) -> None:

@@ -156,3 +156,14 @@ def test_it_works_until_it_is_told_to_stop(home: Path, place: Path, number: sign
         out, err = process.communicate(timeout=60)
     assert (process.returncode, err) == (0, "Working. Ctrl-C to stop.\n")
     assert out.startswith("Consolidated ")
+
+
+def test_what_cannot_work_is_said_at_once(run: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    run("remember", "the spare key is with Ana", "--no-background")
+    ran = run("worker", "--once", "--model", "anthropic:claude-haiku-5-5")
+    assert (ran.code, ran.out) == (2, "")
+    assert "needs an API key" in ran.err
+    ran = run("worker", "--once", "--namespace", "typo")
+    assert ran.code == 1
+    assert "There is no namespace typo in this memory. There are: default." in " ".join(ran.err.split())

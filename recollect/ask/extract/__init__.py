@@ -7,12 +7,12 @@ from recollect.ask.extract.choosing import MOST_CITED, Chooser, Draft, best_quot
 from recollect.ask.extract.code import code
 from recollect.ask.extract.decision import decision
 from recollect.ask.extract.overview import retrieval, synthesis
-from recollect.ask.extract.telling import Group, tell
+from recollect.ask.extract.telling import Group, by_nearness, tell
 from recollect.ask.intents import Intent
 
-__all__ = ["Draft", "best_quote", "extract"]
+__all__ = ["Draft", "best_quote", "extract", "nearest"]
 
-_BY_SCORE = 0.15  # what a point of the search's score is worth, when the best quote is put first
+_NEAREST, _NEAREST_WORDS = 3, 72
 
 
 def extract(evidence: Evidence) -> Draft:
@@ -21,12 +21,18 @@ def extract(evidence: Evidence) -> Draft:
     return _WAYS.get(evidence.intent, _answer)(chooser)
 
 
+def nearest(evidence: Evidence) -> Draft:
+    """What is nearest where nothing answers."""
+    chooser = Chooser(evidence)
+    return tell([Group(chooser.within(chooser.quotes(_NEAREST), _NEAREST_WORDS))])
+
+
 def _answer(chooser: Chooser) -> Draft:
-    """What says most on the question first."""
-    quotes = chooser.each(chooser.evidence.passages)[:MOST_CITED]
-    ranked = sorted(quotes, key=lambda quote: -(quote.worth + _BY_SCORE * quote.passage.score))
-    fitted = chooser.within(ranked)
-    return tell([Group(fitted)], times=chooser.scale.question.asks_when)
+    """What has changed, if anything has; then what says most on the question."""
+    changed = chooser.changed()
+    told = {quote.message.id for quote in changed}
+    quotes = [*changed, *chooser.quotes(MOST_CITED - len(changed), told)]
+    return tell(by_nearness(chooser.within(quotes)), times=chooser.scale.question.asks_when)
 
 
 _WAYS = {

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from recollect.ask.answer import Citation
 from recollect.ask.evidence import Evidence, Passage
 from recollect.ask.extract import showing
 from recollect.ask.extract.spans import Kind, Place, Span
-from recollect.ask.extract.weighing import Scale, Weighed, of_passages
+from recollect.ask.extract.weighing import Scale, Weighed
 from recollect.record import Message, NodeId
 from recollect.search.relative import relative_dates
 from recollect.text.terms import terms
@@ -17,6 +17,12 @@ from recollect.text.terms import terms
 MOST_WORDS, MOST_CITED = 120, 5
 _ATTRIBUTION = 4  # words that say who and when
 _FIRST, _LEAST = 50, 16  # words of the first quote, and that each other one may have at least
+_COMPARED = 5  # passages that are put in an order of our own
+_SENTENCE = 0.25  # of a passage's score, what its best sentence is worth (benchmarks/ask.py)
+_LONGEST = 60, 36, 26, 20  # words of a quote: as many as leave room for all quotes
+_ASKED = 12  # words of a question before its answer
+_NEAR, _NEAR_WORDS = 3.0, 18  # below the best is only near; words of what is near
+_FEWEST, _LESS = 6, 0.3  # words of a sentence that stands for a longer one, and what it may be worth less
 _WORTH_MORE = 0.12  # what a sentence beside a quote must be worth to be quoted as well
 _PROSE = (Kind.SENTENCE, Kind.ITEM)
 _SHORT = 9  # words of a message that says nothing without what it answers
@@ -43,11 +49,14 @@ class Quote:
     worth: float
     share: float
     context: str = ""
+    asked: Quote | None = None  # the question that they answer, cited as well
+    is_near: bool = False  # and no more than that: others are clearly better
+    instead: str = ""  # what is told in place of the words, where these are long
 
     @property
     def text(self) -> str:
         """As it is shown, with its context."""
-        return self.context + showing.told(self.message.content, self.span, self.place)
+        return self.instead or self.context + showing.told(self.message.content, self.span, self.place)
 
     def citation(self, number: int) -> Citation:
         """With this number."""
@@ -60,22 +69,52 @@ class Chooser:
 
     def __init__(self, evidence: Evidence) -> None:
         self.evidence = evidence
-        self.scale: Scale = of_passages(evidence.question, evidence.passages, evidence.intent, evidence.around)
+        self.scale = Scale(evidence.question, [p.message for p in evidence.passages], evidence.intent)
         self.wanted = frozenset(self.scale.terms)
         known = [*evidence.around, *(p.message for p in evidence.passages if not p.cited)]
+        self.passages = self._ranked()
         self._at = {(m.conversation_id, m.position): m for m in known}
 
-    def each(self, passages: Iterable[Passage]) -> list[Quote]:
-        """The best of each passage, in order, no message twice. Of a question that is answered, the answer."""
-        found, seen = list[Quote](), set[NodeId]()
-        for passage in passages:
-            for message in self._says(passage):
-                best = self.scale.best(message)
-                if best is not None and message.id not in seen:
-                    seen.add(message.id)
-                    found.append(self.quote(passage, best))
-                    break
-        return found
+    def _ranked(self) -> list[tuple[Passage, float]]:
+        """The passages with what they are worth, best first: what the search says of each, and what its best sentence
+        does. A part of a document is worth what the message before it is, for their scores do not compare.
+        """
+        found, score = list[tuple[Passage, float]](), 0.0
+        for place, passage in enumerate(self.evidence.passages):
+            score = score if passage.cited and place else passage.score
+            best = self.scale.best(passage.message) if place < _COMPARED else None
+            found.append((passage, score + (_SENTENCE * best.worth if best is not None else 0.0)))
+        return sorted(found[:_COMPARED], key=lambda pair: -pair[1]) + found[_COMPARED:]
+
+    def quotes(self, most: int = MOST_CITED, without: Collection[NodeId] = ()) -> list[Quote]:
+        """The best of each of the best passages, no message twice, with at most so many citations. A question that was
+        answered stands before its answer.
+        """
+        found, asked = dict[NodeId, Quote](), dict[NodeId, Passage]()
+        top = self.passages[0][1] if self.passages else 0.0
+        for passage, worth in self.passages:
+            if len(found) + len(asked) >= most:
+                break
+            message, answer = passage.message, self._answered(passage)
+            if answer is not None and answer.id not in asked and len(found) + len(asked) + 1 < most:
+                asked[answer.id] = passage
+                message = answer
+            if message.id in found or message.id in without or (best := self.scale.best(message)) is None:
+                continue
+            is_near = worth < top - _NEAR or bool(without)
+            quote = self.quote(passage, best, _NEAR_WORDS if is_near else _FIRST)
+            found[message.id] = replace(quote, is_near=is_near)
+        return [self._with_question(quote, asked.get(message)) for message, quote in found.items()]
+
+    def _answered(self, passage: Passage) -> Message | None:
+        """What answers a passage that only asks."""
+        return self.answer_to(passage.message) if self._only_asks(passage.message) else None
+
+    def _with_question(self, quote: Quote, asked: Passage | None) -> Quote:
+        best = self.scale.best(asked.message) if asked is not None else None
+        if asked is None or best is None:
+            return quote
+        return replace(quote, context="", asked=self.quote(asked, best, _ASKED))
 
     def pool(self) -> list[tuple[Passage, Message]]:
         """Every message that may be quoted, with the passage that leads to it: the passages, then what is around."""
@@ -83,6 +122,19 @@ class Chooser:
         of = {p.message.conversation_id: p for p in reversed(self.evidence.passages) if not p.cited}
         there = {p.message.id for p in self.evidence.passages}
         return led + [(of[m.conversation_id], m) for m in self.evidence.around if m.id not in there]
+
+    def changed(self) -> list[Quote]:
+        """What holds now and what held before, where a fact that answers has not always held."""
+        quotes = []
+        for change in self.evidence.changes[:1]:
+            for number, held in enumerate(change.statements):
+                since = f"since {showing.day(held.since)}" if held.since else ""
+                head = since or "now" if not number else ", ".join(filter(None, ("before that", since)))
+                span = Span(Kind.SENTENCE, held.start, held.end)
+                passage = Passage(0, held.message, held.conversation, 0.0)
+                told = f"{head[0].upper()}{head[1:]}: {showing.plain(held.text)}"
+                quotes.append(Quote(passage, held.message, span, (held.start, held.end), 1.0, 1.0, instead=told))
+        return quotes
 
     def quote(self, passage: Passage, best: Weighed, room: int = _FIRST) -> Quote:
         """A span as a quote of at most so many words."""
@@ -93,6 +145,22 @@ class Chooser:
 
     def within(self, quotes: Sequence[Quote], words: int = MOST_WORDS) -> list[Quote]:
         """The quotes, each as long as there is room for all of them; what is left over goes to the first ones."""
+        fitted = list[Quote]()
+        for longest in _LONGEST:
+            short = [quote if _size(quote) <= longest else self._cut(quote, longest) for quote in quotes]
+            fitted = self._fitted(short, words)
+            if len(fitted) == len(quotes):
+                break
+        left = words - sum(map(_size, fitted))
+        for place, quote in enumerate(fitted):
+            if not quote.is_near:
+                longer = self._longer(quote, _size(quote) + left)
+                left -= _size(longer) - _size(quote)
+                fitted[place] = longer
+        return fitted
+
+    def _fitted(self, quotes: Sequence[Quote], words: int) -> list[Quote]:
+        """The quotes cut to the room that there is, without those for which there is none."""
         left, fitted = words, list[Quote]()
         sizes = [_size(quote) for quote in quotes]
         for place, quote in enumerate(quotes):
@@ -102,14 +170,12 @@ class Chooser:
             if _size(one) <= left:
                 left -= _size(one)
                 fitted.append(one)
-        for place, quote in enumerate(fitted):
-            longer = self._longer(quote, _size(quote) + left)
-            left -= _size(longer) - _size(quote)
-            fitted[place] = longer
         return fitted
 
     def _longer(self, quote: Quote, room: int) -> Quote:
         """The quote with the sentences around it that say most besides, while there is room."""
+        if quote.instead:
+            return quote
         told = self.scale.weigh(quote.message)
         at = next(i for i, one in enumerate(told) if one.span == quote.span)
         if quote.span.kind not in _PROSE or quote.place[1] < quote.span.end:
@@ -119,7 +185,8 @@ class Chooser:
             first -= 1
         while True:
             beside = [i for i in (first - 1, last + 1) if 0 <= i < len(told) and told[i].span.kind in _PROSE]
-            fitting = [(told[i].worth, i) for i in beside if told[i].worth > _WORTH_MORE and not told[i].asks]
+            telling = [i for i in beside if told[i].worth > _WORTH_MORE and not told[i].asks]
+            fitting = [(told[i].worth, i) for i in telling if i < at or told[i].text[-1] not in ":："]
             for _, i in sorted(fitting, reverse=True):
                 place = min(quote.place[0], told[i].span.start), max(quote.place[1], told[i].span.end)
                 longer = replace(quote, place=place, context=quote.context if i > at else "")
@@ -130,21 +197,19 @@ class Chooser:
                 return quote
 
     def _cut(self, quote: Quote, room: int) -> Quote:
-        context = quote.context if showing.size(quote.context) * 2 < room else ""
-        inner = max(room - _ATTRIBUTION - showing.size(context), 6)
-        content = quote.message.content
-        place = quote.place
-        if showing.size(content[slice(*place)]) > inner:
-            place = showing.shortened(content, (quote.span.start, quote.span.end), self.wanted, inner)
+        """The quote in at most so many words: rather another whole sentence that says nearly as much than a piece."""
+        if quote.instead:
+            return quote
+        most = max(room - _size(quote) + showing.size(quote.text), _FEWEST)
+        told = [one for one in self.scale.weigh(quote.message) if one.prose and one.worth > quote.worth - _LESS]
+        telling = [one for one in told if one.share >= quote.share / 2]
+        if whole := [one for one in telling if _FEWEST <= showing.size(one.text) <= most]:
+            shorter = self.quote(quote.passage, max(whole, key=lambda one: one.worth), most)
+            return replace(shorter, asked=quote.asked, is_near=quote.is_near)
+        context = quote.context if showing.size(quote.context) * 2 < most else ""
+        span = (quote.span.start, quote.span.end)
+        place = showing.shortened(quote.message.content, span, self.wanted, max(most - showing.size(context), _FEWEST))
         return replace(quote, place=place, context=context)
-
-    def _says(self, passage: Passage) -> list[Message]:
-        """The messages to quote for a passage, the best first."""
-        message = passage.message
-        answer = self.answer_to(message)
-        if answer is None or not self._only_asks(message):
-            return [message]
-        return [answer, message]
 
     def _only_asks(self, message: Message) -> bool:
         """Whether it tells nothing: each of its sentences is a question or says less than a few words."""
@@ -214,7 +279,7 @@ def best_quote(passage: Passage, wanted: frozenset[str]) -> Citation:
 
 def _size(quote: Quote) -> int:
     """Words, with those that say whose they are."""
-    return showing.size(quote.text) + _ATTRIBUTION
+    return showing.size(quote.text) + _ATTRIBUTION + (showing.size(quote.asked.text) + 1 if quote.asked else 0)
 
 
 def _code_in(told: Sequence[Weighed], place: Place) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from recollect.ask.extract import showing
 from recollect.ask.extract.choosing import MOST_CITED, Chooser, Draft, Quote, speaker_of
 from recollect.ask.extract.spans import Kind
-from recollect.ask.extract.telling import Group, tell
+from recollect.ask.extract.telling import by_nearness, tell
 from recollect.record import NodeId
 from recollect.text.terms import words
 
@@ -19,14 +19,10 @@ def code(chooser: Chooser) -> Draft:
     """The best blocks, at most two, and in a few words what else was found."""
     blocks = _blocks(chooser)
     used = {block.message.id for block in blocks}
-    others = [quote for quote in chooser.each(chooser.evidence.passages) if quote.message.id not in used]
-    rest = chooser.within(others[: MOST_CITED - len(blocks)], _WORDS)
-    told = tell([Group(rest)]) if rest else None
+    rest = chooser.within(chooser.quotes(MOST_CITED - len(blocks), used), _WORDS)
     shown = [_shown(block, number) for number, block in enumerate(blocks, 1)]
     citations = tuple(block.citation(number) for number, block in enumerate(blocks, 1))
-    if not blocks:
-        return told or Draft("", ())
-    after = tell([Group(rest)], first=len(blocks) + 1) if rest else Draft("", ())
+    after = tell(by_nearness(rest), first=len(blocks) + 1)
     return Draft("\n\n".join(filter(None, (*shown, after.text))), (*citations, *after.citations))
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from recollect.ask.extract.choosing import MOST_CITED, Chooser, Draft, Quote
-from recollect.ask.extract.signs import CHOICE, REASON
-from recollect.ask.extract.telling import Group, tell
-from recollect.ask.extract.weighing import Weighed
+from recollect.ask.extract.signs import CAUSE, CHOICE, REASON
+from recollect.ask.extract.telling import ALSO, Group, by_nearness, tell
 from recollect.record import NodeId, Role
 
-_CHOSEN, _OWN, _THERE, _REASON = 0.5, 0.15, 0.35, 0.3
+_CHOSEN, _OWN, _LENT = 0.5, 0.3, 0.5  # what a choice gains, one of one's own, and one where the talk is about it
+_THERE, _PLAIN, _AFTER, _LEAST = 0.35, 0.15, 0.15, 0.2  # near the choice, plainly a reason, said later; the least worth
+_ABOUT = 0.6  # of the question's words that any talk holds, what that of the choice must hold at least
 _REASONS = 3
 _NEAR = 12  # messages before and after the choice in which its reasons are looked for
 
@@ -17,52 +18,64 @@ def decision(chooser: Chooser) -> Draft:
     """The choice, its reasons, and what else may tell."""
     choice = _choice(chooser)
     if choice is None:
-        return tell([Group(chooser.within(chooser.each(chooser.evidence.passages)[:MOST_CITED]))])
+        return tell(by_nearness(chooser.within(chooser.quotes())))
     reasons = _reasons(chooser, choice)
     used = {choice.message.id, *(reason.message.id for reason in reasons)}
-    others = [quote for quote in chooser.each(chooser.evidence.passages) if quote.message.id not in used]
-    rest = others[: MOST_CITED - 1 - len(reasons)]
+    rest = chooser.quotes(MOST_CITED - 1 - len(reasons), used)
     fitted = chooser.within([choice, *reasons, *rest])
     why = {reason.message.id for reason in reasons}
     groups = [Group([one]) for one in fitted if one.message.id == choice.message.id]
     if given := [one for one in fitted if one.message.id in why]:
         groups.append(Group(given, "Reasons:"))
     if also := [one for one in fitted if one.message.id not in used]:
-        groups.append(Group(also, "Also said:"))
+        groups.append(Group(also, ALSO))
     return tell(groups)
 
 
 def _choice(chooser: Chooser) -> Quote | None:
-    """What says what was chosen."""
-    found: list[tuple[float, int, Weighed]] = []
-    for place, passage in enumerate(chooser.evidence.passages):
-        for one in chooser.scale.weigh(passage.message):
-            if one.prose and one.share > 0 and CHOICE.search(one.text):
-                own = _OWN if passage.message.role is Role.USER else 0.0
-                found.append((one.worth + _CHOSEN + own - 0.04 * place, -place, one))
-    if not found:
-        return None
-    _, place, best = max(found, key=lambda one: one[:2])
-    return chooser.quote(chooser.evidence.passages[-place], best)
+    """What says what was chosen: its own words need not name it, where the talk is about it."""
+    about = _subjects(chooser)
+    most = max(about.values(), default=0.0)
+    best: tuple[float, Quote | None] = (0.0, None)
+    for place, (passage, message) in enumerate(chooser.pool()):
+        there = about.get(message.conversation_id, 0.0)
+        for one in chooser.scale.weigh(message):
+            if not one.prose or not CHOICE.search(one.text) or max(one.share, there) < _ABOUT * most or not most:
+                continue
+            own = _OWN if message.role is Role.USER else 0.0
+            worth = one.worth + _LENT * max(0.0, there - one.share) + _CHOSEN + own - 0.02 * place
+            if worth > best[0]:
+                best = (worth, chooser.quote(passage, one))
+    return best[1]
+
+
+def _subjects(chooser: Chooser) -> dict[NodeId, float]:
+    """How much each conversation has to do with the question: by its title, or by its best passage."""
+    about: dict[NodeId, float] = {}
+    for passage in chooser.evidence.passages:
+        best = chooser.scale.best(passage.message)
+        title = passage.conversation.title if passage.conversation is not None else ""
+        share = max(chooser.scale.share(title), best.share if best is not None else 0.0)
+        key = passage.message.conversation_id
+        about[key] = max(about.get(key, 0.0), share)
+    return about
 
 
 def _reasons(chooser: Chooser, choice: Quote) -> list[Quote]:
-    """The sentences that give reasons, near the choice or about the same, the best first; one of a message."""
+    """The sentences that give reasons, those near the choice first, one of a message, the best first."""
     best: dict[NodeId, tuple[float, Quote]] = {}
+    most = max(_subjects(chooser).values(), default=0.0)
     there, at = choice.message.conversation_id, choice.message.position
-    for place, (passage, message) in enumerate(chooser.pool()):
+    for passage, message in chooser.pool():
         near = message.conversation_id == there and abs(message.position - at) <= _NEAR
         for one in chooser.scale.weigh(message):
-            if (
-                not one.prose
-                or not REASON.search(one.text)
-                or (message.id == choice.message.id and one.span == choice.span)
-            ):
+            if message.id == choice.message.id or not one.prose or not REASON.search(one.text):
                 continue
-            if not near and one.share <= 0:
+            plain = bool(CAUSE.search(one.text))
+            if one.worth < _LEAST or not (near or (plain and one.share >= _ABOUT * most)):
                 continue
-            worth = one.worth + _THERE * near - 0.02 * place
+            worth = one.worth + _THERE * near + _PLAIN * plain - _AFTER * (near and message.position > at)
             if message.id not in best or best[message.id][0] < worth:
                 best[message.id] = (worth, chooser.quote(passage, one))
     ranked = sorted(best.values(), key=lambda pair: -pair[0])
-    return [quote for worth, quote in ranked if worth > _REASON and quote.message.id != choice.message.id][:_REASONS]
+    return [quote for _, quote in ranked[:_REASONS]]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from recollect.ask.extract import showing
-from recollect.ask.extract.choosing import MOST_CITED, MOST_WORDS, Chooser, Draft, Quote
+from recollect.ask.extract.choosing import MOST_WORDS, Chooser, Draft, Quote
 from recollect.ask.extract.telling import Group, tell
 
 _EVER = datetime.max.replace(tzinfo=UTC)
@@ -26,20 +26,9 @@ def retrieval(chooser: Chooser) -> Draft:
 
 def _quotes(chooser: Chooser) -> list[Quote]:
     """What is quoted, as long as the headings leave room for."""
-    quotes = _spread(chooser.each(chooser.evidence.passages))
+    quotes = chooser.quotes()
     headings = sum(showing.size(_group(group).heading) for group in _by_conversation(quotes))
     return chooser.within(quotes, MOST_WORDS - min(headings, MOST_WORDS // 2))
-
-
-def _spread(quotes: Sequence[Quote]) -> list[Quote]:
-    """The best of all, and then rather those of conversations that are not there yet."""
-    chosen, waiting = list(quotes[:3]), list(quotes[3:])
-    while waiting and len(chosen) < MOST_CITED:
-        there = {quote.message.conversation_id for quote in chosen}
-        best = next((quote for quote in waiting if quote.message.conversation_id not in there), waiting[0])
-        waiting.remove(best)
-        chosen.append(best)
-    return chosen
 
 
 def _by_conversation(quotes: Sequence[Quote]) -> list[list[Quote]]:

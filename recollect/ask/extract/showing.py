@@ -20,8 +20,11 @@ _BULLET = re.compile(r"([:：])\s*\n\s*(?:[-*+•–]|\(?\d{1,2}[.)])\s+")
 _BULLET_LATER = re.compile(r"([^\s:：])[ \t]*\n\s*(?:[-*+•–]|\(?\d{1,2}[.)])\s+")
 _CELLS = re.compile(r"\s*\|\s*")
 _NUMBERED = re.compile(r"[\[【]([\d ,;–-]{1,20})[\]】]")
-_CLAUSE = re.compile(r"(?<=[,;:，；：、])\s*|\s+(?=[-–—]\s)|\s+(?=(?:because|so that|but|and|which|while|if|when)\s)")
+_CLAUSE = re.compile(
+    r"(?<=[，；：、])|(?<=[,;:])\s+|\s+(?=[-–—]\s)|\s+(?=(?:because|so that|but|and|which|while|if|when)\s)"
+)
 _SHORT_ANSWER = 8  # words
+_FEW = 8  # words of a piece of a sentence, at least
 
 
 def size(text: str) -> int:
@@ -57,16 +60,16 @@ def shortened(content: str, place: Place, wanted: frozenset[str], room: int) -> 
     if size(content[start:end]) <= room:
         return place
     edges = sorted({start, *(start + m.end() for m in _CLAUSE.finditer(content[start:end])), end})
-    best, best_value = (start, start), (-1, 0)
+    best, best_value = (start, start), (-1, False, 0)
     for i, first in enumerate(edges[:-1]):
         last = first
         for edge in edges[i + 1 :]:
             if size(content[first:edge]) > room:
                 break
             last = edge
-        held = _held(content[first:last], wanted)
-        value = (held, size(content[first:last]) if held else 0)
-        if last > first and (value > best_value):
+        words = size(content[first:last])
+        value = _held(content[first:last], wanted), first == start, words
+        if words >= min(_FEW, room // 2) and value > best_value:
             best, best_value = (first, last), value
     if best[0] == best[1]:  # nothing to cut it at
         cut = start

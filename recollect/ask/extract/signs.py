@@ -21,20 +21,27 @@ TIME = _signs(
     )\b | \d+[月日年号] | 昨天|今天|明天|上周|下周"""
 )
 PLACE = re.compile(r"\b(?:in|at|to|from|near|on|by)\s+(?:the\s+)?[A-Z]\w+|\b(?:street|road|city|town|park|beach)\b")
-REASON = _signs(
+#: That a reason is given, plainly or by the way.
+CAUSE = _signs(
     r"""\b(?:
-        because|since|therefore|otherwise | so\ that | so\ (?:i|we)\b | due\ to | thanks\ to | in\ order\ to
-      | the\ reasons? | the\ point | deciding | which\ means | that(?:'s|\ is)\ why | instead\ of
-      | better|cheaper|simpler|easier|faster|safer | benefits?|advantages? | matters?|important
-      | need(?:s|ed)? | want(?:s|ed)?\ to | makes? | inspired|reminds? | love[sd]? | hope
+        because|since|therefore|hence | so\ that | due\ to | thanks\ to | in\ order\ to | the\ (?:main\ )?reasons?
+      | deciding | which\ (?:is\ why|means) | that(?:'s|\ is)\ why | the\ point\ is | inspired
     )\b | 因为|所以|由于|为了"""
+)
+REASON = _signs(
+    CAUSE.pattern
+    + r""" | \b(?:
+        otherwise | so\ (?:i|we)\b | instead\ of | rather\ than | better|cheaper|simpler|easier|faster|safer
+      | benefits?|advantages?|drawbacks? | matters?|important | need(?:s|ed)? | want(?:s|ed)?\ to | makes?
+      | reminds? | love[sd]? | hope
+    )\b"""
 )
 CHOICE = _signs(
     r"""\b(?:
         decid(?:ed|e|ing) | decision | chose|chosen | (?:i|we)['’]?(?:ll|d)?\ (?:go|choose|pick|use|take|keep|stay|drop)
       | (?:going|go|went|gone)\ (?:with|for) | settled?\ (?:on|for) | picked|opted|agreed|dropped
       | let['’]s\ (?:go|use|take|do|keep|drop) | switch(?:ed|ing)?\ to | mov(?:ed|ing)\ to | ended\ up
-      | final(?:ly)? | it\ is | no\ \w+\ for\ now | signed|bought|booked
+      | no\ \w+\ for\ now | signed|bought|booked|ordered|hired|accepted|rejected|cancelled
     )\b | 决定|选择了?|最终"""
 )
 ASKS_WHY = _signs(r"\bwhy\b | \bhow\ come\b | \breasons?\b | 为什么|原因")

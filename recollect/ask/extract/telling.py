@@ -9,6 +9,9 @@ from recollect.ask.answer import Citation
 from recollect.ask.extract import showing
 from recollect.ask.extract.choosing import Draft, Quote, dates_of, speaker_of
 
+#: Stands before what is near, where something else is clearly nearer.
+ALSO = "Also near:"
+
 
 @dataclass(frozen=True, slots=True)
 class Group:
@@ -34,5 +37,16 @@ def tell(groups: Sequence[Group], *, times: bool = False, first: int = 1) -> Dra
             where = here
             dated = dates_of(quote) if times else ""
             cited.append(quote.citation(first + len(cited)))
-            written.append(f"{bullet}{head}: {quote.text}{dated} [{first + len(cited) - 1}]")
+            said = quote.text if quote.instead else f"{head}: {quote.text}{dated}"
+            line = f"{bullet}{said} [{cited[-1].number}]"
+            if quote.asked is not None:
+                cited.append(quote.asked.citation(first + len(cited)))
+                line += f", to “{quote.asked.text}” [{cited[-1].number}]"
+            written.append(line)
     return Draft("\n".join(written), tuple(cited))
+
+
+def by_nearness(quotes: Sequence[Quote]) -> list[Group]:
+    """What answers, and apart from it what is only near."""
+    groups = [Group([q for q in quotes if not q.is_near]), Group([q for q in quotes if q.is_near], ALSO)]
+    return [group for group in groups if group.quotes]

@@ -14,7 +14,6 @@ from functools import lru_cache
 
 import numpy as np
 
-from recollect.ask.evidence import Passage
 from recollect.ask.extract.signs import ASKS_WHY, GREETING, NUMBER, OFFER, PLACE, REASON, TIME
 from recollect.ask.extract.spans import Kind, Span, spans
 from recollect.ask.intents import Intent
@@ -62,14 +61,15 @@ class Weighed:
 
 
 class Scale:
-    """Weighs what is in some messages against one question."""
+    """Weighs what messages say against one question; how telling its words are, `messages` tell."""
 
     def __init__(self, question: str, messages: Iterable[Message], intent: Intent = Intent.QA) -> None:
         self.question: Question = read_question(question)
         self._intent = intent
         self._why = bool(ASKS_WHY.search(question)) or intent is Intent.DECISION
-        self._spans = {m.id: (m, _spans_of(m, self.question.terms)) for m in messages}
-        speakers = {term for m, _ in self._spans.values() if is_person(m.speaker) for term in terms(m.speaker or "")}
+        told = {m.id: m for m in messages}.values()
+        self._spans = {m.id: (m, _spans_of(m, self.question.terms)) for m in told}
+        speakers = {term for m in told if is_person(m.speaker) for term in terms(m.speaker or "")}
         empty = speakers | (_CHOOSING if intent is Intent.DECISION else frozenset())
         self.terms = [term for term in self.question.terms if term not in empty] or list(self.question.terms)
         self._idf = self._weights(self.terms)
@@ -79,9 +79,9 @@ class Scale:
         self._vector = _embedder().embed([self.question.clean])[0] if meaning else None
 
     def weigh(self, message: Message) -> list[Weighed]:
-        """Its spans with what they are worth, in order; those of a message that was not given are none."""
+        """Its spans with what they are worth, in order."""
         if message.id not in self._known:
-            _, found = self._spans.get(message.id, (message, []))
+            found = self._spans[message.id][1] if message.id in self._spans else _spans_of(message, self.terms)
             self._known[message.id] = self._weigh(message, found[:_MOST])
         return self._known[message.id]
 
@@ -96,15 +96,16 @@ class Scale:
         near = np.zeros(len(found))
         if self._vector is not None:
             near = _embedder().embed([one.of(content) for one in found]) @ self._vector
-        shares = [self._share(one.of(content)) for one in found]
+        shares = [self.share(one.of(content)) for one in found]
         weighed = []
         for place, (span, share) in enumerate(zip(found, shares, strict=True)):
-            lent = max((self._share(content[a:b]) for a, b in filter(None, (span.lead, span.before))), default=0.0)
+            lent = max((self.share(content[a:b]) for a, b in filter(None, (span.lead, span.before))), default=0.0)
             worth = share + 0.4 * max(0.0, lent - share) + 0.8 * float(near[place]) + self._fits(message, span)
             weighed.append(Weighed(message, span, worth - 0.01 * place / len(found), share))
         return weighed
 
-    def _share(self, text: str) -> float:
+    def share(self, text: str) -> float:
+        """How much of the question's words a text holds, the telling ones counting more."""
         held = set(terms(text))
         return sum(weight for term, weight in self._idf.items() if term in held) / self._total
 
@@ -141,12 +142,6 @@ class Scale:
                 count += 1
                 held.update(set(terms(span.of(message.content))).intersection(wanted))
         return {term: math.log(1 + (count + 1) / (held[term] + 1)) for term in wanted}
-
-
-def of_passages(question: str, passages: Sequence[Passage], intent: Intent, more: Iterable[Message] = ()) -> Scale:
-    """A scale for passages, what stands beside them, and more messages."""
-    told = [message for p in passages for message in (p.message, p.beside) if message is not None]
-    return Scale(question, [*told, *more], intent)
 
 
 def _spans_of(message: Message, wanted: Sequence[str]) -> list[Span]:

@@ -94,7 +94,7 @@ class Paths:
 
 def around(view: View, name: str, depth: int, limit: int) -> Graph:
     """What lies at most `depth` steps from an entity, at most `limit` entities. Raises NotFound."""
-    reader = _Reader(view)
+    reader = Reader(view)
     center = reader.directory.named(name)
     known: dict[NodeId, Entity] = {center.id: center}
     relations: dict[tuple[NodeId, str, NodeId], Relation] = {}
@@ -117,10 +117,10 @@ def around(view: View, name: str, depth: int, limit: int) -> Graph:
 
 def between(view: View, source: str, target: str) -> Paths:
     """The shortest ways between two entities: by relations, else by what is mentioned together. Raises NotFound."""
-    reader = _Reader(view)
+    reader = Reader(view)
     start, end = reader.directory.named(source), reader.directory.named(target)
     for with_mentions in (False, True):
-        if paths := _search(reader, start, end, with_mentions=with_mentions):
+        if paths := ways(reader, start, end, with_mentions=with_mentions):
             return Paths(start, end, paths)
     beside = [*reader.relations([start, end]), *reader.together([start, end])]
     beside.sort(key=lambda r: (r.name == TOGETHER, -r.weight, str(r)))
@@ -128,7 +128,7 @@ def between(view: View, source: str, target: str) -> Paths:
     return Paths(start, end, (), tuple(dict.fromkeys(r for found in of_each for r in found)))
 
 
-def _search(reader: _Reader, start: Entity, end: Entity, *, with_mentions: bool) -> tuple[Path, ...]:
+def ways(reader: Reader, start: Entity, end: Entity, *, with_mentions: bool) -> tuple[Path, ...]:
     """Both ends grow, a step at a time, the smaller first, until they meet."""
     import networkx
 
@@ -153,7 +153,7 @@ def _search(reader: _Reader, start: Entity, end: Entity, *, with_mentions: bool)
     return ()
 
 
-def _shortest(graph: Any, reader: _Reader, start: Entity, end: Entity) -> tuple[Path, ...]:
+def _shortest(graph: Any, reader: Reader, start: Entity, end: Entity) -> tuple[Path, ...]:
     import networkx
 
     if not networkx.has_path(graph, start.id, end.id):
@@ -173,7 +173,7 @@ def _shortest(graph: Any, reader: _Reader, start: Entity, end: Entity) -> tuple[
     return tuple(ways[:_PATHS])
 
 
-def _path(graph: Any, way: Sequence[NodeId], reader: _Reader) -> Path:
+def _path(graph: Any, way: Sequence[NodeId], reader: Reader) -> Path:
     relations = []
     for one, other in pairwise(way):
         held = [data["relation"] for data in graph.get_edge_data(one, other).values()]
@@ -196,7 +196,7 @@ def _turned(relation: Relation) -> Relation:
     )
 
 
-class _Reader:
+class Reader:
     """Relations of whole frontiers, among entities rather than their spellings."""
 
     def __init__(self, view: View) -> None:

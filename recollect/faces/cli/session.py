@@ -67,11 +67,13 @@ class Session:
         """The namespace that this run names; None where it is the one of the settings."""
         return self.settings.namespace if self.settings.origins["namespace"].startswith("--") else None
 
-    def ask_model(self, spec: str) -> None:
-        """The model for this run's background work. To be called before the memory is opened. Raises InvalidInput."""
-        from recollect.model.choose import split_spec
+    def ask_model(self, spec: str, *, now: bool = True) -> None:
+        """The model for this run's background work. To be called before the memory is opened. Raises InvalidInput, and
+        where it is to be asked `now` ModelNotReady for one that cannot be.
+        """
+        from recollect.model.choose import open_model
 
-        split_spec(spec)
+        open_model(spec, check=now)
         self.settings = replace(self.settings, background_model=spec)
 
     def answering_model(self, spec: str | None) -> tuple[str, str]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from recollect.errors import InvalidInput, StoreBusy
+from recollect.errors import InvalidInput, NotFound, StoreBusy
 from recollect.faces.cli.backlog import show_backlog, tell_backlog
 from recollect.faces.cli.parser import Command, Option
 from recollect.faces.cli.session import Session
@@ -39,11 +39,14 @@ def worker(
             raise InvalidInput("--stop cannot be combined with other options.", hint="Leave out one of them.")
         return _stop(session)
     if model is not None:
-        session.ask_model(model)
+        session.ask_model(model, now=not dry_run)
     session.without_background()
     memory = session.existing_memory()
     names = [session.chosen_namespace] if session.chosen_namespace else None
-    wanted = names or list(memory.namespaces())
+    there = [str(name) for name in memory.namespaces()]
+    if names and names[0] not in there:
+        raise NotFound(f"There is no namespace {names[0]} in this memory.", hint=f"There are: {', '.join(there)}.")
+    wanted = names or there
     if dry_run and rebuild:
         raise InvalidInput("--dry-run cannot be combined with --rebuild.", hint="Leave out one of them.")
     if dry_run:
