@@ -15,7 +15,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -115,17 +115,19 @@ def fitted(judged: Mapping[str, Sequence[Judged]]) -> str:
 
 
 def _fit(sets: Sequence[Sequence[Judged]]) -> dict[str, float]:
-    """Weights of a logistic model, each set counting the same, by Newton's method, pulled to zero."""
-    names = list(next(one.signs for of in sets for one in of if one.signs))
+    """Weights of a logistic model, each set counting the same, by Newton's method, pulled to zero. A question in a
+    script that the quality mode cannot read lacks the signs of this mode, and teaches nothing.
+    """
+    names = list(max((one.signs for of in sets for one in of if one.signs), key=len))
     rows, right, worth = [], [], []
     share = {HERE: 1.0, EASY: 1 - _HONEST, HONEST: _HONEST}
     for of in sets:
-        counts = {case: sum(one.case == case and one.signs is not None for one in of) for case in CASES}
-        for one in of:
-            if one.signs is not None:
-                rows.append([one.signs[name] for name in names])
-                right.append(one.case == HERE)
-                worth.append(share[one.case] / counts[one.case] / len(sets) / 2)
+        whole = [(one.case, one.signs) for one in of if one.signs is not None and len(one.signs) == len(names)]
+        counts = Counter(case for case, _ in whole)
+        for case, found in whole:
+            rows.append([found[name] for name in names])
+            right.append(case == HERE)
+            worth.append(share[case] / counts[case] / len(sets) / 2)
     signs, answers, each = np.array(rows), np.array(right, float), np.array(worth)
     mean, deviation = signs.mean(axis=0), signs.std(axis=0) + 1e-9
     columns = np.column_stack([(signs - mean) / deviation, np.ones(len(signs))])
@@ -142,8 +144,8 @@ def _fit(sets: Sequence[Sequence[Judged]]) -> dict[str, float]:
 
 
 def _logit(one: Judged, weights: Mapping[str, float]) -> float:
-    if one.signs is None:
-        return float("-inf")
+    if one.signs is None or not weights.keys() <= one.signs.keys() | {"constant"}:
+        return float(np.log(max(one.likelihood, 1e-9) / max(1 - one.likelihood, 1e-9)))
     return weights["constant"] + sum(weights[name] * value for name, value in one.signs.items())
 
 
