@@ -1,6 +1,7 @@
 """How often the rules read the intent of a question as a person does: on questions they were made on, and on others.
 
 python -m benchmarks.intents --wrong
+python -m benchmarks.intents --model anthropic:claude-haiku-5-5     reads them by that model instead, which costs
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import argparse
 import json
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,7 +26,7 @@ DEVELOPMENT, HELD_OUT = "development", "held out"
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A question, what it wants, and what the rules say that it wants."""
+    """A question, what it wants, and what the rules, or a model, say that it wants."""
 
     question: str
     intent: Intent
@@ -38,10 +39,21 @@ class Read:
         return self.intent is self.read
 
 
-def read_all(path: Path = QUESTIONS) -> list[Read]:
-    """Every question of the file, read by the rules."""
+def read_all(path: Path = QUESTIONS, read: Callable[[str], Intent] = read_intent) -> list[Read]:
+    """Every question of the file, read by the rules unless told otherwise."""
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    return [Read(r["question"], Intent(r["intent"]), read_intent(r["question"]), r["part"]) for r in rows]
+    return [Read(r["question"], Intent(r["intent"]), read(r["question"]), r["part"]) for r in rows]
+
+
+def by_model(spec: str) -> Callable[[str], Intent]:
+    """What reads as `ask` has a model read; the rules, where none is named. Raises InvalidInput, ModelError."""
+    from recollect.ask.understand import Remembered
+    from recollect.model.choose import open_model
+
+    model, remembered = open_model(spec), Remembered()
+    if model is None:
+        return read_intent
+    return lambda question: Intent(remembered.ask(model, "intent", question).data["intent"])
 
 
 def report(asked: Sequence[Read]) -> str:
@@ -61,8 +73,9 @@ def main(arguments: list[str]) -> int:
     """Prints the table."""
     parser = argparse.ArgumentParser(prog="benchmarks.intents", description=__doc__)
     parser.add_argument("--wrong", action="store_true", help="the questions of the first half that are read wrong")
+    parser.add_argument("--model", default="", help="the language model that reads them instead of the rules")
     options = parser.parse_args(arguments)
-    asked = read_all()
+    asked = read_all(read=by_model(options.model))
     print(report(asked))
     if options.wrong:
         wrong = [one for one in asked if not one.right and one.part == DEVELOPMENT]

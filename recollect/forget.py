@@ -13,6 +13,7 @@ from recollect.consolidate import outbox
 from recollect.consolidate.base import STALE, topic_summary_id
 from recollect.consolidate.cursor import HEAD
 from recollect.consolidate.entities.naming import correction_id
+from recollect.drawn import DRAWN_FROM
 from recollect.errors import InvalidInput, NotFound
 from recollect.record import (
     REPORTS,
@@ -30,7 +31,6 @@ from recollect.store.transfer import every
 
 _TITLES = 20
 _ALL = 1_000_000
-_MADE_OF = "DERIVES_FROM"
 
 #: Takes messages out of whatever was derived from them: their ids, and those of their conversations.
 Retract = Callable[[Sequence[NodeId], Sequence[NodeId]], None]
@@ -223,7 +223,7 @@ class _Found:
         """Reports, finished or not, that were made of what goes."""
         gone = {*self.messages, *self.documents}
         for report in every(view, Document, Where(sources=(REPORTS,), deleted=False)):
-            made_of = [edge.target_id for edge in view.edges([report.id], (_MADE_OF,), "out", _ALL)]
+            made_of = [edge.target_id for edge in view.edges([report.id], (DRAWN_FROM,), "out", _ALL)]
             lost = {m.id for m in view.get(Message, made_of) if m.conversation_id in set(self.conversations)}
             if report.id not in gone and (lost or gone & {*made_of}):
                 self.documents.append(report.id)

@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 
 from recollect.branching import place, place_answer
 from recollect.consolidate import outbox
+from recollect.drawn import DRAWN_FROM, back, withdrawn
 from recollect.embedding import Embedder
 from recollect.errors import InvalidInput, NotFound, StoreBusy
 from recollect.importers.records.assemble import chunks_of, clean_part, message_chunks
@@ -53,8 +54,6 @@ from recollect.store.passages import EmbedderId, Passage
 from recollect.text.chunks import CHUNK_TOKENS
 from recollect.text.clean import clean_metadata, clean_title
 from recollect.untelling import untold
-
-DERIVES_FROM = "DERIVES_FROM"
 
 _PATIENCE = 30.0  # seconds of planning anew before a writer gives up
 _LONGEST_PAUSE = 0.004  # seconds: about as long as planning and writing a message takes
@@ -300,12 +299,12 @@ class Ingest:
                 return False
             ids = [document.id, *(m.conversation_id for m in messages), *(found.id for found in files)]
             revisions = view.revisions(ids)
-            had = view.edges([document.id], (DERIVES_FROM,), "out")
+            had = view.edges([document.id], (DRAWN_FROM,), "out")
         self._space.write(
             Change(
                 expect={i: revisions[i].number if i in revisions else 0 for i in dict.fromkeys(ids)},
-                put=[document, *chunks_of(document.id, document.content, count_tokens=self._count_tokens)],
-                edges=[Edge(document.id, DERIVES_FROM, source) for source in sources],
+                put=[document, *self._pieces(document)],
+                edges=[Edge(document.id, DRAWN_FROM, source) for source in sources],
                 cut=[(e.source_id, e.type, e.target_id, e.name) for e in had if e.target_id not in sources],
                 index=self._index_change({document.id: self.document_passages(document)}),
             )
@@ -521,15 +520,17 @@ class Ingest:
                 if conversation.deleted != (not left[conversation.id])
             ]
             stale = outbox.stale(view, touched, message_ids)
-            passages: dict[NodeId, list[Passage]] = {}
+            reports = withdrawn(view, message_ids) if deleted else back(view, message_ids)
+            expect |= {i: revision.number for i, revision in view.revisions([one.id for one in reports]).items()}
+            passages: dict[NodeId, list[Passage]] = {one.id: self.document_passages(one) for one in reports}
             if not deleted:
-                passages = self.owners_passages(view, [replace(message, deleted=False) for message in messages])
+                passages |= self.owners_passages(view, [replace(message, deleted=False) for message in messages])
         for conversation in conversations:
             passages |= {conversation.id: []} if conversation.deleted else self.title_passages(conversation)
         self._space.write(
             Change(
                 expect=expect,
-                put=conversations,
+                put=[*conversations, *reports, *(chunk for one in reports for chunk in self._pieces(one))],
                 mark=[Mark(ids=message_ids, deleted=deleted), *stale],
                 index=self._index_change(passages),
                 tasks=outbox.due(touched),
@@ -569,6 +570,9 @@ class Ingest:
         if document.erased:
             return []
         return document_passages(document, embedder=self._embedder, count_tokens=self._count_tokens)
+
+    def _pieces(self, document: Document) -> Iterator[Chunk]:
+        return chunks_of(document.id, document.content, count_tokens=self._count_tokens)
 
     def node_passages(self, node: Node) -> list[Passage]:
         """The passages of a derived node."""

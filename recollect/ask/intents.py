@@ -24,13 +24,16 @@ class Intent(StrEnum):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """How an intent is served. `passages` may answer, at most `each` of one conversation; a model is given
-    `material_tokens` of them and answers in at most `answer_tokens`.
+    `material_tokens` of them and answers in at most `answer_tokens`. With a model it is searched for what an answer may
+    be like (`hyde`), and by so many other `wordings` of the question.
     """
 
     passages: int = 8
     each: int = 8
     material_tokens: int = 5_000
     answer_tokens: int = 700
+    hyde: bool = True
+    wordings: int = 2
 
 
 SETTINGS: dict[Intent, Settings] = {
@@ -38,7 +41,7 @@ SETTINGS: dict[Intent, Settings] = {
     Intent.QA: Settings(),
     Intent.DECISION: Settings(passages=10, material_tokens=6_000),
     Intent.CODE_LOOKUP: Settings(passages=6, material_tokens=8_000, answer_tokens=2_000),
-    Intent.SYNTHESIS: Settings(passages=16, each=4, material_tokens=10_000, answer_tokens=1_500),
+    Intent.SYNTHESIS: Settings(passages=16, each=4, material_tokens=10_000, answer_tokens=1_500, wordings=4),
 }
 
 

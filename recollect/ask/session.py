@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from recollect.ask.answer import Answer, Event, Step
 from recollect.ask.evidence import Evidence, Find, gather
 from recollect.ask.extract import Draft, extract, nearest
 from recollect.ask.generate import Generated, generate
-from recollect.ask.intents import SETTINGS, Intent, read_intent
+from recollect.ask.intents import SETTINGS, Intent
+from recollect.ask.understand import Remembered, Understood, understand, widened
 from recollect.model.base import LanguageModel
+from recollect.model.budget import talks
 from recollect.model.errors import ModelNotReady
 from recollect.model.talk import TalkingModel
 from recollect.search.request import Search
@@ -26,6 +28,7 @@ class Asker:
 
     find: Find
     space: Space
+    remembered: Remembered = field(default_factory=Remembered)
 
     def events(self, search: Search, model: LanguageModel | None, intent: Intent | None = None) -> Iterator[Event]:
         """The steps, the words of a model's answer as they come, and last the answer.
@@ -33,21 +36,27 @@ class Asker:
         Raises StoreError, ModelError; a model that cannot talk is refused before anything is searched.
         """
         began = time.perf_counter()
-        if model is not None and not isinstance(model, TalkingModel):
+        if model is not None and not (isinstance(model, TalkingModel) and talks(model)):
             raise ModelNotReady(
                 f"{model.name} answers by schema alone, and an answer needs free words.",
                 hint="A model of your own needs a method talk() (recollect/model/talk.py).",
             )
-        chosen = intent or read_intent(search.query.text)
-        yield Step("understood", chosen.value)
-        evidence = gather(self.find, self.space, search, chosen, SETTINGS[chosen])
+        question, quick = search.query.text, search.mode == "instant"
+        understood = understand(question, model, self.remembered, intent=intent, quick=quick)
+        chosen = understood.intent
+        yield Step("understood", understood.told)
+        evidence = gather(widened(self.find, understood), self.space, search, chosen, SETTINGS[chosen])
+        evidence = replace(evidence, notes=(*evidence.notes, *understood.notes))
         yield Step("searched", f"{evidence.searched:,} passages, {len(evidence.passages)} may answer")
         if model is None or not evidence.passages:
-            yield _took(_extracted(evidence), began)
+            yield _took(_counted(_extracted(evidence), understood), began)
             return
         yield Step("answering", model.name)
         for event in generate(model, evidence, SETTINGS[chosen]):
-            yield _took(_generated(evidence, event), began) if isinstance(event, Generated) else event
+            if isinstance(event, Generated):
+                yield _took(_counted(_generated(evidence, event), understood), began)
+            else:
+                yield event
 
 
 def _extracted(evidence: Evidence) -> Answer:
@@ -89,6 +98,12 @@ def _generated(evidence: Evidence, made: Generated) -> Answer:
         removed=made.removed,
         notes=tuple(notes),
     )
+
+
+def _counted(answer: Answer, understood: Understood) -> Answer:
+    """The answer with what understanding the question took."""
+    costs = [cost for cost in (answer.cost, understood.cost) if cost is not None]
+    return replace(answer, usage=answer.usage + understood.usage, cost=sum(costs) if costs else None)
 
 
 def _took(answer: Answer, began: float) -> Answer:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from recollect.consolidate.cursor import CURSOR
 from recollect.consolidate.enrol import enrol
 from recollect.consolidate.outbox import CONVERSATION
-from recollect.model.prompts import NAMES, prompt
+from recollect.model.prompts import DERIVING, prompt
 from recollect.record import Node, NodeKind, stable_id
 from recollect.store import Change, Space, View, Where
 
@@ -27,7 +27,7 @@ def catch_up(space: Space, versions: Mapping[str, int]) -> bool:
     Nothing is asked twice: what a model was asked about is known by its words and the version of the prompt.
     Interrupted, it is simply done again.
     """
-    prompts = sorted(prompt(name).id for name in NAMES)
+    prompts = sorted(prompt(name).id for name in DERIVING)
     with space.view() as view:
         if _noted(view, prompts):
             return False
@@ -41,7 +41,7 @@ def catch_up(space: Space, versions: Mapping[str, int]) -> bool:
 
 def is_late(view: View) -> bool:
     """Whether a model would have to catch up with what was derived without one."""
-    return not _noted(view, sorted(prompt(name).id for name in NAMES))
+    return not _noted(view, sorted(prompt(name).id for name in DERIVING))
 
 
 def work_without(space: Space) -> None:

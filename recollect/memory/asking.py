@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from recollect.memory.chat import Chatting
@@ -11,6 +12,7 @@ from recollect.memory.reading import several
 
 if TYPE_CHECKING:
     from recollect.ask.answer import Answer, Event
+    from recollect.ask.understand import Remembered
 
 
 class Asking(Chatting):
@@ -81,4 +83,13 @@ class Asking(Chatting):
             mode=mode,
         )
         self._written()
-        yield from Asker(self._searcher, self._space).events(search, self._answering(), named_intent(intent))
+        yield from Asker(self._searcher, self._space, self._remembered).events(
+            search, self._answering(), named_intent(intent)
+        )
+
+    @cached_property
+    def _remembered(self) -> Remembered:
+        """What models made of questions."""
+        from recollect.ask.understand import Remembered
+
+        return Remembered()

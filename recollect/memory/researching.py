@@ -14,11 +14,12 @@ from recollect.record import iso
 if TYPE_CHECKING:
     from recollect.ask.evidence import Evidence
     from recollect.ask.intents import Intent, Settings
+    from recollect.research.plan import Found
     from recollect.research.report import Event, Report, SavedReport
     from recollect.research.saving import Desk, Run
     from recollect.search.request import Search
 
-_TITLES = 6
+_FIRST = 6
 
 
 class Researching(Asking):
@@ -110,7 +111,7 @@ class Researching(Asking):
             run = Run(id=self._ids(), question=question, created=now, filters=filters, budget=limits)
         search = self._research_search(run)
         try:
-            yield from Researcher(self._gathered, self._found_titles, self._desk, self._clock).events(
+            yield from Researcher(self._gathered, self._first_found, self._desk, self._clock).events(
                 run, search, self._answering()
             )
         finally:
@@ -132,13 +133,18 @@ class Researching(Asking):
 
         return gather(self._searcher, self._space, search, intent, settings)
 
-    def _found_titles(self, search: Search) -> list[str]:
-        """The titles of the conversations that a question finds first."""
+    def _first_found(self, search: Search) -> list[Found]:
+        """The conversations that a question finds first, but for those far behind the best."""
         from dataclasses import replace
 
-        found = self._searcher(replace(search, limit=_TITLES, group_by="conversation", with_reports=False))
-        titles = [hit.conversation.title for hit in found if hit.conversation.title] if found.close else []
-        return list(dict.fromkeys(titles))
+        from recollect.research.findings import NEAR_BEST
+        from recollect.research.plan import Found
+
+        if search.filter.conversation_ids is not None:
+            return []
+        results = self._searcher(replace(search, limit=_FIRST, group_by="conversation", with_reports=False))
+        near = [hit for hit in results if hit.score >= NEAR_BEST * results[0].score] if results.close else []
+        return [Found(hit.conversation.id, hit.conversation.title) for hit in near if hit.conversation.title]
 
     @cached_property
     def _desk(self) -> Desk:

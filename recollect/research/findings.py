@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from recollect.ask.evidence import Evidence, Passage
@@ -10,6 +10,11 @@ from recollect.ask.intents import Intent
 from recollect.record import NodeId
 from recollect.research.plan import SubQuery
 from recollect.text.terms import terms
+
+#: How near to the best of a search something has to come, as a share of its score.
+NEAR_BEST = 0.6
+
+_ELSEWHERE = 3  # passages besides the conversations that a question is about
 
 #: What tells a passage from others: the message, or the document and its words.
 Key = tuple[NodeId, str]
@@ -36,14 +41,16 @@ class Findings:
 
     def of_query(self, query: SubQuery, evidence: Evidence) -> Finding:
         """What a search found, but for what has nothing new in it."""
-        passages = evidence.passages
+        passages = tuple(_near(evidence.passages))
         if query.joins:
             parts = [frozenset(terms(part)) for part in query.joins]
             passages = tuple(passage for passage in passages if _speaks_of_all(passage, parts))
+        elif query.besides:
+            passages = tuple(p for p in passages if p.message.conversation_id not in query.besides)[:_ELSEWHERE]
         elif query.round > 1:
             seen = {key(passage) for finding in self.of for passage in finding.evidence.passages}
             passages = tuple(passage for passage in passages if key(passage) not in seen)
-        return Finding(query, replace(evidence, passages=passages, known=evidence.known and bool(passages)))
+        return Finding(query, only(evidence, passages))
 
     @property
     def passages(self) -> tuple[Passage, ...]:
@@ -95,9 +102,28 @@ class Findings:
         return [finding for finding in self.of if finding.is_known] or self.of
 
 
+def only(evidence: Evidence, passages: Sequence[Passage]) -> Evidence:
+    """The evidence with these of its passages, numbered anew, and what stands around them."""
+    there = {passage.message.conversation_id for passage in passages}
+    return replace(
+        evidence,
+        passages=tuple(replace(passage, number=number) for number, passage in enumerate(passages, 1)),
+        around=tuple(message for message in evidence.around if message.conversation_id in there),
+        known=evidence.known and bool(passages),
+    )
+
+
 def key(passage: Passage) -> Key:
     """What tells a passage from others."""
     return passage.message.id, passage.message.content if passage.cited else ""
+
+
+def _near(passages: Sequence[Passage]) -> Iterator[Passage]:
+    """Without what comes far behind the best: a report names it as if it belonged there."""
+    best = max((passage.score for passage in passages if not passage.cited), default=0.0)
+    for passage in passages:
+        if passage.cited or best <= 0 or passage.score >= NEAR_BEST * best:
+            yield passage
 
 
 def _speaks_of_all(passage: Passage, parts: Sequence[frozenset[str]]) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
+from recollect.ask.evidence import Passage
 from recollect.model.base import Completion, LanguageModel
 from recollect.model.prompts import request
 from recollect.model.transcript import Entry, heading, material
@@ -33,7 +34,7 @@ def by_rules(question: str, findings: Findings, round_: int) -> Gaps:
     """Searches that found no answer are tried with the words that lead on from what was found; what the question names
     and nothing found says is missing.
     """
-    poor = [finding for finding in findings.of if not finding.is_known and not finding.query.joins]
+    poor = [finding for finding in findings.of if not finding.is_known and not finding.query.is_further]
     queries = [query for finding in poor if (query := _again(finding, round_)) is not None]
     return Gaps(_missing(question, findings), tuple(queries[:_MOST]))
 
@@ -82,10 +83,16 @@ def _again(finding: Finding, round_: int) -> SubQuery | None:
 
 def _missing(question: str, findings: Findings) -> tuple[str, ...]:
     """Parts that nothing was found for, and words of the question that no message found holds."""
-    parts = [finding.query.heading for finding in findings.of if not finding.is_known and not finding.query.joins]
-    said = {term for passage in findings.passages for term in terms(passage.message.content)}
+    parts = [finding.query.heading for finding in findings.of if not finding.is_known and not finding.query.is_further]
+    if not findings.known and not parts:
+        return (question,)
+    said = {term for passage in findings.passages for term in terms(f"{_title(passage)} {passage.message.content}")}
     unsaid = [word for word in _names(question) if terms(word) and not {*terms(word)} & said]
     return tuple(dict.fromkeys([*parts, *unsaid]))
+
+
+def _title(passage: Passage) -> str:
+    return passage.conversation.title if passage.conversation is not None else ""
 
 
 def _names(question: str) -> list[str]:

@@ -23,13 +23,21 @@ _TITLES = 1_500  # tokens of titles that a model is shown
 @dataclass(frozen=True, slots=True)
 class SubQuery:
     """A search of the plan, with the heading that it has in a report. `round` 2 and later look for what was missing;
-    `joins` are the headings of the parts that it looks for together.
+    `joins` are the headings of the parts that it looks for together, `inside` is the conversation that it looks in, and
+    `besides` are those that others look in.
     """
 
     text: str
     heading: str
     round: int = 1
     joins: tuple[str, ...] = ()
+    inside: NodeId | None = None
+    besides: tuple[NodeId, ...] = ()
+
+    @property
+    def is_further(self) -> bool:
+        """Whether it looks for more on what other searches are about: nobody misses it."""
+        return bool(self.joins or self.inside or self.besides)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,25 +49,37 @@ class Plan:
     made_by: str = "rules"
 
 
-def by_rules(question: str, titles: Sequence[str] = ()) -> Plan:
-    """The parts that a question names, and those together; of a question of one part the conversations that a first
-    search found (`titles`) are the parts.
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A conversation that a first search found."""
+
+    id: NodeId
+    title: str
+
+
+def by_rules(question: str, found: Sequence[Found] = ()) -> Plan:
+    """The parts that a question names, and those together; of a question of one part what a first search found: the
+    conversations about it, and what was said elsewhere.
     """
     subject = _subject(question)
-    parts = _parts(subject, comparing=_COMPARING.search(question) is not None)
+    before, colon, after = subject.partition(": ")
+    parts = _parts(after if colon else subject, comparing=_COMPARING.search(question) is not None)
     if len(parts) > 1:
+        apart = [SubQuery(f"{part} {before}" if colon else part, _heading(part)) for part in parts]
         joint = SubQuery(" and ".join(parts), "Together", joins=tuple(_heading(part) for part in parts))
-        return Plan(_heading(_listed(parts)), (*(SubQuery(part, _heading(part)) for part in parts), joint))
-    own = frozenset(terms(subject))
-    about = [title for title in titles if frozenset(terms(title)) - own][: MOST - 1]
-    facets = [SubQuery(f"{subject}: {title}", _heading(title)) for title in about]
+        return Plan(_heading(before if colon else _listed(parts)), (*apart, joint)[:MOST])
     title = _capital(_line(question))
-    return Plan(title, (SubQuery(subject, title), *facets))
+    about = {one.title: one for one in reversed(found)}
+    kept = [one for one in found if about[one.title] is one][: MOST - 1]
+    if len(kept) < 2:
+        return Plan(title, (SubQuery(subject, title),))
+    inside = [SubQuery(subject, _capital(_line(one.title)), inside=one.id) for one in kept]
+    return Plan(title, (*inside, SubQuery(subject, "Elsewhere", besides=tuple(one.id for one in kept))))
 
 
-def by_model(model: LanguageModel, question: str, titles: Sequence[str]) -> tuple[Plan, Completion]:
+def by_model(model: LanguageModel, question: str, found: Sequence[Found]) -> tuple[Plan, Completion]:
     """A model's plan, with what it took. Raises ModelError."""
-    entries = [Entry(NodeId(str(number)), "conversation", title) for number, title in enumerate(titles)]
+    entries = [Entry(one.id, "conversation", one.title) for one in found]
     shown = material(entries, most_tokens=_TITLES).text if entries else "(none)"
     text = f"TITLES OF CONVERSATIONS THAT MAY MATTER:\n{shown}\n\nQUESTION:\n{question}"
     answer = model.complete(request("research_plan", text))
@@ -69,12 +89,28 @@ def by_model(model: LanguageModel, question: str, titles: Sequence[str]) -> tupl
     ]
     kept = tuple({query.text.casefold(): query for query in queries if query.text}.values())[:MOST]
     title = told_heading(answer.data["title"]) or _heading(question)
-    return Plan(title, kept or by_rules(question, titles).queries, answer.model), answer
+    return Plan(title, kept or by_rules(question, found).queries, answer.model), answer
+
+
+def shown(query: SubQuery) -> str:
+    """A search as a person is told of it."""
+    return f"{query.text}, in {query.heading!r}" if query.inside else query.text
 
 
 def told_heading(text: str) -> str:
     """A heading as a model wrote it, on one line and without its own marks."""
     return _capital(_line(text).lstrip("#*-> "))
+
+
+def searched(query: SubQuery) -> str:
+    """The words that are looked for: "deployment strategy" is told by what was deployed how, in other words."""
+    left = " ".join(_ABSTRACT.sub(" ", query.text).split())
+    return left if terms(left) else query.text
+
+
+def asks_for_decisions(query: SubQuery) -> bool:
+    """Whether choices are wanted, and their reasons."""
+    return _DECISIONS.search(f"{query.text} {query.heading}") is not None
 
 
 def named(query: SubQuery) -> str:
@@ -92,23 +128,33 @@ def _subject(question: str) -> str:
 
 def _parts(subject: str, *, comparing: bool) -> list[str]:
     """What is compared or listed, each able to stand alone: "React or Next.js for the shop" is "React for the shop" and
-    "Next.js for the shop". One part where nothing is.
+    "Next.js for the shop", "costs in Rome and in Paris" are "costs in Rome" and "costs in Paris". One where nothing is.
     """
-    found = [_BEFORE.sub("", part).strip(" ,;:") for part in (_COMPARED if comparing else _LISTED).split(subject)]
-    parts = [part for part in found if part]
-    named = [part for part in parts if _NAMES.search(part)]
-    if not 1 < len(parts) <= MOST or not named or any(_is_clause(part) for part in parts):
+    parts = [part.strip(" ,;") for part in (_COMPARED if comparing else _LISTED).split(subject)]
+    parts = [part for part in parts if part]
+    if not 1 < len(parts) <= MOST or any(len(part.split()) > _WORDS or _CLAUSE.search(part) for part in parts):
+        return [subject]
+    first, *others = parts
+    parts = [_bare(first), *(_completed(_bare(other), _bare(first)) for other in others)]
+    if not any(_NAMES.search(part) for part in parts) or any(_REFERS.search(part) for part in parts):
         return [subject]
     tail = _TAIL.search(parts[-1])
-    if tail and terms(parts[-1][: tail.start()]):
+    if tail and not _TAIL.search(parts[0]) and terms(parts[-1][: tail.start()]):
         parts = [part if _TAIL.search(part) else f"{part}{tail[0]}" for part in parts[:-1]] + parts[-1:]
-    whole = [part if _NAMES.search(part) else f"{_NUMBERS.sub('', named[0]).strip()} {part}" for part in parts]
-    return list(dict.fromkeys(whole))[: MOST - 1]
+    return list(dict.fromkeys(filter(None, parts)))
 
 
-def _is_clause(part: str) -> bool:
-    """Whether this is more than the name of a thing, or speaks of another part."""
-    return len(part.split()) > _WORDS or _REFERS.search(part) is not None
+def _completed(part: str, first: str) -> str:
+    """A part that says only what is different: "in 2025" or "the one in 2025" after "the running in 2024"."""
+    begins = _PREPOSITION.match(part)
+    if begins is not None:
+        place = first.lower().rfind(f" {begins[1].lower()} ")
+        return f"{first[:place] if place > 0 else first} {part[begins.start(1) :]}"
+    return part if _NAMES.search(part) else f"{_NUMBERS.sub('', first).strip()} {part}"
+
+
+def _bare(part: str) -> str:
+    return _BEFORE.sub("", part).strip(" ,;:")
 
 
 def _listed(parts: Sequence[str]) -> str:
@@ -127,11 +173,27 @@ def _line(text: str) -> str:
     return " ".join(text.split())
 
 
+_ABSTRACT = re.compile(
+    r"\b(?:(?:my|our|the|your)\s+)?(?:decisions?|choices?|strateg(?:y|ies)|approach(?:es)?|thinking|thoughts?|views?"
+    r"|opinions?|reasoning|rationale|considerations?|lessons?|learnings?|experiences?|stance|attitude)"
+    r"(?:\s+(?:about|on|of|for|to|towards?|with))?\b",
+    re.IGNORECASE,
+)
+_DECISIONS = re.compile(
+    r"\b(?:deci\w+|choices?|chose|choose|chosen|strateg\w+|approach\w*|rationale|why)\b", re.IGNORECASE
+)
 _WORDS = 12  # of a part: what is longer is no name of a thing
 _REFERS = re.compile(r"\b(?:they|them|their|it|its|he|him|she|her|this|these|those|ones?)\b", re.IGNORECASE)
 _BEFORE = re.compile(
     r"^(?:(?:both|what|how|the|my|our|your|all|between|of|about|mein(?:e[mnrs]?)?|unser(?:e[mnrs]?)?|mon|ma|mes)\s+)+",
     re.IGNORECASE,
+)
+_CLAUSE = re.compile(
+    r"^(?:what|how|why|when|where|who|which)\s+(?:i|we|you|they|he|she|it|did|do|does|was|is|are|were|had|has|have)\b",
+    re.IGNORECASE,
+)
+_PREPOSITION = re.compile(
+    r"(?:(?:those|that|the\s+ones?|ones?)\s+)?\b(in|at|on|for|of|during|from|with)\s", re.IGNORECASE
 )
 _TAIL = re.compile(r"\s(?:for|in|at|on|during|since|before|after|when|while)\s.+$", re.IGNORECASE)
 _NAMES = re.compile(r"[^\W\d_]{2,}")

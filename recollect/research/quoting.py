@@ -11,9 +11,9 @@ from recollect.ask.evidence import Evidence, Passage
 from recollect.ask.extract import extract
 from recollect.ask.intents import Intent
 from recollect.record import NodeId
-from recollect.research.findings import Finding, Findings, Key, key
+from recollect.research.findings import Finding, Findings, Key, key, only
 from recollect.research.markdown import renumbered
-from recollect.research.plan import Plan
+from recollect.research.plan import Plan, SubQuery
 
 _AFTER_LIST = re.compile(r"^(- .*)\n(?=[^-\n])", re.MULTILINE)
 _NEAREST = 2  # quotes of a part that nothing answers
@@ -41,7 +41,7 @@ def quoted(plan: Plan, findings: Findings, missing: Sequence[str]) -> Quoted:
             continue
         numbers = {citation.number: _number(kept, citation) for citation in draft.citations}
         told |= {key(passage) for passage in evidence.passages if _is_cited(passage, draft.citations)}
-        parts.append(f"## {finding.query.heading}\n\n{_apart(renumbered(draft.text, numbers))}")
+        parts.append(_part(finding.query, renumbered(draft.text, numbers)))
     lacking = _lacking(findings, missing, kept)
     citations = tuple(kept.values())
     opening = _opening(citations, known=findings.known)
@@ -49,10 +49,9 @@ def quoted(plan: Plan, findings: Findings, missing: Sequence[str]) -> Quoted:
 
 
 def _fresh(finding: Finding, told: set[Key]) -> Evidence:
-    """The evidence of a part without what stands in an earlier one, told as an overview."""
+    """The evidence of a part without what stands in an earlier one."""
     passages = [passage for passage in finding.evidence.passages if key(passage) not in told]
-    numbered = tuple(replace(passage, number=number) for number, passage in enumerate(passages, 1))
-    return replace(finding.evidence, passages=numbered, intent=Intent.SYNTHESIS)
+    return only(finding.evidence, passages)
 
 
 def _is_cited(passage: Passage, citations: Sequence[Citation]) -> bool:
@@ -65,6 +64,14 @@ def _number(kept: dict[tuple[NodeId, str], Citation], citation: Citation) -> int
     if place not in kept:
         kept[place] = replace(citation, number=len(kept) + 1)
     return kept[place].number
+
+
+def _part(query: SubQuery, text: str) -> str:
+    """The text under its heading; that of one conversation begins with its title, which is the heading then."""
+    first, _, rest = text.partition("\n")
+    if query.inside is not None and rest and first.endswith(":"):
+        return f"## {first[:-1]}\n\n{rest}"
+    return f"## {query.heading}\n\n{_apart(text)}"
 
 
 def _apart(text: str) -> str:
@@ -95,7 +102,7 @@ def _count(number: int, thing: str) -> str:
 def _lacking(findings: Findings, missing: Sequence[str], kept: dict[tuple[NodeId, str], Citation]) -> list[str]:
     """The last part: what was looked for and not found, with what comes nearest."""
     lines: list[str] = []
-    unanswered = [finding for finding in findings.of if not finding.is_known and not finding.query.joins]
+    unanswered = [finding for finding in findings.of if not finding.is_known and not finding.query.is_further]
     for finding in unanswered:
         near = extract(replace(finding.evidence, intent=Intent.RETRIEVAL)).citations[:_NEAREST]
         quotes = [f"“{' '.join(one.quote.split())}” [{_number(kept, one)}]" for one in near]

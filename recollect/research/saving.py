@@ -74,7 +74,7 @@ class Desk:
         InvalidInput where it is finished, or several are meant.
         """
         found = [document for document in self._all() if name is None or _is_named(document, name)]
-        waiting = [document for document in found if document.hidden]
+        waiting = [document for document in found if not _is_finished(document)]
         if name is not None and len(found) > 1:
             raise InvalidInput(f"{name!r} is the end of several ids.", hint="Use more of the one that is meant.")
         if found and not waiting and name is not None:
@@ -91,8 +91,8 @@ class Desk:
     def _all(self) -> Iterator[Document]:
         with self.space.view() as view:
             for document in every(view, Document, Where(sources=(REPORTS,), deleted=False)):
-                if _KEPT in document.metadata:
-                    yield document
+                if _KEPT in document.metadata and not (document.hidden and _is_finished(document)):
+                    yield document  # what is finished and hidden was made of something deleted
 
     def _write(self, document: Document, sources: Sequence[NodeId]) -> None:
         if not self.ingest.made(document, sources):
@@ -105,6 +105,10 @@ class Desk:
 def _below_title(text: str) -> list[Heading]:
     """The headings of the parts: the title stands for the whole anyway."""
     return [heading for heading in headings(text) if heading[1] > 1]
+
+
+def _is_finished(document: Document) -> bool:
+    return bool(document.metadata[_KEPT].get("finished"))
 
 
 def _is_named(document: Document, name: str) -> bool:
@@ -120,7 +124,9 @@ def _as_kept(run: Run) -> dict[str, Any]:
         "budget": asdict(run.budget),
         "title": plan.title if plan else "",
         "planned_by": plan.made_by if plan else "",
-        "queries": [[q.text, q.heading, q.round, list(q.joins)] for q in plan.queries] if plan else [],
+        "queries": [[q.text, q.heading, q.round, list(q.joins), q.inside, list(q.besides)] for q in plan.queries]
+        if plan
+        else [],
         "looked": run.looked,
         "missing": list(run.missing),
         "usage": [run.usage.calls, run.usage.input_tokens, run.usage.output_tokens],
@@ -130,7 +136,10 @@ def _as_kept(run: Run) -> dict[str, Any]:
 
 def _as_run(document: Document) -> Run:
     kept = document.metadata[_KEPT]
-    queries = tuple(SubQuery(text, heading, round_, tuple(joins)) for text, heading, round_, joins in kept["queries"])
+    queries = tuple(
+        SubQuery(text, heading, round_, tuple(joins), inside, tuple(besides))
+        for text, heading, round_, joins, inside, besides in kept["queries"]
+    )
     assert document.created is not None
     return Run(
         id=document.id,

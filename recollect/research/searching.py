@@ -8,12 +8,15 @@ from contextvars import copy_context
 from dataclasses import replace
 
 from recollect.ask.evidence import Evidence
-from recollect.ask.intents import Intent, Settings, read_intent
-from recollect.research.plan import MOST, SubQuery
+from recollect.ask.extract.signs import CHOICE
+from recollect.ask.intents import Intent, Settings
+from recollect.research.plan import MOST, SubQuery, asks_for_decisions, searched
 from recollect.search.request import Search
 
 #: Finds the evidence for a question (recollect.ask.evidence).
 Gather = Callable[[Search, Intent, Settings], Evidence]
+
+_CHOSEN = 1.3  # times its score
 
 #: What each search brings: no more than a few of a conversation, so that a part is not told by one alone.
 SETTINGS = Settings(passages=10, each=3)
@@ -35,5 +38,19 @@ def search_all(gather: Gather, search: Search, queries: Sequence[SubQuery]) -> I
 
 
 def _one(gather: Gather, search: Search, query: SubQuery) -> Evidence:
-    asked = replace(search, query=replace(search.query, text=query.text))
-    return gather(asked, read_intent(query.text), SETTINGS)
+    asked, settings = replace(search, query=replace(search.query, text=searched(query))), SETTINGS
+    if query.inside is not None:
+        asked = replace(asked, filter=replace(asked.filter, conversation_ids=(query.inside,)))
+        settings = replace(settings, each=settings.passages)
+    evidence = gather(asked, Intent.SYNTHESIS, settings)
+    return _choices_first(evidence) if asks_for_decisions(query) else evidence
+
+
+def _choices_first(evidence: Evidence) -> Evidence:
+    """What tells a choice is worth more where choices are wanted."""
+    weighed = [
+        replace(passage, score=passage.score * _CHOSEN) if CHOICE.search(passage.message.content) else passage
+        for passage in evidence.passages
+    ]
+    ranked = sorted(weighed, key=lambda passage: -passage.score)
+    return replace(evidence, passages=tuple(replace(one, number=number) for number, one in enumerate(ranked, 1)))

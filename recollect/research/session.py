@@ -20,7 +20,7 @@ from recollect.research import gaps, plan
 from recollect.research.budget import Spending
 from recollect.research.findings import Finding, Findings
 from recollect.research.markdown import sources
-from recollect.research.plan import SubQuery
+from recollect.research.plan import SubQuery, shown
 from recollect.research.quoting import quoted
 from recollect.research.report import Event, Part, Report
 from recollect.research.saving import Desk, Run, with_queries
@@ -35,10 +35,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Researcher:
-    """Researches what `gather` finds. `titles` are those of the conversations that a search finds first."""
+    """Researches what `gather` finds. `first` are the conversations that a question finds first."""
 
     gather: Gather
-    titles: Callable[[Search], Sequence[str]]
+    first: Callable[[Search], Sequence[plan.Found]]
     desk: Desk
     clock: Callable[[], datetime]
 
@@ -76,9 +76,9 @@ class _Work:
         began = time.perf_counter()
         if self.run.plan is None:
             self._plan()
-            yield self._step("planned", "; ".join(query.text for query in self._queries(1)))
+            yield self._step("planned", "; ".join(map(shown, self._queries(1))))
         else:
-            yield self._step("resumed", "; ".join(query.text for query in self.run.plan.queries))
+            yield self._step("resumed", "; ".join(map(shown, self.run.plan.queries)))
         for round_ in range(1, self.run.budget.rounds + 1):
             yield from self._search(self._queries(round_))
             if round_ == self.run.budget.rounds or not self.spending.in_time:
@@ -101,12 +101,12 @@ class _Work:
     # --- planning and looking ---------------------------------------------------------------------------------------
     def _plan(self) -> None:
         question = self.search.query.text
-        titles = self.by.titles(self.search)
+        found = self.by.first(self.search)
         made: plan.Plan | None = None
         if self.model is not None and self.spending.allows(_PLAN):
             model = self.model
-            made = self._asked(lambda: plan.by_model(model, question, titles), "a plan")
-        self._keep(replace(self.run, plan=made or plan.by_rules(question, titles)))
+            made = self._asked(lambda: plan.by_model(model, question, found), "a plan")
+        self._keep(replace(self.run, plan=made or plan.by_rules(question, found)))
 
     def _look(self, round_: int) -> None:
         """Judges what is missing, and adds the searches that may find it to the plan."""
@@ -141,7 +141,7 @@ class _Work:
         for query, evidence in search_all(self.by.gather, self.search, queries):
             found[query] = finding = self.findings.of_query(query, evidence)
             count = len(finding.evidence.passages) if finding.is_known else 0
-            yield self._step("searched", f"{query.text}: {count} passages")
+            yield self._step("searched", f"{shown(query)}: {count} passages")
         self.findings.of += [found[query] for query in queries]
 
     # --- the report -------------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from recollect.search.names import named, without_names
 from recollect.search.question import Question, read_question
 from recollect.search.request import Search
 from recollect.search.snippet import surface
-from recollect.search.weights import FEW_TERMS
+from recollect.search.weights import FEW_TERMS, LIKE_SHARE
 from recollect.store import View
 from recollect.store.passages import SAID_KINDS, CandidateQuery, Filter, Float, Partition
 from recollect.text.terms import is_identifier
@@ -59,6 +59,8 @@ def ask(
     """Reads what is asked."""
     vocabulary, query = view.vocabulary(), search.query
     question = read_question(query.text, years=vocabulary.years(), today=today)
+    if search.wording:
+        question = _worded(question, read_question(search.wording, years=vocabulary.years(), today=today))
     # Among typed words quotes demand; in a sentence they are titles and sayings, which the answer need not repeat.
     quoted = _phrases(query.phrases)
     demanded = quoted if not question.is_sentence or query.literal else ()
@@ -67,7 +69,7 @@ def ask(
     wished = () if demanded else quoted
     people = named(question.clean, vocabulary.speakers())
     plain = without_names(question.clean, people)
-    vector = np.asarray(embedder.embed([plain])[0], np.float32)
+    vector = _towards(embedder.embed([plain, *search.like]))
     if query.literal or (question.is_foreign_script and reads_latin_alone(embedder.name)):
         vector = np.zeros_like(vector)
     asked = Asked(
@@ -83,8 +85,27 @@ def ask(
     )
     if search.mode == "instant" or search.sort == "newest" or not vector.any() or not view.index().quality:
         return asked
-    vectors, tokens = quality().embed_with_tokens([plain], max_tokens=_QUESTION_TOKENS)
-    return replace(asked, similarity=vectors[0], tokens=tokens[0])
+    model = quality()
+    vectors, tokens = model.embed_with_tokens([plain], max_tokens=_QUESTION_TOKENS)
+    if search.like:
+        vectors = np.concatenate([vectors, model.embed(list(search.like))])
+    return replace(asked, similarity=_towards(vectors), tokens=tokens[0])
+
+
+def _worded(question: Question, other: Question) -> Question:
+    """A question with the words of another wording, where that has any."""
+    return replace(question, clean=other.clean, terms=other.terms) if other.terms else question
+
+
+def _towards(vectors: Float) -> Float:
+    """The direction (d,) between a question, the first row, and the texts that an answer may be like: as far towards
+    these together as LIKE_SHARE says [HyDE].
+    """
+    question = np.asarray(vectors[0], np.float32)
+    if len(vectors) == 1 or not question.any():
+        return question
+    mixed = (1 - LIKE_SHARE) * question + LIKE_SHARE * vectors[1:].mean(axis=0)
+    return np.asarray(mixed / (np.linalg.norm(mixed) + 1e-9), np.float32)
 
 
 def candidate_query(asked: Asked, partition: Partition) -> CandidateQuery:

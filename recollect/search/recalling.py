@@ -7,7 +7,15 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime
 
 from recollect.embedding import Embedder, TokenEmbedder
-from recollect.record import Conversation, Document, Message, NodeId, from_microseconds, to_microseconds
+from recollect.record import (
+    REPORTS,
+    Conversation,
+    Document,
+    Message,
+    NodeId,
+    from_microseconds,
+    to_microseconds,
+)
 from recollect.record.outline import place_in
 from recollect.search.asking import Asked, ask
 from recollect.search.derived import derived_hits
@@ -198,7 +206,7 @@ def _made(
 ) -> Recalled | None:
     if text.owner is Owner.DOCUMENT:
         document = documents.get(text.owner_id)
-        if document is None:
+        if document is None or document.source == REPORTS:  # those were made of what is recalled
             return None
         return Recalled(
             id=document.id,

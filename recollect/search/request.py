@@ -36,7 +36,9 @@ ROLE_ALIASES = {"human": "user", "me": "user", "you": "user", "ai": "assistant",
 @dataclass(frozen=True, slots=True)
 class Search:
     """What to search for, all read and checked. `with_documents`: they stand beside messages also where kinds of these
-    are asked for; `with_reports`: so do reports on what is in the memory, which are no evidence of it.
+    are asked for; `with_reports`: so do reports on what is in the memory, which are no evidence of it. `like` are texts
+    that an answer may be like: what is near to them in meaning is wanted, too. `wording` says the same as the query in
+    other words, which are searched for; who, when and what kind of answer is wanted the query says.
     """
 
     query: Query
@@ -47,6 +49,8 @@ class Search:
     sort: str = "relevance"  # relevance, newest
     with_documents: bool = False
     with_reports: bool = True
+    like: tuple[str, ...] = ()
+    wording: str = ""
 
 
 _GROUPS = ("conversation", "message")

@@ -26,8 +26,12 @@ _BEFORE = 300  # of them before the words of the question
 
 
 def reranks(asked: Asked) -> bool:
-    """Whether a search is one that a re-ranker can better: not by date, not literal, not the instant mode."""
+    """Whether a search is one that a re-ranker can better: not by date, not literal, not the instant mode; and not a
+    further one beside that for the question itself, for it would be asked about the same messages again.
+    """
     search = asked.search
+    if search.like or search.wording:
+        return False
     return search.mode != "instant" and search.sort != "newest" and not search.query.literal
 
 

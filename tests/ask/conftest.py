@@ -10,13 +10,21 @@ import pytest
 
 import recollect
 from recollect.memory import Memory
+from tests.ask.asides import of_questions
 from tests.model.conftest import model_of
 from tests.model.wire_server import WireServer, wire_server
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A busy machine changes no answer."""
+    monkeypatch.setattr("recollect.ask.understand.PATIENCE", 60.0)
 
 
 @pytest.fixture
 def server() -> Iterator[WireServer]:
     with wire_server() as running:
+        running.aside = of_questions
         yield running
 
 

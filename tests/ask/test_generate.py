@@ -50,7 +50,10 @@ def test_an_answer_comes_as_it_is_said_with_each_number_opening_its_message(memo
         assert citation.message.id in ids
         assert citation.quote == citation.message.content[citation.start : citation.end]
         assert citation.quote
-    assert (answer.usage.input_tokens, answer.usage.output_tokens) == (900, 20)
+    assert (answer.usage.input_tokens, answer.usage.output_tokens) == (
+        900 + 3 * 100,
+        20 + 3 * 20,
+    )  # with the question's
     assert answer.cost is not None
 
 

@@ -8,13 +8,16 @@ from pathlib import Path
 import pytest
 
 import recollect
+from tests.ask.asides import of_questions
 from tests.faces.conftest import CommandLine
 from tests.model.wire_server import Says, WireServer, wire_server
 
 
 @pytest.fixture
-def server() -> Iterator[WireServer]:
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[WireServer]:
+    monkeypatch.setattr("recollect.ask.understand.PATIENCE", 60.0)  # a busy machine changes no answer
     with wire_server() as running:
+        running.aside = of_questions
         yield running
 
 
@@ -37,7 +40,7 @@ def test_a_model_s_answer_is_printed_with_its_sources_and_what_it_took(
     assert lines[1].lstrip().startswith("[1] Queue ")
     assert lines[1].endswith('"')
     assert "1 source - anthropic:claude-test" in lines[2]
-    assert "2,140 + 96 tokens" in lines[2]
+    assert "2,440 + 156 tokens" in lines[2]
     assert "pointed to nothing" in ran.err
 
 

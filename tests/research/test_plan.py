@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from recollect.research.plan import by_rules
+from recollect.record import NodeId
+from recollect.research.plan import Found, SubQuery, by_rules, searched
 
 
 @pytest.mark.parametrize(
@@ -23,6 +24,9 @@ from recollect.research.plan import by_rules
         ("React vs Next.js for the shop", ["React for the shop", "Next.js for the shop"]),
         ("what did I decide about salt and pepper?", ["salt", "pepper"]),
         ("compare running in 2024 and 2025", ["running in 2024", "running 2025"]),
+        ("compare the costs in Rome with those in Paris", ["costs in Rome", "costs in Paris"]),
+        ("the speech in English and in German", ["speech in English", "speech in German"]),
+        ("the wedding: speech, food", ["speech the wedding", "food the wedding"]),
         ("the cost of the train, the car and the plane", ["cost of the train", "car", "plane"]),
     ],
 )
@@ -36,6 +40,7 @@ def test_what_is_compared_or_listed_is_searched_apart_and_together(question: str
     "question",
     [
         "summarize what I learned about woodworking",
+        "overview of incidents and what we changed",
         "What trips did we take to Norway, and what did they cost?",
         "What is the difference between the old job queue and the new one?",
         "what do I know about Kubernetes with ingress",
@@ -48,15 +53,33 @@ def test_one_thing_is_not_taken_apart(question: str) -> None:
 
 
 def test_the_conversations_that_a_question_finds_are_parts_of_it() -> None:
-    plan = by_rules(
-        "summarize what I learned about woodworking", ["Woodworking", "A shelf", "Sharpening", "Oil", "Glue"]
-    )
-    assert [query.text for query in plan.queries] == [
-        "woodworking",
-        "woodworking: A shelf",
-        "woodworking: Sharpening",
-        "woodworking: Oil",
+    found = [Found(NodeId(title), title) for title in ("A shelf", "Oil", "Glue", "Sharpening")]
+    plan = by_rules("summarize what I learned about woodworking", found)
+    assert [(query.text, query.heading, query.inside) for query in plan.queries] == [
+        ("woodworking", "A shelf", "A shelf"),
+        ("woodworking", "Oil", "Oil"),
+        ("woodworking", "Glue", "Glue"),
+        ("woodworking", "Elsewhere", None),
     ]
+    assert plan.queries[-1].besides == ("A shelf", "Oil", "Glue")
+
+
+def test_one_conversation_is_no_part_of_its_own() -> None:
+    found = [Found(NodeId("1"), "A shelf"), Found(NodeId("2"), "A shelf")]
+    assert len(by_rules("summarize what I learned about woodworking", found).queries) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "looked_for"),
+    [
+        ("database design decisions", "database design"),
+        ("my approach to testing", "testing"),
+        ("deployment strategy", "deployment"),
+        ("decisions", "decisions"),
+    ],
+)
+def test_words_that_only_name_the_kind_of_thing_are_not_looked_for(text: str, looked_for: str) -> None:
+    assert searched(SubQuery(text, text)) == looked_for
 
 
 @pytest.mark.parametrize("question", ["?", "and", "compare", "compare and with", "vs", "日本語と英語", "a,b,c,d,e,f,g"])

@@ -147,6 +147,23 @@ def test_who_forgets_a_message_forgets_the_reports_made_of_it(quiet: Memory) -> 
     assert quiet.check() == []
 
 
+def test_what_is_deleted_takes_its_reports_along_until_it_is_restored(quiet: Memory) -> None:
+    report = quiet.research(QUESTION)
+    first, second = report.citations[0].message.id, report.citations[1].message.id
+    quiet.delete(first)
+    quiet.delete(second)
+    assert quiet.reports() == []
+    assert list(quiet.documents()) == []
+    assert not quiet.search(report.title, kind="document").documents
+    quiet.restore(first)
+    assert quiet.reports() == []
+    quiet.restore(second)
+    assert [saved.id for saved in quiet.reports()] == [report.id]
+    assert quiet.search(report.title, kind="document").documents[0].document.id == report.id
+    assert quiet.document(report.id).content == report.text
+    assert quiet.check() == []
+
+
 def test_a_report_is_forgotten_alone(quiet: Memory) -> None:
     report = quiet.research(QUESTION)
     before = quiet.stats().said_passages

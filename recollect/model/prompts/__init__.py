@@ -13,26 +13,21 @@ from typing import Any
 
 from recollect.model.base import Prompt, Request
 
-#: The prompts there are.
-NAMES = (
-    "conversation",
-    "l1",
-    "l2",
-    "period",
-    "topic",
-    "facts",
-    "entities",
-    "references",
-    "research_plan",
-    "research_gaps",
-)
+#: What questions are put before a model by. They are about no material: nothing that they made is kept.
+QUESTIONS = ("intent", "hyde", "expand")
+
+#: The prompts of what is derived in the background: another version of one has it asked about anew.
+DERIVING = ("conversation", "l1", "l2", "period", "topic", "facts", "entities", "references")
+
+#: The prompts about what was said.
+NAMES = (*DERIVING, "research_plan", "research_gaps")
 
 
 @cache
 def prompt(name: str) -> Prompt:
-    """The prompt of that name, one of NAMES."""
+    """The prompt of that name, one of NAMES or QUESTIONS."""
     found = _file(name)
-    rules = resources.files(__name__).joinpath("rules.md").read_text("utf-8")
+    rules = resources.files(__name__).joinpath(f"{found.get('rules', 'rules')}.md").read_text("utf-8")
     return Prompt(
         name=name,
         version=found["version"],
