@@ -181,14 +181,14 @@ def rank(
     kept = _kept(features.conversations[np.concatenate([best, order])], asked.search.limit)
     entries = _ranked(features, late, shares, matches, best[kept[kept < len(best)]]) if late is not None else []
     entries += _ranked(features, instant, shares, matches, order[kept[kept >= len(best)] - len(best)], shift)
-    near_by = closeness(features, shares)
+    near_by = closeness(features, shares) if asked.question.terms else 1.0
     return replace(
         ranking,
         passages=entries,
         conversations=frozenset(features.conversations[matches].tolist()),
         messages=frozenset(features.messages[matches].tolist()),
         mode="instant" if late is None else "quality",
-        close=not asked.question.terms or near_by >= CLOSE,
+        close=near_by >= CLOSE,
         likelihood=likelihood(told, near_by, features.size) if asked.question.terms else 1.0,
         signs=told,
     )
