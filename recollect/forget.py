@@ -220,14 +220,22 @@ class _Found:
         self.touched.append(conversation)
 
     def add_reports(self, view: View) -> None:
-        """Reports, finished or not, that were made of what goes."""
-        gone = {*self.messages, *self.documents}
-        for report in every(view, Document, Where(sources=(REPORTS,), deleted=False)):
+        """Reports, finished or not, that were made of what goes, or of a report that goes."""
+        whole, gone = set(self.conversations), {*self.messages, *self.documents}
+        waiting: dict[NodeId, set[NodeId]] = {}
+        titles: dict[NodeId, str] = {}
+        for report in every(view, Document, Where(sources=(REPORTS,))):
+            if report.erased or report.id in gone:
+                continue
             made_of = [edge.target_id for edge in view.edges([report.id], (DRAWN_FROM,), "out", _ALL)]
-            lost = {m.id for m in view.get(Message, made_of) if m.conversation_id in set(self.conversations)}
-            if report.id not in gone and (lost or gone & {*made_of}):
-                self.documents.append(report.id)
-                self.titles.append(report.title)
+            lost = {m.id for m in view.get(Message, made_of) if m.conversation_id in whole}
+            waiting[report.id], titles[report.id] = {*made_of}, report.title
+            gone |= lost
+        while losing := [report for report, made_of in waiting.items() if made_of & gone]:
+            gone.update(losing)
+            self.documents += losing
+            self.titles += [titles[report] for report in losing]
+            waiting = {report: made_of for report, made_of in waiting.items() if report not in gone}
 
     def all_messages(self, view: View) -> Iterator[Message]:
         """Those that go, those of whole conversations too."""

@@ -7,13 +7,16 @@ in code is left as it is. The check works on a stream: only an opening bracket w
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 
 _OPEN, _CLOSE = "[【", "]】"
 _LONGEST = 40  # characters of a citation
 _FENCE = 3  # ticks that begin code of several lines
 _CITATION = re.compile(r"\s*\^?\s*\d{1,3}(?:\s*(?:[,;]|-|–|to|and)\s*\^?\s*\d{1,3})*\s*(?:†[^\]】]*)?\s*")
 _RANGE = re.compile(r"(\d{1,3})\s*[-–]\s*(\d{1,3})|(\d{1,3})")
+_MARK = re.compile(
+    r"^(?P<ticks>`{3,})[^\n]*\n.*?(?:^(?P=ticks)`*[ \t]*$|\Z)|\[(?P<number>\d{1,3})\]", re.DOTALL | re.MULTILINE
+)
 _NONE = re.compile(r"\s*none\s*", re.IGNORECASE)
 _WIDEST = 20  # numbers of a range
 
@@ -107,3 +110,13 @@ def _numbers(inside: str) -> Iterator[int]:
         else:
             first, last = int(match[1]), int(match[2])
             yield from range(first, last + 1) if 0 <= last - first < _WIDEST else (first, last)
+
+
+def renumbered(text: str, numbers: Mapping[int, int]) -> str:
+    """The text with these numbers in the place of those; code is left as it is."""
+
+    def mark(found: re.Match[str]) -> str:
+        number = found["number"]
+        return found[0] if number is None else f"[{numbers.get(int(number), int(number))}]"
+
+    return _MARK.sub(mark, text)

@@ -11,10 +11,13 @@ from recollect.ask.graph import Told, related
 from recollect.ask.intents import Intent, Settings, sought
 from recollect.record import Conversation, Kind, Message, NodeId
 from recollect.record.pieces import document_message
+from recollect.search.derived import may_be_found
+from recollect.search.filtering import holds
 from recollect.search.request import Search
 from recollect.search.result import DerivedHit, DocumentHit, Hit, SearchResults
 from recollect.search.weights import KNOWN
 from recollect.store import Space, View
+from recollect.store.passages import Filter
 from recollect.text.terms import words
 
 Find = Callable[[Search], SearchResults]
@@ -22,6 +25,7 @@ Find = Callable[[Search], SearchResults]
 _DOCUMENTS, _FIRST = 2, 3  # that are shown, and the messages before them
 _NEAR = 2  # messages before and after each
 _PROOFS, _CITED = 2, 2  # passages that the graph adds, and that are cited for what it tells
+_ANY = Filter()
 _MORE = 3  # results that are looked at for each passage that is wanted
 
 
@@ -42,9 +46,9 @@ class Passage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """What was found for a question. `facts` are derived, each with its messages, and `changes` are those of them that
-    have not always held; `around` is what was said just before and after each passage. `relations` tell what connects
-    the names in the question, with the numbers of passages.
+    """What was found for a question. `facts` are derived, each with its messages, and `changes` tell what held before
+    them; `around` is what was said just before and after each passage. `relations` tell what connects the names in the
+    question, with the numbers of passages.
     """
 
     question: str
@@ -64,14 +68,15 @@ def gather(find: Find, space: Space, search: Search, intent: Intent, settings: S
     """The evidence for a question: the best passages, no more of a conversation than the intent wants, with documents
     behind the first few. Raises StoreError.
     """
-    words = replace(search.query, text=sought(search.query.text, intent))
+    asked = replace(search.query, text=sought(search.query.text, intent))
     grouped = "conversation" if intent is Intent.RETRIEVAL else "message"
-    wanted = replace(search, query=words, limit=settings.passages * _MORE, group_by=grouped, with_reports=False)
+    wanted = replace(search, query=asked, limit=settings.passages * _MORE, group_by=grouped, with_reports=False)
     results = find(wanted)
     said = list(_chosen(_passages(results, search.query.text), settings))
     filed = [_of_document(hit) for hit in results.documents[:_DOCUMENTS]]
     facts = tuple(hit for hit in results.derived if hit.kind == "fact")
     with space.view() as view:
+        held = changes(view, facts, search.filter)
         told = related(view, search.query.text, search.filter, [passage.message.content for passage in said])
         proofs = _proofs(view, told, said) if said else []
     shown = [*said[:_FIRST], *filed, *said[_FIRST:], *proofs]
@@ -83,8 +88,8 @@ def gather(find: Find, space: Space, search: Search, intent: Intent, settings: S
         passages=passages,
         facts=facts,
         relations=(*([f"the question means the time {meant}"] if meant else []), *(_cited(o, passages) for o in told)),
-        changes=changes(space, facts),
-        around=around(space, [passage.message for passage in said]),
+        changes=held,
+        around=_without_excluded(around(space, [passage.message for passage in said], search.filter), search),
         likelihood=results.likelihood,
         known=results.likelihood >= KNOWN and bool(shown),
         searched=results.searched,
@@ -130,13 +135,20 @@ def _chosen(passages: Iterable[Passage], settings: Settings) -> Iterator[Passage
             yield passage
 
 
-def around(space: Space, messages: Sequence[Message]) -> tuple[Message, ...]:
-    """What was said before and after these, each once."""
+def around(space: Space, messages: Sequence[Message], wanted: Filter = _ANY) -> tuple[Message, ...]:
+    """What was said before and after these, each once, as far as a search with this filter may show it."""
     spans = [(m.conversation_id, max(0, m.position - _NEAR), m.position + _NEAR) for m in messages]
     with space.view() as view:
         near = view.around(spans) if spans else []
+        there = {c.id: c for c in view.get(Conversation, list({m.conversation_id for m in near}))}
     said = {m.id: m for m in near if m.kind is Kind.SAID and m.active and not (m.deleted or m.erased)}
-    return tuple(said.values())
+    return tuple(m for m in said.values() if may_be_found(m, there, wanted))
+
+
+def _without_excluded(messages: Iterable[Message], search: Search) -> tuple[Message, ...]:
+    """Those that hold no word that the search shuts out."""
+    excluded = [words(phrase) for phrase in search.query.excluded]
+    return tuple(message for message in messages if not any(holds(message, phrase) for phrase in excluded))
 
 
 def _of_document(hit: DocumentHit) -> Passage:

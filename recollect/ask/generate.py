@@ -16,7 +16,7 @@ from recollect.ask.intents import Intent, Settings
 from recollect.chat.events import Again, Words
 from recollect.chat.loop import Ended, converse
 from recollect.model.talk import Said, TalkingModel
-from recollect.model.transcript import Entry, heading, material
+from recollect.model.transcript import Entry, heading, material, room_for
 from recollect.text.marks import marked
 from recollect.text.terms import terms
 
@@ -57,6 +57,7 @@ def generate(
     `told` is what the model is told first, where it is not what the intent says, `before` stands above the material,
     and `name` is what it is for in the count of what was spent.
     """
+    evidence = _shown(evidence, settings)
     check = Checked([passage.number for passage in evidence.passages])
     shown: list[str] = []
     asked = [Said(role="user", text="\n\n".join(filter(None, (before, prompt(evidence, settings)))))]
@@ -80,11 +81,17 @@ def generate(
 
 def prompt(evidence: Evidence, settings: Settings) -> str:
     """The material and the question. What was said carries the mark of recall, so that no proxy stores it again."""
+    evidence = _shown(evidence, settings)
     entries = [Entry(p.message.id, _heading(p), p.message.content, _place(p)) for p in evidence.passages]
     parts = ["RETRIEVED MESSAGES:", material(entries, most_tokens=settings.material_tokens).text]
     if evidence.relations:
         parts += ["WHAT IS KNOWN OF THE NAMES:", *(f"| {_line(relation)}" for relation in evidence.relations)]
     return f"{marked(chr(10).join(parts))}\n\nQUESTION:\n{evidence.question}"
+
+
+def _shown(evidence: Evidence, settings: Settings) -> Evidence:
+    """With the passages alone that there is room for: the others are not cited, and the numbers stay what they are."""
+    return replace(evidence, passages=evidence.passages[: room_for(settings.material_tokens)])
 
 
 def _begun(shown: Sequence[str], piece: str) -> str:

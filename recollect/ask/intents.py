@@ -37,11 +37,13 @@ class Settings:
 
 
 SETTINGS: dict[Intent, Settings] = {
-    Intent.RETRIEVAL: Settings(passages=10, each=3, answer_tokens=500),
+    Intent.RETRIEVAL: Settings(passages=10, each=3, answer_tokens=500, hyde=False),
     Intent.QA: Settings(),
     Intent.DECISION: Settings(passages=10, material_tokens=6_000),
     Intent.CODE_LOOKUP: Settings(passages=6, material_tokens=8_000, answer_tokens=2_000),
-    Intent.SYNTHESIS: Settings(passages=16, each=4, material_tokens=10_000, answer_tokens=1_500, wordings=4),
+    Intent.SYNTHESIS: Settings(
+        passages=16, each=4, material_tokens=10_000, answer_tokens=1_500, hyde=False, wordings=4
+    ),
 }
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from recollect.ask.citations import renumbered
 from recollect.ask.evidence import Evidence, Passage, around
 from recollect.ask.extract import extract
 from recollect.ask.intents import read_intent
@@ -16,8 +16,6 @@ from recollect.store import Space
 NO_MODEL = "No language model is set, so this is an extract of what was said:"
 #: What is said where nothing was found.
 NOTHING = "No language model is set, and the memory holds nothing near this."
-
-_NUMBER = re.compile(r"\[(\d{1,2})\]")
 
 
 def extract_of(space: Space, question: str, sources: Sequence[Source]) -> tuple[str, list[Source]]:
@@ -50,7 +48,7 @@ def extract_of(space: Space, question: str, sources: Sequence[Source]) -> tuple[
     if not draft.citations:
         return NOTHING, list(sources)
     quoted = {citation.number: _number_of(sources, citation.message.id) for citation in draft.citations}
-    text = _NUMBER.sub(lambda found: f"[{quoted.get(int(found[1]), found[1])}]", draft.text)
+    text = renumbered(draft.text, quoted)
     used = [replace(source, is_used=source.number in quoted.values()) for source in sources]
     return f"{NO_MODEL}\n\n{text}", used
 

@@ -85,7 +85,8 @@ def _unknown(evidence: Evidence) -> Answer:
 def _generated(evidence: Evidence, made: Generated) -> Answer:
     notes = list(evidence.notes)
     if made.removed:
-        notes.append(f"{made.removed} citations of the model pointed to nothing that was retrieved and were removed.")
+        told = "1 citation" if made.removed == 1 else f"{made.removed} citations"
+        notes.append(f"{told} of the model pointed to nothing that was retrieved: removed.")
     if made.ended.cut:
         notes.append("The answer was cut off at the limit of its tokens.")
     draft = Draft(made.text or UNKNOWN, made.citations)

@@ -40,7 +40,7 @@ TALK = _wish(
       |spoke|bring)
     | ^where\ did\ (?:i|we|\w+)\ (?:talk|discuss|ask|write|paste|mention|say|send|post|note)\b
     | ^(?:find|search|look\ (?:up|for)|locate)\b.{{0,40}}\b(?:i|we)\ (?:asked|said|wrote|discussed|talked|mentioned)
-    | ^search\ (?:my|our|the|for|all)\b | ^[\w\ -]{{2,40}}\ {_TALKS}$
+    | ^search\ (?:my|our|all)\b | ^[\w\ -]{{2,40}}\ {_TALKS}$
     | ^in\ welche[mnr]\b | \bwelche[rsmn]?\ (?:chats?|gespräche?|unterhaltung) | \bquelles?\ conversations?\b
     | \b(?:qué|cuál)\ (?:chat|conversación) | 哪[次个场段].{{0,4}}(?:聊天|对话|谈话|讨论)"""
 )
@@ -78,7 +78,8 @@ CODE = _wish(
     rf"""\b(?:regexp?|snippets?|dockerfile|docker[\ -]compose|one-liner|stack\ trace)\b
     | \b{_LANGUAGES}\b(?:\ \S+){{0,2}}?\ {_THINGS}\b(?!\ (?:course|book|class))
     | \b(?:CREATE|ALTER|DROP)\ TABLE\b | \bSELECT\b.*\bFROM\b
-    | ^(?:{_LANGUAGES}|code)\ (?:for|to|of|that|which)\b
+    | ^(?:(?:show|give|get|paste|find|send|print)\b(?:\ me)?\ )?(?:the\ |our\ |my\ |that\ )?(?:{_LANGUAGES}|code)
+      \ (?:for|to|of|that|which|we)\b
     | ^(?:(?:show|give|get|paste|find|send|print)\b(?:\ me)?|what(?:'s|\ (?:is|was|were))|where(?:'s|\ (?:is
       |was))|the|our|my)
         \ (?:\w+\ ){{0,3}}?(?<!dress\ )(?<!zip\ )(?<!promo\ )(?<!error\ )(?<!door\ )(?<!area\ )

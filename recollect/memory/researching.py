@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from recollect.memory.asking import Asking
 from recollect.memory.reading import several
 from recollect.record import iso
+from recollect.text.clean import clean_text
 
 if TYPE_CHECKING:
     from recollect.ask.evidence import Evidence
@@ -108,7 +109,7 @@ class Researching(Asking):
                 "mode": mode,
             }
             now = self._clock()
-            run = Run(id=self._ids(), question=question, created=now, filters=filters, budget=limits)
+            run = Run(id=self._ids(), question=clean_text(question), created=now, filters=filters, budget=limits)
         search = self._research_search(run)
         try:
             yield from Researcher(self._gathered, self._first_found, self._desk, self._clock).events(

@@ -127,9 +127,14 @@ def _one_line(text: str) -> str:
     return _FRAME.sub("&lt;", " ".join(text.split()))
 
 
+def room_for(most_tokens: int) -> int:
+    """How many entries can be shown within so many tokens."""
+    return max(most_tokens // _LEAST, 2)
+
+
 def _within(entries: Sequence[Entry], most_tokens: int) -> tuple[list[Entry], int]:
     """The entries that have room, first and last before the middle, and how many have none."""
-    room = max(most_tokens // _LEAST, 2)
+    room = room_for(most_tokens)
     if len(entries) <= room:
         return list(entries), 0
     head = room // 2

@@ -1,30 +1,20 @@
-"""The report as Markdown: its sources at the end, and numbers that are moved from one count to another."""
+"""The report as Markdown: its sources at the end."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from recollect.ask.answer import Citation
 
 _LONGEST = 200  # characters of a quote in the list of sources
 _SHORT = 6  # characters of an id that tell it apart
-_NUMBER = re.compile(r"\[(\d{1,3})\]")
-_FENCE = re.compile(r"(```.*?(?:```|\Z))", re.DOTALL)
 _MEANS = re.compile(r"([\\`*_\[\]<>])")
 
 
 def sources(citations: Sequence[Citation]) -> str:
     """The part that lists them: the words, who said them, where and when, and the end of the id that opens it."""
     return "\n".join(["## Sources", "", *map(_source, citations)]) if citations else ""
-
-
-def renumbered(text: str, numbers: Mapping[int, int]) -> str:
-    """The text with these numbers in the place of those; code is left as it is."""
-    return "".join(
-        part if part.startswith("```") else _NUMBER.sub(lambda m: f"[{numbers.get(int(m[1]), int(m[1]))}]", part)
-        for part in _FENCE.split(text)
-    )
 
 
 def plain(text: str) -> str:

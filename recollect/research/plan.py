@@ -108,11 +108,6 @@ def searched(query: SubQuery) -> str:
     return left if terms(left) else query.text
 
 
-def asks_for_decisions(query: SubQuery) -> bool:
-    """Whether choices are wanted, and their reasons."""
-    return _DECISIONS.search(f"{query.text} {query.heading}") is not None
-
-
 def named(query: SubQuery) -> str:
     """A search as a model is told of it. Titles of conversations may be in it, so it stands behind a bar like them."""
     return _line(f"{query.heading}: {query.text}").replace("<", "&lt;")
@@ -178,9 +173,6 @@ _ABSTRACT = re.compile(
     r"|opinions?|reasoning|rationale|considerations?|lessons?|learnings?|experiences?|stance|attitude)"
     r"(?:\s+(?:about|on|of|for|to|towards?|with))?\b",
     re.IGNORECASE,
-)
-_DECISIONS = re.compile(
-    r"\b(?:deci\w+|choices?|chose|choose|chosen|strateg\w+|approach\w*|rationale|why)\b", re.IGNORECASE
 )
 _WORDS = 12  # of a part: what is longer is no name of a thing
 _REFERS = re.compile(r"\b(?:they|them|their|it|its|he|him|she|her|this|these|those|ones?)\b", re.IGNORECASE)

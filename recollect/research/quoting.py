@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from recollect.ask.answer import Citation
+from recollect.ask.citations import renumbered
 from recollect.ask.evidence import Evidence, Passage
 from recollect.ask.extract import extract
 from recollect.ask.intents import Intent
 from recollect.record import NodeId
 from recollect.research.findings import Finding, Findings, Key, key, only
-from recollect.research.markdown import renumbered
 from recollect.research.plan import Plan, SubQuery
 
-_AFTER_LIST = re.compile(r"^(- .*)\n(?=[^-\n])", re.MULTILINE)
 _NEAREST = 2  # quotes of a part that nothing answers
 
 
@@ -71,12 +69,10 @@ def _part(query: SubQuery, text: str) -> str:
     first, _, rest = text.partition("\n")
     if query.inside is not None and rest and first.endswith(":"):
         return f"## {first[:-1]}\n\n{rest}"
-    return f"## {query.heading}\n\n{_apart(text)}"
-
-
-def _apart(text: str) -> str:
-    """With a blank line between a list and what follows, which would else belong to its last item."""
-    return _AFTER_LIST.sub(r"\1\n\n", text)
+    if "```" in text:
+        return f"## {query.heading}\n\n{text}"
+    lines = [line if line.startswith("- ") else f"- {line}" for line in text.splitlines() if line.strip()]
+    return "\n".join([f"## {query.heading}", "", *lines])
 
 
 def _opening(citations: Sequence[Citation], *, known: bool) -> str:

@@ -8,15 +8,12 @@ from contextvars import copy_context
 from dataclasses import replace
 
 from recollect.ask.evidence import Evidence
-from recollect.ask.extract.signs import CHOICE
 from recollect.ask.intents import Intent, Settings
-from recollect.research.plan import MOST, SubQuery, asks_for_decisions, searched
+from recollect.research.plan import MOST, SubQuery, searched
 from recollect.search.request import Search
 
 #: Finds the evidence for a question (recollect.ask.evidence).
 Gather = Callable[[Search, Intent, Settings], Evidence]
-
-_CHOSEN = 1.3  # times its score
 
 #: What each search brings: no more than a few of a conversation, so that a part is not told by one alone.
 SETTINGS = Settings(passages=10, each=3)
@@ -42,15 +39,4 @@ def _one(gather: Gather, search: Search, query: SubQuery) -> Evidence:
     if query.inside is not None:
         asked = replace(asked, filter=replace(asked.filter, conversation_ids=(query.inside,)))
         settings = replace(settings, each=settings.passages)
-    evidence = gather(asked, Intent.SYNTHESIS, settings)
-    return _choices_first(evidence) if asks_for_decisions(query) else evidence
-
-
-def _choices_first(evidence: Evidence) -> Evidence:
-    """What tells a choice is worth more where choices are wanted."""
-    weighed = [
-        replace(passage, score=passage.score * _CHOSEN) if CHOICE.search(passage.message.content) else passage
-        for passage in evidence.passages
-    ]
-    ranked = sorted(weighed, key=lambda passage: -passage.score)
-    return replace(evidence, passages=tuple(replace(one, number=number) for number, one in enumerate(ranked, 1)))
+    return gather(asked, Intent.SYNTHESIS if query.inside is not None else Intent.QA, settings)

@@ -168,18 +168,14 @@ class _Work:
                 case _:
                     title = _Title(self.run.plan.title)
                     yield event
-        if rest := title.end():
-            yield Words(rest)
+        rest = title.end()
         self.spending.take(made.ended.usage, made.ended.cost)
         if made.removed:
-            self.notes.append(
-                f"{made.removed} citations of the model pointed to nothing that was found and were removed."
-            )
+            told = "1 citation" if made.removed == 1 else f"{made.removed} citations"
+            self.notes.append(f"{told} of the model pointed to nothing that was found: removed.")
         if made.ended.cut:
             self.notes.append("The report was cut off at the limit of its tokens.")
         listed = sources(made.citations)
-        if listed:
-            yield Words(f"\n\n{listed}")
         report = Report(
             id=self.run.id,
             question=self.run.question,
@@ -191,7 +187,12 @@ class _Work:
             model=made.ended.model,
             removed=made.removed,
         )
-        yield self._saved(report, self.findings.ids)
+        saved = self._saved(report, self.findings.ids)  # whoever stops at the last words has paid for the report
+        if rest:
+            yield Words(rest)
+        if listed:
+            yield Words(f"\n\n{listed}")
+        yield saved
 
     def _quoted(self) -> Report:
         assert self.run.plan is not None

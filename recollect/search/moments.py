@@ -27,7 +27,7 @@ from recollect.text.sentences import cut_sentences
 from recollect.text.terms import stemmed, terms, words
 
 _ALL_OF, _MOST_OF = 2, 0.6  # so few words of what happened must all be told, of more words this share
-_LOOKED_AT = 30  # messages that tell of it
+_LOOKED_AT, _POOL = 30, 150  # messages that tell of it, and passages that are ranked for them
 _NEAR_BEST = 2.0  # of the score: those that are as good
 _APART = timedelta(days=150)  # where those that name no date lie further apart, none of them is right
 _FACTS = 400
@@ -131,7 +131,7 @@ def _of_messages(
     asked = ask(view, wanted, embedder, quality)
     if not asked.question.terms:
         return None
-    passages = rank(view, asked, Partition.SAID, quality).passages
+    passages = rank(view, asked, Partition.SAID, quality, pool=_POOL).passages
     found = _tellings(view, passages[:_LOOKED_AT], clause.words)
     tellings = sorted(found, key=lambda telling: (-telling.held, -telling.score))
     if not tellings:
@@ -189,13 +189,10 @@ def _meant(happened: str) -> tuple[str, ...]:
 
 def _held(happened: Sequence[str], text: str) -> int:
     """How many of these words a text holds, in any form. Stems alone would take a "Wed" for a wedding."""
-    there: dict[str, list[str]] = {}
-    for word in words(text):
-        for stem in stemmed([word]):
-            there.setdefault(stem, []).append(word)
-    return sum(any(_alike(word, other) for other in there.get(stemmed([word])[0], ())) for word in happened)
+    there = set(words(text))
+    return sum(word in there or any(_alike(word, other) for other in there) for word in happened)
 
 
 def _alike(word: str, other: str) -> bool:
     begins = max(2, min(5, len(word) - 2))
-    return word[:begins] == other[:begins]
+    return other.startswith(word[:begins]) and stemmed([other]) == stemmed([word])

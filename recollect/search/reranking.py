@@ -23,6 +23,7 @@ from recollect.store.passages import Float
 
 _LONGEST = 1_200  # characters of a passage that it is shown
 _BEFORE = 300  # of them before the words of the question
+_LARGE = 1e15  # of a score: squares of larger ones are too large for a float of 32 bits
 
 
 def reranks(asked: Asked) -> bool:
@@ -53,11 +54,25 @@ def reranked(
     if len(read) < 2:
         return list(rankings), None
     try:
-        scores = np.asarray(reranker.score(asked.question.text, read), np.float32)
+        scores = _scores(reranker, asked.question.text, read)
     except ModelError as problem:
         return list(rankings), f"Not re-ranked: {problem}"
     parts = np.split(scores, np.cumsum([len(pool) for pool in shown])[:-1])
     return [_joined(*each) for each in zip(rankings, shown, parts, strict=True)], None
+
+
+def _scores(reranker: Reranker, question: str, texts: Sequence[str]) -> Float:
+    """One finite number for each text. Raises ModelError: one that is none would leave no result in its place."""
+    try:
+        scores = np.asarray(reranker.score(question, texts), np.float64)
+    except (TypeError, ValueError) as error:
+        raise ModelError("The re-ranker returned no numbers.") from error
+    if scores.shape != (len(texts),):
+        raise ModelError("The re-ranker returned another number of scores than there are texts.")
+    if not np.isfinite(scores).all():
+        raise ModelError("The re-ranker returned scores that are not valid numbers.")
+    largest = np.abs(scores).max()
+    return np.asarray(scores / largest if largest > _LARGE else scores, np.float32)
 
 
 def _best(passages: Sequence[Ranked]) -> list[Ranked]:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.ask.citations import Checked
+from recollect.ask.citations import Checked, renumbered
 
 
 def fed(text: str, known: set[int], size: int = 1) -> tuple[str, Checked]:
@@ -63,3 +63,8 @@ def test_how_a_stream_is_cut_changes_nothing_and_no_number_stands_for_nothing(te
     assert ("".join(pieces) + again.end(), again.cited, again.removed) == (whole, check.cited, check.removed)
     assert set(check.cited) <= known
     assert len(set(check.cited)) == len(check.cited)
+
+
+def test_numbers_are_moved_and_code_is_left_as_it_was_written() -> None:
+    code = "````md\n```py\nx = items[1]\n```\ny[2]\n````"
+    assert renumbered(f"See [1].\n{code}\nAnd [2][7].", {1: 4, 2: 1}) == f"See [4].\n{code}\nAnd [1][7]."

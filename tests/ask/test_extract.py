@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import time
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
 from recollect.ask.answer import Answer
-from recollect.ask.extract.showing import size
+from recollect.ask.extract.showing import shortened, size
 from recollect.memory import Memory
+from recollect.record import Role
 
 Talk = list[tuple[str, str]]
 
@@ -120,3 +123,58 @@ def test_numbers_in_brackets_in_a_quote_are_not_taken_for_citations(quiet: Memor
     answer = quiet.ask("what does the bridge stand on?")
     assert "Ott (7)" in answer.text
     assert "[7]" in answer.citations[0].quote
+
+
+def test_what_has_changed_is_told_with_its_dates(quiet: Memory) -> None:
+    told(quiet, [("user", "I live in Lisbon.")], "old", day=2)
+    told(quiet, [("user", "I live in Porto now.")], "new", day=20)
+    quiet.consolidate()
+    now, before, *_ = quiet.ask("where do I live?").text.splitlines()
+    assert now.startswith("Since 20 May 2025")
+    assert "Porto" in now
+    assert before.startswith("Before that, since 2 May 2025")
+    assert "Lisbon" in before
+
+
+def test_what_is_nearest_is_told_where_nothing_answers(quiet: Memory) -> None:
+    told(quiet, [("user", "The boiler in Graça is a Vulcano."), ("assistant", "Noted.")])
+    answer = quiet.ask("which trombone did Xaver buy in Osaka?")
+    assert not answer.known
+    assert answer.text.startswith("Your conversations do not say.")
+    assert len(answer.citations) <= 3
+    assert proven(answer)
+
+
+def test_a_question_without_its_mark_is_no_answer(quiet: Memory) -> None:
+    talk = [("user", "which flour for the focaccia"), ("assistant", "Take a strong bread flour with 13 % protein.")]
+    told(quiet, talk)
+    answer = quiet.ask("what flour is best for focaccia?")
+    assert answer.citations[0].quote == "Take a strong bread flour with 13 % protein."
+    assert answer.citations[1].quote == "which flour for the focaccia"
+
+
+def test_a_name_of_a_file_is_not_taken_for_a_citation(quiet: Memory, tmp_path: Path) -> None:
+    (tmp_path / "piles [4].md").write_text("The old bridge stands on oak piles.\n")
+    quiet.import_documents(tmp_path / "piles [4].md")
+    answer = quiet.ask("what does the old bridge stand on?")
+    assert "piles (4).md" in answer.text
+    assert proven(answer)
+
+
+def test_filters_hold_for_what_stands_around(quiet: Memory) -> None:
+    told(quiet, QUEUE)
+    question = "why did we choose Postgres for the queue?"
+    assert "so that none is lost" in quiet.ask(question).text
+    assert {c.message.role for c in quiet.ask(question, role="user").citations} == {Role.USER}
+    assert "so that none is lost" not in quiet.ask(f"{question} -transaction").text
+    late = quiet.ask(question, since="2025-05-09T10:02")
+    assert min(c.message.position for c in late.citations) == 2
+
+
+@pytest.mark.parametrize("noise", ["," * 8_000, ",".join(map(str, range(2_500))), "、" * 8_000, ", " * 4_000])
+def test_a_pasted_table_is_cut_at_once(noise: str) -> None:
+    text = f"The harbour {'and the town ' * 30}{noise} and {'so on ' * 40}"
+    began = time.perf_counter()
+    start, end = shortened(text, (0, len(text)), frozenset({"harbour"}), 50)
+    assert time.perf_counter() - began < 3
+    assert 0 < size(text[start:end]) <= 50

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +11,14 @@ import pytest
 
 import recollect
 from recollect.ask.answer import Answer, Step
-from recollect.ask.intents import Intent
+from recollect.ask.evidence import Evidence, Passage
+from recollect.ask.generate import prompt
+from recollect.ask.intents import Intent, Settings
 from recollect.chat.events import Again, Words
 from recollect.errors import InvalidInput
 from recollect.memory import Memory
 from recollect.model.errors import LanguageModelError, ModelNotReady
+from recollect.record import Message, NodeId, Role
 from tests.ask.injections import DEMANDS, INJECTIONS
 from tests.ask.obedient import Obedient
 from tests.model.wire_server import Says, WireServer
@@ -153,3 +157,17 @@ def test_what_was_said_is_never_obeyed(where: str, home: Path) -> None:
     assert obedient.obeyed == []
     assert obedient.tools == 0
     assert any(demand in obedient.read for demand in DEMANDS), "no injection came before the model"
+
+
+def test_a_number_stands_for_the_message_that_the_model_was_given_under_it() -> None:
+    """Also where there is no room for all: those in the middle would be left out, and the rest be counted anew."""
+    messages = [Message(NodeId(f"m{n}"), NodeId("c"), Role.USER, f"Heron {n}.", position=n) for n in range(1, 61)]
+    evidence = Evidence(
+        question="heron",
+        intent=Intent.QA,
+        passages=tuple(Passage(n, message, None, 1.0) for n, message in enumerate(messages, 1)),
+    )
+    settings = Settings(material_tokens=2_000)
+    shown = dict(re.findall(r"\[(\d+)\] user\n\| (Heron \d+\.)", prompt(evidence, settings)))
+    assert len(shown) == 50
+    assert all(text == f"Heron {number}." for number, text in shown.items())

@@ -59,7 +59,7 @@ def test_with_a_model_the_report_is_streamed_and_cited(with_model: CommandLine, 
     ran = with_model("research", QUESTION)
     assert ran.code == 0
     assert ran.out.startswith("# Database against deployment\n\nThree tables [1], and no more.\n\n## Sources\n\n1. “")
-    assert "1 citations of the model" in ran.err
+    assert "1 citation of the model" in ran.err
 
 
 def test_json_is_the_report_with_its_plan(archive: CommandLine) -> None:

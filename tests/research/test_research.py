@@ -147,6 +147,22 @@ def test_who_forgets_a_message_forgets_the_reports_made_of_it(quiet: Memory) -> 
     assert quiet.check() == []
 
 
+def test_reports_that_were_made_of_a_report_go_with_it(quiet: Memory) -> None:
+    report = quiet.research(QUESTION)
+    other = quiet.research(f"{QUESTION} source:research")
+    assert report.id in {citation.message.id for citation in other.citations}
+    third = quiet.research(f"{QUESTION} source:research")
+    gone = report.citations[0].message.id
+    counted = quiet.forget(gone, dry_run=True)
+    assert counted.documents == 3
+    quiet.forget(gone)
+    assert quiet.reports() == []
+    for one in (report, other, third):
+        with pytest.raises(NotFound):
+            quiet.document(one.id)
+    assert quiet.check() == []
+
+
 def test_what_is_deleted_takes_its_reports_along_until_it_is_restored(quiet: Memory) -> None:
     report = quiet.research(QUESTION)
     first, second = report.citations[0].message.id, report.citations[1].message.id
@@ -185,6 +201,12 @@ def test_reports_move_with_the_memory(quiet: Memory, tmp_path: Any) -> None:
         other.forget(report.citations[0].message.id)
         assert report.id not in {saved.id for saved in other.reports()}
         assert other.research(resume=True).known
+
+
+def test_a_question_may_hold_what_no_text_can(quiet: Memory) -> None:
+    report = quiet.research(f"{QUESTION} \ud800\0")
+    assert report.known
+    assert quiet.document(report.id).content == report.text
 
 
 # --- with a model -----------------------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 import recollect
+from recollect.chat.events import Words
 from recollect.errors import InvalidInput, NotFound
 from recollect.memory import Memory
 from tests.model.wire_server import Says, WireServer
@@ -40,6 +41,18 @@ def test_whoever_stops_in_the_middle_can_go_on(memory: Memory, server: WireServe
         memory.research(resume=True)
     with pytest.raises(InvalidInput):
         memory.research(resume=report.id)
+
+
+def test_who_stops_at_the_last_words_has_the_report_that_was_paid_for(memory: Memory, server: WireServer) -> None:
+    server.script += [PLAN, missing(), REPORT]
+    stream = memory.research_stream(QUESTION)
+    for event in stream:
+        if isinstance(event, Words) and "## Sources" in event.text:
+            break
+    stream.close()
+    (kept,) = memory.reports()
+    assert kept.finished is not None
+    assert "Three [1]." in memory.document(kept.id).content
 
 
 def test_research_is_named_by_the_end_of_its_id(quiet: Memory) -> None:

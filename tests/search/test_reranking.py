@@ -151,3 +151,37 @@ def test_documents_are_put_in_order_too(opened: Callable[[object], Memory], tmp_
             memory.import_documents(str(file))
         found = memory.search("boiler needs", kind="document")
         assert found.documents[0].document.title.startswith("three")
+
+
+@pytest.mark.parametrize(
+    "scores",
+    [
+        lambda count: [math.nan] * count,
+        lambda count: [math.inf] + [0.0] * (count - 1),
+        lambda count: [1.0] * (count - 1),
+        lambda count: [1.0] * (count + 5),
+        lambda count: ["high"] * count,
+        lambda count: [[1.0]] * count,
+        lambda _: None,
+    ],
+)
+def test_one_that_returns_nonsense_changes_nothing_and_that_is_said(
+    opened: Callable[[object], Memory], scores: Callable[[int], list[float]]
+) -> None:
+    class Wrong:
+        name = "wrong"
+
+        def score(self, question: str, texts: Sequence[str]) -> list[float]:
+            return scores(len(texts))
+
+    found = opened(Wrong()).search("harbour ferry")
+    assert [hit.score for hit in found] == [hit.score for hit in opened(None).search("harbour ferry")]
+    assert found.notes[0].startswith("Not re-ranked: The re-ranker returned")
+
+
+def test_its_scores_may_be_of_any_size(opened: Callable[[object], Memory]) -> None:
+    class Loud(Prefers):
+        def score(self, question: str, texts: Sequence[str]) -> list[float]:
+            return [1e200 * score for score in super().score(question, texts)]
+
+    assert texts(opened(Loud("green")), "harbour ferry") == texts(opened(Prefers("green")), "harbour ferry")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from recollect.ask.evidence import Evidence
-from recollect.ask.extract.choosing import MOST_CITED, Chooser, Draft, best_quote
+from recollect.ask.extract.choosing import MOST_CITED, Chooser
 from recollect.ask.extract.code import code
 from recollect.ask.extract.decision import decision
 from recollect.ask.extract.overview import retrieval, synthesis
+from recollect.ask.extract.quote import Draft, best_quote
 from recollect.ask.extract.telling import Group, by_nearness, tell
 from recollect.ask.intents import Intent
 
@@ -28,10 +29,10 @@ def nearest(evidence: Evidence) -> Draft:
 
 
 def _answer(chooser: Chooser) -> Draft:
-    """What has changed, if anything has; then what says most on the question."""
-    changed = chooser.changed()
-    told = {quote.message.id for quote in changed}
-    quotes = [*changed, *chooser.quotes(MOST_CITED - len(changed), told)]
+    """What a fact says, and what it said before; then what says most on the question."""
+    known = chooser.known()
+    told = {quote.message.id for quote in known}
+    quotes = [*known, *chooser.quotes(MOST_CITED - len(known), told)]
     return tell(by_nearness(chooser.within(quotes)), times=chooser.scale.question.asks_when)
 
 

@@ -3,65 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from recollect.ask.answer import Citation
+from recollect.ask.changes import Held
 from recollect.ask.evidence import Evidence, Passage
 from recollect.ask.extract import showing
-from recollect.ask.extract.spans import Kind, Place, Span
+from recollect.ask.extract.quote import FIRST, Quote, dated, size_of, stated
+from recollect.ask.extract.spans import Kind, Place
 from recollect.ask.extract.weighing import Scale, Weighed
 from recollect.record import Message, NodeId
-from recollect.search.relative import relative_dates
-from recollect.text.terms import terms
 
-MOST_WORDS, MOST_CITED = 120, 5
-_ATTRIBUTION = 4  # words that say who and when
-_FIRST, _LEAST = 50, 16  # words of the first quote, and that each other one may have at least
+MOST_WORDS = 112  # of the 120 of an answer: the rest is for dashes and headings
+MOST_CITED = 5
+_LEAST = 16  # words that each quote may have
 _COMPARED = 5  # passages that are put in an order of our own
 _SENTENCE = 0.25  # of a passage's score, what its best sentence is worth (benchmarks/ask.py)
 _LONGEST = 60, 36, 26, 20  # words of a quote: as many as leave room for all quotes
+_ALL = 0.99  # of what is asked for, that a fact must hold to be told first
 _ASKED = 12  # words of a question before its answer
 _NEAR, _NEAR_WORDS = 3.0, 18  # below the best is only near; words of what is near
 _FEWEST, _LESS = 6, 0.3  # words of a sentence that stands for a longer one, and what it may be worth less
 _WORTH_MORE = 0.12  # what a sentence beside a quote must be worth to be quoted as well
 _PROSE = (Kind.SENTENCE, Kind.ITEM)
+_TELLING = 4  # words of a sentence that tells something beside a question
 _SHORT = 9  # words of a message that says nothing without what it answers
-
-
-@dataclass(frozen=True, slots=True)
-class Draft:
-    """A text with numbers, and what they stand for: 1, 2, 3 …"""
-
-    text: str
-    citations: tuple[Citation, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Quote:
-    """Words of a passage, or of what stands beside it; `place` is where they are in the message. `context` is what they
-    refer to, in words: what introduces them, the question that they answer.
-    """
-
-    passage: Passage
-    message: Message
-    span: Span
-    place: Place
-    worth: float
-    share: float
-    context: str = ""
-    asked: Quote | None = None  # the question that they answer, cited as well
-    is_near: bool = False  # and no more than that: others are clearly better
-    instead: str = ""  # what is told in place of the words, where these are long
-
-    @property
-    def text(self) -> str:
-        """As it is shown, with its context."""
-        return self.instead or self.context + showing.told(self.message.content, self.span, self.place)
-
-    def citation(self, number: int) -> Citation:
-        """With this number."""
-        p = self.passage
-        return Citation(number, self.message, p.conversation, *self.place, p.cited, p.offset)
 
 
 class Chooser:
@@ -102,7 +67,7 @@ class Chooser:
             if message.id in found or message.id in without or (best := self.scale.best(message)) is None:
                 continue
             is_near = worth < top - _NEAR or bool(without)
-            quote = self.quote(passage, best, _NEAR_WORDS if is_near else _FIRST)
+            quote = self.quote(passage, best, _NEAR_WORDS if is_near else FIRST)
             found[message.id] = replace(quote, is_near=is_near)
         return [self._with_question(quote, asked.get(message)) for message, quote in found.items()]
 
@@ -123,20 +88,25 @@ class Chooser:
         there = {p.message.id for p in self.evidence.passages}
         return led + [(of[m.conversation_id], m) for m in self.evidence.around if m.id not in there]
 
-    def changed(self) -> list[Quote]:
-        """What holds now and what held before, where a fact that answers has not always held."""
-        quotes = []
-        for change in self.evidence.changes[:1]:
-            for number, held in enumerate(change.statements):
-                since = f"since {showing.day(held.since)}" if held.since else ""
-                head = since or "now" if not number else ", ".join(filter(None, ("before that", since)))
-                span = Span(Kind.SENTENCE, held.start, held.end)
-                passage = Passage(0, held.message, held.conversation, 0.0)
-                told = f"{head[0].upper()}{head[1:]}: {showing.plain(held.text)}"
-                quotes.append(Quote(passage, held.message, span, (held.start, held.end), 1.0, 1.0, instead=told))
-        return quotes
+    def known(self) -> list[Quote]:
+        """What a fact says that holds all that is asked for, in the words that prove it; where it has not always held,
+        what holds now and what held before.
+        """
+        for change in self.evidence.changes:
+            fact = change.statements[0]
+            is_named = len(self.scale.terms) > 1 or (fact.is_own and self.scale.question.is_personal)
+            if is_named and self.scale.share(fact.text) > _ALL:
+                if len(change.statements) > 1:
+                    return [stated(held, not place) for place, held in enumerate(change.statements)]
+                return self._proof(fact)
+        return []
 
-    def quote(self, passage: Passage, best: Weighed, room: int = _FIRST) -> Quote:
+    def _proof(self, held: Held) -> list[Quote]:
+        """The sentence that a fact was drawn from."""
+        told = [one for one in self.scale.weigh(held.message) if one.prose and one.span.end > held.start]
+        return [self.quote(Passage(0, held.message, held.conversation, 0.0), told[0])] if told else []
+
+    def quote(self, passage: Passage, best: Weighed, room: int = FIRST) -> Quote:
         """A span as a quote of at most so many words."""
         content = best.message.content
         place = showing.whole(content, best.span, room)
@@ -145,30 +115,31 @@ class Chooser:
 
     def within(self, quotes: Sequence[Quote], words: int = MOST_WORDS) -> list[Quote]:
         """The quotes, each as long as there is room for all of them; what is left over goes to the first ones."""
+        quotes = dated(quotes)
         fitted = list[Quote]()
         for longest in _LONGEST:
-            short = [quote if _size(quote) <= longest else self._cut(quote, longest) for quote in quotes]
+            short = [quote if size_of(quote) <= longest else self._cut(quote, longest) for quote in quotes]
             fitted = self._fitted(short, words)
             if len(fitted) == len(quotes):
                 break
-        left = words - sum(map(_size, fitted))
+        left = words - sum(map(size_of, fitted))
         for place, quote in enumerate(fitted):
             if not quote.is_near:
-                longer = self._longer(quote, _size(quote) + left)
-                left -= _size(longer) - _size(quote)
+                longer = self._longer(quote, size_of(quote) + left)
+                left -= size_of(longer) - size_of(quote)
                 fitted[place] = longer
         return fitted
 
     def _fitted(self, quotes: Sequence[Quote], words: int) -> list[Quote]:
         """The quotes cut to the room that there is, without those for which there is none."""
         left, fitted = words, list[Quote]()
-        sizes = [_size(quote) for quote in quotes]
+        sizes = [size_of(quote) for quote in quotes]
         for place, quote in enumerate(quotes):
             waiting = sizes[place + 1 :]
             room = max(left - sum(waiting), (left - sum(min(size, _LEAST) for size in waiting)) // (1 + bool(place)))
             one = quote if sizes[place] <= room else self._cut(quote, room)
-            if _size(one) <= left:
-                left -= _size(one)
+            if size_of(one) <= left:
+                left -= size_of(one)
                 fitted.append(one)
         return fitted
 
@@ -190,7 +161,7 @@ class Chooser:
             for _, i in sorted(fitting, reverse=True):
                 place = min(quote.place[0], told[i].span.start), max(quote.place[1], told[i].span.end)
                 longer = replace(quote, place=place, context=quote.context if i > at else "")
-                if _size(longer) <= room and not _code_in(told, place):
+                if size_of(longer) <= room and not _code_in(told, place):
                     quote, first, last = longer, min(first, i), max(last, i)
                     break
             else:
@@ -200,12 +171,12 @@ class Chooser:
         """The quote in at most so many words: rather another whole sentence that says nearly as much than a piece."""
         if quote.instead:
             return quote
-        most = max(room - _size(quote) + showing.size(quote.text), _FEWEST)
+        most = max(room - size_of(quote) + showing.size(quote.text), _FEWEST)
         told = [one for one in self.scale.weigh(quote.message) if one.prose and one.worth > quote.worth - _LESS]
         telling = [one for one in told if one.share >= quote.share / 2]
         if whole := [one for one in telling if _FEWEST <= showing.size(one.text) <= most]:
             shorter = self.quote(quote.passage, max(whole, key=lambda one: one.worth), most)
-            return replace(shorter, asked=quote.asked, is_near=quote.is_near)
+            return replace(shorter, asked=quote.asked, is_near=quote.is_near, is_dated=quote.is_dated)
         context = quote.context if showing.size(quote.context) * 2 < most else ""
         span = (quote.span.start, quote.span.end)
         place = showing.shortened(quote.message.content, span, self.wanted, max(most - showing.size(context), _FEWEST))
@@ -213,8 +184,8 @@ class Chooser:
 
     def _only_asks(self, message: Message) -> bool:
         """Whether it tells nothing: each of its sentences is a question or says less than a few words."""
-        telling = [w for w in self.scale.weigh(message) if not w.asks and w.span.kind is not Kind.HEADING]
-        return not any(showing.size(w.text) >= 4 for w in telling) and message.content.rstrip().endswith(("?", "？"))
+        told = [one for one in self.scale.weigh(message) if one.span.kind is not Kind.HEADING]
+        return bool(told) and told[-1].asks and all(one.asks or showing.size(one.text) < _TELLING for one in told)
 
     def answer_to(self, message: Message) -> Message | None:
         """What was said next by somebody else."""
@@ -242,44 +213,6 @@ class Chooser:
             if last and showing.size(last[0].text) <= 20:
                 return f"“{showing.plain(last[0].text)}” – "
         return ""
-
-
-def speaker_of(quote: Quote) -> str:
-    """Who said it; of a part of a document the file and the place."""
-    return quote.passage.cited or showing.speaker(quote.message)
-
-
-def dates_of(quote: Quote) -> str:
-    """What "yesterday" and the like meant on the day that it was said; nothing where there are no such words."""
-    said = quote.message.timestamp
-    if said is None:
-        return ""
-    found = relative_dates(quote.message.content[slice(*quote.place)], said.date())
-    shown = [
-        showing.day(span.start) if span.start == span.end else f"{showing.day(span.start)} to {showing.day(span.end)}"
-        for span in dict.fromkeys(found)
-    ]
-    return f" ({'; '.join(shown)})" if shown else ""
-
-
-def best_quote(passage: Passage, wanted: frozenset[str]) -> Citation:
-    """The sentence of a passage that holds most of the wanted terms, the first of equals."""
-    from recollect.ask.extract.spans import spans
-
-    content = passage.message.content
-    found = [span for span in spans(content) if span.kind is not Kind.HEADING] or spans(content)
-    if not found:
-        return Citation(
-            passage.number, passage.message, passage.conversation, 0, len(content), passage.cited, passage.offset
-        )
-    best = max(found, key=lambda span: (len(wanted & set(terms(span.of(content)))), not span.asks(content)))
-    place = showing.shortened(content, (best.start, best.end), wanted, _FIRST)
-    return Citation(passage.number, passage.message, passage.conversation, *place, passage.cited, passage.offset)
-
-
-def _size(quote: Quote) -> int:
-    """Words, with those that say whose they are."""
-    return showing.size(quote.text) + _ATTRIBUTION + (showing.size(quote.asked.text) + 1 if quote.asked else 0)
 
 
 def _code_in(told: Sequence[Weighed], place: Place) -> bool:

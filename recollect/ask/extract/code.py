@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from recollect.ask.extract import showing
-from recollect.ask.extract.choosing import MOST_CITED, Chooser, Draft, Quote, speaker_of
+from recollect.ask.extract.choosing import MOST_CITED, Chooser
+from recollect.ask.extract.quote import Draft, Quote, speaker_of
 from recollect.ask.extract.spans import Kind
 from recollect.ask.extract.telling import by_nearness, tell
 from recollect.record import NodeId

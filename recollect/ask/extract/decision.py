@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from recollect.ask.extract.choosing import MOST_CITED, Chooser, Draft, Quote
+from collections.abc import Sequence
+
+from recollect.ask.evidence import Passage
+from recollect.ask.extract.choosing import MOST_CITED, Chooser
+from recollect.ask.extract.quote import Draft, Quote
 from recollect.ask.extract.signs import CAUSE, CHOICE, REASON
 from recollect.ask.extract.telling import ALSO, Group, by_nearness, tell
-from recollect.record import NodeId, Role
+from recollect.record import Message, NodeId, Role
 
 _CHOSEN, _OWN, _LENT = 0.5, 0.3, 0.5  # what a choice gains, one of one's own, and one where the talk is about it
 _THERE, _PLAIN, _AFTER, _LEAST = 0.35, 0.15, 0.15, 0.2  # near the choice, plainly a reason, said later; the least worth
 _ABOUT = 0.6  # of the question's words that any talk holds, what that of the choice must hold at least
 _REASONS = 3
+_CLOSE = 3  # messages before and after what names the subject, in which it may go without its name
 _NEAR = 12  # messages before and after the choice in which its reasons are looked for
 
 
@@ -34,11 +39,11 @@ def decision(chooser: Chooser) -> Draft:
 
 def _choice(chooser: Chooser) -> Quote | None:
     """What says what was chosen: its own words need not name it, where the talk is about it."""
-    about = _subjects(chooser)
-    most = max(about.values(), default=0.0)
+    shares = _shares(chooser)
+    most = max((share for _, _, share in shares), default=0.0)
     best: tuple[float, Quote | None] = (0.0, None)
     for place, (passage, message) in enumerate(chooser.pool()):
-        there = about.get(message.conversation_id, 0.0)
+        there = _lent(chooser, passage, message, shares)
         for one in chooser.scale.weigh(message):
             if not one.prose or not CHOICE.search(one.text) or max(one.share, there) < _ABOUT * most or not most:
                 continue
@@ -49,22 +54,23 @@ def _choice(chooser: Chooser) -> Quote | None:
     return best[1]
 
 
-def _subjects(chooser: Chooser) -> dict[NodeId, float]:
-    """How much each conversation has to do with the question: by its title, or by its best passage."""
-    about: dict[NodeId, float] = {}
-    for passage in chooser.evidence.passages:
-        best = chooser.scale.best(passage.message)
-        title = passage.conversation.title if passage.conversation is not None else ""
-        share = max(chooser.scale.share(title), best.share if best is not None else 0.0)
-        key = passage.message.conversation_id
-        about[key] = max(about.get(key, 0.0), share)
-    return about
+def _shares(chooser: Chooser) -> list[tuple[NodeId, int, float]]:
+    """Where it is spoken of: conversation, position, and how much of the question's words are said there."""
+    told = [(passage.message, chooser.scale.best(passage.message)) for passage in chooser.evidence.passages]
+    return [(m.conversation_id, m.position, best.share) for m, best in told if best is not None]
+
+
+def _lent(chooser: Chooser, passage: Passage, message: Message, shares: Sequence[tuple[NodeId, int, float]]) -> float:
+    """How much the talk around a message has to do with the question: by its title, or by what was said close by."""
+    title = passage.conversation.title if passage.conversation is not None else ""
+    close = (s for there, at, s in shares if there == message.conversation_id and abs(at - message.position) <= _CLOSE)
+    return max(chooser.scale.share(title), *close, 0.0)
 
 
 def _reasons(chooser: Chooser, choice: Quote) -> list[Quote]:
     """The sentences that give reasons, those near the choice first, one of a message, the best first."""
     best: dict[NodeId, tuple[float, Quote]] = {}
-    most = max(_subjects(chooser).values(), default=0.0)
+    most = max((share for _, _, share in _shares(chooser)), default=0.0)
     there, at = choice.message.conversation_id, choice.message.position
     for passage, message in chooser.pool():
         near = message.conversation_id == there and abs(message.position - at) <= _NEAR

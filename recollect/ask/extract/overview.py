@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from recollect.ask.extract import showing
-from recollect.ask.extract.choosing import MOST_WORDS, Chooser, Draft, Quote
+from recollect.ask.extract.choosing import MOST_WORDS, Chooser
+from recollect.ask.extract.quote import Draft, Quote
 from recollect.ask.extract.telling import Group, tell
 
 _EVER = datetime.max.replace(tzinfo=UTC)

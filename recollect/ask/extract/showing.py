@@ -20,8 +20,10 @@ _BULLET = re.compile(r"([:：])\s*\n\s*(?:[-*+•–]|\(?\d{1,2}[.)])\s+")
 _BULLET_LATER = re.compile(r"([^\s:：])[ \t]*\n\s*(?:[-*+•–]|\(?\d{1,2}[.)])\s+")
 _CELLS = re.compile(r"\s*\|\s*")
 _NUMBERED = re.compile(r"[\[【]([\d ,;–-]{1,20})[\]】]")
+#: Not within "1,2,3" or "a,,,b": cut there, a pasted table would be tried in millions of ways.
 _CLAUSE = re.compile(
-    r"(?<=[，；：、])|(?<=[,;:])\s+|\s+(?=[-–—]\s)|\s+(?=(?:because|so that|but|and|which|while|if|when)\s)"
+    r"(?<=[，；：、])(?![，；：、])|(?<=[,;:])\s+(?!\d{4}\b)|\s+(?=[-–—]\s)"
+    r"|\s+(?=(?:because|so that|but|and|which|while|if|when)\s)"
 )
 _SHORT_ANSWER = 8  # words
 _FEW = 8  # words of a piece of a sentence, at least

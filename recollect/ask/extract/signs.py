@@ -53,6 +53,12 @@ QUESTION = _signs(
       | can|could|would|will|shall|should|may|might | has|have|had | any|if
     )\b | [^?]{0,200}[吗呢么][?？]"""
 )
+UNMARKED = _signs(
+    r"""\W*(?:(?:and|so|but|ok(?:ay)?|now|hi|hey)\b[,:.\ ]*){0,2}(?:
+        (?:what|which|how|why|who|where)\b(?!.*[.!:;…]\s*$)
+      | how\ (?:do|can|to)\b | (?:can|could|should|do|does)\ (?:i|we|you)\b
+    )[^.!]*$"""
+)
 TELLS = _signs(r"\b(?:i|we)(?:['’](?:m|ve|d)|\ (?:am|was|have|had|want(?:ed)?|need(?:ed)?|got|made|just))\b")
 
 GREETING = _signs(
@@ -78,3 +84,6 @@ REFERS = _signs(
       | yes|no|yeah|yep|sure
     )\b | \W*(?:它|他|她|这|那|但|所以|因此|而且)"""
 )
+CODE = re.compile(r"[{}<>;=\\|$]|\(\)|->")
+#: A name with which some exports begin each message.
+LABEL = re.compile(r"\W{0,2}[A-Z][\w'’.-]*(?: [A-Z][\w'’.-]*){0,2}:\s+")

@@ -113,7 +113,8 @@ def _prose(content: str, start: int, end: int) -> Iterator[Span]:
         if marked:
             at = first + (marked.end() if not marked[1] else 0)
             lead, before = _trimmed(content, at, last), None
-            yield Span(Kind.HEADING, *lead)
+            if lead[0] < lead[1]:
+                yield Span(Kind.HEADING, *lead)
             continue
         item = _ITEM.match(line)
         begins = first + (item.end() if item else 0)
@@ -147,6 +148,8 @@ def _lines(content: str, start: int, end: int) -> Iterator[Place]:
 def _goes_on(content: str, first: int, last: int, end: int) -> bool:
     line = content[content.rfind("\n", first, last) + 1 : last].rstrip() if "\n" in content[first:last] else ""
     line = line or content[first:last].rstrip()
+    if content.count("`", first, last) % 2:  # within code
+        return True
     following = content[last + 1 : end].lstrip(" \t")
     return (
         len(line) >= _WRAPPED

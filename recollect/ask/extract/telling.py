@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from recollect.ask.answer import Citation
 from recollect.ask.extract import showing
-from recollect.ask.extract.choosing import Draft, Quote, dates_of, speaker_of
+from recollect.ask.extract.quote import Draft, Quote, dates_of, speaker_of
 
 #: Stands before what is near, where something else is clearly nearer.
 ALSO = "Also near:"

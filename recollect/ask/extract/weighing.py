@@ -9,22 +9,23 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
 
-from recollect.ask.extract.signs import ASKS_WHY, GREETING, NUMBER, OFFER, PLACE, REASON, TIME
+from recollect.ask.extract.signs import ASKS_WHY, CODE, GREETING, LABEL, NUMBER, OFFER, PLACE, REASON, TIME, UNMARKED
 from recollect.ask.extract.spans import Kind, Span, spans
 from recollect.ask.intents import Intent
 from recollect.embedding.static import StaticEmbedder
-from recollect.record import Message
+from recollect.record import Message, Role
 from recollect.search.indexing import is_person
 from recollect.search.question import Question, read_question
 from recollect.search.snippet import densest
 from recollect.text.terms import terms
 
 _LONG, _AROUND = 16_000, 12_000  # characters of a message, and of what is read of a longer one
+_LONG_QUESTION = 140  # characters
 _MOST = 160  # spans of a message that are weighed by their meaning
 
 #: They say that something was chosen, and not what.
@@ -51,8 +52,10 @@ class Weighed:
 
     @property
     def asks(self) -> bool:
-        """Whether it is a question."""
-        return self.span.asks(self.message.content)
+        """Whether it is a question: a user's may go without its mark."""
+        return self.span.asks(self.message.content) or (
+            self.message.role is Role.USER and bool(UNMARKED.match(self.text)) and len(self.text) < _LONG_QUESTION
+        )
 
     @property
     def prose(self) -> bool:
@@ -127,6 +130,8 @@ class Scale:
             gain -= 0.6
         if span.kind is Kind.CODE:
             gain -= 0.4
+        if len(CODE.findall(text)) > max(3, len(text) // 30):  # code outside of a block
+            gain -= 0.5
         if text.rstrip().endswith((":", "：")):
             gain -= 0.7
         if GREETING.fullmatch(text) or OFFER.match(text):
@@ -145,13 +150,17 @@ class Scale:
 
 
 def _spans_of(message: Message, wanted: Sequence[str]) -> list[Span]:
-    """Those of a message; of a huge one those where most of the words are."""
+    """Those of a message without the speaker's name before them; of a huge one those where most of the words are."""
     content = message.content
-    if len(content) <= _LONG:
-        return spans(content)
-    middle = densest(content, wanted)
-    first, last = max(0, middle - _AROUND // 2), middle + _AROUND // 2
-    return [span for span in spans(content) if first <= span.start and span.end <= last]
+    found = spans(content)
+    if len(content) > _LONG:
+        middle = densest(content, wanted)
+        first, last = max(0, middle - _AROUND // 2), middle + _AROUND // 2
+        found = [span for span in found if first <= span.start and span.end <= last]
+    label = LABEL.match(content) if is_person(message.speaker) else None
+    if label and found and found[0].start < label.end() < found[0].end:
+        found[0] = replace(found[0], start=label.end())
+    return found
 
 
 @lru_cache(maxsize=1)

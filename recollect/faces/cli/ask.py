@@ -74,6 +74,7 @@ def _told(out: Output, events: Iterator[Event]) -> Answer:
                 said = True
             case Again(why):
                 out.note(f"\n{harmless(why)} Asking again.")
+                said = False
             case Answer():
                 answer = event
     out.line() if said else out.line(harmless(answer.text))
