@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-_DRAWS, _SEED = 4_000, 16
+_DRAWS, _PAIR_DRAWS, _SEED = 4_000, 1_000, 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,3 +49,33 @@ def _means(values: NDArray[np.float64]) -> NDArray[np.float64]:
     weights = np.random.default_rng(_SEED).multinomial(count, np.full(count, 1 / count), size=_DRAWS)
     means: NDArray[np.float64] = weights @ values / count
     return means
+
+
+def auroc(present: Sequence[float], absent: Sequence[float]) -> float:
+    """How often one of the first is greater than one of the second; a tie counts half."""
+    return float(_beats(present, absent).mean()) if len(present) and len(absent) else 0.0
+
+
+def auroc_of_groups(groups: Sequence[tuple[Sequence[float], Sequence[float]]]) -> Interval:
+    """The mean of the groups' AUROC, each worth the same; of both classes questions are drawn within their group."""
+    groups = [group for group in groups if len(group[0]) and len(group[1])]
+    if not groups:
+        return Interval(0.0, 0.0, 0.0)
+    beats = [_beats(*group) for group in groups]
+    drawn = np.mean([_aurocs(matrix) for matrix in beats], axis=0)
+    low, high = np.percentile(drawn, (2.5, 97.5))
+    return Interval(float(np.mean([matrix.mean() for matrix in beats])), float(low), float(high))
+
+
+def _beats(present: Sequence[float], absent: Sequence[float]) -> NDArray[np.float64]:
+    """1 where one of the first (rows) is greater than one of the second (columns), 1/2 where they are equal."""
+    difference = np.asarray(present, np.float64)[:, None] - np.asarray(absent, np.float64)[None, :]
+    return np.asarray((np.sign(difference) + 1) / 2)
+
+
+def _aurocs(beats: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The AUROC of each draw."""
+    chance = np.random.default_rng(_SEED)
+    rows, columns = (chance.multinomial(n, np.full(n, 1 / n), size=_PAIR_DRAWS) / n for n in beats.shape)
+    drawn: NDArray[np.float64] = np.einsum("dc,dc->d", rows @ beats, columns)
+    return drawn

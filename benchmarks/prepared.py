@@ -11,6 +11,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
+from copy import copy
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -69,6 +70,13 @@ class Prepared:
         if self._model is None:
             self._model = RememberingModel.packaged(self._cache)
         return self._model
+
+    def copied(self, folder: Path) -> Prepared:
+        """The same over a copy of the store in an empty folder: for what writes, such as deleting."""
+        shutil.copytree(Path(self._place).parent, folder, dirs_exist_ok=True)
+        copied = copy(self)
+        copied._place = str(folder / "memory.db")
+        return copied
 
     def make_quality(self) -> None:
         """Makes those vectors of the quality mode that are not there yet."""

@@ -15,6 +15,7 @@ from recollect.search.derived import may_be_found
 from recollect.search.filtering import holds
 from recollect.search.request import Search
 from recollect.search.result import DerivedHit, DocumentHit, Hit, SearchResults
+from recollect.search.weights import KNOWN
 from recollect.store import Space, View
 from recollect.store.passages import Filter
 from recollect.text.terms import words
@@ -89,8 +90,8 @@ def gather(find: Find, space: Space, search: Search, intent: Intent, settings: S
         relations=(*([f"the question means the time {meant}"] if meant else []), *(_cited(o, passages) for o in told)),
         changes=held,
         around=_without_excluded(around(space, [passage.message for passage in said], search.filter), search),
-        likelihood=float(results.close),
-        known=results.close and bool(shown),
+        likelihood=results.likelihood,
+        known=results.likelihood >= KNOWN and bool(shown),
         searched=results.searched,
         notes=(*results.notes, *([f"Read as {meant}"] if meant else [])),
     )

@@ -154,6 +154,7 @@ def _results(view: View, asked: Asked, found: Ranking, filed: Ranking | None) ->
         signals=_signals(asked, found),
         searched=found.searched + (filed.searched if filed is not None else 0),
         close=found.close or bool(documents),
+        likelihood=max(found.likelihood, filed.likelihood if filed is not None and documents else 0.0),
         total=max(total, len(hits)),
         total_exact=found.exact,
         derived=derived_hits(view, asked),

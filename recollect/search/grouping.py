@@ -8,6 +8,7 @@ from itertools import groupby
 
 from recollect.record import Chunk, Conversation, Kind, Message, NodeId, Role, Window
 from recollect.search.asking import Asked
+from recollect.search.copies import grouped
 from recollect.search.filtering import holds, passes
 from recollect.search.ranking import Ranked
 from recollect.search.result import Hit, MessageHit, Why
@@ -23,6 +24,7 @@ _NEAR_BEST = 0.4  # a message is shown beside its conversation's best if it reac
 _WITHIN = 3.0  # or is at most so much lower
 _LOOKED_AT = 20  # ranked messages for each result wanted, when grouping
 _LONG = 200  # tokens: shorter messages are never cut in pieces
+_COMPARED = 2  # messages for each result wanted, among which copies are looked for
 _BESIDE = 4  # positions around a hit among which its question or answer is sought
 
 
@@ -34,9 +36,13 @@ class _Found:
 
 
 def by_message(view: View, asked: Asked, words: Sequence[str], ranked: Sequence[Ranked]) -> tuple[Hit, ...]:
-    """One result a message, in order of rank. `words` are the terms whose places are marked."""
-    found = _with_texts(view, _one_a_message(ranked)[: asked.search.limit])
+    """One result a message, in order of rank; of near-identical ones the best, which names the others.
+
+    `words` are the terms whose places are marked.
+    """
+    found, copies = _distinct(view, _one_a_message(ranked), asked.search.limit)
     shown = _hits(view, found, words, asked.phrases)
+    shown = {named: replace(hit, copies=copies.get(named, ())) for named, hit in shown.items()}
     groups = [(f.ranked.score, [shown[f.text.message_id]]) for f in found if f.text.message_id in shown]
     return _conversation_hits(view, groups)
 
@@ -98,8 +104,37 @@ def _one_a_message(ranked: Sequence[Ranked]) -> list[Ranked]:
     return kept
 
 
-def _with_texts(view: View, ranked: Sequence[Ranked]) -> list[_Found]:
-    return [_Found(rank, entry, text) for (rank, entry), text in _pairs(view, list(enumerate(ranked)))]
+def _distinct(
+    view: View, ranked: Sequence[Ranked], limit: int
+) -> tuple[list[_Found], dict[NodeId | None, tuple[NodeId, ...]]]:
+    """The best that differ, and by message which ones near the top are copies of it."""
+    found: list[_Found] = []
+    groups: list[list[_Found]] = []
+    while len(groups) < limit and len(found) < len(ranked):
+        end = min(len(ranked), len(found) + _COMPARED * limit)
+        some = _pairs(view, list(enumerate(ranked))[len(found) : end])
+        if not some:  # what is ranked is there no longer
+            break
+        found += [_Found(rank, entry, text) for (rank, entry), text in some]
+        groups = _groups(view, found)
+    copies = {
+        group[0].text.message_id: tuple(f.text.message_id for f in group[1:] if f.text.message_id) for group in groups
+    }
+    return [group[0] for group in groups[:limit]], copies
+
+
+def _groups(view: View, found: Sequence[_Found]) -> list[list[_Found]]:
+    """Near-identical ones together. What two people say with the same words is said twice."""
+    groups = grouped(found, text=lambda f: f.text.text, context=lambda f: f.ranked.conversation)
+    ids = [f.text.message_id for group in groups if len(group) > 1 for f in group if f.text.message_id]
+    if not ids:
+        return groups
+    speakers = {message.id: message.speaker for message in view.get(Message, ids)}
+    by_speaker: dict[tuple[int, str | None], list[_Found]] = {}
+    for number, group in enumerate(groups):
+        for f in group:
+            by_speaker.setdefault((number, speakers.get(f.text.message_id or NodeId(""))), []).append(f)
+    return sorted(by_speaker.values(), key=lambda group: group[0].rank)
 
 
 def _pairs(view: View, ranked: Sequence[tuple[int, Ranked]]) -> list[tuple[tuple[int, Ranked], PassageText]]:

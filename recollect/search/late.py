@@ -6,12 +6,13 @@ Scored for the best of the instant mode only; the neighbours in the session coun
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
 from recollect.embedding import TokenVectors
 from recollect.search.weights import LATE_AFTER, LATE_BEFORE
-from recollect.store.passages import Features, Float, TokenRows
+from recollect.store.passages import Features, Float, Int, TokenRows
 
 _BEFORE, _AFTER = 1, 2  # places in OFFSETS
 
@@ -22,8 +23,25 @@ def wanted(features: Features) -> list[int]:
     return sorted({n for n in around.tolist() if n >= 0})
 
 
-def late_interaction(features: Features, question: TokenVectors, rows: Mapping[int, TokenRows]) -> tuple[Float, Float]:
-    """Own and window scores (n,) of passages: the idf-weighted mean of each piece's best cosine."""
+@dataclass(frozen=True, slots=True)
+class Late:
+    """Late interaction with passages (n,): with each itself and with its neighbours too, the idf-weighted mean of the
+    best cosine of each piece of the question; and these cosines (n, p) for themselves, with the pieces' idf (p,).
+    """
+
+    own: Float
+    window: Float
+    pieces: Float
+    idf: Float
+
+    def together(self, conversations: Int) -> float:
+        """The same of the best conversation as a whole: of each piece counts its nearest passage there."""
+        found = [self.pieces[conversations == number].max(axis=0) for number in np.unique(conversations)]
+        return float((np.stack(found) @ self.idf).max()) / (float(self.idf.sum()) or 1.0) if found else 0.0
+
+
+def late_interaction(features: Features, question: TokenVectors, rows: Mapping[int, TokenRows]) -> Late:
+    """Of passages, from the word pieces of their own texts and of those beside them."""
     vectors = question.unit()
     idf = np.array([features.piece_idf.get(int(piece), 0.0) for piece in question.ids], np.float32)
     nearest = {number: _nearest(vectors, row) for number, row in rows.items()}
@@ -36,7 +54,7 @@ def late_interaction(features: Features, question: TokenVectors, rows: Mapping[i
         there = np.array([n in nearest for n in numbers], bool)
         window[there] = np.maximum(window[there], share * beside[there])
     total = float(idf.sum()) or 1.0
-    return (own @ idf / total).astype(np.float32), (window @ idf / total).astype(np.float32)
+    return Late((own @ idf / total).astype(np.float32), (window @ idf / total).astype(np.float32), own, idf)
 
 
 def _nearest(question: Float, row: TokenRows) -> Float:

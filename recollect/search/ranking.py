@@ -10,7 +10,8 @@ import numpy as np
 
 from recollect.embedding import QUALITY_TOKENS, TokenEmbedder
 from recollect.search.asking import Asked, candidate_query
-from recollect.search.late import late_interaction, wanted
+from recollect.search.known import Signs, likelihood, signs
+from recollect.search.late import Late, late_interaction, wanted
 from recollect.search.question import Question
 from recollect.search.scoring import Evidence, Scores, in_order, matrix, own_coverage, pool_z, weighed
 from recollect.search.spelling import parts_of_compounds
@@ -72,7 +73,8 @@ class Ranking:
     `words` are the terms that were looked for, compounds included, `unknown` those of the question that are nowhere.
     `close` says that something near the question is there, `exact` that all that may be found was scored. `relevant`
     counts those of all that are nearer to the question than the average one (not only those ranked here). `vectors`
-    are the rows of `Ranked.row`, where they were asked for.
+    are the rows of `Ranked.row`, where they were asked for. `likelihood` says, from `signs`, how likely an answer is
+    there.
     """
 
     passages: Sequence[Ranked] = ()
@@ -83,6 +85,8 @@ class Ranking:
     unknown: tuple[str, ...] = ()
     searched: int = 0
     close: bool = True
+    likelihood: float = 0.0
+    signs: Signs | None = None
     exact: bool = True
     relevant: int = 0
     vectors: Float | None = None
@@ -108,6 +112,7 @@ class Ranking:
             searched=self.searched + other.searched,
             exact=self.exact and other.exact,
             relevant=self.relevant + other.relevant,
+            likelihood=max(self.likelihood, other.likelihood),
         )
 
 
@@ -160,7 +165,11 @@ def rank(
     order, matches = np.argsort(-instant.total, kind="stable"), _matches(evidence, shares, by_words=newest)
     if newest:
         order = order[np.argsort(-features.times[order], kind="stable")]
-    late = _late(view, asked, evidence, order[:LATE_POOL], model) if features.quality else None
+    near = _late(view, asked, features, order[:LATE_POOL], model) if features.quality else None
+    late = None if near is None else _with_late(evidence, order[:LATE_POOL], near)
+    # What is newest is not what is best: the signs are those of the best.
+    best_first = np.argsort(-instant.total, kind="stable") if newest else order
+    told = signs(evidence, asked.named, instant.total, best_first, None if newest else near)
     only = matches if newest or asked.typed or not asked.vector.any() else np.ones(len(features), bool)
     best, shift = order[:0], 0.0
     if late is not None:
@@ -172,19 +181,22 @@ def rank(
     kept = _kept(features.conversations[np.concatenate([best, order])], asked.search.limit)
     entries = _ranked(features, late, shares, matches, best[kept[kept < len(best)]]) if late is not None else []
     entries += _ranked(features, instant, shares, matches, order[kept[kept >= len(best)] - len(best)], shift)
+    near_by = closeness(features, shares) if asked.question.terms else 1.0
     return replace(
         ranking,
         passages=entries,
         conversations=frozenset(features.conversations[matches].tolist()),
         messages=frozenset(features.messages[matches].tolist()),
         mode="instant" if late is None else "quality",
-        close=not asked.question.terms or likelihood(features, shares) >= CLOSE,
+        close=near_by >= CLOSE,
+        likelihood=likelihood(told, near_by, features.size) if asked.question.terms else 1.0,
+        signs=told,
     )
 
 
-def likelihood(features: Features, shares: Float) -> float:
-    """How likely the partition holds an answer at all (RANKING.md 3): from the best share of the words, how many of
-    them are known, and the best cosine, in absolute values.
+def closeness(features: Features, shares: Float) -> float:
+    """Whether anything comes near the question (RANKING.md 3), from 0 to 1: from the best share of the words, how many
+    of them are known, and the best cosine, in absolute values.
     """
     known = float((features.frequencies > 0).mean())
     cosine = float(features.dense.max()) if features.dense.any() else BLIND_COSINE
@@ -223,11 +235,11 @@ def _matches(evidence: Evidence, shares: Float, *, by_words: bool) -> Bool:
     return held if by_words else held | (features.windows >= LIKE) | features.sought
 
 
-def _late(view: View, asked: Asked, evidence: Evidence, best: Int, model: Callable[[], TokenEmbedder]) -> Scores | None:
-    """The scores of the quality mode, good for the best alone; None where too many token vectors are missing."""
+def _late(view: View, asked: Asked, features: Features, best: Int, model: Callable[[], TokenEmbedder]) -> Late | None:
+    """Late interaction with the best; None where too many token vectors are missing."""
     if asked.tokens is None:
         return None
-    chosen = evidence.features.take(best)
+    chosen = features.take(best)
     needed = wanted(chosen)
     texts = view.passages(needed, tokens=True)
     rows = {text.number: text.tokens for text in texts if text.tokens is not None}
@@ -237,8 +249,13 @@ def _late(view: View, asked: Asked, evidence: Evidence, best: Int, model: Callab
     if 0 < len(missing) <= MISSING_TOKENS:
         made = model().token_embed([text.text for text in missing], max_tokens=QUALITY_TOKENS)
         rows.update({t.number: TokenRows(m.ids, m.vectors) for t, m in zip(missing, made, strict=True)})
+    return late_interaction(chosen, asked.tokens, rows)
+
+
+def _with_late(evidence: Evidence, best: Int, late: Late) -> Scores:
+    """The scores of the quality mode, good for the best alone."""
     both = []
-    for values in late_interaction(chosen, asked.tokens, rows):
+    for values in (late.own, late.window):
         both.append(np.zeros(len(evidence.features), np.float32))
         both[-1][best] = pool_z(values)
     return weighed(matrix(replace(evidence, late=both[0], around=both[1])), QUALITY)

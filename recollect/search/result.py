@@ -39,7 +39,8 @@ class Why:
 class MessageHit:
     """A message that matched. `beside` (of the best of a conversation) is what answers it, or what it answers.
 
-    `chunk_id` names the piece of a long text that matched, `tool_call_id` the call of a tool whose words did.
+    `chunk_id` names the piece of a long text that matched, `tool_call_id` the call of a tool whose words did. `copies`
+    are near-identical messages that matched less well, which a flat list leaves out.
     """
 
     message: Message
@@ -49,11 +50,12 @@ class MessageHit:
     beside: Message | None = None
     chunk_id: NodeId | None = None
     tool_call_id: NodeId | None = None
+    copies: tuple[NodeId, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """As in `search --json`."""
         m = self.message
-        shown = {
+        shown: dict[str, Any] = {
             "id": m.id,
             "source_id": m.source_id,
             "index": m.position,
@@ -75,6 +77,8 @@ class MessageHit:
             shown["chunk_id"] = self.chunk_id
         if self.tool_call_id is not None:
             shown["tool_call_id"] = self.tool_call_id
+        if self.copies:
+            shown["copies"] = list(self.copies)
         return shown
 
     def __repr__(self) -> str:
@@ -218,11 +222,11 @@ class SearchResults(Sequence[Hit]):
 
     `signals` names what was used: words, meaning, late interaction, people, dates, moment, order.
 
-    `total` counts the conversations (or
-    messages, grouped so) that match; unless `total_exact` there are more. `suggestion` is the query as it may have been
-    meant, where a word of it is nowhere; `corrected` is the one that was searched instead. `close` is False where
-    nothing near the question is in the memory. `derived` are facts and summaries that answer, `documents` the files
-    that do, if there are any. `moment` is what happened before or after the time that the question means.
+    `total` counts the conversations (or messages, grouped so) that match; unless `total_exact` there are more.
+    `suggestion` is the query as it may have been meant, where a word of it is nowhere; `corrected` is the one that was
+    searched instead. `close` is False where nothing near the question is in the memory; `likelihood` says, from 0 to 1,
+    how likely an answer to it is there. `derived` are facts and summaries that answer, `documents` the files that do,
+    if there are any. `moment` is what happened before or after the time that the question means.
     """
 
     query: str
@@ -240,6 +244,7 @@ class SearchResults(Sequence[Hit]):
     derived: tuple[DerivedHit, ...] = ()
     documents: tuple[DocumentHit, ...] = ()
     moment: Moment | None = None
+    likelihood: float = 0.0
 
     def __len__(self) -> int:
         return len(self.hits)
@@ -263,6 +268,7 @@ class SearchResults(Sequence[Hit]):
             "suggestion": self.suggestion,
             "corrected": self.corrected,
             "close": self.close,
+            "likelihood": round(self.likelihood, 3),
             "notes": list(self.notes),
             "derived": [hit.to_json() for hit in self.derived],
             "documents": [hit.to_json() for hit in self.documents],

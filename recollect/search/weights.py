@@ -96,6 +96,32 @@ DOCUMENT_SHARE, DOCUMENT_CLOSE = 0.7, 0.40
 LIKE = 0.30
 #: Share of the question's idf from which on it counts as all of it.
 ALL = 0.999
-#: The likelihood under which nothing close was said, and what it is made of (RANKING.md 3): the best share of the
+#: The closeness under which nothing close was said, and what it is made of (RANKING.md 3): the best share of the
 #: words, how many of them are known, the best cosine, a constant; and the cosine of what vectors cannot read.
 CLOSE, LIKELIHOOD, BLIND_COSINE = 0.15, (3.2, 1.0, 5.4, -4.6), 0.45
+
+# --- whether an answer is there at all (known.py) --------------------------------------------------------------------
+#: How much the cosine of a run of sentences counts of the share of words.
+RUN_FOR_WORDS = 1.5
+#: Passages from which on a score and the rarity of a word tell something by themselves.
+TELLING_SIZE = 100
+#: The weights of its signs, fitted by `python -m benchmarks.unanswered --fit`.
+KNOWN_INSTANT: dict[str, float] = {
+    "known": 1.55,
+    "words together": 1.05,
+    "near": 0.95,
+    "score": 0.18,
+    "constant": -4.7,
+}
+KNOWN_QUALITY: dict[str, float] = {
+    "known": 1.5,
+    "words together": 0.4,
+    "near": 0.6,
+    "score": 0.16,
+    "late together": 3.7,
+    "late ahead": 2.8,
+    "constant": -6.1,
+}
+#: The likelihood under which `ask` says that the conversations do not say. It is right in nine of ten cases, where as
+#: many questions have an answer as have none.
+KNOWN = 0.25

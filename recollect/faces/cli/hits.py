@@ -78,7 +78,8 @@ def print_notes(found: SearchResults, out: Output) -> None:
 def _print_hit(place: int, hit: Hit, out: Output, *, most: int | None, why: bool) -> None:
     c = hit.conversation
     title = harmless(titled(c.title))
-    where = f" {out.symbols.dot} ".join([source_label(c.source), day(c.created), number(hit.message_count, "message")])
+    counted = [number(hit.message_count, "message"), *_copies(hit.best)]
+    where = f" {out.symbols.dot} ".join([source_label(c.source), day(c.created), *counted])
     left = f"{place}  {title}"
     out.line(f"{place}  {out.bold(title)}{gap(left, where, out)}{out.dim(where)}")
     best, shown = hit.best, _best_of(hit, most)
@@ -106,13 +107,19 @@ def _one_line(place: int, hit: Hit, out: Output, *, by_message: bool) -> str:
     """A result in brief: the conversation, or the message where messages are the results."""
     best, c = hit.best, hit.conversation
     when = best.message.timestamp if by_message else c.created
-    where = f" {out.symbols.dot} ".join([source_label(c.source), day(when)])
+    where = f" {out.symbols.dot} ".join([source_label(c.source), day(when), *_copies(best)])
     if by_message:
         where += f"  {short(best.message.id)}"
     named = f"{speaker(best.message, c.source)}: {_excerpt(best)[0]}" if by_message else titled(c.title)
     room = None if out.width is None else max(_NARROW, out.width - len(where) - len(f"{place}  ") - 2)
     left = f"{place}  {shortened(' '.join(harmless(named).split()), room)}"
     return left + gap(left, where, out) + out.dim(where)
+
+
+def _copies(hit: MessageHit) -> list[str]:
+    """What a message in a flat list stands for beside itself."""
+    many = len(hit.copies)
+    return [f"{many:,} {'copy' if many == 1 else 'copies'}"] if many else []
 
 
 def _derived_line(known: DerivedHit, out: Output) -> str:

@@ -1,0 +1,152 @@
+"""How likely an answer is there: higher with it than without, whatever else the memory holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import recollect
+from recollect import Memory
+from recollect.search.known import likelihood, signs
+from recollect.search.late import Late
+from recollect.search.question import Question, read_question
+from recollect.search.scoring import Evidence
+from recollect.search.weights import KNOWN, KNOWN_INSTANT, KNOWN_QUALITY
+from recollect.store.passages import Features
+from tests.search.features_made import flags, pool
+
+TALKS = {
+    "The boat": [
+        "Our boat, the Petrel, leaks at the keel. Where can I have it repaired?",
+        "The yard of Ossian in Marstal repairs wooden keels; ask for a date in March.",
+        "I have decided on Ossian's yard, because they work with larch.",
+    ],
+    "The garden": [
+        "Which apples keep until spring?",
+        "Belle de Boskoop and Glockenapfel keep until March in a cool cellar.",
+    ],
+    "Tax": ["When is the tax return due?", "By 31 July, unless an adviser makes it."],
+}
+ASKED = [
+    "Why did I decide on the yard of Ossian for the boat?",
+    "Which apples keep until spring?",
+    "When is the tax due?",
+]
+STRANGE = [
+    "What did the vet say about Bruno's paw?",
+    "Which university did Marisol apply to?",
+    "How many goals did we score against Lagos?",
+]
+
+
+@pytest.fixture(scope="module")
+def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
+    with recollect.open(tmp_path_factory.mktemp("known") / "memory.db") as memory:
+        for title, texts in TALKS.items():
+            for at, text in enumerate(texts):
+                memory.store_message(text, "assistant" if at % 2 else "user", conversation_id=title, title=title)
+        yield memory
+
+
+@pytest.mark.parametrize("mode", ["instant", "quality"])
+def test_what_was_talked_of_is_known_and_what_was_not_is_not(memory: Memory, mode: str) -> None:
+    if mode == "quality":
+        memory.embed()
+    known = [memory.search(question, mode=mode).likelihood for question in ASKED]
+    unknown = [memory.search(question, mode=mode).likelihood for question in STRANGE]
+    assert min(known) > KNOWN > max(unknown), (known, unknown)
+
+
+def test_it_falls_when_the_answer_is_deleted(tmp_path_factory: pytest.TempPathFactory) -> None:
+    with recollect.open(tmp_path_factory.mktemp("deleted") / "memory.db") as memory:
+        for title, texts in TALKS.items():
+            for text in texts:
+                memory.store_message(text, conversation_id=title, title=title)
+        before = memory.search(ASKED[1]).likelihood
+        memory.delete("The garden")
+        assert memory.search(ASKED[1]).likelihood < before / 2
+
+
+def test_it_is_told_in_json(memory: Memory) -> None:
+    found = memory.search(ASKED[0])
+    assert found.to_json()["likelihood"] == round(found.likelihood, 3)
+    assert 0 <= found.likelihood <= 1
+
+
+def test_nothing_to_search_holds_no_answer(memory: Memory) -> None:
+    assert memory.search("🙂").likelihood == 0
+    assert memory.search("apples", conversation="Tax").likelihood < KNOWN
+
+
+def test_how_results_are_ordered_does_not_change_it(memory: Memory) -> None:
+    best, newest = (memory.search(ASKED[0], mode="instant", sort=sort).likelihood for sort in ("relevance", "newest"))
+    assert newest == pytest.approx(best, abs=0.05)
+
+
+# --- signs -----------------------------------------------------------------------------------------------------------
+QUESTION = read_question("heron weir")
+
+
+def of(
+    features: Features, question: Question = QUESTION, people: tuple[str, ...] = (), late: Late | None = None
+) -> dict[str, float]:
+    scores = np.arange(len(features), 0, -1).astype(np.float32)
+    evidence = Evidence(question, features, np.zeros(len(features), np.float32))
+    return signs(evidence, people, scores, np.arange(len(features)), late)
+
+
+def made(*held: tuple[float, float], conversations: tuple[int, ...]) -> Features:
+    """Passages that hold so much of each of two terms."""
+    holds = np.zeros((len(held), 5, 2), np.float32)
+    holds[:, 0, :] = held
+    plain = pool(*(flags() for _ in held), holds=holds)
+    return replace(
+        plain,
+        idf=np.array([3.0, 1.0], np.float32),
+        frequencies=np.array([1, 1]),
+        conversations=np.array(conversations),
+    )
+
+
+def test_words_of_one_conversation_count_together_and_of_two_apart() -> None:
+    assert of(made((1, 0), (0, 1), conversations=(7, 7)))["words together"] == pytest.approx(1)
+    assert of(made((1, 0), (0, 1), conversations=(7, 8)))["words together"] == pytest.approx(0.75)
+
+
+def test_chunks_of_documents_are_no_conversation() -> None:
+    assert of(made((1, 0), (0, 1), conversations=(0, 0)))["words together"] == pytest.approx(0.75)
+
+
+def test_a_name_is_no_nearness() -> None:
+    question = read_question("heron")
+    features = replace(made((1, 0), conversations=(7,)), dense=np.array([0.1], np.float32))
+    asked = replace(question, terms=("ann", "heron"))
+    assert of(features, asked)["near"] == pytest.approx(0.75)
+    assert of(features, asked, people=("Ann",))["near"] == pytest.approx(0)
+
+
+def test_late_interaction_stands_out_where_no_other_conversation_is_as_near() -> None:
+    window = np.array([0.9, 0.8, 0.5], np.float32)
+    late = Late(window, window, np.array([[0.9, 0.1], [0.2, 0.8], [0.5, 0.5]], np.float32), np.ones(2, np.float32))
+    features = made((1, 0), (0, 1), (0, 1), conversations=(7, 7, 8))
+    found = of(features, late=late)
+    assert found["late ahead"] == pytest.approx(0.4)
+    assert found["late together"] == pytest.approx(0.85)
+
+
+def test_every_sign_has_its_weight() -> None:
+    features = made((1, 0), conversations=(7,))
+    late = Late(np.ones(1, np.float32), np.ones(1, np.float32), np.ones((1, 1), np.float32), np.ones(1, np.float32))
+    assert set(of(features)) | {"constant"} == set(KNOWN_INSTANT)
+    assert set(of(features, late=late)) | {"constant"} == set(KNOWN_QUALITY)
+    assert 0 < likelihood(of(features), 0.5, 1_000) < 1
+
+
+def test_in_a_small_memory_closeness_decides() -> None:
+    found = dict.fromkeys(KNOWN_INSTANT.keys() - {"constant"}, 0.0)
+    assert likelihood(found, 0.8, 0) == pytest.approx(0.8)
+    assert likelihood(found, 0.8, 50) == pytest.approx(1 / (1 + np.exp(-(KNOWN_INSTANT["constant"] + np.log(4)) / 2)))
+    assert likelihood(found, 0.8, 100) == likelihood(found, 0.2, 100_000)
