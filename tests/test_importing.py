@@ -69,11 +69,11 @@ def search(memory: Memory, phrase: str, kind: str = "") -> SearchResults:
 
 def missed(memory: Memory, wanted: list[Sought], kind: str = "") -> list[Sought]:
     """Those that are not the first hit for their phrase, or beside it where a result repeats an agent."""
-    return [one for one in wanted if not leads(search(memory, one.phrase, kind), one)]
+    return [one for one in wanted if not leads(memory, search(memory, one.phrase, kind), one)]
 
 
-def leads(results: SearchResults, one: Sought) -> bool:
-    messages = [hit.best.message for hit in results]
+def leads(memory: Memory, results: SearchResults, one: Sought) -> bool:
+    messages = [m for hit in results for m in (hit.best.message, *memory.messages(hit.best.copies))]
     leading = takewhile(lambda message: one.is_in(message) or one.phrase in message.content, messages)
     return any(one.is_in(message) for message in leading)
 

@@ -57,7 +57,7 @@ def assert_whole(memory: Memory, thread: Thread, turns: int) -> None:
         assert edges(memory, answer, "SOURCED_FROM") == 1
     for message in thread.messages:
         hits = memory.search(f'"{message.content}"', group_by="message", limit=50)
-        assert message.id in [hit.best.message.id for hit in hits]
+        assert message.id in [found for hit in hits for found in (hit.best.message.id, *hit.best.copies)]
     assert memory.check() == []
 
 
