@@ -11,8 +11,9 @@ from tests.store.builders import embedder
 
 
 def found(memory: Memory, words: str) -> list[str]:
-    """The ids of the messages that hold these very words, whoever they come from."""
-    return [hit.best.message.id for hit in memory.search(f'"{words}"', group_by="message", kind="all", limit=200)]
+    """The ids of the messages that hold these very words, whoever they come from, those with the same text too."""
+    hits = memory.search(f'"{words}"', group_by="message", kind="all", limit=200)
+    return [found for hit in hits for found in (hit.best.message.id, *hit.best.copies)]
 
 
 def last_words(text: str) -> str:

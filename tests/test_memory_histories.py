@@ -128,7 +128,7 @@ def found(memory: Memory) -> set[tuple[str, str]]:
     hits = (
         (q, hit.best) for q in queries for hit in memory.search(f'"{q}"', group_by="message", kind="all", limit=200)
     )
-    return {(query, hit.message.id) for query, hit in hits if hit.why.words}
+    return {(query, own) for query, hit in hits if hit.why.words for own in (hit.message.id, *hit.copies)}
 
 
 def test_whatever_is_done_every_invariant_holds_and_the_dump_makes_an_equal_memory() -> None:
