@@ -248,7 +248,9 @@ class Endless(RuleBasedStateMachine):
     # --- searching -------------------------------------------------------------------------------------------------
     def found(self, word: str) -> list[str]:
         results = self.memory.search(f'"{word}"', group_by="message", kind="all", limit=50)
-        return [hit.best.message.id for hit in results if word in hit.best.snippet.text]
+        return [
+            own for hit in results if word in hit.best.snippet.text for own in (hit.best.message.id, *hit.best.copies)
+        ]
 
     def assert_found(self, known: Known) -> None:
         assert self.found(known.marker) == [known.id]

@@ -127,8 +127,10 @@ class Memory:
         results = []
         for hit in hits:
             score = max(hit.score, 0.0) / (1 + max(hit.score, 0.0))
-            if score >= threshold and passes(hit.best.message):
-                item = _item(hit.best.message) | {"score": round(score, 4)}
+            # The same words in another scope, or with other metadata, are a memory of their own.
+            same = [hit.best.message, *self._memory.messages(hit.best.copies)]
+            for message in filter(passes, same) if score >= threshold else ():
+                item = _item(message) | {"score": round(score, 4)}
                 results.append(item | ({"score_details": hit.best.why.to_json()} if explain else {}))
         return {"results": results[:top_k]}
 

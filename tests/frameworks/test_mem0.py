@@ -135,3 +135,13 @@ def test_all_of_a_user_goes_and_nothing_of_another(mem: Memory) -> None:
 def test_what_cannot_be_is_told(mem: Memory, call: Any) -> None:
     with pytest.raises(InvalidInput):
         call(mem)
+
+
+def test_the_same_words_with_other_metadata_are_found_by_these(mem: Memory) -> None:
+    walks = "I love the long walks along the northern harbour in the early evening of a dry autumn day"
+    for mood in ("calm", "wild", "calm"):
+        mem.add(walks, metadata={"mood": mood}, **ALICE)
+    mem.add(walks, user_id="bob", metadata={"mood": "wild"})
+    for mood, count in (("calm", 2), ("wild", 1)):
+        found = mem.search("walks at the harbour", filters={**ALICE, "mood": mood})["results"]
+        assert [one["metadata"]["mood"] for one in found] == [mood] * count
