@@ -15,23 +15,26 @@ _MOST = 64  # readings
 
 
 class Kept:
-    """Readings of one space. What is kept is handed out again as it is: nobody may change it. Thread-safe."""
+    """The last reading of each name, of one space. What is kept is handed out again as it is: nobody may change it.
+    Thread-safe.
+    """
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[Hashable, Any] = OrderedDict()
+        self._kept: OrderedDict[Hashable, tuple[Hashable, Any]] = OrderedDict()
         self._lock = threading.Lock()
 
     def of(self, view: View, name: Hashable, read: Callable[[], T]) -> T:
         """What a view says under a name: as it was read before, if nothing was written since."""
-        key = (view.stamp, name)
+        stamp = view.stamp
         with self._lock:
-            if key in self._kept:
-                self._kept.move_to_end(key)
-                found: T = self._kept[key]
+            before = self._kept.pop(name, None)
+            if before is not None and before[0] == stamp:
+                self._kept[name] = before
+                found: T = before[1]
                 return found
-        found = read()
+        fresh = read()
         with self._lock:
-            self._kept[key] = found
+            self._kept[name] = stamp, fresh
             while len(self._kept) > _MOST:
                 self._kept.popitem(last=False)
-        return found
+        return fresh

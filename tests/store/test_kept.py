@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from collections.abc import Callable
 from datetime import timedelta
 
-from recollect.record import stable_id
+from recollect.record import new_id, stable_id
 from recollect.store import Change, Lease, Space, Store
 from recollect.store.change import Task
 from recollect.store.kept import Kept
@@ -61,3 +63,23 @@ def test_no_more_is_kept_than_there_is_room_for(space: Space) -> None:
         for number in (*range(200), 0):
             kept.of(view, number, lambda number=number: looked.append(number))
     assert looked == [*range(200), 0]
+
+
+def test_what_was_read_before_a_write_is_let_go(open_store: Callable[[], Store]) -> None:
+    """Readings of earlier times are of no use, and may hold what was forgotten since."""
+    store, kept = open_store(), Kept()
+    space = store.space(DEFAULT)
+    write(store, branched())
+    read = []
+    for _ in range(3):
+        space.write(Change(tasks=[Task(id=new_id(), kind="index")]))
+        with space.view() as view:
+            reading = kept.of(view, "sizes", Reading)
+            read.append(weakref.ref(reading))
+            del reading
+    gc.collect()
+    assert [one() is None for one in read] == [True, True, False]
+
+
+class Reading:
+    """Something that was read."""
