@@ -13,9 +13,7 @@ from recollect.ask.generate import Generated, generate
 from recollect.ask.intents import SETTINGS, Intent
 from recollect.ask.understand import Remembered, Understood, understand, widened
 from recollect.model.base import LanguageModel
-from recollect.model.budget import talks
-from recollect.model.errors import ModelNotReady
-from recollect.model.talk import TalkingModel
+from recollect.model.talk import talking
 from recollect.search.request import Search
 from recollect.store import Space
 
@@ -36,11 +34,7 @@ class Asker:
         Raises StoreError, ModelError; a model that cannot talk is refused before anything is searched.
         """
         began = time.perf_counter()
-        if model is not None and not (isinstance(model, TalkingModel) and talks(model)):
-            raise ModelNotReady(
-                f"{model.name} answers by schema alone, and an answer needs free words.",
-                hint="A model of your own needs a method talk() (recollect/model/talk.py).",
-            )
+        model = talking(model, "an answer") if model is not None else None
         question, quick = search.query.text, search.mode == "instant"
         understood = understand(question, model, self.remembered, intent=intent, quick=quick)
         chosen = understood.intent

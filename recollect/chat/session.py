@@ -27,8 +27,7 @@ from recollect.embedding.tokenizer import count_tokens_of
 from recollect.errors import InvalidInput
 from recollect.ingest import Ingest
 from recollect.model.base import LanguageModel
-from recollect.model.errors import ModelNotReady
-from recollect.model.talk import Said, TalkingModel
+from recollect.model.talk import Said, talking
 from recollect.record import Conversation, NodeId
 from recollect.store import Space
 from recollect.text.clean import clean_text, clean_title
@@ -184,11 +183,7 @@ class Chat:
 
     def _answered(self, own: NodeId, understood: _Understood, model: LanguageModel, options: Options) -> Iterator[Any]:
         """The messages that may answer, then the model's answer as it comes, and how it ended."""
-        if not isinstance(model, TalkingModel):
-            raise ModelNotReady(
-                f"{model.name} answers by schema alone, and a chat needs free words.",
-                hint="A model of your own needs a method talk() (recollect/model/talk.py).",
-            )
+        model = talking(model, "a chat")
         before, whole = understood.before, understood.resolution.text
         context = self._parts.prepare(
             whole, own if before.conversation is not None else None, int(options.budget * _CONTEXT_SHARE)

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, Self, TypeVar
 
 import apsw
 
@@ -210,12 +210,15 @@ class Ledger:
             db.execute("COMMIT")
 
 
-class Metered:
+M = TypeVar("M", bound=LanguageModel)
+
+
+class Metered(Generic[M]):
     """A model whose requests are counted, and refused where the day's budget is spent. Thread-safe."""
 
     def __init__(
         self,
-        model: LanguageModel,
+        model: M,
         ledger: Ledger,
         limits: Limits,
         *,
@@ -240,12 +243,29 @@ class Metered:
         self._enter(held, request, usage, answer.cost)
         return answer
 
+    def within(self, namespace: str) -> Self:
+        """The same model and budget, counted for another namespace of the store."""
+        return type(self)(
+            self._model, self._ledger, self.limits, price=self.price, store=self._store, namespace=namespace
+        )
+
+    def estimate(self, requests: Iterable[Request]) -> Estimate:
+        """What these requests will take."""
+        return estimate(requests, self.price, self.limits)
+
+    def spent(self, *, today: bool = False) -> list[Spent]:
+        """What was spent on this namespace."""
+        return self._ledger.spent(self._store, self._namespace, today=today)
+
+    def _enter(self, held: int, request: Request, usage: Usage, cost: float | None) -> None:
+        self._ledger.enter(held, self._store, self._namespace, request.prompt.name, self.name, usage, cost)
+
+
+class MeteredTalk(Metered[TalkingModel]):
+    """The same of a model that talks, which it then does as well."""
+
     def talk(self, talk: Talk) -> Iterator[str | Spoken]:
-        """As the model does, counted like a request. Raises ModelNotReady for a model that does not talk."""
-        if not isinstance(self._model, TalkingModel):
-            raise ModelNotReady(
-                f"{self.name} answers by schema alone.", hint="A model that is to talk needs a method talk()."
-            )
+        """As the model does, counted like a request. Raises BudgetSpent before anything is asked."""
         most = Usage(1, estimated_tokens(talk.text) * 2, talk.max_tokens * 2 + _THINKING)
         held = self._ledger.hold(most, self.price.of(most) if self.price else 0.0, self.limits)
         used, cost, ended = most, self.price.of(most) if self.price else None, False
@@ -261,38 +281,20 @@ class Metered:
             if ended:  # who goes away in the middle leaves what was held: the provider may count all of it
                 self._ledger.enter(held, self._store, self._namespace, talk.name, self.name, used, cost)
 
-    def within(self, namespace: str) -> Metered:
-        """The same model and budget, counted for another namespace of the store."""
-        return Metered(self._model, self._ledger, self.limits, price=self.price, store=self._store, namespace=namespace)
-
-    def estimate(self, requests: Iterable[Request]) -> Estimate:
-        """What these requests will take."""
-        return estimate(requests, self.price, self.limits)
-
-    def spent(self, *, today: bool = False) -> list[Spent]:
-        """What was spent on this namespace."""
-        return self._ledger.spent(self._store, self._namespace, today=today)
-
-    def _enter(self, held: int, request: Request, usage: Usage, cost: float | None) -> None:
-        self._ledger.enter(held, self._store, self._namespace, request.prompt.name, self.name, usage, cost)
-
 
 def within(model: LanguageModel, namespace: str) -> LanguageModel:
     """The model, with what it takes counted for this namespace, where it is counted."""
     return model.within(namespace) if isinstance(model, Metered) else model
 
 
-def talks(model: LanguageModel) -> bool:
-    """Whether a model has free words, or the one whose requests are counted has."""
-    return isinstance(model._model if isinstance(model, Metered) else model, TalkingModel)
-
-
 def metered(
     model: LanguageModel, data: Path, limits: Limits, *, store: str, namespace: str, prices: Path | None = None
-) -> Metered:
+) -> Metered[Any]:
     """A model within a daily budget, counted in the data folder. `prices` is a folder that may hold a table of them."""
-    known = price(model.name, prices / PRICES if prices else None)
-    return Metered(model, Ledger(data / FILE), limits, price=known, store=store, namespace=namespace)
+    known, ledger = price(model.name, prices / PRICES if prices else None), Ledger(data / FILE)
+    if isinstance(model, TalkingModel):
+        return MeteredTalk(model, ledger, limits, price=known, store=store, namespace=namespace)
+    return Metered(model, ledger, limits, price=known, store=store, namespace=namespace)
 
 
 def most_usage(request: Request) -> Usage:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from recollect.model.base import LanguageModel
+from recollect.model.errors import ModelNotReady
 from recollect.model.usage import NOTHING_USED, Usage
 
 
@@ -106,3 +107,13 @@ class TalkingModel(LanguageModel, Protocol):
         its kin, also after words have come: then the turn is not whole.
         """
         ...
+
+
+def talking(model: LanguageModel, what: str) -> TalkingModel:
+    """The model as one that talks, for `what` needs free words. Raises ModelNotReady for one that does not."""
+    if isinstance(model, TalkingModel):
+        return model
+    raise ModelNotReady(
+        f"{model.name} answers by schema alone, and {what} needs free words.",
+        hint="A model of your own needs a method talk() (recollect/model/talk.py).",
+    )

@@ -12,9 +12,8 @@ from recollect.ask.answer import Step
 from recollect.ask.generate import Generated
 from recollect.chat.events import Words
 from recollect.model.base import Completion, LanguageModel
-from recollect.model.budget import talks
-from recollect.model.errors import BadAnswer, ModelNotReady, ModelRefused, RequestRejected
-from recollect.model.talk import TalkingModel
+from recollect.model.errors import BadAnswer, ModelRefused, RequestRejected
+from recollect.model.talk import TalkingModel, talking
 from recollect.model.usage import Usage
 from recollect.research import gaps, plan
 from recollect.research.budget import Spending
@@ -48,12 +47,8 @@ class Researcher:
         What was learned is kept as it goes: whoever stops, and whatever fails, `run` can be gone on with. Raises
         StoreError, ModelError, NotFound where what it is about was deleted meanwhile.
         """
-        if model is not None and not (isinstance(model, TalkingModel) and talks(model)):
-            raise ModelNotReady(
-                f"{model.name} answers by schema alone, and a report needs free words.",
-                hint="A model of your own needs a method talk() (recollect/model/talk.py).",
-            )
-        yield from _Work(self, run, search, model).events()
+        talker = talking(model, "a report") if model is not None else None
+        yield from _Work(self, run, search, talker).events()
 
 
 @dataclass(slots=True)

@@ -129,7 +129,7 @@ def test_what_is_wrong_with_a_question_is_said(quiet: Memory) -> None:
         quiet.ask(" ")
 
 
-def test_a_model_that_knows_schemas_alone_is_refused(home: Path) -> None:
+def test_a_model_that_knows_schemas_alone_is_refused_before_anything_is_looked_for(home: Path) -> None:
     class Mute:
         name = "mute"
 
@@ -137,9 +137,10 @@ def test_a_model_that_knows_schemas_alone_is_refused(home: Path) -> None:
             raise AssertionError
 
     with recollect.open(home / "memory.db", model=Mute(), background=False) as memory:
-        told(memory)
-        with pytest.raises(ModelNotReady, match="by schema alone"):
-            memory.ask(QUESTION)
+        for call in (memory.ask, memory.research, lambda question: memory.chat(None, question)):
+            with pytest.raises(ModelNotReady, match="by schema alone"):
+                call(QUESTION)
+        assert memory.reports() == []
 
 
 @pytest.mark.parametrize("where", ["text", "title", "document"])
