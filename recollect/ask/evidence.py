@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from recollect.ask.changes import Change, changes
 from recollect.ask.graph import Told, related
 from recollect.ask.intents import Intent, Settings, sought
+from recollect.chat.retrieve import asks_again
 from recollect.record import Conversation, Kind, Message, NodeId
 from recollect.record.pieces import document_message
 from recollect.search.derived import may_be_found
 from recollect.search.filtering import holds
 from recollect.search.request import Search
-from recollect.search.result import DerivedHit, DocumentHit, Hit, SearchResults
+from recollect.search.result import DerivedHit, DocumentHit, Hit
+from recollect.search.several import Find
 from recollect.search.weights import KNOWN
 from recollect.store import Space, View
 from recollect.store.passages import Filter
 from recollect.text.terms import words
-
-Find = Callable[[Search], SearchResults]
 
 _DOCUMENTS, _FIRST = 2, 3  # that are shown, and the messages before them
 _NEAR = 2  # messages before and after each
@@ -119,7 +119,7 @@ def _passages(results: Iterable[Hit], question: str) -> Iterator[Passage]:
     for depth in range(max((len(messages) for _, messages in ranked), default=0)):
         for hit, messages in ranked:
             found = messages[depth] if depth < len(messages) else None
-            if found is not None and not _same(found.message.content, question):  # asked before, which is no answer
+            if found is not None and not asks_again(found.message.content, question):  # which is no answer
                 yield Passage(0, found.message, hit.conversation, found.score, beside=found.beside)
 
 
@@ -153,7 +153,3 @@ def _without_excluded(messages: Iterable[Message], search: Search) -> tuple[Mess
 
 def _of_document(hit: DocumentHit) -> Passage:
     return Passage(0, document_message(hit.document, hit.text), None, hit.score, hit.cited, hit.start)
-
-
-def _same(one: str, other: str) -> bool:
-    return len(one) < 2 * len(other) + 20 and set(words(one)) == set(words(other))

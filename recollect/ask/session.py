@@ -7,14 +7,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from recollect.ask.answer import Answer, Event, Step
-from recollect.ask.evidence import Evidence, Find, gather
+from recollect.ask.evidence import Evidence, gather
 from recollect.ask.extract import Draft, extract, nearest
 from recollect.ask.generate import Generated, generate
 from recollect.ask.intents import SETTINGS, Intent
 from recollect.ask.understand import Remembered, Understood, understand, widened
 from recollect.model.base import LanguageModel
 from recollect.model.talk import talking
+from recollect.model.usage import total_cost
 from recollect.search.request import Search
+from recollect.search.several import Find
 from recollect.store import Space
 
 UNKNOWN = "Your conversations do not say."
@@ -101,9 +103,7 @@ def _counted(answer: Answer, understood: Understood) -> Answer:
     """The answer with what understanding the question took."""
     both = ((answer.usage, answer.cost), (understood.usage, understood.cost))
     costs = [cost for usage, cost in both if usage.calls]
-    known = [cost for cost in costs if cost is not None]
-    whole = sum(known) if known and len(known) == len(costs) else None
-    return replace(answer, usage=answer.usage + understood.usage, cost=whole)
+    return replace(answer, usage=answer.usage + understood.usage, cost=total_cost(costs) if costs else None)
 
 
 def _took(answer: Answer, began: float) -> Answer:

@@ -17,7 +17,7 @@ from recollect.errors import ModelError
 from recollect.model.base import Completion, LanguageModel
 from recollect.model.prompts import prompt, request
 from recollect.model.transcript import Entry, material
-from recollect.model.usage import NOTHING_USED, Usage
+from recollect.model.usage import NOTHING_USED, Usage, total_cost
 from recollect.record import NodeId
 from recollect.search.request import Search
 from recollect.search.result import SearchResults
@@ -103,13 +103,12 @@ def understand(
     settings = SETTINGS[chosen]
     like = (answers["hyde"].data["passage"].strip(),) if settings.hyde and "hyde" in answers else ()
     queries = answers["expand"].data["queries"] if settings.wordings and "expand" in answers else ()
-    costs = [answer.cost for answer in asked.values() if answer.cost is not None]
     return Understood(
         intent=chosen,
         like=tuple(filter(None, like)),
         wordings=_other(question, queries)[: settings.wordings],
         usage=sum((Usage(a.calls, a.input_tokens, a.output_tokens) for a in asked.values()), NOTHING_USED),
-        cost=sum(costs) if costs else None,
+        cost=total_cost(answer.cost for answer in asked.values()) if asked else None,
         notes=(problem,) if problem else (),
     )
 

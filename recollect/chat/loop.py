@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from recollect.chat.events import Again, ToolUsed, Words
 from recollect.model.errors import LanguageModelError, WrongAnswer
 from recollect.model.talk import Call, Result, Said, Spoken, Talk, TalkingModel, Tool, arguments_of
-from recollect.model.usage import NOTHING_USED, Usage, estimated_tokens
+from recollect.model.usage import NOTHING_USED, Usage, estimated_tokens, total_cost
 
 #: How often a model may call tools in a turn, how many calls there may be in all, and what their answers may hold.
 MOST_ROUNDS, MOST_CALLS, MOST_TOKENS = 6, 12, 20_000
@@ -78,9 +78,9 @@ def converse(
     Raises ModelError and its kin.
     """
     offered = _offered(tools)
-    talk, usage, cost = list(said), NOTHING_USED, 0.0
+    talk, usage, costs = list(said), NOTHING_USED, list[float | None]()
     known, room, used = dict[tuple[str, str], None](), MOST_TOKENS, list[ToolUsed]()
-    is_priced, before = True, ""
+    before = ""
     for round_ in range(MOST_ROUNDS + 1):
         may_call = bool(offered) and round_ < MOST_ROUNDS and len(used) < MOST_CALLS
         request = Talk(system=system, said=talk, tools=offered, may_call=may_call, max_tokens=max_tokens, name=name)
@@ -92,16 +92,14 @@ def converse(
                 yield part
         assert spoken is not None
         usage += spoken.usage
-        is_priced, cost = is_priced and spoken.cost is not None, cost + (spoken.cost or 0.0)
+        costs.append(spoken.cost)
         before = _joined(before, spoken.said.text)
         if not spoken.said.calls or not may_call:
             if not before:
                 problem = WrongAnswer("The model kept calling tools and did not answer.")
                 problem.usage = usage
                 raise problem
-            yield Ended(
-                before, spoken.model, usage, cost if is_priced else None, tuple(used), cut=spoken.stop == "limit"
-            )
+            yield Ended(before, spoken.model, usage, total_cost(costs), tuple(used), cut=spoken.stop == "limit")
             return
         if spoken.said.text.strip():
             yield Words("\n\n")

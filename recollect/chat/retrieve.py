@@ -7,7 +7,7 @@ another; with quality vectors that is late interaction.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from recollect.chat.graph import Neighbourhood
@@ -15,7 +15,8 @@ from recollect.consolidate.entities.entity import Entity
 from recollect.record import Conversation, Message, NodeId, Role, Turn, stable_id
 from recollect.record.pieces import document_message
 from recollect.search.request import Search
-from recollect.search.result import DocumentHit, SearchResults
+from recollect.search.result import DocumentHit
+from recollect.search.several import Find
 from recollect.search.syntax import Query
 from recollect.store import Space
 from recollect.store.passages import Filter
@@ -35,8 +36,6 @@ _CITED = re.compile(r"\[(\d{1,2}(?:\s*[,;]\s*\d{1,2})*)\]")
 _WORD = re.compile(r"[^\W\d_][\w’'-]{3,}|\d[\d.,:]*\d|\d")
 _SHORT = 300  # characters of a question that is nothing else
 _SHARED = 2  # words of an answer that are in a message and not in the question
-
-Find = Callable[[Search], SearchResults]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +82,7 @@ def retrieve(space: Space, find: Find, wanted: Wanted) -> list[Source]:
             own = hit.conversation.id == wanted.conversation_id
             if best.message.id in wanted.shown or (only and best.message.id not in led_to):
                 continue
-            if _same(best.message.content, wanted.question):  # asked before, which is no answer
+            if asks_again(best.message.content, wanted.question):  # which is no answer
                 continue
             ahead = (OWN if own and not wanted.drifted else 0.0) + (MENTIONED if best.message.id in led_to else 0.0)
             source = Source(0, best.message, hit.conversation.title, best.snippet.text, best.score + ahead, is_own=own)
@@ -130,8 +129,9 @@ def loaded(space: Space, names: Sequence[str], known: Sequence[Source]) -> list[
     ]
 
 
-def _same(one: str, other: str) -> bool:
-    return len(one) < 2 * len(other) + 20 and set(words(one)) == set(words(other))
+def asks_again(text: str, question: str) -> bool:
+    """Whether a message is the question itself, asked before."""
+    return len(text) < 2 * len(question) + 20 and set(words(text)) == set(words(question))
 
 
 def _unanswered(space: Space, messages: Sequence[Message]) -> list[NodeId]:

@@ -21,7 +21,7 @@ from recollect.chat.prompt import asked, system, talk
 from recollect.chat.recent import Recent, recent
 from recollect.chat.references.model import resolve
 from recollect.chat.references.rules import Resolution
-from recollect.chat.retrieve import Find, Source, Wanted, loaded, retrieve, used
+from recollect.chat.retrieve import Source, Wanted, loaded, retrieve, used
 from recollect.chat.turn import Spoken, exchange
 from recollect.embedding.tokenizer import count_tokens_of
 from recollect.errors import InvalidInput
@@ -29,6 +29,7 @@ from recollect.ingest import Ingest
 from recollect.model.base import LanguageModel
 from recollect.model.talk import Said, talking
 from recollect.record import Conversation, NodeId
+from recollect.search.several import Find
 from recollect.store import Space
 from recollect.text.clean import clean_text, clean_title
 from recollect.text.marks import cut_recall

@@ -19,7 +19,7 @@ from recollect.model.base import LanguageModel, Request
 from recollect.model.budget import Estimate, Metered, estimate, within
 from recollect.model.prices import price
 from recollect.model.prompts import prompt, request
-from recollect.model.usage import estimated_tokens
+from recollect.model.usage import estimated_tokens, total_cost
 from recollect.record import Conversation, Kind, Message, Node, NodeId
 from recollect.store import Space, Task, View, Where
 from recollect.store.transfer import every
@@ -47,13 +47,12 @@ class Backlog:
 def backlogs(spaces: Sequence[Space], works: Sequence[ModelWork], model: LanguageModel) -> Backlog:
     """What waits in several namespaces together."""
     parts = [backlog(space, works, within(model, space.namespace)) for space in spaces]
-    costs = [part.estimate.cost for part in parts]
     days = [part.estimate.days for part in parts if part.estimate.days is not None]
     together = Estimate(
         sum(part.estimate.calls for part in parts),
         sum(part.estimate.input_tokens for part in parts),
         sum(part.estimate.output_tokens for part in parts),
-        None if None in costs else sum(cost for cost in costs if cost is not None),
+        total_cost(part.estimate.cost for part in parts),
         sum(days) or None,  # each namespace rounds up: rather too many
     )
     return Backlog(

@@ -1,7 +1,8 @@
-"""What requests take: calls and tokens."""
+"""What requests take: calls and tokens, and money."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 
@@ -27,6 +28,12 @@ class Usage:
 
 
 NOTHING_USED = Usage()
+
+
+def total_cost(costs: Iterable[float | None]) -> float | None:
+    """The sum of costs; None where one of them is not known."""
+    every = list(costs)
+    return None if None in every else sum(cost for cost in every if cost is not None)
 
 
 def estimated_tokens(text: str) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from recollect.errors import InvalidInput
-from recollect.model.usage import NOTHING_USED, Usage
+from recollect.model.usage import NOTHING_USED, Usage, total_cost
 
 #: Tokens that a report and the prompt for it have at least.
 LEAST_TOKENS = 6_000
@@ -54,7 +54,7 @@ class Spending:
     def take(self, usage: Usage, cost: float | None) -> None:
         """Counts a call."""
         self.usage += usage
-        self.cost = None if cost is None or self.cost is None else self.cost + cost
+        self.cost = total_cost((self.cost, cost))
 
     @property
     def in_time(self) -> bool:

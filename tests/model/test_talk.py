@@ -23,7 +23,7 @@ from recollect.model.errors import (
     ModelUnreachable,
     RateLimited,
 )
-from recollect.model.talk import Call, Result, Said, Spoken, Talk, TalkingModel, Tool
+from recollect.model.talk import Call, Result, Said, Spoken, Talk, TalkingModel, Tool, talking
 from tests.model.wire_server import Says, WireServer
 
 SEARCH = Tool(
@@ -174,8 +174,9 @@ class Silent:
 def test_a_model_that_does_not_talk_says_so(tmp_path: Path) -> None:
     assert not isinstance(Silent(), TalkingModel)
     counted = metered(Silent(), tmp_path, Limits(), store="s", namespace="n")
-    with pytest.raises(ModelNotReady, match=r"talk\(\)"):
-        next(counted.talk(QUESTION))
+    assert not isinstance(counted, TalkingModel)
+    with pytest.raises(ModelNotReady, match="chat needs free words"):
+        talking(counted, "chat")
 
 
 def test_what_a_call_holds_is_an_object_or_nothing() -> None:
