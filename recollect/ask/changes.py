@@ -38,24 +38,30 @@ class Change:
     statements: tuple[Held, ...]
 
 
-def changes(view: View, facts: Sequence[DerivedHit], wanted: Filter) -> tuple[Change, ...]:
-    """Facts with what held before them, as far as messages prove it that a search with this filter may show."""
+def changes(
+    view: View, facts: Sequence[DerivedHit], wanted: Filter, excluded: Sequence[Sequence[str]] = ()
+) -> tuple[Change, ...]:
+    """Facts with what held before them, as far as messages prove it that a search with this filter may show, without
+    excluded phrases.
+    """
     if not facts:
         return ()
     known = facts_of(view, view.get(Node, [fact.id for fact in facts]))
-    told = [[_held(view, one, wanted) for one in (fact, *fact.history[: _MOST - 1])] for fact in known]
+    told = [[_held(view, one, wanted, excluded) for one in (fact, *fact.history[: _MOST - 1])] for fact in known]
     proven = [tuple(held for held in statements if held is not None) for statements in told if statements[0]]
     return tuple(Change(statements) for statements in proven)
 
 
-def _held(view: View, fact: Fact, wanted: Filter) -> Held | None:
+def _held(view: View, fact: Fact, wanted: Filter, excluded: Sequence[Sequence[str]]) -> Held | None:
     """With its last proof that may be shown; None without one."""
     messages = {message.id: message for message in view.get(Message, [proof.message_id for proof in fact.proofs])}
     there = {c.id: c for c in view.get(Conversation, list({m.conversation_id for m in messages.values()}))}
     own = entity_key(fact.entity) == entity_key(USER)
     for proof in reversed(fact.proofs):
         message = messages.get(proof.message_id)
-        if message is None or message.deleted or message.erased or not may_be_found(message, there, wanted):
+        if message is None or message.deleted or message.erased:
+            continue
+        if not may_be_found(message, there, wanted, excluded):
             continue
         exact = bool(proof.quote) and message.content[proof.start : proof.end] == proof.quote
         place = (proof.start, proof.end) if exact else (0, len(message.content))

@@ -13,14 +13,13 @@ from recollect.chat.retrieve import asks_again
 from recollect.record import Conversation, Kind, Message, NodeId
 from recollect.record.pieces import document_message
 from recollect.search.derived import may_be_found
-from recollect.search.filtering import holds
+from recollect.search.filtering import excluded_phrases, holds
 from recollect.search.request import Search
 from recollect.search.result import DerivedHit, DocumentHit, Hit
 from recollect.search.several import Find
 from recollect.search.weights import KNOWN
 from recollect.store import Space, View
 from recollect.store.passages import Filter
-from recollect.text.terms import words
 
 _DOCUMENTS, _FIRST = 2, 3  # that are shown, and the messages before them
 _NEAR = 2  # messages before and after each
@@ -75,9 +74,11 @@ def gather(find: Find, space: Space, search: Search, intent: Intent, settings: S
     said = list(_chosen(_passages(results, search.query.text), settings))
     filed = [_of_document(hit) for hit in results.documents[:_DOCUMENTS]]
     facts = tuple(hit for hit in results.derived if hit.kind == "fact")
+    excluded = excluded_phrases(search.query)
     with space.view() as view:
-        held = changes(view, facts, search.filter)
-        told = related(view, search.query.text, search.filter, [passage.message.content for passage in said])
+        held = changes(view, facts, search.filter, excluded)
+        texts = [passage.message.content for passage in said]
+        told = related(view, search.query.text, search.filter, texts, excluded=excluded)
         proofs = _proofs(view, told, said) if said else []
     shown = [*said[:_FIRST], *filed, *said[_FIRST:], *proofs]
     passages = tuple(replace(passage, number=number) for number, passage in enumerate(shown, 1))
@@ -147,7 +148,7 @@ def around(space: Space, messages: Sequence[Message], wanted: Filter = _ANY) -> 
 
 def _without_excluded(messages: Iterable[Message], search: Search) -> tuple[Message, ...]:
     """Those that hold no word that the search shuts out."""
-    excluded = [words(phrase) for phrase in search.query.excluded]
+    excluded = excluded_phrases(search.query)
     return tuple(message for message in messages if not any(holds(message, phrase) for phrase in excluded))
 
 

@@ -46,12 +46,17 @@ class Told:
 
 
 def related(
-    view: View, question: str, wanted: Filter, texts: Sequence[str] = (), most_tokens: int = MOST_TOKENS
+    view: View,
+    question: str,
+    wanted: Filter,
+    texts: Sequence[str] = (),
+    most_tokens: int = MOST_TOKENS,
+    excluded: Sequence[Sequence[str]] = (),
 ) -> tuple[Told, ...]:
     """What is known of the names in a question, the most telling first, in at most so many tokens.
 
-    Only what is proven by messages that a search with this filter may show. `texts` are what was found for the
-    question: a name may stand there with a version ("Next.js 14").
+    Only what is proven by messages that a search with this filter may show, without `excluded` phrases. `texts` are
+    what was found for the question: a name may stand there with a version ("Next.js 14").
     """
     directory = Directory(view)
     entities = _named(view, directory, question)
@@ -59,7 +64,7 @@ def related(
     if not entities:
         return ()
     found = list(_ordered(Reader(view), entities, question))
-    allowed = _allowed(view, [i for way in found for relation in way for i in relation.evidence], wanted)
+    allowed = _allowed(view, [i for way in found for relation in way for i in relation.evidence], wanted, excluded)
     told: dict[str, Told] = {}
     left = most_tokens
     for way in found:
@@ -117,9 +122,9 @@ def _words(relation: Relation) -> str:
     return f"{relation.source} {relation.name.replace('_', ' ')} {relation.target}"
 
 
-def _allowed(view: View, ids: Iterable[NodeId], wanted: Filter) -> set[NodeId]:
+def _allowed(view: View, ids: Iterable[NodeId], wanted: Filter, excluded: Sequence[Sequence[str]]) -> set[NodeId]:
     """Those of the messages that may be found."""
     messages = [m for m in view.get(Message, list(dict.fromkeys(ids))) if not (m.deleted or m.erased)]
     there = view.get(Conversation, list(dict.fromkeys(m.conversation_id for m in messages)))
     conversations = {c.id: c for c in there if not (c.deleted or c.erased)}
-    return {m.id for m in messages if may_be_found(m, conversations, wanted)}
+    return {m.id for m in messages if may_be_found(m, conversations, wanted, excluded)}

@@ -13,6 +13,7 @@ import numpy as np
 
 from recollect.record import Conversation, Message, Node, NodeId, NodeKind, to_microseconds
 from recollect.search.asking import Asked, candidate_query
+from recollect.search.filtering import holds
 from recollect.search.result import DerivedHit
 from recollect.search.scoring import own_coverage
 from recollect.search.weights import DERIVED_CLOSE, DERIVED_POOL, DERIVED_SHARE
@@ -38,7 +39,7 @@ def derived_hits(view: View, asked: Asked, most: Mapping[str, int] | None = None
     for node, score in _ranked(view, asked, _LOOKED_AT, DERIVED_SHARE):
         if node.state != "live" or _count(found, node) >= allowed.get(node.kind.value, 0):
             continue
-        hit = _hit(view, node, score, wanted)
+        hit = _hit(view, node, score, wanted, asked.excluded)
         if hit is not None:
             found.append(hit)
     return tuple(sorted(found, key=lambda hit: hit.kind != "fact"))
@@ -77,14 +78,14 @@ def _count(found: Sequence[DerivedHit], node: Node) -> int:
     return sum(hit.kind == node.kind.value for hit in found)
 
 
-def _hit(view: View, node: Node, score: float, wanted: Filter) -> DerivedHit | None:
+def _hit(view: View, node: Node, score: float, wanted: Filter, excluded: Sequence[Sequence[str]]) -> DerivedHit | None:
     """With its messages; None where none of them is one that may be found. Each message proves a fact by itself; a
     summary tells of all that it covers, and is shown only where all of it may be found.
     """
     messages = _messages(view, node.id)
     ids = list(dict.fromkeys(message.conversation_id for message in messages))
     conversations = {conversation.id: conversation for conversation in view.get(Conversation, ids)}
-    fitting = [message for message in messages if may_be_found(message, conversations, wanted)]
+    fitting = [message for message in messages if may_be_found(message, conversations, wanted, excluded)]
     kept = sorted(fitting, key=lambda m: (to_microseconds(m.timestamp) or 0, m.position))
     if not kept or (node.kind is not NodeKind.FACT and len(kept) < len(messages)):
         return None
@@ -116,8 +117,15 @@ def _messages(view: View, node: NodeId) -> list[Message]:
     return list(found.values())
 
 
-def may_be_found(message: Message, conversations: Mapping[NodeId, Conversation], wanted: Filter) -> bool:
-    """Whether a search with this filter may show a message."""
+def may_be_found(
+    message: Message,
+    conversations: Mapping[NodeId, Conversation],
+    wanted: Filter,
+    excluded: Sequence[Sequence[str]] = (),
+) -> bool:
+    """Whether a search with this filter may show a message, that holds none of the excluded phrases."""
+    if any(holds(message, phrase) for phrase in excluded):
+        return False
     conversation, time = conversations.get(message.conversation_id), to_microseconds(message.timestamp)
     if conversation is None or (wanted.sources and conversation.source not in wanted.sources):
         return False

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from recollect.record import Conversation, Message, to_microseconds
+from recollect.search.syntax import Query
 from recollect.store.passages import SAID_KINDS, Filter
 from recollect.text.terms import words
 
@@ -21,6 +22,11 @@ def passes(message: Message, conversation: Conversation | None, wanted: Filter) 
         and (wanted.since is None or (moment is not None and moment >= wanted.since))
         and (wanted.until is None or (moment is not None and moment < wanted.until))
     )
+
+
+def excluded_phrases(query: Query) -> list[list[str]]:
+    """The surface words of what a query shuts out."""
+    return [phrase for text in query.excluded if (phrase := words(text))]
 
 
 def holds(message: Message, phrase: Sequence[str]) -> bool:

@@ -16,6 +16,7 @@ from recollect.record import Conversation, Message, Node, NodeKind, Role
 from recollect.search.asking import Asked, ask
 from recollect.search.clauses import Clause, read_clause
 from recollect.search.derived import may_be_found
+from recollect.search.filtering import excluded_phrases
 from recollect.search.moment import Moment
 from recollect.search.ranking import Ranked, rank
 from recollect.search.request import Search
@@ -92,7 +93,7 @@ def _of_fact(view: View, search: Search, clause: Clause, node: Node) -> Moment |
     if said is None or said.deleted:
         return None
     there = {c.id: c for c in view.get(Conversation, [said.conversation_id]) if not c.deleted}
-    if not may_be_found(said, there, _anywhen(search.filter)):
+    if not may_be_found(said, there, _anywhen(search.filter), excluded_phrases(search.query)):
         return None
     is_dated = said.timestamp is not None and said.timestamp.date() != day
     quote = first.properties.get("quote") or said.content[:200]
@@ -127,7 +128,8 @@ def _of_messages(
     view: View, search: Search, clause: Clause, embedder: Embedder, quality: Callable[[], TokenEmbedder]
 ) -> Moment | None:
     """The date that the best message names that tells of it, else the day on which it was told."""
-    wanted = Search(Query(clause.words), _anywhen(search.filter), limit=_LOOKED_AT, group_by="message", mode="instant")
+    query = Query(clause.words, excluded=search.query.excluded)
+    wanted = Search(query, _anywhen(search.filter), limit=_LOOKED_AT, group_by="message", mode="instant")
     asked = ask(view, wanted, embedder, quality)
     if not asked.question.terms:
         return None

@@ -107,3 +107,29 @@ def test_the_time_that_is_meant_is_told_to_who_answers(tmp_path: Path) -> None:
         found = evidence(memory, "how was the bread before we moved to Porto?")
         assert found.relations[0] == "the question means the time before 9 May 2024: “We moved to Porto today”"
         assert "Read as before 9 May 2024: “We moved to Porto today”" in found.notes
+
+
+def test_what_holds_words_that_are_shut_out_proves_nothing(memory: Memory) -> None:
+    def asked(*excluded: str) -> Evidence:
+        search = Search(Query("why did I choose Next.js?", excluded=excluded), Filter())
+        return gather(memory._searcher, memory._space, search, Intent.QA, SETTINGS[Intent.QA])
+
+    assert asked().relations
+    found = asked("react")
+    assert found.relations == ()
+    assert not any("React" in passage.message.content for passage in found.passages)
+
+
+def test_no_change_is_told_by_words_that_are_shut_out(tmp_path: Path) -> None:
+    with recollect.open(tmp_path / "memory.db", background=False) as memory:
+        for day, text in ((1, "I live in Leeds."), (2, "I live in Porto now.")):
+            memory.store_message(text, "user", title=text, timestamp=datetime(2024, 5, day, tzinfo=UTC))
+        memory.consolidate()
+
+        def told_of(*excluded: str) -> list[str]:
+            search = Search(Query("Where do I live?", excluded=excluded), Filter())
+            found = gather(memory._searcher, memory._space, search, Intent.QA, SETTINGS[Intent.QA])
+            return [held.text for change in found.changes for held in change.statements]
+
+        assert told_of() == ["The user lives in Porto.", "The user lives in Leeds."]
+        assert told_of("leeds") == ["The user lives in Porto."]

@@ -82,3 +82,10 @@ def test_what_the_memory_does_not_know_is_no_moment(memory: Memory) -> None:
 def test_a_moment_is_looked_up_only_where_the_search_may_look(memory: Memory) -> None:
     where = memory.conversations(title="Bread again")[0].conversation.id
     assert memory.search("how was it before we moved to Porto", conversation=where).moment is None
+
+
+def test_words_that_are_shut_out_are_not_quoted_by_the_moment(memory: Memory) -> None:
+    question = "How did the bread come out before we moved to Porto?"
+    assert memory.search(question).moment is not None
+    found = memory.search(f"{question} -van")
+    assert found.moment is None or "van" not in found.moment.quote
