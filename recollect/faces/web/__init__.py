@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from recollect.faces.web import assets
+from recollect.faces.web import files, search
 
 router = APIRouter(include_in_schema=False)
-router.include_router(assets.router)
+for part in (files, search):
+    router.include_router(part.router)

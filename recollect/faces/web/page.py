@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from recollect.faces.http.scope import HEADER, memories
-from recollect.faces.web.assets import asset
+from recollect.faces.web.files import asset
 from recollect.version import VERSION
 
 if TYPE_CHECKING:

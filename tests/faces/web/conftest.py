@@ -150,7 +150,9 @@ def watched_page(browser: Browser, url: str, **options: Any) -> Iterator[tuple[P
     try:
         page = context.new_page()
         page.set_default_timeout(10_000)
-        page.on("request", lambda r: None if r.url.startswith((url, "data:", "blob:")) else watched.outside.append(r.url))
+        page.on(
+            "request", lambda r: None if r.url.startswith((url, "data:", "blob:")) else watched.outside.append(r.url)
+        )
         page.on("pageerror", lambda e: watched.errors.append(str(e)))
         page.on("console", lambda m: watched.errors.append(m.text) if m.type == "error" and _counts(m.text) else None)
 

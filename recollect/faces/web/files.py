@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from functools import cache
-from importlib.resources import files
+from importlib import resources
 
 from fastapi import APIRouter
 from starlette.responses import Response
@@ -41,13 +41,15 @@ def served_asset(version: str, name: str) -> Response:
 def _content(name: str) -> bytes:
     """Raises NotFound for a name that is none of the files to be served."""
     if name in _names():
-        return (files(__package__) / _FOLDER / name).read_bytes()
+        return (resources.files(__package__) / _FOLDER / name).read_bytes()
     raise NotFound(f"There is no file {name} here.")
 
 
 @cache
 def _names() -> frozenset[str]:
-    return frozenset(f.name for f in (files(__package__) / _FOLDER).iterdir() if f.name.rpartition(".")[2] in _TYPES)
+    return frozenset(
+        f.name for f in (resources.files(__package__) / _FOLDER).iterdir() if f.name.rpartition(".")[2] in _TYPES
+    )
 
 
 def _digest(content: bytes) -> str:
