@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 from recollect.errors import InvalidInput
 from recollect.faces.cli.parser import Command, Option, Words, one_of
 from recollect.faces.cli.session import Session
@@ -30,6 +32,9 @@ def mcp(
         return install(session, words[1:], tools=tools, read_only=read_only, only_print=print_, model=model)
     if words:
         raise InvalidInput(f"There is no {words[0]!r} here.", hint="To set up a client: recollect mcp install")
+    if sys.stdin.isatty():
+        hint = session.out.hint("To set one up: recollect mcp install. Ctrl-C to stop.")
+        session.out.note(f"Waiting for an MCP client on standard input. {hint}")
     session.answering_model(model)
     memory = session.memory()
     from recollect.faces.mcp.stdio import serve
