@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -18,6 +17,7 @@ from mcp import Client
 
 import recollect
 from tests.faces.mcp.conftest import MODES, of_program, program
+from tests.faces.terminal import on_a_terminal
 
 _SAID = "Grüße aus 東京 🗼: naïve café, مرحبا"
 
@@ -59,16 +59,22 @@ def test_every_script_passes_whatever_the_locale(tmp_path: Path, home: Path, loc
     assert _SAID in of_program(program(tmp_path / "memory.db", home, **locale), use)
 
 
-def _spoken(store: Path, home: Path, lines: list[str], **environment: str) -> subprocess.CompletedProcess[str]:
+def _spoken(store: Path, home: Path, lines: list[str], answers: int, **environment: str) -> tuple[list[Any], str, int]:
+    """What it writes to its two outputs until it has given so many answers and its input ends; and how it ends."""
     parameters = program(store, home, **environment)
-    return subprocess.run(
-        [parameters.command, *parameters.args],
-        input="".join(f"{line}\n" for line in lines),
-        env=parameters.env,
-        capture_output=True,
-        encoding="utf-8",
-        timeout=60,
-    )
+    streams = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(
+        [parameters.command, *parameters.args], env=parameters.env, encoding="utf-8", **streams
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write("".join(f"{line}\n" for line in lines))
+        process.stdin.flush()
+        said: list[Any] = []
+        while sum("id" in one for one in said) < answers:
+            said.append(json.loads(process.stdout.readline()))
+        out, err = process.communicate(timeout=60)
+    return [*said, *map(json.loads, out.splitlines())], err, process.returncode
 
 
 def _request(number: int, method: str, **params: Any) -> str:
@@ -94,13 +100,12 @@ def test_nothing_but_the_protocol_reaches_standard_output(tmp_path: Path, home: 
         _request(4, "nothing/at_all"),
     ]
     path = os.pathsep.join([str(site), str(Path(recollect.__file__).parents[1])])
-    done = _spoken(tmp_path / "memory.db", home, lines, PYTHONPATH=path)
-    answers = [json.loads(line) for line in done.stdout.splitlines()]
-    assert done.returncode == 0, "it ends when its input does"
-    assert all(answer["jsonrpc"] == "2.0" for answer in answers)
-    assert {answer["id"] for answer in answers if "id" in answer} >= {1, 2, 3, 4}
-    assert "DEBUG" in done.stderr
-    assert "Ana keeps the key" not in done.stderr
+    said, logged, code = _spoken(tmp_path / "memory.db", home, lines, 4, PYTHONPATH=path)
+    assert code == 0, "it ends when its input does"
+    assert all(one["jsonrpc"] == "2.0" for one in said)
+    assert {one["id"] for one in said if "id" in one} == {1, 2, 3, 4}
+    assert "DEBUG" in logged
+    assert "Ana keeps the key" not in logged
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
@@ -154,10 +159,6 @@ def test_several_clients_share_one_store(tmp_path: Path, home: Path) -> None:
 
 
 def test_it_says_what_it_waits_for_where_a_person_starts_it(tmp_path: Path, home: Path) -> None:
-    if shutil.which("script") is None and os.name == "nt":
-        pytest.skip("no terminal")
-    from tests.faces.terminal import on_a_terminal
-
-    environment = {**os.environ, "RECOLLECT_HOME": str(home)}
-    shown = on_a_terminal(["mcp", "--store", str(tmp_path / "memory.db")], environment, typed="\x04")
+    environment = {**os.environ, "RECOLLECT_STORE": str(tmp_path / "memory.db")}
+    shown = on_a_terminal(["mcp"], environment, typed="\x04")
     assert "Waiting for an MCP client on standard input. To set one up: recollect mcp install" in shown
