@@ -23,6 +23,7 @@ SUMMARIES = {
     "stats": "Count what is in the memory, by kind and by source.",
     "chat": "Talk with a model that remembers, or get the passages without one.",
     "serve": "Serve the web pages, REST, MCP and the proxy from this machine.",
+    "mcp": "Serve the memory to Claude, Cursor, VS Code … over MCP, or set them up.",
     "remember": "Save a text as a message.",
     "delete": "Hide messages or whole conversations.",
     "restore": "Bring back what was deleted, or a whole memory from a backup.",
