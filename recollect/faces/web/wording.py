@@ -10,9 +10,9 @@ from markupsafe import Markup, escape
 
 from recollect.faces.cli.names import source_label, titled
 from recollect.faces.cli.names import speaker as spoken_by
-from recollect.faces.cli.times import ago, clock, day, month, number, percent, size
+from recollect.faces.cli.times import ago, clock, day, moment_after, month, number, percent, size
+from recollect.faces.web.inline import excerpt, inline
 from recollect.record import Kind, Message, Role, iso, utc_now
-from recollect.search.result import Snippet
 
 
 def marked(text: str, marks: Sequence[tuple[int, int]]) -> Markup:
@@ -29,11 +29,6 @@ def marked(text: str, marks: Sequence[tuple[int, int]]) -> Markup:
         parts += [escape(text[at:start]), Markup("<mark>"), escape(text[start:end]), Markup("</mark>")]
         at = end
     return Markup("").join([*parts, escape(text[at:])])
-
-
-def excerpt(snippet: Snippet) -> Markup:
-    """The excerpt of a result, its matches marked."""
-    return marked(snippet.text, snippet.marks)
 
 
 def speaker(message: Message, source: str) -> str:
@@ -69,6 +64,7 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "day": day,
     "long_day": long_day,
     "clock": clock,
+    "moment_after": moment_after,
     "month": month,
     "ago": since,
     "iso": isotime,
@@ -80,5 +76,7 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "speaker": speaker,
     "is_you": is_you,
     "excerpt": excerpt,
+    "inline": inline,
     "marked": marked,
+    "capitalize_first": lambda text: text[:1].upper() + text[1:],
 }
