@@ -60,6 +60,13 @@ def since(moment: datetime | None) -> str:
     return "" if moment is None else ago(moment, utc_now())
 
 
+def markdown(text: str, *, breaks: bool = False) -> Markup:
+    """A text of Markdown, safely; with `breaks` a line's end is one."""
+    from recollect.faces.web.text.markdown import html
+
+    return Markup(html(text, breaks=breaks))
+
+
 FILTERS: Mapping[str, Callable[..., Any]] = {
     "day": day,
     "long_day": long_day,
@@ -77,6 +84,7 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "is_you": is_you,
     "excerpt": excerpt,
     "inline": inline,
+    "markdown": markdown,
     "marked": marked,
     "capitalize_first": lambda text: text[:1].upper() + text[1:],
 }
