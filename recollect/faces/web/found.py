@@ -1,4 +1,4 @@
-"""What a page of results shows: counts, filters, months, the lines of each result; or what else would find something."""
+"""What a page of results shows: counts, filters, months, the lines of each result; or what would find something."""
 
 from __future__ import annotations
 
@@ -24,7 +24,13 @@ if TYPE_CHECKING:
 LINES = 3  # of each result
 
 #: What signals are called in the field.
-_SIGNALS = {"words": "keyword", "meaning": "semantic", "late interaction": "quality", "people": "names", "moment": "events"}
+_SIGNALS = {
+    "words": "keyword",
+    "meaning": "semantic",
+    "late interaction": "quality",
+    "people": "names",
+    "moment": "events",
+}
 _TERMS = {
     "words": "keyword",
     "meaning": "semantic",
@@ -159,8 +165,8 @@ class Found:
 
     def _link(self, hit: MessageHit) -> str:
         """To the message in its conversation, with what was sought."""
-        id = hit.message.id
-        return address(f"/c/{hit.message.conversation_id}#m-{id}", self._request, q=self.words, at=id)
+        message = hit.message
+        return address(f"/c/{message.conversation_id}#m-{message.id}", self._request, q=self.words, at=message.id)
 
     @property
     def known(self) -> tuple[DerivedHit, ...]:
@@ -192,7 +198,9 @@ class Found:
     def _groups(self) -> Iterator[Group]:
         asked, facets = self._asked, self.facets
         sources = dict.fromkeys([*facets.sources, *asked.source])
-        yield Group("Source", tuple(self._choice("source", s, source_label(s), facets.sources.get(s, 0)) for s in sources))
+        yield Group(
+            "Source", tuple(self._choice("source", s, source_label(s), facets.sources.get(s, 0)) for s in sources)
+        )
         roles = dict.fromkeys([*(r for r in _ROLES if r in facets.roles), *asked.role])
         labels = {r: _ROLES.get(r, r) for r in roles}
         yield Group("Who said it", tuple(self._choice("role", r, labels[r], facets.roles.get(r, 0)) for r in roles))

@@ -111,7 +111,9 @@ def _given(names: list[str]) -> tuple[str, ...]:
 def search(request: Request, memory: Scoped, asked: Annotated[Asked, Depends(asked)]) -> Response:
     """Results, grouped by conversation, with what they can be filtered by; before a search, where to begin."""
     if len(asked.q) < LETTERS and not any(character > "\u2e7f" for character in asked.q):
-        return page(request, "search.html", fragment="results", asked=asked, state="before", before=BeforeSearch(memory))
+        return page(
+            request, "search.html", fragment="results", asked=asked, state="before", before=BeforeSearch(memory)
+        )
     try:
         found = memory.search(
             asked.q,
@@ -140,7 +142,4 @@ def _problem(request: Request, asked: Asked, problem: RecollectError) -> Respons
     if wants_json(request):
         return told(problem)
     state = "unknown" if isinstance(problem, StoreError) else "wrong"
-    return page(
-        request, "search.html", status=status, fragment="results", asked=asked, state=state, problem=problem
-    )
-
+    return page(request, "search.html", status=status, fragment="results", asked=asked, state=state, problem=problem)

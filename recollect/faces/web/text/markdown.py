@@ -46,10 +46,10 @@ _PLACE = re.compile(f"{SIGNS[0]}(\\d+){SIGNS[1]}")
 
 
 def html(text: str, *, breaks: bool = False) -> str:
-    """The HTML of a message; with `breaks` a line's end is one, as in what people type.
+    r"""The HTML of a message; with `breaks` a line's end is one, as in what people type.
 
     >>> html("a **b** <script>")
-    '<p>a <strong>b</strong> &lt;script&gt;</p>\\n'
+    '<p>a <strong>b</strong> &lt;script&gt;</p>\n'
     """
     return _short(text, breaks) if len(text) <= _SMALL else _drawn(text, breaks)
 

@@ -23,13 +23,69 @@ SIGNS = ("\ue010", "\ue011")
 _LONGEST = 2_000  # characters of a formula
 _NAMESPACE = "{http://www.w3.org/1998/Math/MathML}"
 _ELEMENTS = frozenset(
-    "math mrow mi mn mo ms mtext mspace mfrac msqrt mroot mstyle merror mpadded mphantom mfenced menclose msub msup "
-    "msubsup munder mover munderover mmultiscripts mprescripts none mtable mtr mtd mlabeledtr".split()
+    [
+        "math",
+        "mrow",
+        "mi",
+        "mn",
+        "mo",
+        "ms",
+        "mtext",
+        "mspace",
+        "mfrac",
+        "msqrt",
+        "mroot",
+        "mstyle",
+        "merror",
+        "mpadded",
+        "mphantom",
+        "mfenced",
+        "menclose",
+        "msub",
+        "msup",
+        "msubsup",
+        "munder",
+        "mover",
+        "munderover",
+        "mmultiscripts",
+        "mprescripts",
+        "none",
+        "mtable",
+        "mtr",
+        "mtd",
+        "mlabeledtr",
+    ]
 )
 _ATTRIBUTES = frozenset(
-    "display mathvariant stretchy fence separator form lspace rspace linethickness columnalign rowspacing columnspacing "
-    "columnlines rowlines accent accentunder movablelimits largeop symmetric minsize maxsize width height depth "
-    "displaystyle scriptlevel notation".split()
+    [
+        "display",
+        "mathvariant",
+        "stretchy",
+        "fence",
+        "separator",
+        "form",
+        "lspace",
+        "rspace",
+        "linethickness",
+        "columnalign",
+        "rowspacing",
+        "columnspacing",
+        "columnlines",
+        "rowlines",
+        "accent",
+        "accentunder",
+        "movablelimits",
+        "largeop",
+        "symmetric",
+        "minsize",
+        "maxsize",
+        "width",
+        "height",
+        "depth",
+        "displaystyle",
+        "scriptlevel",
+        "notation",
+    ]
 )
 _PLAIN_VALUE = re.compile(r"[\w .%#+-]{0,60}\Z")
 _SAYS_MATHS = re.compile(r"[\\^_=+*/<>|]|^-?\w$|^\w['′]?\(")
