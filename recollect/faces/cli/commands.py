@@ -10,6 +10,7 @@ from recollect.faces.cli.parser import Command
 SUMMARIES = {
     "import": "Import your history from ChatGPT, Claude, Claude Code, Codex …",
     "search": "Find messages by meaning, words and time.",
+    "watch": "Follow the sessions of Claude Code and Codex, and import what is new within seconds.",
     "ask": "Answer a question from your conversations, with the messages that prove it.",
     "research": "Write a report on a question from your conversations, with headings and sources.",
     "show": "Print a conversation, or a document.",
