@@ -41,7 +41,7 @@ def is_of_memory_tool(file: Path) -> bool:
             continue
         payload = line.value.get("payload")
         told = payload if isinstance(payload, dict) else line.value
-        if _runs_in_a_tool(told.get("cwd")) or _was_started_by_one(told.get("source")):
+        if runs_in_a_tool(told.get("cwd")) or _was_started_by_one(told.get("source")):
             return True
         if not prompted and (words := _prompt(line.value)):
             prompted = True
@@ -50,7 +50,8 @@ def is_of_memory_tool(file: Path) -> bool:
     return False
 
 
-def _runs_in_a_tool(folder: object) -> bool:
+def runs_in_a_tool(folder: object) -> bool:
+    """Whether a memory tool lets its agents run in this folder."""
     return isinstance(folder, str) and not _FOLDERS.isdisjoint(PurePosixPath(folder.replace("\\", "/")).parts)
 
 
