@@ -8,6 +8,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from recollect.errors import InvalidInput
+
 #: For each event how many seconds it may take. At the end of a session Claude Code else allows one and a half.
 EVENTS: Mapping[str, int] = {"SessionStart": 20, "PreCompact": 20, "SessionEnd": 20}
 
@@ -15,11 +17,18 @@ _OURS = re.compile(r"\brecollect\b.*\bhooks run\b")
 
 
 def with_hooks(settings: Mapping[str, Any], command: str) -> dict[str, Any]:
-    """The settings with our hooks in their places, and everything else as it is."""
+    """The settings with our hooks in their places, and everything else as it is.
+
+    Raises InvalidInput where there is something else in these places.
+    """
     hooks = _hooks_of(without_hooks(settings, keep=command))
+    if not isinstance(settings.get("hooks", {}), dict):
+        raise InvalidInput("The hooks in Claude Code's settings are no object.", hint="Mend them first.")
     for event, seconds in EVENTS.items():
-        groups = hooks.get(event)
-        groups = list(groups) if isinstance(groups, list) else []
+        found = hooks.get(event, [])
+        if not isinstance(found, list):
+            raise InvalidInput(f"{event} in Claude Code's hooks is no list.", hint="Mend it first.")
+        groups = list(found)
         if not any(_is_ours(hook) for group in groups for hook in _hooks_in(group)):
             groups.append({"hooks": [{"type": "command", "command": command, "timeout": seconds}]})
         hooks[event] = groups
@@ -32,7 +41,7 @@ def without_hooks(settings: Mapping[str, Any], keep: str | None = None) -> dict[
     for event, groups in list(hooks.items()):
         if not isinstance(groups, list):
             continue
-        left = [kept for group in groups if (kept := _without_ours(group, keep)) is not None]
+        left = [kept for group in groups for kept in _without_ours(group, keep)]
         if left:
             hooks[event] = left
         elif groups:
@@ -60,13 +69,13 @@ def _hooks_in(group: Any) -> list[Any]:
     return hooks if isinstance(hooks, list) else []
 
 
-def _without_ours(group: Any, keep: str | None) -> Any:
-    """The group without our hooks; None where nothing else was in it."""
+def _without_ours(group: Any, keep: str | None) -> list[Any]:
+    """The group without our hooks; nothing where nothing else was in it."""
     hooks = _hooks_in(group)
     left = [hook for hook in hooks if not _is_ours(hook) or hook.get("command") == keep]
     if len(left) == len(hooks):
-        return group
-    return {**group, "hooks": left} if left else None
+        return [group]
+    return [{**group, "hooks": left}] if left else []
 
 
 def _is_ours(hook: Any) -> bool:
