@@ -10,6 +10,7 @@ from recollect.faces.cli.parser import Command
 SUMMARIES = {
     "import": "Import your history from ChatGPT, Claude, Claude Code, Codex …",
     "search": "Find messages by meaning, words and time.",
+    "watch": "Follow the sessions of Claude Code and Codex, and import what is new within seconds.",
     "ask": "Answer a question from your conversations, with the messages that prove it.",
     "research": "Write a report on a question from your conversations, with headings and sources.",
     "show": "Print a conversation, or a document.",
@@ -20,6 +21,7 @@ SUMMARIES = {
     "graph": "Show what an entity is related to, or how two are connected.",
     "topics": "List what many conversations are about, or where one changes its subject.",
     "context": "Print what a model would be given to answer, and what it costs.",
+    "brief": "Print what matters for work in a folder, for a coding agent.",
     "stats": "Count what is in the memory, by kind and by source.",
     "chat": "Talk with a model that remembers, or get the passages without one.",
     "serve": "Serve the web pages, REST, MCP and the proxy from this machine.",
@@ -30,6 +32,7 @@ SUMMARIES = {
     "forget": "Remove messages or whole conversations for good.",
     "backup": "Copy the whole memory to a file, and verify the copy.",
     "export": "Write everything in the namespace to a file, as JSON Lines.",
+    "hooks": "Have Claude Code save its sessions here, and begin them with what matters.",
     "worker": "Make summaries, facts and quality vectors of what is new.",
     "tasks": "List what the worker has still to do, and what failed.",
     "embed": "Build the quality mode: slower to build, better results.",
