@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from recollect.errors import NotFound
@@ -24,12 +24,15 @@ class Contexts(Knowledge):
         *,
         config: IndexConfig | Mapping[str, Any] | None = None,
         patience: Patience | None = None,
+        known: Iterable[str] = (),
+        tools: bool = True,
     ) -> Context:
         """What a model needs of everything that was said to answer `text`, in at most `budget` tokens [1, 4].
 
         The newest messages (of a conversation, or of all), summaries, current facts, what answers in full, and an index
         of the rest in the form that its size asks for. `config` (or INDEX_… in the environment) sets the index,
         `patience` (or VECTOR_SEARCH_TIMEOUT and INDEX_BUILD_TIMEOUT) how long is waited before less is handed out.
+        `known` are messages that the model is sent anyway. Without `tools` nothing is named that only they could open.
         Raises InvalidInput where the text alone is over the budget, NotFound for a conversation that is not there.
         """
         from recollect.context.building import ContextBuilder
@@ -44,8 +47,18 @@ class Contexts(Knowledge):
             self._clock,
             IndexConfig.of(config),
             patience or Patience.from_environment(),
+            with_tools=tools,
         )
-        return build(text, NodeId(conversation_id) if conversation_id else None, budget)
+        return build(text, NodeId(conversation_id) if conversation_id else None, budget, frozenset(map(NodeId, known)))
+
+    def fingerprint(self, ids: Iterable[str]) -> str:
+        """What stays the same as long as nothing that these ids name was reworded, deleted or forgotten: for who keeps
+        what was handed out.
+        """
+        from recollect.context.kept import fingerprint
+
+        with self._space.view() as view:
+            return fingerprint(view, list(map(NodeId, ids)))
 
     def get_cluster(self, cluster_id: str, limit: int = 50) -> list[Message]:
         """The messages of a cluster that a context names: those of a topic, by its id, label or a term of it; or those
