@@ -134,10 +134,11 @@ class Exchange:
             found["X-Recollect-Degraded"] = " ".join(self.degraded.encode("ascii", "replace").decode().split())
         return found
 
-    def hear(self, piece: bytes) -> None:
-        """Listens to a piece of an answer that streams."""
+    def hear(self, piece: bytes) -> bool:
+        """Listens to a piece of an answer that streams. Whether the answer is whole now, and not kept yet."""
         for event in self._events.feed(piece):
             self.wire.hear(event, self.heard)
+        return self.heard.is_whole and not self._is_kept
 
     def hear_whole(self, answer: object) -> None:
         """Listens to an answer that comes in one piece."""
@@ -146,9 +147,11 @@ class Exchange:
 
     def keep(self) -> None:
         """Keeps what was said; once. Nothing is kept of a request that was not answered."""
-        if self._is_kept or not self.asked.stores or self.memory is None or self.placed is None:
+        if self._is_kept:
             return
         self._is_kept = True
+        if not self.asked.stores or self.memory is None or self.placed is None:
+            return
         if not (self.heard.is_whole or self.heard.text):
             return
         is_kept_there = self.wire.path == "/responses" and self.body.get("store") is not False

@@ -44,8 +44,8 @@ class Streamed(Response):
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
         try:
             async for piece in self._upstream.aiter_bytes():
-                if self._exchange is not None:
-                    self._exchange.hear(piece)
+                if self._exchange is not None and self._exchange.hear(piece):
+                    await anyio.to_thread.run_sync(self._exchange.keep)  # who reads the end can rely on it
                 await send({"type": "http.response.body", "body": piece, "more_body": True})
         except httpx2.HTTPError as error:
             told = problems.event(self._vendor, f"The upstream broke off in the middle of an answer: {error!r}.")

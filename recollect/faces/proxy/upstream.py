@@ -15,11 +15,9 @@ _DEFAULTS = {"openai": "https://api.openai.com/v1", "anthropic": "https://api.an
 #: What a client sends as its key where it must send one and has none: then that of the environment is taken.
 PLACEHOLDER = "recollect"
 #: Headers of one connection, and such as tell of us or of a browser.
-_DROPPED = frozenset(
-    ("connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "te", "trailer", "transfer-encoding")
-    + ("upgrade", "host", "content-length", "accept-encoding", "cookie", "origin", "referer")
-)
-_DROPPED_OF_ANSWERS = _DROPPED | {"content-encoding", "set-cookie"}
+_OF_CONNECTIONS = {"connection", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade", "content-length"}
+_DROPPED = _OF_CONNECTIONS | {"proxy-authorization", "host", "accept-encoding", "cookie", "origin", "referer"}
+_DROPPED_OF_ANSWERS = _OF_CONNECTIONS | {"proxy-authenticate", "content-encoding", "set-cookie"}
 _OURS, _BROWSERS = "x-recollect-", "sec-"
 
 
