@@ -22,7 +22,7 @@ from recollect.documents.importing import DocumentProgress, DocumentReport
 from recollect.forget import Forgotten
 from recollect.importing import ImportReport, Progress
 from recollect.memory import Memory
-from recollect.memory.reading import ConversationRow
+from recollect.memory.reading import ConversationPage, ConversationRow
 from recollect.model.base import LanguageModel
 from recollect.place import Address
 from recollect.record import NOTHING, Conversation, Document, Message, Metadata, Namespace, Part, Thread, ToolCall
@@ -112,13 +112,23 @@ class AsyncMemory(AsyncContext):
     ) -> Consolidated: ...
     async def conversation(self, id: str) -> Thread: ...
     async def conversation_named(self, id: str) -> Conversation | None: ...
+    async def conversation_page(
+        self,
+        *,
+        source: str | Sequence[str] = (),
+        title: str = "",
+        since: str | datetime | None = None,
+        until: str | datetime | None = None,
+        limit: int = 50,
+        after: str | None = None,
+    ) -> ConversationPage: ...
     async def conversations(
         self,
         *,
         source: str | Sequence[str] = (),
         title: str = "",
-        since: datetime | None = None,
-        until: datetime | None = None,
+        since: str | datetime | None = None,
+        until: str | datetime | None = None,
         limit: int = 50,
         offset: int = 0,
     ) -> list[ConversationRow]: ...
