@@ -65,6 +65,18 @@ def since(moment: datetime | None) -> str:
     return "" if moment is None else ago(moment, utc_now())
 
 
+def seconds(length: float) -> str:
+    """As in "1.9 s", "31 ms", "2 min"."""
+    if length >= 120:
+        return f"{length / 60:.0f} min"
+    return f"{length:.1f} s" if length >= 0.95 else f"{length * 1000:.0f} ms"
+
+
+def money(dollars: float) -> str:
+    """As in "$0.41", "$0.008"."""
+    return f"${dollars:,.2f}" if dollars >= 0.1 or not dollars else f"${dollars:.3f}"
+
+
 FILTERS: Mapping[str, Callable[..., Any]] = {
     "day": day,
     "long_day": long_day,
@@ -75,6 +87,8 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "number": number,
     "size": size,
     "percent": percent,
+    "seconds": seconds,
+    "money": money,
     "source_label": source_label,
     "titled": titled,
     "speaker": speaker,
