@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from recollect.faces.web import ask, files, live, search
+from recollect.faces.web import ask, files, live, research, search
 
 router = APIRouter(include_in_schema=False)
-for part in (files, search, ask, live):
+for part in (files, search, ask, research, live):
     router.include_router(part.router)

@@ -11,6 +11,7 @@ from starlette.responses import RedirectResponse
 
 from recollect.faces.http.scope import Scoped, served
 from recollect.faces.web.cited import answer as as_html
+from recollect.faces.web.cited import extract
 from recollect.faces.web.live import drawn_by, run_address
 from recollect.faces.web.page import address, fragments, page, wants_json
 from recollect.faces.web.runs import Run, runs_of
@@ -133,14 +134,17 @@ def _view(request: Request, run: Run) -> dict[str, Any]:
     """What the template shows of a run."""
     found = run.result
     citations = found.citations if found else ()
-    links = {one.number: place(request, one) for one in citations} if found else None
-    text = found.text if found else words_so_far(run.events)
+    links = {one.number: place(request, one) for one in citations}
+    if found:
+        html = as_html(found.text, links) if found.model else extract(found.text, links)
+    else:
+        html = as_html(words_so_far(run.events))
     return {
         "running": run.ended is None,
         "done": found,
         "problem": run.problem,
         "steps": steps(run, _wording(), _FOLLOWING),
-        "html": as_html(text, links),
+        "html": html,
         "groups": grouped(request, citations),
         "copy": as_text(found.text, citations) if found else "",
         "stopped": run.stopped,
