@@ -12,6 +12,7 @@ from starlette.responses import RedirectResponse
 
 from recollect.faces.http.scope import Scoped, served
 from recollect.faces.web.cited import answer as as_html
+from recollect.faces.web.cited import extract
 from recollect.faces.web.live import drawn_by, run_address
 from recollect.faces.web.page import address, fragments, page, wants_json
 from recollect.faces.web.runs import Run, runs_of
@@ -147,7 +148,7 @@ def _kept(request: Request, found: Report) -> dict[str, Any]:
         "stopped": False,
         "problem": None,
         "steps": (),
-        "html": as_html(_SOURCES.sub("\n", _TITLE.sub("", found.text)), links),
+        "html": (as_html if found.model else extract)(_SOURCES.sub("\n", _TITLE.sub("", found.text)), links),
         "groups": grouped(request, found.citations),
         "copy": found.text,
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 _BESIDE = 140  # characters on either side of the sentence
 _LONGEST = 420  # characters of a sentence
+_MARKED = 600  # characters of it that an address holds
+_SIGNS = re.compile(r"`+|\*{1,3}(?=\S)|(?<=\S)\*{1,3}|^\s*(?:[-*+>]|#{1,6}|\d{1,2}\.)\s+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +72,7 @@ def place(request: Request, citation: Citation) -> str:
     message = citation.message
     if citation.conversation is None:
         return address(f"/document/{message.id}#at", request, at=citation.place, to=citation.place + len(citation.quote))
-    span = f"{citation.start}-{citation.end}"
-    return address(f"/c/{citation.conversation.id}#m-{message.id}", request, at=message.id, span=span)
+    return address(f"/c/{citation.conversation.id}#m-{message.id}", request, at=message.id, mark=citation.quote[:_MARKED])
 
 
 def _source(request: Request, citation: Citation) -> Source:
@@ -88,7 +90,7 @@ def _source(request: Request, citation: Citation) -> Source:
 def _words(citation: Citation) -> Markup:
     """The sentence marked, with a few words of its paragraph on either side."""
     text, start, end = citation.message.content, citation.start, citation.end
-    quote = readable(text[start:end])
+    quote = _plain(readable(text[start:end]))
     if len(quote) > _LONGEST:
         quote = f"{quote[:_LONGEST].rsplit(' ', 1)[0]} …"
     before = text[max(0, start - _BESIDE) : start].rpartition("\n")[2]
@@ -103,10 +105,15 @@ def _words(citation: Citation) -> Markup:
 
 def _blank(text: str, *, last: bool = False) -> Markup:
     """Prose on one line; the blank between it and the sentence stays."""
-    flat = " ".join(text.split())
+    flat = " ".join(_plain(text).split())
     if flat and (text[-1:] if last else text[:1]).isspace():
         return escape(flat + " " if last else " " + flat)
     return escape(flat)
+
+
+def _plain(text: str) -> str:
+    """Without the signs of Markdown that only a page would turn into something."""
+    return _SIGNS.sub("", text)
 
 
 def as_text(text: str, citations: Sequence[Citation]) -> str:

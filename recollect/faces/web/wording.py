@@ -11,7 +11,7 @@ from markupsafe import Markup, escape
 from recollect.faces.cli.names import source_label, titled
 from recollect.faces.cli.names import speaker as spoken_by
 from recollect.faces.cli.times import ago, clock, day, month, number, percent, size
-from recollect.record import Kind, Message, Role, iso, utc_now
+from recollect.record import Kind, Message, Role, from_microseconds, iso, utc_now
 from recollect.search.result import Snippet
 
 
@@ -87,6 +87,7 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "number": number,
     "size": size,
     "percent": percent,
+    "moment": from_microseconds,
     "seconds": seconds,
     "money": money,
     "source_label": source_label,
