@@ -20,7 +20,7 @@ from starlette.requests import Request
 from recollect.errors import NotFound, RecollectError
 from recollect.record import new_id, utc_now
 
-_KEPT = 40  # finished runs
+_KEPT = 40  # finished runs of a kind
 _TOLD_AGAIN = 3600.0  # seconds for which a finished run is shown instead of being done again
 
 _log = logging.getLogger("recollect.web")
@@ -130,7 +130,7 @@ class Runs:
                     return run
             run = Run(kind, namespace, key, title, work)
             self._runs[run.id] = run
-            ended = [one.id for one in self._runs.values() if one.ended is not None]
+            ended = [one.id for one in self._runs.values() if one.ended is not None and one.kind == kind]
             for old in ended[: max(0, len(ended) - _KEPT)]:
                 del self._runs[old]
         run.start()
