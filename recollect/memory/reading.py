@@ -63,14 +63,15 @@ class Reading(Handle):
         mode: str = "auto",
         sort: str = "relevance",
         literal: bool = False,
+        facets: bool = False,
     ) -> SearchResults:
         """Finds messages by meaning, words and relation; grouped by conversation, or one result a message.
 
         The query may hold filters: `source:claude since:2025-03 role:user "exact phrase" -word`. `kind` asks for other
         than chat text: attachment, reasoning, tool, context, subagent, document, all. `until` includes the day, month
         or year it names, `before` does not. `mode`: auto (quality where its vectors are made), instant, quality.
-        `sort`: relevance, newest. `literal` takes the query as one phrase, word for word. Raises
-        InvalidInput, also for a source that is not there.
+        `sort`: relevance, newest. `literal` takes the query as one phrase, word for word. `facets` counts what matches
+        by source, role, kind and month as well. Raises InvalidInput, also for a source that is not there.
         """
         self._written()
         found: SearchResults = self._searcher(
@@ -88,6 +89,7 @@ class Reading(Handle):
                 mode=mode,
                 sort=sort,
                 literal=literal,
+                facets=facets,
             )
         )
         return found
