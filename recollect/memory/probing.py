@@ -39,7 +39,9 @@ class Probing(Reading):
             return Probe(well=True, when=self._clock(), took_ms=0.0)
         query = " ".join(message.content.split()[:_WORDS])
         began = time.perf_counter()
-        found = self.search(query, limit=_WITHIN, group_by="message", conversation=message.conversation_id, mode="instant")
+        found = self.search(
+            query, limit=_WITHIN, group_by="message", conversation=message.conversation_id, mode="instant"
+        )
         took = (time.perf_counter() - began) * 1000
         ids = {one for hit in found for entry in hit.messages for one in (entry.message.id, *entry.copies)}
         return Probe(message.id in ids, self._clock(), took, message.id)

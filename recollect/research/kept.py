@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from recollect.ask.answer import Citation
+from recollect.model.usage import Usage
 from recollect.record import Conversation, Document, Message, NodeId, Role
 from recollect.research.report import Report
 from recollect.research.saving import KEPT
-from recollect.model.usage import Usage
 from recollect.store import View
 
 
@@ -34,18 +34,18 @@ def report_of(view: View, document: Document) -> Report:
 
 
 def _citations(view: View, cited: Sequence[Sequence[Any]]) -> tuple[Citation, ...]:
-    ids = [NodeId(id) for _, id, *_ in cited]
+    ids = [NodeId(of) for _, of, *_ in cited]
     messages: Mapping[str, Message] = {m.id: m for m in view.get(Message, ids) if not (m.deleted or m.erased)}
     conversations = {
         c.id: c for c in view.get(Conversation, list(dict.fromkeys(m.conversation_id for m in messages.values())))
     }
     documents = {d.id: d for d in view.get(Document, ids) if not (d.hidden or d.erased)}
     made = []
-    for number, id, start, end, named in cited:
-        if id in messages:
-            message = messages[id]
+    for number, of, start, end, named in cited:
+        if of in messages:
+            message = messages[of]
             made.append(Citation(number, message, conversations.get(message.conversation_id), start, end))
-        elif id in documents:
-            of_document = Message(NodeId(id), NodeId(""), Role.USER, documents[id].content)
+        elif of in documents:
+            of_document = Message(NodeId(of), NodeId(""), Role.USER, documents[of].content)
             made.append(Citation(number, of_document, None, start, end, named))
     return tuple(made)

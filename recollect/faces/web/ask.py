@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import closing
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
-from fastapi import APIRouter, Form, Query, Request, Response
+from fastapi import APIRouter, Form, Request, Response
 from starlette.responses import RedirectResponse
 
 from recollect.faces.http.scope import Scoped, served
@@ -34,29 +35,54 @@ _FOLLOWING = {"": "Reading the question", "understood": "Searching", "searched":
 _PARTS = ("steps", "answer", "after", "sources")
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question with what it is narrowed to, as the address says it."""
+
+    question: str
+    source: tuple[str, ...] = ()
+    since: str = ""
+    until: str = ""
+    conversation: str = ""
+    intent: str = ""
+
+    @classmethod
+    def read(cls, request: Request, question: str) -> Asked:
+        """From the address; empty fields of a form narrow nothing."""
+        given = request.query_params
+        one = {name: given.get(name, "").strip() for name in ("since", "until", "in", "intent")}
+        sources = tuple(name for name in given.getlist("source") if name)
+        return cls(question.strip(), sources, one["since"], one["until"], one["in"], one["intent"])
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What `Memory.ask` takes besides the question."""
+        return {
+            "source": self.source,
+            "since": self.since or None,
+            "until": self.until or None,
+            "conversation": self.conversation or None,
+            "intent": self.intent or None,
+        }
+
+    def address(self, request: Request) -> str:
+        """The page of its answer."""
+        narrowed = {"since": self.since, "until": self.until, "in": self.conversation, "intent": self.intent}
+        return address("/ask", request, q=self.question, source=self.source, **narrowed)
+
+
 @router.get("/ask")
-def ask(
-    request: Request,
-    memory: Scoped,
-    q: str = "",
-    source: Annotated[list[str] | None, Query()] = None,
-    since: str = "",
-    until: str = "",
-    in_: Annotated[str, Query(alias="in")] = "",
-    intent: str = "",
-) -> Response:
+def ask(request: Request, memory: Scoped, q: str = "") -> Response:
     """The answer to a question, as far as it has come; without one the box."""
-    question = q.strip()
-    filters = _filters(source, since, until, in_, intent)
+    asked = Asked.read(request, q)
     runs, namespace = runs_of(request), str(memory.namespace)
-    if question and wants_json(request):
-        return page(request, "ask.html", data=lambda: memory.ask(question, **filters).to_json())
-    key = _key(question, filters)
-    run = runs.last("ask", namespace, key) if question else None
+    if asked.question and wants_json(request):
+        return page(request, "ask.html", data=lambda: memory.ask(asked.question, **asked.options).to_json())
+    run = runs.last("ask", namespace, asked) if asked.question else None
     if run is not None and not _still_holds(memory, run):
         run = None
-    if question and run is None and _asked_here(request):
-        run = runs.begin("ask", namespace, key, question, _work(memory, question, filters))
+    if asked.question and run is None and _asked_here(request):
+        run = _begin(request, memory, asked)
         run.wait(0.2)  # without a model most answers are there by then
     if run is not None:
         return page(request, "ask.html", **_view(request, run))
@@ -64,10 +90,11 @@ def ask(
     return page(
         request,
         "ask.html",
+        data={"question": None},
         run=None,
-        q=question,
+        q=asked.question,
         running=False,
-        filters=filters,
+        filters=asked,
         lately=list(dict.fromkeys(lately))[:6],
         model=served(request).model,
         sources_known=sorted(memory.stats().by_source),
@@ -76,46 +103,27 @@ def ask(
 
 @router.post("/ask")
 def ask_again(request: Request, memory: Scoped, q: Annotated[str, Form()]) -> Response:
-    """Asks once more, whatever was answered before; the filters are those of the address."""
-    question = q.strip()
-    query = {name: request.query_params.getlist(name) for name in ("source", "since", "until", "in", "intent")}
-    one = {name: values[0] if values else "" for name, values in query.items()}
-    filters = _filters(query["source"], one["since"], one["until"], one["in"], one["intent"])
-    if question:
-        key = _key(question, filters)
-        runs_of(request).begin("ask", str(memory.namespace), key, question, _work(memory, question, filters))
-    return RedirectResponse(address("/ask", request, q=question, **query), 303)
+    """Asks once more, whatever was answered before; what it is narrowed to stands in the address."""
+    asked = Asked.read(request, q)
+    if asked.question:
+        _begin(request, memory, asked)
+    return RedirectResponse(asked.address(request), 303)
 
 
-def _filters(source: list[str] | None, since: str, until: str, in_: str, intent: str) -> dict[str, Any]:
-    """As `Memory.ask` takes them; empty fields of a form are none."""
-    return {
-        "source": [name for name in source or () if name],
-        "since": since.strip() or None,
-        "until": until.strip() or None,
-        "conversation": in_.strip() or None,
-        "intent": intent.strip() or None,
-    }
+def _begin(request: Request, memory: Memory, asked: Asked) -> Run:
+    def work(tell: Callable[[Any], None]) -> Any:
+        last: Any = None
+        with closing(memory.ask_stream(asked.question, **asked.options)) as events:  # type: ignore[type-var]
+            for last in events:
+                tell(last)
+        return last
 
-
-def _key(question: str, filters: Mapping[str, Any]) -> tuple[object, ...]:
-    return (question, *(tuple(value) if isinstance(value, list) else value for value in filters.values()))
+    return runs_of(request).begin("ask", str(memory.namespace), asked, asked.question, work)
 
 
 def _asked_here(request: Request) -> bool:
     """Whether the question comes from a page of ours or the address bar: a link elsewhere must not spend money."""
     return request.headers.get("sec-fetch-site", "none") in ("none", "same-origin")
-
-
-def _work(memory: Memory, question: str, filters: Mapping[str, Any]) -> Any:
-    def work(tell: Any) -> Any:
-        last: Any = None
-        with closing(memory.ask_stream(question, **filters)) as events:  # type: ignore[type-var]
-            for last in events:
-                tell(last)
-        return last
-
-    return work
 
 
 def _still_holds(memory: Memory, run: Run) -> bool:
@@ -174,9 +182,8 @@ def _parts(request: Request, run: Run) -> Mapping[str, str]:
 
 
 def _where(request: Request, run: Run) -> str:
-    question, sources, since, until, conversation, intent = run.key  # type: ignore[misc]
-    filters = {"source": sources, "since": since, "until": until, "in": conversation, "intent": intent}
-    return address("/ask", request, q=question, **filters)
+    asked: Asked = run.key  # type: ignore[assignment]
+    return asked.address(request)
 
 
 drawn_by("ask", _parts, _where)

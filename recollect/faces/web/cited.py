@@ -31,16 +31,18 @@ _ATTRIBUTES = {
 
 
 def answer(text: str, links: Mapping[int, str] | None = None) -> Markup:
-    """The HTML of an answer. `links` are the addresses of what its numbers stand for; as long as they are not known,
+    r"""The HTML of an answer. `links` are the addresses of what its numbers stand for; as long as they are not known,
     each number leads to its place among the sources.
 
     >>> str(answer("Postgres. [1]", {1: "/c/7Q2K"}))
-    '<p>Postgres. <a href="/c/7Q2K" class="cite" data-source="1" aria-label="Source 1" rel="noopener">1</a></p>\\n'
+    '<p>Postgres. <a class="cite" href="/c/7Q2K" data-source="1" aria-label="Source 1" rel="noopener">1</a></p>\n'
     """
     import nh3
 
     made = _markdown().render(text, {"links": links})
-    return Markup(nh3.clean(made, tags=_TAGS, attributes=_ATTRIBUTES, url_schemes={"http", "https"}, link_rel="noopener"))
+    return Markup(
+        nh3.clean(made, tags=_TAGS, attributes=_ATTRIBUTES, url_schemes={"http", "https"}, link_rel="noopener")
+    )
 
 
 @cache
@@ -54,7 +56,9 @@ def _markdown() -> MarkdownIt:
     made.add_render_rule("code_block", _code)
     made.add_render_rule("heading_open", lambda self, tokens, at, options, env: f"<{_level(tokens[at].tag)}>")
     made.add_render_rule("heading_close", lambda self, tokens, at, options, env: f"</{_level(tokens[at].tag)}>\n")
-    made.add_render_rule("table_open", lambda *_: '<div class="tablebox" tabindex="0" role="region" aria-label="Table"><table>')
+    made.add_render_rule(
+        "table_open", lambda *_: '<div class="tablebox" tabindex="0" role="region" aria-label="Table"><table>'
+    )
     made.add_render_rule("table_close", lambda *_: "</table></div>\n")
     return made
 
@@ -70,9 +74,7 @@ def _read(state: StateInline, silent: bool) -> bool:
     return True
 
 
-def _cite(
-    self: RendererProtocol, tokens: Sequence[Token], at: int, options: Any, env: MutableMapping[str, Any]
-) -> str:
+def _cite(self: RendererProtocol, tokens: Sequence[Token], at: int, options: Any, env: MutableMapping[str, Any]) -> str:
     number, links = int(tokens[at].content), env["links"]
     if links is not None and number not in links:
         return f"[{number}]"
@@ -80,9 +82,7 @@ def _cite(
     return f'<a class="cite" href="{href}" data-source="{number}" aria-label="Source {number}">{number}</a>'
 
 
-def _code(
-    self: RendererProtocol, tokens: Sequence[Token], at: int, options: Any, env: MutableMapping[str, Any]
-) -> str:
+def _code(self: RendererProtocol, tokens: Sequence[Token], at: int, options: Any, env: MutableMapping[str, Any]) -> str:
     token = tokens[at]
     language = escape(token.info.split()[0] if token.info.split() else "")
     copy = '<button type="button" class="plain" data-copy>Copy</button>'

@@ -156,9 +156,7 @@ def restore(request: Request, memory: Scoped, what: Annotated[list[str], Form()]
     return RedirectResponse(address("/deleted", request, restored=what[0]), 303)
 
 
-def _chosen(
-    what: list[str] | None, source: list[str] | None, since: str, until: str, everything: str
-) -> Chosen:
+def _chosen(what: list[str] | None, source: list[str] | None, since: str, until: str, everything: str) -> Chosen:
     """Empty fields of a form choose nothing."""
     return Chosen(
         tuple(name.strip() for name in what or () if name.strip()),

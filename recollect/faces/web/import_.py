@@ -20,7 +20,7 @@ from recollect.faces.http.scope import Scoped, served
 from recollect.faces.web.live import drawn_by, run_address
 from recollect.faces.web.page import address, fragments, page
 from recollect.faces.web.runs import Run, runs_of
-from recollect.faces.web.uploads import Upload, received, removed_after
+from recollect.faces.web.uploads import received, removed_after
 from recollect.record import utc_now
 
 if TYPE_CHECKING:

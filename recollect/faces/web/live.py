@@ -54,7 +54,11 @@ def stop(request: Request, id: str) -> Response:
 async def _changes(request: Request, run: Run) -> AsyncIterator[bytes]:
     parts, where = _drawn_by[run.kind]
     loop, changed = asyncio.get_running_loop(), asyncio.Event()
-    deaf = run.listen(lambda: loop.call_soon_threadsafe(changed.set))
+
+    def tell() -> None:
+        loop.call_soon_threadsafe(changed.set)
+
+    deaf = run.listen(tell)
     shown: dict[str, str] = {}
     try:
         while True:

@@ -75,12 +75,16 @@ def begin(
     question = q.strip()
     if not (question or resume):
         return RedirectResponse(address("/research", request), 303)
-    options: dict[str, Any] = {"resume": resume} if resume else {
-        "source": [source] if source else [],
-        "since": since.strip() or None,
-        "until": until.strip() or None,
-        "conversation": in_.strip() or None,
-    }
+    options: dict[str, Any] = (
+        {"resume": resume}
+        if resume
+        else {
+            "source": [source] if source else [],
+            "since": since.strip() or None,
+            "until": until.strip() or None,
+            "conversation": in_.strip() or None,
+        }
+    )
     key = (question, *map(str, options.values()))
     title = question or next((one.question for one in memory.reports() if one.id == resume), resume)
     asked = "" if resume else question

@@ -158,9 +158,8 @@ class Runs:
     def drop(self, namespace: str) -> None:
         """Forgets what has ended: it may repeat words that are gone from the memory."""
         with self._lock:
-            self._runs = {
-                id: run for id, run in self._runs.items() if run.namespace != namespace or run.ended is None
-            }
+            kept = (run for run in self._runs.values() if run.namespace != namespace or run.ended is None)
+            self._runs = {run.id: run for run in kept}
 
     def close(self, seconds: float = 5.0) -> None:
         """Stops everything, and waits so long for what is in the middle of something."""

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 _BESIDE = 140  # characters on either side of the sentence
 _LONGEST = 420  # characters of a sentence
-_MARKED = 600  # characters of it that an address holds
 _SIGNS = re.compile(r"`+|\*{1,3}(?=\S)|(?<=\S)\*{1,3}|^\s*(?:[-*+>]|#{1,6}|\d{1,2}\.)\s+")
 
 
@@ -71,8 +70,11 @@ def place(request: Request, citation: Citation) -> str:
     """The address of the very sentence."""
     message = citation.message
     if citation.conversation is None:
-        return address(f"/document/{message.id}#at", request, at=citation.place, to=citation.place + len(citation.quote))
-    return address(f"/c/{citation.conversation.id}#m-{message.id}", request, at=message.id, mark=citation.quote[:_MARKED])
+        return address(
+            f"/document/{message.id}#at", request, at=citation.place, to=citation.place + len(citation.quote)
+        )
+    span = f"{citation.start}-{citation.end}"
+    return address(f"/c/{citation.conversation.id}#m-{message.id}", request, at=message.id, span=span)
 
 
 def _source(request: Request, citation: Citation) -> Source:

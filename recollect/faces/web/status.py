@@ -185,7 +185,5 @@ def _document(
         "worker": {"working": working, **tasks},
         "search": None if probe is None else {"well": probe.well, "took_ms": round(probe.took_ms, 1)},
         "found": [{"label": one.label, "path": str(one.path), "files": one.files} for one in found],
-        "models": [
-            {"kind": one.kind, "model": one.model, "calls": one.calls, "cost": one.cost} for one in spent
-        ],
+        "models": [{"kind": one.kind, "model": one.model, "calls": one.calls, "cost": one.cost} for one in spent],
     }

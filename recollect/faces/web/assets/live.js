@@ -37,7 +37,7 @@
       live.removeAttribute("aria-busy");
       document.documentElement.dataset.live = "over";
       const rest = document.querySelector("[data-announce]")?.textContent.replace(/\s+/g, " ").slice(told);
-      if (spoken && rest) spoken.textContent = rest;
+      if (spoken && rest?.trim()) spoken.textContent = rest.trim();
       const there = new URL(JSON.parse(event.data).address, location.href);
       if (there.pathname !== location.pathname) location.replace(there);
     });
