@@ -65,7 +65,10 @@ def test_what_was_made_of_it_is_counted_before_it_goes(memory: Memory) -> None:
 
 
 def test_a_kept_report_comes_with_what_it_cites(memory: Memory) -> None:
-    for title, text in (("Queue incident", "Redis lost jobs at failover."), ("Decision", "We drop Redis for Postgres.")):
+    for title, text in (
+        ("Queue incident", "Redis lost jobs at failover."),
+        ("Decision", "We drop Redis for Postgres."),
+    ):
         memory.store_message(text, title=title)
     made = memory.research("what happened to Redis, and why did we drop Redis?")
     kept = memory.report(made.id[-8:])

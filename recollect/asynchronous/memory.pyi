@@ -17,13 +17,14 @@ from recollect.consolidate.shift import Done
 from recollect.consolidate.summaries.reading import Summary
 from recollect.consolidate.topics.reading import Segment, Topic
 from recollect.context import Context
+from recollect.context.brief import Brief
 from recollect.context.settings import IndexConfig, Patience
 from recollect.documents.importing import DocumentProgress, DocumentReport
 from recollect.forget import Forgotten
 from recollect.importing import ImportReport, Progress
 from recollect.memory import Memory
 from recollect.memory.probing import Probe
-from recollect.memory.reading import ConversationRow, DeletedRow
+from recollect.memory.reading import ConversationPage, ConversationRow, DeletedRow
 from recollect.model.base import LanguageModel
 from recollect.place import Address
 from recollect.record import NOTHING, Conversation, Document, Message, Metadata, Namespace, Part, Thread, ToolCall
@@ -84,6 +85,7 @@ class AsyncMemory(AsyncContext):
     async def backlog(self, *, namespaces: Sequence[str] | None = None) -> Backlog | None: ...
     async def backup(self, target: str | Path, *, progress: Callable[[int, int], None] | None = None) -> int: ...
     def beside(self, namespace: str) -> Self: ...
+    async def brief(self, folder: str | Path | None = None, budget: int = 1500) -> Brief: ...
     async def chat(
         self,
         conversation_id: str | None,
@@ -113,13 +115,23 @@ class AsyncMemory(AsyncContext):
     ) -> Consolidated: ...
     async def conversation(self, id: str) -> Thread: ...
     async def conversation_named(self, id: str) -> Conversation | None: ...
+    async def conversation_page(
+        self,
+        *,
+        source: str | Sequence[str] = (),
+        title: str = "",
+        since: str | datetime | None = None,
+        until: str | datetime | None = None,
+        limit: int = 50,
+        after: str | None = None,
+    ) -> ConversationPage: ...
     async def conversations(
         self,
         *,
         source: str | Sequence[str] = (),
         title: str = "",
-        since: datetime | None = None,
-        until: datetime | None = None,
+        since: str | datetime | None = None,
+        until: str | datetime | None = None,
         limit: int = 50,
         offset: int = 0,
     ) -> list[ConversationRow]: ...
@@ -139,7 +151,12 @@ class AsyncMemory(AsyncContext):
         self, target: str | Path | BinaryIO, *, overwrite: bool = False, progress: Callable[[int], None] | None = None
     ) -> int: ...
     async def facts(
-        self, about: str | None = None, as_of: str | datetime | None = None, include_past: bool = False
+        self,
+        about: str | None = None,
+        as_of: str | datetime | None = None,
+        include_past: bool = False,
+        *,
+        conversation: str | None = None,
     ) -> list[Fact]: ...
     async def forget(
         self,
@@ -172,6 +189,9 @@ class AsyncMemory(AsyncContext):
         format: str | None = None,
         again: bool = False,
         progress: Callable[[Progress], None] | None = None,
+    ) -> ImportReport: ...
+    async def import_growing(
+        self, folder: str | Path, files: Iterable[str | Path], *, progress: Callable[[Progress], None] | None = None
     ) -> ImportReport: ...
     async def index(self) -> IndexInfo: ...
     async def info(self) -> StoreInfo: ...

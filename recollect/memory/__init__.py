@@ -8,14 +8,14 @@ from __future__ import annotations
 from recollect.memory.chat import Chatting
 from recollect.memory.handle import Background
 from recollect.memory.probing import Probe, Probing
-from recollect.memory.reading import ConversationRow, DeletedRow
+from recollect.memory.reading import ConversationPage, ConversationRow, DeletedRow
 from recollect.memory.researching import Researching
 from recollect.memory.tools import Tools
 from recollect.memory.upkeep import Upkeep
 from recollect.memory.work import Work
 from recollect.memory.writing import LIVE_SOURCE, Writing
 
-__all__ = ["LIVE_SOURCE", "Background", "ConversationRow", "DeletedRow", "Memory", "Probe"]
+__all__ = ["LIVE_SOURCE", "Background", "ConversationPage", "ConversationRow", "DeletedRow", "Memory", "Probe"]
 
 
 class Memory(Researching, Chatting, Writing, Tools, Probing, Work, Upkeep):

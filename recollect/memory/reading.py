@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from recollect.errors import InvalidInput, NotFound
 from recollect.memory.handle import Handle
 from recollect.record import Conversation, Message, NodeId, Thread, ToolCall, to_microseconds
-from recollect.store import Where
+from recollect.store import View, Where
 from recollect.store.transfer import every
 
 if TYPE_CHECKING:
@@ -42,6 +42,14 @@ class DeletedRow:
     def whole(self) -> bool:
         """Whether nothing of it is left to be seen."""
         return self.conversation.deleted
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationPage:
+    """Some of a list of conversations. `next` is what the following page comes `after`; None: there is no more."""
+
+    rows: tuple[ConversationRow, ...]
+    next: str | None = None
 
 
 class Reading(Handle):
@@ -101,24 +109,36 @@ class Reading(Handle):
         *,
         source: str | Sequence[str] = (),
         title: str = "",
-        since: datetime | None = None,
-        until: datetime | None = None,
+        since: str | datetime | None = None,
+        until: str | datetime | None = None,
         limit: int = 50,
         offset: int = 0,
     ) -> list[ConversationRow]:
-        """Conversations with their numbers of messages, newest first. Raises InvalidInput for a source not there."""
-        where = Where(
-            sources=self._sources(several(source)),
-            title=title,
-            since=to_microseconds(since),
-            until=to_microseconds(until),
-            deleted=False,
-            order="newest",
-        )
+        """Conversations with their numbers of messages, newest first; of a time as people say it, too.
+
+        Raises InvalidInput, also for a source that is not there.
+        """
+        where = self._where(several(source), title, since, until)
         with self._space.view() as view:
-            found = list(islice(every(view, Conversation, where), offset, offset + limit))
-            sizes = view.sizes([conversation.id for conversation in found])
-        return [ConversationRow(conversation, sizes[conversation.id][0]) for conversation in found]
+            return _rows(view, list(islice(every(view, Conversation, where), offset, offset + limit)))
+
+    def conversation_page(
+        self,
+        *,
+        source: str | Sequence[str] = (),
+        title: str = "",
+        since: str | datetime | None = None,
+        until: str | datetime | None = None,
+        limit: int = 50,
+        after: str | None = None,
+    ) -> ConversationPage:
+        """The same a page at a time, however far down the list: `after` is the `next` of the page before. What comes in
+        meanwhile repeats nothing and skips nothing. Raises InvalidInput, also for what no page gave.
+        """
+        where = self._where(several(source), title, since, until)
+        with self._space.view() as view:
+            page = view.find(Conversation, where, after=after, limit=limit)
+            return ConversationPage(tuple(_rows(view, page.items)), page.next)
 
     def conversation(self, id: str) -> Thread:
         """A conversation with everything in it. Raises NotFound."""
@@ -165,6 +185,21 @@ class Reading(Handle):
         Raises NotFound, or InvalidInput where several are meant.
         """
         return self._resolve(name, deleted=False)
+
+    def _where(
+        self, source: Sequence[str], title: str, since: str | datetime | None, until: str | datetime | None
+    ) -> Where:
+        from recollect.search.times import read_period
+
+        first, last = (None, None) if since is until is None else read_period(since, until, None, self._clock())
+        return Where(
+            sources=self._sources(source),
+            title=title,
+            since=to_microseconds(first),
+            until=to_microseconds(last),
+            deleted=False,
+            order="newest",
+        )
 
     def _read_search(self, query: str, **options: Any) -> Search:
         """A query with its options (recollect.search.request), checked against this namespace. Raises InvalidInput."""
@@ -243,6 +278,11 @@ class Reading(Handle):
             by_id |= {conversation.id for conversation in view.get(Conversation, ids)}
             named = every(view, Conversation, Where(title=title_or_id, deleted=False))
             return sorted(by_id | {conversation.id for conversation in named})
+
+
+def _rows(view: View, found: Sequence[Conversation]) -> list[ConversationRow]:
+    sizes = view.sizes([conversation.id for conversation in found])
+    return [ConversationRow(conversation, sizes[conversation.id][0]) for conversation in found]
 
 
 def several(value: str | Sequence[str]) -> tuple[str, ...]:

@@ -8,8 +8,19 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from recollect.faces.web import ask, documents, files, forgetting, import_, live, research, search, status
+from recollect.faces.web import (
+    ask,
+    conversation,
+    documents,
+    files,
+    forgetting,
+    import_,
+    live,
+    research,
+    search,
+    status,
+)
 
 router = APIRouter(include_in_schema=False)
-for part in (files, search, ask, research, import_, status, forgetting, documents, live):
+for part in (files, search, conversation, ask, research, import_, status, forgetting, documents, live):
     router.include_router(part.router)
