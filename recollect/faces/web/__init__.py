@@ -8,8 +8,20 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from recollect.faces.web import conversation, files, home, search
+from recollect.faces.web import (
+    ask,
+    conversation,
+    documents,
+    files,
+    forgetting,
+    home,
+    import_,
+    live,
+    research,
+    search,
+    status,
+)
 
 router = APIRouter(include_in_schema=False)
-for part in (files, home, search, conversation):
+for part in (files, home, search, conversation, ask, research, import_, status, forgetting, documents, live):
     router.include_router(part.router)
