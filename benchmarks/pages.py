@@ -114,24 +114,26 @@ def _searched(browser: Browser, address: str) -> tuple[list[float], list[float]]
         box = page.locator("#q")
         for query in queries(_TYPED):
             box.fill(query.text[:-1])
-            _settled(page)
-            began = page.evaluate("() => { window.changed = 0; return performance.now(); }")
+            page.wait_for_timeout(1_000)
+            before = page.evaluate(_TOLD)["requests"]
+            began = page.evaluate("() => performance.now()")
             box.press_sequentially(query.text[-1])
-            _settled(page)
-            told = page.evaluate(_TOLD)
-            if told["changed"]:
+            told = _changed(page, before)
+            if told:
                 asked.append(told["changed"] - told["sent"])
                 whole.append(told["changed"] - began)
     return asked, whole
 
 
-def _settled(page: Page) -> None:
-    """Waits until results have come and no more are under way."""
-    page.wait_for_timeout(200)
-    page.wait_for_load_state("networkidle")
-    until = time.monotonic() + 2
-    while page.evaluate("() => window.changed") == 0 and time.monotonic() < until:
-        page.wait_for_timeout(20)
+def _changed(page: Page, before: int) -> dict[str, float] | None:
+    """When the next results were asked for and shown; None where none come within 5 seconds."""
+    until = time.monotonic() + 5
+    while time.monotonic() < until:
+        told: dict[str, float] = page.evaluate(_TOLD)
+        if told["requests"] > before and told["changed"] > told["sent"]:
+            return told
+        page.wait_for_timeout(10)
+    return None
 
 
 def _matches(browser: Browser, address: str) -> list[str]:

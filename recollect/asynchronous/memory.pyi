@@ -147,7 +147,12 @@ class AsyncMemory(AsyncContext):
         self, target: str | Path | BinaryIO, *, overwrite: bool = False, progress: Callable[[int], None] | None = None
     ) -> int: ...
     async def facts(
-        self, about: str | None = None, as_of: str | datetime | None = None, include_past: bool = False
+        self,
+        about: str | None = None,
+        as_of: str | datetime | None = None,
+        include_past: bool = False,
+        *,
+        conversation: str | None = None,
     ) -> list[Fact]: ...
     async def forget(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from typing import Any
 
@@ -59,8 +59,13 @@ def told(error: RecollectError) -> JSONResponse:
     return problem(status_of(error), error.message, code=error.code, hint=error.hint, headers=headers)
 
 
-def install(app: FastAPI) -> None:
+#: What draws a page of a problem for a browser: the request, the status, what is wrong, what to do. None: no page.
+Drawn = Callable[[Request, int, str, str], Response | None]
+
+
+def install(app: FastAPI, drawn: Drawn = lambda *_: None) -> None:
     """Has the application answer so, whatever goes wrong."""
+    app.state.drawn = drawn
     app.add_exception_handler(RecollectError, _ours)
     app.add_exception_handler(HTTPException, _of_http)
     app.add_exception_handler(RequestValidationError, _of_validation)
@@ -69,12 +74,14 @@ def install(app: FastAPI) -> None:
 
 def _ours(request: Request, error: Exception) -> Response:
     assert isinstance(error, RecollectError)
-    return told(error)
+    return _page(request, status_of(error), error.message, error.hint) or told(error)
 
 
 def _of_http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    return problem(error.status_code, str(error.detail), headers=error.headers)
+    return _page(request, error.status_code, str(error.detail)) or problem(
+        error.status_code, str(error.detail), headers=error.headers
+    )
 
 
 def _of_validation(request: Request, error: Exception) -> Response:
@@ -82,14 +89,17 @@ def _of_validation(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     wrong = [{"where": [str(part) for part in found["loc"]], "what": found["msg"]} for found in error.errors()]
     first = f"{'.'.join(wrong[0]['where'][1:]) or 'The body'}: {wrong[0]['what']}." if wrong else "It cannot be read."
-    return problem(422, first, code="invalid_input", hint="/api/v1/openapi.json says what is taken.", errors=wrong)
+    hint = "/api/v1/openapi.json says what is taken."
+    return _page(request, 422, first) or problem(422, first, code="invalid_input", hint=hint, errors=wrong)
 
 
 def _bug(request: Request, error: Exception) -> Response:
     _log.error("Something went wrong inside Recollect at %s", request.url.path, exc_info=error)
-    return problem(
-        500,
-        f"Something went wrong inside Recollect ({type(error).__name__}).",
-        code="internal",
-        hint="The server's log says where; please report it.",
-    )
+    detail = f"Something went wrong inside Recollect ({type(error).__name__})."
+    hint = "The server's log says where; please report it."
+    return _page(request, 500, detail, hint) or problem(500, detail, code="internal", hint=hint)
+
+
+def _page(request: Request, status: int, detail: str, hint: str = "") -> Response | None:
+    drawn: Drawn = request.app.state.drawn
+    return drawn(request, status, detail, hint)

@@ -93,7 +93,7 @@ def hostile(memory: Memory, folder: Path) -> dict[str, str]:
     memory.store_message("I work at Kartona <img src=x onerror=alert(42)> with Ana <b onclick=alert(43)>.", "user")
     memory.consolidate()
     memory.delete(talks[-1].conversation_id)
-    documents = memory.documents()
+    documents = list(memory.documents())
     return {
         "conversation": talks[4].conversation_id,
         "message": talks[4].id,
