@@ -9,6 +9,7 @@ from recollect.memory.chat import Chatting
 from recollect.memory.handle import Background
 from recollect.memory.reading import ConversationRow
 from recollect.memory.researching import Researching
+from recollect.memory.timeline import Timelines
 from recollect.memory.tools import Tools
 from recollect.memory.upkeep import Upkeep
 from recollect.memory.work import Work
@@ -17,5 +18,5 @@ from recollect.memory.writing import LIVE_SOURCE, Writing
 __all__ = ["LIVE_SOURCE", "Background", "ConversationRow", "Memory"]
 
 
-class Memory(Researching, Chatting, Writing, Tools, Work, Upkeep):
+class Memory(Researching, Chatting, Writing, Tools, Timelines, Work, Upkeep):
     """A handle on one namespace. Thread-safe; usable as a context manager. Open one with `recollect.open()`."""

@@ -92,6 +92,13 @@ class Knowledge(Handle):
         with self._space.view() as view:
             return around(view, entity, depth, limit)
 
+    def mentions(self, entity: str, other: str | None = None, limit: int = 50) -> list[Message]:
+        """The messages that mention an entity, or two entities together, the newest first. Raises NotFound."""
+        from recollect.consolidate.entities.mentioning import mentioning
+
+        with self._space.view() as view:
+            return mentioning(view, [entity] if other is None else [entity, other], limit)
+
     def paths(self, source: str, target: str) -> Paths:
         """The shortest ways between two entities, in words by `str`; neighbours where there is none [0].
 
