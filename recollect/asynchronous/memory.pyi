@@ -3,7 +3,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from threading import Event
-from typing import Any, BinaryIO, Literal
+from typing import Any, BinaryIO, Literal, Self
 
 from recollect.asynchronous.derive import AsyncContext, Opening
 from recollect.chat.events import Answer
@@ -82,6 +82,7 @@ class AsyncMemory(AsyncContext):
     ) -> AsyncIterator[Event]: ...
     async def backlog(self, *, namespaces: Sequence[str] | None = None) -> Backlog | None: ...
     async def backup(self, target: str | Path, *, progress: Callable[[int, int], None] | None = None) -> int: ...
+    def beside(self, namespace: str) -> Self: ...
     async def chat(
         self,
         conversation_id: str | None,

@@ -22,6 +22,7 @@ SUMMARIES = {
     "context": "Print what a model would be given to answer, and what it costs.",
     "stats": "Count what is in the memory, by kind and by source.",
     "chat": "Talk with a model that remembers, or get the passages without one.",
+    "serve": "Serve the web pages, REST, MCP and the proxy from this machine.",
     "remember": "Save a text as a message.",
     "delete": "Hide messages or whole conversations.",
     "restore": "Bring back what was deleted, or a whole memory from a backup.",
