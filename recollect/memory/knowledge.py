@@ -22,14 +22,22 @@ if TYPE_CHECKING:
 class Knowledge(Handle):
     """What was going on, what holds, and who and what is spoken of."""
 
-    def summaries(self, conversation_id: str | None = None, kind: str | None = None) -> list[Summary]:
+    def summaries(
+        self,
+        conversation_id: str | None = None,
+        kind: str | None = None,
+        *,
+        since: datetime | None = None,
+        before: datetime | None = None,
+    ) -> list[Summary]:
         """What messages come down to, by time: of a conversation, or of all; `kind` is conversation, l1, l2, segment,
-        period or topic. Made in the background, or by `consolidate`. Raises InvalidInput for another kind.
+        period or topic. `since` and `before` ask for those of what began in a time. Made in the background, or by
+        `consolidate`. Raises InvalidInput for another kind.
         """
         from recollect.consolidate.summaries.reading import summaries
 
         with self._space.view() as view:
-            return summaries(view, NodeId(conversation_id) if conversation_id else None, kind)
+            return summaries(view, NodeId(conversation_id) if conversation_id else None, kind, since, before)
 
     def facts(
         self, about: str | None = None, as_of: str | datetime | None = None, include_past: bool = False
