@@ -27,7 +27,7 @@ def serve(
     server is reached, where it is not that of the address. Ctrl-C ends it; what was begun is finished first.
     """
     from recollect.faces.http.served import Served, is_loopback
-    from recollect.faces.http.server import listen, run
+    from recollect.faces.http.server import Server, listen
     from recollect.faces.http.token import kept_token
 
     if host in ("0.0.0.0", "::") and not name:
@@ -64,12 +64,16 @@ def serve(
                 out.line(out.dim(f"  {spec} answers, paid by {origin}. RECOLLECT_MODEL=none asks no model."))
             out.line("Ctrl-C to stop.")
         sys.stdout.flush()
+        if session.leaves_worker:  # what was written before is worked on meanwhile
+            from recollect.background.process import start
+
+            start(session.store, embedder=session.settings.embedder, durable=session.settings.durable)
         if open_:
             import webbrowser
 
             webbrowser.open(link)
 
-    run(build(Memories(memory), served), listening, started=started)
+    Server(build(Memories(memory), served), started).run(sockets=[listening])
     if not session.json:
         out.note("Stopped.")
     return 0
