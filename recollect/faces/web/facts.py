@@ -27,6 +27,7 @@ router = APIRouter()
 _SHOWN = 60  # facts of a page
 _UNSURE = 0.6  # confidence, from which on nobody doubts
 _NAMES = 50_000
+_OF_YOU = "user's "
 
 #: The tabs, with what belongs in each.
 _TABS: Mapping[str, tuple[str, Callable[[Fact, datetime], bool]]] = {
@@ -154,7 +155,9 @@ def _called(key: str, entity: Entity | None) -> str:
         return entity.name
     if key in ("user", ""):
         return "You"
-    return f"Your {key.removeprefix("user's ")}" if key.startswith("user's ") else key[:1].upper() + key[1:]
+    if key.startswith(_OF_YOU):
+        return f"Your {key.removeprefix(_OF_YOU)}"
+    return key[:1].upper() + key[1:]
 
 
 def _places(memory: Memory, facts: Sequence[Fact]) -> dict[str, str]:
