@@ -105,19 +105,19 @@ class Timelines(Handle):
             for message, moment in _said(view, since, until):
                 day = moment.astimezone(UTC).date()
                 counts.setdefault(day, Counter())[message.conversation_id] += 1
-                firsts[day, message.conversation_id] = moment, message  # the newest come first: the last is the earliest
+                firsts[day, message.conversation_id] = (
+                    moment,
+                    message,
+                )  # the newest come first: the last is the earliest
             ids = sorted({i for of_day in counts.values() for i in of_day})
             known = {one.id: one for one in view.get(Conversation, ids)}
+        rows = {
+            day: [DayRow(known[i], firsts[day, i][1].id, count) for i, count in of_day.items() if i in known]
+            for day, of_day in counts.items()
+        }
+        begun = {message.id: moment for moment, message in firsts.values()}
         return [
-            Day(
-                day,
-                tuple(
-                    DayRow(known[i], firsts[day, i][1].id, counts[day][i])
-                    for i in sorted(counts[day], key=lambda i, on=day: (firsts[on, i][0], i))
-                    if i in known
-                ),
-            )
-            for day in sorted(counts, reverse=True)
+            Day(day, tuple(sorted(rows[day], key=lambda row: begun[row.first]))) for day in sorted(rows, reverse=True)
         ]
 
 

@@ -18,7 +18,11 @@ def back_to(address: str, page: str, *, at: str = "", **query: str) -> RedirectR
     """
     parts = urlsplit(address)
     ours = not parts.scheme and not parts.netloc and parts.path == page
-    pairs = [(name, value) for name, value in parse_qsl(parts.query if ours else "") if name not in _ONCE]
+    pairs = [
+        (name, value)
+        for name, value in parse_qsl(parts.query if ours else "")
+        if name not in _ONCE and name not in query
+    ]
     pairs += [(name, value) for name, value in query.items() if value]
     found = page + (f"?{urlencode(pairs)}" if pairs else "") + (f"#{at}" if at else "")
     return RedirectResponse(found, status_code=303)

@@ -95,9 +95,7 @@ def _spans(timeline: Timeline) -> Sequence[int]:
     return range(Span.around(timeline.days[0][0]).place, Span.around(timeline.days[-1][0]).place + 1)
 
 
-def _drawn(
-    timeline: Timeline, chosen: Span | None, unit: int, left: int, room: int, *, names_above: bool
-) -> Picture:
+def _drawn(timeline: Timeline, chosen: Span | None, unit: int, left: int, room: int, *, names_above: bool) -> Picture:
     months = _spans(timeline)
     first, last = Span.around(timeline.days[0][0], unit), Span.around(timeline.days[-1][0], unit)
     count = max((last.place - first.place) // unit + 1, _FEWEST)

@@ -11,6 +11,7 @@ from fastapi import APIRouter, Form
 from starlette.requests import Request
 from starlette.responses import Response
 
+from recollect.errors import NotFound
 from recollect.faces.cli.facts import as_json
 from recollect.faces.http.scope import Scoped
 from recollect.faces.web.back import back_to
@@ -110,7 +111,7 @@ def correct(
     other: Annotated[str, Form()] = "",
 ) -> Response:
     """What is done to a fact by hand; then the page where it was done. Raises NotFound, InvalidInput."""
-    from recollect.errors import NotFound
+    from recollect.consolidate.facts.fact import Fact
 
     done: dict[str, Callable[[], Fact | str | Sequence[Fact]]] = {
         "edit": lambda: memory.edit_fact(id, content),
@@ -125,8 +126,8 @@ def correct(
     left = done[action]()
     if isinstance(left, str):
         return back_to(back, "/facts", forgotten=left)
-    one = left[0] if isinstance(left, list) and left else left
-    return back_to(back, "/facts", at="" if isinstance(one, list) else f"f-{one.id}")  # type: ignore[union-attr]
+    facts = [left] if isinstance(left, Fact) else left
+    return back_to(back, "/facts", at=f"f-{facts[0].id}" if facts else "")
 
 
 def _holds(fact: Fact, now: datetime) -> bool:

@@ -176,5 +176,3 @@ def _row(relation: Relation, focus: Entity, times: Sequence[datetime]) -> TableR
     return TableRow(
         worded(relation.name, backwards=backwards), relation.source if backwards else relation.target, relation, span
     )
-
-

@@ -103,5 +103,3 @@ def _as_json(whole: Timeline, chosen: Span | None, days: list[Day]) -> dict[str,
             for row in day.rows
         ],
     }
-
-

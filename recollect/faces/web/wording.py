@@ -65,6 +65,11 @@ def since(moment: datetime | None) -> str:
     return "" if moment is None else ago(moment, utc_now())
 
 
+def kind(type: str) -> str:
+    """The type of an entity for people: one that is not known is just a name."""
+    return "name" if type == "concept" else type
+
+
 FILTERS: Mapping[str, Callable[..., Any]] = {
     "day": day,
     "long_day": long_day,
@@ -81,4 +86,5 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "is_you": is_you,
     "excerpt": excerpt,
     "marked": marked,
+    "kind": kind,
 }

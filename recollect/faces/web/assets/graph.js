@@ -109,11 +109,11 @@
 
   // --- what the server says, as a graph
   function take(found) {
+    graph = new graphology.MultiDirectedGraph();
     center = found.entity.id;
     for (const one of found.entities) {
-      if (graph.hasNode(one.id)) continue;
       graph.addNode(one.id, {
-        x: one.x, y: -one.y, size: one.radius, name: one.name, kind: one.kind, type: one.kind,
+        x: one.x * (small.matches ? 0.6 : 1), y: -one.y, size: one.radius, name: one.name, kind: one.kind, type: one.kind,
         side: one.side, below: one.y >= 0, labelled: one.labelled, leading: one.leading, big: one.id === center,
       });
     }
@@ -151,7 +151,7 @@
 
   // --- what is pointed at stands out from the rest
   function nodeReducer(id, data) {
-    if (!lit || lit.has(id)) return lit ? { ...data, zIndex: 3 } : data;
+    if (!lit || lit.has(id)) return lit ? { ...data, zIndex: 3, forceLabel: data.forceLabel || lit.size < 40 } : data;
     return { ...data, color: mixed(data.color, ink.paper, 0.25), label: "", forceLabel: false, zIndex: 0 };
   }
   function edgeReducer(key, data) {
@@ -185,7 +185,7 @@
       labelFont: fonts.ui, labelSize: 13, labelWeight: "400", labelColor: { color: ink.text },
       edgeLabelFont: fonts.ui, edgeLabelSize: 11, edgeLabelColor: { color: ink.soft },
       labelRenderedSizeThreshold: 9, labelDensity: 0.6, labelGridCellSize: 90,
-      minCameraRatio: 0.05, maxCameraRatio: 3, stagePadding: small.matches ? 40 : 70, zIndex: true,
+      minCameraRatio: 0.05, maxCameraRatio: 3, stagePadding: small.matches ? 56 : 70, zIndex: true,
       nodeReducer, edgeReducer,
     });
     if (state) renderer.getCamera().setState(state);
@@ -227,11 +227,11 @@
       const found = await told.json();
       const html = await twin.text();
       if (push) history.pushState({}, "", url);
-      const curved = graph.size > 1500;
-      const kept = new Set(found.entities.map((one) => one.id));
-      for (const id of graph.nodes()) if (!kept.has(id)) graph.dropNode(id);
+      const many = graph.size > 1500;
+      lit = null;
       take(found);
-      if (curved !== graph.size > 1500) draw(renderer.getCamera().getState());
+      if (many === graph.size > 1500) renderer.setGraph(graph);
+      else draw(renderer.getCamera().getState());
       document.querySelector("#twin").outerHTML = html;
       count();
       const focus = found.focus;
@@ -282,7 +282,6 @@
     const found = await answer.json();
     readColours();
     readFonts();
-    graph = new graphology.MultiDirectedGraph();
     take(found);
     stage.hidden = false;
     drawing.setAttribute("hidden", "");

@@ -30,14 +30,14 @@ class KeptPlaces:
     def of(self, center: str) -> dict[str, Point]:
         """The places around a name."""
         found = self._read().get(center, {})
-        return {id: (float(x), float(y)) for id, (x, y) in found.items()}
+        return {name: (float(x), float(y)) for name, (x, y) in found.items()}
 
     def keep(self, center: str, places: Mapping[str, Point]) -> None:
         """Keeps places, beside those that are kept. What cannot be written is not kept."""
         with _LOCK:
             every = self._read()
             before = every.pop(center, {})
-            after = {**before, **{id: [x, y] for id, (x, y) in places.items()}}
+            after = {**before, **{name: [x, y] for name, (x, y) in places.items()}}
             if after == before:
                 return
             every[center] = after

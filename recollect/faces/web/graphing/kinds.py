@@ -25,7 +25,7 @@ KINDS = (
     Kind("other", "other name", "other names", ("concept", "event"), 315),
     Kind("thing", "tool, product, work", "tools, products and works", ("technology", "product", "work"), 20),
 )
-_OF_TYPE: Mapping[str, Kind] = {type: kind for kind in KINDS for type in kind.types}
+_OF_TYPE: Mapping[str, Kind] = {one: kind for kind in KINDS for one in kind.types}
 _OTHER = KINDS[3]
 
 TOGETHER = "MENTIONED_WITH"

@@ -17,11 +17,10 @@ Point = tuple[float, float]
 
 _STRETCH = 1.35  # pictures are broader than high
 _NEAREST, _SPREAD = 150.0, 90.0  # from the middle: the first ring, and how far those of little weight stand beyond
-_LEAF = 95.0  # from a name that was opened to what came of it
+_LEAF = 115.0  # from a name that was opened to what came of it
 _STEP = 26.0  # to the next ring where one is full
 _ROOM = 11.0  # around each, above and below
 _LETTER = 7.2  # of a label
-_LABELLED = 40  # names, of which all labels get room; of more, only their marks
 _NARROWEST = math.radians(34)  # of a sector
 _TRIES, _RINGS = 24, 400
 _CELL = 64.0
@@ -37,6 +36,7 @@ class Placed:
     parent: str
     weight: float
     radius: float
+    labelled: bool
 
 
 def laid_out(center: str, names: Sequence[Placed], kept: Mapping[str, Point]) -> dict[str, Point]:
@@ -44,11 +44,10 @@ def laid_out(center: str, names: Sequence[Placed], kept: Mapping[str, Point]) ->
     found: dict[str, Point] = {center: (0.0, 0.0)}
     taken = _Taken()
     taken.add(_box((0.0, 0.0), 24.0, 24.0))
-    roomy = len(names) <= _LABELLED
     for one in names:
         if one.id in kept and one.id != center:
             found[one.id] = kept[one.id]
-            taken.add(_of(one, kept[one.id], roomy=roomy))
+            taken.add(_of(one, kept[one.id]))
     sectors = _sectors([one for one in names if one.parent == center])
     turns: Counter[str] = Counter()
     for one in names:
@@ -64,8 +63,8 @@ def laid_out(center: str, names: Sequence[Placed], kept: Mapping[str, Point]) ->
             outward = math.atan2(-at[1], at[0])
             places = _rings(at, outward, math.radians(200), _LEAF, turns[one.parent], 1.0)
             turns[one.parent] += 1
-        found[one.id] = next(p for p in places if not taken.meets(_of(one, p, roomy=roomy)))
-        taken.add(_of(one, found[one.id], roomy=roomy))
+        found[one.id] = next(p for p in places if not taken.meets(_of(one, p)))
+        taken.add(_of(one, found[one.id]))
     return found
 
 
@@ -120,16 +119,21 @@ def _box(point: Point, across: float, down: float) -> Box:
     return point[0] - across, point[1] - down, point[0] + across, point[1] + down
 
 
-def _of(one: Placed, point: Point, *, roomy: bool) -> Box:
-    """The room of a mark with its label."""
+def _of(one: Placed, point: Point) -> Box:
+    """The room of a mark, with its label if that is shown."""
     left, top, right, bottom = _box(point, one.radius + 5, max(one.radius + 4, _ROOM))
-    if not roomy:
+    if not one.labelled:
         return left, top, right, bottom
     text = min(len(one.label), 24) * _LETTER + 8
     where = side(point)
     if where == "middle":
         half = max(text / 2, one.radius)
-        return point[0] - half, top - (18 if point[1] < 0 else 0), point[0] + half, bottom + (18 if point[1] >= 0 else 0)
+        return (
+            point[0] - half,
+            top - (18 if point[1] < 0 else 0),
+            point[0] + half,
+            bottom + (18 if point[1] >= 0 else 0),
+        )
     return (left, top, right + text, bottom) if where == "start" else (left - text, top, right, bottom)
 
 

@@ -126,6 +126,11 @@ def pictured(
     for opened in grown:
         gathered.open(opened, 1, min(GROWN, MOST - len(gathered.entities)))
     weights = gathered.weights()
+    radii = {one.id: _radius(one, now) for one in gathered.entities.values()}
+    most = sorted(radii, key=lambda one: (-radii[one], one))
+    leading = {*most[:_LEADING], center.id}
+    shown = len(most) if len(most) <= 2 * _LABELLED else _LABELLED
+    labelled = {*most[:shown], *(one.id for one in gathered.opened)}
     names = [
         Placed(
             one.id,
@@ -133,24 +138,20 @@ def pictured(
             kind_of(one.type),
             gathered.parents[one.id],
             weights.get(one.id, 0.0),
-            _radius(one, now),
+            radii[one.id],
+            one.id in labelled,
         )
         for one in gathered.entities.values()
         if one.id != center.id
     ]
     places = laid_out(center.id, names, kept.of(center.id))
     kept.keep(center.id, {one.id: places[one.id] for one in names})
-    most = sorted(gathered.entities.values(), key=lambda e: -_radius(e, now))[:_LABELLED]
-    labelled = {one.id for one in most} | {center.id} | {e.id for e in gathered.opened}
-    leading = {one.id for one in most[:_LEADING]} | {center.id}
-    if len(names) <= 2 * _LABELLED:
-        labelled |= set(places)
     marks = tuple(
         Mark(
             one,
             kind_of(one.type),
             *places[one.id],
-            _radius(one, now) * (1.15 if one.id == center.id else 1.0),
+            radii[one.id] * (1.15 if one.id == center.id else 1.0),
             one.id in labelled,
             one.id in leading,
             "middle" if one.id == center.id else side(places[one.id]),
@@ -201,7 +202,7 @@ class _Gathered:
                 if self.parents.get(one) == other:
                     sums[one] += relation.weight * (1 if relation.name == TOGETHER else 3)
         most = max(sums.values(), default=1)
-        return {id: (count / most) ** 0.5 for id, count in sums.items()}
+        return {one: (count / most) ** 0.5 for one, count in sums.items()}
 
 
 def _radius(entity: Entity, now: datetime) -> float:
