@@ -137,7 +137,12 @@ class AsyncMemory(AsyncContext):
         self, target: str | Path | BinaryIO, *, overwrite: bool = False, progress: Callable[[int], None] | None = None
     ) -> int: ...
     async def facts(
-        self, about: str | None = None, as_of: str | datetime | None = None, include_past: bool = False
+        self,
+        about: str | None = None,
+        as_of: str | datetime | None = None,
+        include_past: bool = False,
+        *,
+        conversation: str | None = None,
     ) -> list[Fact]: ...
     async def forget(
         self,
@@ -208,6 +213,7 @@ class AsyncMemory(AsyncContext):
         mode: str = "auto",
         sort: str = "relevance",
         literal: bool = False,
+        facets: bool = False,
     ) -> SearchResults: ...
     async def reindex(self, *, progress: Callable[[int, int], None] | None = None) -> int: ...
     async def repair(self, *, progress: Callable[[int, int], None] | None = None) -> list[Violation]: ...
@@ -267,6 +273,7 @@ class AsyncMemory(AsyncContext):
         mode: str = "auto",
         sort: str = "relevance",
         literal: bool = False,
+        facets: bool = False,
     ) -> SearchResults: ...
     async def search_and_retrieve(self, query: str, auto_limit: int = 5) -> list[Message]: ...
     async def search_facts(self, query: str, limit: int = 10) -> list[Fact]: ...

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recollect.errors import NotFound
@@ -11,6 +12,7 @@ from recollect.record import Message, NodeId
 
 if TYPE_CHECKING:
     from recollect.context import Context, IndexConfig, Patience
+    from recollect.context.brief import Brief
 
 
 class Contexts(Knowledge):
@@ -46,6 +48,19 @@ class Contexts(Knowledge):
             patience or Patience.from_environment(),
         )
         return build(text, NodeId(conversation_id) if conversation_id else None, budget)
+
+    def brief(self, folder: str | Path | None = None, budget: int = 1_500) -> Brief:
+        """What matters for work in a folder, for a coding agent at the start of a session: how the last session there
+        ended, what was left open, what is known, and the sessions before, in at most `budget` tokens.
+
+        Sessions belong to a folder where they ran in it, in its repository, or below. Without a folder it is the one of
+        this process. Its `text` is empty where nothing was said there. Raises InvalidInput for a budget under 200.
+        """
+        from recollect.context.brief import brief_of
+
+        self._written()
+        with self._space.view() as view:
+            return brief_of(view, Path(folder or Path.cwd()), budget, self._clock(), Path.home())
 
     def get_cluster(self, cluster_id: str, limit: int = 50) -> list[Message]:
         """The messages of a cluster that a context names: those of a topic, by its id, label or a term of it; or those

@@ -6,18 +6,17 @@ import json
 import os
 import re
 import shutil
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-import uvicorn
 
 import recollect
-from recollect.settings import Places, load_settings
+from tests.faces.http.serving import serving as served_here
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from recollect.memory import Memory
 
 _BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-_AXE = Path(__file__).parent / "axe.min.js"
 WIDE, NARROW = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 
 
@@ -40,41 +38,8 @@ class Running:
 @contextmanager
 def serving(memory: Memory, home: Path) -> Iterator[Running]:
     """A server on a free port of loopback, over a memory, which it closes at the end."""
-    from recollect.faces.http.app import build
-    from recollect.faces.http.memories import Memories
-    from recollect.faces.http.served import Served
-    from recollect.faces.http.server import listen
-
-    places = Places(home, home / "config.toml", home / "state")
-    settings = load_settings({"store": memory.location}, environment={}, where=places)
-    listening = listen("127.0.0.1", 0)
-    served = Served(settings, places, port=listening.getsockname()[1])
-    config = uvicorn.Config(build(Memories(memory), served), log_config=None, ws="none", lifespan="on")
-    server = _Server(config)
-    thread = threading.Thread(target=server.run, args=([listening],))
-    thread.start()
-    assert server.ready.wait(30)
-    try:
-        yield Running(served.address, memory)
-    finally:
-        server.should_exit = True
-        thread.join(30)
-
-
-class _Server(uvicorn.Server):
-    """Says when it answers, and leaves the signals of the process alone."""
-
-    def __init__(self, config: uvicorn.Config) -> None:
-        super().__init__(config)
-        self.ready = threading.Event()
-
-    async def startup(self, sockets: Any = None) -> None:
-        await super().startup(sockets=sockets)
-        self.ready.set()
-
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield
+    with served_here(memory, home) as there:
+        yield Running(there.address, memory)
 
 
 @pytest.fixture(scope="session")
@@ -119,6 +84,7 @@ def browser() -> Iterator[Browser]:
     api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     found = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, _BROWSERS)), None)
     if found is None:
+        assert not os.environ.get("RECOLLECT_REQUIRE_BROWSER"), "no Chromium on this machine"
         pytest.skip("no Chromium on this machine; CHROMIUM names another")
     with api.sync_playwright() as playwright:
         launched = playwright.chromium.launch(
@@ -210,7 +176,7 @@ def shot(request: pytest.FixtureRequest) -> Callable[..., Path]:
 
 def axe(page: Page) -> list[str]:
     """What axe finds wrong with a page by WCAG 2.2 AA and good practice: rule, element, in a line each."""
-    page.evaluate(_AXE.read_text())
+    page.evaluate((files("axe_playwright_python") / "axe.min.js").read_text("utf-8"))
     rules = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
     script = "rules => axe.run(document, {runOnly: {type: 'tag', values: rules}})"
     found = page.evaluate(script, rules)["violations"]
