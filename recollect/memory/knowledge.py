@@ -111,7 +111,8 @@ class Knowledge(Handle):
         from recollect.consolidate.entities.graph import around
 
         with self._space.view() as view:
-            return around(view, entity, depth, limit)
+            name = ("graph", entity, depth, limit)  # who explores asks for the same again and again
+            return self._kept.of(view, name, lambda: around(view, entity, depth, limit))
 
     def mentions(self, entity: str, other: str | None = None, limit: int = 50) -> list[Message]:
         """The messages that mention an entity, or two entities together, the newest first. Raises NotFound."""

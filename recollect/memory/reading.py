@@ -101,8 +101,9 @@ class Reading(Handle):
         limit: int = 50,
         offset: int = 0,
     ) -> list[ConversationRow]:
-        """Conversations with their numbers of messages, newest first; of a time as people say it, too. Raises InvalidInput,
-        also for a source that is not there.
+        """Conversations with their numbers of messages, newest first; of a time as people say it, too.
+
+        Raises InvalidInput, also for a source that is not there.
         """
         where = self._where(several(source), title, since, until)
         with self._space.view() as view:

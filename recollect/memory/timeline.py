@@ -77,18 +77,8 @@ class Timelines(Handle):
         """How much was said on each day, and the largest topics by month. Its cost follows from the number of days and
         of the segments of those topics, not from what was said.
         """
-        from recollect.consolidate.topics.reading import begun_by_month
-        from recollect.consolidate.topics.reading import topics as largest
-
         with self._space.view() as view:
-            counted = view.vocabulary().days()
-            found = largest(view, topics)
-            months = begun_by_month(view, found)
-        return Timeline(
-            tuple((_EPOCH + timedelta(days=day), count) for day, count in sorted(counted.items()) if day != _UNDATED),
-            counted.get(_UNDATED, 0),
-            tuple(Band(topic, tuple(TopicMonth(*month) for month in months[topic.id])) for topic in found),
-        )
+            return self._kept.of(view, ("timeline", topics), lambda: _timeline(view, topics))
 
     def days(self, period: str) -> list[Day]:
         """The days of a time on which something was said, the newest first, each with its conversations.
@@ -119,6 +109,19 @@ class Timelines(Handle):
         return [
             Day(day, tuple(sorted(rows[day], key=lambda row: begun[row.first]))) for day in sorted(rows, reverse=True)
         ]
+
+
+def _timeline(view: View, topics: int) -> Timeline:
+    from recollect.consolidate.topics import reading
+
+    counted = view.vocabulary().days()
+    found = reading.topics(view, topics)
+    months = reading.begun_by_month(view, found)
+    return Timeline(
+        tuple((_EPOCH + timedelta(days=day), count) for day, count in sorted(counted.items()) if day != _UNDATED),
+        counted.get(_UNDATED, 0),
+        tuple(Band(topic, tuple(TopicMonth(*month) for month in months[topic.id])) for topic in found),
+    )
 
 
 def _said(view: View, since: int | None, until: int | None) -> Iterator[tuple[Message, datetime]]:
