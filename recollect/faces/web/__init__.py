@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from recollect.faces.web import conversation, entities, facts, files, graph, search, story, timeline, topics
+from recollect.faces.web import conversation, entities, facts, files, graph, home, search, story, timeline, topics
 
 router = APIRouter(include_in_schema=False)
-for part in (files, search, conversation, facts, timeline, topics, graph, entities, story):
+for part in (files, home, search, conversation, facts, timeline, topics, graph, entities, story):
     router.include_router(part.router)
