@@ -7,7 +7,7 @@ INSTALLED := $(VENV)/.installed
 # What is tested and measured here leaves no worker behind.
 export RECOLLECT_BACKGROUND := 0
 
-.PHONY: demo test test-frameworks test-faults test-long check bench bench-ask bench-million
+.PHONY: demo test test-frameworks test-browser test-faults test-long check bench bench-ask bench-million
 .DEFAULT_GOAL := test
 
 # The sample archive, imported and searched in a throwaway memory.
@@ -16,11 +16,15 @@ demo: $(INSTALLED)
 
 # All that is checked before a commit, in some minutes.
 test: check
-	$(BIN)/pytest -n 2 -m "not long and not faults"
+	$(BIN)/pytest -n 2 -m "not long and not faults and not browser"
 
 # What kills and restarts a Neo4j server, one test after the other.
 test-faults: $(INSTALLED)
 	$(BIN)/pytest -m "faults and not long"
+
+# The pages in a real browser: Chromium or Chrome, where the machine has one.
+test-browser: $(INSTALLED)
+	$(BIN)/pytest -m "browser and not long"
 
 # What takes longer: imports that are killed at random moments, large archives.
 test-long: $(INSTALLED)
@@ -47,13 +51,16 @@ bench: $(INSTALLED)
 	$(BIN)/python -m benchmarks.run --store $(STORE)
 
 # How good answers are: citations and words of the extract, intents, latency; what each part of the search is worth;
-# questions that have no answer; what the wordings of a model and a re-ranker add.
+# questions that have no answer; what the wordings of a model and a re-ranker add. With MODEL=anthropic:… also how often
+# that model's answers are right, which costs: JUDGE=… judges them, MOST= questions of each set are asked.
+MOST ?= 50
 bench-ask: $(INSTALLED)
 	$(BIN)/python -m benchmarks.ask --large 100000
 	$(BIN)/python -m benchmarks.ablation
 	$(BIN)/python -m benchmarks.unanswered
 	$(BIN)/python -m benchmarks.expansion --model-only
 	$(BIN)/python -m benchmarks.rerankers
+	$(if $(MODEL),$(BIN)/python -m benchmarks.judged --model $(MODEL) --judge "$(JUDGE)" --most $(MOST))
 
 # A million messages on SQLite: half an hour and 8 GB on disk.
 bench-million: $(INSTALLED)

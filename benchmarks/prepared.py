@@ -22,6 +22,7 @@ from benchmarks.vectors import RememberingModel
 from recollect.embedding.base import TokenEmbedder
 from recollect.embedding.static import StaticEmbedder
 from recollect.memory import Memory
+from recollect.model.base import LanguageModel
 from recollect.record import Namespace
 from recollect.store import View
 from recollect.store.choose import open_store
@@ -51,9 +52,9 @@ class Prepared:
         self._place, self._data, self._cache = str(folder / "memory.db"), data, cache
         self._model: RememberingModel | None = None
 
-    def memory(self, history: History) -> Memory:
-        """The memory of one of its histories."""
-        return _opened(self._place, self._data, history, self.model)
+    def memory(self, history: History, asked_model: LanguageModel | None = None) -> Memory:
+        """The memory of one of its histories; `asked_model` answers."""
+        return _opened(self._place, self._data, history, self.model, asked_model)
 
     @contextmanager
     def view(self, history: History) -> Iterator[View]:
@@ -137,8 +138,15 @@ def _forget_old(stores: Path, name: str) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _opened(place: str, data: DataSet, history: History, quality: Callable[[], TokenEmbedder] | None) -> Memory:
-    return Memory(open_store(place), StaticEmbedder(), _namespace(data, history), quality=quality)
+def _opened(
+    place: str,
+    data: DataSet,
+    history: History,
+    quality: Callable[[], TokenEmbedder] | None,
+    asked_model: LanguageModel | None = None,
+) -> Memory:
+    namespace = _namespace(data, history)
+    return Memory(open_store(place), StaticEmbedder(), namespace, quality=quality, asked_model=asked_model)
 
 
 def _namespace(data: DataSet, history: History) -> Namespace:

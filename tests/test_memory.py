@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import recollect
 from recollect.errors import InvalidInput, NotFound, StoreError
 from recollect.memory import Memory
 from recollect.record import Part, PartKind, Role, namespace
@@ -361,3 +362,15 @@ def test_a_closed_memory_says_so(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="is closed") as caught:
         memory.stats()
     assert "recollect.open" in caught.value.hint
+
+
+def test_handles_beside_each_other_share_a_store_and_nothing_else(tmp_path: Path) -> None:
+    with recollect.open(tmp_path / "memory.db", namespace="acme/rex", background=False) as rex:
+        luna = rex.beside("acme/luna")
+        luna.store_message("Luna is allergic to chicken.")
+        assert [len(memory.search("chicken")) for memory in (rex, luna)] == [0, 1]
+        luna.close()
+        rex.store_message("Rex loves chicken.")
+        assert len(rex.search("chicken")) == 1
+        with pytest.raises(InvalidInput):
+            rex.beside("no spaces")

@@ -53,6 +53,7 @@ _ALWAYS = {
     "InfiniteChat": "recollect.compat.infinite_chat.chat",
     "Memory": "recollect.memory",
     "Namespace": "recollect.record",
+    "Self": "typing",
     "Tool": "recollect.tools",
     "Toolbox": "recollect.tools",
 }
@@ -81,7 +82,7 @@ def memory_stub() -> str:
     opening = _function(recollect.open, origins)
     opening.args.args.insert(0, ast.arg("cls"))
     lines = [_MEMORY.format(open=ast.unparse(opening.args))]
-    lines += _members(Memory, origins, at_once={"toolbox"})
+    lines += _members(Memory, origins, at_once={"beside", "toolbox"})
     lines.append(_TOOLBOX)
     lines += _members(Toolbox, origins, at_once={"schemas"})
     body = "".join(lines)

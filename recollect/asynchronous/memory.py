@@ -11,7 +11,7 @@ from recollect.opening import open as open_memory
 from recollect.tools import Toolbox
 
 
-class AsyncMemory(AsyncContext, Derived[Memory], of=Memory, at_once=("toolbox",)):
+class AsyncMemory(AsyncContext, Derived[Memory], of=Memory, at_once=("beside", "toolbox")):
     """`Memory` for asyncio: the same calls, awaited. Open one with `AsyncMemory.open()`; `sync` is the `Memory` itself.
 
     Each call runs in a thread, `progress=` and other functions that are handed over are called there.

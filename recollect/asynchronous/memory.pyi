@@ -3,7 +3,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from threading import Event
-from typing import Any, BinaryIO, Literal
+from typing import Any, BinaryIO, Literal, Self
 
 from recollect.asynchronous.derive import AsyncContext, Opening
 from recollect.chat.events import Answer
@@ -23,7 +23,7 @@ from recollect.documents.importing import DocumentProgress, DocumentReport
 from recollect.forget import Forgotten
 from recollect.importing import ImportReport, Progress
 from recollect.memory import Memory
-from recollect.memory.reading import ConversationRow
+from recollect.memory.reading import ConversationPage, ConversationRow
 from recollect.model.base import LanguageModel
 from recollect.place import Address
 from recollect.record import NOTHING, Conversation, Document, Message, Metadata, Namespace, Part, Thread, ToolCall
@@ -83,6 +83,7 @@ class AsyncMemory(AsyncContext):
     ) -> AsyncIterator[Event]: ...
     async def backlog(self, *, namespaces: Sequence[str] | None = None) -> Backlog | None: ...
     async def backup(self, target: str | Path, *, progress: Callable[[int, int], None] | None = None) -> int: ...
+    def beside(self, namespace: str) -> Self: ...
     async def brief(self, folder: str | Path | None = None, budget: int = 1500) -> Brief: ...
     async def chat(
         self,
@@ -113,13 +114,23 @@ class AsyncMemory(AsyncContext):
     ) -> Consolidated: ...
     async def conversation(self, id: str) -> Thread: ...
     async def conversation_named(self, id: str) -> Conversation | None: ...
+    async def conversation_page(
+        self,
+        *,
+        source: str | Sequence[str] = (),
+        title: str = "",
+        since: str | datetime | None = None,
+        until: str | datetime | None = None,
+        limit: int = 50,
+        after: str | None = None,
+    ) -> ConversationPage: ...
     async def conversations(
         self,
         *,
         source: str | Sequence[str] = (),
         title: str = "",
-        since: datetime | None = None,
-        until: datetime | None = None,
+        since: str | datetime | None = None,
+        until: str | datetime | None = None,
         limit: int = 50,
         offset: int = 0,
     ) -> list[ConversationRow]: ...
@@ -138,7 +149,12 @@ class AsyncMemory(AsyncContext):
         self, target: str | Path | BinaryIO, *, overwrite: bool = False, progress: Callable[[int], None] | None = None
     ) -> int: ...
     async def facts(
-        self, about: str | None = None, as_of: str | datetime | None = None, include_past: bool = False
+        self,
+        about: str | None = None,
+        as_of: str | datetime | None = None,
+        include_past: bool = False,
+        *,
+        conversation: str | None = None,
     ) -> list[Fact]: ...
     async def forget(
         self,
@@ -212,6 +228,7 @@ class AsyncMemory(AsyncContext):
         mode: str = "auto",
         sort: str = "relevance",
         literal: bool = False,
+        facets: bool = False,
     ) -> SearchResults: ...
     async def reindex(self, *, progress: Callable[[int, int], None] | None = None) -> int: ...
     async def repair(self, *, progress: Callable[[int, int], None] | None = None) -> list[Violation]: ...
@@ -271,6 +288,7 @@ class AsyncMemory(AsyncContext):
         mode: str = "auto",
         sort: str = "relevance",
         literal: bool = False,
+        facets: bool = False,
     ) -> SearchResults: ...
     async def search_and_retrieve(self, query: str, auto_limit: int = 5) -> list[Message]: ...
     async def search_facts(self, query: str, limit: int = 10) -> list[Fact]: ...

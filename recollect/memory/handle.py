@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
-from functools import cached_property, wraps
+from functools import cache, cached_property, wraps
 from types import TracebackType
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, Protocol, Self, TypeVar
 
 from recollect.record import DEFAULT_NAMESPACE, Namespace, NodeId, new_id, utc_now
+from recollect.record import namespace as checked
 from recollect.store import Store
 from recollect.store.kept import Kept
 from recollect.text.chunks import CHUNK_TOKENS
@@ -79,6 +80,7 @@ class Handle:
         self._make_quality, self._clock, self._ids = quality or _packaged_quality, clock, ids
         self._reranker = reranker
         self._space, self._kept, self._chunk_tokens = store.space(namespace), Kept(), chunk_tokens
+        self._owns_store = True
 
     def __enter__(self) -> Self:
         return self
@@ -99,9 +101,31 @@ class Handle:
             if "_behind" in self.__dict__:
                 self._behind.close()
         finally:
-            self._store.close()
-        if self._background is not None:
+            if self._owns_store:
+                self._store.close()
+        if self._background is not None and self._owns_store:
             self._background.close()
+
+    def beside(self, namespace: str) -> Self:
+        """A handle on another namespace of the same store, for programs that serve many: it costs next to nothing and
+        shares the connections, the models and the background of this one. Close it before this one, which closes the
+        store. Raises InvalidInput for a name that cannot be used.
+        """
+        handle = type(self)(
+            self._store,
+            self._embedder,
+            checked(namespace),
+            model=self._model,
+            asked_model=self._asked_model,
+            quality=self._make_quality,
+            reranker=self._reranker,
+            background=self._background,
+            chunk_tokens=self._chunk_tokens,
+            clock=self._clock,
+            ids=self._ids,
+        )
+        handle._owns_store = False
+        return handle
 
     @property
     def location(self) -> str:
@@ -140,6 +164,7 @@ def count_tokens(text: str) -> int:
     return tokenizer.count_tokens(text)
 
 
+@cache  # one for all handles of the process
 def _packaged_quality() -> TokenEmbedder:
     from recollect.embedding.minilm import MiniLM
 

@@ -38,7 +38,8 @@ class Search:
     """What to search for, all read and checked. `with_documents`: they stand beside messages also where kinds of these
     are asked for; `with_reports`: so do reports on what is in the memory, which are no evidence of it. `like` are texts
     that an answer may be like: what is near to them in meaning is wanted, too. `wording` says the same as the query in
-    other words, which are searched for; who, when and what kind of answer is wanted the query says.
+    other words, which are searched for; who, when and what kind of answer is wanted the query says. `facets`: what
+    matches is counted by source, role and month.
     """
 
     query: Query
@@ -51,6 +52,7 @@ class Search:
     with_reports: bool = True
     like: tuple[str, ...] = ()
     wording: str = ""
+    facets: bool = False
 
 
 _GROUPS = ("conversation", "message")
@@ -74,6 +76,7 @@ def read_search(
     mode: str = "auto",
     sort: str = "relevance",
     literal: bool = False,
+    facets: bool = False,
     now: datetime,
     find_conversations: Callable[[str], list[NodeId]],
     check_sources: Callable[[Sequence[str]], tuple[str, ...]],
@@ -103,6 +106,7 @@ def read_search(
         group_by=group_by,
         mode=mode,
         sort=sort,
+        facets=facets,
     )
 
 

@@ -23,6 +23,8 @@ SUMMARIES = {
     "brief": "Print what matters for work in a folder, for a coding agent.",
     "stats": "Count what is in the memory, by kind and by source.",
     "chat": "Talk with a model that remembers, or get the passages without one.",
+    "serve": "Serve the web pages, REST, MCP and the proxy from this machine.",
+    "mcp": "Serve the memory to Claude, Cursor, VS Code … over MCP, or set them up.",
     "watch": "Follow the sessions of Claude Code and Codex, and import what is new within seconds.",
     "hooks": "Have Claude Code save its sessions here, and begin them with what matters.",
     "remember": "Save a text as a message.",

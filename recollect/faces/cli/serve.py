@@ -1,0 +1,101 @@
+"""`recollect serve`: the web pages, REST, MCP and the proxy, from this machine."""
+
+from __future__ import annotations
+
+import sys
+
+from recollect.errors import InvalidInput
+from recollect.faces.cli.parser import Command, Option, whole
+from recollect.faces.cli.session import Session
+
+_HOST, _PORT = "127.0.0.1", 7070
+
+
+def serve(
+    session: Session,
+    port: int,
+    host: str,
+    name: list[str],
+    token: bool = False,
+    model: str | None = None,
+    open_: bool = False,
+) -> int:
+    """Serve the web pages, REST, MCP and the proxy from this machine.
+
+    Only programs of this machine reach it, and they need no token unless --token asks for one. At any other address
+    (--host) a token is always asked for; it is kept in a file that only you can read. --name is a name under which the
+    server is reached, where it is not that of the address. Ctrl-C ends it; what was begun is finished first.
+    """
+    from recollect.faces.http.served import Served, is_loopback
+    from recollect.faces.http.server import Server, listen
+    from recollect.faces.http.token import kept_token
+
+    if host in ("0.0.0.0", "::") and not name:
+        raise InvalidInput(
+            f"{host} is every address of this machine, and none that a browser could name.",
+            hint="Say under which name it is reached: --name memory.example.org",
+        )
+    spec, origin = session.answering_model(model)
+    listening = listen("127.0.0.1" if host == "localhost" else host, port)
+    memory, out = session.memory(), session.out
+    asked = kept_token(session.places.state) if token or not is_loopback(host) else ""
+    served = Served(
+        session.settings,
+        session.places,
+        host,
+        listening.getsockname()[1],
+        tuple(name),
+        asked,
+        spec,
+    )
+
+    from recollect.faces.http.app import build
+    from recollect.faces.http.memories import Memories
+
+    link = served.address + (f"/?token={asked}" if asked else "")
+
+    def started() -> None:
+        if session.json:
+            session.out.document({"address": served.address, "link": link, "namespace": str(memory.namespace)})
+        else:
+            out.line(f"Recollect is at {out.bold(link)}")
+            out.line(out.dim("  REST /api/v1   MCP /mcp   proxy for OpenAI and Anthropic clients /v1"))
+            if spec and origin.endswith("_API_KEY"):
+                out.line(out.dim(f"  {spec} answers, paid by {origin}. RECOLLECT_MODEL=none asks no model."))
+            out.line("Ctrl-C to stop.")
+        sys.stdout.flush()
+        if session.leaves_worker:  # what was written before is worked on meanwhile
+            from recollect.background.process import start
+
+            start(session.store, embedder=session.settings.embedder, durable=session.settings.durable)
+        if open_:
+            import webbrowser
+
+            webbrowser.open(link)
+
+    Server(build(Memories(memory), served), started).run(sockets=[listening])
+    if not session.json:
+        out.note("Stopped.")
+    return 0
+
+
+COMMAND = Command(
+    serve,
+    ("recollect serve --open", "recollect serve --port 8080 --token"),
+    (
+        Option(
+            ("--port",),
+            f"The port, {_PORT} if you name none; 0: any that is free.",
+            "N",
+            default=_PORT,
+            read=whole(0, 65_535),
+        ),
+        Option(
+            ("--host",), "The address to listen at; any but this machine's own needs a token.", "ADDRESS", default=_HOST
+        ),
+        Option(("--name",), "A name under which it is reached; may be repeated.", "NAME", several=True),
+        Option(("--token",), "Ask programs of this machine for a token, too.", default=False),
+        Option(("--model",), "The language model that answers.", "NAME"),
+        Option(("--open",), "Open the page in your browser.", name="open_", default=False),
+    ),
+)

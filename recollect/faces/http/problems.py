@@ -1,0 +1,95 @@
+"""What went wrong, as problem details (RFC 9457) with the `code` and `hint` that the terminal shows."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+from recollect.errors import ImportProblem, InvalidInput, ModelError, NotFound, RecollectError, StoreBusy, StoreError
+
+MEDIA_TYPE = "application/problem+json"
+
+_STATUS = {
+    InvalidInput: 400,
+    NotFound: 404,
+    ImportProblem: 422,
+    StoreBusy: 503,
+    StoreError: 500,
+    ModelError: 502,
+}
+_CODES = {401: "unauthorized", 403: "forbidden", 404: "not_found", 405: "method_not_allowed", 413: "too_large"}
+
+_log = logging.getLogger("recollect.http")
+
+
+def problem(
+    status: int, detail: str, *, code: str = "", hint: str = "", headers: Mapping[str, str] | None = None, **more: Any
+) -> JSONResponse:
+    """An answer that says what is wrong, and what to do."""
+    body = {
+        "type": "about:blank",
+        "title": HTTPStatus(status).phrase,
+        "status": status,
+        "detail": detail,
+        "code": code or _CODES.get(status, "error"),
+        "hint": hint,
+        **more,
+    }
+    return JSONResponse(body, status, dict(headers or {}), MEDIA_TYPE)
+
+
+def status_of(error: RecollectError) -> int:
+    """The status that says the same as an error. A model that is not there is 503 rather than a bad gateway."""
+    if isinstance(error, ModelError) and not error.again and not error.outage:
+        return 503
+    return next((status for kind, status in _STATUS.items() if isinstance(error, kind)), 500)
+
+
+def told(error: RecollectError) -> JSONResponse:
+    """An error of ours."""
+    after = getattr(error, "retry_after", None)
+    headers = {"Retry-After": str(max(1, round(after)))} if after else {}
+    return problem(status_of(error), error.message, code=error.code, hint=error.hint, headers=headers)
+
+
+def install(app: FastAPI) -> None:
+    """Has the application answer so, whatever goes wrong."""
+    app.add_exception_handler(RecollectError, _ours)
+    app.add_exception_handler(HTTPException, _of_http)
+    app.add_exception_handler(RequestValidationError, _of_validation)
+    app.add_exception_handler(Exception, _bug)
+
+
+def _ours(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RecollectError)
+    return told(error)
+
+
+def _of_http(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    return problem(error.status_code, str(error.detail), headers=error.headers)
+
+
+def _of_validation(request: Request, error: Exception) -> Response:
+    """Which field, and what is wrong with it; what was sent is not said again."""
+    assert isinstance(error, RequestValidationError)
+    wrong = [{"where": [str(part) for part in found["loc"]], "what": found["msg"]} for found in error.errors()]
+    first = f"{'.'.join(wrong[0]['where'][1:]) or 'The body'}: {wrong[0]['what']}." if wrong else "It cannot be read."
+    return problem(422, first, code="invalid_input", hint="/api/v1/openapi.json says what is taken.", errors=wrong)
+
+
+def _bug(request: Request, error: Exception) -> Response:
+    _log.error("Something went wrong inside Recollect at %s", request.url.path, exc_info=error)
+    return problem(
+        500,
+        f"Something went wrong inside Recollect ({type(error).__name__}).",
+        code="internal",
+        hint="The server's log says where; please report it.",
+    )

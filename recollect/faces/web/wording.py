@@ -1,0 +1,90 @@
+"""How times, numbers, names and excerpts are written on a page: the filters of the templates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from markupsafe import Markup, escape
+
+from recollect.faces.cli.names import source_label, titled
+from recollect.faces.cli.names import speaker as spoken_by
+from recollect.faces.cli.times import ago, clock, day, moment_after, month, number, percent, size
+from recollect.faces.web.inline import excerpt, inline
+from recollect.record import Kind, Message, Role, iso, utc_now
+
+
+def marked(text: str, marks: Sequence[tuple[int, int]]) -> Markup:
+    """A text with what matched marked, as in `Snippet.marks`; everything in it escaped.
+
+    >>> str(marked("a <b> c", [(2, 5)]))
+    'a <mark>&lt;b&gt;</mark> c'
+    """
+    parts: list[Markup] = []
+    at = 0
+    for start, end in sorted(marks):
+        if start < at or end <= start:
+            continue
+        parts += [escape(text[at:start]), Markup("<mark>"), escape(text[start:end]), Markup("</mark>")]
+        at = end
+    return Markup("").join([*parts, escape(text[at:])])
+
+
+def speaker(message: Message, source: str) -> str:
+    """Who speaks, with a capital: "You", "ChatGPT"."""
+    named = spoken_by(message, source)
+    return named if message.speaker and message.kind is Kind.SAID else named[:1].upper() + named[1:]
+
+
+def is_you(message: Message) -> bool:
+    """Whether these are the words of the person whose memory it is."""
+    return message.kind is Kind.SAID and message.role is Role.USER
+
+
+def isotime(moment: datetime | None) -> str:
+    """For the `datetime` attribute."""
+    return iso(moment) or ""
+
+
+def long_day(moment: datetime | None) -> str:
+    """As in "Saturday 13 January 2024"."""
+    if moment is None:
+        return "no date"
+    local = moment.astimezone()
+    return f"{local:%A} {local.day} {local:%B} {local.year}"
+
+
+def since(moment: datetime | None) -> str:
+    """As in "2 h ago"."""
+    return "" if moment is None else ago(moment, utc_now())
+
+
+def markdown(text: str, *, breaks: bool = False) -> Markup:
+    """A text of Markdown, safely; with `breaks` a line's end is one."""
+    from recollect.faces.web.text.markdown import html
+
+    return Markup(html(text, breaks=breaks))
+
+
+FILTERS: Mapping[str, Callable[..., Any]] = {
+    "day": day,
+    "long_day": long_day,
+    "clock": clock,
+    "moment_after": moment_after,
+    "month": month,
+    "ago": since,
+    "iso": isotime,
+    "number": number,
+    "size": size,
+    "percent": percent,
+    "source_label": source_label,
+    "titled": titled,
+    "speaker": speaker,
+    "is_you": is_you,
+    "excerpt": excerpt,
+    "inline": inline,
+    "markdown": markdown,
+    "marked": marked,
+    "capitalize_first": lambda text: text[:1].upper() + text[1:],
+}
