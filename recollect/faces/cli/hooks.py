@@ -35,10 +35,10 @@ def hooks(session: Session, action: str | None = None, project: bool = False, pr
     if action is None:
         return _show(session, path)
     from recollect.faces.cli.edited import edit_of
-    from recollect.faces.cli.own_command import as_line, own_command
+    from recollect.faces.cli.own_command import shell_line
     from recollect.watching.claude_hooks import with_hooks, without_hooks
 
-    command = as_line(own_command(session, "hooks", "run"))
+    command = shell_line(session.settings, "hooks", "run")
     edit = edit_of(path, (lambda s: with_hooks(s, command)) if action == "install" else without_hooks)
     return _apply(session, edit, action, write=not print_)
 

@@ -106,6 +106,7 @@ def test_installing_keeps_what_is_there_and_a_copy_of_it(run: CommandLine, setti
 def test_the_hooks_name_the_memory_that_was_named(run: CommandLine, settings_file: Path, tmp_path: Path) -> None:
     ran = run("hooks", "install", "--json", "--store", tmp_path / "a b.db", "--namespace", "acme")
     hook = json.loads(settings_file.read_text())["hooks"]["SessionEnd"][0]["hooks"][0]["command"]
+    assert hook.startswith("RECOLLECT_HOME=")  # of this test: what calls the hook has another environment
     assert hook.endswith(f"hooks run --store '{tmp_path}/a b.db' --namespace acme")
     assert (ran.document["changed"], ran.document["copy"]) == (True, None)
     assert run("hooks", "--json").document == {
