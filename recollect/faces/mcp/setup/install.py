@@ -58,9 +58,9 @@ def planned(client: Client, launch: Launch, machine: Machine) -> Change:
     entry.
     """
     path = client.settings(machine)
-    before, format_ = _text_of(path), _FORMATS[client.format]
-    where = (*client.keys, NAME)
+    format_, where = _FORMATS[client.format], (*client.keys, NAME)
     try:
+        before = _text_of(path)
         said = format_.read(before or "")
         entry = _merged(_at(said, where), client.entry(launch))
         if before is not None and _at(said, where) == entry:
@@ -139,7 +139,7 @@ def _text_of(path: Path) -> str | None:
     except FileNotFoundError:
         return None
     except (OSError, UnicodeDecodeError) as problem:
-        raise InvalidInput(f"{path} cannot be read: {problem}.") from problem
+        raise InvalidInput("It cannot be read as text.") from problem
 
 
 def _merged(there: Any, ours: Mapping[str, Any]) -> dict[str, Any]:
