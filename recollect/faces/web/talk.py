@@ -130,9 +130,11 @@ class Talk:
         """What was said, each message with what is folded before it; what nothing was said after follows the answer."""
         shown: list[Shown] = []
         waiting: list[Folded] = []
+        fork: Fork | None = None
         for message in self.path.messages:
             if message.erased:
                 continue
+            fork = fork or self.path.fork(message)  # what is folded may be what leaves the other branch
             own = [] if message.deleted else self._folded(message)
             is_empty = message.role is not Role.USER and not message.content.strip() and not message.deleted
             if message.kind not in _SPOKEN or (is_empty and own):
@@ -141,12 +143,12 @@ class Talk:
             if message.role is Role.USER and waiting and shown:
                 shown[-1] = self._with(shown[-1], waiting)
                 waiting = []
-            shown.append(self._one(message, (*waiting, *own), len(shown)))
-            waiting = []
+            shown.append(self._one(message, (*waiting, *own), len(shown), fork))
+            waiting, fork = [], None
         if waiting and shown:
             shown[-1] = self._with(shown[-1], waiting)
         elif waiting:
-            shown.append(self._one(self.path.messages[-1], tuple(waiting), 0))
+            shown.append(self._one(self.path.messages[-1], tuple(waiting), 0, fork))
         return shown
 
     def _folded(self, message: Message) -> list[Folded]:
@@ -167,13 +169,13 @@ class Talk:
         return Folded(label, text, "tool", is_open, call.result_message_id, is_cut)
 
     def _with(self, one: Shown, folded: Sequence[Folded]) -> Shown:
-        return self._one(one.message, (*one.folded, *folded), one.place)
+        return self._one(one.message, (*one.folded, *folded), one.place, one.fork)
 
-    def _one(self, message: Message, folded: tuple[Folded, ...], place: int) -> Shown:
+    def _one(self, message: Message, folded: tuple[Folded, ...], place: int, fork: Fork | None) -> Shown:
         own = {message.id, *(one.message_id for one in folded)}
         is_now = self._opened_at in own
         holds = bool(self.sought) and not message.deleted and bool(self.sought.places(message.content))
-        return Shown(message, folded, place, holds or (is_now and bool(self.sought)), is_now, self.path.fork(message))
+        return Shown(message, folded, place, holds or (is_now and bool(self.sought)), is_now, fork)
 
     @cached_property
     def _opened_at(self) -> NodeId | None:
