@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+import orjson
 from markupsafe import Markup
 
 from recollect.faces.web.path import Fork, Path
@@ -164,7 +165,7 @@ class Talk:
         result = call.result or ("" if told is None or told.deleted else told.content)
         text, is_cut = _cut("\n\n".join(filter(None, (call.arguments, result))))
         is_open = self._at is not None and self._at in (call.id, call.result_message_id)
-        begins = _begins(call.arguments)
+        begins = _begins(_gist(call.arguments))
         label = f"{call.name or 'Tool call'}{f': {begins}' if begins else ''}"
         return Folded(label, text, "tool", is_open, call.result_message_id, is_cut)
 
@@ -214,6 +215,17 @@ def _folded_part(part: Part) -> Folded:
     }
     text, is_cut = _cut(part.text)
     return Folded(labels[part.kind](part.name), text, part.kind.value, is_cut=is_cut)
+
+
+def _gist(arguments: str) -> str:
+    """What a tool was called with, in short: of a map the values that are words."""
+    try:
+        given = orjson.loads(arguments)
+    except ValueError:
+        return arguments
+    if not isinstance(given, dict):
+        return arguments
+    return ", ".join(" ".join(value.split()) for value in given.values() if isinstance(value, str)) or arguments
 
 
 def _begins(text: str) -> str:
