@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from recollect.errors import InvalidInput, NotFound
 from recollect.memory.handle import Handle
-from recollect.record import Conversation, Message, NodeId, Thread, ToolCall, to_microseconds
+from recollect.record import Conversation, Kind, Message, NodeId, Thread, ToolCall, to_microseconds
 from recollect.store import View, Where
 from recollect.store.transfer import every
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from recollect.search.result import SearchResults
 
 _MOST_NAMED = 8  # of what a name may mean
+_ON_THE_WAY, _MOST_ON_THE_WAY = 16, 500  # messages that are read at once on the way up a conversation
 _SHORT = 6  # characters of an id, from its end, that tell it apart
 
 
@@ -167,6 +168,20 @@ class Reading(Handle):
         with self._space.view() as view:
             found = next(iter(view.get(Conversation, [NodeId(id)])), None)
         return None if found is None or found.deleted or found.erased else found
+
+    def latest(self, conversation_id: str, limit: int = 20) -> list[Message]:
+        """The newest messages that were said on the active path of a conversation, oldest first; none where it is not
+        there.
+        """
+        self._written()
+        found: list[Message] = []
+        with self._space.view() as view:
+            end = view.end(NodeId(conversation_id))
+            path = [end.leaf] if end is not None and end.leaf is not None else []
+            while path and len(found) < limit:
+                found += [m for m in path if m.kind is Kind.SAID and not (m.deleted or m.erased)]
+                path = view.above(path[-1].id, min(max(limit, _ON_THE_WAY), _MOST_ON_THE_WAY))
+        return found[:limit][::-1]
 
     def messages(self, ids: Iterable[str]) -> list[Message]:
         """Those messages that are there, in the order asked for."""

@@ -20,7 +20,7 @@ _ACTIONS = ("install", "remove", "run")
 
 
 def hooks(session: Session, action: str | None = None, project: bool = False, print_: bool = False) -> int:
-    """Have Claude Code save its sessions here by itself, and begin them with what matters.
+    """Have Claude Code save its sessions here, and begin them with what matters.
 
     `install` adds three hooks to Claude Code's settings: at the end of a session and before it is compacted, what is
     new is imported; at the start, Claude gets `recollect brief` of the folder. What else stands in the settings is left
@@ -70,7 +70,7 @@ def _show(session: Session, path: Path) -> int:
         session.out.line(f"Claude Code calls Recollect: {some} ({tilde(path)}).")
         session.out.line(session.out.hint("To see what would be written: recollect hooks install --print"))
         session.out.line(session.out.hint("To write it:                  recollect hooks install"))
-    return 0 if whole else 1
+    return 0
 
 
 def _apply(session: Session, edit: Edit, action: str, *, write: bool) -> int:

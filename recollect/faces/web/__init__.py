@@ -14,6 +14,7 @@ from recollect.faces.web import (
     documents,
     files,
     forgetting,
+    home,
     import_,
     live,
     research,
@@ -22,5 +23,5 @@ from recollect.faces.web import (
 )
 
 router = APIRouter(include_in_schema=False)
-for part in (files, search, conversation, ask, research, import_, status, forgetting, documents, live):
+for part in (files, home, search, conversation, ask, research, import_, status, forgetting, documents, live):
     router.include_router(part.router)

@@ -100,7 +100,7 @@ def test_installing_keeps_what_is_there_and_a_copy_of_it(run: CommandLine, setti
     assert run("hooks").out.startswith("Claude Code calls Recollect: SessionStart")
     run("hooks", "remove")
     assert json.loads(settings_file.read_text()) == OTHERS
-    assert run("hooks").code == 1
+    assert run("hooks", "--json").document["installed"] is False
 
 
 def test_the_hooks_name_the_memory_that_was_named(run: CommandLine, settings_file: Path, tmp_path: Path) -> None:

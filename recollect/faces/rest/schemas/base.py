@@ -21,6 +21,11 @@ class Asked(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+def shown(**example: object) -> ConfigDict:
+    """An example of what is taken, for OpenAPI."""
+    return ConfigDict(json_schema_extra={"examples": [example]})
+
+
 class Page(Record, Generic[T]):
     """Some of a list."""
 
