@@ -11,7 +11,7 @@ from recollect.faces.web.text.markdown import html
 
 _OPEN, _CLOSE = "\ue020", "\ue021"  # where numbers stand, while the text is drawn
 _NO_SIGNS = {ord(_OPEN): None, ord(_CLOSE): None}
-_CITE = re.compile(r"(?<!\]\()\[(\d{1,3})\](?![(\[])")
+_CITE = re.compile(r"(?<!\]\()\[(\d{1,3})\](?!\()")
 _CODE = re.compile(r"(<pre\b.*?</pre>|<code\b.*?</code>)", re.DOTALL)
 _PLACED = re.compile(f"{_OPEN}(\\d+){_CLOSE}")
 
