@@ -72,6 +72,11 @@ def money(dollars: float) -> str:
     return f"${dollars:,.2f}" if dollars >= 0.1 or not dollars else f"${dollars:.3f}"
 
 
+def kind(type: str) -> str:
+    """The type of an entity for people: one that is not known is just a name."""
+    return "name" if type == "concept" else type
+
+
 def markdown(text: str, *, breaks: bool = False) -> Markup:
     """A text of Markdown, safely; with `breaks` a line's end is one."""
     from recollect.faces.web.text.markdown import html
@@ -101,5 +106,6 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "inline": inline,
     "markdown": markdown,
     "marked": marked,
+    "kind": kind,
     "capitalize_first": lambda text: text[:1].upper() + text[1:],
 }
