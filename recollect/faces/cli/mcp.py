@@ -7,6 +7,7 @@ import sys
 from recollect.errors import InvalidInput
 from recollect.faces.cli.parser import Command, Option, Words, one_of
 from recollect.faces.cli.session import Session
+from recollect.faces.mcp.setup.clients import CLIENTS
 from recollect.faces.mcp.tools.sets import CORE, SETS
 
 
@@ -18,7 +19,7 @@ def mcp(
     print_: bool = False,
     model: str | None = None,
 ) -> int:
-    """Serve the memory to an AI client over MCP, or set a client up for it.
+    """Serve the memory to Claude, Cursor, VS Code … over MCP, or set them up.
 
     Clients start this command by themselves and talk to it over standard input and output. `recollect mcp install`
     lists the clients that it knows, with where their settings are; `recollect mcp install claude-code` writes the
@@ -61,5 +62,5 @@ COMMAND = Command(
         ),
         Option(("--model",), "The language model that answers `ask`.", "NAME"),
     ),
-    Words("install [CLIENT]", "words", several=True, values=("install",)),
+    Words("install [CLIENT]", "words", several=True, values=("install", *CLIENTS)),
 )

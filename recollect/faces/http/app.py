@@ -14,7 +14,6 @@ from recollect.faces.http.memories import Memories
 from recollect.faces.http.problems import install
 from recollect.faces.http.served import Served
 from recollect.faces.mcp import http as mcp
-from recollect.faces.web.problem import problem_page
 from recollect.version import VERSION
 
 _THREADS = 64  # in which memories are read and written
@@ -37,7 +36,7 @@ def build(memories: Memories, served: Served) -> FastAPI:
         telemetry=_SILENT,  # type: ignore[arg-type]
     )
     app.state.memories, app.state.served = memories, served
-    install(app, problem_page)
+    install(app)
     for face in (rest, proxy, mcp, web):
         app.include_router(face.router)
     app.add_middleware(Guard, served=served)

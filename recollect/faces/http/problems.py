@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
 
@@ -59,13 +60,8 @@ def told(error: RecollectError) -> JSONResponse:
     return problem(status_of(error), error.message, code=error.code, hint=error.hint, headers=headers)
 
 
-#: What draws a page of a problem for a browser: the request, the status, what is wrong, what to do. None: no page.
-Drawn = Callable[[Request, int, str, str], Response | None]
-
-
-def install(app: FastAPI, drawn: Drawn = lambda *_: None) -> None:
+def install(app: FastAPI) -> None:
     """Has the application answer so, whatever goes wrong."""
-    app.state.drawn = drawn
     app.add_exception_handler(RecollectError, _ours)
     app.add_exception_handler(HTTPException, _of_http)
     app.add_exception_handler(RequestValidationError, _of_validation)
@@ -74,14 +70,12 @@ def install(app: FastAPI, drawn: Drawn = lambda *_: None) -> None:
 
 def _ours(request: Request, error: Exception) -> Response:
     assert isinstance(error, RecollectError)
-    return _page(request, status_of(error), error.message, error.hint) or told(error)
+    return _shown(request, told(error))
 
 
 def _of_http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    return _page(request, error.status_code, str(error.detail)) or problem(
-        error.status_code, str(error.detail), headers=error.headers
-    )
+    return _shown(request, problem(error.status_code, str(error.detail), headers=error.headers))
 
 
 def _of_validation(request: Request, error: Exception) -> Response:
@@ -90,16 +84,24 @@ def _of_validation(request: Request, error: Exception) -> Response:
     wrong = [{"where": [str(part) for part in found["loc"]], "what": found["msg"]} for found in error.errors()]
     first = f"{'.'.join(wrong[0]['where'][1:]) or 'The body'}: {wrong[0]['what']}." if wrong else "It cannot be read."
     hint = "/api/v1/openapi.json says what is taken."
-    return _page(request, 422, first) or problem(422, first, code="invalid_input", hint=hint, errors=wrong)
+    return _shown(request, problem(422, first, code="invalid_input", hint=hint, errors=wrong))
 
 
 def _bug(request: Request, error: Exception) -> Response:
     _log.error("Something went wrong inside Recollect at %s", request.url.path, exc_info=error)
-    detail = f"Something went wrong inside Recollect ({type(error).__name__})."
-    hint = "The server's log says where; please report it."
-    return _page(request, 500, detail, hint) or problem(500, detail, code="internal", hint=hint)
+    answer = problem(
+        500,
+        f"Something went wrong inside Recollect ({type(error).__name__}).",
+        code="internal",
+        hint="The server's log says where; please report it.",
+    )
+    return _shown(request, answer)
 
 
-def _page(request: Request, status: int, detail: str, hint: str = "") -> Response | None:
-    drawn: Drawn = request.app.state.drawn
-    return drawn(request, status, detail, hint)
+def _shown(request: Request, answer: JSONResponse) -> Response:
+    """The answer; as a page where somebody looks at it."""
+    from recollect.faces.web.problem import problem_page, wants_page
+
+    if not wants_page(request):
+        return answer
+    return problem_page(request, json.loads(bytes(answer.body)), dict(answer.headers))

@@ -27,6 +27,7 @@ RESULT, ERROR = "result", "error"  # the last event of a stream is one of them
 
 _PING = 15.0  # seconds of silence
 _MOST = 64  # streams at once
+_AHEAD = 200  # events that are not read yet
 HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
 #: Tells an event: its name and its data. Raises Gone where nobody listens any more.
@@ -93,6 +94,7 @@ def stream(work: Callable[[Tell], object], *, to_the_end: bool = False) -> Respo
 async def _events(work: Callable[[Tell], object], *, to_the_end: bool) -> AsyncIterator[bytes]:
     loop, gone = asyncio.get_running_loop(), threading.Event()
     ready: asyncio.Queue[bytes | None] = asyncio.Queue()
+    room = threading.Semaphore(_AHEAD)
 
     def put(event: bytes | None) -> None:
         try:
@@ -101,8 +103,11 @@ async def _events(work: Callable[[Tell], object], *, to_the_end: bool) -> AsyncI
             raise Gone from None
 
     def tell(name: str, data: object) -> None:
-        if gone.is_set() and not to_the_end:
+        if gone.is_set():
+            if to_the_end:
+                return
             raise Gone
+        room.acquire()  # who reads slowly is waited for
         put(event(name, data))
 
     def run() -> None:
@@ -126,9 +131,11 @@ async def _events(work: Callable[[Tell], object], *, to_the_end: bool) -> AsyncI
                 continue
             if following is None:
                 return
+            room.release()
             yield following
     finally:
         gone.set()
+        room.release()
 
 
 def _run(work: Callable[[Tell], object], tell: Tell) -> None:

@@ -138,9 +138,9 @@ class Found:
         """As in ("13 messages", "in 6 conversations"): what matches, or the nearest where nothing does by its words."""
         facets, more = self.facets, "" if self.facets.exact else " or more"
         if facets.conversations < len({hit.conversation.id for hit in self.found}):
-            near = number(len(self.found), "message" if self._asked.group else "conversation")
-            held = f"the nearest first; {number(facets.messages, 'message')} hold the words" if facets.messages else ""
-            return near, held or "nearest in meaning"
+            return number(
+                len(self.found), "message" if self._asked.group else "conversation"
+            ), "by meaning, nearest first"
         return (
             f"{number(facets.messages, 'message')}{more}",
             f"in {number(facets.conversations, 'conversation')}{more}",

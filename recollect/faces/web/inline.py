@@ -79,7 +79,7 @@ def _worked(text: str) -> str:
 def _prose(text: str) -> str:
     text = _LINK.sub(r"\1", text)
     if _TABLE.search(text):
-        text = _PIPE.sub(" · ", text)
+        text = _PIPE.sub(" · ", text.strip(" \t|"))
     escaped = str(escape(text))
     return _ITALIC.sub(r"<i>\1</i>", _BOLD.sub(r"<b>\2</b>", escaped))
 

@@ -50,7 +50,7 @@ def test_people_get_a_page_and_programs_get_problem_details(tmp_path: Path) -> N
     app = build(Memories(memory), Served(load_settings(environment={}, where=where), where))
     with TestClient(app, base_url="http://127.0.0.1:7070") as client:
         shown = client.get("/no<script>page", headers={"Accept": "text/html"})
-        assert (shown.status_code, "There is no such page." in shown.text) == (404, True)
+        assert (shown.status_code, "Nothing is here." in shown.text) == (404, True)
         assert "<script>page" not in shown.text
         told = client.get("/api/v1/nothing", headers={"Accept": "text/html"})
         assert told.headers["content-type"] == "application/problem+json"

@@ -85,12 +85,12 @@ def undo_entity(memory: Scoped, name: Name) -> Entity:
 @routes.get("/graph")
 def graph(
     memory: Scoped,
-    entity: Name,
+    name: Name,
     depth: Annotated[int, Query(ge=1, le=3, description="Steps around it.")] = 1,
     limit: Annotated[int, Query(ge=1, le=1000, description="Entities at most.")] = 150,
 ) -> Graph:
     """What lies around an entity: others, and the relations among them with their evidence."""
-    return Graph.model_validate(memory.graph(entity, depth, limit))
+    return Graph.model_validate(memory.graph(name, depth, limit))
 
 
 @routes.get("/paths")

@@ -57,7 +57,7 @@ def index(memory: Scoped) -> Index:
     )
 
 
-@routes.get("/store", openapi_extra=calls("info", "stored_embedder", "location", "embedder_name", "namespace"))
+@routes.get("/store", openapi_extra=calls("info", "stored_embedder", "location", "embedder_name"))
 def store(memory: Scoped) -> Store:
     """About the whole store, and the namespace that this request is about."""
     info = memory.info()

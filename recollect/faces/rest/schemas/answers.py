@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from recollect.faces.rest.schemas.base import Asked, Record, Tokens
+from recollect.faces.rest.schemas.base import Asked, Record, Tokens, shown
 
 
 class Filters(Asked):
@@ -25,12 +25,16 @@ class Filters(Asked):
 class Question(Filters):
     """A question to everything that was said."""
 
+    model_config = shown(question="What did I decide about the bike?", since="2025-03")
+
     question: str = Field(examples=["What did I decide about the bike?"])
     intent: str | None = Field(None, description="RETRIEVAL, QA, DECISION, CODE_LOOKUP or SYNTHESIS; else it is read.")
 
 
 class ResearchQuestion(Filters):
     """A question that takes several searches, with what it may cost."""
+
+    model_config = shown(question="How did my plans for the kitchen change?")
 
     question: str = Field("", examples=["How did my plans for the kitchen change?"])
     resume: bool | str = Field(False, description="Goes on with what was interrupted: the newest, or that of an id.")
@@ -143,6 +147,8 @@ class SavedReport(Record):
 class ChatQuestion(Asked):
     """A turn of a chat. Without a conversation a new one begins."""
 
+    model_config = shown(text="What did I pay for the bike?", title="The bike")
+
     text: str = Field(examples=["And what did it cost?"])
     conversation_id: str | None = None
     budget: int = Field(10_000, ge=1, description="Tokens that the model is given.")
@@ -207,6 +213,8 @@ class ChatAnswer(Record):
 class ToResolve(Asked):
     """A question within a conversation."""
 
+    model_config = shown(conversation_id="01JB3Z7Q2KABCDEFGHJKMNPQRS", question="How does it scale?")
+
     conversation_id: str
     question: str = Field(examples=["How does it scale?"])
 
@@ -219,6 +227,8 @@ class Whole(Record):
 
 class ToPrepare(Asked):
     """A text that a model is to answer."""
+
+    model_config = shown(text="What did we decide about the API?", budget=4000)
 
     text: str = Field(examples=["What did we decide about the API?"])
     conversation_id: str | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -19,6 +19,11 @@ class Asked(BaseModel):
     """Something that is taken: a name that is not known is an error, for it would be left out silently."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+def shown(**example: Any) -> ConfigDict:
+    """An example of what is taken, for OpenAPI."""
+    return ConfigDict(json_schema_extra={"examples": [example]})
 
 
 class Page(Record, Generic[T]):

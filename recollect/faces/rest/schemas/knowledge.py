@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import Field, field_serializer, field_validator
 
-from recollect.faces.rest.schemas.base import Asked, Record
+from recollect.faces.rest.schemas.base import Asked, Record, shown
 
 
 class Proof(Record):
@@ -157,6 +157,8 @@ class Summary(Record):
 class NewFact(Asked):
     """A fact as it is told. What is left out, rules read from `content`."""
 
+    model_config = shown(content="Luna weighs 12 kg.", concept="weight")
+
     content: str = Field(examples=["Luna weighs 12 kg."])
     concept: str = Field("", description="What has one value at a time: home, job, weight …", examples=["weight"])
     entity: str = ""
@@ -171,12 +173,16 @@ class NewFact(Asked):
 class FactEdit(Asked):
     """What is right: the fact in other words, or another value."""
 
+    model_config = shown(value="13 kg")
+
     content: str | None = Field(None, examples=["Luna weighs 13 kg."])
     value: str | None = Field(None, examples=["13 kg"])
 
 
 class FactMerge(Asked):
     """The facts that say the same."""
+
+    model_config = shown(others=["7Q2KAB"])
 
     others: list[str] = Field(min_length=1, max_length=100)
 
@@ -190,11 +196,15 @@ class FactGone(Record):
 class EntityEdit(Asked):
     """What is right: another name, another type."""
 
+    model_config = shown(new_name="PostgreSQL", type="technology")
+
     new_name: str | None = Field(None, examples=["PostgreSQL"])
     type: str | None = Field(None, examples=["technology"])
 
 
 class EntityMerge(Asked):
     """The entity that it is another name of."""
+
+    model_config = shown(into="Maria Lopez")
 
     into: str = Field(examples=["Maria Lopez"])

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from pydantic import Field, field_serializer, field_validator
 
-from recollect.faces.rest.schemas.base import Asked, Record
+from recollect.faces.rest.schemas.base import Asked, Record, shown
 from recollect.record import from_microseconds
 
 
@@ -83,6 +83,8 @@ class Task(Record):
 class Retry(Asked):
     """The tasks that are to be tried again; none: all that failed."""
 
+    model_config = shown(ids=[])
+
     ids: list[str] = Field([])
 
 
@@ -114,6 +116,8 @@ class Backlog(Record):
 class ToConsolidate(Asked):
     """How much is to be derived."""
 
+    model_config = shown(limit=100)
+
     limit: int | None = Field(None, ge=1, description="Tasks at most.")
     again: bool = Field(False, description="Derives everything anew; what was corrected by hand stays.")
 
@@ -131,6 +135,8 @@ class Consolidated(Record):
 class ToWork(Asked):
     """Where work is to be done until nothing is left to do; nowhere named: in all namespaces."""
 
+    model_config = shown(namespaces=["default"])
+
     namespaces: list[str] | None = None
     again: bool = False
 
@@ -145,6 +151,8 @@ class Worked(Record):
 class ToEmbed(Asked):
     """How many quality vectors are to be made."""
 
+    model_config = shown(limit=1000)
+
     limit: int | None = Field(None, ge=1)
 
 
@@ -156,6 +164,8 @@ class Made(Record):
 
 class ToMaintain(Asked):
     """For how long, at most."""
+
+    model_config = shown(seconds=1.0)
 
     seconds: float | None = Field(None, gt=0, le=3600)
 
@@ -184,6 +194,8 @@ class Checked(Record):
 
 class ToBackUp(Asked):
     """Where the copy of the whole store is to be, on the machine of the server."""
+
+    model_config = shown(path="~/recollect-backup.db")
 
     path: str = Field(min_length=1, examples=["~/recollect-backup.db"])
 
@@ -215,6 +227,8 @@ class ToolDescriptions(Record):
 
 class ToolArguments(Asked):
     """What a model calls a tool with."""
+
+    model_config = shown(arguments={"query": "Luna"})
 
     arguments: dict[str, object] | str = Field({}, examples=[{"query": "Luna"}])
     max_tokens: int = Field(4_500, ge=400)

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import Field, field_serializer
 
-from recollect.faces.rest.schemas.base import Asked, Record
+from recollect.faces.rest.schemas.base import Asked, Record, shown
 from recollect.record import Kind, PartKind, Role
 
 
@@ -39,12 +39,18 @@ class MessageWords(Asked):
 class NewMessage(MessageWords):
     """A message that is to be remembered, with where it belongs."""
 
+    model_config = shown(content="Luna weighs 12 kg now.", title="At the vet")
+
     conversation_id: str | None = Field(None, description="Without one, a new conversation begins.")
     title: str = Field("", description="The title of a new conversation.")
 
 
 class NewMessages(Asked):
     """Messages of one conversation, written in one transaction."""
+
+    model_config = shown(
+        messages=[{"content": "How heavy is Luna?"}, {"role": "assistant", "content": "12 kg."}], title="At the vet"
+    )
 
     messages: list[MessageWords] = Field(min_length=1, max_length=10_000)
     conversation_id: str | None = None
@@ -54,11 +60,15 @@ class NewMessages(Asked):
 class NewWords(Asked):
     """The new wording of a message."""
 
+    model_config = shown(content="Luna weighs 13 kg now.")
+
     content: str = Field(examples=["Luna weighs 13 kg now."])
 
 
 class NewToolCall(Asked):
     """A call of a tool with its result; what is no text is kept as JSON."""
+
+    model_config = shown(name="weather", arguments={"city": "Leeds"}, result="12 °C, rain")
 
     name: str = Field(examples=["weather"])
     arguments: str | dict[str, Any] = Field(examples=[{"city": "Leeds"}])
@@ -71,11 +81,15 @@ class NewToolCall(Asked):
 class NewToolCalls(Asked):
     """The calls of one message, written in one transaction."""
 
+    model_config = shown(calls=[{"name": "weather", "arguments": {"city": "Leeds"}, "result": "12 °C, rain"}])
+
     calls: list[NewToolCall] = Field(min_length=1, max_length=1000)
 
 
 class Names(Asked):
     """Ids, ends of ids, or titles, of messages and conversations."""
+
+    model_config = shown(names=["Letter to the landlord"])
 
     names: list[str] = Field(min_length=1, max_length=10_000, examples=[["Letter to the landlord"]])
 
@@ -88,6 +102,8 @@ class Counted(Record):
 
 class ToForget(Asked):
     """What is to go for good: what is named, or what matches, or both."""
+
+    model_config = shown(names=["Letter to the landlord"], dry_run=True)
 
     names: list[str] = Field([], examples=[["Letter to the landlord"]])
     sources: list[str] = Field([])
@@ -112,6 +128,8 @@ class Forgotten(Record):
 class ToImport(Asked):
     """Files and folders of the machine on which the server runs."""
 
+    model_config = shown(paths=["~/Downloads/chatgpt-export.zip"])
+
     paths: list[str] = Field(min_length=1, max_length=1000, examples=[["~/Downloads/chatgpt-export.zip"]])
     format: str | None = Field(None, description="Reads every file as this format, whatever it looks like.")
     again: bool = Field(False, description="Also brings back what was forgotten.")
@@ -119,6 +137,8 @@ class ToImport(Asked):
 
 class DocumentsToImport(Asked):
     """Text, Markdown, HTML and PDF files, or folders of them, of the machine on which the server runs."""
+
+    model_config = shown(paths=["~/notes"])
 
     paths: list[str] = Field(min_length=1, max_length=1000, examples=[["~/notes"]])
     again: bool = False
