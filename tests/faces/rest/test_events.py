@@ -45,6 +45,7 @@ def test_research_is_told_and_kept(mending: TestClient) -> None:
     assert name == "result"
     kept = mending.get(f"{API}/reports").json()["items"]
     assert [one["id"] for one in kept] == [report["id"]]
+    assert mending.get(f"{API}/reports/{report['id']}").json()["report"] == report["report"]
     assert mending.get(f"{API}/document", params={"name": report["id"]}).json()["content"].startswith("# ")
 
 

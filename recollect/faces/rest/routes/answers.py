@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
-from fastapi import Query, Request, Response
+from fastapi import Path, Query, Request, Response
+from pydantic import BaseModel
 
 from recollect.faces.http.scope import Scoped
 from recollect.faces.rest.events import answered, in_events
@@ -29,6 +30,7 @@ from recollect.faces.rest.schemas.base import Page
 
 routes = family("answers")
 
+R = TypeVar("R", bound=BaseModel)
 Told = Mapping[type, tuple[str, Callable[[Any], object]]]
 
 _STEPS = (
@@ -72,6 +74,12 @@ def reports(memory: Scoped) -> Page[SavedReport]:
     return Page[SavedReport].model_validate({"items": memory.reports()})
 
 
+@routes.get("/reports/{id}")
+def report(memory: Scoped, id: Annotated[str, Path(description="An id, or the end of one.")]) -> Report:
+    """A report that is kept, with what it cites and is there still."""
+    return _made(Report, memory.report(id))
+
+
 @routes.post(
     "/chat",
     response_model=ChatAnswer,
@@ -111,7 +119,7 @@ def brief(
     return Brief.model_validate(memory.brief(folder, budget).to_json())
 
 
-def _made(kind: Any, last: Any) -> Any:
+def _made(kind: type[R], last: Any) -> R:
     return kind.model_validate(last.to_json())
 
 

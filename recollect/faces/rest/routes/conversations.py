@@ -208,19 +208,6 @@ def get_tool_call(memory: Scoped, id: Id) -> ToolCall:
     return ToolCall.model_validate(memory.get_tool_call(id))
 
 
-@routes.get("/period")
-def get_period_messages(
-    memory: Scoped,
-    cursor: Paged,
-    period: Annotated[str, Query(description="today, this_week, last_month, 2025-03 …", examples=["2025-03"])],
-    limit: Annotated[int, Query(ge=1, le=999)] = 50,
-) -> Page[Message]:
-    """What was said in a time: the newest messages first in pages, each in order of time."""
-    found = memory.get_period_messages(period, limit + 1, cursor.offset)
-    following = cursor.following(cursor.offset + limit if len(found) > limit else None)
-    return Page[Message].model_validate({"items": found[-limit:], "next": following})
-
-
 def _parts(message: MessageWords) -> tuple[Part, ...]:
     return tuple(Part(part.kind, part.name, part.text, part.metadata) for part in message.parts)
 

@@ -20,6 +20,7 @@ from recollect.faces.rest.schemas.upkeep import (
     BackedUp,
     Checked,
     Counts,
+    Health,
     Index,
     Made,
     Maintained,
@@ -83,6 +84,12 @@ def namespaces(memories: AllMemories) -> Namespaces:
 def check(memory: Scoped) -> Checked:
     """Verifies every invariant of the namespace."""
     return _checked(memory.check())
+
+
+@routes.get("/health")
+def probe(memory: Scoped) -> Health:
+    """Searches for one of the newest messages, and says whether it was found: whether search is well."""
+    return Health.model_validate(memory.probe())
 
 
 @routes.post("/repair", response_model=Checked, responses=in_events(_PROGRESS, _EXAMPLE), dependencies=[ONCE])
