@@ -297,7 +297,10 @@
       find("button", place).addEventListener("click", () => { kept.set("searched", []); place.hidden = true; });
     };
     lately();
-    document.addEventListener("htmx:after:swap", lately);
+    document.addEventListener("htmx:after:swap", () => {
+      lately();
+      document.title = `${field.value.trim() || "Search"} · Recollect`;
+    });
   }
   // --- a question before something is done: the page that a link leads to, as a dialog
   document.addEventListener("click", async (event) => {
