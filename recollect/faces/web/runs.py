@@ -90,9 +90,10 @@ class Run:
         if self.stopped:
             raise Stopped
         self.events.append(Told(event, self.seconds))
-        self._changed()
+        self.wake()
 
-    def _changed(self) -> None:
+    def wake(self) -> None:
+        """Has who listens look again."""
         with self._lock:
             listeners = list(self._listeners)
         for changed in listeners:
@@ -112,7 +113,7 @@ class Run:
         finally:
             self.ended = utc_now()
             self._over.set()
-            self._changed()
+            self.wake()
 
 
 class Runs:
@@ -121,6 +122,7 @@ class Runs:
     def __init__(self) -> None:
         self._runs: dict[str, Run] = {}
         self._lock = threading.Lock()
+        self.is_over = False
 
     def begin(self, kind: str, namespace: str, key: Hashable, title: str, work: Work) -> Run:
         """Begins a run, unless one of this key is under way."""
@@ -161,6 +163,15 @@ class Runs:
             kept = (run for run in self._runs.values() if run.namespace != namespace or run.ended is None)
             self._runs = {run.id: run for run in kept}
 
+    def end(self) -> None:
+        """The server ends: what is under way stops at its next event, and nobody is told of it any longer."""
+        self.is_over = True
+        with self._lock:
+            runs = list(self._runs.values())
+        for run in runs:
+            run.stop()
+            run.wake()
+
     def close(self, seconds: float = 5.0) -> None:
         """Stops everything, and waits so long for what is in the middle of something."""
         with self._lock:
@@ -178,6 +189,7 @@ def runs_of(request: Request) -> Runs:
     with _making:
         if not hasattr(state, "runs"):
             state.runs = Runs()
+            state.at_end = (*getattr(state, "at_end", ()), state.runs.end)
     found: Runs = state.runs
     return found
 
