@@ -13,12 +13,15 @@ from collections.abc import Callable, Hashable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from starlette.requests import Request
 
 from recollect.errors import NotFound, RecollectError
 from recollect.record import new_id, utc_now
+
+if TYPE_CHECKING:
+    from recollect.memory import Memory
 
 _KEPT = 40  # finished runs of a kind
 _TOLD_AGAIN = 3600.0  # seconds for which a finished run is shown instead of being done again
@@ -138,6 +141,14 @@ class Runs:
         run.start()
         return run
 
+    def fresh(self, kind: str, namespace: str, work: Work, *, seconds: float, patience: float) -> Run:
+        """A run that is not older than so many seconds; who asks waits no longer than `patience` for a new one."""
+        run = self.last(kind, namespace, None)
+        if run is None or (run.ended is not None and run.seconds > seconds):
+            run = self.begin(kind, namespace, None, "", work)
+            run.wait(patience)
+        return run
+
     def last(self, kind: str, namespace: str, key: Hashable) -> Run | None:
         """The newest run of a key that is under way, or has ended well and not long ago."""
         for run in reversed(self.all(kind, namespace)):
@@ -195,3 +206,13 @@ def runs_of(request: Request) -> Runs:
 
 
 _making = threading.Lock()
+
+
+def sources_known(request: Request, memory: Memory) -> list[str]:
+    """The sources of a namespace, for a form; none while they are still being counted, of very many messages."""
+
+    def work(tell: Callable[[Any], None]) -> list[str]:
+        return sorted(memory.stats().by_source)
+
+    run = runs_of(request).fresh("sources", str(memory.namespace), work, seconds=60.0, patience=0.3)
+    return run.result or []
