@@ -29,10 +29,10 @@ from recollect.watching.looking import Stamp, look
 from recollect.watching.memory_tools import is_of_memory_tool
 
 #: Seconds between two looks; a look that takes long is followed by a longer pause.
-EVERY = 1.0
+EVERY = 0.5
 _SHARE = 20  # of the time at most this part is spent on looking
 #: How much longer than an import took the next one of the same folder waits, and how long at most.
-_REST, _LONGEST_REST = 4.0, 60.0
+_REST, _LONGEST_REST = 2.0, 60.0
 #: Seconds for which an export must not have changed: it may be on its way from somewhere.
 _SETTLED = 3.0
 _AGAIN = 30.0  # seconds before what has failed is tried again

@@ -14,8 +14,12 @@ from recollect.faces.cli.times import ago, number, size, span
 from recollect.faces.cli.working import STATES, is_at_work, task_counts, work_advice, worker_state
 from recollect.importers.found import Found, found_on_this_machine
 from recollect.record import from_microseconds, iso, utc_now
+from recollect.watching.kept import Kept
+from recollect.watching.waiting import expiring, not_in
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from recollect.place import Place
     from recollect.store import Counts
 
@@ -52,8 +56,22 @@ def not_yet_in(session: Session, counts: Counts | None) -> list[Found]:
     return [
         found
         for found in found_on_this_machine(Path.home(), os.environ)
-        if not known.get(source_of_label(found.label)) or (last and found.newest and found.newest > last)
+        if not known.get(source_of_label(found.label)) or _is_new(session, found, last)
     ]
+
+
+def _is_new(session: Session, found: Found, last: datetime | None) -> bool:
+    """Whether it has changed since it was imported, also by `recollect watch` or a hook."""
+    if last is not None and found.newest is not None and found.newest <= last:
+        return False
+    if not found.path.is_dir():
+        return last is not None
+    kept = _kept(session)
+    return (last is not None or bool(kept)) and bool(not_in(found.path, kept, last))
+
+
+def _kept(session: Session) -> Kept:
+    return Kept(session.places.state, session.store, session.settings.namespace)
 
 
 def _counts(session: Session) -> Counts | None:
@@ -80,6 +98,7 @@ def _print_status(session: Session, counts: Counts, found: Sequence[Found]) -> N
     if advice := work_advice(session, tasks, working=working):
         out.line(advice)
     _print_found(session, found, "Found on this machine, not imported yet: ")
+    _warn(session, found)
     steps = [f"recollect search {_quoted(session)}", "recollect list", "recollect --help"]
     out.line(in_a_row("Try  ", [out.hint(step) for step in steps], out))
 
@@ -94,6 +113,7 @@ def _print_empty(session: Session, found: Sequence[Found]) -> None:
         for count, (start, end) in enumerate(wrapped(how, room)):
             out.line(f"{'' if count else f'  {who}':<{_INDENT}}{how[start:end]}")
     _print_found(session, found, "Found on this machine: ")
+    _warn(session, found)
     steps = ["recollect import ~/Downloads/export.zip", f"recollect search {_quoted(session)}"]
     out.line(in_a_row("Then  ", [out.hint(step) for step in steps], out))
     out.line("Or try it out first on a sample:  recollect demo")
@@ -104,6 +124,24 @@ def _print_found(session: Session, found: Sequence[Found], words: str) -> None:
         line = words + found_labels(found)
         step = session.out.hint("recollect import --found")
         session.out.line(line + gap(line, step, session.out) + step)
+
+
+def _warn(session: Session, found: Sequence[Found]) -> None:
+    """Claude Code deletes its sessions after a time."""
+    if count := _expiring(session, found):
+        out = session.out
+        what = f"{count:,} of these sessions" if count > 1 else "one of these sessions"
+        line = f"Claude Code deletes {what} within 7 days. "
+        step = out.hint("To save all from now on: recollect hooks install")
+        out.line(line + gap(line, step, out) + step)
+
+
+def _expiring(session: Session, found: Sequence[Found]) -> int:
+    folders = [one.path for one in found if one.label == "Claude Code" and one.path.is_dir()]
+    if not folders:
+        return 0
+    kept, last, now = _kept(session), session.state.last_import(), utc_now()
+    return sum(expiring(folder, not_in(folder, kept, last), now) for folder in folders)
 
 
 def found_labels(found: Sequence[Found]) -> str:
@@ -156,6 +194,7 @@ def _document(session: Session, counts: Counts | None, found: Sequence[Found]) -
         "worker": {"working": is_at_work(session), **tasks},
         "index": {"rebuilding": counts is not None and session.memory().index().building is not None},
         "found": [found_as_json(one) for one in found],
+        "expiring": _expiring(session, found),
     }
 
 
