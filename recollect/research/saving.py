@@ -23,7 +23,9 @@ from recollect.research.report import Report, SavedReport
 from recollect.store import Space, Where
 from recollect.store.transfer import every
 
-_KEPT = "research"  # in the metadata of the document
+#: What is kept of research, in the metadata of its document.
+KEPT = "research"
+
 _SHORT = 6  # characters of an id, from its end, that tell it apart
 
 
@@ -59,14 +61,14 @@ class Desk:
         Raises NotFound where one of them, or the research itself, was deleted meanwhile.
         """
         title = run.plan.title if run.plan is not None else run.question
-        metadata = {HIDDEN: True, _KEPT: _as_kept(run)}
+        metadata = {HIDDEN: True, KEPT: _as_kept(run)}
         self._write(Document(run.id, REPORTS, title, run.question, None, run.created, metadata), sources)
 
     def finish(self, run: Run, report: Report, sources: Sequence[NodeId], now: datetime) -> None:
         """Makes the document the report. Raises NotFound as `keep` does."""
-        cited = [[c.number, c.message.id, c.start, c.end, c.cited] for c in report.citations]
+        cited = [[c.number, c.message.id, c.place, c.offset + c.end, c.cited] for c in report.citations]
         kept = {**_as_kept(run), "finished": iso(now), "model": report.model, "cited": cited, "known": report.known}
-        metadata = {_KEPT: kept, **outline(headings=_below_title(report.text), lines=True)}
+        metadata = {KEPT: kept, **outline(headings=_below_title(report.text), lines=True)}
         self._write(Document(run.id, REPORTS, report.title, report.text, None, run.created, metadata), sources)
 
     def unfinished(self, name: str | None = None) -> Run:
@@ -84,6 +86,15 @@ class Desk:
             raise NotFound("No research was interrupted." if name is None else f"No research is {name!r}.", hint=hint)
         return _as_run(max(waiting, key=lambda document: (document.created is not None, document.created, document.id)))
 
+    def finished(self, name: str) -> Document:
+        """The document of a report, by its id or the end of one. Raises NotFound, InvalidInput for several."""
+        found = [document for document in self._all() if _is_named(document, name)]
+        if len(found) > 1:
+            raise InvalidInput(f"{name!r} is the end of several ids.", hint="Use more of the one that is meant.")
+        if not found or not _is_finished(found[0]):
+            raise NotFound(f"No report is {name!r}.", hint="To see what there is: recollect research --list")
+        return found[0]
+
     def reports(self) -> list[SavedReport]:
         """What is kept, the newest first."""
         return sorted((_as_saved(document) for document in self._all()), key=lambda one: one.created, reverse=True)
@@ -91,7 +102,7 @@ class Desk:
     def _all(self) -> Iterator[Document]:
         with self.space.view() as view:
             for document in every(view, Document, Where(sources=(REPORTS,), deleted=False)):
-                if _KEPT in document.metadata and not (document.hidden and _is_finished(document)):
+                if KEPT in document.metadata and not (document.hidden and _is_finished(document)):
                     yield document  # what is finished and hidden was made of something deleted
 
     def _write(self, document: Document, sources: Sequence[NodeId]) -> None:
@@ -108,7 +119,7 @@ def _below_title(text: str) -> list[Heading]:
 
 
 def _is_finished(document: Document) -> bool:
-    return bool(document.metadata[_KEPT].get("finished"))
+    return bool(document.metadata[KEPT].get("finished"))
 
 
 def _is_named(document: Document, name: str) -> bool:
@@ -135,7 +146,7 @@ def _as_kept(run: Run) -> dict[str, Any]:
 
 
 def _as_run(document: Document) -> Run:
-    kept = document.metadata[_KEPT]
+    kept = document.metadata[KEPT]
     queries = tuple(
         SubQuery(text, heading, round_, tuple(joins), inside, tuple(besides))
         for text, heading, round_, joins, inside, besides in kept["queries"]
@@ -156,7 +167,7 @@ def _as_run(document: Document) -> Run:
 
 
 def _as_saved(document: Document) -> SavedReport:
-    kept = document.metadata[_KEPT]
+    kept = document.metadata[KEPT]
     assert document.created is not None
     return SavedReport(
         id=document.id,
