@@ -19,8 +19,6 @@ from recollect.watching.kept import Kept
 from recollect.watching.waiting import expiring, not_in
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from recollect.place import Place
     from recollect.store import Counts
 
@@ -50,29 +48,29 @@ def show_status(session: Session) -> None:
 
 def not_yet_in(session: Session, counts: Counts | None) -> list[Found]:
     """What lies on this machine and is not in the memory, or is newer."""
-    return newer_than(session.state.last_import(), counts)
+    return newer_than(session.state.last_import(), counts, _kept(session))
 
 
-def newer_than(last: datetime | None, counts: Counts | None) -> list[Found]:
-    """What lies on this machine, of sources that have nothing in the memory or are newer than the last import."""
+def newer_than(last: datetime | None, counts: Counts | None, kept: Kept | None = None) -> list[Found]:
+    """What lies on this machine, of sources that have nothing in the memory or have changed since they were imported:
+    by the last import or, as far as it is `kept`, by `recollect watch` or a hook.
+    """
     from recollect.faces.cli.names import source_of_label
 
     known = counts.by_source if counts else {}
     return [
         found
         for found in found_on_this_machine(Path.home(), os.environ)
-        if not known.get(source_of_label(found.label)) or _is_new(session, found, last)
+        if not known.get(source_of_label(found.label)) or _is_newer(found, last, kept)
     ]
 
 
-def _is_new(session: Session, found: Found, last: datetime | None) -> bool:
-    """Whether it has changed since it was imported, also by `recollect watch` or a hook."""
-    if last is not None and found.newest is not None and found.newest <= last:
+def _is_newer(found: Found, last: datetime | None, kept: Kept | None) -> bool:
+    if last is not None and (found.newest is None or found.newest <= last):
         return False
-    if not found.path.is_dir():
+    if not kept or not found.path.is_dir():
         return last is not None
-    kept = _kept(session)
-    return (last is not None or bool(kept)) and bool(not_in(found.path, kept, last))
+    return bool(not_in(found.path, kept, last))
 
 
 def _kept(session: Session) -> Kept:
