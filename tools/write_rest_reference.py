@@ -34,8 +34,8 @@ as OpenAPI 3.1 at `/api/v1/openapi.json`, whose operations have the names of the
   server alone, so that forgetting reaches them. What a message or a tool call is stored under is made from its key:
   these are not written twice after a restart, either.
 - **Errors** are problem details (RFC 9457) with the `code` and the `hint` of the command line:
-  `{"type", "title", "status", "detail", "code", "hint"}`. 400 is an argument that cannot be used, 404 what is not there,
-  422 a request of the wrong shape, 503 a store or a model that cannot be used now.
+  `{"type", "title", "status", "detail", "code", "hint"}`. 400 is an argument that cannot be used, 404 what is not
+  there, 422 a request of the wrong shape, 503 a store or a model that cannot be used now.
 - **Times** are ISO 8601 in UTC.
 """
 

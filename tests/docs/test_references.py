@@ -54,7 +54,8 @@ def test_the_command_line_is_told_by_its_own_help() -> None:
 
 
 def test_the_reference_of_rest_is_its_own_openapi_document() -> None:
-    assert text_of(write_rest_reference.PAGE) == write_rest_reference.reference(), "python -m tools.write_rest_reference"
+    told = text_of(write_rest_reference.PAGE)
+    assert told == write_rest_reference.reference(), "python -m tools.write_rest_reference"
 
 
 def test_the_terms_of_the_score_are_told_by_their_own_table() -> None:
