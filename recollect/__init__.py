@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from recollect.asynchronous.memory import AsyncMemory
     from recollect.compat.hierarchical import HierarchicalMemory
     from recollect.compat.infinite_chat import InfiniteChatStorage
+    from recollect.endless.clients import wrap
     from recollect.memory import Memory
 
 __all__ = [
@@ -42,6 +43,7 @@ __all__ = [
     "StoreError",
     "open",
     "restore",
+    "wrap",
 ]
 
 
@@ -71,7 +73,7 @@ def restore(backup: str | Path, path: str | Path | None = None, *, replace: bool
 
 
 def __getattr__(name: str) -> object:
-    """The classes are there on first use: importing them takes longer than importing all the rest."""
+    """The classes and `wrap` are there on first use: importing them takes longer than importing all the rest."""
     if name == "Memory":
         from recollect.memory import Memory
 
@@ -88,4 +90,8 @@ def __getattr__(name: str) -> object:
         from recollect.compat.hierarchical import HierarchicalMemory
 
         return HierarchicalMemory
+    if name == "wrap":
+        from recollect.endless.clients import wrap
+
+        return wrap
     raise AttributeError(f"module 'recollect' has no attribute {name!r}")

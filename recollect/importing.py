@@ -14,6 +14,7 @@ from recollect.importers.base import DraftConversation, DraftDocument, Entry, Pr
 from recollect.importers.driver import drafts, guarded
 from recollect.importers.formats.dump import Dump
 from recollect.importers.reading.archive import walk
+from recollect.importers.reading.growing import growing
 from recollect.importers.records.assemble import assemble, assemble_document
 from recollect.importers.records.known import Known
 from recollect.importers.registry import Found, detect, importers, reader_named, shape_of
@@ -186,7 +187,15 @@ class Importing:
             raise only or self._unknown(paths, unknown)
         for path, why in refused.items():
             self._problems.lost(str(path), why.message)
-        self._tell_unread(unknown, told=refused)
+        return self._read_all(found, unknown, told=refused)
+
+    def of_growing(self, folder: Path, files: Sequence[Path]) -> ImportReport:
+        """Imports some files of a folder that may still be written; files of no known format are only counted."""
+        found, unknown = detect(growing(folder, files, self._problems), self._problems)
+        return self._read_all(found, unknown)
+
+    def _read_all(self, found: Sequence[Found], unknown: Sequence[Entry], told: Container[Path] = ()) -> ImportReport:
+        self._tell_unread(unknown, told)
         self._total = sum(entry.size for group in found for entry in group.entries)
         for group in found:
             self._import(group)

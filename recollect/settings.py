@@ -73,6 +73,9 @@ class Settings:
     limit: int = 10
     durable: bool = True
     background: bool = True
+    openai_upstream: str = ""
+    anthropic_upstream: str = ""
+    proxy_budget: int = 4_000
     origins: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     @property
@@ -196,6 +199,22 @@ def _model(value: object, _: Path | None) -> str:
     return spec if split_spec(spec)[0] else ""
 
 
+def _upstream(value: object, _: Path | None) -> str:
+    from recollect.model.wire import checked_base_url
+
+    return "" if value == "" else checked_base_url(_text(value, None))
+
+
+def _tokens(value: object, _: Path | None) -> int:
+    try:
+        number = int(value) if isinstance(value, int | str) and not isinstance(value, bool) else -1
+    except ValueError:
+        number = -1
+    if number != 0 and not 400 <= number <= 100_000:
+        raise InvalidInput(f"{value!r} is out of range.", hint="Use 400 to 100000 tokens, or 0 for none.")
+    return number
+
+
 def _reranker(value: object, base: Path | None) -> str:
     from recollect.rerank.choose import read_reranker
 
@@ -276,4 +295,7 @@ _READERS: Mapping[str, Callable[[object, Path | None], Any]] = {
     "limit": _limit,
     "durable": _switch,
     "background": _switch,
+    "openai_upstream": _upstream,
+    "anthropic_upstream": _upstream,
+    "proxy_budget": _tokens,
 }

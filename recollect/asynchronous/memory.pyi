@@ -17,12 +17,13 @@ from recollect.consolidate.shift import Done
 from recollect.consolidate.summaries.reading import Summary
 from recollect.consolidate.topics.reading import Segment, Topic
 from recollect.context import Context
+from recollect.context.brief import Brief
 from recollect.context.settings import IndexConfig, Patience
 from recollect.documents.importing import DocumentProgress, DocumentReport
 from recollect.forget import Forgotten
 from recollect.importing import ImportReport, Progress
 from recollect.memory import Memory
-from recollect.memory.reading import ConversationRow
+from recollect.memory.reading import ConversationPage, ConversationRow
 from recollect.model.base import LanguageModel
 from recollect.place import Address
 from recollect.record import NOTHING, Conversation, Document, Message, Metadata, Namespace, Part, Thread, ToolCall
@@ -83,6 +84,7 @@ class AsyncMemory(AsyncContext):
     async def backlog(self, *, namespaces: Sequence[str] | None = None) -> Backlog | None: ...
     async def backup(self, target: str | Path, *, progress: Callable[[int, int], None] | None = None) -> int: ...
     def beside(self, namespace: str) -> Self: ...
+    async def brief(self, folder: str | Path | None = None, budget: int = 1500) -> Brief: ...
     async def chat(
         self,
         conversation_id: str | None,
@@ -112,13 +114,23 @@ class AsyncMemory(AsyncContext):
     ) -> Consolidated: ...
     async def conversation(self, id: str) -> Thread: ...
     async def conversation_named(self, id: str) -> Conversation | None: ...
+    async def conversation_page(
+        self,
+        *,
+        source: str | Sequence[str] = (),
+        title: str = "",
+        since: str | datetime | None = None,
+        until: str | datetime | None = None,
+        limit: int = 50,
+        after: str | None = None,
+    ) -> ConversationPage: ...
     async def conversations(
         self,
         *,
         source: str | Sequence[str] = (),
         title: str = "",
-        since: datetime | None = None,
-        until: datetime | None = None,
+        since: str | datetime | None = None,
+        until: str | datetime | None = None,
         limit: int = 50,
         offset: int = 0,
     ) -> list[ConversationRow]: ...
@@ -137,8 +149,14 @@ class AsyncMemory(AsyncContext):
         self, target: str | Path | BinaryIO, *, overwrite: bool = False, progress: Callable[[int], None] | None = None
     ) -> int: ...
     async def facts(
-        self, about: str | None = None, as_of: str | datetime | None = None, include_past: bool = False
+        self,
+        about: str | None = None,
+        as_of: str | datetime | None = None,
+        include_past: bool = False,
+        *,
+        conversation: str | None = None,
     ) -> list[Fact]: ...
+    async def fingerprint(self, ids: Iterable[str]) -> str: ...
     async def forget(
         self,
         *names: str,
@@ -171,8 +189,12 @@ class AsyncMemory(AsyncContext):
         again: bool = False,
         progress: Callable[[Progress], None] | None = None,
     ) -> ImportReport: ...
+    async def import_growing(
+        self, folder: str | Path, files: Iterable[str | Path], *, progress: Callable[[Progress], None] | None = None
+    ) -> ImportReport: ...
     async def index(self) -> IndexInfo: ...
     async def info(self) -> StoreInfo: ...
+    async def latest(self, conversation_id: str, limit: int = 20) -> list[Message]: ...
     @property
     def location(self) -> str: ...
     async def maintain(self, budget: timedelta | None = None) -> bool: ...
@@ -191,6 +213,8 @@ class AsyncMemory(AsyncContext):
         *,
         config: IndexConfig | Mapping[str, Any] | None = None,
         patience: Patience | None = None,
+        known: Iterable[str] = (),
+        tools: bool = True,
     ) -> Context: ...
     async def recall(
         self,
@@ -208,6 +232,7 @@ class AsyncMemory(AsyncContext):
         mode: str = "auto",
         sort: str = "relevance",
         literal: bool = False,
+        facets: bool = False,
     ) -> SearchResults: ...
     async def reindex(self, *, progress: Callable[[int, int], None] | None = None) -> int: ...
     async def repair(self, *, progress: Callable[[int, int], None] | None = None) -> list[Violation]: ...
@@ -267,6 +292,7 @@ class AsyncMemory(AsyncContext):
         mode: str = "auto",
         sort: str = "relevance",
         literal: bool = False,
+        facets: bool = False,
     ) -> SearchResults: ...
     async def search_and_retrieve(self, query: str, auto_limit: int = 5) -> list[Message]: ...
     async def search_facts(self, query: str, limit: int = 10) -> list[Fact]: ...

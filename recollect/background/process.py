@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -37,11 +37,18 @@ def start(place: Place, *, embedder: str = "static", durable: bool = True, where
     ring(path)  # before looking: who is about to go looks again when it hears that
     if holder(path) is not None:
         return False
-    command = [sys.executable, "-P", "-m", "recollect.background"]
+    return leave_behind(["-m", "recollect.background"], environment_of(place, embedder, durable=durable))
+
+
+def leave_behind(arguments: Sequence[str], environment: Mapping[str, str]) -> bool:
+    """Starts Python with these arguments as a process that outlives this one; returns whether it was started."""
+    if not AVAILABLE or not _is_python(sys.executable):
+        return False
+    command = [sys.executable, "-P", *arguments]
     try:
         subprocess.run(
             [_SHELL, "-c", _LEAVE_IT, _SHELL, *command],
-            env=_environment(place, embedder, durable=durable),
+            env=environment,
             cwd="/",
             start_new_session=True,
             stdin=subprocess.DEVNULL,
@@ -51,7 +58,7 @@ def start(place: Place, *, embedder: str = "static", durable: bool = True, where
             check=True,
         )
     except (OSError, subprocess.SubprocessError) as problem:
-        _log.info("No background worker: %s", problem)
+        _log.info("No process in the background: %s", problem)
         return False
     return True
 
@@ -70,8 +77,8 @@ def stop(place: Place, *, wait: float = 30.0, where: Places | None = None) -> bo
     return True
 
 
-def _environment(place: Place, embedder: str, *, durable: bool) -> Mapping[str, str]:
-    """That of this process, with what makes the worker find the store and its own code. Secrets are not on its command
+def environment_of(place: Place, embedder: str, *, durable: bool) -> dict[str, str]:
+    """That of this process, with what makes another find the store and its own code. Secrets are not on its command
     line, which everybody on the machine can read.
     """
     package = Path(__file__).absolute().parents[2]

@@ -73,14 +73,23 @@ class ContextBuilder:
         clock: Callable[[], datetime],
         config: IndexConfig,
         patience: Patience,
+        *,
+        with_tools: bool = True,
     ) -> None:
-        self._space, self._kept = space, kept
+        """`with_tools`: whether the model can open what is only named."""
+        self._space, self._kept, self._with_tools = space, kept, with_tools
         self._embedder, self._quality, self._clock = embedder, quality, clock
         self._config, self._patience = config, patience
 
-    def __call__(self, text: str, conversation_id: NodeId | None = None, budget: int | None = None) -> Context:
-        """The context for a text. Raises InvalidInput where text and guide alone are over the budget, NotFound,
-        StoreError.
+    def __call__(
+        self,
+        text: str,
+        conversation_id: NodeId | None = None,
+        budget: int | None = None,
+        known: frozenset[NodeId] = frozenset(),
+    ) -> Context:
+        """The context for a text, without what is `known`. Raises InvalidInput where text and guide alone are over the
+        budget, NotFound, StoreError.
         """
         began = time.perf_counter()
         budget = self._config.max_index_tokens if budget is None else budget
@@ -94,10 +103,11 @@ class ContextBuilder:
             with self._space.view() as view:
                 read = Read(view, self._kept)
                 stands = standing(read, text, conversation_id, self._config.recent_window_size, room, now)
+                stands = replace(stands, seen=stands.seen | known)
                 yield stands
                 reached = self._search(view, text, stands, room - stands.tokens, now)
                 yield reached
-                yield _FORMS[self._form(reached)](self._request(text, reached, now), view)
+                yield _FORMS[self._form(reached)](self._request(text, reached, now), view) if self._with_tools else None
 
         with Staged(work, "recollect-context") as stages:
             stands = stages.next()
@@ -111,17 +121,17 @@ class ContextBuilder:
             except TooLong:
                 if found is None:
                     degraded = _NO_SEARCH.format(self._patience.vector_search_timeout)
-                else:
+                elif self._with_tools:
                     degraded = _NO_INDEX.format(self._patience.index_build_timeout)
                     form, index = "simple", simple(self._request(text, found, now))
-        context = _composed(text, budget, form, stands, found, index)
+        context = _composed(text, budget, form, stands, found, index, self._guide())
         return replace(context, took=(time.perf_counter() - began) * 1000, degraded=degraded)
 
     def _room(self, text: str, budget: int) -> int:
         """What is left beside the guide and the text."""
         if budget < LEAST_TOKENS:
             raise InvalidInput(f"A context of {budget} tokens is too small.", hint=f"Use {LEAST_TOKENS} or more.")
-        room = budget - _guide().tokens - _asked(text).tokens
+        room = budget - self._guide().tokens - _asked(text).tokens
         if room < 0:
             raise InvalidInput(
                 f"The text alone is over the budget: {tokens_in(text):,} tokens of {budget:,}.",
@@ -151,9 +161,17 @@ class ContextBuilder:
         knowledge = _knowledge(found.derived, stands, int(room * ample * _KNOWLEDGE_SHARE))
         room -= knowledge.tokens if knowledge else 0
         form = form_for(config.index_strategy, found.relevant)
-        reserved = 0 if form == "full" else int(room * max(_LEAST_INDEX_SHARE, ample * _INDEX_SHARE))
+        reserved = (
+            0 if form == "full" or not self._with_tools else int(room * max(_LEAST_INDEX_SHARE, ample * _INDEX_SHARE))
+        )
         shown = relevant(_interleaved(results, found), found.words, room - reserved)
         return _Found(found, knowledge, shown, results, room - (shown.part.tokens if shown.part else 0))
+
+    def _guide(self) -> Part:
+        """What says what this is, with all that stands around it and around what was found."""
+        frame = 2 * (tokens_in(marked("")) + PER_ENTRY)
+        words = f"{wording.GUIDE} {wording.OPENING}" if self._with_tools else wording.GUIDE
+        return Part("guide", words, tokens_in(words) + frame + PER_MESSAGE)
 
     def _form(self, found: _Found) -> IndexForm:
         return form_for(self._config.index_strategy, found.recall.relevant)
@@ -210,21 +228,15 @@ def _asked(text: str) -> Part:
     return Part("asked", text, tokens_in(text) + PER_MESSAGE)
 
 
-def _guide() -> Part:
-    """What says what this is, with all that stands around it and around what was found."""
-    frame = 2 * (tokens_in(marked("")) + PER_ENTRY)
-    return Part("guide", wording.GUIDE, tokens_in(wording.GUIDE) + frame + PER_MESSAGE)
-
-
 def _composed(
-    text: str, budget: int, form: IndexForm, stands: Standing, found: _Found | None, index: Part | None
+    text: str, budget: int, form: IndexForm, stands: Standing, found: _Found | None, index: Part | None, guide: Part
 ) -> Context:
     """The parts as messages and as one text. What is over the budget all the same goes, the least first."""
     by_name = {part.name: part for part in stands.parts}
     stable = [part for name in ("summaries", "facts") if (part := by_name.get(name)) is not None]
     recent = [part for part in (by_name.get("recent"),) if part is not None]
     fresh = [part for part in ((found.knowledge, found.shown.part, index) if found else ()) if part is not None]
-    guide, asked = _guide(), _asked(text)
+    asked = _asked(text)
     while True:
         messages = _messages(text, [guide, *stable], stands.recent, fresh)
         tokens = sum(tokens_in(message["content"]) + PER_MESSAGE for message in messages)

@@ -38,15 +38,21 @@ def found_on_this_machine(home: Path, environment: Mapping[str, str]) -> list[Fo
     exports of ChatGPT and Claude in the downloads folder (XDG_DOWNLOAD_DIR, else `~/Downloads`), newest first. Never
     raises: what cannot be looked at is not there.
     """
-    found = [
-        *(_sessions("Claude Code", folder / "projects") for folder in _claude_folders(home, environment)),
-        *(_sessions("Codex", folder) for folder in _codex_folders(home, environment)),
-    ]
+    found = [_sessions(label, folder) for label, folder in session_folders(home, environment)]
     downloads = Path(environment.get("XDG_DOWNLOAD_DIR") or home / "Downloads")
     return [one for one in found if one.files] + list(_exports(downloads))
 
 
-def _claude_folders(home: Path, environment: Mapping[str, str]) -> list[Path]:
+def session_folders(home: Path, environment: Mapping[str, str]) -> list[tuple[str, Path]]:
+    """Where agents of this user write their sessions, whether there are any or not, with the agents' names."""
+    return [
+        *(("Claude Code", folder / "projects") for folder in claude_folders(home, environment)),
+        *(("Codex", folder) for folder in _codex_folders(home, environment)),
+    ]
+
+
+def claude_folders(home: Path, environment: Mapping[str, str]) -> list[Path]:
+    """Where Claude Code of this user keeps its settings and sessions."""
     if named := environment.get("CLAUDE_CONFIG_DIR"):
         return [Path(folder.strip()) for folder in named.split(",") if folder.strip()]
     return [home / ".claude", home / ".config" / "claude"]

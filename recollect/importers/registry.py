@@ -105,7 +105,7 @@ def detect(
     readers: dict[str, Importer] = {}
     unknown: list[Entry] = []
     for entry in entries:
-        reader = _reader_of(entry) if forced is None else forced if _could_be(entry) else None
+        reader = reader_of(entry) if forced is None else forced if _could_be(entry) else None
         if reader is None:
             unknown.append(entry)
             _tell_unreadable(entry, problems)
@@ -132,7 +132,8 @@ def _shapes(entries: Sequence[Entry], shown: int = 6) -> Iterator[str]:
         yield f"and {len(tops) - shown} more"
 
 
-def _reader_of(entry: Entry) -> Importer | None:
+def reader_of(entry: Entry) -> Importer | None:
+    """The format that a file is of, None for none."""
     if not _could_be(entry):
         return None
     return next((importer for importer in importers() if importer.recognises(entry)), None)

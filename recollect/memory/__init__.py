@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from recollect.memory.chat import Chatting
 from recollect.memory.handle import Background
-from recollect.memory.reading import ConversationRow
+from recollect.memory.reading import ConversationPage, ConversationRow
 from recollect.memory.researching import Researching
 from recollect.memory.tools import Tools
 from recollect.memory.upkeep import Upkeep
 from recollect.memory.work import Work
 from recollect.memory.writing import LIVE_SOURCE, Writing
 
-__all__ = ["LIVE_SOURCE", "Background", "ConversationRow", "Memory"]
+__all__ = ["LIVE_SOURCE", "Background", "ConversationPage", "ConversationRow", "Memory"]
 
 
 class Memory(Researching, Chatting, Writing, Tools, Work, Upkeep):

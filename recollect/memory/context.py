@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recollect.errors import NotFound
@@ -11,6 +12,7 @@ from recollect.record import Message, NodeId
 
 if TYPE_CHECKING:
     from recollect.context import Context, IndexConfig, Patience
+    from recollect.context.brief import Brief
 
 
 class Contexts(Knowledge):
@@ -24,12 +26,15 @@ class Contexts(Knowledge):
         *,
         config: IndexConfig | Mapping[str, Any] | None = None,
         patience: Patience | None = None,
+        known: Iterable[str] = (),
+        tools: bool = True,
     ) -> Context:
         """What a model needs of everything that was said to answer `text`, in at most `budget` tokens [1, 4].
 
         The newest messages (of a conversation, or of all), summaries, current facts, what answers in full, and an index
         of the rest in the form that its size asks for. `config` (or INDEX_… in the environment) sets the index,
         `patience` (or VECTOR_SEARCH_TIMEOUT and INDEX_BUILD_TIMEOUT) how long is waited before less is handed out.
+        `known` are messages that the model is sent anyway. Without `tools` nothing is named that only they could open.
         Raises InvalidInput where the text alone is over the budget, NotFound for a conversation that is not there.
         """
         from recollect.context.building import ContextBuilder
@@ -44,8 +49,31 @@ class Contexts(Knowledge):
             self._clock,
             IndexConfig.of(config),
             patience or Patience.from_environment(),
+            with_tools=tools,
         )
-        return build(text, NodeId(conversation_id) if conversation_id else None, budget)
+        return build(text, NodeId(conversation_id) if conversation_id else None, budget, frozenset(map(NodeId, known)))
+
+    def fingerprint(self, ids: Iterable[str]) -> str:
+        """What stays the same as long as nothing that these ids name was reworded, deleted or forgotten: for who keeps
+        what was handed out.
+        """
+        from recollect.context.kept import fingerprint
+
+        with self._space.view() as view:
+            return fingerprint(view, list(map(NodeId, ids)))
+
+    def brief(self, folder: str | Path | None = None, budget: int = 1_500) -> Brief:
+        """What matters for work in a folder, for a coding agent at the start of a session: how the last session there
+        ended, what was left open, what is known, and the sessions before, in at most `budget` tokens.
+
+        Sessions belong to a folder where they ran in it, in its repository, or below. Without a folder it is the one of
+        this process. Its `text` is empty where nothing was said there. Raises InvalidInput for a budget under 200.
+        """
+        from recollect.context.brief import brief_of
+
+        self._written()
+        with self._space.view() as view:
+            return brief_of(view, Path(folder or Path.cwd()), budget, self._clock(), Path.home())
 
     def get_cluster(self, cluster_id: str, limit: int = 50) -> list[Message]:
         """The messages of a cluster that a context names: those of a topic, by its id, label or a term of it; or those

@@ -32,18 +32,31 @@ class Knowledge(Handle):
             return summaries(view, NodeId(conversation_id) if conversation_id else None, kind)
 
     def facts(
-        self, about: str | None = None, as_of: str | datetime | None = None, include_past: bool = False
+        self,
+        about: str | None = None,
+        as_of: str | datetime | None = None,
+        include_past: bool = False,
+        *,
+        conversation: str | None = None,
     ) -> list[Fact]:
         """What is held true, pinned facts first, then the newest. `about` is whom or what it concerns ("Luna", "me").
 
         `as_of` asks what was believed at a time ("2025-03", "last spring": at its end); `include_past` shows what no
-        longer holds as well. Raises InvalidInput for what is no time.
+        longer holds as well; with a `conversation` (its id) only what its messages prove, whomever it is about. Raises
+        InvalidInput for what is no time.
         """
         from recollect.consolidate.facts.fact import find_facts, moment_of
 
         moment = None if as_of is None else moment_of(as_of, self._clock())
         with self._space.view() as view:
-            return find_facts(view, about, moment, now=self._clock(), include_past=include_past)
+            return find_facts(
+                view,
+                about,
+                moment,
+                now=self._clock(),
+                include_past=include_past,
+                conversation=NodeId(conversation) if conversation else None,
+            )
 
     @writes
     def edit_fact(self, id: str, content: str | None = None, *, value: str | None = None) -> Fact:

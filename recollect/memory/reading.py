@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from recollect.errors import InvalidInput, NotFound
 from recollect.memory.handle import Handle
-from recollect.record import Conversation, Message, NodeId, Thread, ToolCall, to_microseconds
-from recollect.store import Where
+from recollect.record import Conversation, Kind, Message, NodeId, Thread, ToolCall, to_microseconds
+from recollect.store import View, Where
 from recollect.store.transfer import every
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from recollect.search.result import SearchResults
 
 _MOST_NAMED = 8  # of what a name may mean
+_ON_THE_WAY, _MOST_ON_THE_WAY = 16, 500  # messages that are read at once on the way up a conversation
 _SHORT = 6  # characters of an id, from its end, that tell it apart
 
 
@@ -29,6 +30,14 @@ class ConversationRow:
 
     conversation: Conversation
     messages: int  # that are not deleted
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationPage:
+    """Some of a list of conversations. `next` is what the following page comes `after`; None: there is no more."""
+
+    rows: tuple[ConversationRow, ...]
+    next: str | None = None
 
 
 class Reading(Handle):
@@ -50,14 +59,15 @@ class Reading(Handle):
         mode: str = "auto",
         sort: str = "relevance",
         literal: bool = False,
+        facets: bool = False,
     ) -> SearchResults:
         """Finds messages by meaning, words and relation; grouped by conversation, or one result a message.
 
         The query may hold filters: `source:claude since:2025-03 role:user "exact phrase" -word`. `kind` asks for other
         than chat text: attachment, reasoning, tool, context, subagent, document, all. `until` includes the day, month
         or year it names, `before` does not. `mode`: auto (quality where its vectors are made), instant, quality.
-        `sort`: relevance, newest. `literal` takes the query as one phrase, word for word. Raises
-        InvalidInput, also for a source that is not there.
+        `sort`: relevance, newest. `literal` takes the query as one phrase, word for word. `facets` counts what matches
+        by source, role, kind and month as well. Raises InvalidInput, also for a source that is not there.
         """
         self._written()
         found: SearchResults = self._searcher(
@@ -75,6 +85,7 @@ class Reading(Handle):
                 mode=mode,
                 sort=sort,
                 literal=literal,
+                facets=facets,
             )
         )
         return found
@@ -86,24 +97,36 @@ class Reading(Handle):
         *,
         source: str | Sequence[str] = (),
         title: str = "",
-        since: datetime | None = None,
-        until: datetime | None = None,
+        since: str | datetime | None = None,
+        until: str | datetime | None = None,
         limit: int = 50,
         offset: int = 0,
     ) -> list[ConversationRow]:
-        """Conversations with their numbers of messages, newest first. Raises InvalidInput for a source not there."""
-        where = Where(
-            sources=self._sources(several(source)),
-            title=title,
-            since=to_microseconds(since),
-            until=to_microseconds(until),
-            deleted=False,
-            order="newest",
-        )
+        """Conversations with their numbers of messages, newest first; of a time as people say it, too.
+
+        Raises InvalidInput, also for a source that is not there.
+        """
+        where = self._where(several(source), title, since, until)
         with self._space.view() as view:
-            found = list(islice(every(view, Conversation, where), offset, offset + limit))
-            sizes = view.sizes([conversation.id for conversation in found])
-        return [ConversationRow(conversation, sizes[conversation.id][0]) for conversation in found]
+            return _rows(view, list(islice(every(view, Conversation, where), offset, offset + limit)))
+
+    def conversation_page(
+        self,
+        *,
+        source: str | Sequence[str] = (),
+        title: str = "",
+        since: str | datetime | None = None,
+        until: str | datetime | None = None,
+        limit: int = 50,
+        after: str | None = None,
+    ) -> ConversationPage:
+        """The same a page at a time, however far down the list: `after` is the `next` of the page before. What comes in
+        meanwhile repeats nothing and skips nothing. Raises InvalidInput, also for what no page gave.
+        """
+        where = self._where(several(source), title, since, until)
+        with self._space.view() as view:
+            page = view.find(Conversation, where, after=after, limit=limit)
+            return ConversationPage(tuple(_rows(view, page.items)), page.next)
 
     def conversation(self, id: str) -> Thread:
         """A conversation with everything in it. Raises NotFound."""
@@ -119,6 +142,20 @@ class Reading(Handle):
         with self._space.view() as view:
             found = next(iter(view.get(Conversation, [NodeId(id)])), None)
         return None if found is None or found.deleted or found.erased else found
+
+    def latest(self, conversation_id: str, limit: int = 20) -> list[Message]:
+        """The newest messages that were said on the active path of a conversation, oldest first; none where it is not
+        there.
+        """
+        self._written()
+        found: list[Message] = []
+        with self._space.view() as view:
+            end = view.end(NodeId(conversation_id))
+            path = [end.leaf] if end is not None and end.leaf is not None else []
+            while path and len(found) < limit:
+                found += [m for m in path if m.kind is Kind.SAID and not (m.deleted or m.erased)]
+                path = view.above(path[-1].id, min(max(limit, _ON_THE_WAY), _MOST_ON_THE_WAY))
+        return found[:limit][::-1]
 
     def messages(self, ids: Iterable[str]) -> list[Message]:
         """Those messages that are there, in the order asked for."""
@@ -137,6 +174,21 @@ class Reading(Handle):
         Raises NotFound, or InvalidInput where several are meant.
         """
         return self._resolve(name, deleted=False)
+
+    def _where(
+        self, source: Sequence[str], title: str, since: str | datetime | None, until: str | datetime | None
+    ) -> Where:
+        from recollect.search.times import read_period
+
+        first, last = (None, None) if since is until is None else read_period(since, until, None, self._clock())
+        return Where(
+            sources=self._sources(source),
+            title=title,
+            since=to_microseconds(first),
+            until=to_microseconds(last),
+            deleted=False,
+            order="newest",
+        )
 
     def _read_search(self, query: str, *, now: datetime | None = None, **options: Any) -> Search:
         """A query with its options (recollect.search.request), checked against this namespace; relative dates are told
@@ -217,6 +269,11 @@ class Reading(Handle):
             by_id |= {conversation.id for conversation in view.get(Conversation, ids)}
             named = every(view, Conversation, Where(title=title_or_id, deleted=False))
             return sorted(by_id | {conversation.id for conversation in named})
+
+
+def _rows(view: View, found: Sequence[Conversation]) -> list[ConversationRow]:
+    sizes = view.sizes([conversation.id for conversation in found])
+    return [ConversationRow(conversation, sizes[conversation.id][0]) for conversation in found]
 
 
 def several(value: str | Sequence[str]) -> tuple[str, ...]:

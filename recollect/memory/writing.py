@@ -57,6 +57,21 @@ class Writing(Reading, Documents):
         return importing([Path(path).expanduser() for path in paths], format)
 
     @writes
+    def import_growing(
+        self, folder: str | Path, files: Iterable[str | Path], *, progress: Callable[[Progress], None] | None = None
+    ) -> ImportReport:
+        """Imports some files of a folder while they are being written: of files of lines only whole lines.
+
+        Files that belong together are given together: a session, those that it resumes, its subagents. What has gone
+        meanwhile is left out. Raises StoreError.
+        """
+        from recollect.embedding.tokenizer import count_tokens, count_tokens_of
+        from recollect.importing import Importing
+
+        importing = Importing(self._space, self._ingest, count_tokens, count_tokens_of, progress)
+        return importing.of_growing(Path(folder), [Path(file) for file in files])
+
+    @writes
     def store_message(
         self,
         content: str,

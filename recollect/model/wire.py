@@ -33,6 +33,10 @@ _LONGEST_WAIT = 86_400.0
 _SAID = 200  # characters of a server's words that an error tells
 _QUOTED = 24  # characters in a row that are no accident: the server quotes the request
 
+#: Says that the memory itself asks, so that a proxy of ours does not remember it. The vendors' own never see it.
+OWN_CALL = "X-Recollect-Via"
+_VENDORS = ("api.openai.com", "api.anthropic.com")
+
 #: Kinds of errors that providers name in the body, also within a stream that began well.
 _KINDS: dict[str, type[LanguageModelError]] = {
     "rate_limit_error": RateLimited,
@@ -101,7 +105,8 @@ def http_client(base_url: str, *, silence: float, longest: float) -> Any:
         event_hooks={"response": [bound]},
         follow_redirects=False,
         trust_env=not _is_loopback(base_url),  # no proxy reaches this machine
-        headers={"Accept-Encoding": "identity"},
+        headers={"Accept-Encoding": "identity"}
+        | ({} if urlsplit(base_url).hostname in _VENDORS else {OWN_CALL: "model"}),
     )
 
 

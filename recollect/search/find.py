@@ -13,6 +13,7 @@ from recollect.record import Node
 from recollect.search.asking import Asked, ask
 from recollect.search.derived import derived_hits, found_facts
 from recollect.search.documents import document_hits, rank_documents
+from recollect.search.facets import count_facets
 from recollect.search.grouping import by_conversation, by_message, titles_to_show
 from recollect.search.moments import placed
 from recollect.search.ranking import Ranking, rank
@@ -164,6 +165,7 @@ def _results(view: View, asked: Asked, found: Ranking, filed: Ranking | None) ->
         derived=derived_hits(view, asked),
         documents=documents,
         moment=asked.moment,
+        facets=count_facets(view, found.matched, exact=found.exact) if search.facets else None,
     )
 
 

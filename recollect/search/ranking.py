@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from recollect.embedding import QUALITY_TOKENS, TokenEmbedder
 from recollect.search.asking import Asked, candidate_query
+from recollect.search.facets import Matched
 from recollect.search.known import Signs, likelihood, signs
 from recollect.search.late import Late, late_interaction, wanted
 from recollect.search.question import Question
@@ -73,8 +74,8 @@ class Ranking:
     `words` are the terms that were looked for, compounds included, `unknown` those of the question that are nowhere.
     `close` says that something near the question is there, `exact` that all that may be found was scored. `relevant`
     counts those of all that are nearer to the question than the average one (not only those ranked here). `vectors`
-    are the rows of `Ranked.row`, where they were asked for. `likelihood` says, from `signs`, how likely an answer is
-    there.
+    are the rows of `Ranked.row`, where they were asked for. `matched` are the messages that match, as columns.
+    `likelihood` says, from `signs`, how likely an answer is there.
     """
 
     passages: Sequence[Ranked] = ()
@@ -90,14 +91,17 @@ class Ranking:
     exact: bool = True
     relevant: int = 0
     vectors: Float | None = None
+    matched: Matched = field(default_factory=Matched)
 
     def only(self, passages: Sequence[Ranked]) -> Ranking:
         """The same with some of its passages, as if no others matched."""
+        messages = frozenset(entry.message for entry in passages)
         return replace(
             self,
             passages=passages,
             conversations=frozenset(entry.conversation for entry in passages),
-            messages=frozenset(entry.message for entry in passages),
+            messages=messages,
+            matched=self.matched.only(messages),
         )
 
     def joined(self, other: Ranking, passages: Sequence[Ranked]) -> Ranking:
@@ -113,6 +117,7 @@ class Ranking:
             exact=self.exact and other.exact,
             relevant=self.relevant + other.relevant,
             likelihood=max(self.likelihood, other.likelihood),
+            matched=self.matched.joined(other.matched),
         )
 
 
@@ -191,6 +196,7 @@ def rank(
         close=near_by >= CLOSE,
         likelihood=likelihood(told, near_by, features.size) if asked.question.terms else 1.0,
         signs=told,
+        matched=Matched.of(features, matches),
     )
 
 

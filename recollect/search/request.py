@@ -38,7 +38,8 @@ class Search:
     """What to search for, all read and checked. `with_documents`: they stand beside messages also where kinds of these
     are asked for; `with_reports`: so do reports on what is in the memory, which are no evidence of it. `like` are texts
     that an answer may be like: what is near to them in meaning is wanted, too. `wording` says the same as the query in
-    other words, which are searched for; who, when and what kind of answer is wanted the query says.
+    other words, which are searched for; who, when and what kind of answer is wanted the query says. `facets`: what
+    matches is counted by source, role and month.
     """
 
     query: Query
@@ -51,6 +52,7 @@ class Search:
     with_reports: bool = True
     like: tuple[str, ...] = ()
     wording: str = ""
+    facets: bool = False
 
 
 _GROUPS = ("conversation", "message")
@@ -75,6 +77,7 @@ def read_search(
     sort: str = "relevance",
     literal: bool = False,
     otherwise: tuple[str, str] = (NOTHING_ASKED, HOW_TO_ASK),
+    facets: bool = False,
     now: datetime,
     find_conversations: Callable[[str], list[NodeId]],
     check_sources: Callable[[Sequence[str]], tuple[str, ...]],
@@ -106,6 +109,7 @@ def read_search(
         group_by=group_by,
         mode=mode,
         sort=sort,
+        facets=facets,
     )
 
 

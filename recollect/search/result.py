@@ -9,6 +9,7 @@ from typing import Any
 
 from recollect.record import Conversation, Document, Message, NodeId, Window, iso
 from recollect.record.outline import Place
+from recollect.search.facets import Facets
 from recollect.search.moment import Moment
 
 
@@ -232,6 +233,7 @@ class SearchResults(Sequence[Hit]):
     searched instead. `close` is False where nothing near the question is in the memory; `likelihood` says, from 0 to 1,
     how likely an answer to it is there. `derived` are facts and summaries that answer, `documents` the files that do,
     if there are any. `moment` is what happened before or after the time that the question means.
+    `facets` says how what matches is spread, where that was asked for.
     """
 
     query: str
@@ -250,6 +252,7 @@ class SearchResults(Sequence[Hit]):
     documents: tuple[DocumentHit, ...] = ()
     moment: Moment | None = None
     likelihood: float = 0.0
+    facets: Facets | None = None
 
     def __len__(self) -> int:
         return len(self.hits)
@@ -263,6 +266,7 @@ class SearchResults(Sequence[Hit]):
     def to_json(self) -> dict[str, Any]:
         """The document that `recollect search --json` prints (docs/reference/json.md)."""
         moment = {"moment": self.moment.to_json()} if self.moment is not None else {}
+        facets = {"facets": self.facets.to_json()} if self.facets is not None else {}
         return moment | {
             "query": self.query,
             "took_ms": round(self.took_ms, 1),
@@ -278,6 +282,7 @@ class SearchResults(Sequence[Hit]):
             "derived": [hit.to_json() for hit in self.derived],
             "documents": [hit.to_json() for hit in self.documents],
             "results": [hit.to_json() for hit in self.hits],
+            **facets,
         }
 
     def __repr__(self) -> str:

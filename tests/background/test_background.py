@@ -16,7 +16,7 @@ import pytest
 import recollect
 from recollect.background import process as background
 from recollect.background.lock import Lock, Taken, holder, is_working, lock_file, ring, rung
-from recollect.background.process import _environment, _is_python
+from recollect.background.process import _is_python, environment_of
 from recollect.background.starter import Starter
 from recollect.errors import InvalidInput
 from recollect.faces.cli.working import task_counts
@@ -266,7 +266,7 @@ def test_a_password_stands_in_no_command_line_and_the_path_is_that_of_the_packag
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("PYTHONPATH", "somewhere")
-    told = _environment(read_address("neo4j://me:secret@host:7687/db"), "static", durable=False)
+    told = environment_of(read_address("neo4j://me:secret@host:7687/db"), "static", durable=False)
     assert told["RECOLLECT_STORE"] == "neo4j://host:7687/db"
     assert (told["NEO4J_USER"], told["NEO4J_PASSWORD"], told["RECOLLECT_DURABLE"]) == ("me", "secret", "false")
     assert told["PYTHONPATH"].split(os.pathsep) == [str(ROOT), str(Path("somewhere").absolute())]

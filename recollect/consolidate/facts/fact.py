@@ -81,13 +81,16 @@ def find_facts(
     *,
     now: datetime,
     include_past: bool = False,
+    conversation: NodeId | None = None,
 ) -> list[Fact]:
-    """Facts, pinned ones first, then the newest. `about` is a name ("Luna", "me"), or else words that they hold.
+    """Facts, pinned ones first, then the newest. `about` is a name ("Luna", "me"), or else words that they hold; with
+    a `conversation` only those that its messages prove.
 
     Without `as_of` those that hold now, or with `include_past` all; with it those that were believed then.
     """
     states = _SHOWN if include_past or as_of is not None else ("live",)
-    nodes = [node for node in _nodes(view, about, states) if not node.erased and node.text]
+    found = _nodes(view, about, states) if conversation is None else _proved(view, conversation, states)
+    nodes = [node for node in found if not node.erased and node.text]
     facts = facts_of(view, nodes)
     if as_of is None and not include_past:
         facts = [fact for fact in facts if fact.valid_to is None or fact.valid_to > now]
@@ -107,6 +110,15 @@ def facts_of(view: View, nodes: Sequence[Node]) -> list[Fact]:
         _fact(node, proofs.get(node.id, ()), tuple(plain[i] for i in chains.get(node.id, ()) if i in plain))
         for node in nodes
     ]
+
+
+def _proved(view: View, conversation: NodeId, states: tuple[str, ...]) -> list[Node]:
+    """The facts that messages of a conversation prove."""
+    thread = view.thread(conversation)
+    ids = [message.id for message in thread.messages if not message.deleted] if thread is not None else []
+    sources = dict.fromkeys(edge.source_id for edge in view.edges(ids, (DERIVES_FROM,), "in", limit=_ALL))
+    nodes = view.get(Node, list(sources))
+    return [node for node in nodes if node.kind == NodeKind.FACT.value and node.state in states]
 
 
 def _nodes(view: View, about: str | None, states: tuple[str, ...]) -> Iterable[Node]:

@@ -120,11 +120,12 @@ def _named(found: Found) -> str:
 
 def _where(session: Session) -> str:
     taken = session.memory().info().bytes if session.has_memory() else None
-    parts = [session.settings.namespace, size(taken) if taken else "", _tilde(session.settings.store)]
+    parts = [session.settings.namespace, size(taken) if taken else "", tilde(session.settings.store)]
     return f" {session.out.symbols.dot} ".join(filter(None, parts))
 
 
-def _tilde(place: Place) -> str:
+def tilde(place: Place) -> str:
+    """A place as one types it: ~ for the home."""
     home = Path.home()
     if isinstance(place, Path) and place.is_relative_to(home):
         return f"~/{place.relative_to(home).as_posix()}"

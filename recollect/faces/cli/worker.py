@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import signal
-import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from recollect.errors import InvalidInput, NotFound, StoreBusy
 from recollect.faces.cli.backlog import show_backlog, tell_backlog
+from recollect.faces.cli.interrupted import interrupted
 from recollect.faces.cli.parser import Command, Option
 from recollect.faces.cli.session import Session
 from recollect.faces.cli.working import is_at_work
@@ -52,7 +51,7 @@ def worker(
     if dry_run:
         return show_backlog(session, memory, wanted)
     tell_backlog(session, memory, wanted)
-    with _alone(session), _interrupted() as told, _progress(session) as report:
+    with _alone(session), interrupted() as told, _progress(session) as report:
         if not once and not session.json:
             session.out.note("Working. Ctrl-C to stop.")
         done = memory.work(namespaces=names, once=once, again=rebuild, stop=told, progress=report)
@@ -88,26 +87,6 @@ def _alone(session: Session) -> Iterator[None]:
             with suppress(Taken, OSError):
                 stack.enter_context(Lock(lock_file(session.store, session.places.state)))
         yield
-
-
-@contextmanager
-def _interrupted() -> Iterator[threading.Event]:
-    """Set by the first Ctrl-C or SIGTERM: what is under way comes to its end. A second one ends everything at once."""
-    told = threading.Event()
-
-    def tell(number: int, frame: object) -> None:
-        if told.is_set():
-            raise KeyboardInterrupt
-        told.set()
-
-    before: dict[int, Any] = {}
-    with suppress(ValueError):  # not in the main thread
-        before = {number: signal.signal(number, tell) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield told
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 @contextmanager

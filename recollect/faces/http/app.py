@@ -13,6 +13,7 @@ from recollect.faces.http.guard import Guard
 from recollect.faces.http.memories import Memories
 from recollect.faces.http.problems import install
 from recollect.faces.http.served import Served
+from recollect.faces.mcp import http as mcp
 from recollect.version import VERSION
 
 _THREADS = 64  # in which memories are read and written
@@ -36,7 +37,7 @@ def build(memories: Memories, served: Served) -> FastAPI:
     )
     app.state.memories, app.state.served = memories, served
     install(app)
-    for face in (rest, proxy, web):
+    for face in (rest, proxy, mcp, web):
         app.include_router(face.router)
     app.add_middleware(Guard, served=served)
     return app

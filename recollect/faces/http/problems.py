@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Mapping
 from http import HTTPStatus
@@ -69,12 +70,12 @@ def install(app: FastAPI) -> None:
 
 def _ours(request: Request, error: Exception) -> Response:
     assert isinstance(error, RecollectError)
-    return told(error)
+    return _shown(request, told(error))
 
 
 def _of_http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    return problem(error.status_code, str(error.detail), headers=error.headers)
+    return _shown(request, problem(error.status_code, str(error.detail), headers=error.headers))
 
 
 def _of_validation(request: Request, error: Exception) -> Response:
@@ -82,14 +83,25 @@ def _of_validation(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     wrong = [{"where": [str(part) for part in found["loc"]], "what": found["msg"]} for found in error.errors()]
     first = f"{'.'.join(wrong[0]['where'][1:]) or 'The body'}: {wrong[0]['what']}." if wrong else "It cannot be read."
-    return problem(422, first, code="invalid_input", hint="/api/v1/openapi.json says what is taken.", errors=wrong)
+    hint = "/api/v1/openapi.json says what is taken."
+    return _shown(request, problem(422, first, code="invalid_input", hint=hint, errors=wrong))
 
 
 def _bug(request: Request, error: Exception) -> Response:
     _log.error("Something went wrong inside Recollect at %s", request.url.path, exc_info=error)
-    return problem(
+    answer = problem(
         500,
         f"Something went wrong inside Recollect ({type(error).__name__}).",
         code="internal",
         hint="The server's log says where; please report it.",
     )
+    return _shown(request, answer)
+
+
+def _shown(request: Request, answer: JSONResponse) -> Response:
+    """The answer; as a page where somebody looks at it."""
+    from recollect.faces.web.problem import problem_page, wants_page
+
+    if not wants_page(request):
+        return answer
+    return problem_page(request, json.loads(bytes(answer.body)), dict(answer.headers))

@@ -1,7 +1,149 @@
-"""…"""
+"""The drop-in proxy: an OpenAI or Anthropic client that is pointed at it has an endless memory.
+
+`/v1/…` and, where a namespace cannot be told by a header, `/in/<namespace>/v1/…`. What is no talk is passed on.
+"""
 
 from __future__ import annotations
 
-from fastapi import APIRouter
+import json
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import Any
 
-router = APIRouter()
+import anyio.to_thread
+import httpx2
+from fastapi import APIRouter, Request, Response
+
+from recollect.endless.exchange import Endless, Exchange
+from recollect.endless.wires import COMPLETIONS, MESSAGES, RESPONSES, Wire
+from recollect.errors import InvalidInput, ModelError, RecollectError
+from recollect.faces.http.memories import Memories
+from recollect.faces.http.served import Served
+from recollect.faces.proxy.passing import Streamed
+from recollect.faces.proxy.problems import problem
+from recollect.faces.proxy.upstream import SelfCall, Upstream, answer_headers, refuse_own, sent_headers, upstream
+
+_MOST_BODY = 64_000_000  # bytes: requests carry pictures and files
+_SILENCE, _CONNECT = 600.0, 10.0  # seconds
+_METHODS = ["GET", "POST", "DELETE"]
+#: The wire forms by their paths, and those of which only the tokens are counted.
+_WIRES: Mapping[str, Wire] = {"chat/completions": COMPLETIONS, "responses": RESPONSES, "messages": MESSAGES}
+_COUNTED: Mapping[str, Wire] = {"messages/count_tokens": MESSAGES, "responses/input_tokens": RESPONSES}
+
+
+@asynccontextmanager
+async def _lifespan(_: Any) -> AsyncIterator[Mapping[str, Any]]:
+    timeout = httpx2.Timeout(_SILENCE, connect=_CONNECT)
+    limits = httpx2.Limits(max_connections=None, max_keepalive_connections=50)
+    async with httpx2.AsyncClient(timeout=timeout, limits=limits, follow_redirects=False) as client:
+        yield {"upstream_client": client}
+
+
+router = APIRouter(lifespan=_lifespan)
+
+
+@router.api_route("/v1/{path:path}", methods=_METHODS, include_in_schema=False, max_body_size=_MOST_BODY)
+async def pass_on(request: Request, path: str) -> Response:
+    """A request of a client."""
+    return await _passed(request, path, "")
+
+
+@router.api_route(
+    "/in/{namespace:path}/v1/{path:path}", methods=_METHODS, include_in_schema=False, max_body_size=_MOST_BODY
+)
+async def pass_on_in(request: Request, namespace: str, path: str) -> Response:
+    """The same, with the namespace in the address."""
+    return await _passed(request, path, namespace)
+
+
+async def _passed(request: Request, path: str, address: str) -> Response:
+    vendor = _vendor(request, path)
+    served: Served = request.app.state.served
+    try:
+        refuse_own(request.headers)
+        to = upstream(vendor, served)
+        wire = _WIRES.get(path) or _COUNTED.get(path)
+        content, exchange = await request.body(), None
+        if wire is not None and request.method == "POST":
+            work = partial(_begun, request, wire, content, address, counts_only=path in _COUNTED)
+            exchange = await anyio.to_thread.run_sync(work)
+            if exchange.changed:
+                content = json.dumps(exchange.body, ensure_ascii=False).encode("utf-8", "surrogatepass")
+        return await _asked(request, to, path, content, exchange)
+    except SelfCall as error:
+        return problem(vendor, 508, error)
+    except InvalidInput as error:
+        return problem(vendor, 400, error)
+    except httpx2.HTTPError as error:
+        what = f"{to.base} cannot be reached: {type(error).__name__}."
+        return problem(vendor, 502, ModelError(what, hint=f"Check {vendor.upper()}_BASE_URL, or {vendor}_upstream."))
+    except RecollectError as error:
+        return problem(vendor, 500, error)
+
+
+def _begun(request: Request, wire: Wire, content: bytes, address: str, *, counts_only: bool) -> Exchange:
+    try:
+        body = json.loads(content)
+    except (ValueError, RecursionError):
+        body = None
+    if not isinstance(body, dict):
+        raise InvalidInput("The body of the request is not a JSON object.")
+    return _endless(request).begin(
+        wire, body, request.headers, address=address, own=_own(request), counts_only=counts_only
+    )
+
+
+async def _asked(request: Request, to: Upstream, path: str, content: bytes, exchange: Exchange | None) -> Response:
+    client: httpx2.AsyncClient = request.state.upstream_client
+    headers = sent_headers(request.headers.items(), to, request.app.state.served.token)
+    asked = client.build_request(
+        request.method, to.url(path, request.url.query), content=content or None, headers=headers
+    )
+    answer = await client.send(asked, stream=True)
+    back = {**answer_headers(answer.headers), **(exchange.headers if exchange else {})}
+    is_good = answer.is_success
+    if is_good and answer.headers.get("content-type", "").startswith("text/event-stream"):
+        return Streamed(answer, back, exchange, to.vendor)
+    try:
+        whole = await answer.aread()
+    finally:
+        await answer.aclose()
+    if exchange is not None and is_good:
+        await anyio.to_thread.run_sync(_kept, exchange, whole)
+    elif exchange is not None:
+        back["X-Recollect-Stored"] = "no"
+    return Response(whole, answer.status_code, back)
+
+
+def _kept(exchange: Exchange, whole: bytes) -> None:
+    try:
+        exchange.hear_whole(json.loads(whole))
+    except (ValueError, RecursionError):
+        return
+    exchange.keep()
+
+
+def _vendor(request: Request, path: str) -> str:
+    """Whose client asks: it says so by its path, else by the headers that only Anthropic's has."""
+    if path.startswith("messages"):
+        return "anthropic"
+    if path in _WIRES or path in _COUNTED:
+        return "openai"
+    return "anthropic" if {"anthropic-version", "x-api-key"} & set(request.headers) else "openai"
+
+
+def _endless(request: Request) -> Endless:
+    """What gives requests their memory: one for all, for it knows what was given before."""
+    state = request.app.state
+    found: Endless | None = getattr(state, "endless", None)
+    if found is None:
+        memories: Memories = state.memories
+        found = state.endless = Endless(memories.of, budget=state.served.settings.proxy_budget)
+    return found
+
+
+def _own(request: Request) -> str:
+    """The namespace that was set for the server, empty where nobody set one: what is shared must have been meant."""
+    settings = request.app.state.served.settings
+    return "" if settings.origins.get("namespace", "default") == "default" else str(settings.namespace)

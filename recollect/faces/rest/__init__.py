@@ -1,7 +1,30 @@
-"""…"""
+"""REST: everything that the façade does, under /api/v1/, with its schemas in OpenAPI."""
 
 from __future__ import annotations
 
 from fastapi import APIRouter
 
-router = APIRouter()
+from recollect.faces.rest.routes import (
+    answers,
+    conversations,
+    entities,
+    facts,
+    imports,
+    removing,
+    search,
+    tools,
+    topics,
+    upkeep,
+    worker,
+)
+from recollect.faces.rest.schemas.base import Problem
+
+PREFIX = "/api/v1"
+
+router = APIRouter(
+    prefix=PREFIX,
+    generate_unique_id_function=lambda route: route.name,
+    responses={"default": {"description": "What is wrong, and what to do.", "model": Problem}},
+)
+for _family in (search, conversations, answers, facts, entities, topics, imports, removing, tools, worker, upkeep):
+    router.include_router(_family.routes)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from recollect.faces.web import files, search
+from recollect.faces.web import conversation, files, home, search
 
 router = APIRouter(include_in_schema=False)
-for part in (files, search):
+for part in (files, home, search, conversation):
     router.include_router(part.router)

@@ -10,9 +10,9 @@ from markupsafe import Markup, escape
 
 from recollect.faces.cli.names import source_label, titled
 from recollect.faces.cli.names import speaker as spoken_by
-from recollect.faces.cli.times import ago, clock, day, month, number, percent, size
+from recollect.faces.cli.times import ago, clock, day, moment_after, month, number, percent, size
+from recollect.faces.web.inline import excerpt, inline
 from recollect.record import Kind, Message, Role, iso, utc_now
-from recollect.search.result import Snippet
 
 
 def marked(text: str, marks: Sequence[tuple[int, int]]) -> Markup:
@@ -29,11 +29,6 @@ def marked(text: str, marks: Sequence[tuple[int, int]]) -> Markup:
         parts += [escape(text[at:start]), Markup("<mark>"), escape(text[start:end]), Markup("</mark>")]
         at = end
     return Markup("").join([*parts, escape(text[at:])])
-
-
-def excerpt(snippet: Snippet) -> Markup:
-    """The excerpt of a result, its matches marked."""
-    return marked(snippet.text, snippet.marks)
 
 
 def speaker(message: Message, source: str) -> str:
@@ -65,10 +60,18 @@ def since(moment: datetime | None) -> str:
     return "" if moment is None else ago(moment, utc_now())
 
 
+def markdown(text: str, *, breaks: bool = False) -> Markup:
+    """A text of Markdown, safely; with `breaks` a line's end is one."""
+    from recollect.faces.web.text.markdown import html
+
+    return Markup(html(text, breaks=breaks))
+
+
 FILTERS: Mapping[str, Callable[..., Any]] = {
     "day": day,
     "long_day": long_day,
     "clock": clock,
+    "moment_after": moment_after,
     "month": month,
     "ago": since,
     "iso": isotime,
@@ -80,5 +83,8 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "speaker": speaker,
     "is_you": is_you,
     "excerpt": excerpt,
+    "inline": inline,
+    "markdown": markdown,
     "marked": marked,
+    "capitalize_first": lambda text: text[:1].upper() + text[1:],
 }

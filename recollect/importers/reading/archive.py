@@ -98,7 +98,7 @@ class _Walk:
             place = f"{archive.place}: {_shown(path)}"
             if _leads_out(path):
                 self._problems.lost(place, "its name leads out of the archive; it was left out")
-            elif not _is_ignored(path):
+            elif not is_ignored(path):
                 opener = self._opener(archive, member)
                 entry = Entry(place, archive.prefix + _shown(path), self._container, member.size, opener)
                 yield from self._of_member(archive, member, entry)
@@ -193,7 +193,7 @@ def _files(folder: Path, problems: Problems) -> Iterator[Path]:
                 status = path.stat()
                 if (status.st_dev, status.st_ino) not in met:
                     met.add((status.st_dev, status.st_ino))
-                    inside = [Path(item.path) for item in os.scandir(path) if not _is_ignored(item.name)]
+                    inside = [Path(item.path) for item in os.scandir(path) if not is_ignored(item.name)]
                     waiting.extend(sorted(inside, reverse=True))
         except OSError as error:
             problems.lost(_shown(path.relative_to(folder).as_posix()), f"it cannot be opened ({error.strerror})")
@@ -210,7 +210,7 @@ def _why_not_followed(link: Path, folder: Path) -> str:
     return "" if target.is_relative_to(folder) else "leads out of the folder"
 
 
-def _is_ignored(path: str) -> bool:
+def is_ignored(path: str) -> bool:
     """Whether a part of the path is hidden, or belongs to a program rather than to a person."""
     parts = [part for part in path.split("/") if part]
     return any(part in _IGNORED or (part.startswith(".") and part not in CHAT_FOLDERS) for part in parts)

@@ -174,7 +174,7 @@ def _updated(new: Message, old: Message | None, incoming: Thread, again: bool) -
         if len(new.versions) <= len(old.versions) and _was(new.content, old):
             # An earlier wording is nothing new: what was put right here outlasts the next import.
             new = replace(new, content=old.content, tokens=old.tokens)
-        elif not _was(old.content, new):
+        elif not _was(old.content, new) and new.kind is old.kind:  # of what it thought before it spoke there is a part
             # The moment comes from the export, so that importing twice, or after a kill, gives the same record.
             moment = incoming.conversation.updated or new.timestamp or old.timestamp or utc_now()
             versions = (*versions, Version(old.content, moment))

@@ -42,3 +42,18 @@ def test_a_handle_that_nobody_asked_for_lately_makes_room(tmp_path: Path, monkey
     first.store_message("Who still has it goes on.")
     assert len(memories.of("n/0").search("goes on")) == 1
     memories.close()
+
+
+def test_people_get_a_page_and_programs_get_problem_details(tmp_path: Path) -> None:
+    where = places({"RECOLLECT_HOME": str(tmp_path)}, tmp_path)
+    memory = recollect.open(tmp_path / "memory.db", background=False)
+    app = build(Memories(memory), Served(load_settings(environment={}, where=where), where))
+    with TestClient(app, base_url="http://127.0.0.1:7070") as client:
+        shown = client.get("/no<script>page", headers={"Accept": "text/html"})
+        assert (shown.status_code, "Nothing is here." in shown.text) == (404, True)
+        assert "<script>page" not in shown.text
+        told = client.get("/api/v1/nothing", headers={"Accept": "text/html"})
+        assert told.headers["content-type"] == "application/problem+json"
+        assert client.get("/nothing").json()["code"] == "not_found"
+        odd = client.get("/search?q=x&namespace=no%20spaces", headers={"Accept": "text/html"})
+        assert (odd.status_code, "text/html" in odd.headers["content-type"]) == (400, True)

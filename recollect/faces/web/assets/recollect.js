@@ -129,6 +129,7 @@
     if (event.key === "ArrowDown") choose(them[Math.min(at + 1, them.length - 1)]);
     else if (event.key === "ArrowUp") choose(them[Math.max(at - 1, 0)]);
     else if (event.key === "Enter") them[Math.max(at, 0)]?.click();
+    else if (event.key === "Escape") palette.close();
     else return;
     event.preventDefault();
   });
@@ -165,6 +166,139 @@
       setTimeout(() => { button.textContent = was; }, 1500);
     } catch { /* the browser does not allow it */ }
   });
+
+  document.addEventListener("click", async (event) => {
+    const button = event.target.closest?.("[data-copy-link]");
+    if (!button) return;
+    try {
+      await navigator.clipboard.writeText(location.href);
+      button.textContent = "Copied";
+    } catch { /* the browser does not allow it */ }
+  });
+
+  // --- the conversation: from match to match within the page, without loading it again
+  const thread = find(".messages");
+  const shownMatches = () => all(".msg[data-match]", thread).sort((a, b) => a.dataset.match - b.dataset.match);
+  function become(message, address) {
+    find(".msg.now", thread)?.classList.remove("now");
+    message.classList.add("now");
+    message.focus({ preventScroll: true });
+    message.scrollIntoView();
+    if (address) history.replaceState(history.state, "", address);
+    const where = find("#where-now");
+    if (where && message.dataset.match) {
+      where.replaceChildren(Object.assign(document.createElement("b"), { textContent: message.dataset.match }),
+        ` of ${where.dataset.total}`);
+    }
+    const them = shownMatches();
+    const number = Number(message.dataset.match ?? 0);
+    all(".ticks .match").forEach((tick, at) => {
+      const y = tick.getAttribute("d").split(/[ h]/)[1];
+      tick.classList.toggle("cur", at + 1 === number);
+      tick.setAttribute("d", at + 1 === number ? `M6 ${y}h22` : `M13 ${y}h15`);
+    });
+    all(".outline [aria-current]").forEach((link) => link.removeAttribute("aria-current"));
+    let asked = message;
+    while (asked && !asked.classList.contains("you")) asked = asked.previousElementSibling;
+    find(`.outline [data-jump="${CSS.escape(asked?.id ?? "")}"]`)?.setAttribute("aria-current", "true");
+    return them;
+  }
+  const addressOf = (message) => {
+    const address = new URL(location.href);
+    address.searchParams.set("at", message.id.slice(2));
+    address.searchParams.delete("span");
+    address.searchParams.delete("mark");
+    address.hash = message.id;
+    return address;
+  };
+  thread && document.addEventListener("click", (event) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
+    const step = event.target.closest?.("[data-step]");
+    const jump = event.target.closest?.("[data-jump]");
+    if (!step && !jump) return;
+    let goal = null;
+    if (jump) goal = document.getElementById(jump.dataset.jump);
+    else {
+      const total = Number(find("#where-now")?.dataset.total ?? 0);
+      const now = find(".msg.now", thread);
+      const by = step.dataset.step === "next" ? 1 : -1;
+      let number = Number(now?.dataset.match ?? 0);
+      if (!number && now) { // between two matches
+        const before = shownMatches().filter((one) => now.compareDocumentPosition(one) & Node.DOCUMENT_POSITION_PRECEDING);
+        number = Number(before.at(-1)?.dataset.match ?? 0) + (by > 0 ? 0 : 1);
+      }
+      const wanted = ((number - 1 + by + total) % total + total) % total + 1;
+      goal = find(`.msg[data-match="${wanted}"]`, thread);
+    }
+    if (!goal) return; // not drawn: the link loads the page around it
+    event.preventDefault();
+    find(".outline:popover-open")?.hidePopover();
+    become(goal, addressOf(goal));
+  });
+  const opened = thread && find(".msg.now", thread);
+  if (opened) {
+    opened.focus({ preventScroll: true });
+    if (!location.hash) opened.scrollIntoView();
+  }
+
+  // --- search: a request that fails says so in place of the results; what was searched is kept here, in this browser
+  const searchForm = find("#ask-box");
+  if (searchForm) {
+    const field = find("#q", searchForm);
+    const note = () => {
+      const told = document.createElement("p");
+      told.className = "note warn";
+      told.setAttribute("role", "status");
+      const words = Object.assign(document.createElement("span"), { innerHTML: "<b>Could not look.</b> The server does not answer. Your question is kept." });
+      const again = Object.assign(document.createElement("button"), { type: "button", textContent: "Look again" });
+      again.addEventListener("click", () => searchForm.requestSubmit());
+      told.append(words, again);
+      const place = document.createElement("section");
+      place.className = "found";
+      place.append(told);
+      find("#results").replaceChildren(place);
+    };
+    document.addEventListener("htmx:error", (event) => {
+      const error = event.detail?.error;
+      if (error?.name === "AbortError" || event.detail?.ctx?.status === "aborted") return;
+      if (event.target === searchForm || searchForm.contains(event.target)) note();
+    });
+    searchForm.addEventListener("htmx:before:request", (event) => {
+      const words = field.value.trim();
+      if (words.length === 1 && words <= "\u2e7f") event.preventDefault();
+    });
+    find("[data-plain]", searchForm).addEventListener("click", (event) => {
+      event.preventDefault();
+      const address = new URL(event.target.formAction);
+      if (field.value.trim()) address.searchParams.set("q", field.value.trim());
+      location.assign(address);
+    });
+    const remember = () => {
+      const words = field.value.trim();
+      if (words.length < 2 || !find(".hit")) return;
+      kept.set("searched", [words, ...kept.get("searched", []).filter((one) => one !== words)].slice(0, 6));
+    };
+    document.addEventListener("click", (event) => { if (event.target.closest?.(".hit a")) remember(); });
+    searchForm.addEventListener("submit", remember);
+    const lately = () => {
+      const place = find("#searched");
+      const them = kept.get("searched", []);
+      if (!place || !them.length) return;
+      find("ul", place).replaceChildren(...them.map((words) => {
+        const address = new URL(searchForm.action);
+        address.searchParams.set("q", words);
+        const link = Object.assign(document.createElement("a"), { href: address.href, textContent: words });
+        link.dataset.row = "";
+        const row = document.createElement("li");
+        row.append(link);
+        return row;
+      }));
+      place.hidden = false;
+      find("button", place).addEventListener("click", () => { kept.set("searched", []); place.hidden = true; });
+    };
+    lately();
+    document.addEventListener("htmx:after:swap", lately);
+  }
 
   window.recollect = { kept, find, all, isShown };
 })();

@@ -17,6 +17,7 @@ from recollect.importers.formats.claude_code.order import arrange
 from recollect.importers.formats.claude_code.session import Session
 from recollect.importers.reading.json_stream import lines
 from recollect.record import Kind, Part, PartKind, Role
+from recollect.text.marks import cut_recall
 
 _HEAD = 65_536
 _TITLE_LENGTH = 80
@@ -177,6 +178,6 @@ def _output_part(entry: Entry, problems: Problems) -> Part:
 
 def _first_prompt(messages: Sequence[DraftMessage]) -> str:
     """The first line that a person said or, where only subagents speak, that they were told."""
-    said = (m.content for m in messages if m.role is Role.USER and m.kind in (Kind.SAID, Kind.SUBAGENT) and m.content)
-    first = next(said, "").strip().split("\n", 1)[0].strip()
+    asked = (m for m in messages if m.role is Role.USER and m.kind in (Kind.SAID, Kind.SUBAGENT))
+    first = next(filter(None, (cut_recall(m.content).strip() for m in asked)), "").split("\n", 1)[0].strip()
     return first if len(first) <= _TITLE_LENGTH else first[: _TITLE_LENGTH - 1].rstrip() + "…"

@@ -18,6 +18,7 @@ from recollect.importers.formats.codex.lines import Item, ItemKind, is_injected,
 from recollect.importers.reading.json_stream import document, lines
 from recollect.importers.reading.lenient import objects_of, text_of
 from recollect.record import Kind, PartKind, Role, parse_time
+from recollect.text.marks import cut_recall
 
 _HEAD = 65_536
 _INDEX = "session_index.jsonl"  # the sessions' titles
@@ -286,6 +287,6 @@ def _kind(heard: _Heard) -> Kind:
 
 def _first_prompt(messages: Sequence[DraftMessage]) -> str:
     """The first line that a person said or, in a subagent's session, that it was told."""
-    asked = (m for m in messages if m.role is Role.USER and m.kind in (Kind.SAID, Kind.SUBAGENT) and m.content.strip())
-    first = next((message.content.strip().split("\n", 1)[0].strip() for message in asked), "")
+    asked = (m for m in messages if m.role is Role.USER and m.kind in (Kind.SAID, Kind.SUBAGENT))
+    first = next(filter(None, (cut_recall(m.content).strip() for m in asked)), "").split("\n", 1)[0].strip()
     return first if len(first) <= _TITLE_LENGTH else first[: _TITLE_LENGTH - 1].rstrip() + "…"

@@ -1,0 +1,5 @@
+"""What a coding agent is told at the start of a session in a folder."""
+
+from recollect.context.brief.brief import LEAST_TOKENS, TOKENS, Brief, brief_of
+
+__all__ = ["LEAST_TOKENS", "TOKENS", "Brief", "brief_of"]

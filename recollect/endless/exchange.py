@@ -1,0 +1,186 @@
+"""One request and its answer: the request as it is sent on, with what the memory knows, and what is kept of both."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from recollect.endless.blocks import Blocks, affordable
+from recollect.endless.events import Events
+from recollect.endless.keeping import keep
+from recollect.endless.scope import Asked, read_scope, without_ours
+from recollect.endless.talk import Heard, Talk
+from recollect.endless.threads import Placed, Threads
+from recollect.endless.wires import Wire
+from recollect.errors import RecollectError
+from recollect.memory import Memory
+from recollect.text.marks import OPEN
+
+BUDGET = 4_000  # tokens that a request is given at most, unless it says otherwise
+_LEAST, _MOST = 400, 100_000
+_WINDOW = 10  # exchanges of the conversation itself, for clients that send only what is new
+_LONGEST = 2_000  # characters of a text that is looked up
+_SHORT = 40  # characters: so short a text is looked up together with what was said before it
+
+_log = logging.getLogger("recollect.endless")
+
+
+@dataclass(frozen=True, slots=True)
+class Endless:
+    """Gives requests a memory. Thread-safe. `memory_of` finds the memory of a namespace."""
+
+    memory_of: Callable[[str], Memory]
+    budget: int = BUDGET
+    threads: Threads = field(default_factory=Threads)
+    blocks: Blocks = field(default_factory=Blocks)
+
+    def begin(
+        self,
+        wire: Wire,
+        body: Mapping[str, Any],
+        headers: Mapping[str, str],
+        *,
+        address: str = "",
+        own: str = "",
+        counts_only: bool = False,
+    ) -> Exchange:
+        """A request as it is to be sent. `counts_only`: nothing is answered, and nothing kept. Raises InvalidInput for
+        a namespace or a number that is none; what else goes wrong costs the request its memory, nothing more.
+        """
+        talk = wire.read(body)
+        asked = read_scope(headers, body, talk, address=address, own=own)
+        bare = without_ours(body)
+        exchange = Exchange(self, wire, asked, bare, changed=bare is not body)
+        if counts_only or _asks_nothing(body):
+            asked = exchange.asked = replace(asked, stores=False)
+        if not any(said.is_said for said in talk.said):
+            exchange.asked = replace(asked, stores=False)
+            return exchange
+        try:
+            self._prepare(exchange, talk)
+        except RecollectError as problem:
+            _log.warning("A request goes on without its memory: %s", problem)
+            exchange.degraded = problem.message
+        return exchange
+
+    def _prepare(self, exchange: Exchange, talk: Talk) -> None:
+        asked = exchange.asked
+        memory = exchange.memory = self.memory_of(asked.namespace)
+        placed = exchange.placed = self.threads.place(memory, talk, asked.conversation)
+        budget = min(max(self.budget if asked.budget is None else asked.budget, _LEAST), _MOST)
+        if not asked.recalls or asked.budget == 0 or _is_given(talk, exchange.body, exchange.wire):
+            return
+        users = [n for n, one in enumerate(talk.said) if one.role == "user" and one.is_said]
+        if not users:
+            return
+        blocks = {
+            talk.said[n].at: block
+            for n in users[:-1]
+            if (block := self.blocks.of(memory, placed.digests[n])) is not None and block.text
+        }
+        last = users[-1]
+        newest = self.blocks.of(memory, placed.key)
+        if newest is None:
+            context = memory.prepare_context(
+                _looked_up(talk, last),
+                placed.conversation_id if placed.goes_on else None,
+                budget,
+                config={"recent_window_size": _WINDOW if placed.goes_on else 0},
+                known=placed.known,
+                tools=False,
+            )
+            exchange.degraded = context.degraded or ""
+            newest = self.blocks.make(memory, placed.key, context)
+        if newest.text:
+            blocks[talk.said[last].at] = newest
+        if blocks:
+            given = affordable(blocks, budget)
+            exchange.tokens = sum(block.tokens for block in given.values())
+            exchange.body = exchange.wire.with_blocks(exchange.body, {at: one.text for at, one in given.items()})
+            exchange.changed = True
+
+
+@dataclass(slots=True)
+class Exchange:
+    """A request on its way, and its answer. `body` is what is sent; `changed`: it is not what came."""
+
+    endless: Endless
+    wire: Wire
+    asked: Asked
+    body: Mapping[str, Any]
+    changed: bool = False
+    memory: Memory | None = None
+    placed: Placed | None = None
+    tokens: int = 0
+    degraded: str = ""
+    heard: Heard = field(default_factory=Heard)
+    _events: Events = field(default_factory=Events)
+    _is_kept: bool = False
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """What the answer says of the memory."""
+        found = {
+            "X-Recollect-Namespace": self.asked.namespace,
+            "X-Recollect-Scope": self.asked.why,
+            "X-Recollect-Context": str(self.tokens),
+            "X-Recollect-Stored": "yes" if self.asked.stores and self.placed is not None else "no",
+        }
+        if self.placed is not None:
+            found["X-Recollect-Conversation"] = self.placed.conversation_id
+        if self.degraded:
+            found["X-Recollect-Degraded"] = " ".join(self.degraded.encode("ascii", "replace").decode().split())
+        return found
+
+    def hear(self, piece: bytes) -> bool:
+        """Listens to a piece of an answer that streams. Whether the answer is whole now, and not kept yet."""
+        for event in self._events.feed(piece):
+            self.wire.hear(event, self.heard)
+        return self.heard.is_whole and not self._is_kept
+
+    def hear_whole(self, answer: object) -> None:
+        """Listens to an answer that comes in one piece."""
+        if isinstance(answer, Mapping):
+            self.wire.whole(answer, self.heard)
+
+    def keep(self) -> None:
+        """Keeps what was said; once. Nothing is kept of a request that was not answered."""
+        if self._is_kept:
+            return
+        self._is_kept = True
+        if not self.asked.stores or self.memory is None or self.placed is None:
+            return
+        if not (self.heard.is_whole or self.heard.text):
+            return
+        is_kept_there = self.wire.path == "/responses" and self.body.get("store") is not False
+        try:
+            keep(self.memory, self.endless.threads, self.placed, self.heard, is_kept_there=is_kept_there)
+        except RecollectError as problem:
+            _log.error("An answer was not kept: %s", problem)
+
+
+def _asks_nothing(body: Mapping[str, Any]) -> bool:
+    """Whether a request only warms a cache or tries a key."""
+    return any(body.get(name) in (0, 1) for name in ("max_tokens", "max_completion_tokens", "max_output_tokens"))
+
+
+def _is_given(talk: Talk, body: Mapping[str, Any], wire: Wire) -> bool:
+    """Whether somebody before us gave it a memory: a wrapped client that asks through the proxy."""
+    last = next((said for said in reversed(talk.said) if said.role == "user" and said.is_said), None)
+    if last is None:
+        return False
+    items = body.get("input" if wire.path == "/responses" else "messages")
+    given = items if isinstance(items, str) else items[last.at] if isinstance(items, list) else ""
+    return OPEN in str(given)
+
+
+def _looked_up(talk: Talk, last: int) -> str:
+    """The words that the memory is asked with: of a long text its beginning and end."""
+    text = talk.said[last].text
+    if len(text) < _SHORT:
+        before = next((one.text for one in reversed(talk.said[:last]) if one.role == "user" and one.text), "")
+        text = f"{before[-_LONGEST // 4 :]}\n{text}".strip()
+    half = _LONGEST // 2
+    return text if len(text) <= _LONGEST else f"{text[:half]} … {text[-half:]}"

@@ -1,0 +1,108 @@
+"""What is kept of a request and its answer: what is new in it, each thing once however often it comes.
+
+Tools that were called are kept when their results come back, below the words that they were called with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from recollect.endless.talk import Call, Heard, Said
+from recollect.endless.threads import Placed, Threads, answer_id, likeness
+from recollect.memory import Memory
+from recollect.record import NodeId, Part, PartKind, stable_id
+from recollect.text.clean import clean_text, clean_title
+from recollect.text.marks import cut_recall
+
+_TITLE = 60  # characters
+
+
+def keep(memory: Memory, threads: Threads, placed: Placed, heard: Heard, *, is_kept_there: bool = False) -> None:
+    """Stores what is new of a talk, and the answer. `is_kept_there`: the provider keeps the answer under its id, and a
+    request may go on from that. Raises RecollectError.
+    """
+    keeping = _Keeping(memory, threads, placed)
+    calls = {call.id: call for said in placed.talk.said for call in said.calls}
+    for at, said in enumerate(placed.talk.said):
+        if at > placed.after:
+            keeping.results(said, calls)
+            if said.is_said:
+                keeping.said(said, placed.digests[at], is_named=at in placed.stable)
+    keeping.answer(heard, is_kept_there=is_kept_there)
+    keeping.write()
+
+
+class _Keeping:
+    """Messages wait until they are written together; what tools answered is written below the last of them."""
+
+    def __init__(self, memory: Memory, threads: Threads, placed: Placed) -> None:
+        self._memory, self._threads, self._placed = memory, threads, placed
+        self._last = placed.parent
+        self._digest = next(reversed(placed.digests.values()), stable_id("talk", placed.conversation_id))
+        self._waiting: list[tuple[list[NodeId], dict[str, Any]]] = []  # the names of a message, and the message
+
+    def said(self, said: Said, digest: NodeId, *, is_named: bool) -> None:
+        """A message of the request."""
+        parts = tuple(Part(PartKind.ASSET, clean_title(name)) for name in said.assets)
+        draft: dict[str, Any] = {"content": said.text, "role": said.role, "parts": parts}
+        self._waiting.append(([digest], draft | ({"id": digest} if is_named else {})))
+
+    def answer(self, heard: Heard, *, is_kept_there: bool) -> None:
+        """The answer. One that broke off is kept as far as it came, and says so."""
+        text = cut_recall(clean_text(heard.text)).strip()
+        if not text:
+            return
+        digest = stable_id(self._digest, likeness("assistant", text))
+        draft: dict[str, Any] = {"content": text, "role": "assistant", "model": heard.model or None}
+        if not heard.is_whole:
+            draft["metadata"] = {"incomplete": True}
+        names = [digest]
+        if is_kept_there and heard.id:
+            names.insert(0, answer_id(heard.id))
+        self._waiting.append((names, draft | ({"id": names[0]} if self._placed.names_answers else {})))
+
+    def results(self, said: Said, calls: Mapping[str, Call]) -> None:
+        """What tools answered, of calls that are not kept yet."""
+        if not said.results:
+            return
+        self.write()
+        if self._last is None:
+            return
+        named = {stable_id("call", self._placed.conversation_id, one.call_id): one for one in said.results}
+        known = {call.id for call in self._memory.tool_calls(named)}
+        fresh = []
+        for own, result in named.items():
+            call = calls.get(result.call_id, Call(result.call_id, "tool", ""))
+            if own not in known:
+                fresh.append({"name": call.name, "arguments": call.arguments, "result": result.text, "id": own})
+        if fresh:
+            self._memory.store_tool_calls(fresh, self._last)
+
+    def write(self) -> None:
+        """Writes what waits, in one transaction."""
+        if not self._waiting:
+            return
+        own, waiting = self._placed.conversation_id, self._waiting
+        elsewhere = {
+            message.id
+            for message in self._memory.messages([draft["id"] for _, draft in waiting if "id" in draft])
+            if message.conversation_id != own  # two talks began alike
+        }
+        drafts = [{k: v for k, v in draft.items() if k != "id" or v not in elsewhere} for _, draft in waiting]
+        if self._last is not None and [m.id for m in self._memory.latest(own, 1)] != [self._last]:
+            drafts[0]["parent_id"] = self._last
+        stored = self._memory.store_messages(drafts, conversation_id=own, title=self._title())
+        for (names, _), message in zip(waiting, stored, strict=True):
+            for name in names:
+                self._threads.remember(name, own, message.id)
+        self._last, self._waiting = stored[-1].id, []
+
+    def _title(self) -> str:
+        """How the talk begins."""
+        first = next((said.text for said in self._placed.talk.said if said.role == "user" and said.text), "")
+        line = " ".join(first.split())
+        if len(line) <= _TITLE:
+            return line
+        blank = line.rfind(" ", 0, _TITLE)
+        return line[: blank if blank > 0 else _TITLE] + " …"

@@ -1,0 +1,133 @@
+"""`recollect mcp install`: writes the set-up of a client, and shows what it did."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from recollect.errors import InvalidInput
+from recollect.faces.cli.session import Session
+from recollect.faces.mcp.setup.clients import CLIENTS, Client, Machine
+from recollect.faces.mcp.setup.install import Change, is_set_up, planned, snippet, write
+from recollect.faces.mcp.setup.launch import Launch, launch_of
+
+
+def install(
+    session: Session, names: Sequence[str], *, tools: str, read_only: bool, only_print: bool, model: str | None
+) -> int:
+    """Sets clients up; without names it lists them. Raises InvalidInput, StoreError."""
+    machine = Machine(Path.home(), os.environ, sys.platform)
+    launch = launch_of(session.settings, tools=tools, read_only=read_only, model=model, environment=os.environ)
+    clients = [_meant(name) for name in names]
+    if only_print:
+        _print_snippets(session, clients or [CLIENTS["claude-desktop"]], launch, machine)
+    elif clients:
+        changes = [planned(client, launch, machine) for client in clients]  # all are checked before one is written
+        _tell_all(session, [(change, _written(change)) for change in changes])
+    else:
+        _list(session, machine)
+    return 0
+
+
+def _meant(name: str) -> Client:
+    client = CLIENTS.get(name.lower())
+    if client is None:
+        near = get_close_matches(name.lower(), CLIENTS, 1)
+        meant = f"Did you mean {near[0]}? " if near else ""
+        raise InvalidInput(
+            f"There is no client {name!r}.",
+            hint=f"{meant}Known are: {', '.join(CLIENTS)}. For another: recollect mcp install --print",
+        )
+    return client
+
+
+def _written(change: Change) -> Path | None:
+    from recollect.record import utc_now
+
+    return write(change, utc_now()) if change.is_needed else None
+
+
+def _tell_all(session: Session, done: Sequence[tuple[Change, Path | None]]) -> None:
+    if session.json:
+        session.out.document({"clients": [_as_json(change, kept) for change, kept in done]})
+    else:
+        for change, kept in done:
+            _tell(session, change, kept)
+
+
+def _tell(session: Session, change: Change, kept: Path | None) -> None:
+    out, client = session.out, change.client
+    if not change.is_needed:
+        out.line(f"{client.label} is set up already, in {_short(change.path)}.")
+        return
+    out.line(f"{out.bold(client.label)}: {'changed' if kept else 'made'} {_short(change.path)}")
+    for line in change.lines:
+        out.line(f"  {out.colored(line) if line.startswith('+') else out.dim(line)}")
+    if kept:
+        out.line(out.dim(f"What was there before: {_short(kept)}"))
+    out.line(f"Next: {client.after}")
+
+
+def _as_json(change: Change, kept: Path | None) -> dict[str, Any]:
+    return {
+        "client": change.client.name,
+        "path": str(change.path),
+        "changed": change.is_needed,
+        "backup": str(kept) if kept else None,
+        "next": change.client.after,
+    }
+
+
+def _print_snippets(session: Session, clients: Sequence[Client], launch: Launch, machine: Machine) -> None:
+    if session.json:
+        shown = [
+            {"client": c.name, "path": str(c.settings(machine)), "keys": list(c.keys), "entry": c.entry(launch)}
+            for c in clients
+        ]
+        session.out.document({"clients": shown})
+        return
+    for client in clients:
+        session.out.note(f"{client.label}: {_short(client.settings(machine))}")
+        session.out.line(snippet(client, launch).rstrip("\n"))
+
+
+def _list(session: Session, machine: Machine) -> None:
+    there = [client for client in CLIENTS.values() if client.is_there(machine)]
+    rest = [client for client in CLIENTS.values() if client not in there]
+    if session.json:
+        session.out.document(
+            {"clients": [_row(client, machine, is_there=client in there) for client in CLIENTS.values()]}
+        )
+        return
+    out = session.out
+    unset = [client for client in there if not is_set_up(client, machine)]
+    for client in there:
+        state = "not yet " if client in unset else "set up  "
+        out.line(f"{client.name:15}{out.dim(state)} {_short(client.settings(machine))}")
+    if rest:
+        out.line(out.dim(f"Not found on this machine: {', '.join(client.name for client in rest)}"))
+    if unset:
+        out.line(out.hint(f"To set one up: recollect mcp install {unset[0].name}"))
+    out.line(out.hint("For a client that is not listed: recollect mcp install --print"))
+
+
+def _row(client: Client, machine: Machine, *, is_there: bool) -> dict[str, Any]:
+    return {
+        "client": client.name,
+        "label": client.label,
+        "found": is_there,
+        "set_up": is_set_up(client, machine),
+        "path": str(client.settings(machine)),
+    }
+
+
+def _short(path: Path) -> str:
+    """A path with ~ for the home."""
+    try:
+        return str(Path("~") / path.relative_to(Path.home()))
+    except ValueError:
+        return str(path)

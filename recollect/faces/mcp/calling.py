@@ -1,0 +1,123 @@
+"""Calls of a client, done in threads: the memory waits for disks and models, the server for nobody."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from difflib import get_close_matches
+from functools import partial
+from typing import Any, TypeVar
+
+import anyio
+import anyio.from_thread
+import anyio.to_thread
+from mcp.server.context import ServerRequestContext
+from mcp.shared.exceptions import MCPError
+from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, CallToolResult, TextContent
+
+from recollect.errors import RecollectError
+from recollect.faces.mcp.links import Links
+from recollect.faces.mcp.tools.base import Call, Reply, ServerTool
+from recollect.memory import Memory
+from recollect.tools.schema import read_arguments
+
+_AT_ONCE = 32  # calls that are worked on; further ones wait
+_NAMESPACE = "recollect/namespace"
+
+_log = logging.getLogger("recollect.mcp")
+
+T = TypeVar("T")
+Context = ServerRequestContext[Any, Any]
+
+#: Whose memory a request is about, and how what is in it is addressed.
+Scope = Callable[[Context], tuple[Memory, Links]]
+
+
+class Calls:
+    """Does what clients ask of a memory."""
+
+    def __init__(self, scope: Scope, tools: tuple[ServerTool, ...]) -> None:
+        self._scope = scope
+        self._tools = {tool.name: tool for tool in tools}
+        self._threads = anyio.CapacityLimiter(_AT_ONCE)
+
+    async def tool(self, context: Context, name: str, arguments: Mapping[str, Any] | None) -> CallToolResult:
+        """Calls a tool. What is wrong with a call is an answer that says what would be right, for the model to read;
+        a tool that is not there is an error of the client, and raises MCPError.
+        """
+        tool = self._tools.get(name)
+        if tool is None:
+            near = get_close_matches(name, self._tools, 1, 0.5)
+            meant = f" Did you mean {near[0]}?" if near else ""
+            raise MCPError(INVALID_PARAMS, f"There is no tool {name[:80]!r}.{meant}")
+        try:
+            given = read_arguments(tool.arguments, arguments)
+            return await self._in_thread(context, partial(_called, tool, given, _client_of(context), _teller(context)))
+        except RecollectError as problem:
+            return _answer(Reply(f"{tool.name}: {problem}", is_error=True))
+        except MCPError:
+            raise
+        except Exception as bug:
+            _log.exception("The tool %s failed", tool.name)
+            text = f"{tool.name}: something went wrong inside Recollect ({type(bug).__name__})."
+            return _answer(Reply(text, is_error=True))
+
+    async def read(self, context: Context, reading: Callable[[Memory, Links], T]) -> T:
+        """What a reading of the memory gives. Raises MCPError."""
+        try:
+            return await self._in_thread(context, reading)
+        except RecollectError as problem:
+            raise MCPError(INVALID_PARAMS, str(problem), {"code": problem.code, "hint": problem.hint}) from problem
+        except MCPError:
+            raise
+        except Exception as bug:
+            _log.exception("A request failed: %s", context.method)
+            raise MCPError(INTERNAL_ERROR, f"Something went wrong inside Recollect ({type(bug).__name__}).") from bug
+
+    async def _in_thread(self, context: Context, work: Callable[[Memory, Links], T]) -> T:
+        def done() -> T:
+            memory, links = self._scope(context)
+            return work(memory, links)
+
+        return await anyio.to_thread.run_sync(done, abandon_on_cancel=True, limiter=self._threads)
+
+
+def _called(
+    tool: ServerTool,
+    given: Mapping[str, Any],
+    client: str,
+    tell: Callable[[str], None],
+    memory: Memory,
+    links: Links,
+) -> CallToolResult:
+    return _answer(tool.run(Call(memory, links, tell, client), **given), str(memory.namespace))
+
+
+def _answer(reply: Reply, namespace: str = "") -> CallToolResult:
+    return CallToolResult(
+        content=[TextContent(text=reply.text)],
+        structured_content=None if reply.structured is None else dict(reply.structured),
+        is_error=reply.is_error,
+        _meta={_NAMESPACE: namespace} if namespace else None,
+    )
+
+
+def _teller(context: Context) -> Callable[[str], None]:
+    """Reports steps to a client that asked for progress; one that is gone is told nothing."""
+    told = 0
+
+    def tell(step: str) -> None:
+        nonlocal told
+        told += 1
+        try:
+            anyio.from_thread.run(context.session.report_progress, float(told), None, step)
+        except (anyio.ClosedResourceError, anyio.BrokenResourceError, RuntimeError):
+            _log.debug("Nobody waits for progress any more")
+
+    return tell
+
+
+def _client_of(context: Context) -> str:
+    """What the client calls itself."""
+    params = context.session.client_params
+    return params.client_info.name[:80] if params is not None and params.client_info is not None else ""

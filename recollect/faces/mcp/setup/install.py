@@ -1,0 +1,180 @@
+"""An entry comes into the settings of a client: checked before it is written, with a copy of what was there."""
+
+from __future__ import annotations
+
+import copy
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from difflib import unified_diff
+from pathlib import Path
+from typing import Any
+
+from recollect.errors import InvalidInput, StoreError
+from recollect.faces.mcp.setup import jsonc, toml
+from recollect.faces.mcp.setup.clients import NAME, Client, Machine
+from recollect.faces.mcp.setup.launch import Launch
+
+_FORMATS = {"json": jsonc, "toml": toml}
+_OURS = "RECOLLECT_"  # variables of an older entry that are not carried on
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What comes into a file: the text before and after, the same where nothing changes."""
+
+    client: Client
+    path: Path
+    before: str | None  # None: there is no file yet
+    after: str
+    shown: str = ""  # the entry alone
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether the file says something else yet."""
+        return self.before != self.after
+
+    @property
+    def lines(self) -> list[str]:
+        """The lines that go and come, with a sign before each. Others are not shown: there may be secrets in them. Of a
+        file that is written on one line, the entry is shown.
+        """
+        old, new = (self.before or "").splitlines(), self.after.splitlines()
+        if len(old) == 1:
+            return [f"+{line}" for line in self.shown.splitlines()]
+        return [line for line in unified_diff(old, new, lineterm="", n=0) if not line.startswith(("---", "+++", "@@"))]
+
+
+def snippet(client: Client, launch: Launch) -> str:
+    """What is to stand in a client's settings, alone."""
+    text: str = _FORMATS[client.format].put("", (*client.keys, NAME), client.entry(launch))
+    return text
+
+
+def planned(client: Client, launch: Launch, machine: Machine) -> Change:
+    """What would be written. Raises InvalidInput where the file cannot be read, or would not mean the same but for the
+    entry.
+    """
+    path = client.settings(machine)
+    before, format_ = _text_of(path), _FORMATS[client.format]
+    where = (*client.keys, NAME)
+    try:
+        said = format_.read(before or "")
+        entry = _merged(_at(said, where), client.entry(launch))
+        if before is not None and _at(said, where) == entry:
+            return Change(client, path, before, before)
+        after = _put(format_, before or "", where, entry)
+        is_sound = format_.read(after) == _with(said, where, entry)
+    except InvalidInput as problem:
+        raise _unfit(client, path, problem.message) from problem
+    if not is_sound:
+        raise _unfit(client, path, "It is built in a way that cannot be added to safely.")
+    return Change(client, path, before, after, format_.put("", where, entry))
+
+
+def is_set_up(client: Client, machine: Machine) -> bool:
+    """Whether the settings of a client hold an entry of ours."""
+    try:
+        said = _FORMATS[client.format].read(_text_of(client.settings(machine)) or "")
+    except InvalidInput:
+        return False
+    return _at(said, (*client.keys, NAME)) is not None
+
+
+def write(change: Change, now: datetime) -> Path | None:
+    """Writes the file whole, or not at all; returns where what was there before is kept. Raises StoreError."""
+    target = change.path.resolve()  # settings are often links into a repository
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        kept = None
+        mode = 0o600
+        if change.before is not None:
+            mode = target.stat().st_mode & 0o777
+            kept = _free(target.with_name(f"{target.name}.{now:%Y%m%d-%H%M%S}.bak"))
+            _write(kept, change.before, mode)
+        _write(target, change.after, mode)
+    except OSError as problem:
+        raise StoreError(
+            f"{change.path} cannot be written: {problem.strerror or problem}.",
+            hint=f"To add it yourself: recollect mcp install {change.client.name} --print",
+        ) from problem
+    return kept
+
+
+def _put(format_: Any, text: str, where: Sequence[str], entry: Mapping[str, Any]) -> str:
+    """The text with the entry, its line ends as they are."""
+    if "\r\n" not in text or text.count("\n") != text.count("\r\n"):
+        put: str = format_.put(text, where, entry)
+        return put
+    return _put(format_, text.replace("\r\n", "\n"), where, entry).replace("\n", "\r\n")
+
+
+def _free(path: Path) -> Path:
+    """The path, or the first beside it that nothing stands at."""
+    names = (path.with_name(f"{path.stem}-{number}.bak") for number in range(1, 1000))
+    return path if not path.exists() else next(name for name in names if not name.exists())
+
+
+def _write(path: Path, text: str, mode: int) -> None:
+    made, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    partial = Path(name)
+    try:
+        with os.fdopen(made, "w", encoding="utf-8", newline="") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        partial.chmod(mode)
+        partial.replace(path)
+    except BaseException:
+        partial.unlink(missing_ok=True)
+        raise
+
+
+def _text_of(path: Path) -> str | None:
+    """The text of a file, its line ends as they are; None where there is none. Raises InvalidInput."""
+    try:
+        return path.read_bytes().decode("utf-8")
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeDecodeError) as problem:
+        raise InvalidInput(f"{path} cannot be read: {problem}.") from problem
+
+
+def _merged(there: Any, ours: Mapping[str, Any]) -> dict[str, Any]:
+    """Our entry, with what a user has added to the one that is there."""
+    if not isinstance(there, Mapping):
+        return dict(ours)
+    merged = {**there, **ours}
+    for key in ("env", "environment"):
+        kept = {name: value for name, value in there.get(key, {}).items() if not name.startswith(_OURS)}
+        if kept or key in ours:
+            merged[key] = {**kept, **ours.get(key, {})}
+        else:
+            merged.pop(key, None)
+    return merged
+
+
+def _at(said: Any, path: tuple[str, ...]) -> Any:
+    for name in path:
+        if not isinstance(said, Mapping):
+            return None
+        said = said.get(name)
+    return said
+
+
+def _with(said: Any, path: tuple[str, ...], value: Mapping[str, Any]) -> Any:
+    """The same as Python has it, to compare with what the text says afterwards."""
+    whole = copy.deepcopy(said)
+    inner = whole
+    for name in path[:-1]:
+        inner = inner.setdefault(name, {})
+    inner[path[-1]] = dict(value)
+    return whole
+
+
+def _unfit(client: Client, path: Path, why: str) -> InvalidInput:
+    return InvalidInput(
+        f"{path} was left as it is. {why}", hint=f"To add it yourself: recollect mcp install {client.name} --print"
+    )

@@ -1,0 +1,76 @@
+"""TOML files that people edit: one table is set, every other byte stays."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from recollect.errors import InvalidInput
+
+_HEADER = re.compile(r"^[ \t]*\[(?!\[)([^\]\n]*)\][ \t]*(?:#[^\n]*)?$", re.MULTILINE)
+_ANY_HEADER = re.compile(r"^[ \t]*\[", re.MULTILINE)
+_BARE = re.compile(r"^[A-Za-z0-9_-]+$")
+_PART = re.compile(r"""\s*(?:"([^"]*)"|'([^']*)'|([A-Za-z0-9_-]+))\s*(?:\.|$)""")
+
+
+def read(text: str) -> dict[str, Any]:
+    """What the text says. Raises InvalidInput where it is no TOML."""
+    try:
+        return tomllib.loads(text.removeprefix("\ufeff"))
+    except tomllib.TOMLDecodeError as problem:
+        raise InvalidInput(f"It is no valid TOML: {problem}.") from None
+
+
+def put(text: str, path: Sequence[str], value: Mapping[str, Any]) -> str:
+    r"""The text with the table at a path set: in its place, or at the end.
+
+    >>> print(put('model = "x"\n', ["mcp_servers", "recollect"], {"command": "recollect", "args": ["mcp"]}))
+    model = "x"
+    <BLANKLINE>
+    [mcp_servers.recollect]
+    command = "recollect"
+    args = ["mcp"]
+    <BLANKLINE>
+    """
+    table = "\n".join([f"[{'.'.join(map(_key, path))}]", *(f"{_key(k)} = {_shown(v)}" for k, v in value.items())])
+    spans = _spans(text, list(path))
+    if not spans:
+        before = text if not text or text.endswith("\n") else f"{text}\n"
+        return f"{before}{chr(10) if before.strip() else ''}{table}\n"
+    for start, end in reversed(spans[1:]):
+        text = text[:start] + text[end:]
+    start, end = spans[0]
+    rest = text[end:]
+    return text[:start] + table + ("\n\n" if rest else "\n") + rest
+
+
+def _spans(text: str, path: list[str]) -> list[tuple[int, int]]:
+    """Where the table and those within it stand, each up to the next."""
+    found = []
+    for header in _HEADER.finditer(text):
+        if _parts(header[1])[: len(path)] == path:
+            following = _ANY_HEADER.search(text, header.end())
+            found.append((header.start(), following.start() if following else len(text)))
+    return found
+
+
+def _parts(header: str) -> list[str]:
+    return [next(part for part in found.groups() if part is not None) for found in _PART.finditer(header)]
+
+
+def _key(name: str) -> str:
+    return name if _BARE.match(name) else json.dumps(name, ensure_ascii=False)
+
+
+def _shown(value: Any) -> str:
+    """A value on one line. Texts are written as JSON writes them, which TOML reads the same."""
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{_key(k)} = {_shown(v)}" for k, v in value.items()) + " }" if value else "{}"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(_shown, value)) + "]"
+    if isinstance(value, str | bool | int | float):
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    return str(value)  # a date

@@ -1,0 +1,98 @@
+"""What a tool of the server is, what it is called with, and what it answers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from recollect.faces.mcp.links import Links
+from recollect.tools.schema import Argument, arguments_of, json_schema
+
+if TYPE_CHECKING:
+    from recollect.memory import Memory
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """What one call works with. `tell` reports a step to the client; `client` is the name that it gave itself."""
+
+    memory: Memory
+    links: Links
+    tell: Callable[[str], None]
+    client: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a call answers: a text for the model, and the same as a JSON object, where the tool has one."""
+
+    text: str
+    structured: Mapping[str, Any] | None = None
+    is_error: bool = False
+
+    @classmethod
+    def of(cls, structured: Mapping[str, Any]) -> Reply:
+        """A reply whose text is its JSON, as ChatGPT wants it of `search` and `fetch`."""
+        return cls(json.dumps(structured, ensure_ascii=False), structured)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerTool:
+    """A tool as the server offers it. `writes` and `removes` become the hints by which clients ask their user."""
+
+    name: str
+    title: str
+    description: str
+    run: Callable[..., Reply]
+    arguments: tuple[Argument, ...]
+    output: Mapping[str, Any] | None = None
+    example: Mapping[str, Any] = field(default_factory=dict)
+    writes: bool = False
+    removes: bool = False
+
+    @property
+    def input_schema(self) -> dict[str, Any]:
+        """The JSON schema of its arguments."""
+        return json_schema(self.arguments)
+
+
+F = TypeVar("F", bound=Callable[..., Reply])
+
+
+def tool(
+    title: str,
+    description: str,
+    *,
+    output: Mapping[str, Any],
+    writes: bool = False,
+    removes: bool = False,
+    **example: Any,
+) -> Callable[[F], F]:
+    """Makes a tool of a function that takes a call and annotated arguments. The description begins with when to call.
+
+    The tool stands at the function, as `function.tool`, under the function's name.
+    """
+
+    def made(function: F) -> F:
+        function.tool = ServerTool(  # type: ignore[attr-defined]
+            name=function.__name__,
+            title=title,
+            description=description,
+            run=function,
+            arguments=arguments_of(function, skip=1),
+            output=output,
+            example=example,
+            writes=writes or removes,
+            removes=removes,
+        )
+        return function
+
+    return made
+
+
+def tool_of(function: Callable[..., Reply]) -> ServerTool:
+    """The tool that a function was made."""
+    made: ServerTool = function.tool  # type: ignore[attr-defined]
+    return made

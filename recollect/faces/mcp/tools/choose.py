@@ -1,0 +1,44 @@
+"""Which tools a client gets: the small set by default, all on request; those that write can be left out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from recollect.faces.mcp.tools.asking import ask
+from recollect.faces.mcp.tools.base import Call, Reply, ServerTool, tool_of
+from recollect.faces.mcp.tools.searching import fetch, search
+from recollect.faces.mcp.tools.sets import CORE
+from recollect.faces.mcp.tools.times import timeline
+from recollect.faces.mcp.tools.writing import forget, remember
+from recollect.tools import TOOLS, Tool
+
+CORE_TOOLS: tuple[ServerTool, ...] = tuple(
+    tool_of(function) for function in (search, fetch, ask, timeline, remember, forget)
+)
+
+
+def tools_of(which: str, *, read_only: bool = False) -> tuple[ServerTool, ...]:
+    """The tools of a set. `all` adds those that Python, REST and other models have too, under the same names."""
+    tools = CORE_TOOLS if which == CORE else (*CORE_TOOLS, *map(_of_toolbox, TOOLS))
+    return tuple(tool for tool in tools if not (read_only and tool.writes))
+
+
+def _of_toolbox(tool: Tool) -> ServerTool:
+    """A tool of the toolbox. It answers in text that is measured in tokens, which a second copy would double."""
+    return ServerTool(
+        name=tool.name,
+        title=tool.name.replace("_", " ").capitalize(),
+        description=tool.description,
+        run=_through_toolbox(tool.name),
+        arguments=tool.arguments,
+        example=tool.example,
+        writes=tool.writes,
+    )
+
+
+def _through_toolbox(name: str) -> Callable[..., Reply]:
+    def run(call: Call, **arguments: object) -> Reply:
+        answer = call.memory.toolbox().call(name, arguments)
+        return Reply(answer.text, is_error=answer.is_error)
+
+    return run

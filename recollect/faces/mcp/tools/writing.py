@@ -1,0 +1,119 @@
+"""`remember` and `forget`: what is stored, and what goes for good, shown before it does."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+from recollect.errors import NotFound
+from recollect.faces.mcp.links import id_in
+from recollect.faces.mcp.tools.base import Call, Reply, tool
+from recollect.faces.mcp.tools.shapes import NAMESPACE, TEXT, WHOLE, YES, many, record
+from recollect.tools.desk import begin_of
+from recollect.tools.messages import plain
+from recollect.tools.schema import About
+
+if TYPE_CHECKING:
+    from recollect.consolidate.facts.fact import Fact
+    from recollect.forget import Forgotten
+
+_KINDS = ("conversations", "messages", "documents", "facts")
+_MOST = 50
+_TITLE = 60  # characters of a title that nobody gave
+
+
+@tool(
+    "Remember",
+    "Use this when the user asks to remember something, and when something was said that will matter in later "
+    "conversations: a decision with its reason, a preference, an agreement, where a piece of work was left. Write it "
+    "so that it is clear without this conversation: names and dates instead of 'it' and 'tomorrow'. It is kept and "
+    "found from then on, by every client of this memory.",
+    output=record({"id": TEXT, "conversation_id": TEXT, "url": TEXT}, NAMESPACE),
+    writes=True,
+    text="Ana keeps the spare key of the flat in Porto.",
+    said_by="user",
+)
+def remember(
+    call: Call,
+    text: Annotated[str, About("What to remember, in full sentences.")],
+    title: Annotated[str, About("A title of some words, under which it is listed.")] = "",
+    said_by: Annotated[
+        str, About("Whose statement it is: the user's, or the assistant's own.", choices=("user", "assistant"))
+    ] = "user",
+) -> Reply:
+    """Stores a message in a conversation of its own."""
+    via = {"via": "mcp"} | ({"client": call.client} if call.client else {})
+    message = call.memory.store_message(text, said_by, title=title or begin_of(text, _TITLE), metadata=via)
+    namespace = str(call.memory.namespace)
+    return Reply(
+        f"Remembered in {namespace}, as {message.id}.",
+        {
+            "id": message.id,
+            "conversation_id": message.conversation_id,
+            "url": call.links.message(message.id, message.conversation_id),
+            "namespace": namespace,
+        },
+    )
+
+
+@tool(
+    "Forget for good",
+    "Use this only when the user asks to forget or remove something that is remembered. Called without `confirm` it "
+    "removes nothing and tells what would go; show that to the user, and call it again with `confirm` true once they "
+    "agree. It removes messages, conversations, documents or facts with everything derived from them, and cannot be "
+    "undone.",
+    output=record(
+        {"removed": YES, "conversations": WHOLE, "messages": WHOLE, "documents": WHOLE, "facts": WHOLE},
+        {**NAMESPACE, "titles": many(TEXT)},
+    ),
+    removes=True,
+    what=["01JB3D9Q0Z5X8RV6M2T7KWYN4C"],
+)
+def forget(
+    call: Call,
+    what: Annotated[list[str], About("The ids of what is to go, as search and the other tools give them.", 1, _MOST)],
+    confirm: Annotated[bool, About("True once the user has agreed to what would go.")] = False,
+) -> Reply:
+    """Shows what would go, or removes it."""
+    names = list(dict.fromkeys(id_in(plain(name)) for name in what))
+    facts = _facts(call, names)
+    rest = [name for name in names if name not in facts]
+    found = call.memory.forget(*rest, dry_run=not confirm) if rest else None
+    if confirm:
+        for fact in facts.values():
+            call.memory.forget_fact(fact.id)
+    structured = _counted(found, facts) | {"removed": confirm, "namespace": str(call.memory.namespace)}
+    return Reply(_told(structured, confirm=confirm), structured)
+
+
+def _facts(call: Call, names: list[str]) -> dict[str, Fact]:
+    """The facts among what is named."""
+    known = {fact.id: fact for fact in call.memory.facts(include_past=True)} if names else {}
+    return {name: known[name] for name in names if name in known}  # type: ignore[index]
+
+
+def _counted(found: Forgotten | None, facts: dict[str, Fact]) -> dict[str, Any]:
+    titles = [*(found.titles if found else ()), *(fact.content for fact in facts.values())]
+    return {
+        "conversations": found.conversations if found else 0,
+        "messages": found.messages if found else 0,
+        "documents": found.documents if found else 0,
+        "facts": len(facts),
+        "titles": titles,
+    }
+
+
+def _told(counted: dict[str, Any], *, confirm: bool) -> str:
+    numbers = ", ".join(
+        f"{counted[kind]:,} {kind.removesuffix('s') if counted[kind] == 1 else kind}"
+        for kind in _KINDS
+        if counted[kind]
+    )
+    if not numbers:
+        raise NotFound("Nothing of this is in the memory, or it was forgotten before.")
+    if confirm:
+        return f"Removed for good from {counted['namespace']}: {numbers}."
+    titles = "".join(f"\n- {title}" for title in counted["titles"])
+    return (
+        f"Nothing was removed. This would remove for good from {counted['namespace']}: {numbers}.{titles}\n"
+        "Ask the user; to remove it call forget again with confirm=true."
+    )

@@ -1,0 +1,122 @@
+"""Ask, research and chat: answers with their sources, whole or as they come; and contexts for other models."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from fastapi import Request, Response
+
+from recollect.faces.http.scope import Scoped
+from recollect.faces.rest.events import answered, in_events
+from recollect.faces.rest.once import ONCE
+from recollect.faces.rest.routes.family import calls, family
+from recollect.faces.rest.schemas.answers import (
+    Answer,
+    ChatAnswer,
+    ChatQuestion,
+    Context,
+    Question,
+    Report,
+    ResearchQuestion,
+    SavedReport,
+    ToPrepare,
+    ToResolve,
+    Whole,
+)
+from recollect.faces.rest.schemas.base import Page
+
+routes = family("answers")
+
+Told = Mapping[type, tuple[str, Callable[[Any], object]]]
+
+_STEPS = (
+    "Each `step` (name, detail), the `words` of a model's answer as they come (text), `again` where it broke off and "
+    "is asked for anew (why); last `result`, the document, or `error`."
+)
+_EXAMPLE = 'event: step\ndata: {"name":"searched","detail":"…"}\n\nevent: result\ndata: {"question":"…"}\n\n'
+_TURN = "The `words` of the answer as they come, each `tool` that was called, `again`; last `result` or `error`."
+_WORDS = 'event: words\ndata: {"text":"It cost "}\n\nevent: result\ndata: {"answer":"…"}\n\n'
+
+
+@routes.post(
+    "/ask",
+    response_model=Answer,
+    responses=in_events(_STEPS, _EXAMPLE),
+    dependencies=[ONCE],
+    openapi_extra=calls("ask", "ask_stream"),
+)
+def ask(request: Request, memory: Scoped, asked: Question) -> Answer | Response:
+    """Answers a question from what was said, with numbered citations, or says that the conversations do not say."""
+    return answered(request, lambda: memory.ask_stream(**asked.model_dump()), _told(), lambda last: _made(Answer, last))
+
+
+@routes.post(
+    "/research",
+    response_model=Report,
+    responses=in_events(_STEPS, _EXAMPLE),
+    dependencies=[ONCE],
+    openapi_extra=calls("research", "research_stream"),
+)
+def research(request: Request, memory: Scoped, asked: ResearchQuestion) -> Report | Response:
+    """Takes a question apart, searches for each part, and writes a report that is saved as a document."""
+    return answered(
+        request, lambda: memory.research_stream(**asked.model_dump()), _told(), lambda last: _made(Report, last)
+    )
+
+
+@routes.get("/reports")
+def reports(memory: Scoped) -> Page[SavedReport]:
+    """The reports that are kept and the research that was interrupted, the newest first."""
+    return Page[SavedReport].model_validate({"items": memory.reports()})
+
+
+@routes.post(
+    "/chat",
+    response_model=ChatAnswer,
+    responses=in_events(_TURN, _WORDS),
+    dependencies=[ONCE],
+    openapi_extra=calls("chat", "chat_stream"),
+)
+def chat(request: Request, memory: Scoped, asked: ChatQuestion) -> ChatAnswer | Response:
+    """Answers within a conversation, from what was said in it, then from all the rest, and writes the turn."""
+    return answered(
+        request, lambda: memory.chat_stream(**asked.model_dump()), _told(), lambda last: _made(ChatAnswer, last)
+    )
+
+
+@routes.post("/chat/resolve", dependencies=[ONCE])
+def resolve_references(memory: Scoped, asked: ToResolve) -> Whole:
+    """A question made whole by what was said before it in a conversation, or as it was."""
+    return Whole(question=memory.resolve_references(asked.conversation_id, asked.question))
+
+
+@routes.post("/context", dependencies=[ONCE])
+def prepare_context(memory: Scoped, asked: ToPrepare) -> Context:
+    """What a model needs of everything that was said to answer a text, within a budget of tokens."""
+    made = memory.prepare_context(asked.text, asked.conversation_id, asked.budget, config=asked.config)
+    return Context.model_validate(made.to_json())
+
+
+def _made(kind: Any, last: Any) -> Any:
+    return kind.model_validate(last.to_json())
+
+
+def _told() -> Told:
+    from recollect.ask.answer import Step
+    from recollect.chat.events import Again, ToolUsed, Words
+
+    return {
+        Step: ("step", lambda step: {"name": step.name, "detail": step.detail}),
+        Words: ("words", lambda words: {"text": words.text}),
+        Again: ("again", lambda again: {"why": again.why}),
+        ToolUsed: (
+            "tool",
+            lambda tool: {
+                "name": tool.name,
+                "arguments": tool.arguments,
+                "tokens": tool.tokens,
+                "is_error": tool.is_error,
+            },
+        ),
+    }

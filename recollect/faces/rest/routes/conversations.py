@@ -1,0 +1,209 @@
+"""Conversations and messages, by their ids and titles."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Path, Query, Response
+
+from recollect.errors import NotFound
+from recollect.faces.http.scope import Scoped
+from recollect.faces.rest.cursors import Paged
+from recollect.faces.rest.once import ONCE, Once
+from recollect.faces.rest.routes.family import Limit, Several, Since, Until, calls, family
+from recollect.faces.rest.schemas.base import Page
+from recollect.faces.rest.schemas.knowledge import Segment
+from recollect.faces.rest.schemas.records import Conversation, ConversationRow, Message, Resolved, Thread, ToolCall
+from recollect.faces.rest.schemas.writes import (
+    MessageWords,
+    NewMessage,
+    NewMessages,
+    NewToolCall,
+    NewToolCalls,
+    NewWords,
+)
+from recollect.record import Part
+
+routes = family("conversations and messages")
+
+Id = Annotated[str, Path(description="An id of 26 characters.")]
+Ids = Annotated[list[str], Query(alias="id", min_length=1, max_length=1000, description="May be repeated.")]
+
+
+@routes.get("/conversations", openapi_extra=calls("conversations", "conversation_page"))
+def conversations(
+    memory: Scoped,
+    cursor: Paged,
+    limit: Limit = 50,
+    source: Several = None,
+    title: str = "",
+    since: Since = None,
+    until: Until = None,
+) -> Page[ConversationRow]:
+    """Conversations, the newest first."""
+    page = memory.conversation_page(
+        source=source or (), title=title, since=since, until=until, limit=limit, after=cursor.after
+    )
+    return Page[ConversationRow].model_validate({"items": page.rows, "next": cursor.following(page.next)})
+
+
+@routes.get("/conversations/{id}")
+def conversation(memory: Scoped, id: Id) -> Thread:
+    """A conversation with everything in it."""
+    return Thread.model_validate(memory.conversation(id))
+
+
+@routes.get("/conversations/{id}/about")
+def conversation_named(memory: Scoped, id: Id) -> Conversation:
+    """A conversation without what is in it."""
+    found = memory.conversation_named(id)
+    if found is None:
+        raise NotFound(f"No conversation has the ID {id}.", hint="To see what there is: GET /api/v1/conversations")
+    return Conversation.model_validate(found)
+
+
+@routes.get("/conversations/{id}/segments")
+def segments(memory: Scoped, id: Id) -> Page[Segment]:
+    """A conversation as runs of turns about one thing, cut where it drifts."""
+    return Page[Segment].model_validate({"items": memory.segments(id)})
+
+
+@routes.get("/resolve")
+def resolve(
+    memory: Scoped, name: Annotated[str, Query(description="An id, the end of one, or a title.", examples=["7Q2K"])]
+) -> Resolved:
+    """What a person means by an id, the end of one, a source's id or a title."""
+    thread, message = memory.resolve(name)
+    return Resolved.model_validate({"conversation": thread.conversation, "message": message})
+
+
+@routes.get("/messages", openapi_extra=calls("get_messages_by_ids", "messages"))
+def get_messages_by_ids(
+    memory: Scoped,
+    ids: Ids,
+    deleted: Annotated[bool, Query(description="Also the places of those that were deleted; no pieces then.")] = False,
+) -> Page[Message]:
+    """Those messages, and pieces of long ones, that are there, in the order asked for."""
+    found = memory.messages(ids) if deleted else memory.get_messages_by_ids(ids)
+    return Page[Message].model_validate({"items": found})
+
+
+@routes.post("/messages", status_code=201)
+def store_message(memory: Scoped, once: Once, message: NewMessage) -> Message:
+    """Stores one message, durably; it is found from then on. Below `parent_id` it opens a branch."""
+    given = message.model_dump(exclude={"parts", "id", "conversation_id"})
+    begun = message.conversation_id or (None if message.parent_id else once.id("conversation"))
+    stored = memory.store_message(
+        **given, parts=_parts(message), id=message.id or once.id("message"), conversation_id=begun
+    )
+    return Message.model_validate(stored)
+
+
+@routes.post("/messages/batch", status_code=201)
+def store_messages(memory: Scoped, once: Once, several: NewMessages) -> Page[Message]:
+    """Stores several messages of one conversation in one transaction, in order: all of them, or none."""
+    given = [
+        _without_none(one.model_dump(exclude={"parts", "id"}))
+        | {"parts": _parts(one)}
+        | _without_none({"id": one.id or once.id("message", number)})
+        for number, one in enumerate(several.messages)
+    ]
+    begun = several.conversation_id or (None if several.messages[0].parent_id else once.id("conversation"))
+    stored = memory.store_messages(given, conversation_id=begun, title=several.title)
+    return Page[Message].model_validate({"items": stored})
+
+
+@routes.get("/messages/{id}")
+def get_message_by_id(memory: Scoped, id: Id) -> Message:
+    """A message, or the piece of a long one."""
+    return Message.model_validate(memory.get_message_by_id(id))
+
+
+@routes.patch("/messages/{id}", dependencies=[ONCE])
+def update_message(memory: Scoped, id: Id, words: NewWords) -> Message:
+    """Gives a message a new wording; the old ones are kept."""
+    return Message.model_validate(memory.update_message(id, words.content))
+
+
+@routes.delete("/messages/{id}", status_code=204, dependencies=[ONCE])
+def delete_message(memory: Scoped, id: Id) -> Response:
+    """Deletes a message softly: no search or count shows it, the record keeps it."""
+    memory.delete_message(id)
+    return Response(status_code=204)
+
+
+@routes.post("/messages/{id}/restore", status_code=204, dependencies=[ONCE])
+def restore_message(memory: Scoped, id: Id) -> Response:
+    """Takes the soft deletion of a message back."""
+    memory.restore_message(id)
+    return Response(status_code=204)
+
+
+@routes.get("/messages/{id}/chunks")
+def get_message_with_chunks(memory: Scoped, id: Id) -> Page[Message]:
+    """A long message as its pieces, in order; a short one as it is."""
+    return Page[Message].model_validate({"items": memory.get_message_with_chunks(id)})
+
+
+@routes.get("/messages/{id}/thread")
+def get_conversation_thread(
+    memory: Scoped, id: Id, depth: Annotated[int, Query(ge=0, le=1000, description="Before and after it.")] = 5
+) -> Page[Message]:
+    """What was said around a message; of a conversation's id its beginning."""
+    return Page[Message].model_validate({"items": memory.get_conversation_thread(id, depth)})
+
+
+@routes.get("/messages/{id}/tool-calls")
+def get_tool_calls_by_message(memory: Scoped, id: Id) -> Page[ToolCall]:
+    """The tool calls of a message with their results, in order."""
+    return Page[ToolCall].model_validate({"items": memory.get_tool_calls_by_message(id)})
+
+
+@routes.post("/messages/{id}/tool-calls", status_code=201)
+def store_tool_call(memory: Scoped, once: Once, id: Id, call: NewToolCall) -> ToolCall:
+    """Stores a tool call with its result below a message, as a message of kind `tool`."""
+    given = call.model_dump(exclude={"id"})
+    return ToolCall.model_validate(memory.store_tool_call(**given, message_id=id, id=call.id or once.id("call")))
+
+
+@routes.post("/messages/{id}/tool-calls/batch", status_code=201)
+def store_tool_calls(memory: Scoped, once: Once, id: Id, several: NewToolCalls) -> Page[ToolCall]:
+    """Stores the tool calls of one message in one transaction, in order."""
+    given = [
+        call.model_dump(exclude={"id"}) | _without_none({"id": call.id or once.id("call", number)})
+        for number, call in enumerate(several.calls)
+    ]
+    return Page[ToolCall].model_validate({"items": memory.store_tool_calls(given, id)})
+
+
+@routes.get("/tool-calls")
+def tool_calls(memory: Scoped, ids: Ids) -> Page[ToolCall]:
+    """Those tool calls that are there, with their results, in the order asked for."""
+    return Page[ToolCall].model_validate({"items": memory.tool_calls(ids)})
+
+
+@routes.get("/tool-calls/{id}")
+def get_tool_call(memory: Scoped, id: Id) -> ToolCall:
+    """A tool call with its result, by its own id, that of its result, or of a piece of that."""
+    return ToolCall.model_validate(memory.get_tool_call(id))
+
+
+@routes.get("/period")
+def get_period_messages(
+    memory: Scoped,
+    cursor: Paged,
+    period: Annotated[str, Query(description="today, this_week, last_month, 2025-03 …", examples=["2025-03"])],
+    limit: Annotated[int, Query(ge=1, le=999)] = 50,
+) -> Page[Message]:
+    """What was said in a time: the newest messages first in pages, each in order of time."""
+    found = memory.get_period_messages(period, limit + 1, cursor.offset)
+    following = cursor.following(cursor.offset + limit if len(found) > limit else None)
+    return Page[Message].model_validate({"items": found[-limit:], "next": following})
+
+
+def _parts(message: MessageWords) -> tuple[Part, ...]:
+    return tuple(Part(part.kind, part.name, part.text, part.metadata) for part in message.parts)
+
+
+def _without_none(given: dict[str, object]) -> dict[str, object]:
+    return {name: value for name, value in given.items() if value is not None}

@@ -1,0 +1,99 @@
+"""Entities: who and what is spoken of, how they are related, and their correction by hand.
+
+A name may hold any characters, so it is a parameter and no part of the path.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Query
+
+from recollect.faces.http.scope import Scoped
+from recollect.faces.rest.cursors import Paged
+from recollect.faces.rest.once import ONCE
+from recollect.faces.rest.routes.family import Limit, calls, family
+from recollect.faces.rest.schemas.base import Page
+from recollect.faces.rest.schemas.knowledge import Entity, EntityEdit, EntityMerge, Graph, Paths
+
+routes = family("entities")
+
+Name = Annotated[str, Query(description="Any of its spellings.", examples=["Maria Lopez"])]
+
+
+@routes.get("/entities")
+def entities(
+    memory: Scoped,
+    cursor: Paged,
+    type: Annotated[str | None, Query(description="As in person, place, technology.")] = None,
+    limit: Limit = 50,
+) -> Page[Entity]:
+    """The people, places, tools and other names that messages mention, the most salient first."""
+    found = memory.entities(type=type, limit=cursor.offset + limit + 1)
+    items, following = cursor.page(found, limit)
+    return Page[Entity].model_validate({"items": items, "next": following})
+
+
+@routes.get("/entity")
+def entity(memory: Scoped, name: Name) -> Entity:
+    """The entity of a name."""
+    return Entity.model_validate(memory.entity(name))
+
+
+@routes.patch("/entity", dependencies=[ONCE])
+def edit_entity(memory: Scoped, name: Name, edit: EntityEdit) -> Entity:
+    """Corrects the name or type of an entity."""
+    return Entity.model_validate(memory.edit_entity(name, edit.new_name, type=edit.type))
+
+
+@routes.delete("/entity", dependencies=[ONCE])
+def forget_entity(memory: Scoped, name: Name) -> Entity:
+    """Shows an entity no longer; the messages that mention it stay."""
+    return Entity.model_validate(memory.forget_entity(name))
+
+
+@routes.put("/entity/pin", dependencies=[ONCE])
+def pin_entity(memory: Scoped, name: Name) -> Entity:
+    """Lists an entity first, and keeps it even where nothing mentions it any more."""
+    return Entity.model_validate(memory.pin_entity(name))
+
+
+@routes.delete("/entity/pin", dependencies=[ONCE], openapi_extra=calls("pin_entity"))
+def unpin_entity(memory: Scoped, name: Name) -> Entity:
+    """Takes that back."""
+    return Entity.model_validate(memory.pin_entity(name, pinned=False))
+
+
+@routes.post("/entity/merge", dependencies=[ONCE])
+def merge_entities(memory: Scoped, name: Name, merge: EntityMerge) -> Entity:
+    """Takes an entity for another name of a second, which is given."""
+    return Entity.model_validate(memory.merge_entities(name, merge.into))
+
+
+@routes.post("/entity/unmerge", dependencies=[ONCE])
+def unmerge_entity(memory: Scoped, name: Name) -> Entity:
+    """Takes a name out of the entity that it was merged into."""
+    return Entity.model_validate(memory.unmerge_entity(name))
+
+
+@routes.post("/entity/undo", dependencies=[ONCE])
+def undo_entity(memory: Scoped, name: Name) -> Entity:
+    """Takes back what was said of an entity by hand."""
+    return Entity.model_validate(memory.undo_entity(name))
+
+
+@routes.get("/graph")
+def graph(
+    memory: Scoped,
+    name: Name,
+    depth: Annotated[int, Query(ge=1, le=3, description="Steps around it.")] = 1,
+    limit: Annotated[int, Query(ge=1, le=1000, description="Entities at most.")] = 150,
+) -> Graph:
+    """What lies around an entity: others, and the relations among them with their evidence."""
+    return Graph.model_validate(memory.graph(name, depth, limit))
+
+
+@routes.get("/paths")
+def paths(memory: Scoped, source: Name, target: Name) -> Paths:
+    """The shortest ways between two entities; neighbours where there is none."""
+    return Paths.model_validate(memory.paths(source, target))

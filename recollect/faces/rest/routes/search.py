@@ -1,0 +1,89 @@
+"""Search: what was said, by meaning, words and relation."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from fastapi import Query
+
+from recollect.errors import InvalidInput
+from recollect.faces.http.scope import Scoped
+from recollect.faces.rest.cursors import Paged
+from recollect.faces.rest.routes.family import Before, Limit, Several, Since, Until, calls, family
+from recollect.faces.rest.schemas.base import Page
+from recollect.faces.rest.schemas.found import Found, FoundText
+from recollect.faces.rest.schemas.records import Message
+
+routes = family("search")
+
+_MOST = 1000  # results that a search can rank
+
+Query_ = Annotated[
+    str,
+    Query(
+        alias="q",
+        description='May hold filters: `source:claude since:2025-03 role:user "exact phrase" -word`.',
+        examples=["that sourdough hydration trick"],
+    ),
+]
+
+
+@routes.get("/search", openapi_extra=calls("search", "recall"))
+def search(
+    memory: Scoped,
+    cursor: Paged,
+    query: Query_,
+    limit: Limit = 10,
+    group_by: Literal["conversation", "message"] = "conversation",
+    source: Several = None,
+    role: Several = None,
+    kind: Several = None,
+    conversation: str | None = None,
+    since: Since = None,
+    until: Until = None,
+    before: Before = None,
+    mode: Literal["auto", "instant", "quality"] = "auto",
+    sort: Literal["relevance", "newest"] = "relevance",
+    literal: bool = False,
+) -> Found:
+    """Finds messages by meaning, words and relation, grouped by conversation or one by one."""
+    first = cursor.offset
+    if first + limit > _MOST:
+        raise InvalidInput(f"A search gives {_MOST} results at most.", hint="Narrow it down, by a time or a source.")
+    found = memory.search(
+        query,
+        limit=first + limit,
+        group_by=group_by,
+        source=source or (),
+        role=role or (),
+        kind=kind or (),
+        conversation=conversation,
+        since=since,
+        until=until,
+        before=before,
+        mode=mode,
+        sort=sort,
+        literal=literal,
+    )
+    more = len(found) == first + limit < min(found.total, _MOST)
+    plain = found.to_json()
+    following = cursor.following(first + limit if more else None)
+    return Found.model_validate(plain | {"results": plain["results"][first:], "next": following})
+
+
+@routes.get("/vector-search")
+def vector_search(
+    memory: Scoped, cursor: Paged, query: Query_, limit: Limit = 10, include_tool_calls: bool = True
+) -> Page[FoundText]:
+    """The index of what a query finds: each with an id that opens it, and what that costs in tokens."""
+    if cursor.offset + limit >= _MOST:
+        raise InvalidInput(f"A search gives {_MOST} results at most.", hint="Narrow it down, by a time or a source.")
+    found = memory.vector_search(query, limit + 1, cursor.offset, include_tool_calls=include_tool_calls)
+    items, following = cursor.rest(found, limit)
+    return Page[FoundText].model_validate({"items": items, "next": following})
+
+
+@routes.get("/retrieve")
+def search_and_retrieve(memory: Scoped, query: Query_, limit: Annotated[int, Query(ge=1, le=100)] = 5) -> Page[Message]:
+    """What a query finds, loaded at once: whole messages, of long ones the piece that fits."""
+    return Page[Message].model_validate({"items": memory.search_and_retrieve(query, limit)})

@@ -1,0 +1,169 @@
+"""The store: what is in it, whether it is whole, copies of it."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import suppress
+from datetime import timedelta
+from typing import Any
+
+from fastapi import Request, Response
+from fastapi.responses import StreamingResponse
+
+from recollect.faces.http.scope import AllMemories, Scoped
+from recollect.faces.rest.events import Tell, in_events, worked
+from recollect.faces.rest.once import ONCE
+from recollect.faces.rest.routes.family import calls, family
+from recollect.faces.rest.schemas.upkeep import (
+    BackedUp,
+    Checked,
+    Counts,
+    Index,
+    Made,
+    Maintained,
+    Namespaces,
+    Store,
+    ToBackUp,
+    ToMaintain,
+    Violation,
+)
+from recollect.memory import Memory
+from recollect.version import VERSION
+
+routes = family("the store")
+
+_PROGRESS = "Each `progress` (done, total); last `result` or `error`."
+_EXAMPLE = 'event: progress\ndata: {"done":500,"total":2000}\n\n'
+_PIECE = 65_536
+
+
+@routes.get("/stats")
+def stats(memory: Scoped) -> Counts:
+    """What is in the namespace."""
+    return Counts.model_validate(memory.stats())
+
+
+@routes.get("/index")
+def index(memory: Scoped) -> Index:
+    """What search reads, and whether another index is being built beside it."""
+    found = memory.index()
+    return Index(
+        generation=found.generation,
+        embedder=found.embedder.name if found.embedder else None,
+        quality=found.quality,
+        rebuilding=found.building is not None,
+    )
+
+
+@routes.get("/store", openapi_extra=calls("info", "stored_embedder", "location", "embedder_name"))
+def store(memory: Scoped) -> Store:
+    """About the whole store, and the namespace that this request is about."""
+    info = memory.info()
+    return Store(
+        location=memory.location,
+        engine=info.engine,
+        layout=info.schema,
+        bytes=info.bytes or None,
+        namespace=memory.namespace,
+        embedder=memory.embedder_name,
+        stored_embedder=memory.stored_embedder(),
+        version=VERSION,
+    )
+
+
+@routes.get("/namespaces", openapi_extra=calls("namespaces", "beside"))
+def namespaces(memories: AllMemories) -> Namespaces:
+    """Those that hold anything, and the server's own."""
+    return Namespaces(namespaces=list(memories.names()))
+
+
+@routes.get("/check")
+def check(memory: Scoped) -> Checked:
+    """Verifies every invariant of the namespace."""
+    return _checked(memory.check())
+
+
+@routes.post("/repair", response_model=Checked, responses=in_events(_PROGRESS, _EXAMPLE), dependencies=[ONCE])
+def repair(request: Request, memory: Scoped) -> Checked | Response:
+    """Makes anew what is derived, where something is wrong with it; gives what is wrong then."""
+    return worked(request, lambda tell: _checked(memory.repair(progress=_of(tell))), to_the_end=True)
+
+
+@routes.post("/reindex", response_model=Made, responses=in_events(_PROGRESS, _EXAMPLE), dependencies=[ONCE])
+def reindex(request: Request, memory: Scoped) -> Made | Response:
+    """Makes anew what search derives from the messages, beside what is in use; gives how many messages were read."""
+    return worked(request, lambda tell: Made(made=memory.reindex(progress=_of(tell))), to_the_end=True)
+
+
+@routes.post("/maintain", dependencies=[ONCE])
+def maintain(memory: Scoped, asked: ToMaintain) -> Maintained:
+    """Does what is due of the store's own upkeep."""
+    budget = None if asked.seconds is None else timedelta(seconds=asked.seconds)
+    return Maintained(more=memory.maintain(budget))
+
+
+@routes.post("/backup", response_model=BackedUp, responses=in_events(_PROGRESS, _EXAMPLE), dependencies=[ONCE])
+def backup(request: Request, memory: Scoped, asked: ToBackUp) -> BackedUp | Response:
+    """Writes a verified copy of the whole store to a file of the server's machine, while it is in use."""
+
+    def work(tell: Tell) -> BackedUp:
+        return BackedUp(file=asked.path, bytes=memory.backup(asked.path, progress=_of(tell)))
+
+    return worked(request, work, to_the_end=True)
+
+
+@routes.get(
+    "/export",
+    response_class=StreamingResponse,
+    responses={
+        200: {
+            "description": "JSON Lines, as they are read: the last line counts them.",
+            "content": {"application/x-ndjson": {"schema": {"type": "string"}}},
+        }
+    },
+)
+def export(memory: Scoped) -> StreamingResponse:
+    """The whole namespace as a dump that an import reads back without loss."""
+    plain = "".join(c if c.isascii() and c.isalnum() else "-" for c in memory.namespace)
+    return StreamingResponse(
+        _dumped(memory),
+        media_type="application/x-ndjson",
+        headers={"Content-Disposition": f'attachment; filename="recollect-{plain}.jsonl"'},
+    )
+
+
+def _dumped(memory: Memory) -> Iterator[bytes]:
+    """The dump through a pipe: never more of it in memory than a piece. What goes wrong breaks the answer off."""
+    reading, writing = os.pipe()
+    wrong: list[BaseException] = []
+
+    def write() -> None:
+        try:
+            with os.fdopen(writing, "wb") as pipe:
+                memory.export(pipe)
+        except BrokenPipeError:  # nobody reads any more
+            pass
+        except BaseException as error:
+            wrong.append(error)
+
+    writer = threading.Thread(target=write, name="recollect-export", daemon=True)
+    writer.start()
+    try:
+        while piece := os.read(reading, _PIECE):
+            yield piece
+        writer.join()
+        if wrong:
+            raise wrong[0]
+    finally:
+        with suppress(OSError):
+            os.close(reading)
+
+
+def _of(tell: Tell) -> Any:
+    return lambda done, total: tell("progress", {"done": done, "total": total})
+
+
+def _checked(violations: list[Any]) -> Checked:
+    return Checked(ok=not violations, violations=[Violation.model_validate(one) for one in violations])

@@ -1,0 +1,52 @@
+"""What the models share."""
+
+from __future__ import annotations
+
+from typing import Generic, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field
+
+T = TypeVar("T")
+
+
+class Record(BaseModel):
+    """Something that is given: read from the attributes of what the façade returns."""
+
+    model_config = ConfigDict(from_attributes=True, frozen=True)
+
+
+class Asked(BaseModel):
+    """Something that is taken: a name that is not known is an error, for it would be left out silently."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+def shown(**example: object) -> ConfigDict:
+    """An example of what is taken, for OpenAPI."""
+    return ConfigDict(json_schema_extra={"examples": [example]})
+
+
+class Page(Record, Generic[T]):
+    """Some of a list."""
+
+    items: list[T]
+    next: str | None = Field(None, description="Give it as `cursor` to get what follows; null at the end.")
+
+
+class Problem(Record):
+    """An error, as RFC 9457 has it, with the `code` and the `hint` of the command line."""
+
+    type: str = Field(examples=["about:blank"])
+    title: str = Field(examples=["Not found"])
+    status: int = Field(examples=[404])
+    detail: str = Field(examples=["No message has the ID 7Q2K."])
+    code: str = Field(examples=["not_found"])
+    hint: str = Field("", examples=["To find messages: recollect search"])
+
+
+class Tokens(Record):
+    """What a model was asked."""
+
+    input: int
+    output: int
+    calls: int

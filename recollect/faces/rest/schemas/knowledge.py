@@ -1,0 +1,210 @@
+"""What was derived: facts, entities and their graph, topics, summaries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from pydantic import Field, field_serializer, field_validator
+
+from recollect.faces.rest.schemas.base import Asked, Record, shown
+
+
+class Proof(Record):
+    """A message that proves a fact."""
+
+    message: str = Field(validation_alias="message_id")
+    quote: str
+    said_by: str
+    said_at: datetime | None
+
+
+class Fact(Record):
+    """A distilled statement. `valid_…` is when it held, `known_…` when it was believed."""
+
+    id: str
+    content: str = Field(examples=["Luna is the user's dog."])
+    category: str
+    entity: str
+    attribute: str
+    value: str
+    valid_from: datetime | None
+    valid_to: datetime | None
+    known_from: datetime | None
+    known_to: datetime | None
+    said_by: str
+    confidence: float
+    pinned: bool
+    by_hand: bool
+    current: bool
+    proofs: list[Proof]
+    history: list[Fact] = Field(description="The facts that it took the place of, newest first.")
+
+
+class Alias(Record):
+    """Another spelling of a name, and why it is taken for the same."""
+
+    name: str
+    why: str
+
+
+class Entity(Record):
+    """Somebody or something that messages mention."""
+
+    id: str
+    name: str
+    type: str = Field(examples=["person"])
+    aliases: list[Alias]
+    mentions: int
+    first: datetime | None
+    last: datetime | None
+    pinned: bool
+    by_hand: bool
+
+
+class Relation(Record):
+    """That one entity stands in a relation to another. `evidence` are messages that say so, the newest first."""
+
+    source: str
+    relation: str = Field(validation_alias="name", examples=["MENTIONED_WITH"])
+    target: str
+    weight: int = Field(description="By how many messages.")
+    evidence: list[str]
+
+
+class Graph(Record):
+    """What lies around an entity."""
+
+    entity: Entity = Field(validation_alias="center")
+    entities: list[Entity]
+    relations: list[Relation]
+
+
+class Path(Record):
+    """A way from one entity to another."""
+
+    text: str
+    entities: list[str]
+    relations: list[Relation]
+
+
+class Paths(Record):
+    """The shortest ways between two entities; where there is none, what each is next to."""
+
+    source: Entity
+    target: Entity
+    paths: list[Path]
+    neighbours: list[Relation]
+
+    @field_validator("paths", mode="before")
+    @classmethod
+    def _in_words(cls, paths: Any) -> Any:
+        return [{"text": str(path), "entities": path.entities, "relations": path.relations} for path in paths]
+
+
+class Topic(Record):
+    """What many conversations are about."""
+
+    id: str
+    label: str
+    terms: list[str]
+    segments: int
+    messages: int
+    first: datetime | None
+    last: datetime | None
+    summary: str
+
+
+class Segment(Record):
+    """A run of turns of a conversation about one thing. `message_id` is the first of its messages."""
+
+    id: str
+    conversation_id: str
+    message_id: str
+    label: str
+    topic: str
+    messages: int
+    first: datetime | None
+    last: datetime | None
+
+
+class Summary(Record):
+    """What messages come down to."""
+
+    id: str
+    kind: str = Field(examples=["l1"])
+    text: str
+    conversation_id: str | None
+    period: str | None
+    since: datetime | None
+    until: datetime | None
+    covers: list[str] = Field(description="Ids of what it was made of: messages, of an `l2` its `l1`.")
+    parts: Mapping[str, Any]
+    block: int | None
+    exchanges: int | None
+    messages: int
+    extractive: bool
+    version: int
+    made: datetime | None
+    made_by: str
+
+    @field_serializer("parts")
+    def _plain(self, parts: Mapping[str, Any]) -> dict[str, Any]:
+        return dict(parts)
+
+
+class NewFact(Asked):
+    """A fact as it is told. What is left out, rules read from `content`."""
+
+    model_config = shown(content="Luna weighs 12 kg.", concept="weight")
+
+    content: str = Field(examples=["Luna weighs 12 kg."])
+    concept: str = Field("", description="What has one value at a time: home, job, weight …", examples=["weight"])
+    entity: str = ""
+    value: str = ""
+    category: str = ""
+    confidence: float = Field(0.9, ge=0, le=1)
+    tags: list[str] = Field([])
+    said_by: str = ""
+    since: datetime | None = None
+
+
+class FactEdit(Asked):
+    """What is right: the fact in other words, or another value."""
+
+    model_config = shown(value="13 kg")
+
+    content: str | None = Field(None, examples=["Luna weighs 13 kg."])
+    value: str | None = Field(None, examples=["13 kg"])
+
+
+class FactMerge(Asked):
+    """The facts that say the same."""
+
+    model_config = shown(others=["7Q2KAB"])
+
+    others: list[str] = Field(min_length=1, max_length=100)
+
+
+class FactGone(Record):
+    """The fact that was removed. `id` is what undoing takes."""
+
+    id: str
+
+
+class EntityEdit(Asked):
+    """What is right: another name, another type."""
+
+    model_config = shown(new_name="PostgreSQL", type="technology")
+
+    new_name: str | None = Field(None, examples=["PostgreSQL"])
+    type: str | None = Field(None, examples=["technology"])
+
+
+class EntityMerge(Asked):
+    """The entity that it is another name of."""
+
+    model_config = shown(into="Maria Lopez")
+
+    into: str = Field(examples=["Maria Lopez"])

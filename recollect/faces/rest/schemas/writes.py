@@ -1,0 +1,210 @@
+"""What is written, changed and removed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from pydantic import Field, field_serializer
+
+from recollect.faces.rest.schemas.base import Asked, Record, shown
+from recollect.record import Kind, PartKind, Role
+
+
+class NewPart(Asked):
+    """What hangs on a message besides its words."""
+
+    kind: PartKind
+    name: str = ""
+    text: str = ""
+    metadata: dict[str, Any] = Field({})
+
+
+class MessageWords(Asked):
+    """A message that is to be remembered."""
+
+    content: str = Field(examples=["Luna weighs 12 kg now."])
+    role: Role = Role.USER
+    parent_id: str | None = Field(None, description="Below this message instead of at the end: a branch.")
+    speaker: str | None = Field(None, examples=["Maria"])
+    timestamp: datetime | None = Field(None, description="Now, unless it is given; in UTC unless it says otherwise.")
+    kind: Kind = Kind.SAID
+    model: str | None = None
+    parts: list[NewPart] = Field([])
+    metadata: dict[str, Any] = Field({})
+    id: str | None = Field(None, description="Made here, unless it is given: 26 characters.")
+
+
+class NewMessage(MessageWords):
+    """A message that is to be remembered, with where it belongs."""
+
+    model_config = shown(content="Luna weighs 12 kg now.", title="At the vet")
+
+    conversation_id: str | None = Field(None, description="Without one, a new conversation begins.")
+    title: str = Field("", description="The title of a new conversation.")
+
+
+class NewMessages(Asked):
+    """Messages of one conversation, written in one transaction."""
+
+    model_config = shown(
+        messages=[{"content": "How heavy is Luna?"}, {"role": "assistant", "content": "12 kg."}], title="At the vet"
+    )
+
+    messages: list[MessageWords] = Field(min_length=1, max_length=10_000)
+    conversation_id: str | None = None
+    title: str = ""
+
+
+class NewWords(Asked):
+    """The new wording of a message."""
+
+    model_config = shown(content="Luna weighs 13 kg now.")
+
+    content: str = Field(examples=["Luna weighs 13 kg now."])
+
+
+class NewToolCall(Asked):
+    """A call of a tool with its result; what is no text is kept as JSON."""
+
+    model_config = shown(name="weather", arguments={"city": "Leeds"}, result="12 °C, rain")
+
+    name: str = Field(examples=["weather"])
+    arguments: str | dict[str, Any] = Field(examples=[{"city": "Leeds"}])
+    result: Any = Field(examples=["12 °C, rain"])
+    timestamp: datetime | None = None
+    metadata: dict[str, Any] = Field({})
+    id: str | None = None
+
+
+class NewToolCalls(Asked):
+    """The calls of one message, written in one transaction."""
+
+    model_config = shown(calls=[{"name": "weather", "arguments": {"city": "Leeds"}, "result": "12 °C, rain"}])
+
+    calls: list[NewToolCall] = Field(min_length=1, max_length=1000)
+
+
+class Names(Asked):
+    """Ids, ends of ids, or titles, of messages and conversations."""
+
+    model_config = shown(names=["Letter to the landlord"])
+
+    names: list[str] = Field(min_length=1, max_length=10_000, examples=[["Letter to the landlord"]])
+
+
+class Counted(Record):
+    """How many messages."""
+
+    messages: int
+
+
+class ToForget(Asked):
+    """What is to go for good: what is named, or what matches, or both."""
+
+    model_config = shown(names=["Letter to the landlord"], dry_run=True)
+
+    names: list[str] = Field([], examples=[["Letter to the landlord"]])
+    sources: list[str] = Field([])
+    since: str | None = None
+    until: str | None = None
+    everything: bool = Field(False, description="All of the namespace.")
+    dry_run: bool = Field(False, description="Only says what would go.")
+
+
+class Forgotten(Record):
+    """What goes. `conversations` go whole; `touched` counts all that lose anything, `titles` names twenty of them."""
+
+    removed: bool = Field(description="False for a dry run, and where nothing matches.")
+    conversations: int
+    messages: int
+    documents: int
+    nodes: int = Field(description="Facts, summaries and other notes that were derived from it.")
+    touched: int
+    titles: list[str]
+
+
+class ToImport(Asked):
+    """Files and folders of the machine on which the server runs."""
+
+    model_config = shown(paths=["~/Downloads/chatgpt-export.zip"])
+
+    paths: list[str] = Field(min_length=1, max_length=1000, examples=[["~/Downloads/chatgpt-export.zip"]])
+    format: str | None = Field(None, description="Reads every file as this format, whatever it looks like.")
+    again: bool = Field(False, description="Also brings back what was forgotten.")
+
+
+class DocumentsToImport(Asked):
+    """Text, Markdown, HTML and PDF files, or folders of them, of the machine on which the server runs."""
+
+    model_config = shown(paths=["~/notes"])
+
+    paths: list[str] = Field(min_length=1, max_length=1000, examples=[["~/notes"]])
+    again: bool = False
+
+
+class ImportProblem(Record):
+    """What could not be read, or (`lost` is false) only in part."""
+
+    place: str
+    reason: str
+    lost: bool
+
+
+class ImportSource(Record):
+    """What was found in one archive, folder or file."""
+
+    label: str = Field(examples=["ChatGPT export"])
+    path: str = Field(validation_alias="container")
+    files: int
+
+
+class Written(Record):
+    """What came of conversations or documents."""
+
+    new: int
+    changed: int
+    same: int
+
+
+class Stored(Record):
+    """What is in, counted by reading it back."""
+
+    conversations: int
+    messages: int
+    active: int
+    tool_calls: int
+    attachments: int
+    kinds: Mapping[str, int] = Field(validation_alias="by_kind")
+    sources: Mapping[str, int] = Field(validation_alias="by_source")
+
+    @field_serializer("kinds", "sources")
+    def _plain(self, counts: Mapping[str, int]) -> dict[str, int]:
+        return dict(counts)
+
+
+class ImportReport(Record):
+    """What an import did."""
+
+    sources: list[ImportSource]
+    stored: Stored
+    written: Written
+    documents: int
+    forgotten: int = Field(description="Conversations that were left out because you forgot them.")
+    apart: int = Field(description="Conversations that came with the id of another, and are kept as their own.")
+    problems: list[ImportProblem]
+    notes: dict[str, int]
+
+
+class DocumentReport(Record):
+    """What an import of documents did."""
+
+    stored: int
+    new: int
+    changed: int
+    unchanged: int
+    forgotten: int
+    removed: list[str] = Field(description="Documents that are files no longer.")
+    problems: list[ImportProblem]
+    notes: dict[str, int]

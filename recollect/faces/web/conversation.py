@@ -1,0 +1,202 @@
+"""A conversation, opened at what was sought in it: the matches marked, one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request, Response
+
+from recollect.errors import NotFound
+from recollect.faces.http.scope import Scoped
+from recollect.faces.web.outline import Question, Strip, questions, strip
+from recollect.faces.web.page import address, json_response, page, wants_json
+from recollect.faces.web.path import path_through
+from recollect.faces.web.talk import Shown, Sought, Talk
+from recollect.memory import Memory
+from recollect.record import Message, NodeId, Thread, iso
+
+router = APIRouter()
+
+_NOTES = 3  # beside a message
+
+
+@router.get("/c/{id:path}")
+def conversation(
+    request: Request,
+    memory: Scoped,
+    id: str,
+    q: str = "",
+    at: str = "",
+    span: Annotated[list[str], Query()] = [],  # noqa: B006 - FastAPI copies it
+    mark: Annotated[list[str], Query()] = [],  # noqa: B006
+    first: int | None = None,
+    last: int | None = None,
+) -> Response:
+    """The conversation. `at` is a message in it, `q` the words sought, `span` and `mark` what is quoted of it."""
+    thread = memory.conversation(id)
+    opened = _message(thread, at)
+    quotations = [*_spans(opened, span), *mark]
+    chosen = opened.id if opened is not None else None
+    talk = Talk(thread, path_through(thread.messages, chosen), chosen, Sought(q, quotations))
+    if wants_json(request):
+        return json_response(_as_json(talk))
+    begin, end = talk.window(first, last)
+    shown = Page(request, memory, talk, q, quotations, begin, end)
+    part = "messages" if first is not None else None
+    return page(request, "conversation.html", fragment=part, here="/search", page=shown, talk=talk, q=q)
+
+
+def _message(thread: Thread, named: str) -> Message | None:
+    """The message that is named by its id, or that of a call of a tool in it. Raises NotFound."""
+    if not named:
+        return None
+    calls = {call.id: call.message_id for call in thread.tool_calls}
+    wanted = calls.get(NodeId(named), NodeId(named))
+    found = next((m for m in thread.messages if m.id == wanted), None)
+    if found is None or found.erased:
+        raise NotFound("This message is not in the conversation any more.", hint="The rest of it is still there.")
+    return found
+
+
+def _spans(message: Message | None, spans: Sequence[str]) -> list[str]:
+    """What stands at "120-180" of a message."""
+    if message is None:
+        return []
+    pairs = [span.partition("-") for span in spans]
+    return [message.content[int(a) : int(b)] for a, _, b in pairs if a.isdigit() and b.isdigit()]
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Something that was drawn from a message."""
+
+    label: str
+    text: str
+    href: str
+
+
+@dataclass(frozen=True)
+class Page:
+    """What the page shows, from the first place to the last."""
+
+    request: Request = field(repr=False)
+    memory: Memory = field(repr=False)
+    talk: Talk
+    q: str
+    quotations: Sequence[str]
+    begin: int
+    end: int
+
+    @property
+    def conversation(self) -> Any:
+        """The conversation itself."""
+        return self.talk.thread.conversation
+
+    @property
+    def drawn(self) -> tuple[Shown, ...]:
+        """The messages that are drawn."""
+        return self.talk.shown[self.begin : self.end]
+
+    def words(self, one: Shown) -> Any:
+        """The words of a message, marked."""
+        return self.talk.sought.words(one.message, is_now=one.is_now)
+
+    def href(self, one: Shown | None) -> str:
+        """To a message of this conversation: within the page where it is drawn, else around it."""
+        return "" if one is None else self.address(one.message.id)
+
+    def address(self, id: NodeId | None, **more: object) -> str:
+        """The address of this conversation at a message."""
+        anchor = f"#m-{id}" if id else ""
+        return address(f"/c/{self.conversation.id}{anchor}", self.request, q=self.q, at=id, **more)
+
+    def range(self, begin: int, end: int) -> str:
+        """The address of some more of it."""
+        return address(f"/c/{self.conversation.id}", self.request, q=self.q, first=max(0, begin), last=end)
+
+    @cached_property
+    def questions(self) -> list[Question]:
+        """One's questions."""
+        return questions(self.talk.shown, self.talk.now)
+
+    @cached_property
+    def strip(self) -> Strip:
+        """All of it at a glance."""
+        return strip(self.talk.shown, self.talk.now)
+
+    @cached_property
+    def gist(self) -> list[str]:
+        """What it comes down to, where that was made."""
+        found = self.memory.summaries(self.conversation.id, "conversation")
+        return [line for summary in found[:1] for line in summary.text.split("\n") if line.strip()]
+
+    @cached_property
+    def notes(self) -> Mapping[NodeId, list[Note]]:
+        """Facts beside the messages that prove them; each once, where it was first said."""
+        beside: dict[NodeId, list[Note]] = {}
+        here = {one.message.id for one in self.drawn}
+        for fact in self.memory.facts(conversation=self.conversation.id):
+            proof = next((p.message_id for p in fact.proofs if p.message_id in here), None)
+            if proof is not None:
+                href = address(f"/facts#f-{fact.id}", self.request, about=fact.entity)
+                beside.setdefault(proof, []).append(Note(fact.category or "fact", fact.content, href))
+        return {message: notes[:_NOTES] for message, notes in beside.items()}
+
+    @property
+    def span(self) -> tuple[Any, Any]:
+        """When it began and ended."""
+        times = [m.timestamp for m in self.talk.path.messages if m.timestamp is not None]
+        return (min(times), max(times)) if times else (self.conversation.created, self.conversation.updated)
+
+    @property
+    def models(self) -> list[str]:
+        """The models that answered, in order."""
+        return list(dict.fromkeys(m.model for m in self.talk.path.messages if m.model))[:3]
+
+    @cached_property
+    def counted(self) -> Mapping[str, int]:
+        """How many messages there are, and how many of them are not shown here."""
+        living = [m for m in self.talk.thread.messages if not m.deleted]
+        path = {m.id for m in self.talk.path.messages}
+        return {
+            "messages": len(living),
+            "elsewhere": sum(m.id not in path for m in living),
+            "deleted": sum(m.deleted and not m.erased for m in self.talk.thread.messages),
+            "forgotten": sum(m.erased for m in self.talk.thread.messages),
+        }
+
+
+def _as_json(talk: Talk) -> dict[str, Any]:
+    """The conversation with the places of what matches."""
+    c = talk.thread.conversation
+    return {
+        "id": c.id,
+        "title": c.title,
+        "source": c.source,
+        "created": iso(c.created),
+        "at": talk.shown[talk.now].message.id if talk.now is not None else None,
+        "matches": [talk.shown[place].message.id for place in talk.matches],
+        "messages": [_message_as_json(one, talk.sought.places) for one in talk.shown],
+    }
+
+
+def _message_as_json(one: Shown, places: Callable[[str], Any]) -> dict[str, Any]:
+    m = one.message
+    content = "" if m.deleted else m.content
+    return {
+        "id": m.id,
+        "index": m.position,
+        "role": m.role.value,
+        "kind": m.kind.value,
+        "speaker": m.speaker,
+        "timestamp": iso(m.timestamp),
+        "active": m.active,
+        "deleted": m.deleted,
+        "content": content,
+        "marks": [list(mark) for mark in places(content)] if one.is_match else [],
+        "folded": [{"kind": f.kind, "label": f.label, "text": f.text} for f in one.folded],
+        "branch": {"number": one.fork.number, "among": one.fork.among} if one.fork else None,
+    }

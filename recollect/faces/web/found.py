@@ -1,0 +1,256 @@
+"""What a page of results shows: counts, filters, months, the lines of each result; or what would find something."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from fastapi import Request
+
+from recollect.faces.cli.names import source_label
+from recollect.faces.cli.times import number
+from recollect.faces.web.months import Bars, month_bars
+from recollect.faces.web.page import address
+from recollect.memory import Memory
+from recollect.search.facets import Facets
+from recollect.search.result import DerivedHit, Hit, MessageHit, SearchResults, Why
+from recollect.search.syntax import parse_query
+
+if TYPE_CHECKING:
+    from recollect.faces.web.search import Asked
+
+LINES = 3  # of each result
+
+#: What signals are called in the field.
+_SIGNALS = {
+    "words": "keyword",
+    "meaning": "semantic",
+    "late interaction": "quality",
+    "people": "names",
+    "moment": "events",
+}
+_TERMS = {
+    "words": "keyword",
+    "meaning": "semantic",
+    "session words": "keywords nearby",
+    "session meaning": "semantic nearby",
+    "words alone": "keywords alone",
+    "late": "quality",
+    "late around": "quality nearby",
+    "title": "title",
+}
+_ROLES = {"user": "You", "assistant": "Assistant", "system": "System", "tool": "Tool"}
+_KINDS = (
+    ("", "Conversation"),
+    ("attachment", "Attachments"),
+    ("artifact", "Artifacts"),
+    ("tool", "Tool results"),
+    ("reasoning", "Reasoning"),
+    ("context", "Context"),
+    ("document", "Documents"),
+    ("all", "Everything"),
+)
+_ALWAYS = ("", "tool", "reasoning", "all")
+_COUNTED = 100  # messages are counted so far when a search is tried in another way
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A filter that can be chosen, or the one that is, which then leads back."""
+
+    label: str
+    count: int | None
+    href: str
+    chosen: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Filters that exclude each other."""
+
+    label: str
+    choices: tuple[Choice, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """What a part of the ranker added: its share of the largest one, in percent."""
+
+    name: str
+    value: float
+    share: int
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A message that matched, as a line of a result."""
+
+    hit: MessageHit
+    href: str
+    is_best: bool
+
+
+@dataclass(frozen=True)
+class Result:
+    """A conversation with its best lines, in reading order."""
+
+    hit: Hit
+    href: str
+    lines: tuple[Line, ...]
+    matching: int
+    by_message: bool
+
+    @property
+    def more(self) -> int:
+        """How many further messages match in it."""
+        return max(0, self.matching - len(self.lines))
+
+    @cached_property
+    def terms(self) -> tuple[Term, ...]:
+        """Why the best is there, the strongest first."""
+        return why_terms(self.hit.best.why)
+
+
+def why_terms(why: Why) -> tuple[Term, ...]:
+    """What each part of the ranker added, the most first; what added next to nothing is left out."""
+    told = sorted(((_TERMS.get(name, name), value) for name, value in why.terms.items()), key=lambda t: -abs(t[1]))
+    told = [(name, value) for name, value in told if abs(value) >= 0.05][:8]
+    largest = max((abs(value) for _, value in told), default=1.0)
+    return tuple(Term(name, value, round(100 * abs(value) / largest)) for name, value in told)
+
+
+class Found:
+    """The page of a search that found something."""
+
+    def __init__(self, found: SearchResults, asked: Asked, request: Request) -> None:
+        self.found, self._asked, self._request = found, asked, request
+        self.facets = found.facets or Facets()
+        self.words = found.corrected or asked.q
+
+    def url(self, **changed: Any) -> str:
+        """The address of this search with something changed."""
+        return address("/search", self._request, **self._asked.query(**changed))
+
+    @property
+    def counted(self) -> tuple[str, str]:
+        """As in ("13 messages", "in 6 conversations"): what matches, or the nearest where nothing does by its words."""
+        facets, more = self.facets, "" if self.facets.exact else " or more"
+        if facets.conversations < len({hit.conversation.id for hit in self.found}):
+            return number(
+                len(self.found), "message" if self._asked.group else "conversation"
+            ), "by meaning, nearest first"
+        return (
+            f"{number(facets.messages, 'message')}{more}",
+            f"in {number(facets.conversations, 'conversation')}{more}",
+        )
+
+    @property
+    def signals(self) -> str:
+        """What the search went by."""
+        return " + ".join(_SIGNALS.get(signal, signal) for signal in self.found.signals)
+
+    @cached_property
+    def results(self) -> tuple[Result, ...]:
+        """The results, in order."""
+        return tuple(map(self._result, self.found))
+
+    def _result(self, hit: Hit) -> Result:
+        best = {m.message.id for m in sorted(hit.messages, key=lambda m: -m.score)[:LINES]}
+        own = tuple(m for m in hit.messages if m.message.id in best)
+        lines = tuple(Line(m, self._link(m), m is hit.best) for m in own)
+        matching = max(self.facets.by_conversation.get(hit.conversation.id, 0), len(lines))
+        return Result(hit, self._link(hit.best), lines, matching, bool(self._asked.group))
+
+    def _link(self, hit: MessageHit) -> str:
+        """To the message in its conversation, with what was sought."""
+        message = hit.message
+        return address(f"/c/{message.conversation_id}#m-{message.id}", self._request, q=self.words, at=message.id)
+
+    @property
+    def known(self) -> tuple[DerivedHit, ...]:
+        """Facts and summaries that answer; the sentences of those that quote are among the results."""
+        return tuple(hit for hit in self.found.derived if not hit.extractive and hit.messages)
+
+    @property
+    def has_more(self) -> bool:
+        """Whether further results can be had."""
+        return len(self.found) >= self._asked.n and (self.found.total > len(self.found) or not self.found.total_exact)
+
+    @cached_property
+    def months(self) -> tuple[Bars | None, Bars | None]:
+        """The bars by month, and those by quarter for narrow screens."""
+
+        def link(first: str, last: str) -> str:
+            return self.url(since=first, until=last)
+
+        return (
+            month_bars(self.facets.months, self.facets.all_months, link),
+            month_bars(self.facets.months, self.facets.all_months, link, quarters=True),
+        )
+
+    @cached_property
+    def groups(self) -> tuple[Group, ...]:
+        """What the results can be filtered by."""
+        return tuple(group for group in self._groups() if group.choices)
+
+    def _groups(self) -> Iterator[Group]:
+        asked, facets = self._asked, self.facets
+        sources = dict.fromkeys([*facets.sources, *asked.source])
+        yield Group(
+            "Source", tuple(self._choice("source", s, source_label(s), facets.sources.get(s, 0)) for s in sources)
+        )
+        roles = dict.fromkeys([*(r for r in _ROLES if r in facets.roles), *asked.role])
+        labels = {r: _ROLES.get(r, r) for r in roles}
+        yield Group("Who said it", tuple(self._choice("role", r, labels[r], facets.roles.get(r, 0)) for r in roles))
+        yield Group("Kind", tuple(self._kinds()))
+
+    def _choice(self, name: str, value: str, label: str, count: int) -> Choice:
+        chosen = value in getattr(self._asked, name)
+        return Choice(label, count, self.url(**{name: () if chosen else (value,)}), chosen)
+
+    def _kinds(self) -> Iterator[Choice]:
+        own = self._asked.kind
+        for kind, label in _KINDS:
+            chosen = kind in own if kind else not own
+            count = self.facets.messages if not kind and not own else self.facets.kinds.get(kind) if own else None
+            if chosen or kind in _ALWAYS or kind in self.facets.kinds:
+                yield Choice(label, count if count or chosen else None, self.url(kind=(kind,) if kind else ()), chosen)
+
+
+class Nothing:
+    """The page of a search that found nothing: where was looked, and what would find something."""
+
+    def __init__(self, memory: Memory, found: SearchResults, asked: Asked) -> None:
+        self._memory, self._asked, self.found = memory, asked, found
+
+    @cached_property
+    def searched(self) -> str:
+        """As in "402 Claude conversations"."""
+        stats = self._memory.stats()
+        if len(self._asked.source) == 1:
+            source = self._asked.source[0].lower()
+            return number(stats.by_source.get(source, 0), f"{source_label(source)} conversation")
+        conversations = number(stats.conversations, "conversation")
+        return f"{conversations} and {number(stats.documents, 'document')}" if stats.documents else conversations
+
+    @cached_property
+    def meant(self) -> tuple[str, str] | None:
+        """What may have been meant, and how many messages that finds."""
+        words = self.found.suggestion or self.found.corrected
+        count = self._count(words, **self._asked.filters()) if words else ""
+        return (words, count) if words and count else None
+
+    @cached_property
+    def unfiltered(self) -> tuple[str, str] | None:
+        """The words without filters and operators, and how many messages they find."""
+        plain = parse_query(self._asked.q).text
+        if not plain or not (self._asked.is_filtered or self._asked.literal or plain != self._asked.q):
+            return None
+        count = self._count(plain)
+        return (plain, count) if count else None
+
+    def _count(self, words: str, **filters: Any) -> str:
+        found = len(self._memory.search(words, limit=_COUNTED, group_by="message", **filters))
+        return f"{_COUNTED} messages or more" if found == _COUNTED else number(found, "message") if found else ""

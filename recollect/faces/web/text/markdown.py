@@ -1,0 +1,154 @@
+"""Markdown as HTML that can do no harm.
+
+Three walls: HTML in a message is text for the parser; what the parser makes passes a cleaner that lets only what is
+named here through; and the page's policy runs no script of a message and loads nothing from elsewhere. Images become
+links: to show one would be to tell another server who reads what, and when.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import MutableMapping, Sequence
+from functools import cache, lru_cache
+from typing import Any
+
+import nh3
+from markdown_it import MarkdownIt
+from markdown_it.common.utils import escapeHtml
+from markdown_it.renderer import RendererHTML
+from markdown_it.token import Token
+from markdown_it.utils import OptionsDict
+
+from recollect.faces.web.text.code import code_html
+from recollect.faces.web.text.mathematics import SIGNS, Formula, formulas, math_html
+
+_LONGEST = 400_000  # characters; of longer messages the rest is plain text
+_KEPT = 512  # messages that are not drawn again
+_SMALL = 20_000  # characters
+
+_TAGS = {
+    *("p", "br", "hr", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "li", "blockquote", "strong", "em", "s", "a", "wbr"),
+    *("table", "thead", "tbody", "tr", "th", "td", "div", "code", "pre", "span", "figure", "figcaption", "button"),
+}
+_ATTRIBUTES = {
+    "*": {"class"},
+    "a": {"href"},
+    "ol": {"start"},
+    "th": {"scope"},
+    "div": {"tabindex", "role", "aria-label"},
+    "pre": {"tabindex", "role", "aria-label"},
+    "button": {"type", "data-copy"},
+}
+_SCHEMES = {"http", "https", "mailto"}
+_LINK = re.compile(r"^(?:https?:|mailto:)", re.IGNORECASE)
+_BREAKS = re.compile(r"(?<=[._/])(?=[^\s._/])")
+_PLACE = re.compile(f"{SIGNS[0]}(\\d+){SIGNS[1]}")
+
+
+def html(text: str, *, breaks: bool = False) -> str:
+    r"""The HTML of a message; with `breaks` a line's end is one, as in what people type.
+
+    >>> html("a **b** <script>")
+    '<p>a <strong>b</strong> &lt;script&gt;</p>\n'
+    """
+    return _short(text, breaks) if len(text) <= _SMALL else _drawn(text, breaks)
+
+
+@lru_cache(maxsize=_KEPT)
+def _short(text: str, breaks: bool) -> str:
+    return _drawn(text, breaks)
+
+
+def _drawn(text: str, breaks: bool) -> str:
+    text, rest = text[:_LONGEST], text[_LONGEST:]
+    found: list[Formula] = []
+    env: MutableMapping[str, Any] = {"formulas": found}
+    made = _parser(breaks).render(_without_signs(text), env)
+    clean = nh3.clean(
+        made,
+        tags=_TAGS,
+        attributes=_ATTRIBUTES,
+        url_schemes=_SCHEMES,
+        link_rel="noopener noreferrer nofollow",
+        strip_comments=True,
+    )
+    shown = _PLACE.sub(lambda m: math_html(found[int(m[1])]) if int(m[1]) < len(found) else "", clean)
+    return shown + (f'<p class="plain-text">{escapeHtml(rest)}</p>' if rest else "")
+
+
+def _without_signs(text: str) -> str:
+    return text.translate({ord(sign): None for sign in SIGNS})
+
+
+@cache
+def _parser(breaks: bool) -> MarkdownIt:
+    made = MarkdownIt("commonmark", {"html": False, "breaks": breaks, "maxNesting": 30}, renderer_cls=_Renderer)
+    made.enable(["table", "strikethrough"])
+    made.use(formulas)
+    made.core.ruler.push("headings", _flatten_headings)
+    return made
+
+
+def _flatten_headings(state: Any) -> None:
+    """A message's headings stand below the page's own, whatever they began with, and skip no level."""
+    headings = [token for token in state.tokens if token.type in ("heading_open", "heading_close")]
+    levels = sorted({token.tag for token in headings})
+    for token in headings:
+        token.tag = f"h{min(2 + levels.index(token.tag), 6)}"
+
+
+class _Renderer(RendererHTML):
+    """As CommonMark, but with code in boxes, tables that scroll, and images as links."""
+
+    def fence(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: Any) -> str:
+        """A box of code."""
+        return code_html(tokens[idx].content, tokens[idx].info.strip().split(" ")[0])
+
+    def code_block(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: Any) -> str:
+        """The same of code that is indented."""
+        return code_html(tokens[idx].content, "")
+
+    def code_inline(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: Any) -> str:
+        """Code in a line, which may break at its dots."""
+        words = _BREAKS.split(tokens[idx].content)
+        return f"<code>{'<wbr>'.join(map(escapeHtml, words))}</code>"
+
+    def image(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: Any) -> str:
+        """A link in place of an image."""
+        source = str(tokens[idx].attrGet("src") or "")
+        named = escapeHtml(self.renderInlineAsText(tokens[idx].children, options, env).strip() or "image")
+        if _LINK.match(source):
+            return f'<a class="image" href="{escapeHtml(source)}">{named}</a>'
+        return f'<span class="image">{named}</span>'
+
+    def link_open(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: Any) -> str:
+        """A link to elsewhere; a link that leads nowhere from here is text."""
+        href = str(tokens[idx].attrGet("href") or "")
+        return f'<a href="{escapeHtml(href)}">' if _LINK.match(href) else "<span>"
+
+    def link_close(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: Any) -> str:
+        """The end of it."""
+        depth = 0
+        for token in reversed(tokens[:idx]):
+            depth += token.type == "link_close"
+            if token.type == "link_open":
+                if not depth:
+                    return "</a>" if _LINK.match(str(token.attrGet("href") or "")) else "</span>"
+                depth -= 1
+        return ""
+
+    def table_open(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: Any) -> str:
+        """A table that scrolls in a box of its own."""
+        return '<div class="tablebox" tabindex="0" role="region" aria-label="Table"><table>'
+
+    def table_close(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: Any) -> str:
+        """The end of it."""
+        return "</table></div>"
+
+    def th_open(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: Any) -> str:
+        """A column's name."""
+        return '<th scope="col">'
+
+    def td_open(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: Any) -> str:
+        """A cell; how it was aligned is not kept, since that would need a style."""
+        return "<td>"

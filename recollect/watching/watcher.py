@@ -1,0 +1,209 @@
+"""Following folders: what is new or has grown is imported, in rounds, for as long as one likes.
+
+Nothing is held open and nothing is waited for: each round looks at names, sizes and dates alone, and reads what differs
+from what is in. So it works on every file system, and may be killed at any moment: the next round takes it from there.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from recollect.errors import ImportProblem, NotFound, RecollectError
+from recollect.importers.base import Importer, Problem, Problems
+from recollect.importers.formats.claude_code.claude_code import ClaudeCode
+from recollect.importers.formats.claude_code.files import place_of
+from recollect.importers.formats.codex.codex import Codex
+from recollect.importers.reading.growing import growing
+from recollect.importers.registry import reader_of
+from recollect.importing import ImportReport, Progress
+from recollect.memory import Memory
+from recollect.watching.folders import Watched
+from recollect.watching.kept import Kept
+from recollect.watching.kin import Kin
+from recollect.watching.looking import Stamp, look
+from recollect.watching.memory_tools import is_of_memory_tool
+
+#: Seconds between two looks; a look that takes long is followed by a longer pause.
+EVERY = 1.0
+_SHARE = 20  # of the time at most this part is spent on looking
+#: How much longer than an import took the next one of the same folder waits, and how long at most.
+_REST, _LONGEST_REST = 4.0, 60.0
+#: Seconds for which an export must not have changed: it may be on its way from somewhere.
+_SETTLED = 3.0
+_AGAIN = 30.0  # seconds before what has failed is tried again
+_INDEX = "session_index.jsonl"  # Codex keeps the titles of its sessions there
+_LINES = ".jsonl"
+_UNFINISHED = (".part", ".crdownload", ".download", ".tmp", ".partial")
+
+_log = logging.getLogger("recollect.watching")
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What a round took in from one place."""
+
+    label: str
+    report: ImportReport
+    seconds: float
+
+    @property
+    def brings(self) -> bool:
+        """Whether anything of it is new."""
+        return bool(self.report.written.new or self.report.written.changed)
+
+
+@dataclass(slots=True)
+class Round:
+    """What a look came to. `left_out`: sessions of memory tools that were met for the first time."""
+
+    taken: list[Taken] = field(default_factory=list)
+    left_out: int = 0
+    problems: list[Problem] = field(default_factory=list)  # told for the first time
+    failed: list[RecollectError | OSError] = field(default_factory=list)
+    waiting: bool = False  # whether there is more, which is not due yet
+
+    def __bool__(self) -> bool:
+        return bool(self.left_out or self.problems or self.failed or any(taken.brings for taken in self.taken))
+
+
+@dataclass(frozen=True, slots=True)
+class _Family:
+    """Files that are imported together: of a project folder of Claude Code, or one file. `place` rests afterwards."""
+
+    place: Path
+    folder: Path  # what places are told relative to
+    files: Collection[Path]
+    changed: Mapping[Path, Stamp]
+    is_of_lines: bool = True
+
+
+class Watcher:
+    """Follows folders into a memory."""
+
+    def __init__(
+        self,
+        memory: Memory,
+        folders: Sequence[Watched],
+        kept: Kept,
+        *,
+        progress: Callable[[Progress], None] | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        wall: Callable[[], int] = time.time_ns,
+    ) -> None:
+        self._memory, self._folders, self._kept = memory, folders, kept
+        self._progress, self._clock, self._wall = progress, clock, wall
+        self._kin: dict[Path, Kin] = {}
+        self._rests: dict[Path, float] = {}  # until when a place is let alone
+        self._told: set[Problem] = set()
+        self._tools: set[Path] = set()
+        if not memory.stats().conversations:
+            kept.clear()
+
+    def round(self, *, patient: bool = True) -> Round:
+        """Looks once, and imports what is due. `patient`: what may still be on its way, or was just read, waits."""
+        done = Round()
+        for watched in self._folders:
+            files = look(watched.path)
+            changed = {file: stamp for file, stamp in files.items() if not self._kept.knows(file, stamp)}
+            if files:
+                self._kept.drop(watched.path, files)
+            for family in self._families(watched.path, files, changed):
+                if patient and not self._is_due(family):
+                    done.waiting = True
+                    continue
+                self._take(watched, family, done)
+        self._kept.save()
+        return done
+
+    def run(self, stop: threading.Event, told: Callable[[Round], None]) -> None:
+        """Goes on until `stop` is set; `told` gets each round that came to something."""
+        while not stop.is_set():
+            began = self._clock()
+            done = self.round()
+            if done:
+                told(done)
+            looked = 0.0 if done.taken else self._clock() - began
+            stop.wait(max(EVERY, min(_LONGEST_REST, looked * _SHARE)))
+
+    def _families(self, folder: Path, files: Mapping[Path, Stamp], changed: Mapping[Path, Stamp]) -> Iterator[_Family]:
+        """What has changed, with what must be read with it."""
+        projects: dict[Path, dict[Path, Stamp]] = {}
+        for file, stamp in changed.items():
+            if file.name.endswith(_UNFINISHED):
+                continue
+            reader = _reader_of(folder, file)
+            if isinstance(reader, ClaudeCode):
+                project = folder / place_of(file.relative_to(folder).as_posix()).folder
+                projects.setdefault(project, {})[file] = stamp
+            elif file.suffix == _LINES:
+                index = _titles_of(folder) if isinstance(reader, Codex) else None
+                within = index.parent if index else folder
+                yield _Family(file, within, [file, index] if index else [file], {file: stamp})
+            else:
+                yield _Family(file, folder, [file], {file: stamp}, is_of_lines=False)
+        for project, of_it in projects.items():
+            inside = {file: stamp for file, stamp in files.items() if file.is_relative_to(project)}
+            kin = self._kin.setdefault(project, Kin(project)).of(of_it, inside)
+            yield _Family(project, project, kin, of_it)
+
+    def _is_due(self, family: _Family) -> bool:
+        if self._clock() < self._rests.get(family.place, 0.0):
+            return False
+        newest = max(stamp.written for stamp in family.changed.values())
+        return family.is_of_lines or not 0 <= self._wall() - newest < _SETTLED * 1e9
+
+    def _take(self, watched: Watched, family: _Family, done: Round) -> None:
+        wanted = [file for file in family.files if not self._is_left_out(family, file, done)]
+        began = self._clock()
+        try:
+            report = self._import(family, wanted) if wanted else None
+        except (RecollectError, OSError) as problem:
+            _log.warning("%s: %s", family.folder, problem)
+            self._rests[family.place] = self._clock() + _AGAIN
+            done.failed.append(problem)
+            return
+        took = self._clock() - began
+        self._rests[family.place] = self._clock() + min(_LONGEST_REST, took * _REST)
+        self._kept.take(family.changed)
+        if report is not None and report.sources:
+            done.taken.append(Taken(watched.label, report, took))
+            new = [problem for problem in report.problems if problem not in self._told]
+            self._told.update(new)
+            done.problems += new
+
+    def _import(self, family: _Family, files: Sequence[Path]) -> ImportReport | None:
+        """None for a file that is no export."""
+        if family.is_of_lines:
+            return self._memory.import_growing(family.folder, files, progress=self._progress)
+        try:
+            return self._memory.import_file(*files, progress=self._progress)
+        except (ImportProblem, NotFound) as problem:
+            _log.info("%s", problem.message)
+            return None
+
+    def _is_left_out(self, family: _Family, file: Path, done: Round) -> bool:
+        """Whether a memory tool held the session that the file belongs to."""
+        place = place_of(file.relative_to(family.folder).as_posix())
+        session = file if place.session is None else family.folder / f"{place.session}{_LINES}"
+        if session in self._tools:
+            return True
+        if session.suffix == _LINES and is_of_memory_tool(session):
+            self._tools.add(session)
+            done.left_out += 1
+            return True
+        return False
+
+
+def _reader_of(folder: Path, file: Path) -> Importer | None:
+    entry = next(growing(folder, [file], Problems()), None)
+    return reader_of(entry) if entry else None
+
+
+def _titles_of(folder: Path) -> Path | None:
+    """Codex's titles of sessions, in the folder that is followed or beside it."""
+    return next((index for index in (folder / _INDEX, folder.parent / _INDEX) if index.is_file()), None)

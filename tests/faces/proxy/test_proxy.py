@@ -1,0 +1,212 @@
+"""The official clients through the proxy: their streams, tools and errors intact, and what was said before given."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from recollect.record import Kind
+from recollect.text.marks import OPEN
+from tests.faces.proxy.conftest import Proxy
+from tests.model.wire_server import Says
+
+SCOPE = {"X-Recollect-Namespace": "acme/rex"}
+CHICKEN = "Rex may eat no chicken, he is allergic."
+
+
+def said(proxy: Proxy, namespace: str = "acme/rex") -> list[tuple[str, str]]:
+    memory = proxy.memory(namespace)
+    rows = memory.conversations()
+    return [
+        (m.role.value, m.content)
+        for row in reversed(rows)
+        for m in memory.conversation(row.conversation.id).messages
+        if m.kind is Kind.SAID
+    ]
+
+
+def test_openai_streams_through_and_is_remembered(proxy: Proxy) -> None:
+    client = proxy.openai(default_headers=SCOPE)
+    proxy.provider.otherwise = Says("No chicken for Rex, then. Noted.")
+    asked = [{"role": "user", "content": CHICKEN}]
+    with client.chat.completions.create(
+        model="m", messages=asked, stream=True, stream_options={"include_usage": True}
+    ) as stream:
+        chunks = list(stream)
+    words = "".join(c.choices[0].delta.content or "" for c in chunks if c.choices)
+    assert words == "No chicken for Rex, then. Noted."
+    assert chunks[-1].usage.total_tokens == 120
+    assert proxy.provider.body["messages"] == asked  # nothing is known yet
+    assert said(proxy) == [("user", CHICKEN), ("assistant", words)]
+
+    question = "What must Rex the dog not eat?"
+    client.chat.completions.create(model="m", messages=[{"role": "user", "content": question}])
+    given = proxy.provider.body["messages"][0]["content"]
+    assert given.startswith(OPEN)
+    assert CHICKEN in given
+    assert given.endswith(f"\n\n{question}")
+    assert ("user", question) in said(proxy)  # without what it was given
+
+
+def test_anthropic_streams_through_and_is_remembered(proxy: Proxy) -> None:
+    client = proxy.anthropic(default_headers=SCOPE)
+    proxy.memory("acme/rex").store_message(CHICKEN)
+    proxy.provider.otherwise = Says("Chicken.", thinking="He is allergic.")
+    question = "What must Rex the dog not eat?"
+    asked: list[Any] = [{"role": "user", "content": [{"type": "text", "text": question}]}]
+    with client.messages.stream(model="c", max_tokens=100, messages=asked, system="Be brief.") as stream:
+        assert "".join(stream.text_stream) == "Chicken."
+        assert stream.get_final_message().usage.output_tokens == 20
+    blocks = proxy.provider.body["messages"][0]["content"]
+    assert CHICKEN in blocks[0]["text"]
+    assert blocks[1] == {"type": "text", "text": question}
+    assert proxy.provider.body["system"] == "Be brief."
+    assert said(proxy)[-2:] == [("user", question), ("assistant", "Chicken.")]
+
+
+def test_responses_stream_through_and_go_on_by_their_id(proxy: Proxy) -> None:
+    client = proxy.openai(default_headers=SCOPE)
+    proxy.provider.script.extend([Says("Noted.", headers={"id": "resp_7"}), Says("Chicken.", headers={"id": "resp_8"})])
+    with client.responses.create(model="m", input=CHICKEN, stream=True) as stream:
+        assert [event.type for event in stream][-1] == "response.completed"
+    answer = client.responses.create(model="m", input="And turkey?", previous_response_id="resp_7")
+    assert answer.output_text == "Chicken."
+    assert proxy.provider.body["previous_response_id"] == "resp_7"
+    assert len(proxy.memory("acme/rex").conversations()) == 1
+    assert said(proxy) == [
+        ("user", CHICKEN),
+        ("assistant", "Noted."),
+        ("user", "And turkey?"),
+        ("assistant", "Chicken."),
+    ]
+
+
+def test_a_talk_that_is_sent_again_and_again_is_kept_once(proxy: Proxy) -> None:
+    client = proxy.openai(default_headers=SCOPE)
+    messages: list[Any] = [{"role": "system", "content": "Be kind."}]
+    for number in range(4):
+        proxy.provider.script.append(Says(f"Answer {number}."))
+        messages.append({"role": "user", "content": f"Question {number}?"})
+        answer = client.chat.completions.create(model="m", messages=messages)
+        messages.append({"role": "assistant", "content": answer.choices[0].message.content + " \n"})
+    assert [words for _, words in said(proxy)] == [w for n in range(4) for w in (f"Question {n}?", f"Answer {n}.")]
+    assert len(proxy.memory("acme/rex").conversations()) == 1
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_tools_pass_through_and_are_kept_with_their_results(proxy: Proxy, stream: bool) -> None:
+    client = proxy.openai(default_headers=SCOPE)
+    proxy.provider.script.extend([Says("Let me see.", calls=(("weather", '{"in": "Porto"}'),)), Says("It rains.")])
+    tools: list[Any] = [{"type": "function", "function": {"name": "weather", "parameters": {"type": "object"}}}]
+    messages: list[Any] = [{"role": "user", "content": "Does it rain in Porto?"}]
+    if stream:
+        with client.chat.completions.stream(model="m", messages=messages, tools=tools) as events:
+            first = events.get_final_completion().choices[0].message
+    else:
+        first = client.chat.completions.create(model="m", messages=messages, tools=tools).choices[0].message
+    assert first.tool_calls[0].function.arguments == '{"in": "Porto"}'
+    assert proxy.provider.body["tools"] == tools
+    call = {"id": "call_0", "type": "function", "function": {"name": "weather", "arguments": '{"in": "Porto"}'}}
+    messages += [
+        {"role": "assistant", "content": "Let me see.", "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "call_0", "content": "Rain, 14 degrees"},
+    ]
+    client.chat.completions.create(model="m", messages=messages, tools=tools)
+    assert proxy.provider.body["messages"][-2:] == messages[-2:]
+    assert [words for _, words in said(proxy)] == ["Does it rain in Porto?", "Let me see.", "It rains."]
+    memory = proxy.memory("acme/rex")
+    thread = memory.conversation(memory.conversations()[0].conversation.id)
+    assert [(c.name, c.arguments) for c in thread.tool_calls] == [("weather", '{"in": "Porto"}')]
+    assert [m.content for m in thread.messages if m.kind is Kind.TOOL] == ["Rain, 14 degrees"]
+    assert all(m.active for m in thread.messages)
+
+
+def test_anthropics_tools(proxy: Proxy) -> None:
+    client = proxy.anthropic(default_headers=SCOPE)
+    proxy.memory("acme/rex").store_message("It always rains in Porto in November.")
+    proxy.provider.script.extend([Says("", calls=(("weather", '{"in": "Porto"}'),)), Says("It rains.")])
+    messages: list[Any] = [{"role": "user", "content": "Does it rain in Porto?"}]
+    tools: list[Any] = [{"name": "weather", "input_schema": {"type": "object"}}]
+    first = client.messages.create(model="c", max_tokens=99, messages=messages, tools=tools)
+    assert first.content[0].input == {"in": "Porto"}
+    given = proxy.provider.body["messages"][0]
+    result = {"type": "tool_result", "tool_use_id": "toolu_0", "content": [{"type": "text", "text": "Rain"}]}
+    messages += [{"role": "assistant", "content": first.content}, {"role": "user", "content": [result]}]
+    client.messages.create(model="c", max_tokens=99, messages=messages, tools=tools)
+    assert proxy.provider.body["messages"][0] == given  # to the byte, so that the provider's cache holds
+    assert proxy.provider.body["messages"][2] == {"role": "user", "content": [result]}
+    assert [words for _, words in said(proxy)][-2:] == ["Does it rain in Porto?", "It rains."]
+
+
+def test_what_was_given_stays_where_it_was_in_the_next_turn(proxy: Proxy) -> None:
+    memory = proxy.memory("acme/rex")
+    memory.store_message(CHICKEN)
+    client = proxy.anthropic(default_headers=SCOPE)
+    messages: list[Any] = [{"role": "user", "content": "What must Rex not eat?"}]
+    client.messages.create(model="c", max_tokens=99, messages=messages)
+    first = proxy.provider.body["messages"]
+    messages += [{"role": "assistant", "content": "Noted."}, {"role": "user", "content": "And what may he eat?"}]
+    client.messages.create(model="c", max_tokens=99, messages=messages)
+    assert proxy.provider.body["messages"][:1] == first
+    memory.forget(memory.search("chicken")[0].best.message.id)
+    messages += [{"role": "assistant", "content": "Noted."}, {"role": "user", "content": "Is that all?"}]
+    client.messages.create(model="c", max_tokens=99, messages=messages)
+    assert "chicken" not in json.dumps(proxy.provider.body)
+
+
+def test_errors_come_in_the_shape_of_the_vendor(proxy: Proxy) -> None:
+    import anthropic
+    import openai
+
+    proxy.provider.script.extend(
+        Says(status=429, kind="rate_limit_error", headers={"retry-after": "7"}, message="Slow down.") for _ in range(2)
+    )
+    with pytest.raises(openai.RateLimitError, match=r"Slow down\.") as limited:
+        proxy.openai().chat.completions.create(model="m", messages=[{"role": "user", "content": "Hello"}])
+    assert limited.value.response.headers["retry-after"] == "7"
+    with pytest.raises(anthropic.RateLimitError):
+        proxy.anthropic().messages.create(model="c", max_tokens=9, messages=[{"role": "user", "content": "Hello"}])
+    wrong = {"X-Recollect-Namespace": "no good"}
+    with pytest.raises(openai.BadRequestError, match="is not a namespace"):
+        proxy.openai(default_headers=wrong).responses.create(model="m", input="Hello")
+    with pytest.raises(anthropic.BadRequestError, match="is not a namespace") as bad:
+        proxy.anthropic(default_headers=wrong).messages.create(
+            model="c", max_tokens=9, messages=[{"role": "user", "content": "Hello"}]
+        )
+    assert bad.value.body["error"]["type"] == "invalid_request_error"
+    assert proxy.memories.names() == ("default",)  # nothing is kept of what was not answered
+
+
+def test_models_and_counts(proxy: Proxy) -> None:
+    assert [model.id for model in proxy.openai().models.list()] == ["m-1"]
+    assert [model.id for model in proxy.anthropic().models.list()] == ["m-1"]
+    assert proxy.provider.headers["anthropic-version"]
+    proxy.memory("acme/rex").store_message(CHICKEN)
+    messages: list[Any] = [{"role": "user", "content": "What must Rex not eat?"}]
+    bare = proxy.anthropic().messages.count_tokens(model="c", messages=messages).input_tokens
+    more = proxy.anthropic(default_headers=SCOPE).messages.count_tokens(model="c", messages=messages).input_tokens
+    assert more > bare + 50
+    assert len(said(proxy)) == 1
+
+
+def test_nothing_is_kept_when_asked_not_to(proxy: Proxy) -> None:
+    proxy.memory("acme/rex").store_message(CHICKEN)
+    client = proxy.openai(default_headers={**SCOPE, "X-Recollect-Store": "no"})
+    raw = client.chat.completions.with_raw_response.create(
+        model="m", messages=[{"role": "user", "content": "What must Rex not eat?"}]
+    )
+    assert raw.headers["x-recollect-stored"] == "no"
+    assert CHICKEN in proxy.provider.body["messages"][0]["content"]
+    assert len(said(proxy)) == 1
+
+
+def test_keys_and_what_is_ours(proxy: Proxy) -> None:
+    client = proxy.openai(default_headers=SCOPE)
+    client.chat.completions.create(
+        model="m", messages=[{"role": "user", "content": "Hello"}], metadata={"recollect_conversation": "c", "own": "x"}
+    )
+    assert proxy.provider.headers["authorization"] == "Bearer sk-own"
+    assert proxy.provider.body["metadata"] == {"own": "x"}
+    assert [name for name in proxy.provider.headers if name.startswith("x-recollect")] == ["x-recollect-via"]

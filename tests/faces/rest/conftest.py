@@ -1,0 +1,73 @@
+"""The application over the sample archive, and over memories of a test's own."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+
+import recollect
+from recollect.faces.http.app import build
+from recollect.faces.http.memories import Memories
+from recollect.faces.http.served import Served
+from recollect.settings import load_settings, places
+
+BASE = "http://127.0.0.1:7070"
+
+
+@pytest.fixture(scope="session")
+def derived_store(tmp_path_factory: pytest.TempPathFactory, sample_store: Path) -> Path:
+    """The sample archive with all that is derived from it. For reading."""
+    path = tmp_path_factory.mktemp("derived") / "memory.db"
+    shutil.copyfile(sample_store, path)
+    with recollect.open(path, durable=False, background=False) as memory:
+        memory.consolidate()
+    return path
+
+
+def serve(path: Path, home: Path, **how: Any) -> TestClient:
+    """A client of an application over a store."""
+    where = places({"RECOLLECT_HOME": str(home)}, home)
+    memory = recollect.open(path, durable=False, background=False, **how)
+    app = build(Memories(memory), Served(load_settings(environment={}, where=where), where))
+    return TestClient(app, base_url=BASE, raise_server_exceptions=False)
+
+
+@pytest.fixture(scope="session")
+def reading(derived_store: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
+    """A client of the sample archive with all that is derived from it. For reading."""
+    with serve(derived_store, tmp_path_factory.mktemp("home")) as client:
+        yield client
+
+
+@pytest.fixture
+def writing(tmp_path: Path) -> Iterator[TestClient]:
+    """A client of an empty memory of the test's own."""
+    with serve(tmp_path / "memory.db", tmp_path / "home") as client:
+        yield client
+
+
+@pytest.fixture
+def mending(derived_store: Path, tmp_path: Path) -> Iterator[TestClient]:
+    """A client of a copy of the derived sample archive, which the test may change."""
+    shutil.copyfile(derived_store, tmp_path / "memory.db")
+    with serve(tmp_path / "memory.db", tmp_path / "home") as client:
+        yield client
+
+
+Events = Callable[..., list[tuple[str, Any]]]
+
+
+def events(text: str) -> list[tuple[str, Any]]:
+    """The events of a stream: their names and data."""
+    found = []
+    for block in text.split("\n\n"):
+        fields = dict(line.split(": ", 1) for line in block.splitlines() if ": " in line and not line.startswith(":"))
+        if "data" in fields:
+            found.append((fields["event"], json.loads(fields["data"])))
+    return found

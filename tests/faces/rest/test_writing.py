@@ -1,0 +1,131 @@
+"""What is written, changed and removed: found at once, and as the façade would have written it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi.testclient import TestClient
+
+API = "/api/v1"
+
+
+def found(client: TestClient, query: str, **asked: Any) -> list[str]:
+    results = client.get(f"{API}/search", params={"q": query, "group_by": "message", **asked}).json()["results"]
+    return [hit["messages"][0]["id"] for hit in results]
+
+
+def test_a_message_is_found_as_soon_as_it_is_stored(writing: TestClient) -> None:
+    stored = writing.post(f"{API}/messages", json={"content": "The bassinage trick saved the dough.", "title": "Bread"})
+    assert stored.status_code == 201
+    message = stored.json()
+    assert found(writing, "bassinage") == [message["id"]]
+    answer = {"content": "Hold back 50 g of water.", "role": "assistant", "parent_id": message["id"]}
+    below = writing.post(f"{API}/messages", json=answer).json()
+    assert below["conversation_id"] == message["conversation_id"]
+    thread = writing.get(f"{API}/conversations/{message['conversation_id']}").json()
+    assert thread["conversation"]["title"] == "Bread"
+    assert [m["parent_id"] for m in thread["messages"]] == [None, message["id"]]
+
+
+def test_several_messages_are_written_together_or_not_at_all(writing: TestClient) -> None:
+    talk = [{"content": "How heavy is Luna?"}, {"content": "12 kg.", "role": "assistant", "model": "a-model"}]
+    stored = writing.post(f"{API}/messages/batch", json={"messages": talk, "title": "Vet"}).json()["items"]
+    assert [m["role"] for m in stored] == ["user", "assistant"]
+    broken = [{"content": "One more."}, {"content": " "}]
+    refused = writing.post(f"{API}/messages/batch", json={"messages": broken})
+    assert (refused.status_code, refused.json()["code"]) == (400, "invalid_input")
+    assert writing.get(f"{API}/stats").json()["messages"] == 2
+
+
+def test_a_tool_call_with_its_result(writing: TestClient) -> None:
+    asked = writing.post(f"{API}/messages", json={"content": "Weather in Leeds?"}).json()
+    call = {"name": "weather", "arguments": {"city": "Leeds"}, "result": {"sky": "rain"}}
+    stored = writing.post(f"{API}/messages/{asked['id']}/tool-calls", json=call)
+    assert stored.status_code == 201
+    more = writing.post(f"{API}/messages/{asked['id']}/tool-calls/batch", json={"calls": [call, call]}).json()["items"]
+    listed = writing.get(f"{API}/messages/{asked['id']}/tool-calls").json()["items"]
+    assert {one["id"] for one in listed} == {stored.json()["id"], *(one["id"] for one in more)}
+    assert writing.get(f"{API}/tool-calls/{more[0]['id']}").json()["result"] == '{"sky": "rain"}'
+    assert len(writing.get(f"{API}/tool-calls", params={"id": [one["id"] for one in more]}).json()["items"]) == 2
+
+
+def test_a_wording_is_changed_and_the_old_one_kept(writing: TestClient) -> None:
+    own = writing.post(f"{API}/messages", json={"content": "Luna weighs 12 kg."}).json()["id"]
+    edited = writing.patch(f"{API}/messages/{own}", json={"content": "Luna weighs 13 kg."}).json()
+    assert edited["edited"]
+    assert [version["content"] for version in edited["versions"]] == ["Luna weighs 12 kg."]
+    assert found(writing, "13 kg") == [own]
+
+
+def test_deleting_hides_and_restoring_shows_again(writing: TestClient) -> None:
+    own = writing.post(f"{API}/messages", json={"content": "A secret about marzipan.", "title": "Sweets"}).json()
+    assert writing.delete(f"{API}/messages/{own['id']}").status_code == 204
+    assert found(writing, "marzipan") == []
+    (place,) = writing.get(f"{API}/messages", params={"id": own["id"], "deleted": True}).json()["items"]
+    assert (place["deleted"], place["content"]) == (True, "")
+    assert "marzipan" not in writing.get(f"{API}/conversations/{own['conversation_id']}").text
+    assert writing.post(f"{API}/messages/{own['id']}/restore").status_code == 204
+    assert found(writing, "marzipan") == [own["id"]]
+    assert writing.post(f"{API}/delete", json={"names": ["Sweets"]}).json() == {"messages": 1}
+    assert writing.post(f"{API}/restore", json={"names": [own["conversation_id"]]}).json() == {"messages": 1}
+
+
+def test_forgetting_says_first_what_would_go(writing: TestClient) -> None:
+    own = writing.post(f"{API}/messages", json={"content": "My PIN is 4711.", "title": "Bank"}).json()
+    plan = writing.post(f"{API}/forget", json={"names": ["Bank"], "dry_run": True}).json()
+    assert (plan["removed"], plan["messages"], plan["titles"]) == (False, 1, ["Bank"])
+    assert found(writing, "4711") == [own["id"]]
+    assert writing.post(f"{API}/forget", json={"names": ["Bank"]}).json()["removed"]
+    assert found(writing, "4711") == []
+    assert writing.get(f"{API}/messages/{own['id']}").status_code == 404
+    nothing = writing.post(f"{API}/forget", json={})
+    assert nothing.status_code == 400
+
+
+def test_a_fact_is_corrected_by_hand_and_back(mending: TestClient) -> None:
+    told = mending.post(f"{API}/facts", json={"content": "Luna weighs 12 kg.", "concept": "weight", "entity": "Luna"})
+    assert told.status_code == 201
+    own = told.json()["id"]
+    assert mending.put(f"{API}/facts/{own}/pin").json()["pinned"]
+    assert mending.get(f"{API}/facts").json()["items"][0]["id"] == own
+    assert not mending.delete(f"{API}/facts/{own}/pin").json()["pinned"]
+    edited = mending.patch(f"{API}/facts/{own}", json={"content": "Luna weighs 13 kg."}).json()
+    assert edited["by_hand"]
+    gone = mending.delete(f"{API}/facts/{edited['id']}").json()
+    assert gone["id"] not in {fact["id"] for fact in mending.get(f"{API}/facts").json()["items"]}
+    back = mending.post(f"{API}/facts/{gone['id']}/undo").json()["items"]
+    assert [fact["entity"] for fact in back] == ["Luna"]
+    first, second = (fact["id"] for fact in mending.get(f"{API}/facts").json()["items"][1:3])
+    assert mending.post(f"{API}/facts/{first}/merge", json={"others": [second]}).json()["id"] == first
+
+
+def test_an_entity_is_corrected_by_hand_whatever_its_name(mending: TestClient) -> None:
+    names = [entity["name"] for entity in mending.get(f"{API}/entities").json()["items"][:3]]
+    odd = "CI/CD & co?"
+    edited = mending.patch(f"{API}/entity", params={"name": names[0]}, json={"new_name": odd, "type": "project"}).json()
+    assert (edited["name"], edited["type"], edited["by_hand"]) == (odd, "project", True)
+    assert mending.get(f"{API}/entity", params={"name": odd}).json()["id"] == edited["id"]
+    assert mending.put(f"{API}/entity/pin", params={"name": odd}).json()["pinned"]
+    assert not mending.delete(f"{API}/entity/pin", params={"name": odd}).json()["pinned"]
+    merged = mending.post(f"{API}/entity/merge", params={"name": names[1]}, json={"into": names[2]}).json()
+    assert names[1] in {alias["name"] for alias in merged["aliases"]}
+    assert mending.post(f"{API}/entity/unmerge", params={"name": names[1]}).json()["name"] == names[1]
+    assert mending.delete(f"{API}/entity", params={"name": names[2]}).status_code == 200
+    assert names[2] not in {entity["name"] for entity in mending.get(f"{API}/entities").json()["items"]}
+    assert mending.post(f"{API}/entity/undo", params={"name": names[2]}).json()["name"] == names[2]
+
+
+def test_namespaces_are_apart(writing: TestClient) -> None:
+    there = {"X-Recollect-Namespace": "acme/rex"}
+    writing.post(f"{API}/messages", json={"content": "Rex loves chicken."}, headers=there)
+    assert found(writing, "chicken") == []
+    assert len(found(writing, "chicken", namespace="acme/rex")) == 1
+    assert writing.get(f"{API}/namespaces").json()["namespaces"] == ["default", "acme/rex"]
+    assert writing.get(f"{API}/store", headers=there).json()["namespace"] == "acme/rex"
+
+
+def test_what_is_not_known_is_refused_rather_than_left_out(writing: TestClient) -> None:
+    for body in ({"content": "x", "rôle": "user"}, {"content": "x", "role": "boss"}, {}, [], "x"):
+        refused = writing.post(f"{API}/messages", json=body)
+        assert (refused.status_code, refused.json()["code"]) == (422, "invalid_input")
+    assert writing.get(f"{API}/stats").json()["messages"] == 0
