@@ -161,7 +161,7 @@ def test_nothing_is_written(memory: Memory, server: WireServer) -> None:
 def test_what_is_wrong_with_a_question_is_said(quiet: Memory) -> None:
     with pytest.raises(InvalidInput, match="no intent 'GOSSIP'"):
         quiet.ask("who?", intent="GOSSIP")
-    with pytest.raises(InvalidInput, match="nothing to search for"):
+    with pytest.raises(InvalidInput, match="There is no question"):
         quiet.ask(" ")
 
 
