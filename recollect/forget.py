@@ -5,7 +5,8 @@ A conversation that loses its last message goes whole, with its title.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -45,7 +46,8 @@ class Forgotten:
     """What goes: conversations that go whole, messages (those of these conversations too), documents, other nodes.
 
     `titles` are of conversations that lose anything, the twenty newest, and of documents that were named; `touched`
-    counts the conversations.
+    counts the conversations. `derived` counts by kind what was made of them and goes with them, or is made anew without
+    them.
     """
 
     conversations: int = 0
@@ -54,6 +56,7 @@ class Forgotten:
     nodes: int = 0
     titles: tuple[str, ...] = ()
     touched: int = 0
+    derived: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +155,7 @@ def forget(space: Space, selection: Selection, retract: Retract, untell: Untell,
         made = outbox.made_of(view, [message.id for message in messages])
         entities = outbox.only_mentioned(view, [message.id for message in messages])
         single = view.get(Message, found.messages)
+        found.derived = Counter(node.kind.value for node in view.get(Node, list(made)) if not node.erased)
     if dry_run:
         return found.counted()
     if messages:
@@ -185,6 +189,7 @@ class _Found:
     touched: list[Conversation]
     titles: list[str] = field(default_factory=list)  # of documents that were named
     inside: int = 0  # messages of the conversations that go whole
+    derived: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
     def of(cls, view: View, selection: Selection) -> _Found:
@@ -252,6 +257,7 @@ class _Found:
             nodes=len(self.nodes),
             titles=tuple([*(conversation.title for conversation in newest), *self.titles][:_TITLES]),
             touched=len(newest),
+            derived=self.derived,
         )
 
 

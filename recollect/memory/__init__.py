@@ -7,15 +7,17 @@ from __future__ import annotations
 
 from recollect.memory.chat import Chatting
 from recollect.memory.handle import Background
-from recollect.memory.reading import ConversationPage, ConversationRow
+from recollect.memory.probing import Probe, Probing
+from recollect.memory.reading import ConversationPage, ConversationRow, DeletedRow
 from recollect.memory.researching import Researching
+from recollect.memory.timeline import Timelines
 from recollect.memory.tools import Tools
 from recollect.memory.upkeep import Upkeep
 from recollect.memory.work import Work
 from recollect.memory.writing import LIVE_SOURCE, Writing
 
-__all__ = ["LIVE_SOURCE", "Background", "ConversationPage", "ConversationRow", "Memory"]
+__all__ = ["LIVE_SOURCE", "Background", "ConversationPage", "ConversationRow", "DeletedRow", "Memory", "Probe"]
 
 
-class Memory(Researching, Chatting, Writing, Tools, Work, Upkeep):
+class Memory(Researching, Chatting, Writing, Tools, Timelines, Probing, Work, Upkeep):
     """A handle on one namespace. Thread-safe; usable as a context manager. Open one with `recollect.open()`."""

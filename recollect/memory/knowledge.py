@@ -22,14 +22,22 @@ if TYPE_CHECKING:
 class Knowledge(Handle):
     """What was going on, what holds, and who and what is spoken of."""
 
-    def summaries(self, conversation_id: str | None = None, kind: str | None = None) -> list[Summary]:
+    def summaries(
+        self,
+        conversation_id: str | None = None,
+        kind: str | None = None,
+        *,
+        since: datetime | None = None,
+        before: datetime | None = None,
+    ) -> list[Summary]:
         """What messages come down to, by time: of a conversation, or of all; `kind` is conversation, l1, l2, segment,
-        period or topic. Made in the background, or by `consolidate`. Raises InvalidInput for another kind.
+        period or topic. `since` and `before` ask for those of what began in a time. Made in the background, or by
+        `consolidate`. Raises InvalidInput for another kind.
         """
         from recollect.consolidate.summaries.reading import summaries
 
         with self._space.view() as view:
-            return summaries(view, NodeId(conversation_id) if conversation_id else None, kind)
+            return summaries(view, NodeId(conversation_id) if conversation_id else None, kind, since, before)
 
     def facts(
         self,
@@ -103,7 +111,15 @@ class Knowledge(Handle):
         from recollect.consolidate.entities.graph import around
 
         with self._space.view() as view:
-            return around(view, entity, depth, limit)
+            name = ("graph", entity, depth, limit)  # who explores asks for the same again and again
+            return self._kept.of(view, name, lambda: around(view, entity, depth, limit))
+
+    def mentions(self, entity: str, other: str | None = None, limit: int = 50) -> list[Message]:
+        """The messages that mention an entity, or two entities together, the newest first. Raises NotFound."""
+        from recollect.consolidate.entities.mentioning import mentioning
+
+        with self._space.view() as view:
+            return mentioning(view, [entity] if other is None else [entity, other], limit)
 
     def paths(self, source: str, target: str) -> Paths:
         """The shortest ways between two entities, in words by `str`; neighbours where there is none [0].

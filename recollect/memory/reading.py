@@ -33,6 +33,19 @@ class ConversationRow:
 
 
 @dataclass(frozen=True, slots=True)
+class DeletedRow:
+    """A conversation of which something was deleted softly, and can be restored: those messages, in order."""
+
+    conversation: Conversation
+    messages: tuple[Message, ...]
+
+    @property
+    def whole(self) -> bool:
+        """Whether nothing of it is left to be seen."""
+        return self.conversation.deleted
+
+
+@dataclass(frozen=True, slots=True)
 class ConversationPage:
     """Some of a list of conversations. `next` is what the following page comes `after`; None: there is no more."""
 
@@ -136,6 +149,19 @@ class Reading(Handle):
         if thread is None or thread.conversation.erased:
             raise NotFound(f"No conversation has the ID {id}.", hint="To see what there is: recollect list")
         return thread
+
+    def deleted(self, *, limit: int = 50, offset: int = 0) -> list[DeletedRow]:
+        """What was deleted softly and not forgotten, by conversation, the newest first; `restore` brings it back."""
+        of: dict[NodeId, list[Message]] = {}
+        with self._space.view() as view:
+            for message in every(view, Message, Where(deleted=True)):
+                if not message.erased:
+                    of.setdefault(message.conversation_id, []).append(message)
+            found = view.get(Conversation, list(of))
+        found.sort(key=lambda c: to_microseconds(c.updated or c.created) or 0, reverse=True)
+        return [
+            DeletedRow(c, tuple(sorted(of[c.id], key=lambda m: m.position))) for c in found[offset : offset + limit]
+        ]
 
     def conversation_named(self, id: str) -> Conversation | None:
         """A conversation by its id, without what is in it; None where there is none that is not deleted."""

@@ -145,6 +145,16 @@ class Researching(Asking):
         """
         return self._desk.reports()
 
+    def report(self, id: str) -> Report:
+        """A report that is kept, by its id or the end of one, with what it cites and is there still. Raises NotFound,
+        InvalidInput.
+        """
+        from recollect.research.kept import report_of
+
+        document = self._desk.finished(id)
+        with self._space.view() as view:
+            return report_of(view, document)
+
     def _research_search(self, run: Run) -> Search:
         from recollect.research import NO_QUESTION
 

@@ -15,7 +15,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any, Generic, Self, TypeVar
 
@@ -154,12 +154,15 @@ class Ledger:
                 )
                 db.execute(_ENTER, (self._day(), store, namespace, kind, model, *row))
 
-    def spent(self, store: str, namespace: str, *, today: bool = False) -> list[Spent]:
-        """What was spent on a namespace of a store, by kind of work and model; of `today` alone, or ever."""
+    def spent(self, store: str, namespace: str, *, today: bool = False, since: date | None = None) -> list[Spent]:
+        """What was spent on a namespace of a store, by kind of work and model; of `today` alone, `since` a day (UTC),
+        or ever.
+        """
         if not self._path.exists():
             return []
+        first = self._day() if today else since.isoformat() if since else ""
         with self._open() as db:
-            rows: list[Any] = db.execute(_OF_NAMESPACE, (store, namespace, self._day() if today else "")).fetchall()
+            rows: list[Any] = db.execute(_OF_NAMESPACE, (store, namespace, first)).fetchall()
         return [Spent(*row) for row in rows]
 
     def _refusal(self, name: str, want: float, limit: float) -> LanguageModelError:

@@ -29,8 +29,10 @@ from recollect.research.report import Report, SavedReport
 from recollect.store import Space, Where
 from recollect.store.transfer import every
 
+#: What is kept of research, in the metadata of its document.
+KEPT = "research"
+
 _log = logging.getLogger("recollect.research")
-_KEPT = "research"  # in the metadata of the document
 _ALL = 1_000_000
 _TRIES = 10
 _SHORT = 6  # characters of an id, from its end, that tell it apart
@@ -75,14 +77,14 @@ class Desk:
         Raises NotFound where one of them, or the research itself, was deleted meanwhile.
         """
         title = run.plan.title if run.plan is not None else run.question
-        metadata = {HIDDEN: True, _KEPT: claim.claimed(_as_kept(run), run.by, self.clock())}
+        metadata = {HIDDEN: True, KEPT: claim.claimed(_as_kept(run), run.by, self.clock())}
         self._write(Document(run.id, REPORTS, title, run.question, None, run.created, metadata), sources, run.by)
 
     def finish(self, run: Run, report: Report, sources: Sequence[NodeId], now: datetime) -> None:
         """Makes the document the report. Raises what `keep` does."""
-        cited = [[c.number, c.message.id, c.start, c.end, c.cited] for c in report.citations]
+        cited = [[c.number, c.message.id, c.place, c.offset + c.end, c.cited] for c in report.citations]
         kept = {**_as_kept(run), "finished": iso(now), "model": report.model, "cited": cited, "known": report.known}
-        metadata = {_KEPT: kept, **outline(headings=_below_title(report.text), lines=True)}
+        metadata = {KEPT: kept, **outline(headings=_below_title(report.text), lines=True)}
         self._write(Document(run.id, REPORTS, report.title, report.text, None, run.created, metadata), sources, run.by)
 
     def drop(self, run: Run) -> None:
@@ -115,9 +117,9 @@ class Desk:
                 sources = [edge.target_id for edge in view.edges([run.id], (DRAWN_FROM,), "out", _ALL)]
             if document is None or document.erased or _is_finished(document):
                 return
-            kept = document.metadata[_KEPT]
+            kept = document.metadata[KEPT]
             kept = claim.unclaimed(kept) if release else claim.claimed(kept, run.by, self.clock())
-            held = replace(document, metadata={**document.metadata, _KEPT: kept})
+            held = replace(document, metadata={**document.metadata, KEPT: kept})
             try:
                 self.ingest.made(held, sources, self._same(document, run.by))
             except _Changed:
@@ -153,7 +155,7 @@ class Desk:
         return check
 
     def _holder(self, document: Document) -> str:
-        return claim.holder(document.metadata[_KEPT], self.clock())
+        return claim.holder(document.metadata[KEPT], self.clock())
 
     def unfinished(self, name: str | None = None) -> Run:
         """The research that was interrupted: the newest that nobody works on, or that of an id or the end of one.
@@ -173,6 +175,15 @@ class Desk:
         self._free("")(newest)
         return _as_run(newest)
 
+    def finished(self, name: str) -> Document:
+        """The document of a report, by its id or the end of one. Raises NotFound, InvalidInput for several."""
+        found = [document for document in self._all() if _is_named(document, name)]
+        if len(found) > 1:
+            raise InvalidInput(f"{name!r} is the end of several ids.", hint="Use more of the one that is meant.")
+        if not found or not _is_finished(found[0]):
+            raise NotFound(f"No report is {name!r}.", hint="To see what there is: recollect research --list")
+        return found[0]
+
     def reports(self) -> list[SavedReport]:
         """What is kept, the newest first."""
         found = [_as_saved(document, under_way=bool(self._holder(document))) for document in self._all()]
@@ -181,7 +192,7 @@ class Desk:
     def _all(self) -> Iterator[Document]:
         with self.space.view() as view:
             for document in every(view, Document, Where(sources=(REPORTS,), deleted=False)):
-                if _KEPT in document.metadata and not (document.hidden and _is_finished(document)):
+                if KEPT in document.metadata and not (document.hidden and _is_finished(document)):
                     yield document  # what is finished and hidden was made of something deleted
 
     def _write(self, document: Document, sources: Sequence[NodeId], by: str) -> None:
@@ -198,7 +209,7 @@ def _below_title(text: str) -> list[Heading]:
 
 
 def _is_finished(document: Document) -> bool:
-    return bool(document.metadata[_KEPT].get("finished"))
+    return bool(document.metadata[KEPT].get("finished"))
 
 
 def _is_named(document: Document, name: str) -> bool:
@@ -225,7 +236,7 @@ def _as_kept(run: Run) -> dict[str, Any]:
 
 
 def _as_run(document: Document) -> Run:
-    kept = document.metadata[_KEPT]
+    kept = document.metadata[KEPT]
     queries = tuple(
         SubQuery(text, heading, round_, tuple(joins), inside, tuple(besides))
         for text, heading, round_, joins, inside, besides in kept["queries"]
@@ -246,7 +257,7 @@ def _as_run(document: Document) -> Run:
 
 
 def _as_saved(document: Document, *, under_way: bool) -> SavedReport:
-    kept = document.metadata[_KEPT]
+    kept = document.metadata[KEPT]
     assert document.created is not None
     return SavedReport(
         id=document.id,

@@ -23,7 +23,8 @@ def answers(*words: str) -> list[str]:
 
 
 def test_commands_and_options() -> None:
-    assert answers("se") == ["search"]
+    assert answers("sea") == ["search"]
+    assert answers("se") == ["search", "serve"]
     assert "import" in answers("")
     assert answers("search", "--gro") == ["--group-by"]
     assert answers("--namesp") == ["--namespace"]

@@ -10,7 +10,7 @@ from typing import Any
 from recollect.consolidate.base import LIVE
 from recollect.consolidate.summaries.nodes import COVERS, KINDS
 from recollect.errors import InvalidInput
-from recollect.record import NOTHING, Node, NodeId, NodeKind, parse_time
+from recollect.record import NOTHING, Node, NodeId, NodeKind, parse_time, to_microseconds
 from recollect.store import View, Where
 from recollect.store.transfer import every
 
@@ -48,8 +48,15 @@ class Summary:
     made_by: str = ""
 
 
-def summaries(view: View, conversation_id: NodeId | None = None, kind: str | None = None) -> list[Summary]:
+def summaries(
+    view: View,
+    conversation_id: NodeId | None = None,
+    kind: str | None = None,
+    since: datetime | None = None,
+    before: datetime | None = None,
+) -> list[Summary]:
     """The living summaries: of a conversation level by level, in its own order whatever its clock says, or all by time.
+    With `since` and `before` those of what began in that time.
 
     Raises InvalidInput for a kind that there is not.
     """
@@ -60,6 +67,8 @@ def summaries(view: View, conversation_id: NodeId | None = None, kind: str | Non
         keys=(kind,) if kind else (),
         states=(LIVE,),
         conversation=conversation_id,
+        since=to_microseconds(since),
+        until=to_microseconds(before),
         deleted=False,
     )
     nodes = sorted(every(view, Node, where), key=_by_time if conversation_id is None else _by_level)

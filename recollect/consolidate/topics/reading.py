@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 
 from recollect.consolidate.topics.segments import COVERS, living
 from recollect.consolidate.topics.work import BELONGS
@@ -93,6 +93,26 @@ def topics_of(view: View, message_ids: Sequence[NodeId]) -> dict[NodeId, Topic]:
     topics = {node.id: _topic(node, summaries.get(node.id, "")) for node in nodes}
     found = ((edge.target_id, topics.get(of_segment.get(edge.source_id, NodeId("")))) for edge in within)
     return {message: topic for message, topic in found if topic is not None}
+
+
+def begun_by_month(view: View, topics: Sequence[Topic]) -> dict[NodeId, list[tuple[str, int, int]]]:
+    """How much of each topic began in each month: the month ("2024-01"), its messages and its conversations."""
+    ids = [topic.id for topic in topics]
+    belongs = view.edges(ids, (BELONGS,), "in", _ALL) if ids else []
+    nodes = {n.id: n for n in view.get(Node, sorted({edge.source_id for edge in belongs})) if living(n)}
+    found: dict[NodeId, dict[str, list[Node]]] = {i: {} for i in ids}
+    for edge in belongs:
+        node = nodes.get(edge.source_id)
+        if node is not None and node.valid_from is not None:
+            month = node.valid_from.astimezone(UTC).isoformat()[:7]
+            found[edge.target_id].setdefault(month, []).append(node)
+    return {
+        topic: [
+            (month, sum(n.body["count"] for n in begun), len({n.conversation_id for n in begun}))
+            for month, begun in sorted(months.items())
+        ]
+        for topic, months in found.items()
+    }
 
 
 def segments(view: View, conversation_id: NodeId) -> list[Segment]:

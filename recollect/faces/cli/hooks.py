@@ -35,11 +35,11 @@ def hooks(session: Session, action: str | None = None, project: bool = False, pr
     if action is None:
         return _show(session, path)
     from recollect.faces.cli.edited import edit_of
-    from recollect.faces.cli.own_command import as_line, own_command
+    from recollect.faces.cli.own_command import shell_line
     from recollect.watching.claude_hooks import with_hooks, without_hooks
 
-    command = as_line(own_command(session, "hooks", "run"))
-    edit = edit_of(path, (lambda s: with_hooks(s, command)) if action == "install" else without_hooks)
+    command = shell_line(session.settings, "hooks", "run")
+    edit = edit_of(path, "hooks", (lambda s: with_hooks(s, command)) if action == "install" else without_hooks)
     return _apply(session, edit, action, write=not print_)
 
 
@@ -75,10 +75,11 @@ def _show(session: Session, path: Path) -> int:
 
 def _apply(session: Session, edit: Edit, action: str, *, write: bool) -> int:
     from recollect.faces.cli.status import tilde
+    from recollect.faces.mcp.setup.files import write_keeping
     from recollect.record import utc_now
 
-    changes = edit.changes and not (edit.before is None and action == "remove")
-    copy = edit.write(utc_now()) if write and changes else None
+    changes = edit.changes
+    copy = write_keeping(edit.path, edit.before, edit.after, utc_now()) if write and changes else None
     out = session.out
     if session.json:
         session.out.document(
@@ -86,7 +87,7 @@ def _apply(session: Session, edit: Edit, action: str, *, write: bool) -> int:
                 "settings": str(edit.path),
                 "changed": write and changes,
                 "copy": str(copy) if copy else None,
-                "diff": list(edit.diff()) if changes else [],
+                "diff": list(edit.lines),
             }
         )
         return 0
@@ -94,8 +95,8 @@ def _apply(session: Session, edit: Edit, action: str, *, write: bool) -> int:
         out.line(f"Nothing to change in {tilde(edit.path)}.")
         return 0
     out.line(f"{'Wrote' if write else 'Would write'} {tilde(edit.path)}:")
-    for line in edit.diff():
-        out.line("  " + (out.dim(line) if line.startswith((" ", "@")) else line))
+    for line in edit.lines:
+        out.line(f"  {line}")
     if copy:
         out.line(f"As it was: {tilde(copy)}")
     if write and action == "install":

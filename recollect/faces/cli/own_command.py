@@ -1,30 +1,21 @@
-"""How another program runs a command of ours: on the memory of this run, wherever it is started from."""
+"""How a program that knows a shell runs a command of ours, on the memory of this run."""
 
 from __future__ import annotations
 
 import os
 import shlex
-import shutil
-import sys
 from collections.abc import Mapping
 
-from recollect.faces.cli.session import Session
+from recollect.faces.mcp.setup.launch import memory_arguments, passed_on, program
+from recollect.settings import Settings
 
 
-def own_command(session: Session, *words: str, environment: Mapping[str, str] = os.environ) -> list[str]:
-    """The program and its arguments, each a word. What this run was told by flags and variables is among them, since
-    who starts it may have another environment; the password of a server is not.
-    """
-    found = shutil.which("recollect", path=environment.get("PATH"))
-    program = [os.path.abspath(found)] if found else [sys.executable, "-m", "recollect"]  # noqa: PTH100
-    settings, options = session.settings, []
-    if settings.origins["store"] != "default" or environment.get("RECOLLECT_HOME"):
-        options += ["--store", str(session.store)]
-    if settings.origins["namespace"] != "default":
-        options += ["--namespace", settings.namespace]
-    return [*program, *words, *options]
+def shell_line(settings: Settings, *words: str, environment: Mapping[str, str] = os.environ) -> str:
+    """The line for a POSIX shell, which agents use on Windows too."""
+    variables = [f"{name}={shlex.quote(value)}" for name, value in passed_on(environment).items()]
+    command = [*program(), *words, *memory_arguments(settings)]
+    return " ".join([*variables, *(shlex.quote(_plain(word)) for word in command)])
 
 
-def as_line(command: list[str]) -> str:
-    """A command as a line for the shell that agents use, which is a POSIX one on Windows too."""
-    return shlex.join(word.replace("\\", "/") if os.name == "nt" else word for word in command)
+def _plain(word: str) -> str:
+    return word.replace("\\", "/") if os.name == "nt" else word

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -44,11 +45,15 @@ def show_status(session: Session) -> None:
 
 
 def not_yet_in(session: Session, counts: Counts | None) -> list[Found]:
+    """What lies on this machine and is not in the memory, or is newer."""
+    return newer_than(session.state.last_import(), counts)
+
+
+def newer_than(last: datetime | None, counts: Counts | None) -> list[Found]:
     """What lies on this machine, of sources that have nothing in the memory or are newer than the last import."""
     from recollect.faces.cli.names import source_of_label
 
     known = counts.by_source if counts else {}
-    last = session.state.last_import()
     return [
         found
         for found in found_on_this_machine(Path.home(), os.environ)

@@ -36,7 +36,7 @@ def topics(
         return _print_messages(session, name, memory.get_topic_messages(name, limit))
     found = memory.topics(limit)
     if session.json:
-        session.out.document({"topics": [_topic_as_json(topic) for topic in found]})
+        session.out.document({"topics": [as_json(topic) for topic in found]})
     else:
         _print_topics(session, found)
         if not found:
@@ -95,7 +95,8 @@ def _print_messages(session: Session, name: str, messages: list[Message]) -> int
     return 0
 
 
-def _topic_as_json(topic: Topic) -> dict[str, Any]:
+def as_json(topic: Topic) -> dict[str, Any]:
+    """A topic as JSON."""
     from recollect.record import iso
 
     return {

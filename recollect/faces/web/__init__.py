@@ -8,8 +8,29 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from recollect.faces.web import conversation, files, home, search
+from recollect.faces.web import (
+    ask,
+    conversation,
+    documents,
+    entities,
+    facts,
+    files,
+    forgetting,
+    graph,
+    home,
+    import_,
+    live,
+    research,
+    search,
+    status,
+    story,
+    timeline,
+    topics,
+)
+
+_PARTS = (files, home, search, conversation, ask, research, facts, timeline, topics, graph, entities, story)
+_UPKEEP = (import_, status, forgetting, documents, live)
 
 router = APIRouter(include_in_schema=False)
-for part in (files, home, search, conversation):
+for part in (*_PARTS, *_UPKEEP):
     router.include_router(part.router)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
@@ -142,3 +142,10 @@ def environment() -> Environment:
     )
     made.filters.update(FILTERS)
     return made
+
+
+def fragments(request: Request, template: str, names: Sequence[str], /, **context: Any) -> dict[str, str]:
+    """Some blocks of a template, each drawn by itself: what is sent anew where it changes."""
+    drawn = environment().get_template(template)
+    values = drawn.new_context(_frame(request, None) | context)
+    return {name: "".join(drawn.blocks[name](values)) for name in names}

@@ -12,7 +12,7 @@ from recollect.faces.cli.names import source_label, titled
 from recollect.faces.cli.names import speaker as spoken_by
 from recollect.faces.cli.times import ago, clock, day, moment_after, month, number, percent, size
 from recollect.faces.web.inline import excerpt, inline
-from recollect.record import Kind, Message, Role, iso, utc_now
+from recollect.record import Kind, Message, Role, from_microseconds, iso, utc_now
 
 
 def marked(text: str, marks: Sequence[tuple[int, int]]) -> Markup:
@@ -60,6 +60,23 @@ def since(moment: datetime | None) -> str:
     return "" if moment is None else ago(moment, utc_now())
 
 
+def seconds(length: float) -> str:
+    """As in "1.9 s", "31 ms", "2 min"."""
+    if length >= 120:
+        return f"{length / 60:.0f} min"
+    return f"{length:.1f} s" if length >= 0.95 else f"{length * 1000:.0f} ms"
+
+
+def money(dollars: float) -> str:
+    """As in "$0.41", "$0.008"."""
+    return f"${dollars:,.2f}" if dollars >= 0.1 or not dollars else f"${dollars:.3f}"
+
+
+def kind(type: str) -> str:
+    """The type of an entity for people: one that is not known is just a name."""
+    return "name" if type == "concept" else type
+
+
 def markdown(text: str, *, breaks: bool = False) -> Markup:
     """A text of Markdown, safely; with `breaks` a line's end is one."""
     from recollect.faces.web.text.markdown import html
@@ -78,6 +95,9 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "number": number,
     "size": size,
     "percent": percent,
+    "moment": from_microseconds,
+    "seconds": seconds,
+    "money": money,
     "source_label": source_label,
     "titled": titled,
     "speaker": speaker,
@@ -86,5 +106,6 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "inline": inline,
     "markdown": markdown,
     "marked": marked,
+    "kind": kind,
     "capitalize_first": lambda text: text[:1].upper() + text[1:],
 }

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import copy
-import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,9 +10,10 @@ from difflib import unified_diff
 from pathlib import Path
 from typing import Any
 
-from recollect.errors import InvalidInput, StoreError
+from recollect.errors import InvalidInput
 from recollect.faces.mcp.setup import jsonc, toml
 from recollect.faces.mcp.setup.clients import NAME, Client, Machine
+from recollect.faces.mcp.setup.files import text_of, write_keeping
 from recollect.faces.mcp.setup.launch import Launch
 
 _FORMATS = {"json": jsonc, "toml": toml}
@@ -58,9 +57,9 @@ def planned(client: Client, launch: Launch, machine: Machine) -> Change:
     entry.
     """
     path = client.settings(machine)
-    before, format_ = _text_of(path), _FORMATS[client.format]
-    where = (*client.keys, NAME)
+    format_, where = _FORMATS[client.format], (*client.keys, NAME)
     try:
+        before = text_of(path)
         said = format_.read(before or "")
         entry = _merged(_at(said, where), client.entry(launch))
         if before is not None and _at(said, where) == entry:
@@ -77,7 +76,7 @@ def planned(client: Client, launch: Launch, machine: Machine) -> Change:
 def is_set_up(client: Client, machine: Machine) -> bool:
     """Whether the settings of a client hold an entry of ours."""
     try:
-        said = _FORMATS[client.format].read(_text_of(client.settings(machine)) or "")
+        said = _FORMATS[client.format].read(text_of(client.settings(machine)) or "")
     except InvalidInput:
         return False
     return _at(said, (*client.keys, NAME)) is not None
@@ -85,22 +84,8 @@ def is_set_up(client: Client, machine: Machine) -> bool:
 
 def write(change: Change, now: datetime) -> Path | None:
     """Writes the file whole, or not at all; returns where what was there before is kept. Raises StoreError."""
-    target = change.path.resolve()  # settings are often links into a repository
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        kept = None
-        mode = 0o600
-        if change.before is not None:
-            mode = target.stat().st_mode & 0o777
-            kept = _free(target.with_name(f"{target.name}.{now:%Y%m%d-%H%M%S}.bak"))
-            _write(kept, change.before, mode)
-        _write(target, change.after, mode)
-    except OSError as problem:
-        raise StoreError(
-            f"{change.path} cannot be written: {problem.strerror or problem}.",
-            hint=f"To add it yourself: recollect mcp install {change.client.name} --print",
-        ) from problem
-    return kept
+    hint = f"To add it yourself: recollect mcp install {change.client.name} --print"
+    return write_keeping(change.path, change.before, change.after, now, hint=hint)
 
 
 def _put(format_: Any, text: str, where: Sequence[str], entry: Mapping[str, Any]) -> str:
@@ -109,37 +94,6 @@ def _put(format_: Any, text: str, where: Sequence[str], entry: Mapping[str, Any]
         put: str = format_.put(text, where, entry)
         return put
     return _put(format_, text.replace("\r\n", "\n"), where, entry).replace("\n", "\r\n")
-
-
-def _free(path: Path) -> Path:
-    """The path, or the first beside it that nothing stands at."""
-    names = (path.with_name(f"{path.stem}-{number}.bak") for number in range(1, 1000))
-    return path if not path.exists() else next(name for name in names if not name.exists())
-
-
-def _write(path: Path, text: str, mode: int) -> None:
-    made, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    partial = Path(name)
-    try:
-        with os.fdopen(made, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        partial.chmod(mode)
-        partial.replace(path)
-    except BaseException:
-        partial.unlink(missing_ok=True)
-        raise
-
-
-def _text_of(path: Path) -> str | None:
-    """The text of a file, its line ends as they are; None where there is none. Raises InvalidInput."""
-    try:
-        return path.read_bytes().decode("utf-8")
-    except FileNotFoundError:
-        return None
-    except (OSError, UnicodeDecodeError) as problem:
-        raise InvalidInput(f"{path} cannot be read: {problem}.") from problem
 
 
 def _merged(there: Any, ours: Mapping[str, Any]) -> dict[str, Any]:

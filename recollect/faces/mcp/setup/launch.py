@@ -30,20 +30,31 @@ def launch_of(
     settings: Settings, *, tools: str, read_only: bool, model: str | None, environment: Mapping[str, str]
 ) -> Launch:
     """What starts `recollect mcp` on the memory of these settings. Secrets are not in it: they stay where they are."""
-    command, *arguments = _program()
-    arguments.append("mcp")
-    if _was_told(settings, "store"):
-        place = settings.store
-        arguments += ["--store", str(place.absolute() if isinstance(place, Path) else place)]
-    if _was_told(settings, "namespace"):
-        arguments += ["--namespace", str(settings.namespace)]
+    command, *arguments = program()
+    arguments += ["mcp", *memory_arguments(settings)]
     if tools != "core":
         arguments += ["--tools", tools]
     if read_only:
         arguments.append("--read-only")
     if model:
         arguments += ["--model", model]
-    return Launch(command, tuple(arguments), {name: environment[name] for name in _PASSED_ON if environment.get(name)})
+    return Launch(command, tuple(arguments), passed_on(environment))
+
+
+def memory_arguments(settings: Settings) -> list[str]:
+    """The options that name the memory of these settings, where it is not the one that is found without."""
+    arguments: list[str] = []
+    if _was_told(settings, "store"):
+        place = settings.store
+        arguments += ["--store", str(place.absolute() if isinstance(place, Path) else place)]
+    if _was_told(settings, "namespace"):
+        arguments += ["--namespace", str(settings.namespace)]
+    return arguments
+
+
+def passed_on(environment: Mapping[str, str]) -> dict[str, str]:
+    """The variables that whoever starts us must set for it."""
+    return {name: environment[name] for name in _PASSED_ON if environment.get(name)}
 
 
 def _was_told(settings: Settings, name: str) -> bool:
@@ -51,7 +62,7 @@ def _was_told(settings: Settings, name: str) -> bool:
     return settings.origins[name].startswith(("--", "RECOLLECT_", "NEO4J_"))
 
 
-def _program() -> list[str]:
+def program() -> list[str]:
     """The program that runs, by a path that stays: clients know neither the shell's PATH nor its environments."""
     own = Path(sys.executable).parent / ("recollect.exe" if os.name == "nt" else "recollect")
     if any(part in _PASSING for part in own.parts):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -21,7 +21,7 @@ class Asked(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-def shown(**example: object) -> ConfigDict:
+def shown(**example: Any) -> ConfigDict:
     """An example of what is taken, for OpenAPI."""
     return ConfigDict(json_schema_extra={"examples": [example]})
 

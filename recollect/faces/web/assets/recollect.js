@@ -299,6 +299,29 @@
     lately();
     document.addEventListener("htmx:after:swap", lately);
   }
+  // --- a question before something is done: the page that a link leads to, as a dialog
+  document.addEventListener("click", async (event) => {
+    const link = event.target.closest?.("a[data-dialog]");
+    if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
+    event.preventDefault();
+    let answer;
+    try {
+      answer = await fetch(link.href, { headers: { "HX-Request": "true", "HX-Request-Type": "partial" } });
+    } catch { /* the page itself says what is wrong */ }
+    if (!answer?.ok) { location.assign(link.href); return; }
+    const dialog = document.createElement("dialog");
+    dialog.className = "card";
+    dialog.setAttribute("aria-labelledby", "dialog-title");
+    dialog.innerHTML = await answer.text();
+    document.body.append(dialog);
+    dialog.addEventListener("close", () => { dialog.remove(); link.focus(); });
+    dialog.addEventListener("click", (inside) => {
+      if (!inside.target.closest("[data-close]")) return;
+      inside.preventDefault();
+      dialog.close();
+    });
+    dialog.showModal();
+  });
 
   window.recollect = { kept, find, all, isShown };
 })();

@@ -1,0 +1,120 @@
+"""How smoothly the picture of the graph moves, in a real browser: frames while it is moved and while it is zoomed.
+
+python -m benchmarks.graph_frames --names 5000        (--gpu: with the machine's graphics, else drawn by the processor)
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import shutil
+import statistics
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from playwright.sync_api import Page, Route, sync_playwright
+
+import recollect
+from benchmarks.machine import machine
+from benchmarks.pages import _server
+from recollect.faces.web.graphing.kinds import KINDS
+from recollect.faces.web.graphing.layout import Placed, laid_out
+
+_BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+#: The times between frames, in milliseconds, while the camera goes to and fro for two seconds.
+_FRAMES = """how => new Promise(done => {
+  const camera = recollectGraph.getCamera(), begin = performance.now(), frames = [];
+  let last = begin;
+  const step = now => {
+    frames.push(now - last); last = now;
+    const turn = (now - begin) / 400;
+    const at = how === "moved" ? {x: 0.5 + 0.2 * Math.sin(turn), y: 0.5 + 0.2 * Math.cos(turn)}
+                               : {ratio: 0.6 + 0.4 * Math.sin(turn)};
+    if (now - begin > 2000) return done(frames.slice(2));
+    camera.setState({...camera.getState(), ...at});
+    requestAnimationFrame(step);
+  };
+  requestAnimationFrame(step);
+})"""
+
+
+def main(arguments: list[str]) -> int:
+    """Prints the figures."""
+    parser = argparse.ArgumentParser(prog="benchmarks.graph_frames", description="Measures frames of the graph.")
+    parser.add_argument("--names", type=int, default=5_000)
+    parser.add_argument("--gpu", action="store_true")
+    options = parser.parse_args(arguments)
+    found = next(filter(None, map(shutil.which, _BROWSERS)), None)
+    if found is None:
+        print("There is no Chromium on this machine.", file=sys.stderr)
+        return 2
+    picture = _picture(options.names)
+    with TemporaryDirectory(prefix="recollect-bench-") as scratch:
+        store = Path(scratch) / "memory.db"
+        with recollect.open(store, durable=False, background=False) as memory:
+            memory.store_message("Ana and Rui went to Sintra.")
+            memory.consolidate()
+        with _server(store, Path(scratch)) as address, sync_playwright() as playwright:
+            drawn_by = [] if options.gpu else ["--disable-gpu"]
+            browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox", *drawn_by])
+            page = browser.new_page(viewport={"width": 1280, "height": 900})
+            page.route("**/graph?*", lambda route: _answer(route, picture))
+            page.goto(f"{address}/graph?from=Ana")
+            page.wait_for_selector("#canvas[data-ready]", timeout=120_000)
+            page.wait_for_timeout(1_000)
+            print(f"{options.names:,} names, {len(json.loads(picture)['relations']):,} links")
+            for how in ("moved", "zoomed"):
+                print(_row(how, _measured(page, how)))
+            browser.close()
+    print(machine())
+    return 0
+
+
+def _measured(page: Page, how: str) -> list[float]:
+    frames: list[float] = page.evaluate(_FRAMES, how)
+    return frames
+
+
+def _row(name: str, frames: list[float]) -> str:
+    ordered = sorted(frames)
+    late = ordered[min(len(ordered) - 1, int(0.95 * len(ordered)))]
+    rate = 1000 / statistics.fmean(frames)
+    return f"{name:<8} {rate:5.1f} frames a second   median {statistics.median(frames):5.1f} ms   95% {late:5.1f} ms"
+
+
+def _answer(route: Route, picture: str) -> None:
+    if "json" in (route.request.headers.get("accept") or ""):
+        route.fulfill(content_type="application/json", body=picture)
+    else:
+        route.continue_()
+
+
+def _picture(count: int) -> str:
+    """Names around names, each with three links, as the server would place them."""
+    chance = random.Random(20)
+    parents = ["n0"] * min(150, count - 1) + [f"n{1 + i % 150}" for i in range(max(0, count - 151))]
+    names = [
+        Placed(f"n{i}", f"Name {i}", KINDS[i % len(KINDS)], parent, chance.random(), 5 + 10 * chance.random(), i < 20)
+        for i, parent in enumerate(parents, 1)
+    ]
+    places = laid_out("n0", names, {})
+    entities: list[dict[str, Any]] = [{"id": "n0", "name": "Ana", "kind": "person", "radius": 15, "labelled": True}]
+    entities += [
+        {"id": n.id, "name": n.label, "kind": n.kind.name, "radius": n.radius, "labelled": n.labelled} for n in names
+    ]
+    for one in entities:
+        one |= {"x": places[one["id"]][0], "y": places[one["id"]][1], "side": "start", "leading": False}
+    pairs = [(n.id, n.parent) for n in names]
+    pairs += [(n.id, f"n{chance.randrange(count)}") for n in names for _ in range(2)]
+    relations = [
+        {"source": a, "source_id": a, "target": b, "target_id": b, "relation": "USES", "words": "uses", "weight": 1}
+        for a, b in pairs
+    ]
+    return json.dumps({"entity": {"id": "n0"}, "focus": "n0", "entities": entities, "relations": relations})
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

@@ -1,0 +1,70 @@
+"""What kinds of names a picture tells apart, by shape, colour and direction; and how relations are called."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """Names that are drawn alike. `heading` is where they lie, in degrees, from the right against the clock."""
+
+    name: str
+    label: str
+    several: str
+    types: tuple[str, ...]
+    heading: float
+
+
+#: In the order in which they go round the middle.
+KINDS = (
+    Kind("project", "project, organisation", "projects and organisations", ("project", "organisation"), 90),
+    Kind("person", "person, animal", "people and animals", ("person", "animal"), 180),
+    Kind("place", "place", "places", ("place",), 270),
+    Kind("other", "other name", "other names", ("concept", "event"), 315),
+    Kind("thing", "tool, product, work", "tools, products and works", ("technology", "product", "work"), 20),
+)
+_OF_TYPE: Mapping[str, Kind] = {one: kind for kind in KINDS for one in kind.types}
+_OTHER = KINDS[3]
+
+TOGETHER = "MENTIONED_WITH"
+_WORDS = {TOGETHER: "with", "MARRIED_TO": "married to"}
+#: The same from the other end.
+_INVERSE = {
+    TOGETHER: "with",
+    "USES": "used by",
+    "CHOSE": "chosen by",
+    "REJECTED": "rejected by",
+    "LIKES": "liked by",
+    "CREATED": "created by",
+    "REPLACES": "replaced by",
+    "IMPROVES": "improved by",
+    "SUPPORTS": "supported by",
+    "CAUSES": "caused by",
+    "VISITED": "visited by",
+    "PART_OF": "has the part",
+    "LOCATED_IN": "place of",
+    "LIVES_IN": "home of",
+    "WORKS_AT": "employs",
+    "IS_A": "for example",
+    "KNOWS": "knows",
+    "MARRIED_TO": "married to",
+}
+#: Relations that say no.
+NOT = frozenset({"REJECTED"})
+
+
+def kind_of(type: str) -> Kind:
+    """The kind of a type of entity."""
+    return _OF_TYPE.get(type, _OTHER)
+
+
+def worded(relation: str, *, backwards: bool = False) -> str:
+    """A relation in words, from its source or (`backwards`) from its target.
+
+    >>> worded("PART_OF"), worded("USES", backwards=True), worded("BROTHER", backwards=True)
+    ('part of', 'used by', 'brother of')
+    """
+    plain = _WORDS.get(relation, relation.replace("_", " ").lower())
+    return _INVERSE.get(relation, f"{plain} of") if backwards else plain

@@ -1,0 +1,163 @@
+"""Where names stand in a picture of the graph: one in the middle, the others around it, each kind in its direction.
+
+What has a place keeps it; what is new gets the nearest free one. The same names in the same order get the same places,
+whoever asks and whenever. Lengths are the pixels of a picture at its natural size; y grows downwards.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from recollect.faces.web.graphing.kinds import KINDS, Kind
+
+Point = tuple[float, float]
+
+_STRETCH = 1.35  # pictures are broader than high
+_NEAREST, _SPREAD = 150.0, 90.0  # from the middle: the first ring, and how far those of little weight stand beyond
+_LEAF = 115.0  # from a name that was opened to what came of it
+_STEP = 26.0  # to the next ring where one is full
+_ROOM = 11.0  # around each, above and below
+_LETTER = 7.2  # of a label
+_NARROWEST = math.radians(34)  # of a sector
+_TRIES, _RINGS = 24, 400
+_CELL = 64.0
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """What is to be placed. `parent` is the name that it came of, None for the middle; `weight` from 0 to 1."""
+
+    id: str
+    label: str
+    kind: Kind
+    parent: str
+    weight: float
+    radius: float
+    labelled: bool
+
+
+def laid_out(center: str, names: Sequence[Placed], kept: Mapping[str, Point]) -> dict[str, Point]:
+    """A place for each, parents before what came of them."""
+    found: dict[str, Point] = {center: (0.0, 0.0)}
+    taken = _Taken()
+    taken.add(_box((0.0, 0.0), 24.0, 24.0))
+    for one in names:
+        if one.id in kept and one.id != center:
+            found[one.id] = kept[one.id]
+            taken.add(_of(one, kept[one.id]))
+    sectors = _sectors([one for one in names if one.parent == center])
+    turns: Counter[str] = Counter()
+    for one in names:
+        if one.id in found:
+            continue
+        if one.parent == center:
+            middle, width = sectors[one.kind.name]
+            base = _NEAREST + _SPREAD * (1 - one.weight)
+            places = _rings((0.0, 0.0), middle, width, base, turns[one.kind.name], _STRETCH)
+            turns[one.kind.name] += 1
+        else:
+            at = found.get(one.parent, (0.0, 0.0))
+            outward = math.atan2(-at[1], at[0])
+            places = _rings(at, outward, math.radians(200), _LEAF, turns[one.parent], 1.0)
+            turns[one.parent] += 1
+        found[one.id] = next(p for p in places if not taken.meets(_of(one, p)))
+        taken.add(_of(one, found[one.id]))
+    return found
+
+
+def side(point: Point) -> str:
+    """Where the label of a mark stands, so that labels point away from the middle: start, end or middle."""
+    x, y = point
+    if abs(x) < 0.35 * abs(y):
+        return "middle"
+    return "start" if x > 0 else "end"
+
+
+def _sectors(names: Sequence[Placed]) -> dict[str, tuple[float, float]]:
+    """The direction and the width of each kind, by how many there are of it; kinds go round in their order."""
+    counts = Counter(one.kind.name for one in names)
+    present = [kind for kind in KINDS if counts[kind.name]]
+    if len(present) < 2:
+        return {kind.name: (math.radians(kind.heading), 2 * math.pi) for kind in present}
+    free = 2 * math.pi - _NARROWEST * len(present)
+    widths = {kind.name: _NARROWEST + free * counts[kind.name] / len(names) for kind in present}
+    # The round is turned so that kinds lie as near their own directions as their sizes allow.
+    starts, at = {}, 0.0
+    for kind in present:
+        starts[kind.name] = at + widths[kind.name] / 2
+        at += widths[kind.name]
+    east = sum(math.cos(math.radians(k.heading) - starts[k.name]) * counts[k.name] for k in present)
+    north = sum(math.sin(math.radians(k.heading) - starts[k.name]) * counts[k.name] for k in present)
+    turn = math.atan2(north, east)
+    return {kind.name: (starts[kind.name] + turn, widths[kind.name] * 0.92) for kind in present}
+
+
+def _rings(at: Point, middle: float, width: float, base: float, turn: int, stretch: float) -> Iterator[Point]:
+    """Places in a sector, ring by ring outwards; `turn` begins at another angle for each that asks."""
+    for ring in range(_RINGS):
+        radius = base + ring * _STEP
+        for step in range(_TRIES):
+            share = (0.5 + (turn * 0.618034 + step / _TRIES)) % 1.0
+            angle = middle + width * (share - 0.5)
+            yield (
+                round(at[0] + stretch * radius * math.cos(angle), 1),
+                round(at[1] - radius * math.sin(angle), 1),
+            )
+    far, angle = base + _RINGS * _STEP, turn * 2.399963
+    for more in range(1_000_000):  # as good as never
+        radius = far + more * _STEP
+        yield at[0] + radius * math.cos(angle + more), at[1] + radius * math.sin(angle + more)
+
+
+Box = tuple[float, float, float, float]
+
+
+def _box(point: Point, across: float, down: float) -> Box:
+    return point[0] - across, point[1] - down, point[0] + across, point[1] + down
+
+
+def _of(one: Placed, point: Point) -> Box:
+    """The room of a mark, with its label if that is shown."""
+    left, top, right, bottom = _box(point, one.radius + 5, max(one.radius + 4, _ROOM))
+    if not one.labelled:
+        return left, top, right, bottom
+    text = min(len(one.label), 24) * _LETTER + 8
+    where = side(point)
+    if where == "middle":
+        half = max(text / 2, one.radius)
+        return (
+            point[0] - half,
+            top - (18 if point[1] < 0 else 0),
+            point[0] + half,
+            bottom + (18 if point[1] >= 0 else 0),
+        )
+    return (left, top, right + text, bottom) if where == "start" else (left - text, top, right, bottom)
+
+
+@dataclass(slots=True)
+class _Taken:
+    """Boxes that are taken, by the cells of a grid that they touch."""
+
+    cells: dict[tuple[int, int], list[Box]] = field(default_factory=dict)
+
+    def add(self, box: Box) -> None:
+        for cell in _cells(box):
+            self.cells.setdefault(cell, []).append(box)
+
+    def meets(self, box: Box) -> bool:
+        """Whether it would lie on another."""
+        left, top, right, bottom = box
+        return any(
+            left < other[2] and other[0] < right and top < other[3] and other[1] < bottom
+            for cell in _cells(box)
+            for other in self.cells.get(cell, ())
+        )
+
+
+def _cells(box: Box) -> Iterator[tuple[int, int]]:
+    for x in range(math.floor(box[0] / _CELL), math.floor(box[2] / _CELL) + 1):
+        for y in range(math.floor(box[1] / _CELL), math.floor(box[3] / _CELL) + 1):
+            yield x, y

@@ -1,0 +1,90 @@
+"""A run as a page shows it: parts that are drawn from its state, sent again when they change.
+
+The page has each part whole, whenever it is loaded. With a script it also gets, as server-sent events, those parts
+that have changed; without one it loads itself again. Either way a part is a function of the state of the run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping
+
+import orjson
+from fastapi import APIRouter
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response, StreamingResponse
+
+from recollect.faces.web.page import address, scope_of
+from recollect.faces.web.runs import Run, runs_of
+
+router = APIRouter()
+
+#: Draws the parts of a run: the id of each element, and what stands in it.
+Parts = Callable[[Request, Run], Mapping[str, str]]
+
+_PAUSE = 0.08  # seconds between two drawings
+_STILL_THERE = 15.0  # seconds after which something is sent in any case
+
+_drawn_by: dict[str, tuple[Parts, Callable[[Request, Run], str]]] = {}
+
+
+def drawn_by(kind: str, parts: Parts, where: Callable[[Request, Run], str]) -> None:
+    """Says how runs of a kind are drawn, and the address of the page where one is shown."""
+    _drawn_by[kind] = (parts, where)
+
+
+@router.get("/runs/{id}/events")
+async def events(request: Request, id: str) -> Response:
+    """The parts of a run that change, until it has ended."""
+    run = runs_of(request).get(id, scope_of(request))
+    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+    return StreamingResponse(_changes(request, run), media_type="text/event-stream", headers=headers)
+
+
+@router.post("/runs/{id}/stop")
+def stop(request: Request, id: str) -> Response:
+    """Ends a run, and leads back to its page."""
+    run = runs_of(request).get(id, scope_of(request))
+    run.stop()
+    run.wait(1.0)
+    return RedirectResponse(_drawn_by[run.kind][1](request, run), 303)
+
+
+async def _changes(request: Request, run: Run) -> AsyncIterator[bytes]:
+    parts, where = _drawn_by[run.kind]
+    loop, changed = asyncio.get_running_loop(), asyncio.Event()
+
+    def tell() -> None:
+        loop.call_soon_threadsafe(changed.set)
+
+    deaf = run.listen(tell)
+    shown: dict[str, str] = {}
+    try:
+        while True:
+            changed.clear()
+            over = run.ended is not None
+            drawn = await run_in_threadpool(parts, request, run)
+            new = {name: html for name, html in drawn.items() if shown.get(name) != html}
+            shown |= new
+            if new:
+                yield _event("parts", new)
+            if over:
+                yield _event("end", {"address": where(request, run)})
+                return
+            try:
+                await asyncio.wait_for(changed.wait(), _STILL_THERE)
+                await asyncio.sleep(_PAUSE)
+            except TimeoutError:
+                yield b": still there\n\n"
+    finally:
+        deaf()
+
+
+def _event(name: str, data: Mapping[str, str]) -> bytes:
+    return b"event: %s\ndata: %s\n\n" % (name.encode(), orjson.dumps(data))
+
+
+def run_address(request: Request, run: Run, path: str) -> str:
+    """Where the events of a run are, as `events` or `stop`."""
+    return address(f"/runs/{run.id}/{path}", request)

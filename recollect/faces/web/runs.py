@@ -1,0 +1,185 @@
+"""Work that a page starts and can come back to: a question, research, an import. A thread each, told in events.
+
+Whoever closes the page, goes back or loads it again finds the run where it is, and nothing is asked or paid for twice.
+Runs live as long as the server; what they made is in the memory.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Hashable
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from starlette.requests import Request
+
+from recollect.errors import NotFound, RecollectError
+from recollect.record import new_id, utc_now
+
+_KEPT = 40  # finished runs of a kind
+_TOLD_AGAIN = 3600.0  # seconds for which a finished run is shown instead of being done again
+
+_log = logging.getLogger("recollect.web")
+
+
+class Stopped(Exception):
+    """Somebody has asked for the end of a run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """Something that a run has told, so many seconds after its beginning."""
+
+    event: Any
+    at: float
+
+
+#: What a run does: it is given what takes its events, and returns what came of it.
+Work = Callable[[Callable[[Any], None]], Any]
+
+
+class Run:
+    """One piece of work. Its events only grow; `result` or `problem` is there once `ended` is."""
+
+    def __init__(self, kind: str, namespace: str, key: Hashable, title: str, work: Work) -> None:
+        self.id, self.kind, self.namespace, self.key, self.title = new_id(), kind, namespace, key, title
+        self.began: datetime = utc_now()
+        self.ended: datetime | None = None
+        self.events: list[Told] = []
+        self.result: Any = None
+        self.problem: RecollectError | None = None
+        self.stopped = False
+        self._work, self._clock = work, time.monotonic()
+        self._listeners: list[Callable[[], None]] = []
+        self._lock, self._over = threading.Lock(), threading.Event()
+
+    def start(self) -> None:
+        """Begins."""
+        threading.Thread(target=self._run, name=f"recollect-{self.kind}", daemon=True).start()
+
+    def stop(self) -> None:
+        """Has it end at the next event."""
+        if self.ended is None:
+            self.stopped = True
+
+    def wait(self, seconds: float) -> bool:
+        """Whether it ended within so long."""
+        return self._over.wait(seconds)
+
+    @property
+    def seconds(self) -> float:
+        """Since it began."""
+        return time.monotonic() - self._clock
+
+    def listen(self, changed: Callable[[], None]) -> Callable[[], None]:
+        """Calls `changed` whenever there is something new, until what is returned is called."""
+        with self._lock:
+            self._listeners.append(changed)
+
+        def deaf() -> None:
+            with self._lock, suppress(ValueError):
+                self._listeners.remove(changed)
+
+        return deaf
+
+    def _tell(self, event: Any) -> None:
+        if self.stopped:
+            raise Stopped
+        self.events.append(Told(event, self.seconds))
+        self._changed()
+
+    def _changed(self) -> None:
+        with self._lock:
+            listeners = list(self._listeners)
+        for changed in listeners:
+            with suppress(RuntimeError):  # the loop of the listener is closed
+                changed()
+
+    def _run(self) -> None:
+        try:
+            self.result = self._work(self._tell)
+        except Stopped:
+            pass
+        except RecollectError as problem:
+            self.problem = problem
+        except Exception as bug:  # its message may quote what was said
+            _log.error("A run has failed: %s", type(bug).__name__, exc_info=_log.isEnabledFor(logging.DEBUG))
+            self.problem = RecollectError(f"This has failed, by a mistake of Recollect: {type(bug).__name__}.")
+        finally:
+            self.ended = utc_now()
+            self._over.set()
+            self._changed()
+
+
+class Runs:
+    """The runs of a server. Thread-safe."""
+
+    def __init__(self) -> None:
+        self._runs: dict[str, Run] = {}
+        self._lock = threading.Lock()
+
+    def begin(self, kind: str, namespace: str, key: Hashable, title: str, work: Work) -> Run:
+        """Begins a run, unless one of this key is under way."""
+        with self._lock:
+            for run in self._runs.values():
+                if (run.kind, run.namespace, run.key) == (kind, namespace, key) and run.ended is None:
+                    return run
+            run = Run(kind, namespace, key, title, work)
+            self._runs[run.id] = run
+            ended = [one.id for one in self._runs.values() if one.ended is not None and one.kind == kind]
+            for old in ended[: max(0, len(ended) - _KEPT)]:
+                del self._runs[old]
+        run.start()
+        return run
+
+    def last(self, kind: str, namespace: str, key: Hashable) -> Run | None:
+        """The newest run of a key that is under way, or has ended well and not long ago."""
+        for run in reversed(self.all(kind, namespace)):
+            if run.key == key and (run.ended is None or (run.problem is None and run.seconds < _TOLD_AGAIN)):
+                return run
+        return None
+
+    def get(self, id: str, namespace: str) -> Run:
+        """A run by its id. Raises NotFound."""
+        found = self._runs.get(id)
+        if found is None or found.namespace != namespace:
+            raise NotFound("That is over: the server has been started again since, or it was long ago.")
+        return found
+
+    def all(self, kind: str, namespace: str) -> list[Run]:
+        """Those of a kind, oldest first."""
+        with self._lock:
+            return [run for run in self._runs.values() if (run.kind, run.namespace) == (kind, namespace)]
+
+    def drop(self, namespace: str) -> None:
+        """Forgets what has ended: it may repeat words that are gone from the memory."""
+        with self._lock:
+            kept = (run for run in self._runs.values() if run.namespace != namespace or run.ended is None)
+            self._runs = {run.id: run for run in kept}
+
+    def close(self, seconds: float = 5.0) -> None:
+        """Stops everything, and waits so long for what is in the middle of something."""
+        with self._lock:
+            waiting = [run for run in self._runs.values() if run.ended is None]
+        for run in waiting:
+            run.stop()
+        until = time.monotonic() + seconds
+        for run in waiting:
+            run.wait(max(0.0, until - time.monotonic()))
+
+
+def runs_of(request: Request) -> Runs:
+    """The runs of the server that answers this request."""
+    state = request.app.state
+    with _making:
+        if not hasattr(state, "runs"):
+            state.runs = Runs()
+    found: Runs = state.runs
+    return found
+
+
+_making = threading.Lock()

@@ -1,0 +1,189 @@
+"""Status: whether all is well, and what is stored, indexed, pending and spent."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+from fastapi import APIRouter, Form, Request, Response
+from starlette.responses import RedirectResponse
+
+from recollect.background.lock import is_working
+from recollect.faces.cli.indexed import index_state
+from recollect.faces.cli.names import source_label
+from recollect.faces.cli.status import newer_than
+from recollect.faces.cli.working import task_counts
+from recollect.faces.http.scope import Scoped, served
+from recollect.faces.web.import_ import state_of
+from recollect.faces.web.page import address, page
+from recollect.faces.web.runs import Run, runs_of
+from recollect.model.budget import FILE, Ledger, Spent
+from recollect.record import utc_now
+
+if TYPE_CHECKING:
+    from recollect.importers.found import Found
+    from recollect.memory import Memory, Probe
+    from recollect.store import Counts, Task
+
+router = APIRouter()
+
+_FRESH, _PATIENCE = 30.0, 0.3  # seconds for which a probe counts, and that the page waits for one
+_TASKS = 10_000  # that are looked at
+_SHOWN = 20  # failed ones that are listed
+_WORK = {
+    "conversation": "conversations to go through",
+    "facts": "facts, by the model",
+    "entities": "names, by the model",
+    "conversation_summary": "summaries, by the model",
+    "l1": "summaries, by the model",
+    "l2": "summaries, by the model",
+    "period": "summaries of days and weeks",
+    "topic": "summaries of topics",
+}
+_ASKED = {"ask": "questions", "research": "research", "chat": "chats"}
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """Work of one kind: how much of it waits, is for later, or has failed."""
+
+    name: str
+    due: int
+    later: int
+    dead: int
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What was spent on one kind of work."""
+
+    name: str
+    calls: int
+    tokens: int
+    cost: float
+    unpriced: int
+
+
+@router.get("/status")
+def status(request: Request, memory: Scoped) -> Response:
+    """How things are."""
+    counts, index = memory.stats(), memory.index()
+    found = newer_than(state_of(request, memory).last_import(), counts)
+    here, tasks = served(request), task_counts(memory, counts)
+    probing = _probing(request, memory)
+    probe, trouble = probing.result, probing.problem
+    working = is_working(here.settings.store, here.places.state)
+    month = utc_now().date().replace(day=1)
+    ledger = Ledger(here.places.data / FILE)
+    spent = ledger.spent(memory.location, str(memory.namespace), since=month)
+    ever = ledger.spent(memory.location, str(memory.namespace))
+    info = memory.info()
+    return page(
+        request,
+        "status.html",
+        fragment="state",
+        data=lambda: _document(memory, counts, tasks, probe, found, working=working, spent=ever),
+        counts=counts,
+        sources=sorted(counts.by_source.items(), key=lambda item: (-item[1], item[0])),
+        index=index,
+        index_state=index_state(index, counts.messages),
+        quality_done=0 < counts.said_passages <= counts.quality,
+        tasks=tasks,
+        waiting=list(_waiting(memory)),
+        failed=memory.tasks("dead", limit=_SHOWN),
+        working=working,
+        probe=probe,
+        trouble=trouble,
+        found=found,
+        info=info,
+        location=memory.location,
+        month=f"{month:%B}",
+        rows=_rows(spent),
+        total=sum(row.cost for row in spent),
+        today=sum(row.cost for row in ledger.spent(memory.location, str(memory.namespace), today=True)),
+        backlog=memory.backlog(),
+        settings=here.settings,
+        model=here.model,
+        work_words=_WORK,
+        last_import=state_of(request, memory).last_import(),
+    )
+
+
+@router.post("/status/retry")
+def retry(request: Request, memory: Scoped, id: Annotated[str, Form()] = "") -> Response:
+    """Has what failed tried again: one task, or all."""
+    memory.retry(id) if id else memory.retry()
+    return RedirectResponse(address("/status", request), 303)
+
+
+def _probing(request: Request, memory: Memory) -> Run:
+    """A search for what is certainly there; the page does not wait for one that takes long."""
+    runs, namespace = runs_of(request), str(memory.namespace)
+    run = runs.last("probe", namespace, None)
+    if run is None or (run.ended is not None and run.seconds > _FRESH):
+        run = runs.begin("probe", namespace, None, "", lambda tell: memory.probe())
+        run.wait(_PATIENCE)
+    return run
+
+
+def _waiting(memory: Memory) -> Iterator[Waiting]:
+    """What is to be done, by kind of work."""
+    now = utc_now()
+    counted: dict[str, Counter[str]] = {state: Counter() for state in ("due", "later", "dead")}
+    for task, _ in memory.tasks("due", limit=_TASKS):
+        counted["later" if task.due is not None and task.due > now else "due"][_named(task)] += 1
+    for task, _ in memory.tasks("leased", limit=_TASKS):
+        counted["due"][_named(task)] += 1
+    for task, _ in memory.tasks("dead", limit=_TASKS):
+        counted["dead"][_named(task)] += 1
+    for name in sorted({name for of in counted.values() for name in of}):
+        yield Waiting(name, counted["due"][name], counted["later"][name], counted["dead"][name])
+
+
+def _named(task: Task) -> str:
+    return _WORK.get(task.kind, task.kind)
+
+
+def _rows(spent: Sequence[Spent]) -> list[Row]:
+    """What was asked for by a person, kind by kind, and what was done in the background."""
+    of: dict[str, list[Spent]] = {}
+    for one in spent:
+        of.setdefault(_ASKED.get(one.kind.split("_")[0], "in the background"), []).append(one)
+    return [
+        Row(
+            name,
+            sum(one.calls for one in some),
+            sum(one.input_tokens + one.output_tokens for one in some),
+            sum(one.cost for one in some),
+            sum(one.unpriced for one in some),
+        )
+        for name, some in sorted(of.items(), key=lambda item: item[0] == "in the background")
+    ]
+
+
+def _document(
+    memory: Memory,
+    counts: Counts,
+    tasks: dict[str, int],
+    probe: Probe | None,
+    found: Sequence[Found],
+    *,
+    working: bool,
+    spent: Sequence[Spent],
+) -> dict[str, Any]:
+    return {
+        "store": memory.location,
+        "namespace": str(memory.namespace),
+        "bytes": memory.info().bytes or None,
+        "conversations": counts.conversations,
+        "messages": counts.messages,
+        "sources": {source_label(name): count for name, count in counts.by_source.items()},
+        "derived": dict(counts.by_node),
+        "quality": {"made": counts.quality, "wanted": counts.said_passages},
+        "worker": {"working": working, **tasks},
+        "search": None if probe is None else {"well": probe.well, "took_ms": round(probe.took_ms, 1)},
+        "found": [{"label": one.label, "path": str(one.path), "files": one.files} for one in found],
+        "models": [{"kind": one.kind, "model": one.model, "calls": one.calls, "cost": one.cost} for one in spent],
+    }

@@ -1,0 +1,53 @@
+"""What a question or research has done so far, in words, each step with what it took."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from recollect.ask.answer import Step
+from recollect.chat.events import Again, Words
+from recollect.faces.web.runs import Run, Told
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A step as it is shown; the current one is not done yet."""
+
+    words: str
+    seconds: float
+    current: bool = False
+
+
+#: The words of a step, by its name.
+Wording = Mapping[str, Callable[[str], str]]
+
+
+def steps(run: Run, wording: Wording, following: Mapping[str, str]) -> list[Shown]:
+    """The steps of a run. `following` says what is done after each of them, as long as the run is not over; after ""
+    at the beginning.
+    """
+    shown: list[Shown] = []
+    last, began = "", 0.0
+    for told in run.events:
+        if isinstance(told.event, Step):
+            step = told.event
+            shown.append(Shown(wording.get(step.name, str)(step.detail), told.at - began))
+            last, began = step.name, told.at
+        elif isinstance(told.event, Again):
+            shown.append(Shown(f"{told.event.why} Asking again", told.at - began))
+            began = told.at
+    if run.ended is None and last in following:
+        shown.append(Shown(following[last], run.seconds - began, current=True))
+    return shown
+
+
+def words_so_far(events: list[Told]) -> str:
+    """The text as far as it has come, since it was last begun."""
+    parts: list[str] = []
+    for told in events:
+        if isinstance(told.event, Words):
+            parts.append(told.event.text)
+        elif isinstance(told.event, Again):
+            parts = []
+    return "".join(parts)

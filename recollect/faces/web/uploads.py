@@ -1,0 +1,199 @@
+"""Files that a page sends: streamed into a folder of our own beside the memory, whatever their size."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import BinaryIO
+
+from python_multipart.exceptions import FormParserError
+from python_multipart.multipart import MultipartParser, parse_options_header
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import ClientDisconnect, Request
+
+from recollect.errors import ImportProblem, InvalidInput
+
+_FOLDER = "uploads"
+_SPARE = 200_000_000  # bytes that stay free on the disk
+_STALE = 86_400.0  # seconds after which what a server left behind is removed
+_MOST_FILES = 20_000
+_LONGEST_FIELD = 10_000  # bytes
+_LONGEST_NAME = 120  # characters of a part of a path
+_FORBIDDEN = re.compile(r'[\x00-\x1f\x7f<>:"|?*\\]')
+
+
+@dataclass(slots=True)
+class Upload:
+    """What was sent: files and folders as they were named, and the fields beside them."""
+
+    folder: Path
+    paths: list[Path] = field(default_factory=list)
+    fields: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def title(self) -> str:
+        """What a person calls it."""
+        if not self.paths:
+            return ""
+        return self.paths[0].name + (f" and {len(self.paths) - 1:,} more" if self.paths[1:] else "")
+
+    def shown(self, text: str) -> str:
+        """A text that names our folder, without it."""
+        return text.replace(f"{self.folder}/", "")
+
+    def remove(self) -> None:
+        """Removes all of it."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+async def received(request: Request, data: Path) -> Upload:
+    """The upload of a multipart form, once it is whole. Raises InvalidInput, ImportProblem where there is no room."""
+    kind, options = parse_options_header(request.headers.get("content-type", ""))
+    boundary = options.get(b"boundary")
+    if kind != b"multipart/form-data" or not boundary:
+        raise InvalidInput("No file was sent.", hint="Choose one, or drop it on the page.")
+    _check_room(data, int(request.headers.get("content-length") or 0))
+    upload = await run_in_threadpool(_begin, data)
+    taker = _Taker(upload)
+    parser = MultipartParser(boundary, taker.callbacks)  # type: ignore[arg-type]
+    try:
+        async for chunk in request.stream():
+            await run_in_threadpool(parser.write, chunk)
+        await run_in_threadpool(parser.finalize)
+    except (FormParserError, ClientDisconnect) as problem:
+        await run_in_threadpool(taker.abandon)
+        raise InvalidInput("The file did not arrive whole.", hint="Send it again.") from problem
+    except OSError as problem:
+        await run_in_threadpool(taker.abandon)
+        raise ImportProblem(f"The file could not be kept at {data}: {problem.strerror}.") from problem
+    except BaseException:
+        taker.abandon()
+        raise
+    return upload
+
+
+def _begin(data: Path) -> Upload:
+    """A folder that only its owner can read; what was left behind long ago goes."""
+    base = data / _FOLDER
+    base.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with suppress(OSError):
+        for old in base.iterdir():
+            if old.stat().st_mtime < time.time() - _STALE:
+                shutil.rmtree(old, ignore_errors=True)
+    return Upload(Path(mkdtemp(dir=base)))
+
+
+def _check_room(data: Path, length: int) -> None:
+    there = next(folder for folder in (data, *data.parents) if folder.exists())
+    free = shutil.disk_usage(there).free
+    if length + _SPARE > free:
+        raise ImportProblem(
+            f"There is no room for {length / 1e9:.1f} GB at {data}: {free / 1e9:.1f} GB are free.",
+            hint="To read it where it lies: recollect import PATH",
+        )
+
+
+class _Taker:
+    """Takes the parts of a form as they come."""
+
+    def __init__(self, upload: Upload) -> None:
+        self._upload = upload
+        self._header, self._value = b"", b""
+        self._options: dict[bytes, bytes] = {}
+        self._stream: BinaryIO | None = None
+        self._field = bytearray()
+        self._files = 0
+        self.callbacks = {
+            "on_part_begin": self._part_begins,
+            "on_header_field": self._header_comes,
+            "on_header_value": self._value_comes,
+            "on_header_end": self._header_ends,
+            "on_headers_finished": self._headers_end,
+            "on_part_data": self._data_comes,
+            "on_part_end": self._part_ends,
+        }
+
+    def abandon(self) -> None:
+        """Nothing of it is kept."""
+        if self._stream is not None:
+            self._stream.close()
+        self._upload.remove()
+
+    def _part_begins(self) -> None:
+        self._options, self._field, self._header, self._value = {}, bytearray(), b"", b""
+
+    def _header_comes(self, data: bytes, start: int, end: int) -> None:
+        self._header += data[start:end]
+
+    def _value_comes(self, data: bytes, start: int, end: int) -> None:
+        self._value += data[start:end]
+
+    def _header_ends(self) -> None:
+        if self._header.lower() == b"content-disposition":
+            _, self._options = parse_options_header(self._value)
+        self._header, self._value = b"", b""
+
+    def _headers_end(self) -> None:
+        name = self._options.get(b"filename")
+        if not name:  # a field, or a file that nobody chose
+            return
+        self._files += 1
+        if self._files > _MOST_FILES:
+            raise InvalidInput(f"More than {_MOST_FILES:,} files cannot be sent at once.", hint="Send a zip of them.")
+        parts = safe_parts(name.decode("utf-8", "replace"))
+        target = self._upload.folder.joinpath(*parts)
+        if target.exists() or not target.parent.resolve().is_relative_to(self._upload.folder.resolve()):
+            target = self._upload.folder / f"{self._files}" / parts[-1]
+        target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._stream = target.open("xb")
+        top = self._upload.folder / target.relative_to(self._upload.folder).parts[0]
+        if top not in self._upload.paths:
+            self._upload.paths.append(top)
+
+    def _data_comes(self, data: bytes, start: int, end: int) -> None:
+        if self._stream is not None:
+            self._stream.write(data[start:end])
+        elif len(self._field) + end - start <= _LONGEST_FIELD:
+            self._field += data[start:end]
+
+    def _part_ends(self) -> None:
+        if self._stream is not None:
+            self._stream.close()
+            self._stream = None
+        elif b"filename" not in self._options:
+            name = self._options.get(b"name", b"").decode("utf-8", "replace")
+            self._upload.fields[name] = self._field.decode("utf-8", "replace")
+
+
+def safe_parts(name: str) -> list[str]:
+    r"""The parts of a path as a browser names it, without anything that would lead out of a folder.
+
+    >>> safe_parts("../../etc/passwd")
+    ['etc', 'passwd']
+    >>> safe_parts("C:\\exports\\chat.zip")
+    ['C_', 'exports', 'chat.zip']
+    """
+    parts = [_FORBIDDEN.sub("_", part).strip(" .") for part in name.replace("\\", "/").split("/")]
+    return [_shortened(part) for part in parts if part] or ["file"]
+
+
+def _shortened(part: str) -> str:
+    """A name that every file system takes: the ending stays, it may tell the format."""
+    stem, dot, ending = part.rpartition(".")
+    room = _LONGEST_NAME - len(ending) - 1
+    return part if len(part.encode()) <= 2 * _LONGEST_NAME else f"{stem[: max(1, room // 2)]}{dot}{ending[-20:]}"
+
+
+@contextmanager
+def removed_after(upload: Upload) -> Iterator[Upload]:
+    """The files for as long as they are read."""
+    try:
+        yield upload
+    finally:
+        upload.remove()
