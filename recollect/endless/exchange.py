@@ -87,7 +87,7 @@ class Endless:
                 _looked_up(talk, last),
                 placed.conversation_id if placed.goes_on else None,
                 budget,
-                config={"recent_window_size": _WINDOW if placed.goes_on else 0},
+                config={"recent_window_size": _WINDOW if placed.goes_on else 0, "include_tool_calls": False},
                 known=placed.known,
                 tools=False,
             )
@@ -136,14 +136,20 @@ class Exchange:
 
     def hear(self, piece: bytes) -> bool:
         """Listens to a piece of an answer that streams. Whether the answer is whole now, and not kept yet."""
-        for event in self._events.feed(piece):
-            self.wire.hear(event, self.heard)
+        try:
+            for event in self._events.feed(piece):
+                self.wire.hear(event, self.heard)
+        except (AttributeError, KeyError, TypeError, ValueError):  # it goes on to the client, who may understand it
+            _log.warning("An event of an answer could not be read.", exc_info=True)
         return self.heard.is_whole and not self._is_kept
 
     def hear_whole(self, answer: object) -> None:
         """Listens to an answer that comes in one piece."""
-        if isinstance(answer, Mapping):
-            self.wire.whole(answer, self.heard)
+        try:
+            if isinstance(answer, Mapping):
+                self.wire.whole(answer, self.heard)
+        except (AttributeError, KeyError, TypeError, ValueError):
+            _log.warning("An answer could not be read.", exc_info=True)
 
     def keep(self) -> None:
         """Keeps what was said; once. Nothing is kept of a request that was not answered."""

@@ -20,7 +20,7 @@ from recollect.record import NodeId, stable_id
 from recollect.record import namespace as checked
 
 NAMESPACE, CONVERSATION = "x-recollect-namespace", "x-recollect-conversation"
-STORE, BUDGET, HISTORY = "x-recollect-store", "x-recollect-budget", "x-recollect-history"
+STORE, BUDGET = "x-recollect-store", "x-recollect-budget"
 #: The headers that are for us alone, and go no further.
 OURS = "x-recollect-"
 
@@ -54,7 +54,6 @@ class Asked:
     conversation: NodeId | None = None
     stores: bool = True
     budget: int | None = None
-    history: int | None = None
 
     @property
     def recalls(self) -> bool:
@@ -79,7 +78,6 @@ def read_scope(
         conversation,
         stores=told.get(STORE, "").strip().lower() not in _NO,
         budget=_count(told, BUDGET),
-        history=_count(told, HISTORY),
     )
 
 

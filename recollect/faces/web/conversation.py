@@ -20,6 +20,7 @@ from recollect.record import Message, NodeId, Thread, iso
 
 router = APIRouter()
 
+_FURTHER = 100  # messages that are drawn when one goes on
 _NOTES = 3  # beside a message
 
 
@@ -34,6 +35,7 @@ def conversation(
     mark: Annotated[list[str], Query()] = [],  # noqa: B006
     first: int | None = None,
     last: int | None = None,
+    way: str = "",
 ) -> Response:
     """The conversation. `at` is a message in it, `q` the words sought, `span` and `mark` what is quoted of it."""
     thread = memory.conversation(id)
@@ -44,7 +46,7 @@ def conversation(
     if wants_json(request):
         return json_response(_as_json(talk))
     begin, end = talk.window(first, last)
-    shown = Page(request, memory, talk, q, quotations, begin, end)
+    shown = Page(request, memory, talk, q, quotations, begin, end, way)
     part = "messages" if first is not None else None
     return page(request, "conversation.html", fragment=part, here="/search", page=shown, talk=talk, q=q)
 
@@ -89,6 +91,7 @@ class Page:
     quotations: Sequence[str]
     begin: int
     end: int
+    way: str = ""  # of what is drawn further: earlier, later
 
     @property
     def conversation(self) -> Any:
@@ -113,9 +116,23 @@ class Page:
         anchor = f"#m-{id}" if id else ""
         return address(f"/c/{self.conversation.id}{anchor}", self.request, q=self.q, at=id, **more)
 
-    def range(self, begin: int, end: int) -> str:
-        """The address of some more of it."""
-        return address(f"/c/{self.conversation.id}", self.request, q=self.q, first=max(0, begin), last=end)
+    @property
+    def earlier(self) -> str:
+        """The address of some more of it, before what is drawn; empty where there is none, or another part has it."""
+        return (
+            "" if self.begin == 0 or self.way == "later" else self._range(self.begin - _FURTHER, self.begin, "earlier")
+        )
+
+    @property
+    def later(self) -> str:
+        """The same of what comes after."""
+        is_all = self.end >= len(self.talk.shown) or self.way == "earlier"
+        return "" if is_all else self._range(self.end, self.end + _FURTHER, "later")
+
+    def _range(self, first: int, last: int, way: str) -> str:
+        at = self.talk.shown[self.talk.now].message.id if self.talk.now is not None else None
+        path = f"/c/{self.conversation.id}"
+        return address(path, self.request, q=self.q, at=at, first=str(max(0, first)), last=last, way=way)
 
     @cached_property
     def questions(self) -> list[Question]:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
 
 import orjson
-from fastapi import APIRouter
+from fastapi import APIRouter, FastAPI
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response, StreamingResponse
@@ -18,7 +19,16 @@ from starlette.responses import RedirectResponse, Response, StreamingResponse
 from recollect.faces.web.page import address, scope_of
 from recollect.faces.web.runs import Run, runs_of
 
-router = APIRouter()
+
+@asynccontextmanager
+async def _stopped_at_the_end(app: FastAPI) -> AsyncIterator[None]:
+    """When the server ends, what is under way is told to: an import keeps what is in, research what it has learned."""
+    yield
+    if runs := getattr(app.state, "runs", None):
+        await run_in_threadpool(runs.close)
+
+
+router = APIRouter(lifespan=_stopped_at_the_end)
 
 #: Draws the parts of a run: the id of each element, and what stands in it.
 Parts = Callable[[Request, Run], Mapping[str, str]]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+import orjson
 from markupsafe import Markup
 
 from recollect.faces.web.path import Fork, Path
@@ -126,39 +127,56 @@ class Talk:
         begin = max(0, min(middle - AT_ONCE // 2, count - AT_ONCE))
         return begin, min(count, begin + AT_ONCE)
 
-    def _shown(self) -> Iterator[Shown]:
-        """Messages that were said, each with what is folded before it; what is folded at the end stands alone."""
-        calls, results = self._calls, self._results
-        opened = self._opened_at
+    def _shown(self) -> list[Shown]:
+        """What was said, each message with what is folded before it; what nothing was said after follows the answer."""
+        shown: list[Shown] = []
         waiting: list[Folded] = []
-        place = 0
-        last: Message | None = None
+        fork: Fork | None = None
         for message in self.path.messages:
             if message.erased:
                 continue
-            if message.kind not in _SPOKEN:
-                if message.id not in results and not message.deleted:
-                    waiting.append(_folded_message(message, is_open=message.id == self._at))
-                    waiting += (_folded_call(call, self._at) for call in calls.get(message.id, ()))
-                    last = message
+            fork = fork or self.path.fork(message)  # what is folded may be what leaves the other branch
+            own = [] if message.deleted else self._folded(message)
+            is_empty = message.role is not Role.USER and not message.content.strip() and not message.deleted
+            if message.kind not in _SPOKEN or (is_empty and own):
+                waiting += own  # a message that is folded itself, or only called a tool
                 continue
-            own = [] if message.deleted else [_folded_part(part) for part in message.parts]
-            after = [] if message.deleted else [_folded_call(call, self._at) for call in calls.get(message.id, ())]
-            if not message.content.strip() and not own and after and not message.deleted:
-                waiting += after  # a message that only called a tool
-                last = message
-                continue
-            yield self._one(message, (*waiting, *own, *after), place, opened)
-            waiting, last = [], None
-            place += 1
-        if waiting and last is not None:
-            yield self._one(last, tuple(waiting), place, opened)
+            if message.role is Role.USER and waiting and shown:
+                shown[-1] = self._with(shown[-1], waiting)
+                waiting = []
+            shown.append(self._one(message, (*waiting, *own), len(shown), fork))
+            waiting, fork = [], None
+        if waiting and shown:
+            shown[-1] = self._with(shown[-1], waiting)
+        elif waiting:
+            shown.append(self._one(self.path.messages[-1], tuple(waiting), 0, fork))
+        return shown
 
-    def _one(self, message: Message, folded: tuple[Folded, ...], place: int, opened: NodeId | None) -> Shown:
-        own_ids = {message.id, *(one.message_id for one in folded)}
-        is_now = opened in own_ids
+    def _folded(self, message: Message) -> list[Folded]:
+        """What is folded beside a message; of one that was not said, the message itself."""
+        calls = [self._folded_call(call) for call in self._calls.get(message.id, ())]
+        if message.kind in _SPOKEN:
+            return [*map(_folded_part, message.parts), *calls]
+        own = [] if message.id in self._results else [_folded_message(message, is_open=message.id == self._at)]
+        return [*own, *calls]
+
+    def _folded_call(self, call: ToolCall) -> Folded:
+        told = self._results.get(call.result_message_id or NodeId(""))
+        result = call.result or ("" if told is None or told.deleted else told.content)
+        text, is_cut = _cut("\n\n".join(filter(None, (call.arguments, result))))
+        is_open = self._at is not None and self._at in (call.id, call.result_message_id)
+        begins = _begins(_gist(call.arguments))
+        label = f"{call.name or 'Tool call'}{f': {begins}' if begins else ''}"
+        return Folded(label, text, "tool", is_open, call.result_message_id, is_cut)
+
+    def _with(self, one: Shown, folded: Sequence[Folded]) -> Shown:
+        return self._one(one.message, (*one.folded, *folded), one.place, one.fork)
+
+    def _one(self, message: Message, folded: tuple[Folded, ...], place: int, fork: Fork | None) -> Shown:
+        own = {message.id, *(one.message_id for one in folded)}
+        is_now = self._opened_at in own
         holds = bool(self.sought) and not message.deleted and bool(self.sought.places(message.content))
-        return Shown(message, folded, place, holds or (is_now and bool(self.sought)), is_now, self.path.fork(message))
+        return Shown(message, folded, place, holds or (is_now and bool(self.sought)), is_now, fork)
 
     @cached_property
     def _opened_at(self) -> NodeId | None:
@@ -175,9 +193,10 @@ class Talk:
         return found
 
     @cached_property
-    def _results(self) -> frozenset[NodeId]:
+    def _results(self) -> Mapping[NodeId, Message]:
         """Messages that are the results of calls, which show them."""
-        return frozenset(c.result_message_id for c in self.thread.tool_calls if c.result_message_id is not None)
+        ids = {call.result_message_id for call in self.thread.tool_calls}
+        return {message.id: message for message in self.thread.messages if message.id in ids}
 
 
 def _folded_message(message: Message, *, is_open: bool) -> Folded:
@@ -185,14 +204,6 @@ def _folded_message(message: Message, *, is_open: bool) -> Folded:
     label = f"{labels.get(message.kind, message.kind.value)}: {_begins(message.content)}"
     text, is_cut = _cut(message.content)
     return Folded(label, text, message.kind.value, is_open, message.id, is_cut)
-
-
-def _folded_call(call: ToolCall, at: NodeId | None) -> Folded:
-    text, is_cut = _cut("\n\n".join(filter(None, (call.arguments, call.result))))
-    is_open = at is not None and at in (call.id, call.result_message_id)
-    begins = _begins(call.arguments)
-    label = f"{call.name or 'Tool call'}{f': {begins}' if begins else ''}"
-    return Folded(label, text, "tool", is_open, call.result_message_id, is_cut)
 
 
 def _folded_part(part: Part) -> Folded:
@@ -204,6 +215,17 @@ def _folded_part(part: Part) -> Folded:
     }
     text, is_cut = _cut(part.text)
     return Folded(labels[part.kind](part.name), text, part.kind.value, is_cut=is_cut)
+
+
+def _gist(arguments: str) -> str:
+    """What a tool was called with, in short: of a map the values that are words."""
+    try:
+        given = orjson.loads(arguments)
+    except ValueError:
+        return arguments
+    if not isinstance(given, dict):
+        return arguments
+    return ", ".join(" ".join(value.split()) for value in given.values() if isinstance(value, str)) or arguments
 
 
 def _begins(text: str) -> str:

@@ -64,7 +64,7 @@ def seconds(length: float) -> str:
     """As in "1.9 s", "31 ms", "2 min"."""
     if length >= 120:
         return f"{length / 60:.0f} min"
-    return f"{length:.1f} s" if length >= 0.95 else f"{length * 1000:.0f} ms"
+    return f"{length:.1f} s" if length >= 0.95 else f"{max(1, round(length * 1000))} ms"
 
 
 def money(dollars: float) -> str:

@@ -135,7 +135,7 @@ def watched_page(browser: Browser, url: str, **options: Any) -> Iterator[tuple[P
 
 def _counts(text: str) -> bool:
     """Whether a message on the console is a fault: not that a test asked for what is not there."""
-    return not re.search(r"status of (?:4\d\d|5\d\d)", text)
+    return not re.search(r"status of (?:4\d\d|5\d\d)|net::ERR_FAILED|Failed to fetch", text)
 
 
 @pytest.fixture

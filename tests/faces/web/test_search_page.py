@@ -141,7 +141,7 @@ def test_it_is_fit_for_everybody(
 ) -> None:
     page = open_page(served.url, viewport=WIDE if width == "1280" else NARROW, color_scheme=scheme)
     page.goto(address)
-    page.wait_for_selector("#results > *")
+    page.wait_for_selector(".found")
     shot(page, f"{name}-{scheme}-{width}")
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
     assert axe(page) == []

@@ -73,6 +73,7 @@ def _drawn(text: str, breaks: bool) -> str:
         strip_comments=True,
     )
     shown = _PLACE.sub(lambda m: math_html(found[int(m[1])]) if int(m[1]) < len(found) else "", clean)
+    shown = shown.replace('<th scope="col"></th>', "<td></td>")  # a column without a name has no header
     return shown + (f'<p class="plain-text">{escapeHtml(rest)}</p>' if rest else "")
 
 
@@ -139,7 +140,7 @@ class _Renderer(RendererHTML):
 
     def table_open(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: Any) -> str:
         """A table that scrolls in a box of its own."""
-        return '<div class="tablebox" tabindex="0" role="region" aria-label="Table"><table>'
+        return '<div class="tablebox" tabindex="0" role="group" aria-label="Table"><table>'
 
     def table_close(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: Any) -> str:
         """The end of it."""
