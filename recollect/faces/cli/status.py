@@ -102,7 +102,7 @@ def _print_status(session: Session, counts: Counts, found: Sequence[Found]) -> N
         out.line(advice)
     _print_found(session, found, "Found on this machine, not imported yet: ")
     _warn(session, found)
-    steps = [f"recollect search {_quoted(session)}", "recollect list", "recollect --help"]
+    steps = [f"recollect search {_quoted(session)}", "recollect serve --open", "recollect --help"]
     out.line(in_a_row("Try  ", [out.hint(step) for step in steps], out))
 
 
