@@ -34,6 +34,7 @@ from recollect.text.marks import marked
 
 #: So many of the best results are looked at.
 _MOST, _ENOUGH = 240, 2  # messages, or that many times the tokens that there is room for
+_ENOUGH_TO_SHOW = 1.25  # where no index names the others
 #: What the index may take of the room, and what facts and summaries that answer may.
 _INDEX_SHARE, _KNOWLEDGE_SHARE = 0.15, 0.1
 #: In a small budget both are less: what answers comes first.
@@ -152,9 +153,9 @@ class ContextBuilder:
             now.date(),
             most=_MOST,
             beside=config.include_tool_calls,
-            vectors=True,
+            vectors=self._with_tools,  # which clusters are made of
             derived=_DERIVED,
-            enough=_ENOUGH * room,
+            enough=int((_ENOUGH if self._with_tools else _ENOUGH_TO_SHOW) * room),
         )
         results = tuple(one for one in (*found.said, *found.other) if one.id not in stands.seen)
         ample = min(1.0, room / _AMPLE)

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
+from urllib.parse import quote
 
 from recollect.endless.blocks import Blocks, affordable
 from recollect.endless.events import Events
@@ -63,6 +64,9 @@ class Endless:
         except RecollectError as problem:
             _log.warning("A request goes on without its memory: %s", problem)
             exchange.degraded = problem.message
+        except Exception as bug:  # somebody waits for an answer, which needs nothing of us
+            _log.exception("A request goes on without its memory.")
+            exchange.degraded = f"Something went wrong inside Recollect ({type(bug).__name__})."
         return exchange
 
     def _prepare(self, exchange: Exchange, talk: Talk) -> None:
@@ -87,7 +91,7 @@ class Endless:
                 _looked_up(talk, last),
                 placed.conversation_id if placed.goes_on else None,
                 budget,
-                config={"recent_window_size": _WINDOW if placed.goes_on else 0},
+                config={"recent_window_size": _WINDOW if placed.goes_on else 0, "include_tool_calls": False},
                 known=placed.known,
                 tools=False,
             )
@@ -123,7 +127,7 @@ class Exchange:
     def headers(self) -> dict[str, str]:
         """What the answer says of the memory."""
         found = {
-            "X-Recollect-Namespace": self.asked.namespace,
+            "X-Recollect-Namespace": quote(self.asked.namespace, safe="/@+:,;=!*'()~"),
             "X-Recollect-Scope": self.asked.why,
             "X-Recollect-Context": str(self.tokens),
             "X-Recollect-Stored": "yes" if self.asked.stores and self.placed is not None else "no",
@@ -136,14 +140,20 @@ class Exchange:
 
     def hear(self, piece: bytes) -> bool:
         """Listens to a piece of an answer that streams. Whether the answer is whole now, and not kept yet."""
-        for event in self._events.feed(piece):
-            self.wire.hear(event, self.heard)
+        try:
+            for event in self._events.feed(piece):
+                self.wire.hear(event, self.heard)
+        except (AttributeError, KeyError, TypeError, ValueError):  # it goes on to the client, who may understand it
+            _log.warning("An event of an answer could not be read.", exc_info=True)
         return self.heard.is_whole and not self._is_kept
 
     def hear_whole(self, answer: object) -> None:
         """Listens to an answer that comes in one piece."""
-        if isinstance(answer, Mapping):
-            self.wire.whole(answer, self.heard)
+        try:
+            if isinstance(answer, Mapping):
+                self.wire.whole(answer, self.heard)
+        except (AttributeError, KeyError, TypeError, ValueError):
+            _log.warning("An answer could not be read.", exc_info=True)
 
     def keep(self) -> None:
         """Keeps what was said; once. Nothing is kept of a request that was not answered."""
@@ -159,6 +169,8 @@ class Exchange:
             keep(self.memory, self.endless.threads, self.placed, self.heard, is_kept_there=is_kept_there)
         except RecollectError as problem:
             _log.error("An answer was not kept: %s", problem)
+        except Exception:
+            _log.exception("An answer was not kept.")
 
 
 def _asks_nothing(body: Mapping[str, Any]) -> bool:

@@ -20,7 +20,7 @@ from recollect.record import NodeId, stable_id
 from recollect.record import namespace as checked
 
 NAMESPACE, CONVERSATION = "x-recollect-namespace", "x-recollect-conversation"
-STORE, BUDGET, HISTORY = "x-recollect-store", "x-recollect-budget", "x-recollect-history"
+STORE, BUDGET = "x-recollect-store", "x-recollect-budget"
 #: The headers that are for us alone, and go no further.
 OURS = "x-recollect-"
 
@@ -54,7 +54,6 @@ class Asked:
     conversation: NodeId | None = None
     stores: bool = True
     budget: int | None = None
-    history: int | None = None
 
     @property
     def recalls(self) -> bool:
@@ -68,7 +67,7 @@ def read_scope(
     """What a request asks for. Names of headers are in small letters; `address` is a namespace that the address names,
     `own` one that was set for all. Raises InvalidInput for a namespace that is none.
     """
-    told = {**_in_metadata(body), **{name: value for name, value in headers.items() if value}}
+    told = {**_in_metadata(body), **{name: _decoded(value) for name, value in headers.items() if value}}
     conversation = _conversation(told, body)
     namespace, why = _namespace(headers, told, body, talk, address, own)
     if not why and conversation:
@@ -79,7 +78,6 @@ def read_scope(
         conversation,
         stores=told.get(STORE, "").strip().lower() not in _NO,
         budget=_count(told, BUDGET),
-        history=_count(told, HISTORY),
     )
 
 
@@ -93,6 +91,14 @@ def without_ours(body: Mapping[str, Any]) -> Mapping[str, Any]:
     rest = {key: value for key, value in metadata.items() if key not in _KEYS}
     bare = {key: value for key, value in body.items() if key != "metadata"}
     return {**bare, "metadata": rest} if rest else bare
+
+
+def _decoded(value: str) -> str:
+    """A header's value, which may be UTF-8 that was read as something else."""
+    try:
+        return value if value.isascii() else value.encode("latin-1").decode()
+    except UnicodeError:
+        return value
 
 
 def _in_metadata(body: Mapping[str, Any]) -> dict[str, str]:

@@ -89,7 +89,7 @@ def words(content: object) -> str:
 
 def words_of(part: object) -> str:
     """The words of a part of a content."""
-    if not isinstance(part, Mapping) or part.get("type") not in _TEXTS:
+    if not isinstance(part, Mapping) or str(part.get("type")) not in _TEXTS:
         return ""
     found = part.get("text") or part.get("refusal") or ""
     return found if isinstance(found, str) else ""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from recollect.errors import NotFound
 from recollect.memory.knowledge import Knowledge
 from recollect.record import Message, NodeId
+from recollect.tracing import records, traced
 
 if TYPE_CHECKING:
     from recollect.context import Context, IndexConfig, Patience
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 class Contexts(Knowledge):
     """Contexts for a model, and the clusters that they name."""
 
+    @traced("search_memory", lambda context: records(context.named_ids()), query=True)
     def prepare_context(
         self,
         text: str,

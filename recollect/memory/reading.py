@@ -14,6 +14,7 @@ from recollect.memory.handle import Handle
 from recollect.record import Conversation, Kind, Message, NodeId, Thread, ToolCall, to_microseconds
 from recollect.store import View, Where
 from recollect.store.transfer import every
+from recollect.tracing import records, traced
 
 if TYPE_CHECKING:
     from recollect.search.request import Search
@@ -56,6 +57,7 @@ class ConversationPage:
 class Reading(Handle):
     """What is found and shown."""
 
+    @traced("search_memory", records, query=True)
     def search(
         self,
         query: str,

@@ -12,6 +12,7 @@ from recollect.memory.context import Contexts
 from recollect.memory.handle import writes
 from recollect.memory.reading import Reading
 from recollect.record import Message, ToolCall
+from recollect.tracing import one_record, records, traced
 
 if TYPE_CHECKING:
     from recollect.consolidate.facts.fact import Fact
@@ -91,6 +92,7 @@ class Tools(Reading, Contexts):
         with self._space.view() as view:
             return opening.tool_calls_of(view, message_id)
 
+    @traced("search_memory", records, query=True)
     def vector_search(
         self, query: str, limit: int = 10, offset: int = 0, *, include_tool_calls: bool = True
     ) -> list[FoundText]:
@@ -122,6 +124,7 @@ class Tools(Reading, Contexts):
         found = self.vector_search(query, auto_limit)
         return self.get_messages_by_ids([one.id if one.is_chunk else one.message_id for one in found])
 
+    @traced("search_memory", records, query=True)
     def search_facts(self, query: str, limit: int = 10) -> list[Fact]:
         """The facts that have to do with a query, best first. Raises InvalidInput."""
         from recollect.consolidate.facts.fact import facts_of
@@ -138,6 +141,7 @@ class Tools(Reading, Contexts):
         with self._space.view() as view:
             return facts_of(view, nodes)
 
+    @traced("upsert_memory", one_record)
     @writes
     def store_fact(
         self,

@@ -25,6 +25,7 @@ from recollect.record import (
 )
 from recollect.text.clean import clean_text
 from recollect.text.marks import cut_recall
+from recollect.tracing import one_record, records, traced
 
 if TYPE_CHECKING:
     from recollect.forget import Forgotten
@@ -36,6 +37,7 @@ __all__ = ["LIVE_SOURCE", "Writing"]
 class Writing(Reading, Documents):
     """What is written, changed and removed."""
 
+    @traced("create_memory", lambda report: records(report.written.messages))
     @writes
     def import_file(
         self,
@@ -70,6 +72,7 @@ class Writing(Reading, Documents):
         importing = Importing(self._space, self._ingest, count_tokens, count_tokens_of, progress)
         return importing.of_growing(Path(folder), [Path(file) for file in files])
 
+    @traced("create_memory", one_record)
     @writes
     def store_message(
         self,
@@ -109,6 +112,7 @@ class Writing(Reading, Documents):
         )
         return self._ingest.append(*drafted)
 
+    @traced("create_memory", records)
     @writes
     def store_messages(
         self, messages: Iterable[Mapping[str, Any]], *, conversation_id: str | None = None, title: str = ""
@@ -145,6 +149,7 @@ class Writing(Reading, Documents):
         call = {"name": name, "arguments": arguments, "result": result, "timestamp": timestamp, "metadata": metadata}
         return self.store_tool_calls([{**call, "id": id}], message_id)[0]
 
+    @traced("create_memory", records)
     @writes
     def store_tool_calls(self, calls: Iterable[Mapping[str, Any]], message_id: str) -> list[ToolCall]:
         """Stores the tool calls of one message in one transaction, in order. Each is a mapping with `name`, `arguments`
@@ -157,6 +162,7 @@ class Writing(Reading, Documents):
             self._ingest.append_all(conversation, [(message, [call]) for message, call in drafted])
         return [replace(call, result=message.content) for message, call in drafted]
 
+    @traced("update_memory", one_record)
     @writes
     def update_message(self, id: str, content: str) -> Message:
         """Gives a message a new wording; the old ones are kept. Same id, new chunks and vectors. Raises NotFound, and
@@ -167,6 +173,7 @@ class Writing(Reading, Documents):
             raise InvalidInput("The new text is empty.", hint="To remove the message: delete_message()")
         return self._ingest.edit(NodeId(id), words, Version("", self._clock()))
 
+    @traced("delete_memory", records)
     @writes
     def delete(self, *names: str) -> int:
         """Deletes softly: no search or count shows it, the record keeps it. Returns how many messages.
@@ -178,6 +185,7 @@ class Writing(Reading, Documents):
             self._ingest.delete(ids)
         return len(ids)
 
+    @traced("update_memory", records)
     @writes
     def restore(self, *names: str) -> int:
         """Takes soft deletions back; returns how many messages. Raises NotFound, InvalidInput."""
@@ -186,16 +194,19 @@ class Writing(Reading, Documents):
             self._ingest.restore(ids)
         return len(ids)
 
+    @traced("delete_memory")
     @writes
     def delete_message(self, *ids: str) -> None:
         """Deletes messages softly, by id. Raises NotFound."""
         self._ingest.delete([NodeId(i) for i in ids])
 
+    @traced("update_memory")
     @writes
     def restore_message(self, *ids: str) -> None:
         """Takes the soft deletion of messages back, by id. Raises NotFound, InvalidInput for what was forgotten."""
         self._ingest.restore([NodeId(i) for i in ids])
 
+    @traced("delete_memory", lambda gone: records(gone.messages))
     @writes
     def forget(
         self,

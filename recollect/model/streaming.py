@@ -25,6 +25,7 @@ from recollect.model.talk import Call, Said, Spoken, Talk
 from recollect.model.usage import Usage, estimated_tokens
 from recollect.model.wire import check_stream, http_client, translated
 from recollect.text.clean import clean_text
+from recollect.tracing import model_call
 
 Stop = Literal["end", "limit", "refusal"]
 
@@ -119,19 +120,21 @@ class StreamedModel:
         self.check()
         heard = Heard(most_characters(talk.max_tokens), estimated_tokens(talk.text))
         taken = 0
-        try:
-            with self._open_talk(talk) as stream:
-                check_stream(stream.response, self._base_url)
-                for event in stream:
-                    heard.began = True
-                    self._hear(event, heard)
-                    if heard.pieces > taken:
-                        fresh, taken = clean_text(heard.fresh(taken)), heard.pieces
-                        if fresh:
-                            yield fresh
-        except Exception as error:
-            problem = self._problem(error, talk.text, heard)
-            raise problem from None
+        with model_call(self.name, self._model) as tell:
+            try:
+                with self._open_talk(talk) as stream:
+                    check_stream(stream.response, self._base_url)
+                    for event in stream:
+                        heard.began = True
+                        self._hear(event, heard)
+                        if heard.pieces > taken:
+                            fresh, taken = clean_text(heard.fresh(taken)), heard.pieces
+                            if fresh:
+                                yield fresh
+            except Exception as error:
+                problem = self._problem(error, talk.text, heard)
+                raise problem from None
+            tell(heard.usage.input_tokens, heard.usage.output_tokens)
         yield spoken(heard, self.name, self.price, talk.max_tokens)
 
     def _say(self, prompt: Prompt, turns: Sequence[Turn], max_tokens: int) -> Reply:
@@ -152,15 +155,17 @@ class StreamedModel:
         system = instructions(prompt, with_schema=self._tells_schema(form))
         sent = "\n".join([system, *(text for _, text in turns)])
         heard = Heard(most_characters(max_tokens), estimated_tokens(sent))
-        try:
-            with self._open(prompt, system, turns, max_tokens, form) as stream:
-                check_stream(stream.response, self._base_url)
-                for event in stream:
-                    heard.began = True
-                    self._hear(event, heard)
-        except Exception as error:
-            problem = self._problem(error, sent, heard)
-            raise problem from None
+        with model_call(self.name, self._model) as tell:
+            try:
+                with self._open(prompt, system, turns, max_tokens, form) as stream:
+                    check_stream(stream.response, self._base_url)
+                    for event in stream:
+                        heard.began = True
+                        self._hear(event, heard)
+            except Exception as error:
+                problem = self._problem(error, sent, heard)
+                raise problem from None
+            tell(heard.usage.input_tokens, heard.usage.output_tokens)
         return heard.reply()
 
     def _problem(self, error: Exception, sent: str, heard: Heard) -> LanguageModelError:

@@ -28,12 +28,15 @@ _LONGEST_ERROR = 300  # tokens
 
 
 class Toolbox:
-    """The tools of a memory. Thread-safe."""
+    """The tools of a memory. Thread-safe. Answers name the `namespace`, where it is told."""
 
-    def __init__(self, memory: Remembers, *, max_tokens: int = 4_500, read_only: bool = False) -> None:
+    def __init__(
+        self, memory: Remembers, *, max_tokens: int = 4_500, read_only: bool = False, namespace: str = ""
+    ) -> None:
         if isinstance(max_tokens, bool) or not isinstance(max_tokens, int) or max_tokens < _LEAST:
             raise InvalidInput(f"{max_tokens!r} tokens are too few for an answer.", hint=f"Use {_LEAST} or more.")
         self._memory, self._most = memory, max_tokens
+        self._named = {"namespace": namespace} if namespace else {}
         self.tools = tuple(tool for tool in TOOLS if not (read_only and tool.writes))
         self._by_name = {tool.name: tool for tool in self.tools}
 
@@ -77,7 +80,7 @@ class Toolbox:
         return self._told(text, tool.name)
 
     def _told(self, text: str, name: str) -> ToolAnswer:
-        whole = marked(self._within(text, self._most - _MARKS), tool=name)
+        whole = marked(self._within(text, self._most - _MARKS), tool=name, **self._named)
         return ToolAnswer(whole, False, count(whole))
 
     def _failed(self, text: str) -> ToolAnswer:

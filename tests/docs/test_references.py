@@ -29,7 +29,7 @@ from recollect.record import (
 from recollect.search.result import DocumentHit, Hit, MessageHit, SearchResults, Snippet, Why
 from recollect.settings import Settings
 from tests.paths import ROOT
-from tools import write_cli_reference, write_formats_reference, write_terms_reference
+from tools import write_cli_reference, write_formats_reference, write_rest_reference, write_terms_reference
 
 REFERENCE = ROOT / "docs" / "reference"
 RECORDS = (Conversation, Message, Part, Version, ToolCall, Turn, Chunk, Document, Node, Edge)
@@ -51,6 +51,11 @@ def first_cells(text: str) -> list[str]:
 
 def test_the_command_line_is_told_by_its_own_help() -> None:
     assert text_of(write_cli_reference.PAGE) == write_cli_reference.reference(), "python -m tools.write_cli_reference"
+
+
+def test_the_reference_of_rest_is_its_own_openapi_document() -> None:
+    told = text_of(write_rest_reference.PAGE)
+    assert told == write_rest_reference.reference(), "python -m tools.write_rest_reference"
 
 
 def test_the_terms_of_the_score_are_told_by_their_own_table() -> None:

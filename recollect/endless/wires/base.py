@@ -24,10 +24,6 @@ class Wire(Protocol):
         """The request with a text before the words of some of its messages, by their places."""
         ...
 
-    def without(self, body: Body, until: int) -> dict[str, Any]:
-        """The request without the messages before a place, except for what is no part of the talk."""
-        ...
-
     def hear(self, event: Body, heard: Heard) -> None:
         """Takes in an event of an answer that streams."""
         ...

@@ -22,6 +22,8 @@ class Completions:
         said: list[Said] = []
         system: list[str] = []
         for at, message in enumerate(_messages(body)):
+            if not isinstance(message, Mapping):
+                continue
             role, content = text_of(message.get("role")), message.get("content")
             if role in _SYSTEM:
                 system.append(words(content))
@@ -42,11 +44,6 @@ class Completions:
             for at, message in enumerate(_messages(body))
         ]
         return {**body, "messages": messages}
-
-    def without(self, body: Body, until: int) -> dict[str, Any]:
-        """The request without the messages before a place, except for the system's."""
-        kept = [m for at, m in enumerate(_messages(body)) if at >= until or m.get("role") in _SYSTEM]
-        return {**body, "messages": kept}
 
     def hear(self, event: Body, heard: Heard) -> None:
         """Takes in a chunk."""

@@ -19,6 +19,8 @@ class Messages:
         """What stands in a request."""
         said = []
         for at, message in enumerate(_messages(body)):
+            if not isinstance(message, Mapping):
+                continue
             role, content = text_of(message.get("role")), message.get("content")
             if role not in ("user", "assistant"):
                 continue
@@ -51,10 +53,6 @@ class Messages:
             for at, message in enumerate(_messages(body))
         ]
         return {**body, "messages": messages}
-
-    def without(self, body: Body, until: int) -> dict[str, Any]:
-        """The request without the messages before a place."""
-        return {**body, "messages": _messages(body)[until:]}
 
     def hear(self, event: Body, heard: Heard) -> None:
         """Takes in an event."""

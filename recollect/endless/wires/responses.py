@@ -52,13 +52,6 @@ class Responses:
         ]
         return {**body, "input": items}
 
-    def without(self, body: Body, until: int) -> dict[str, Any]:
-        """The request without the items before a place, except for the system's."""
-        given = body.get("input")
-        if not isinstance(given, list):
-            return dict(body)
-        return {**body, "input": [i for at, i in enumerate(given) if at >= until or i.get("role") in _SYSTEM]}
-
     def hear(self, event: Body, heard: Heard) -> None:
         """Takes in an event. The last one tells all of it; what came before counts where it does not come."""
         kind, response = text_of(event.get("type")), event.get("response")

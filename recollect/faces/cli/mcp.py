@@ -32,7 +32,7 @@ def mcp(
 
         return install(session, words[1:], tools=tools, read_only=read_only, only_print=print_, model=model)
     if words:
-        raise InvalidInput(f"There is no {words[0]!r} here.", hint="To set up a client: recollect mcp install")
+        raise InvalidInput(f'There is no "{words[0]}" here.', hint="To set up a client: recollect mcp install")
     if sys.stdin.isatty():
         hint = session.out.hint("To set one up: recollect mcp install. Ctrl-C to stop.")
         session.out.note(f"Waiting for an MCP client on standard input. {hint}")

@@ -20,7 +20,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from recollect.errors import InvalidInput
-from recollect.faces.http.problems import told
+from recollect.faces.http.problems import problem, told
 from recollect.faces.http.scope import HEADER
 from recollect.faces.mcp.tools.sets import CORE, SETS
 
@@ -72,7 +72,14 @@ class _Serving:
 async def _pass_on(
     managers: dict[_Choice, StreamableHTTPSessionManager], scope: Scope, receive: Receive, send: Send
 ) -> None:
-    """To the server with the tools that the address asks for."""
+    """To the server with the tools that the address asks for. Only requests are answered: nothing is ever sent unasked,
+    so a stream that a client leaves open for that would only keep the server from ending.
+    """
+    if scope["method"] != "POST":
+        hint = "An MCP client posts to this address: recollect mcp install sets one up."
+        refused = problem(405, "There is nothing to read here.", hint=hint, headers={"Allow": "POST"})
+        await refused(scope, receive, send)
+        return
     query = parse_qs(scope["query_string"].decode("latin-1"), keep_blank_values=True)
     which = query.get("tools", [CORE])[-1]
     read_only = "read_only" in query and query["read_only"][-1].lower() in _TRUE

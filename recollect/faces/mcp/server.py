@@ -88,7 +88,7 @@ def build_server(scope: Scope, *, tools: str = CORE, read_only: bool = False) ->
         values = await calls.read(context, lambda memory, _: complete(memory))
         return CompleteResult(completion=Completion(values=values))
 
-    return Server(
+    server: Server[Any] = Server(
         "recollect",
         version=VERSION,
         title="Recollect",
@@ -105,6 +105,8 @@ def build_server(scope: Scope, *, tools: str = CORE, read_only: bool = False) ->
         on_get_prompt=get_prompt,
         on_completion=complete,
     )
+    server.middleware.clear()  # spans of the SDK's own: Recollect tells what it is set up to tell, and no more
+    return server
 
 
 def _told(tool: ServerTool) -> Tool:

@@ -12,6 +12,7 @@ from recollect.faces.rest.routes import (
     imports,
     removing,
     search,
+    timeline,
     tools,
     topics,
     upkeep,
@@ -26,5 +27,18 @@ router = APIRouter(
     generate_unique_id_function=lambda route: route.name,
     responses={"default": {"description": "What is wrong, and what to do.", "model": Problem}},
 )
-for _family in (search, conversations, answers, facts, entities, topics, imports, removing, tools, worker, upkeep):
+for _family in (
+    search,
+    conversations,
+    answers,
+    facts,
+    entities,
+    topics,
+    timeline,
+    imports,
+    removing,
+    tools,
+    worker,
+    upkeep,
+):
     router.include_router(_family.routes)

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
 
 import orjson
-from fastapi import APIRouter
+from fastapi import APIRouter, FastAPI
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response, StreamingResponse
@@ -18,7 +19,16 @@ from starlette.responses import RedirectResponse, Response, StreamingResponse
 from recollect.faces.web.page import address, scope_of
 from recollect.faces.web.runs import Run, runs_of
 
-router = APIRouter()
+
+@asynccontextmanager
+async def _stopped_at_the_end(app: FastAPI) -> AsyncIterator[None]:
+    """When the server ends, what is under way is told to: an import keeps what is in, research what it has learned."""
+    yield
+    if runs := getattr(app.state, "runs", None):
+        await run_in_threadpool(runs.close)
+
+
+router = APIRouter(lifespan=_stopped_at_the_end)
 
 #: Draws the parts of a run: the id of each element, and what stands in it.
 Parts = Callable[[Request, Run], Mapping[str, str]]
@@ -52,7 +62,7 @@ def stop(request: Request, id: str) -> Response:
 
 
 async def _changes(request: Request, run: Run) -> AsyncIterator[bytes]:
-    parts, where = _drawn_by[run.kind]
+    (parts, where), runs = _drawn_by[run.kind], runs_of(request)
     loop, changed = asyncio.get_running_loop(), asyncio.Event()
 
     def tell() -> None:
@@ -71,6 +81,8 @@ async def _changes(request: Request, run: Run) -> AsyncIterator[bytes]:
                 yield _event("parts", new)
             if over:
                 yield _event("end", {"address": where(request, run)})
+                return
+            if runs.is_over:
                 return
             try:
                 await asyncio.wait_for(changed.wait(), _STILL_THERE)

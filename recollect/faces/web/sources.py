@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from markupsafe import Markup, escape
+from markupsafe import Markup
 from starlette.requests import Request
 
+from recollect.faces.web.inline import inline
 from recollect.faces.web.page import address
 from recollect.faces.web.wording import is_you, speaker
 from recollect.search.readable import readable
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 _BESIDE = 140  # characters on either side of the sentence
 _LONGEST = 420  # characters of a sentence
-_SIGNS = re.compile(r"`+|\*{1,3}(?=\S)|(?<=\S)\*{1,3}|^\s*(?:[-*+>]|#{1,6}|\d{1,2}\.)\s+")
+_LEAD = re.compile(r"^\s*(?:[-*+>]|#{1,6}|\d{1,2}\.)\s+")  # of an item or a heading
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +93,7 @@ def _source(request: Request, citation: Citation) -> Source:
 def _words(citation: Citation) -> Markup:
     """The sentence marked, with a few words of its paragraph on either side."""
     text, start, end = citation.message.content, citation.start, citation.end
-    quote = _plain(readable(text[start:end]))
+    quote = readable(text[start:end])
     if len(quote) > _LONGEST:
         quote = f"{quote[:_LONGEST].rsplit(' ', 1)[0]} …"
     before = text[max(0, start - _BESIDE) : start].rpartition("\n")[2]
@@ -101,21 +102,8 @@ def _words(citation: Citation) -> Markup:
     after = text[end : end + _BESIDE].partition("\n")[0]
     if len(after) == _BESIDE:
         after = after.rpartition(" ")[0] + " …"
-    parts = (_blank(before, last=True), Markup("<mark>"), escape(quote), Markup("</mark>"), _blank(after))
-    return Markup("").join(parts)
-
-
-def _blank(text: str, *, last: bool = False) -> Markup:
-    """Prose on one line; the blank between it and the sentence stays."""
-    flat = " ".join(_plain(text).split())
-    if flat and (text[-1:] if last else text[:1]).isspace():
-        return escape(flat + " " if last else " " + flat)
-    return escape(flat)
-
-
-def _plain(text: str) -> str:
-    """Without the signs of Markdown that only a page would turn into something."""
-    return _SIGNS.sub("", text)
+    before = _LEAD.sub("", before)
+    return inline(before + quote + after, [(len(before), len(before) + len(quote))])
 
 
 def as_text(text: str, citations: Sequence[Citation]) -> str:

@@ -110,6 +110,16 @@ def test_a_token_is_asked_for_where_there_is_one(tmp_path: Path, listening: List
     assert connected(Client(streamable_http_client(f"{address}/mcp", http_client=http)), tools) == 6
 
 
+def test_only_requests_are_answered(tmp_path: Path, listening: Listening) -> None:
+    """A stream that is left open for what never comes would keep the server from ending."""
+    address = listening(tmp_path / "memory.db")
+    for method in ("GET", "DELETE", "PUT"):
+        answer = httpx2.request(method, f"{address}/mcp", headers={"Accept": "text/event-stream"})
+        assert answer.status_code == 405
+        assert answer.headers["Allow"] == "POST"
+        assert "recollect mcp install" in answer.json()["hint"]
+
+
 def test_many_clients_at_once(tmp_path: Path, listening: Listening) -> None:
     address, many = listening(tmp_path / "memory.db"), 12
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -99,6 +100,7 @@ def test_fetch_takes_ids_addresses_and_titles(known: Memory) -> None:
     found = known.vector_search("wave forecast", 1)[0]
     names = [
         found.id,
+        found.id[-8:],
         f"[{found.id}]",
         f"recollect://message/{found.id}",
         f"http://127.0.0.1:7070/c/{found.conversation_id}?at={found.id}#m-{found.id}",
@@ -271,7 +273,8 @@ def test_the_toolbox_answers_as_it_does_in_python(known: Memory) -> None:
         return await client.call_tool("get_period_messages", {"period": "2024-03", "limit": 5})
 
     answer = ask(known, call, tools="all")
-    assert answer.content[0].text == boxed.text
+    named = '<recollect-context tool="get_period_messages" namespace="default">'
+    assert answer.content[0].text == boxed.text.replace('<recollect-context tool="get_period_messages">', named)
     assert answer.meta["recollect/namespace"] == "default"
 
 
@@ -292,6 +295,31 @@ def test_nothing_that_is_handed_out_is_remembered_again(known: Memory) -> None:
         kept = cut_recall(text)
         assert "Open-Meteo" not in kept
         assert "Next.js 14" not in kept
+
+
+def test_documents_and_tool_results_are_found_and_read(fresh: Memory, tmp_path: Path) -> None:
+    (tmp_path / "handbook").mkdir()
+    long = "\n\n".join(f"Section {number} of the travel rules says little." for number in range(800))
+    (tmp_path / "handbook" / "travel.md").write_text(f"# Travel\n\n{long}\n\nTrains are booked by Ines in Setubal.\n")
+    fresh.import_documents(tmp_path / "handbook")
+    question = fresh.store_message("How warm is it in Faro?")
+    fresh.store_tool_call("get_weather", {"city": "Faro"}, "31 degrees, southerly swell", question.id)
+
+    async def read(client: Client) -> list[tuple[Any, Any]]:
+        pairs = []
+        for query, role in (("who books the trains in Setubal", "document"), ("southerly swell degrees", "tool")):
+            found = (await client.call_tool("search", {"query": query})).structured_content["results"]
+            meant = next(one for one in found if one["role"] == role)
+            pairs.append((meant, (await client.call_tool("fetch", {"id": meant["id"]})).structured_content))
+        return pairs
+
+    (document, text), (result, told) = ask(fresh, read)
+    assert document["url"].startswith("recollect://document/")
+    assert "Trains are booked by Ines" in text["text"]
+    assert "Section 1 of" not in text["text"], "it begins where it was found"
+    assert result["source"] == "recollect"
+    assert "How warm is it in Faro?" in told["text"]
+    assert "31 degrees, southerly swell" in told["text"]
 
 
 def test_a_stored_mark_does_not_close_the_mark_of_an_answer(fresh: Memory) -> None:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from recollect.errors import StoreError
 from recollect.record import Kind
 from recollect.text.marks import OPEN
-from tests.faces.proxy.conftest import Proxy
+from tests.endless.upstream import Upstream
+from tests.faces.proxy.conftest import Proxy, serving
 from tests.model.wire_server import Says
 
 SCOPE = {"X-Recollect-Namespace": "acme/rex"}
@@ -210,3 +215,167 @@ def test_keys_and_what_is_ours(proxy: Proxy) -> None:
     assert proxy.provider.headers["authorization"] == "Bearer sk-own"
     assert proxy.provider.body["metadata"] == {"own": "x"}
     assert [name for name in proxy.provider.headers if name.startswith("x-recollect")] == ["x-recollect-via"]
+
+
+def test_a_client_that_hangs_up_ends_the_answer_at_the_upstream_too(proxy: Proxy) -> None:
+    client = proxy.openai(default_headers=SCOPE)
+    proxy.provider.otherwise = Says("One two three four five six seven eight.", fault="pause")
+    with client.chat.completions.create(model="m", messages=[{"role": "user", "content": "Count"}], stream=True) as s:
+        for chunk in s:
+            if chunk.choices[0].delta.content:
+                break
+    for _ in range(100):
+        if found := said(proxy):
+            break
+        time.sleep(0.05)
+    assert found[0] == ("user", "Count")
+    assert "One two three four five six seven eight.".startswith(found[1][1])
+
+
+def test_an_upstream_that_breaks_off_is_told_within_the_stream(proxy: Proxy) -> None:
+    import anthropic
+    import openai
+
+    proxy.provider.otherwise = Says("One two three four five six seven eight.", fault="cut")
+    asked: list[Any] = [{"role": "user", "content": "Count"}]
+    with (
+        pytest.raises(openai.APIError, match="broke off"),
+        proxy.openai().chat.completions.create(model="m", messages=asked, stream=True) as chunks,
+    ):
+        list(chunks)
+    with (
+        pytest.raises(anthropic.APIStatusError, match="broke off"),
+        proxy.anthropic().messages.stream(model="c", max_tokens=9, messages=asked) as stream,
+    ):
+        stream.until_done()
+
+
+def test_an_upstream_that_is_not_there(proxy: Proxy, tmp_path: Path) -> None:
+    import openai
+
+    proxy.provider.close()
+    with pytest.raises(openai.InternalServerError, match=r"cannot be reached: ConnectError") as failed:
+        proxy.openai().chat.completions.create(model="m", messages=[{"role": "user", "content": "Hello"}])
+    assert failed.value.status_code == 502
+
+
+def test_the_memorys_own_calls_do_not_pass(proxy: Proxy, monkeypatch: pytest.MonkeyPatch) -> None:
+    from recollect.model.choose import open_model
+    from recollect.model.errors import LanguageModelError
+    from recollect.model.talk import Said, Talk, talking
+
+    monkeypatch.setenv("OPENAI_BASE_URL", f"{proxy.address}/v1")
+    for spec in ("openai:m", f"anthropic:m@{proxy.address}"):
+        model = open_model(spec)
+        assert model is not None
+        with pytest.raises(LanguageModelError, match="must not pass through its proxy"):
+            list(talking(model, "a test").talk(Talk(system="", said=(Said(role="user", text="Hello"),))))
+    assert not proxy.provider.asked
+
+
+def test_a_proxy_does_not_ask_itself(tmp_path: Path, provider: Upstream, home: Path) -> None:
+    import openai
+
+    with serving(tmp_path, provider, openai_upstream="") as proxy:
+        port = proxy.address.rpartition(":")[2]
+        for base in (f"{proxy.address}/v1", f"http://localhost:{port}/v1", f"http://[::1]:{port}/in/x/v1"):
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setenv("OPENAI_BASE_URL", base)
+                with pytest.raises(openai.InternalServerError, match="names this proxy") as refused:
+                    proxy.openai().models.list()
+                assert refused.value.status_code == 508
+
+
+def test_the_token_of_the_server_stays_here(tmp_path: Path, provider: Upstream, home: Path) -> None:
+    import openai
+
+    token = "t" * 40
+    with serving(tmp_path, provider, token=token) as proxy:
+        with pytest.raises(openai.AuthenticationError):
+            proxy.openai().models.list()
+        proxy.openai(default_headers={"X-Recollect-Token": token}).models.list()
+        assert provider.headers["authorization"] == "Bearer sk-own"
+        proxy.openai(api_key=token).models.list()
+        assert token not in str(provider.headers)
+
+
+def test_who_has_no_key_is_lent_that_of_the_environment(
+    tmp_path: Path, provider: Upstream, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", f"{provider.root}/v1")
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-environment")
+    with serving(tmp_path, provider, openai_upstream="") as proxy:
+        proxy.openai(api_key="recollect").models.list()
+        assert provider.headers["authorization"] == "Bearer sk-environment"
+        proxy.openai().models.list()
+        assert provider.headers["authorization"] == "Bearer sk-own"
+    with serving(tmp_path / "other", provider) as proxy:  # its key is not for this one
+        proxy.openai(api_key="recollect").models.list()
+        assert "authorization" not in provider.headers
+
+
+def test_the_namespace_may_stand_in_the_address(proxy: Proxy) -> None:
+    client = proxy.openai(base_url=f"{proxy.address}/in/acme/rex/v1")
+    client.chat.completions.create(model="m", messages=[{"role": "user", "content": CHICKEN}])
+    assert ("user", CHICKEN) in said(proxy)
+    raw = proxy.openai().chat.completions.with_raw_response.create(
+        model="m", messages=[{"role": "user", "content": "What must Rex not eat?"}]
+    )
+    assert (raw.headers["x-recollect-namespace"], raw.headers["x-recollect-scope"]) == ("apart", "apart")
+    assert raw.headers["x-recollect-context"] == "0"
+
+
+def test_a_memory_that_fails_costs_the_request_nothing_more(proxy: Proxy, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: Any, **__: Any) -> Any:
+        raise StoreError("The disk is on fire.")
+
+    proxy.memory("acme/rex").store_message(CHICKEN)
+    monkeypatch.setattr("recollect.memory.Memory.prepare_context", fails)
+    raw = proxy.openai(default_headers=SCOPE).chat.completions.with_raw_response.create(
+        model="m", messages=[{"role": "user", "content": "What must Rex not eat?"}]
+    )
+    assert raw.parse().choices[0].message.content == "Noted."
+    assert raw.headers["x-recollect-degraded"] == "The disk is on fire."
+
+
+def test_what_goes_wrong_inside_costs_nothing_more_either(proxy: Proxy, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: Any, **__: Any) -> Any:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("recollect.endless.threads.Threads.place", fails)
+    monkeypatch.setattr("recollect.endless.exchange.keep", fails)
+    raw = proxy.openai(base_url=f"{proxy.address}/in/übung/v1").chat.completions.with_raw_response.create(
+        model="m", messages=[{"role": "user", "content": "Hello"}]
+    )
+    assert raw.parse().choices[0].message.content == "Noted."
+    assert raw.headers["x-recollect-namespace"] == "%C3%BCbung"
+    assert raw.headers["x-recollect-stored"] == "no"
+    assert "ZeroDivisionError" in raw.headers["x-recollect-degraded"]
+
+
+def test_what_is_compressed_is_passed_on_unread(proxy: Proxy) -> None:
+    import gzip
+
+    import httpx2
+
+    body = gzip.compress(b"{}")
+    answer = httpx2.post(f"{proxy.address}/v1/responses", content=body, headers={"Content-Encoding": "gzip"})
+    assert answer.status_code == 502  # the provider of these tests cannot read it, and hangs up
+    assert "cannot be reached" in answer.json()["error"]["message"]
+
+
+def test_many_at_once(proxy: Proxy) -> None:
+    def ask(number: int) -> None:
+        client = proxy.openai(default_headers={"X-Recollect-Namespace": f"n/{number % 3}"})
+        messages: list[Any] = []
+        for turn in range(2):
+            messages.append({"role": "user", "content": f"Question {turn} of {number}?"})
+            answer = client.chat.completions.create(model="m", messages=messages, stream=True)
+            words = "".join(c.choices[0].delta.content or "" for c in answer if c.choices)
+            messages.append({"role": "assistant", "content": words})
+
+    with ThreadPoolExecutor(12) as pool:
+        list(pool.map(ask, range(12)))
+    for space in range(3):
+        rows = proxy.memory(f"n/{space}").conversations()
+        assert [row.messages for row in rows] == [4] * 4

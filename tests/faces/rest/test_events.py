@@ -7,7 +7,8 @@ import json
 import threading
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any, ClassVar
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
@@ -44,6 +45,7 @@ def test_research_is_told_and_kept(mending: TestClient) -> None:
     assert name == "result"
     kept = mending.get(f"{API}/reports").json()["items"]
     assert [one["id"] for one in kept] == [report["id"]]
+    assert mending.get(f"{API}/reports/{report['id']}").json()["report"] == report["report"]
     assert mending.get(f"{API}/document", params={"name": report["id"]}).json()["content"].startswith("# ")
 
 
@@ -99,17 +101,14 @@ def test_work_tells_how_far_it_is(writing: TestClient) -> None:
     assert writing.post(f"{API}/maintain", json={"seconds": 0.5}).json() == {"more": False}
 
 
-class _Asked:
-    """As much of a request as a stream looks at."""
-
-    headers: ClassVar = {"accept": "text/event-stream"}
+_ASKED: Any = SimpleNamespace(headers={"accept": "text/event-stream"})  # as much of a request as a stream looks at
 
 
 def listened(work: Any, parts: int, *, to_the_end: bool = False) -> list[bytes]:
     """The first parts of a stream, of which nobody wants more then."""
 
     async def listen() -> list[bytes]:
-        response: Any = streams.worked(_Asked(), work, to_the_end=to_the_end)  # type: ignore[arg-type]
+        response: Any = streams.worked(_ASKED, work, to_the_end=to_the_end)
         body: AsyncIterator[bytes] = response.body_iterator
         heard = [await anext(body) for _ in range(parts)]
         await body.aclose()  # type: ignore[attr-defined]
@@ -143,7 +142,7 @@ def test_work_that_goes_on_to_its_end_does_so_unheard() -> None:
         ended.set()
 
     async def listen() -> None:
-        response: Any = streams.worked(_Asked(), work, to_the_end=True)  # type: ignore[arg-type]
+        response: Any = streams.worked(_ASKED, work, to_the_end=True)
         assert json.loads((await anext(response.body_iterator)).split(b"data: ")[1]) == {"read": 1}
         await response.body_iterator.aclose()
         left.set()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from pathlib import Path
 
 from fastapi.testclient import TestClient
@@ -79,8 +80,6 @@ def test_an_export_is_read_back_without_loss(reading: TestClient, tmp_path: Path
 
 
 def test_who_stops_reading_an_export_leaves_nothing_behind(reading: TestClient) -> None:
-    import threading
-
     with reading.stream("GET", f"{API}/export") as told:
         next(told.iter_bytes(100))
     for thread in threading.enumerate():

@@ -63,6 +63,8 @@ def test_deleting_hides_and_restoring_shows_again(writing: TestClient) -> None:
     assert found(writing, "marzipan") == []
     (place,) = writing.get(f"{API}/messages", params={"id": own["id"], "deleted": True}).json()["items"]
     assert (place["deleted"], place["content"]) == (True, "")
+    (row,) = writing.get(f"{API}/deleted").json()["items"]
+    assert (row["title"], row["messages"]) == ("Sweets", [own["id"]])
     assert "marzipan" not in writing.get(f"{API}/conversations/{own['conversation_id']}").text
     assert writing.post(f"{API}/messages/{own['id']}/restore").status_code == 204
     assert found(writing, "marzipan") == [own["id"]]

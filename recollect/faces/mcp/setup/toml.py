@@ -12,6 +12,7 @@ from recollect.errors import InvalidInput
 
 _HEADER = re.compile(r"^[ \t]*\[(?!\[)([^\]\n]*)\][ \t]*(?:#[^\n]*)?$", re.MULTILINE)
 _ANY_HEADER = re.compile(r"^[ \t]*\[", re.MULTILINE)
+_TRAILING = re.compile(r"(?:\n[ \t]*(?:#[^\n]*)?)*\Z")
 _BARE = re.compile(r"^[A-Za-z0-9_-]+$")
 _PART = re.compile(r"""\s*(?:"([^"]*)"|'([^']*)'|([A-Za-z0-9_-]+))\s*(?:\.|$)""")
 
@@ -43,17 +44,17 @@ def put(text: str, path: Sequence[str], value: Mapping[str, Any]) -> str:
     for start, end in reversed(spans[1:]):
         text = text[:start] + text[end:]
     start, end = spans[0]
-    rest = text[end:]
-    return text[:start] + table + ("\n\n" if rest else "\n") + rest
+    return text[:start] + table + (text[end:] or "\n")
 
 
 def _spans(text: str, path: list[str]) -> list[tuple[int, int]]:
-    """Where the table and those within it stand, each up to the next."""
+    """Where the table and those within it stand, without what is noted before the next."""
     found = []
     for header in _HEADER.finditer(text):
         if _parts(header[1])[: len(path)] == path:
             following = _ANY_HEADER.search(text, header.end())
-            found.append((header.start(), following.start() if following else len(text)))
+            whole = text[header.start() : following.start() if following else len(text)]
+            found.append((header.start(), header.start() + len(_TRAILING.sub("", whole))))
     return found
 
 

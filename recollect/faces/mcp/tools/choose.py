@@ -10,7 +10,7 @@ from recollect.faces.mcp.tools.searching import fetch, search
 from recollect.faces.mcp.tools.sets import CORE
 from recollect.faces.mcp.tools.times import timeline
 from recollect.faces.mcp.tools.writing import forget, remember
-from recollect.tools import TOOLS, Tool
+from recollect.tools import TOOLS, Tool, Toolbox
 
 CORE_TOOLS: tuple[ServerTool, ...] = tuple(
     tool_of(function) for function in (search, fetch, ask, timeline, remember, forget)
@@ -38,7 +38,7 @@ def _of_toolbox(tool: Tool) -> ServerTool:
 
 def _through_toolbox(name: str) -> Callable[..., Reply]:
     def run(call: Call, **arguments: object) -> Reply:
-        answer = call.memory.toolbox().call(name, arguments)
+        answer = Toolbox(call.memory, namespace=str(call.memory.namespace)).call(name, arguments)
         return Reply(answer.text, is_error=answer.is_error)
 
     return run

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from recollect.search.result import DerivedHit, DocumentHit, Hit, SearchResults
 
 _RESULTS, _DOCUMENTS, _DERIVED = 10, 3, 3
+_FIRST = 3  # messages, behind which documents stand
 _AROUND = 1  # messages before and after the one that is fetched
 _FOUND = {"id": TEXT, "title": TEXT, "url": TEXT}
 
@@ -46,9 +47,10 @@ def search(
 ) -> Reply:
     """The index of what is found."""
     namespace = str(call.memory.namespace)
-    found = call.memory.search(query, limit=_RESULTS, group_by="message", kind=("said", "tool"))
-    results = [_result(call, hit) for hit in found]
-    results += [_document(call, hit) for hit in found.documents[:_DOCUMENTS]]
+    found = call.memory.search(query, limit=_RESULTS, group_by="message")
+    said = [_result(call, hit) for hit in found]
+    documents = [_document(call, hit) for hit in found.documents[:_DOCUMENTS]]
+    results = [*said[:_FIRST], *documents, *said[_FIRST:]]
     return Reply.of(
         {
             "results": results,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-from recollect.errors import NotFound
+from recollect.errors import InvalidInput, NotFound
 from recollect.faces.mcp.links import id_in
 from recollect.faces.mcp.tools.base import Call, Reply, tool
 from recollect.faces.mcp.tools.shapes import NAMESPACE, TEXT, WHOLE, YES, many, record
@@ -15,6 +15,7 @@ from recollect.tools.schema import About
 if TYPE_CHECKING:
     from recollect.consolidate.facts.fact import Fact
     from recollect.forget import Forgotten
+    from recollect.memory import Memory
 
 _KINDS = ("conversations", "messages", "documents", "facts")
 _MOST = 50
@@ -86,9 +87,21 @@ def forget(
 
 
 def _facts(call: Call, names: list[str]) -> dict[str, Fact]:
-    """The facts among what is named."""
-    known = {fact.id: fact for fact in call.memory.facts(include_past=True)} if names else {}
-    return {name: known[name] for name in names if name in known}  # type: ignore[index]
+    """The facts among what is named: they are looked for only where nothing else has that name."""
+    left = [name for name in names if not _is_said(call.memory, name)]
+    known: dict[str, Fact] = {fact.id: fact for fact in call.memory.facts(include_past=True)} if left else {}
+    return {name: known[name] for name in left if name in known}
+
+
+def _is_said(memory: Memory, name: str) -> bool:
+    """Whether it names a message or a conversation, or several."""
+    try:
+        memory.resolve(name)
+    except NotFound:
+        return False
+    except InvalidInput:
+        return True
+    return True
 
 
 def _counted(found: Forgotten | None, facts: dict[str, Fact]) -> dict[str, Any]:

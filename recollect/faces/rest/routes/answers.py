@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Annotated, Any, TypeVar
 
-from fastapi import Request, Response
+from fastapi import Path, Query, Request, Response
+from pydantic import BaseModel
 
 from recollect.faces.http.scope import Scoped
 from recollect.faces.rest.events import answered, in_events
@@ -13,6 +14,7 @@ from recollect.faces.rest.once import ONCE
 from recollect.faces.rest.routes.family import calls, family
 from recollect.faces.rest.schemas.answers import (
     Answer,
+    Brief,
     ChatAnswer,
     ChatQuestion,
     Context,
@@ -28,6 +30,7 @@ from recollect.faces.rest.schemas.base import Page
 
 routes = family("answers")
 
+R = TypeVar("R", bound=BaseModel)
 Told = Mapping[type, tuple[str, Callable[[Any], object]]]
 
 _STEPS = (
@@ -71,6 +74,12 @@ def reports(memory: Scoped) -> Page[SavedReport]:
     return Page[SavedReport].model_validate({"items": memory.reports()})
 
 
+@routes.get("/reports/{id}")
+def report(memory: Scoped, id: Annotated[str, Path(description="An id, or the end of one.")]) -> Report:
+    """A report that is kept, with what it cites and is there still."""
+    return _made(Report, memory.report(id))
+
+
 @routes.post(
     "/chat",
     response_model=ChatAnswer,
@@ -94,11 +103,23 @@ def resolve_references(memory: Scoped, asked: ToResolve) -> Whole:
 @routes.post("/context", dependencies=[ONCE])
 def prepare_context(memory: Scoped, asked: ToPrepare) -> Context:
     """What a model needs of everything that was said to answer a text, within a budget of tokens."""
-    made = memory.prepare_context(asked.text, asked.conversation_id, asked.budget, config=asked.config)
+    made = memory.prepare_context(
+        asked.text, asked.conversation_id, asked.budget, config=asked.config, known=asked.known, tools=asked.tools
+    )
     return Context.model_validate(made.to_json())
 
 
-def _made(kind: Any, last: Any) -> Any:
+@routes.get("/brief")
+def brief(
+    memory: Scoped,
+    folder: Annotated[str, Query(min_length=1, description="A folder of the server's machine.")],
+    budget: Annotated[int, Query(description="Tokens at most.")] = 1_500,
+) -> Brief:
+    """What matters for work in a folder, for a coding agent at the start of a session."""
+    return Brief.model_validate(memory.brief(folder, budget).to_json())
+
+
+def _made(kind: type[R], last: Any) -> R:
     return kind.model_validate(last.to_json())
 
 

@@ -13,7 +13,15 @@ from recollect.faces.rest.once import ONCE, Once
 from recollect.faces.rest.routes.family import Limit, Several, Since, Until, calls, family
 from recollect.faces.rest.schemas.base import Page
 from recollect.faces.rest.schemas.knowledge import Segment
-from recollect.faces.rest.schemas.records import Conversation, ConversationRow, Message, Resolved, Thread, ToolCall
+from recollect.faces.rest.schemas.records import (
+    Conversation,
+    ConversationRow,
+    Fingerprint,
+    Message,
+    Resolved,
+    Thread,
+    ToolCall,
+)
 from recollect.faces.rest.schemas.writes import (
     MessageWords,
     NewMessage,
@@ -60,6 +68,12 @@ def conversation_named(memory: Scoped, id: Id) -> Conversation:
     if found is None:
         raise NotFound(f"No conversation has the ID {id}.", hint="To see what there is: GET /api/v1/conversations")
     return Conversation.model_validate(found)
+
+
+@routes.get("/conversations/{id}/latest")
+def latest(memory: Scoped, id: Id, limit: Limit = 20) -> Page[Message]:
+    """The newest messages that were said in a conversation, oldest first; none where it is not there."""
+    return Page[Message].model_validate({"items": memory.latest(id, limit)})
 
 
 @routes.get("/conversations/{id}/segments")
@@ -111,6 +125,12 @@ def store_messages(memory: Scoped, once: Once, several: NewMessages) -> Page[Mes
     begun = several.conversation_id or (None if several.messages[0].parent_id else once.id("conversation"))
     stored = memory.store_messages(given, conversation_id=begun, title=several.title)
     return Page[Message].model_validate({"items": stored})
+
+
+@routes.get("/messages/fingerprint")
+def fingerprint(memory: Scoped, ids: Ids) -> Fingerprint:
+    """What stays the same as long as nothing that these ids name was reworded, deleted or forgotten."""
+    return Fingerprint(fingerprint=memory.fingerprint(ids))
 
 
 @routes.get("/messages/{id}")
@@ -186,19 +206,6 @@ def tool_calls(memory: Scoped, ids: Ids) -> Page[ToolCall]:
 def get_tool_call(memory: Scoped, id: Id) -> ToolCall:
     """A tool call with its result, by its own id, that of its result, or of a piece of that."""
     return ToolCall.model_validate(memory.get_tool_call(id))
-
-
-@routes.get("/period")
-def get_period_messages(
-    memory: Scoped,
-    cursor: Paged,
-    period: Annotated[str, Query(description="today, this_week, last_month, 2025-03 …", examples=["2025-03"])],
-    limit: Annotated[int, Query(ge=1, le=999)] = 50,
-) -> Page[Message]:
-    """What was said in a time: the newest messages first in pages, each in order of time."""
-    found = memory.get_period_messages(period, limit + 1, cursor.offset)
-    following = cursor.following(cursor.offset + limit if len(found) > limit else None)
-    return Page[Message].model_validate({"items": found[-limit:], "next": following})
 
 
 def _parts(message: MessageWords) -> tuple[Part, ...]:

@@ -15,6 +15,7 @@ from recollect.faces.rest.once import ONCE
 from recollect.faces.rest.routes.family import Limit, calls, family
 from recollect.faces.rest.schemas.base import Page
 from recollect.faces.rest.schemas.knowledge import Entity, EntityEdit, EntityMerge, Graph, Paths
+from recollect.faces.rest.schemas.records import Message
 
 routes = family("entities")
 
@@ -80,6 +81,17 @@ def unmerge_entity(memory: Scoped, name: Name) -> Entity:
 def undo_entity(memory: Scoped, name: Name) -> Entity:
     """Takes back what was said of an entity by hand."""
     return Entity.model_validate(memory.undo_entity(name))
+
+
+@routes.get("/entity/mentions")
+def mentions(
+    memory: Scoped,
+    name: Name,
+    other: Annotated[str | None, Query(description="Only what mentions this one as well.")] = None,
+    limit: Limit = 50,
+) -> Page[Message]:
+    """The messages that mention an entity, or two of them together, the newest first."""
+    return Page[Message].model_validate({"items": memory.mentions(name, other, limit)})
 
 
 @routes.get("/graph")

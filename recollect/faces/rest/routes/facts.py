@@ -26,11 +26,13 @@ def facts(
     cursor: Paged,
     about: Annotated[str | None, Query(description="Whom or what they concern.", examples=["Luna"])] = None,
     as_of: When = None,
+    conversation: Annotated[str | None, Query(description="Only what its messages prove: an id.")] = None,
     include_past: Annotated[bool, Query(description="Also what no longer holds.")] = False,
     limit: Limit = 50,
 ) -> Page[Fact]:
     """What is held true, pinned facts first, then the newest."""
-    items, following = cursor.page(memory.facts(about, as_of, include_past=include_past), limit)
+    found = memory.facts(about, as_of, include_past, conversation=conversation)
+    items, following = cursor.page(found, limit)
     return Page[Fact].model_validate({"items": items, "next": following})
 
 

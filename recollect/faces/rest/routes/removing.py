@@ -5,9 +5,11 @@ from __future__ import annotations
 from fastapi import Request
 
 from recollect.faces.http.scope import Scoped
+from recollect.faces.rest.cursors import Paged
 from recollect.faces.rest.once import ONCE, answers_of
-from recollect.faces.rest.routes.family import family
-from recollect.faces.rest.schemas.writes import Counted, Forgotten, Names, ToForget
+from recollect.faces.rest.routes.family import Limit, family
+from recollect.faces.rest.schemas.base import Page
+from recollect.faces.rest.schemas.writes import Counted, DeletedRow, Forgotten, Names, ToForget
 
 routes = family("deleting and forgetting")
 
@@ -16,6 +18,13 @@ routes = family("deleting and forgetting")
 def delete(memory: Scoped, what: Names) -> Counted:
     """Deletes softly: no search or count shows it, the record keeps it."""
     return Counted(messages=memory.delete(*what.names))
+
+
+@routes.get("/deleted")
+def deleted(memory: Scoped, cursor: Paged, limit: Limit = 50) -> Page[DeletedRow]:
+    """What was deleted softly and not forgotten, by conversation, the newest first; restoring brings it back."""
+    items, following = cursor.rest(memory.deleted(limit=limit + 1, offset=cursor.offset), limit)
+    return Page[DeletedRow].model_validate({"items": items, "next": following})
 
 
 @routes.post("/restore", dependencies=[ONCE])
@@ -49,4 +58,5 @@ def forget(request: Request, memory: Scoped, what: ToForget) -> Forgotten:
         nodes=gone.nodes,
         touched=gone.touched,
         titles=list(gone.titles),
+        derived=dict(gone.derived),
     )

@@ -45,6 +45,7 @@ def search(
     mode: Literal["auto", "instant", "quality"] = "auto",
     sort: Literal["relevance", "newest"] = "relevance",
     literal: bool = False,
+    facets: Annotated[bool, Query(description="Also counts what matches, by what it can be filtered by.")] = False,
 ) -> Found:
     """Finds messages by meaning, words and relation, grouped by conversation or one by one."""
     first = cursor.offset
@@ -64,6 +65,7 @@ def search(
         mode=mode,
         sort=sort,
         literal=literal,
+        facets=facets,
     )
     more = len(found) == first + limit < min(found.total, _MOST)
     plain = found.to_json()

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import AsyncIterator
 from datetime import timedelta
 from typing import Any
 
 from fastapi import Request, Response
 from fastapi.responses import StreamingResponse
+from starlette.concurrency import run_in_threadpool
 
 from recollect.faces.http.scope import AllMemories, Scoped
-from recollect.faces.rest.events import Tell, in_events, worked
+from recollect.faces.rest.events import Stream, Tell, in_events, worked
 from recollect.faces.rest.once import ONCE
 from recollect.faces.rest.routes.family import calls, family
 from recollect.faces.rest.schemas.upkeep import (
     BackedUp,
     Checked,
     Counts,
+    Health,
     Index,
     Made,
     Maintained,
@@ -85,6 +86,12 @@ def check(memory: Scoped) -> Checked:
     return _checked(memory.check())
 
 
+@routes.get("/health")
+def probe(memory: Scoped) -> Health:
+    """Searches for one of the newest messages, and says whether it was found: whether search is well."""
+    return Health.model_validate(memory.probe())
+
+
 @routes.post("/repair", response_model=Checked, responses=in_events(_PROGRESS, _EXAMPLE), dependencies=[ONCE])
 def repair(request: Request, memory: Scoped) -> Checked | Response:
     """Makes anew what is derived, where something is wrong with it; gives what is wrong then."""
@@ -127,14 +134,14 @@ def backup(request: Request, memory: Scoped, asked: ToBackUp) -> BackedUp | Resp
 def export(memory: Scoped) -> StreamingResponse:
     """The whole namespace as a dump that an import reads back without loss."""
     plain = "".join(c if c.isascii() and c.isalnum() else "-" for c in memory.namespace)
-    return StreamingResponse(
+    return Stream(
         _dumped(memory),
         media_type="application/x-ndjson",
         headers={"Content-Disposition": f'attachment; filename="recollect-{plain}.jsonl"'},
     )
 
 
-def _dumped(memory: Memory) -> Iterator[bytes]:
+async def _dumped(memory: Memory) -> AsyncIterator[bytes]:
     """The dump through a pipe: never more of it in memory than a piece. What goes wrong breaks the answer off."""
     reading, writing = os.pipe()
     wrong: list[BaseException] = []
@@ -151,14 +158,13 @@ def _dumped(memory: Memory) -> Iterator[bytes]:
     writer = threading.Thread(target=write, name="recollect-export", daemon=True)
     writer.start()
     try:
-        while piece := os.read(reading, _PIECE):
+        while piece := await run_in_threadpool(os.read, reading, _PIECE):
             yield piece
-        writer.join()
+        await run_in_threadpool(writer.join)
         if wrong:
             raise wrong[0]
     finally:
-        with suppress(OSError):
-            os.close(reading)
+        os.close(reading)
 
 
 def _of(tell: Tell) -> Any:

@@ -233,6 +233,8 @@ class ToPrepare(Asked):
     text: str = Field(examples=["What did we decide about the API?"])
     conversation_id: str | None = None
     budget: int | None = Field(None, description="Tokens at most; 10000 unless the server sets it otherwise.")
+    known: list[str] = Field([], description="Ids of messages that the model is sent in any case.")
+    tools: bool = Field(True, description="Whether it can call tools, by which more is to be had.")
     config: dict[str, Any] | None = Field(None, examples=[{"index_strategy": "adaptive", "recent_window_size": 10}])
 
 
@@ -242,6 +244,18 @@ class ContextPart(Record):
     name: str
     tokens: int
     ids: list[str]
+    text: str
+
+
+class Brief(Record):
+    """What matters for work in a folder. `text` is empty where nothing was said there."""
+
+    folder: str
+    name: str
+    tokens: int
+    budget: int
+    conversations: list[str]
+    parts: list[ContextPart]
     text: str
 
 

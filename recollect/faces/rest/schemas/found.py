@@ -135,6 +135,19 @@ class Moment(Record):
     quote: str
 
 
+class Facets(Record):
+    """How many messages match, in all and by what they can be filtered by. Months are "2024-03", in UTC."""
+
+    messages: int
+    conversations: int
+    exact: bool = Field(description="If not, more may match.")
+    sources: dict[str, int]
+    roles: dict[str, int]
+    kinds: dict[str, int]
+    months: dict[str, int]
+    all_months: dict[str, int] = Field(description="What was said in each month, whether it matches or not.")
+
+
 class Found(Record):
     """The results, best first, with how they were found."""
 
@@ -149,6 +162,7 @@ class Found(Record):
     close: bool = Field(description="False if nothing in the memory is close to the question.")
     likelihood: float = Field(description="From 0 to 1: how likely the memory holds an answer.")
     moment: Moment | None = None
+    facets: Facets | None = None
     notes: list[str]
     derived: list[Derived]
     documents: list[FoundDocument]

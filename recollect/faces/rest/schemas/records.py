@@ -157,6 +157,12 @@ class Resolved(Record):
     message: Message | None
 
 
+class Fingerprint(Record):
+    """What changes when something that was handed out is not so any more."""
+
+    fingerprint: str
+
+
 class DocumentRow(Record):
     """A document of a list."""
 

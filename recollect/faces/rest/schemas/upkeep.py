@@ -192,6 +192,15 @@ class Checked(Record):
     violations: list[Violation]
 
 
+class Health(Record):
+    """What came of a real search."""
+
+    well: bool
+    when: datetime
+    took_ms: float
+    message_id: str | None = Field(description="Of what was searched for; null where there is nothing.")
+
+
 class ToBackUp(Asked):
     """Where the copy of the whole store is to be, on the machine of the server."""
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from pydantic import Field, field_serializer
+from pydantic import Field, field_serializer, model_validator
 
 from recollect.faces.rest.schemas.base import Asked, Record, shown
 from recollect.record import Kind, PartKind, Role
@@ -123,6 +123,26 @@ class Forgotten(Record):
     nodes: int = Field(description="Facts, summaries and other notes that were derived from it.")
     touched: int
     titles: list[str]
+    derived: dict[str, int] = Field(description="What was made of it and goes with it or is made anew, by kind.")
+
+
+class DeletedRow(Record):
+    """A conversation of which something was deleted softly."""
+
+    conversation_id: str
+    title: str
+    whole: bool = Field(description="Whether nothing of it is left to be seen.")
+    messages: list[str] = Field(description="The ids of those messages, in order.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _flat(cls, row: Any) -> Any:
+        return {
+            "conversation_id": row.conversation.id,
+            "title": row.conversation.title,
+            "whole": row.whole,
+            "messages": [message.id for message in row.messages],
+        }
 
 
 class ToImport(Asked):

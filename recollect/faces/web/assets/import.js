@@ -41,7 +41,7 @@
     };
     request.onerror = () => refuse("The connection broke off, and nothing was read. Is recollect serve still running?");
     request.open("POST", form.action);
-    request.setRequestHeader("Accept", "text/html, application/problem+json");
+    request.setRequestHeader("Accept", "application/json");
     request.send(data);
   }
 

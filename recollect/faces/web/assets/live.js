@@ -32,6 +32,9 @@
   if (live) {
     const events = new EventSource(live.dataset.live);
     events.addEventListener("parts", (event) => show(JSON.parse(event.data)));
+    events.addEventListener("error", () => {  // it reconnects by itself, unless the server knows the run no more
+      if (events.readyState === EventSource.CLOSED) location.reload();
+    });
     events.addEventListener("end", (event) => {
       events.close();
       live.removeAttribute("aria-busy");

@@ -1,0 +1,184 @@
+"""What the pages answer to programs, to other sites, and to files with names that mean harm."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import httpx2 as httpx
+import pytest
+from starlette.requests import Request
+
+import recollect
+from recollect.faces.http.app import build
+from recollect.faces.http.memories import Memories
+from recollect.faces.http.served import Served
+from recollect.faces.http.server import Server, listen
+from recollect.faces.web.runs import Runs, Stopped, runs_of
+from recollect.faces.web.uploads import safe_parts
+from recollect.settings import load_settings, places
+from tests.faces.web.conftest import Running, serving
+
+CHAT = b'{"messages": [{"role": "user", "content": "Where is the spare key?"}]}\n'
+
+
+@pytest.fixture
+def running(tmp_path: Path) -> Iterator[Running]:
+    memory = recollect.open(tmp_path / "memory.db", durable=False, background=False)
+    memory.store_message("We drop Redis: it lost jobs at failover twice.", title="Queue")
+    with serving(memory, tmp_path / "home") as there:
+        yield there
+
+
+@pytest.fixture
+def client(running: Running) -> Iterator[httpx.Client]:
+    headers = {"Origin": running.url}
+    with httpx.Client(base_url=running.url, headers=headers, follow_redirects=True, timeout=30) as opened:
+        yield opened
+
+
+def test_every_page_answers_json(client: httpx.Client) -> None:
+    json = {"Accept": "application/json"}
+    assert client.get("/ask?q=why+did+we+drop+Redis", headers=json).json()["known"] is True
+    assert client.get("/research", headers=json).json() == {"reports": []}
+    assert client.get("/status", headers=json).json()["messages"] == 1
+    assert client.get("/deleted", headers=json).json() == {"deleted": []}
+    assert client.get("/forget?everything=yes", headers=json).json()["messages"] == 1
+    assert client.get("/import", headers=json).json()["imports"] == []
+
+
+def test_a_link_on_another_site_asks_nothing(client: httpx.Client) -> None:
+    link = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
+    client.headers.pop("Origin")
+    page = client.get("/ask?q=why+did+we+drop+Redis", headers={**link, "Accept": "text/html"})
+    assert "Nothing was asked yet" in page.text
+    assert "failover" not in page.text
+
+
+def test_what_changes_something_takes_a_post_of_this_site(client: httpx.Client, running: Running) -> None:
+    conversation = running.memory.conversations()[0].conversation.id
+    client.get(f"/forget?what={conversation}")
+    assert running.memory.stats().messages == 1
+    for path in ("/forget", "/delete", "/import", "/research"):
+        answer = client.post(path, data={"what": conversation, "q": "x"}, headers={"Origin": "https://evil.example"})
+        assert answer.status_code == 403
+    assert running.memory.stats().messages == 1
+
+
+def test_a_file_is_read_whatever_it_is_called(client: httpx.Client, running: Running, tmp_path: Path) -> None:
+    for name in ("../../../../evil.jsonl", "C:\\..\\evil.jsonl", "a/b/../../../c.jsonl", "x" * 400 + ".jsonl"):
+        page = client.post("/import", files={"file": (name, CHAT, "application/json")})
+        assert page.status_code == 200
+        for _ in range(100):
+            if "Counted by reading back" in page.text:
+                break
+            time.sleep(0.1)
+            page = client.get(page.url)
+        assert "Counted by reading back" in page.text
+    assert running.memory.stats().conversations == 2
+    assert not list((tmp_path / "home" / "uploads").iterdir())
+    assert not list(tmp_path.glob("**/evil.jsonl"))
+
+
+def test_what_is_no_upload_is_refused(client: httpx.Client, tmp_path: Path) -> None:
+    json = {"Accept": "application/json"}
+    assert client.post("/import", data={"again": "yes"}, headers=json).status_code == 400
+    broken = {**json, "Content-Type": "multipart/form-data; boundary=x"}
+    assert client.post("/import", content=b"--x\r\nbroken", headers=broken).status_code == 400
+    assert client.post("/import", files={"file": ("", b"")}, headers=json).status_code == 400
+    uploads = tmp_path / "home" / "uploads"
+    assert not (uploads.exists() and list(uploads.iterdir()))
+
+
+def test_only_what_was_found_on_this_machine_is_read_from_it(client: httpx.Client) -> None:
+    answer = client.post("/import/found", data={"path": "/etc/passwd"}, headers={"Accept": "application/json"})
+    assert answer.status_code == 400
+
+
+def test_runs_of_another_namespace_are_not_there(client: httpx.Client) -> None:
+    page = client.post("/research", data={"q": "why did we drop Redis?"}, headers={"Accept": "text/html"})
+    assert page.status_code == 200
+    run = str(page.history[0].headers["location"])
+    for _ in range(100):
+        if run.startswith("/research/run/"):
+            break
+        run = "/research/run/none"
+    elsewhere = client.get(f"{run}?namespace=other", headers={"Accept": "application/json"})
+    assert elsewhere.status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("name", "parts"),
+    [
+        ("export.zip", ["export.zip"]),
+        ("/etc/passwd", ["etc", "passwd"]),
+        ("..", ["file"]),
+        ("a\x00b\n.zip", ["a_b_.zip"]),
+        ("", ["file"]),
+    ],
+)
+def test_no_name_leads_out_of_the_folder(name: str, parts: list[str]) -> None:
+    assert safe_parts(name) == parts
+
+
+def test_a_run_is_shared_told_and_stopped() -> None:
+    runs, heard = Runs(), list[int]()
+    going = threading.Event()
+
+    def work(tell: object) -> str:
+        assert callable(tell)
+        tell("one")
+        assert going.wait(5)
+        tell("two")
+        return "done"
+
+    run = runs.begin("ask", "default", "key", "title", work)
+    assert runs.begin("ask", "default", "key", "title", work) is run
+    run.listen(lambda: heard.append(len(run.events)))
+    run.stop()
+    going.set()
+    assert run.wait(5)
+    assert [told.event for told in run.events] == ["one"]
+    assert run.result is None
+    assert run.stopped
+    assert heard
+    assert runs.last("ask", "default", "key") is run
+    runs.drop("default")
+    assert runs.last("ask", "default", "key") is None
+    assert issubclass(Stopped, Exception)
+
+
+def test_a_server_ends_at_once_while_somebody_looks_on(tmp_path: Path) -> None:
+    memory = recollect.open(tmp_path / "memory.db", durable=False, background=False)
+    where = places({"RECOLLECT_HOME": str(tmp_path)}, tmp_path)
+    listening = listen("127.0.0.1", 0)
+    settings = load_settings({"store": memory.location}, environment={}, where=where)
+    there = Served(settings, where, port=listening.getsockname()[1])
+    app, is_up, seen = build(Memories(memory), there), threading.Event(), threading.Event()
+    server = Server(app, is_up.set)
+    serving_it = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
+    serving_it.start()
+    assert is_up.wait(30)
+
+    def work(tell: Callable[[object], None]) -> None:
+        while True:
+            tell("still going")
+            seen.wait(0.05)
+
+    run = runs_of(Request({"type": "http", "app": app})).begin("forget", "default", "key", "", work)
+
+    def look() -> None:
+        with httpx.stream("GET", f"{there.address}/runs/{run.id}/events", timeout=30) as stream:
+            for _ in stream.iter_lines():
+                seen.set()
+
+    looking = threading.Thread(target=look, daemon=True)
+    looking.start()
+    assert seen.wait(30)
+    server.should_exit = True
+    serving_it.join(8)  # it would wait ten seconds for a stream that does not end
+    assert not serving_it.is_alive()
+    looking.join(8)
+    assert run.stopped
