@@ -15,7 +15,7 @@ from recollect.faces.web.cited import answer as as_html
 from recollect.faces.web.cited import extract
 from recollect.faces.web.live import drawn_by, run_address
 from recollect.faces.web.page import address, fragments, page, wants_json
-from recollect.faces.web.runs import Run, runs_of
+from recollect.faces.web.runs import Run, runs_of, sources_known
 from recollect.faces.web.sources import grouped, place
 from recollect.faces.web.steps import steps, words_so_far
 
@@ -55,7 +55,7 @@ def research(request: Request, memory: Scoped, q: str = "") -> Response:
         under_way=[(run.title, _where(request, run)) for run in under_way],
         reports=[one for one in reports if one.finished],
         interrupted=[one for one in reports if not one.finished and one.question not in busy],
-        sources_known=sorted(memory.stats().by_source),
+        sources_known=sources_known(request, memory),
         filters={"source": [], "since": "", "until": "", "conversation": ""},
     )
 
