@@ -6,6 +6,7 @@ import signal
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import FrameType
 
 import uvicorn
 from fastapi import FastAPI
@@ -54,13 +55,18 @@ class Server(uvicorn.Server):
                 timeout_graceful_shutdown=_PATIENCE,
             )
         )
-        self._tell_started = started
+        self._app, self._tell_started = app, started
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """As the other does, and tells."""
         await super().startup(sockets=sockets)
         if self.started and self._tell_started is not None:
             self._tell_started()
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """As the other does; streams that have no end of their own are told."""
+        self._app.state.stopping = True
+        super().handle_exit(sig, frame)
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
