@@ -6,7 +6,6 @@ import signal
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import FrameType
 
 import uvicorn
 from fastapi import FastAPI
@@ -55,7 +54,7 @@ class Server(uvicorn.Server):
                 timeout_graceful_shutdown=_PATIENCE,
             )
         )
-        self._app, self._tell_started = app, started
+        self._tell_started, self._served_app = started, app
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """As the other does, and tells."""
@@ -63,10 +62,11 @@ class Server(uvicorn.Server):
         if self.started and self._tell_started is not None:
             self._tell_started()
 
-    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """As the other does; streams that have no end of their own are told."""
-        self._app.state.stopping = True
-        super().handle_exit(sig, frame)
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """As the other does; what would go on for as long as somebody listens is told to end first."""
+        for end in getattr(self._served_app.state, "at_end", ()):
+            end()
+        await super().shutdown(sockets=sockets)
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:

@@ -197,7 +197,7 @@ def test_a_server_that_stops_does_not_wait_for_a_stream_without_an_end(tmp_path:
     with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
         told = ""
-        while not told.rstrip().endswith("}"):
+        while not told.endswith("\n}\n"):
             told += server.stdout.readline()
         connection = http.client.HTTPConnection("127.0.0.1", int(json.loads(told)["address"].rpartition(":")[2]))
         connection.request("GET", f"{API}/worker/events")

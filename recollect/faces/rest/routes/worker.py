@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator, Callable
 from typing import Literal
 
@@ -84,9 +85,7 @@ def backlog(memory: Scoped) -> Backlog | None:
 )
 async def worker_events(request: Request, memory: Scoped) -> StreamingResponse:
     """How far the background work is, as it goes on: whichever process does it."""
-    return Stream(
-        _states(memory, lambda: getattr(request.app.state, "stopping", False)), media_type=EVENTS, headers=HEADERS
-    )
+    return Stream(_states(memory, _ending(request)), media_type=EVENTS, headers=HEADERS)
 
 
 @routes.post("/consolidate", response_model=Consolidated, responses=in_events(_PROGRESS, _EXAMPLE), dependencies=[ONCE])
@@ -133,6 +132,16 @@ def embed(request: Request, memory: Scoped, asked: ToEmbed) -> Made | Response:
         return Made(made=made)
 
     return worked(request, make)
+
+
+def _ending(request: Request) -> Callable[[], bool]:
+    """Whether the server is about to end, which a stream without an end has to ask."""
+    state = request.app.state
+    if not hasattr(state, "rest_ending"):
+        state.rest_ending = threading.Event()
+        state.at_end = [*getattr(state, "at_end", ()), state.rest_ending.set]
+    told: threading.Event = state.rest_ending
+    return told.is_set
 
 
 async def _states(memory: Memory, stopping: Callable[[], bool]) -> AsyncIterator[bytes]:
