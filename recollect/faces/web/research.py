@@ -54,7 +54,7 @@ def research(request: Request, memory: Scoped, q: str = "") -> Response:
         model=served(request).model,
         under_way=[(run.title, _where(request, run)) for run in under_way],
         reports=[one for one in reports if one.finished],
-        interrupted=[one for one in reports if not one.finished and one.question not in busy],
+        interrupted=[one for one in reports if not (one.finished or one.under_way) and one.question not in busy],
         sources_known=sources_known(request, memory),
         filters={"source": [], "since": "", "until": "", "conversation": ""},
     )
@@ -97,9 +97,11 @@ def begin(
 def under_way(request: Request, memory: Scoped, id: str) -> Response:
     """Research as it goes; when it is done, its report."""
     run = runs_of(request).get(id, str(memory.namespace))
-    if run.result is not None:
+    if run.result is None:
+        return page(request, "report.html", here="/ask", **_view(request, run))
+    if run.result.known:
         return RedirectResponse(_where(request, run), 303)
-    return page(request, "report.html", here="/ask", **_view(request, run))
+    return page(request, "report.html", here="/ask", data=run.result.to_json, **_kept(request, run.result))
 
 
 @router.get("/research/{id}")
@@ -178,7 +180,7 @@ def _parts(request: Request, run: Run) -> Mapping[str, str]:
 
 
 def _where(request: Request, run: Run) -> str:
-    if run.result is not None:
+    if run.result is not None and run.result.known:  # one that found nothing is not kept
         return address(f"/research/{run.result.id}", request)
     return address(f"/research/run/{run.id}", request)
 

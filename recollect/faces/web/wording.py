@@ -11,6 +11,7 @@ from markupsafe import Markup, escape
 from recollect.faces.cli.names import source_label, titled
 from recollect.faces.cli.names import speaker as spoken_by
 from recollect.faces.cli.times import ago, clock, day, moment_after, month, number, percent, size
+from recollect.faces.web.addressed import addressed
 from recollect.faces.web.inline import excerpt, inline
 from recollect.record import Kind, Message, Role, from_microseconds, iso, utc_now
 
@@ -107,5 +108,6 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "markdown": markdown,
     "marked": marked,
     "kind": kind,
+    "addressed": addressed,
     "capitalize_first": lambda text: text[:1].upper() + text[1:],
 }

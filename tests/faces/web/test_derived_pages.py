@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 import httpx2 as httpx
 import pytest
@@ -241,3 +242,34 @@ def test_a_short_conversation_has_no_parts(page: Page, served: Running) -> None:
     page.goto(f"/story/{short.conversation.id}")
 
     assert "not told yet" in page.get_by_role("status").first.inner_text() or page.locator(".gist").count()
+
+
+_PAYLOAD = '<img src=x onerror=alert(1)>"><script>alert(2)</script>'
+
+
+def test_what_was_said_is_never_run(served_copy: Running, open_page: Callable[..., Page]) -> None:
+    memory = served_copy.memory
+    for i in range(4):
+        memory.store_message(
+            f"{_PAYLOAD} My dog is called Luna. Luna met Rui in Sintra.", conversation_id="evil", title=_PAYLOAD
+        )
+        memory.store_message(f"Luna number {i}. {_PAYLOAD}", "assistant", conversation_id="evil")
+    memory.consolidate()
+    memory.store_fact(f"Luna likes {_PAYLOAD}.", "taste", entity=_PAYLOAD, value=_PAYLOAD)
+    memory.edit_entity("Luna", _PAYLOAD)
+    page = open_page(served_copy.url)
+    for path in (
+        "/facts",
+        f"/facts?about={quote(_PAYLOAD)}",
+        "/timeline",
+        "/topics",
+        "/entities",
+        f"/entity?name={quote(_PAYLOAD)}",
+        f"/graph?from={quote(_PAYLOAD)}",
+        f"/graph/between?a={quote(_PAYLOAD)}&b=Rui",
+        "/story/evil",
+    ):
+        answer = page.goto(path)
+        assert answer is not None
+        assert answer.status == 200, path
+        assert page.locator("img[src=x]").count() == 0, path
