@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import Literal
 
 from fastapi import Request, Response
@@ -82,9 +82,11 @@ def backlog(memory: Scoped) -> Backlog | None:
     },
     openapi_extra=calls("stats", "index"),
 )
-async def worker_events(memory: Scoped) -> StreamingResponse:
+async def worker_events(request: Request, memory: Scoped) -> StreamingResponse:
     """How far the background work is, as it goes on: whichever process does it."""
-    return Stream(_states(memory), media_type=EVENTS, headers=HEADERS)
+    return Stream(
+        _states(memory, lambda: getattr(request.app.state, "stopping", False)), media_type=EVENTS, headers=HEADERS
+    )
 
 
 @routes.post("/consolidate", response_model=Consolidated, responses=in_events(_PROGRESS, _EXAMPLE), dependencies=[ONCE])
@@ -133,9 +135,9 @@ def embed(request: Request, memory: Scoped, asked: ToEmbed) -> Made | Response:
     return worked(request, make)
 
 
-async def _states(memory: Memory) -> AsyncIterator[bytes]:
+async def _states(memory: Memory, stopping: Callable[[], bool]) -> AsyncIterator[bytes]:
     before, quiet = None, 0
-    while True:
+    while not stopping():
         try:
             now = await run_in_threadpool(_state, memory)
         except RecollectError as error:
