@@ -71,7 +71,7 @@ class Client:
             self._took.stored.append(answer["id"])
 
     def close(self) -> None:
-        """Lets go of the server."""
+        """Lets go of the connection."""
         self._connection.close()
 
     def _ask(

@@ -16,10 +16,16 @@ _ALL = 1_000_000
 
 
 def reports_on(view: View, message_ids: Sequence[NodeId]) -> list[Document]:
-    """The reports that were made of messages."""
-    made = view.edges(list(message_ids), (DRAWN_FROM,), "in", _ALL) if message_ids else []
-    found = view.get(Document, list(dict.fromkeys(edge.source_id for edge in made)))
-    return [document for document in found if document.source == REPORTS and not document.erased]
+    """The reports that were made of messages, and those that were made of such reports."""
+    found: dict[NodeId, Document] = {}
+    ids = list(message_ids)
+    while ids:
+        made = [edge.source_id for edge in view.edges(ids, (DRAWN_FROM,), "in", _ALL)]
+        fresh = view.get(Document, [one for one in dict.fromkeys(made) if one not in found])
+        reports = {one.id: one for one in fresh if one.source == REPORTS and not one.erased}
+        found |= reports
+        ids = list(reports)
+    return list(found.values())
 
 
 def withdrawn(view: View, message_ids: Sequence[NodeId]) -> list[Document]:
@@ -33,11 +39,20 @@ def withdrawn(view: View, message_ids: Sequence[NodeId]) -> list[Document]:
 
 def back(view: View, message_ids: Sequence[NodeId]) -> list[Document]:
     """The reports that nothing is missing from any more, once these messages are there again."""
+    there: set[NodeId] = set(message_ids)
+    waiting = [document for document in reports_on(view, message_ids) if document.metadata.get(_WITHDRAWN)]
     found: list[Document] = []
-    for document in reports_on(view, message_ids):
-        made_of = [edge.target_id for edge in view.edges([document.id], (DRAWN_FROM,), "out", _ALL)]
-        lost = [one for one in view.get(Message, made_of) if one.deleted and one.id not in set(message_ids)]
-        if document.metadata.get(_WITHDRAWN) and not lost:
+    while whole := [document for document in waiting if not _lost(view, document.id) - there]:
+        there.update(document.id for document in whole)
+        waiting = [document for document in waiting if document.id not in there]
+        for document in whole:
             kept = {name: value for name, value in document.metadata.items() if name not in (HIDDEN, _WITHDRAWN)}
             found.append(replace(document, metadata=kept))
     return found
+
+
+def _lost(view: View, report: NodeId) -> set[NodeId]:
+    """What it was made of and is deleted, or hidden."""
+    made_of = [edge.target_id for edge in view.edges([report], (DRAWN_FROM,), "out", _ALL)]
+    messages = {one.id for one in view.get(Message, made_of) if one.deleted}
+    return messages | {one.id for one in view.get(Document, made_of) if one.hidden}

@@ -282,16 +282,23 @@ class Ingest:
             )
         )
 
-    def made(self, document: Document, sources: Sequence[NodeId]) -> bool:
+    def made(
+        self,
+        document: Document,
+        sources: Sequence[NodeId],
+        allows: Callable[[Document | None], None] = lambda _: None,
+    ) -> bool:
         """Writes a document that was made of messages and documents, in the place of what it was, with edges to them.
 
-        Nothing is written where it was erased meanwhile, or one of the sources was deleted: then it says no.
+        Nothing is written where it was erased meanwhile, or one of the sources was deleted: then it says no. `allows`
+        is shown what it was, and may raise.
         """
-        return self._insisting(lambda: self._made(document, sources), f"Document {document.id} is")
+        return self._insisting(lambda: self._made(document, sources, allows), f"Document {document.id} is")
 
-    def _made(self, document: Document, sources: Sequence[NodeId]) -> bool:
+    def _made(self, document: Document, sources: Sequence[NodeId], allows: Callable[[Document | None], None]) -> bool:
         with self._space.view() as view:
             known = next(iter(view.get(Document, [document.id])), None)
+            allows(known)
             messages = [found for found in view.get(Message, sources) if not (found.deleted or found.erased)]
             files = [found for found in view.get(Document, sources) if not (found.hidden or found.erased)]
             there = {*(found.id for found in messages), *(found.id for found in files)}

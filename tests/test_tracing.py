@@ -59,14 +59,11 @@ def test_operations_are_told_by_their_conventional_names(
 ) -> None:
     monkeypatch.setenv(tracing.VARIABLE, "on")
     worked(tmp_path)
-    told = [
-        (span.attributes["gen_ai.operation.name"], span.attributes.get("gen_ai.memory.record.count"))
-        for span in spans()
-    ]
+    told = [(s.attributes["gen_ai.operation.name"], s.attributes.get("gen_ai.memory.record.count")) for s in spans()]
     assert told == [
         ("create_memory", 1),
         ("create_memory", 2),
-        ("search_memory", 1),
+        ("search_memory", 2),
         ("update_memory", 1),
         ("upsert_memory", 1),
         ("delete_memory", 1),

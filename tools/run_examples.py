@@ -47,7 +47,7 @@ _FOREIGN = ("RECOLLECT_", "NEO4J_", "XDG_", "CLAUDE_", "CODEX_", "OPENAI_", "ANT
 #: What differs from run to run, or from processor to processor: durations, sizes, ids that are made anew, scores; and
 #: the blanks before them.
 _VARYING = (
-    (re.compile(r"\d+(?:\.\d+)? (?:ms|kB|MB|bytes)\b"), "#"),
+    (re.compile(r"\d+(?:\.\d+)? (?:ms|s|kB|MB|bytes)\b"), "#"),
     (re.compile(r"just now|\d+ (?:min|h) ago"), "#"),
     (re.compile(r"[+-]\d+\.\d\b|\d+\.\d\d(?= ')|(?<=\w{6} )\d+\.\d\d\b"), "#"),
     (re.compile(r"(?<=Remembered: recollect show )\w{6}"), "#"),

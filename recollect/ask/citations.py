@@ -1,7 +1,7 @@
 """Every citation is checked: a number in an answer stands for a message that was retrieved, or it is taken out.
 
 What is kept is numbered anew, in the order in which it is cited. Models write [2], [1, 3], [2-4] and 【2】. What stands
-in code is left as it is. The check works on a stream: only an opening bracket waits for its end.
+in code is left as it is. The check works on a stream: only brackets and code of one line wait for their ends.
 """
 
 from __future__ import annotations
@@ -12,11 +12,13 @@ from collections.abc import Collection, Iterator, Mapping
 _OPEN, _CLOSE = "[【", "]】"
 _LONGEST = 40  # characters of a citation
 _FENCE = 3  # ticks that begin code of several lines
+_FARTHEST = 2_000  # characters that wait for the end of a link, or of code on one line
 _CITATION = re.compile(r"\s*\^?\s*\d{1,3}(?:\s*(?:[,;]|-|–|to|and)\s*\^?\s*\d{1,3})*\s*(?:†[^\]】]*)?\s*")
 _RANGE = re.compile(r"(\d{1,3})\s*[-–]\s*(\d{1,3})|(\d{1,3})")
 _MARK = re.compile(
     r"^(?P<ticks>`{3,})[^\n]*\n.*?(?:^(?P=ticks)`*[ \t]*$|\Z)|\[(?P<number>\d{1,3})\]", re.DOTALL | re.MULTILINE
 )
+_ADDRESS = re.compile(r"\(\s*(?:<|//|/|#|\?|www\.|[a-z][a-z0-9+.-]*:)", re.IGNORECASE)
 _NONE = re.compile(r"\s*none\s*", re.IGNORECASE)
 _WIDEST = 20  # numbers of a range
 
@@ -26,48 +28,90 @@ class Checked:
 
     After the last word, `cited` are the numbers that the model cited, in order: the first of them stands in the answer
     as [1]. `removed` counts those that stood for nothing, and `unknown` says that the model found no answer ("[none]").
+    Code stays as it is: a block until it is closed, and what stands between ticks on one line. A citation is no link,
+    whatever the model puts behind it.
     """
 
     def __init__(self, known: Collection[int]) -> None:
         self._known = frozenset(known)
-        self._held, self._blank, self._ticks, self._code = "", "", "", ""
+        self._blank, self._held = "", ""  # blanks, and a bracket behind them that is not closed yet
+        self._target: str | None = None  # round brackets behind a citation; "" where they may begin
+        self._code, self._opening, self._last = (
+            "",
+            0,
+            0,
+        )  # code of a line; ticks that began it, and at its end
+        self._block, self._closing, self._inner = 0, 0, list[str]()  # the same of a block, and what is in it
+        self._begins = True  # whether only blanks stand before, on this line
+        self._began = True  # whether that was so before the bracket, or the ticks
         self.cited: list[int] = []
         self.removed = 0
         self.unknown = False
 
     def feed(self, words: str) -> str:
         """What of the answer so far can be shown."""
-        return "".join(map(self._shown, words))
+        return "".join(map(self._next, words))
 
     def end(self) -> str:
         """What was held back, at the end of the answer."""
-        rest = self._blank + self._held + self._ticks
-        self._held = self._blank = self._ticks = ""
-        return rest
+        shown = ""
+        while self._target or self._code:
+            shown += self._unlinked() if self._target else self._uncoded()
+        self._target = None
+        self._block = 0 if self._block and self._closing >= self._block else self._block
+        rest, self._held = self._waited() + self._held, ""
+        return shown + rest
+
+    @property
+    def open_code(self) -> str:
+        """The ticks of a block that was never closed, where there is one: what stands in it was shown unchecked."""
+        return "`" * self._block
+
+    def reread(self, text: str) -> str:
+        """The whole text that was shown, with what stands in a block that was never closed checked like the rest."""
+        while self._block:
+            inner = "".join(self._inner).rstrip()
+            self._block, self._closing, self._inner = 0, 0, []
+            text = text.rstrip().removesuffix(inner) + self.feed(inner) + self.end()
+        return text
+
+    def _next(self, character: str) -> str:
+        shown = self._shown(character)
+        self._begins = character == "\n" or (self._begins and character in " \t")
+        return shown
 
     def _shown(self, character: str) -> str:
         """What is shown because of one more character. A blank waits: it goes with the citation behind it."""
+        if self._block:
+            return self._in_block(character)
+        if self._code:
+            return self._in_code(character)
+        if self._target is not None:
+            return self._behind(character)
         if self._held:
             return self._inside(character)
-        if character == "`":
-            self._ticks += character
-            return self._waited()
-        shown = self._fence() if self._ticks else ""
         if character == " ":
             self._blank += character
-        elif character in _OPEN and not self._code:
-            self._held = character
-        else:
-            if character == "\n" and len(self._code) < _FENCE:
-                self._code = ""  # a line ends what only one tick began
-            shown += self._waited() + character
-        return shown
+            return ""
+        if character in _OPEN:
+            self._held, self._began = character, self._begins
+            return ""
+        if character == "`":
+            self._code, self._opening, self._last, self._began = character, 0, 1, self._begins
+            return self._waited()
+        return self._waited() + character
 
+    def _waited(self) -> str:
+        blank, self._blank = self._blank, ""
+        return blank
+
+    # --- brackets ---------------------------------------------------------------------------------------------------
     def _inside(self, character: str) -> str:
         """The same within a bracket."""
         if character in _CLOSE:
-            read = self._read(self._held[1:], self._held + character)
-            self._held = ""
+            inside, whole = self._held[1:], self._held + character
+            read, self._held = self._read(inside, whole), ""
+            self._target = "" if _CITATION.fullmatch(inside) else None
             blank = self._waited()
             return blank + read if read else ""
         if character in _OPEN or character in "\n`" or len(self._held) > _LONGEST:
@@ -76,18 +120,69 @@ class Checked:
         self._held += character
         return ""
 
-    def _waited(self) -> str:
-        blank, self._blank = self._blank, ""
-        return blank
+    def _behind(self, character: str) -> str:
+        """The same behind a citation: neither a link nor the definition of one is made of it."""
+        if not self._target:
+            self._target = "(" if character == "(" else None
+            if character == ":" and self._began:
+                return " :"
+            return "" if self._target else self._shown(character)
+        if character == "\n" or len(self._target) > _FARTHEST:
+            return self._unlinked() + self._shown(character)
+        self._target += character
+        return self._unlinked() if self._target.count("(") == self._target.count(")") else ""
 
-    def _fence(self) -> str:
-        """Ticks begin code, or end what the same ticks began."""
-        ticks, self._ticks = self._ticks, ""
-        if not self._code:
-            self._code = ticks
-        elif len(ticks) >= len(self._code):
-            self._code = ""
-        return ticks
+    def _unlinked(self) -> str:
+        """Round brackets behind a citation: the address of a link goes, words stay, apart from it."""
+        told, self._target = self._target or "", None
+        return "" if _ADDRESS.match(told) else " " + "".join(map(self._shown, told))
+
+    # --- code -------------------------------------------------------------------------------------------------------
+    def _in_code(self, character: str) -> str:
+        """The same behind ticks: code of this line, where they are closed on it, or a block that begins."""
+        if character == "`":
+            self._code, self._last = self._code + character, self._last + 1
+            return ""
+        if not self._opening:
+            self._opening = self._last
+        elif self._last == self._opening:
+            return self._coded() + self._shown(character)
+        self._last = 0
+        if character == "\n":
+            told = self._code[self._opening :]
+            if self._opening >= _FENCE and "`" not in told and (self._began or not told.strip().count(" ")):
+                self._block, self._closing, self._inner = self._opening, 0, []
+                return self._coded() + character
+        if character == "\n" or len(self._code) > _FARTHEST:
+            return self._uncoded() + self._shown(character)
+        self._code += character
+        return ""
+
+    def _coded(self) -> str:
+        """Code, as it was written."""
+        told, self._code = self._code, ""
+        return told
+
+    def _uncoded(self) -> str:
+        """What ticks that were not closed stood before: no code."""
+        told, opening = self._code, self._opening or self._last
+        self._code = ""
+        if self._opening and self._last == self._opening:
+            return told  # closed by the last of it
+        self._begins = False
+        return told[:opening] + "".join(map(self._shown, told[opening:]))
+
+    def _in_block(self, character: str) -> str:
+        """The same in a block: ticks at the beginning of a line close it."""
+        if character == "`" and (self._begins or self._closing):
+            self._closing += 1
+        elif self._closing >= self._block:
+            self._block = 0
+            return self._shown(character)
+        else:
+            self._closing = 0
+        self._inner.append(character)
+        return character
 
     def _read(self, inside: str, whole: str) -> str:
         """A bracket that is closed: as it is, or with the numbers that stand for something."""

@@ -76,6 +76,13 @@ def generate(
                     shown.append(piece)
                     yield Words(piece)
                 text = "".join(shown).strip()
+                if check.open_code and event.cut:
+                    yield Words(f"\n{check.open_code}")
+                    text += f"\n{check.open_code}"
+                elif check.open_code and (read := check.reread(text)) != text:
+                    yield Again("A block of code was not closed.", asks=False)
+                    yield Words(read)
+                    text = read
                 yield Generated(text, _cited(evidence, text, check.cited), check.removed, check.unknown, event)
 
 

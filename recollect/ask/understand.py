@@ -19,9 +19,10 @@ from recollect.model.prompts import prompt, request
 from recollect.model.transcript import Entry, material
 from recollect.model.usage import NOTHING_USED, Usage, total_cost
 from recollect.record import NodeId
+from recollect.search.parts import compared
 from recollect.search.request import Search
 from recollect.search.result import SearchResults
-from recollect.search.several import Find, search_several
+from recollect.search.several import Find, search_several, side_by_side
 
 #: Answers that are remembered.
 REMEMBERED = 256
@@ -34,12 +35,13 @@ _MOST_TOKENS = 700  # of a question that a model is shown: what is longer was pa
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Understood:
     """A question as it is searched for. `like` are passages that an answer may be like (HyDE), `wordings` other ways to
-    ask it. `usage` and `cost` are what that took now; nothing where it was remembered.
+    ask it, `parts` what it compares. `usage` and `cost` are what that took now; nothing where it was remembered.
     """
 
     intent: Intent
     like: tuple[str, ...] = ()
     wordings: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
     usage: Usage = NOTHING_USED
     cost: float | None = None
     notes: tuple[str, ...] = ()
@@ -47,7 +49,8 @@ class Understood:
     @property
     def told(self) -> str:
         """The intent, and what is searched for besides the question's own words."""
-        more = [*(["a passage like an answer"] if self.like else []), *(f'"{wording}"' for wording in self.wordings)]
+        worded = (f'"{wording}"' for wording in (*self.parts, *self.wordings))
+        more = [*(["a passage like an answer"] if self.like else []), *worded]
         return f"{self.intent.value}; also searched: {', '.join(more)}" if more else self.intent.value
 
 
@@ -93,7 +96,7 @@ def understand(
     """
     by_rules = intent or read_intent(question)
     if model is None or quick:
-        return Understood(intent=by_rules)
+        return Understood(intent=by_rules, parts=_compared(question, by_rules))
     wanted = [*(["intent"] if intent is None else []), *_techniques(SETTINGS[by_rules])]
     known = {name: found for name in wanted if (found := remembered.get(model, name, question)) is not None}
     seconds = PATIENCE if patience is None else patience
@@ -107,6 +110,7 @@ def understand(
         intent=chosen,
         like=tuple(filter(None, like)),
         wordings=_other(question, queries)[: settings.wordings],
+        parts=_compared(question, chosen),
         usage=sum((Usage(a.calls, a.input_tokens, a.output_tokens) for a in asked.values()), NOTHING_USED),
         cost=total_cost(answer.cost for answer in asked.values()) if asked else None,
         notes=(problem,) if problem else (),
@@ -115,15 +119,25 @@ def understand(
 
 def widened(find: Find, understood: Understood) -> Find:
     """A search that also looks for what was made of the question: as it is, where nothing was."""
-    if not understood.like and not understood.wordings:
+    if not understood.like and not understood.wordings and not understood.parts:
         return find
 
     def search_all(search: Search) -> SearchResults:
         wanted = replace(search, like=understood.like)
         worded = [replace(wanted, wording=wording) for wording in understood.wordings]
-        return search_several(find, [search, *(worded or [wanted])])
+        if not worded and understood.like:
+            worded = [wanted]
+        whole = search_several(find, [search, *worded])
+        flat = replace(search, group_by="message")
+        parts = [find(replace(flat, query=replace(search.query, text=part))) for part in understood.parts]
+        return side_by_side(whole, parts, search.limit) if parts else whole
 
     return search_all
+
+
+def _compared(question: str, intent: Intent) -> tuple[str, ...]:
+    """What it compares: each is searched for by itself as well, so that none crowds out another."""
+    return tuple(compared(question)) if intent is Intent.SYNTHESIS else ()
 
 
 def _techniques(settings: Settings) -> list[str]:

@@ -30,9 +30,12 @@ class ToolUsed:
 
 @dataclass(frozen=True, slots=True)
 class Again:
-    """The answer broke off, and is asked for again: the words so far do not count."""
+    """The answer broke off, and is asked for again: the words so far do not count. Where it was whole and had to be
+    mended, the model is not asked again (`asks`), and all of it follows.
+    """
 
     why: str
+    asks: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

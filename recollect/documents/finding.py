@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from recollect.documents.importing import PATH
 from recollect.errors import InvalidInput, NotFound
-from recollect.record import Document, NodeId
+from recollect.record import REPORTS, Document, NodeId
 from recollect.store import View, Where
 from recollect.store.transfer import every
 
@@ -12,14 +12,16 @@ _SHORT = 6  # characters of an id, from its end, that tell it apart
 _MOST_NAMED = 8
 
 
-def named(view: View, name: str) -> Document:
-    """The document of an id, the end of one, a path or a title. Raises NotFound, InvalidInput where several fit."""
+def named(view: View, name: str, *, hidden_reports: bool = False) -> Document:
+    """The document of an id, the end of one, a path or a title; with `hidden_reports` also research that is not
+    finished and reports that were made of something deleted. Raises NotFound, InvalidInput where several fit.
+    """
     wanted = name.strip()
     if not wanted:
         raise InvalidInput("A name is empty.", hint="Give an ID, a path or a title.")
     by_id = view.get(Document, [NodeId(wanted)])
     found = [document for document in by_id if not document.erased] or _fitting(view, wanted)
-    found = [document for document in found if not document.hidden]
+    found = [one for one in found if not one.hidden or (hidden_reports and one.source == REPORTS)]
     if not found:
         raise NotFound(f"No document matches {name!r}.", hint="To find documents: recollect search --kind document")
     if len(found) > 1:

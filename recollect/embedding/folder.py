@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from tokenizers import Tokenizer
 
 from recollect.embedding.base import Embedder, Vectors, unit_rows
 from recollect.embedding.encoder import Answer, Encoder
@@ -36,18 +37,8 @@ _MIB = 1 << 20
 
 def open_folder(path: str | Path) -> Embedder:
     """The embedder in a folder. Raises ModelError when there is none that can be used here, saying what is missing."""
-    folder = Path(path).expanduser()
-    if not folder.is_dir():
-        raise ModelError(f"{folder} is not a folder.", hint="Name the folder that holds the embedding model.")
-    model = next((folder / name for name in ONNX_NAMES if (folder / name).is_file()), None)
-    if model is not None:
-        return OnnxFolder(folder, model)
-    if (folder / "modules.json").is_file():
-        return SentenceTransformersFolder(folder)
-    raise ModelError(
-        f"{folder} contains no embedding model.",
-        hint=f"It needs {ONNX_NAMES[0]} or {ONNX_NAMES[1]} with tokenizer.json, or a sentence-transformers model.",
-    )
+    folder, model = model_in(path, "embedding model", "modules.json")
+    return SentenceTransformersFolder(folder) if model is None else OnnxFolder(folder, model)
 
 
 class OnnxFolder:
@@ -55,10 +46,8 @@ class OnnxFolder:
 
     def __init__(self, folder: Path, model: Path, threads: int | None = None) -> None:
         """Loads the model. Raises ModelError when a part is missing or of a kind that is not known here."""
-        if not (folder / "tokenizer.json").is_file():
-            raise ModelError(f"{folder} has no tokenizer.json.", hint="Download it from where you got the model.")
+        self._tokenizer = tokenizer_in(folder)
         self.name = identity(folder, model)
-        self._tokenizer = open_tokenizer(folder / "tokenizer.json")
         self._encoder = Encoder(model, self._tokenizer, threads)
         self._output = _wanted_output(folder, self._encoder.outputs)
         self._pooling = _pooling(folder)
@@ -88,17 +77,7 @@ class SentenceTransformersFolder:
 
     def __init__(self, folder: Path) -> None:
         """Loads the model. Raises ModelError when the library is missing or refuses the folder."""
-        try:
-            library = importlib.import_module("sentence_transformers")
-        except ImportError as error:
-            raise ModelError(
-                f"{folder} is a sentence-transformers model without an ONNX file, and the library is not installed.",
-                hint="Run: pip install sentence-transformers; or export the model to model.onnx.",
-            ) from error
-        try:
-            self._model = library.SentenceTransformer(str(folder), local_files_only=True)
-        except Exception as error:  # whatever torch and transformers raise
-            raise ModelError(f"sentence-transformers cannot load {folder}: {error}") from error
+        self._model = sentence_transformer(folder, "SentenceTransformer")
         self.name = identity(folder, next(folder.glob("*.safetensors"), folder / "modules.json"))
         self.dimensions = len(self._model.encode(["a"])[0])
         # Three characters a token keep a part below the bound in all but dense scripts.
@@ -169,6 +148,46 @@ def _length(folder: Path) -> int:
         length = _read(folder / "tokenizer_config.json", {}).get("model_max_length")
     usable = isinstance(length, int | float) and 8 <= length <= _LONGEST
     return int(length) if usable else _DEFAULT_LENGTH
+
+
+def model_in(path: str | Path, what: str, sign: str) -> tuple[Path, Path | None]:
+    """The folder and its model in ONNX; None where it is one of sentence-transformers, which the file `sign` tells.
+    Raises ModelError where it is neither, saying what is missing of `what`.
+    """
+    folder = Path(path).expanduser()
+    if not folder.is_dir():
+        raise ModelError(f"{folder} is not a folder.", hint=f"Name the folder that holds the {what}.")
+    model = next((folder / name for name in ONNX_NAMES if (folder / name).is_file()), None)
+    if model is None and not (folder / sign).is_file():
+        raise ModelError(
+            f"{folder} contains no {what}.",
+            hint=f"It needs {ONNX_NAMES[0]} or {ONNX_NAMES[1]} with tokenizer.json, or a sentence-transformers model.",
+        )
+    return folder, model
+
+
+def tokenizer_in(folder: Path) -> Tokenizer:
+    """The tokenizer beside a model in ONNX. Raises ModelError."""
+    if not (folder / "tokenizer.json").is_file():
+        raise ModelError(f"{folder} has no tokenizer.json.", hint="Download it from where you got the model.")
+    return open_tokenizer(folder / "tokenizer.json")
+
+
+def sentence_transformer(folder: Path, kind: str) -> Any:
+    """A model of sentence-transformers, of this class of the library. Raises ModelError when it is missing or refuses
+    the folder.
+    """
+    try:
+        library = importlib.import_module("sentence_transformers")
+    except ImportError as error:
+        raise ModelError(
+            f"{folder} is a sentence-transformers model without an ONNX file, and the library is not installed.",
+            hint="Run: pip install sentence-transformers; or export the model to model.onnx.",
+        ) from error
+    try:
+        return getattr(library, kind)(str(folder), local_files_only=True)
+    except Exception as error:  # whatever torch and transformers raise
+        raise ModelError(f"sentence-transformers cannot load {folder}: {error}") from error
 
 
 def identity(folder: Path, model: Path) -> str:

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
+from urllib.parse import quote
 
 from recollect.endless.blocks import Blocks, affordable
 from recollect.endless.events import Events
@@ -63,6 +64,9 @@ class Endless:
         except RecollectError as problem:
             _log.warning("A request goes on without its memory: %s", problem)
             exchange.degraded = problem.message
+        except Exception as bug:  # somebody waits for an answer, which needs nothing of us
+            _log.exception("A request goes on without its memory.")
+            exchange.degraded = f"Something went wrong inside Recollect ({type(bug).__name__})."
         return exchange
 
     def _prepare(self, exchange: Exchange, talk: Talk) -> None:
@@ -123,7 +127,7 @@ class Exchange:
     def headers(self) -> dict[str, str]:
         """What the answer says of the memory."""
         found = {
-            "X-Recollect-Namespace": self.asked.namespace,
+            "X-Recollect-Namespace": quote(self.asked.namespace, safe="/@+:,;=!*'()~"),
             "X-Recollect-Scope": self.asked.why,
             "X-Recollect-Context": str(self.tokens),
             "X-Recollect-Stored": "yes" if self.asked.stores and self.placed is not None else "no",
@@ -165,6 +169,8 @@ class Exchange:
             keep(self.memory, self.endless.threads, self.placed, self.heard, is_kept_there=is_kept_there)
         except RecollectError as problem:
             _log.error("An answer was not kept: %s", problem)
+        except Exception:
+            _log.exception("An answer was not kept.")
 
 
 def _asks_nothing(body: Mapping[str, Any]) -> bool:

@@ -67,7 +67,7 @@ def read_scope(
     """What a request asks for. Names of headers are in small letters; `address` is a namespace that the address names,
     `own` one that was set for all. Raises InvalidInput for a namespace that is none.
     """
-    told = {**_in_metadata(body), **{name: value for name, value in headers.items() if value}}
+    told = {**_in_metadata(body), **{name: _decoded(value) for name, value in headers.items() if value}}
     conversation = _conversation(told, body)
     namespace, why = _namespace(headers, told, body, talk, address, own)
     if not why and conversation:
@@ -91,6 +91,14 @@ def without_ours(body: Mapping[str, Any]) -> Mapping[str, Any]:
     rest = {key: value for key, value in metadata.items() if key not in _KEYS}
     bare = {key: value for key, value in body.items() if key != "metadata"}
     return {**bare, "metadata": rest} if rest else bare
+
+
+def _decoded(value: str) -> str:
+    """A header's value, which may be UTF-8 that was read as something else."""
+    try:
+        return value if value.isascii() else value.encode("latin-1").decode()
+    except UnicodeError:
+        return value
 
 
 def _in_metadata(body: Mapping[str, Any]) -> dict[str, str]:

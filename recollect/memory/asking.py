@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from recollect.memory.chat import Chatting
+from recollect.memory.ends import end_of
 from recollect.memory.reading import several
 
 if TYPE_CHECKING:
@@ -37,7 +38,9 @@ class Asking(Chatting):
         question may hold filters, as that of `search`. `intent` (RETRIEVAL, QA, DECISION, CODE_LOOKUP, SYNTHESIS) is
         read from the question, unless given. Nothing is written. Raises InvalidInput, StoreError, ModelError.
         """
-        *_, last = self.ask_stream(
+        from recollect.ask.answer import Answer
+
+        stream = self.ask_stream(
             question,
             intent=intent,
             source=source,
@@ -48,8 +51,7 @@ class Asking(Chatting):
             before=before,
             mode=mode,
         )
-        answer: Answer = last  # type: ignore[assignment]
-        return answer
+        return end_of(stream, Answer)
 
     def ask_stream(
         self,
@@ -67,6 +69,7 @@ class Asking(Chatting):
         """As `ask`, told while it happens: each `Step`, the `Words` of a model's answer as they come, with citations
         already checked, that it broke off and is asked for `Again`, and last the `Answer`.
         """
+        from recollect.ask import NO_QUESTION
         from recollect.ask.intents import named_intent
         from recollect.ask.session import Asker
 
@@ -81,6 +84,7 @@ class Asking(Chatting):
             until=until,
             before=before,
             mode=mode,
+            otherwise=NO_QUESTION,
         )
         self._written()
         yield from Asker(self._searcher, self._space, self._remembered).events(

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from recollect.memory.ends import end_of
 from recollect.memory.tools import Tools
 from recollect.memory.writing import LIVE_SOURCE
 from recollect.record import NodeId
@@ -44,11 +45,10 @@ class Chatting(Tools):
         or behind the answer; the next turn sees it either way. Without a model the answer says so and lists the
         messages that may answer. Raises InvalidInput, StoreError, ModelError; then nothing was written.
         """
-        *_, last = self.chat_stream(
-            conversation_id, text, budget=budget, mode=mode, title=title, tools=tools, save=save
-        )
-        answer: Answer = last  # type: ignore[assignment]
-        return answer
+        from recollect.chat.events import Answer
+
+        stream = self.chat_stream(conversation_id, text, budget=budget, mode=mode, title=title, tools=tools, save=save)
+        return end_of(stream, Answer)
 
     def chat_stream(
         self,

@@ -42,7 +42,10 @@ class Documents(Handle):
 
     def document(self, name: str) -> Document:
         """A document by its id, the end of one, its path or its title. Raises NotFound, InvalidInput for several."""
+        return self._document_named(name)
+
+    def _document_named(self, name: str, *, hidden_reports: bool = False) -> Document:
         from recollect.documents.finding import named
 
         with self._space.view() as view:
-            return named(view, name)
+            return named(view, name, hidden_reports=hidden_reports)

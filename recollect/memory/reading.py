@@ -218,14 +218,16 @@ class Reading(Handle):
             order="newest",
         )
 
-    def _read_search(self, query: str, **options: Any) -> Search:
-        """A query with its options (recollect.search.request), checked against this namespace. Raises InvalidInput."""
+    def _read_search(self, query: str, *, now: datetime | None = None, **options: Any) -> Search:
+        """A query with its options (recollect.search.request), checked against this namespace; relative dates are told
+        from `now`. Raises InvalidInput.
+        """
         from recollect.search.request import read_search
 
         return read_search(
             query,
             **options,
-            now=self._clock(),
+            now=now or self._clock(),
             find_conversations=self._conversation_ids,
             check_sources=self._sources,
         )

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
+from recollect.errors import InvalidInput
 from recollect.memory.asking import Asking
+from recollect.memory.ends import end_of
 from recollect.memory.reading import several
 from recollect.record import iso
 from recollect.text.clean import clean_text
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
     from recollect.research.report import Event, Report, SavedReport
     from recollect.research.saving import Desk, Run
     from recollect.search.request import Search
+    from recollect.search.several import Find
 
 _FIRST = 6
 
@@ -31,10 +35,10 @@ class Researching(Asking):
         question: str = "",
         *,
         resume: bool | str = False,
-        rounds: int = 2,
-        calls: int = 6,
-        tokens: int = 40_000,
-        seconds: float = 180.0,
+        rounds: int | None = None,
+        calls: int | None = None,
+        tokens: int | None = None,
+        seconds: float | None = None,
         source: str | Sequence[str] = (),
         role: str | Sequence[str] = (),
         conversation: str | None = None,
@@ -46,12 +50,16 @@ class Researching(Asking):
         """Takes a question apart, searches for each part, looks again for what is missing, and writes a report with
         headings and numbered sources, which is saved as a document of the memory.
 
-        By the model, where one is set, within `calls` and `tokens`; else by rules, and the report quotes. The question
-        may hold filters, as that of `search`. What was interrupted is gone on with by `resume`: the newest, or that of
-        an id; no answer of a model is paid for twice. A report rests on what was said, never on other reports. Raises
-        InvalidInput, NotFound, StoreError, ModelError.
+        By the model, where one is set, within `rounds` (2), `calls` (6), `tokens` (40,000) and `seconds` (180); else by
+        rules, and the report quotes. The question may hold filters, as that of `search`. What was interrupted is gone
+        on with by `resume`: the newest, or that of an id, with its question and filters, and with the limits that it
+        was begun with where no others are given; no answer of a model is paid for twice. A report rests on what was
+        said, never on other reports. One that found nothing is not saved. Raises InvalidInput, NotFound, StoreError,
+        ModelError.
         """
-        *_, last = self.research_stream(
+        from recollect.research.report import Report
+
+        stream = self.research_stream(
             question,
             resume=resume,
             rounds=rounds,
@@ -66,18 +74,17 @@ class Researching(Asking):
             before=before,
             mode=mode,
         )
-        report: Report = last  # type: ignore[assignment]
-        return report
+        return end_of(stream, Report)
 
     def research_stream(
         self,
         question: str = "",
         *,
         resume: bool | str = False,
-        rounds: int = 2,
-        calls: int = 6,
-        tokens: int = 40_000,
-        seconds: float = 180.0,
+        rounds: int | None = None,
+        calls: int | None = None,
+        tokens: int | None = None,
+        seconds: float | None = None,
         source: str | Sequence[str] = (),
         role: str | Sequence[str] = (),
         conversation: str | None = None,
@@ -95,26 +102,39 @@ class Researching(Asking):
         from recollect.research.session import Researcher
 
         self._written()
+        given = {"rounds": rounds, "calls": calls, "tokens": tokens, "seconds": seconds}
+        limits: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+        filters = {
+            "sources": several(source),
+            "roles": several(role),
+            "conversation": conversation,
+            "since": _told(since),
+            "until": _told(until),
+            "before": _told(before),
+            "mode": mode,
+        }
         if resume:
+            if question.strip() or any(value for name, value in filters.items() if (name, value) != ("mode", "auto")):
+                raise InvalidInput(
+                    "Research goes on with the question and the filters that it was begun with.",
+                    hint="Leave them out, or begin anew.",
+                )
             run = self._desk.unfinished(resume if isinstance(resume, str) else None)
+            run = replace(run, budget=replace(run.budget, **limits))
         else:
-            limits = Budget(rounds=rounds, calls=calls, tokens=tokens, seconds=seconds)
-            filters = {
-                "sources": several(source),
-                "roles": several(role),
-                "conversation": conversation,
-                "since": _told(since),
-                "until": _told(until),
-                "before": _told(before),
-                "mode": mode,
-            }
-            now = self._clock()
-            run = Run(id=self._ids(), question=clean_text(question), created=now, filters=filters, budget=limits)
-        search = self._research_search(run)
-        try:
-            yield from Researcher(self._gathered, self._first_found, self._desk, self._clock).events(
-                run, search, self._answering()
+            run = Run(
+                id=self._ids(),
+                question=clean_text(question),
+                created=self._clock(),
+                filters=filters,
+                budget=Budget(**limits),
             )
+        search = self._research_search(run)
+        searcher = self._searcher.as_of(run.created.date())
+        try:
+            yield from Researcher(
+                partial(self._gathered, searcher), partial(self._first_found, searcher), self._desk, self._clock
+            ).events(run, search, self._answering())
         finally:
             if self._background is not None:
                 self._background.wrote()
@@ -136,24 +156,26 @@ class Researching(Asking):
             return report_of(view, document)
 
     def _research_search(self, run: Run) -> Search:
-        filters: Mapping[str, Any] = run.filters
-        return self._read_search(run.question, limit=10, group_by="message", **filters)
+        from recollect.research import NO_QUESTION
 
-    def _gathered(self, search: Search, intent: Intent, settings: Settings) -> Evidence:
+        filters: Mapping[str, Any] = run.filters
+        return self._read_search(
+            run.question, now=run.created, limit=10, group_by="message", otherwise=NO_QUESTION, **filters
+        )
+
+    def _gathered(self, find: Find, search: Search, intent: Intent, settings: Settings) -> Evidence:
         from recollect.ask.evidence import gather
 
-        return gather(self._searcher, self._space, search, intent, settings)
+        return gather(find, self._space, search, intent, settings)
 
-    def _first_found(self, search: Search) -> list[Found]:
+    def _first_found(self, find: Find, search: Search) -> list[Found]:
         """The conversations that a question finds first, but for those far behind the best."""
-        from dataclasses import replace
-
         from recollect.research.findings import NEAR_BEST
         from recollect.research.plan import Found
 
         if search.filter.conversation_ids is not None:
             return []
-        results = self._searcher(replace(search, limit=_FIRST, group_by="conversation", with_reports=False))
+        results = find(replace(search, limit=_FIRST, group_by="conversation", with_reports=False))
         near = [hit for hit in results if hit.score >= NEAR_BEST * results[0].score] if results.close else []
         return [Found(hit.conversation.id, hit.conversation.title) for hit in near if hit.conversation.title]
 
@@ -161,7 +183,7 @@ class Researching(Asking):
     def _desk(self) -> Desk:
         from recollect.research.saving import Desk
 
-        return Desk(self._space, self._ingest)
+        return Desk(self._space, self._ingest, self._clock)
 
 
 def _told(when: str | datetime | None) -> str | None:

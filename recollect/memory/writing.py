@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -226,7 +227,8 @@ class Writing(Reading, Documents):
         from recollect.forget import Selection, forget
 
         named = self._sources(several(sources))
-        selection = Selection.read(self.resolve, self.document, names, named, since, until, everything, self._clock())
+        document = partial(self._document_named, hidden_reports=True)
+        selection = Selection.read(self.resolve, document, names, named, since, until, everything, self._clock())
         return forget(self._space, selection, self._retract, self._ingest.untell, dry_run=dry_run)
 
     def _retract(self, message_ids: Sequence[NodeId], conversation_ids: Sequence[NodeId]) -> None:

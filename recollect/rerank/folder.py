@@ -6,7 +6,6 @@ that is too long the end is left out.
 
 from __future__ import annotations
 
-import importlib
 import json
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -17,8 +16,7 @@ import numpy as np
 from tokenizers import Encoding
 
 from recollect.embedding.encoder import cores, load_session
-from recollect.embedding.folder import ONNX_NAMES, identity
-from recollect.embedding.tokenizer import open_tokenizer
+from recollect.embedding.folder import identity, model_in, sentence_transformer, tokenizer_in
 from recollect.errors import ModelError
 from recollect.rerank.base import Reranker
 
@@ -30,18 +28,8 @@ def open_folder(path: str | Path) -> Reranker:
     """The cross-encoder in a folder. Raises ModelError where there is none that can be used here, saying what is
     missing.
     """
-    folder = Path(path).expanduser()
-    if not folder.is_dir():
-        raise ModelError(f"{folder} is not a folder.", hint="Name the folder that holds the cross-encoder.")
-    model = next((folder / name for name in ONNX_NAMES if (folder / name).is_file()), None)
-    if model is not None:
-        return OnnxReranker(folder, model)
-    if (folder / "config.json").is_file():
-        return SentenceTransformersReranker(folder)
-    raise ModelError(
-        f"{folder} contains no cross-encoder.",
-        hint=f"It needs {ONNX_NAMES[0]} or {ONNX_NAMES[1]} with tokenizer.json, or a sentence-transformers model.",
-    )
+    folder, model = model_in(path, "cross-encoder", "config.json")
+    return SentenceTransformersReranker(folder) if model is None else OnnxReranker(folder, model)
 
 
 class OnnxReranker:
@@ -49,11 +37,9 @@ class OnnxReranker:
 
     def __init__(self, folder: Path, model: Path, threads: int | None = None) -> None:
         """Loads the model. `threads`: pairs at once, None for all cores. Raises ModelError where it cannot be used."""
-        if not (folder / "tokenizer.json").is_file():
-            raise ModelError(f"{folder} has no tokenizer.json.", hint="Download it from where you got the model.")
+        self._tokenizer = tokenizer_in(folder)
         self.name = identity(folder, model)
         self._length = _length(folder)
-        self._tokenizer = open_tokenizer(folder / "tokenizer.json")
         self._tokenizer.enable_truncation(self._length, strategy="only_second")
         self._cores = threads or cores()
         self._session, self._integers = load_session(model)
@@ -89,17 +75,7 @@ class SentenceTransformersReranker:
 
     def __init__(self, folder: Path) -> None:
         """Loads the model. Raises ModelError when the library is missing or refuses the folder."""
-        try:
-            library = importlib.import_module("sentence_transformers")
-        except ImportError as error:
-            raise ModelError(
-                f"{folder} is a sentence-transformers model without an ONNX file, and the library is not installed.",
-                hint="Run: pip install sentence-transformers; or export the model to model.onnx.",
-            ) from error
-        try:
-            self._model = library.CrossEncoder(str(folder), local_files_only=True)
-        except Exception as error:  # whatever torch and transformers raise
-            raise ModelError(f"sentence-transformers cannot load {folder}: {error}") from error
+        self._model = sentence_transformer(folder, "CrossEncoder")
         self.name = identity(folder, next(folder.glob("*.safetensors"), folder / "config.json"))
 
     def score(self, question: str, texts: Sequence[str]) -> list[float]:

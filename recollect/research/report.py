@@ -38,9 +38,9 @@ class Part:
 class Report:
     """A report: `text` is Markdown, with its sources at the end. It is kept in the memory as the document `id`.
 
-    `known` is False where the conversations do not say. `model` is None where the report quotes and no model wrote it,
-    `planned_by` "rules" or a model. `missing` says what was asked for and not found, `removed` counts citations of a
-    model that pointed to nothing that was found.
+    `known` is False where the conversations do not say; such a report is not kept. `model` is None where the report
+    quotes and no model wrote it, `planned_by` "rules" or a model. `missing` says what was asked for and not found,
+    `removed` counts citations of a model that pointed to nothing that was found.
     """
 
     id: NodeId
@@ -89,7 +89,9 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class SavedReport:
-    """A report that is kept, or research that was interrupted (`finished` is None). `sources` counts what it cites."""
+    """A report that is kept, or research that is not finished (`finished` is None): it was interrupted, unless it is
+    `under_way`. `sources` counts what it cites.
+    """
 
     id: NodeId
     title: str
@@ -98,6 +100,7 @@ class SavedReport:
     finished: datetime | None
     sources: int
     model: str | None
+    under_way: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """As in `research --list --json`."""
@@ -109,6 +112,7 @@ class SavedReport:
             "finished": iso(self.finished),
             "sources": self.sources,
             "model": self.model,
+            "under_way": self.under_way,
         }
 
 

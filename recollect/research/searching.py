@@ -9,7 +9,8 @@ from dataclasses import replace
 
 from recollect.ask.evidence import Evidence
 from recollect.ask.intents import Intent, Settings
-from recollect.research.plan import MOST, SubQuery, searched
+from recollect.research.plan import SubQuery, searched
+from recollect.search.parts import MOST
 from recollect.search.request import Search
 
 #: Finds the evidence for a question (recollect.ask.evidence).

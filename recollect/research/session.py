@@ -15,6 +15,7 @@ from recollect.model.base import Completion, LanguageModel
 from recollect.model.errors import BadAnswer, ModelRefused, RequestRejected
 from recollect.model.talk import TalkingModel, talking
 from recollect.model.usage import Usage
+from recollect.record import NodeId
 from recollect.research import gaps, plan
 from recollect.research.budget import Spending
 from recollect.research.findings import Finding, Findings
@@ -27,6 +28,7 @@ from recollect.research.searching import Gather, search_all
 from recollect.research.writing import write
 from recollect.search.request import Search
 
+_UNSAVED = "This report is not saved: it proves nothing."
 _PLAN, _GAPS = 3_000, 6_000  # tokens that these calls take at most, about
 
 T = TypeVar("T")
@@ -45,10 +47,12 @@ class Researcher:
         """The steps, the words of a model's report as they come, and last the report, which is then saved.
 
         What was learned is kept as it goes: whoever stops, and whatever fails, `run` can be gone on with. Raises
-        StoreError, ModelError, NotFound where what it is about was deleted meanwhile.
+        StoreError, ModelError, InvalidInput where somebody else is at work on it, NotFound where what it is about was
+        deleted meanwhile.
         """
         talker = talking(model, "a report") if model is not None else None
-        yield from _Work(self, run, search, talker).events()
+        with self.desk.holding(run):
+            yield from _Work(self, run, search, talker).events()
 
 
 @dataclass(slots=True)
@@ -203,7 +207,10 @@ class _Work:
         )
         return self._saved(report, list(dict.fromkeys(citation.message.id for citation in made.citations)))
 
-    def _saved(self, report: Report, drawn_from: Sequence[str]) -> Report:
+    def _saved(self, report: Report, drawn_from: Sequence[NodeId]) -> Report:
+        """The whole report, kept where it is known: one that says nothing would be found beside what was said, in the
+        very words of its question, and stay when the memory has grown.
+        """
         assert self.run.plan is not None
         known = self.findings.as_evidence(self.run.question).notes
         whole = replace(
@@ -213,10 +220,13 @@ class _Work:
             planned_by=self.run.plan.made_by,
             usage=self.spending.usage,
             cost=self.spending.cost if self.spending.usage.calls else None,
-            notes=(*known, *self.notes),
+            notes=(*known, *self.notes, *([] if report.known else [_UNSAVED])),
         )
         self.run = replace(self.run, usage=self.spending.usage, cost=self.spending.cost)
-        self.by.desk.finish(self.run, whole, drawn_from, self.by.clock())  # type: ignore[arg-type]
+        if whole.known:
+            self.by.desk.finish(self.run, whole, drawn_from, self.by.clock())
+        else:
+            self.by.desk.drop(self.run)
         return whole
 
     def _keep(self, run: Run) -> None:

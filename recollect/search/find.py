@@ -45,6 +45,10 @@ class Searcher:
         self._space, self._embedder, self._quality, self._today = space, embedder, quality, today
         self._reranker = reranker
 
+    def as_of(self, day: date) -> Searcher:
+        """The same on another day: "last week" is told from that."""
+        return Searcher(self._space, self._embedder, self._quality, lambda: day, self._reranker)
+
     def __call__(self, search: Search) -> SearchResults:
         """Finds, in one snapshot. Where the index is damaged or not made yet, words in the record are all it goes by.
 

@@ -76,15 +76,18 @@ def read_search(
     mode: str = "auto",
     sort: str = "relevance",
     literal: bool = False,
+    otherwise: tuple[str, str] = (NOTHING_ASKED, HOW_TO_ASK),
     facets: bool = False,
     now: datetime,
     find_conversations: Callable[[str], list[NodeId]],
     check_sources: Callable[[Sequence[str]], tuple[str, ...]],
 ) -> Search:
-    """The search that these words and options ask for. Raises InvalidInput with what would be right."""
+    """The search that these words and options ask for. Raises InvalidInput with what would be right; `otherwise` is
+    what is told, and how to do it right, where filters are all there is.
+    """
     query = literal_query(text) if literal else parse_query(text)
     if not _says_something(query.text):
-        raise InvalidInput(NOTHING_ASKED, hint=HOW_TO_ASK)
+        raise InvalidInput(otherwise[0], hint=otherwise[1])
     if not 1 <= limit <= 1000:
         raise InvalidInput(f"A limit of {limit} is out of range.", hint="Use 1 to 1000.")
     _one_of("group_by", group_by, _GROUPS)

@@ -188,8 +188,13 @@ class DocumentHit:
 
     @property
     def cited(self) -> str:
-        """File and place: "handbook/travel.md, Trains > Tickets", "report.pdf, page 12"."""
-        return ", ".join(filter(None, (self.document.title, str(self.place))))
+        """File and place: "handbook/travel.md, Trains > Tickets", "report.pdf, page 12". A title that is the highest
+        heading as well is told once.
+        """
+        title, place = self.document.title, str(self.place)
+        if place.casefold().startswith(f"{title} > ".casefold()) or place.casefold() == title.casefold():
+            return place
+        return ", ".join(filter(None, (title, place)))
 
     def to_json(self) -> dict[str, Any]:
         """As in `search --json`."""

@@ -55,6 +55,30 @@ def fused(first: SearchResults, others: Sequence[SearchResults], further: float,
     )
 
 
+def side_by_side(first: SearchResults, parts: Sequence[SearchResults], limit: int) -> SearchResults:
+    """What a question finds and what each of its parts does, in one list of messages: the parts count alike, so that
+    the best of each is worth what the best of the question itself is. An answer is there where each part has one.
+    """
+    top = max((hit.score for hit in first), default=0.0)
+    scores: dict[NodeId, float] = {}
+    hits: dict[NodeId, Hit] = {}
+    for results in (*parts, first):
+        best = max((hit.score for hit in results), default=0.0)
+        scale = top / best if best > 0 and top > 0 else 1.0
+        for hit in results:
+            message = hit.best.message.id
+            hits.setdefault(message, hit)
+            scores[message] = max(scores.get(message, -1e9), hit.score * scale)
+    order = sorted(hits, key=lambda message: -scores[message])[:limit]
+    return replace(
+        first,
+        hits=tuple(_rescored(hits[message], scores[message]) for message in order),
+        took_ms=first.took_ms + sum(part.took_ms for part in parts),
+        total=max(first.total, len(order)),
+        likelihood=max(first.likelihood, min((part.likelihood for part in parts), default=0.0)),
+    )
+
+
 def _scores(results: SearchResults) -> dict[NodeId, float]:
     return {hit.best.message.id: hit.score for hit in results}
 

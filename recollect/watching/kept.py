@@ -27,6 +27,9 @@ class Kept:
         self._new: dict[str, Stamp] = {}
         self._gone: set[str] = set()
 
+    def __bool__(self) -> bool:
+        return bool(self._files)
+
     def knows(self, file: Path, stamp: Stamp) -> bool:
         """Whether the file is in as it is now."""
         return self._files.get(str(file)) == stamp

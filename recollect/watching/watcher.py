@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 
 from recollect.errors import ImportProblem, NotFound, RecollectError
@@ -29,13 +30,15 @@ from recollect.watching.looking import Stamp, look
 from recollect.watching.memory_tools import is_of_memory_tool
 
 #: Seconds between two looks; a look that takes long is followed by a longer pause.
-EVERY = 1.0
+EVERY = 0.5
 _SHARE = 20  # of the time at most this part is spent on looking
 #: How much longer than an import took the next one of the same folder waits, and how long at most.
-_REST, _LONGEST_REST = 4.0, 60.0
+_REST, _LONGEST_REST = 2.0, 60.0
 #: Seconds for which an export must not have changed: it may be on its way from somewhere.
 _SETTLED = 3.0
 _AGAIN = 30.0  # seconds before what has failed is tried again
+_SAVED = 5.0  # seconds after which it is noted what is in, while there is more
+_TOGETHER = 64  # sessions that are read by themselves are imported so many at a time
 _INDEX = "session_index.jsonl"  # Codex keeps the titles of its sessions there
 _LINES = ".jsonl"
 _UNFINISHED = (".part", ".crdownload", ".download", ".tmp", ".partial")
@@ -66,6 +69,14 @@ class Round:
     problems: list[Problem] = field(default_factory=list)  # told for the first time
     failed: list[RecollectError | OSError] = field(default_factory=list)
     waiting: bool = False  # whether there is more, which is not due yet
+
+    def add(self, other: Round) -> None:
+        """Counts another in."""
+        self.taken += other.taken
+        self.left_out += other.left_out
+        self.problems += other.problems
+        self.failed += other.failed
+        self.waiting = self.waiting or other.waiting
 
     def __bool__(self) -> bool:
         return bool(self.left_out or self.problems or self.failed or any(taken.brings for taken in self.taken))
@@ -107,48 +118,67 @@ class Watcher:
     def round(self, *, patient: bool = True) -> Round:
         """Looks once, and imports what is due. `patient`: what may still be on its way, or was just read, waits."""
         done = Round()
-        for watched in self._folders:
-            files = look(watched.path)
-            changed = {file: stamp for file, stamp in files.items() if not self._kept.knows(file, stamp)}
-            if files:
-                self._kept.drop(watched.path, files)
-            for family in self._families(watched.path, files, changed):
-                if patient and not self._is_due(family):
-                    done.waiting = True
-                    continue
-                self._take(watched, family, done)
-        self._kept.save()
+        for part in self._parts(patient=patient):
+            done.add(part)
         return done
 
     def run(self, stop: threading.Event, told: Callable[[Round], None]) -> None:
-        """Goes on until `stop` is set; `told` gets each round that came to something."""
+        """Goes on until `stop` is set; `told` gets what came to something, place by place."""
         while not stop.is_set():
-            began = self._clock()
-            done = self.round()
-            if done:
-                told(done)
-            looked = 0.0 if done.taken else self._clock() - began
+            began, took = self._clock(), False
+            for part in self._parts(patient=True):
+                if part:
+                    told(part)
+                took = took or bool(part.taken)
+                if stop.is_set():
+                    break
+            looked = 0.0 if took else self._clock() - began
             stop.wait(max(EVERY, min(_LONGEST_REST, looked * _SHARE)))
+
+    def _parts(self, *, patient: bool) -> Iterator[Round]:
+        """A look, place by place; what is in by then is kept, wherever it ends."""
+        saved = self._clock()
+        try:
+            for watched in self._folders:
+                files = look(watched.path)
+                changed = {file: stamp for file, stamp in files.items() if not self._kept.knows(file, stamp)}
+                if files:
+                    self._kept.drop(watched.path, files)
+                for family in self._families(watched.path, files, changed):
+                    if patient and not self._is_due(family):
+                        yield Round(waiting=True)
+                        continue
+                    yield self._take(watched, family)
+                    if self._clock() - saved > _SAVED:
+                        self._kept.save()
+                        saved = self._clock()
+        finally:
+            self._kept.save()
 
     def _families(self, folder: Path, files: Mapping[Path, Stamp], changed: Mapping[Path, Stamp]) -> Iterator[_Family]:
         """What has changed, with what must be read with it."""
         projects: dict[Path, dict[Path, Stamp]] = {}
+        sessions: dict[Path, dict[Path, Stamp]] = {}  # by Codex's titles, or the folder
         for file, stamp in changed.items():
             if file.name.endswith(_UNFINISHED):
                 continue
             reader = _reader_of(folder, file)
             if isinstance(reader, ClaudeCode):
-                project = folder / place_of(file.relative_to(folder).as_posix()).folder
-                projects.setdefault(project, {})[file] = stamp
+                projects.setdefault(_project_of(folder, file), {})[file] = stamp
             elif file.suffix == _LINES:
                 index = _titles_of(folder) if isinstance(reader, Codex) else None
-                within = index.parent if index else folder
-                yield _Family(file, within, [file, index] if index else [file], {file: stamp})
+                sessions.setdefault(index or folder, {})[file] = stamp
             else:
                 yield _Family(file, folder, [file], {file: stamp}, is_of_lines=False)
+        for index, alone in sessions.items():
+            titles, within = ([], folder) if index == folder else ([index], index.parent)
+            for some in _portions(alone):
+                yield _Family(next(iter(some)), within, [*some, *titles], some)
+        inside: dict[Path, dict[Path, Stamp]] = {}
+        for file, stamp in files.items() if projects else ():
+            inside.setdefault(_project_of(folder, file), {})[file] = stamp
         for project, of_it in projects.items():
-            inside = {file: stamp for file, stamp in files.items() if file.is_relative_to(project)}
-            kin = self._kin.setdefault(project, Kin(project)).of(of_it, inside)
+            kin = self._kin.setdefault(project, Kin(project)).of(of_it, inside[project])
             yield _Family(project, project, kin, of_it)
 
     def _is_due(self, family: _Family) -> bool:
@@ -157,7 +187,8 @@ class Watcher:
         newest = max(stamp.written for stamp in family.changed.values())
         return family.is_of_lines or not 0 <= self._wall() - newest < _SETTLED * 1e9
 
-    def _take(self, watched: Watched, family: _Family, done: Round) -> None:
+    def _take(self, watched: Watched, family: _Family) -> Round:
+        done = Round()
         wanted = [file for file in family.files if not self._is_left_out(family, file, done)]
         began = self._clock()
         try:
@@ -166,15 +197,15 @@ class Watcher:
             _log.warning("%s: %s", family.folder, problem)
             self._rests[family.place] = self._clock() + _AGAIN
             done.failed.append(problem)
-            return
+            return done
         took = self._clock() - began
         self._rests[family.place] = self._clock() + min(_LONGEST_REST, took * _REST)
         self._kept.take(family.changed)
         if report is not None and report.sources:
             done.taken.append(Taken(watched.label, report, took))
-            new = [problem for problem in report.problems if problem not in self._told]
-            self._told.update(new)
-            done.problems += new
+            done.problems += [problem for problem in report.problems if problem not in self._told]
+            self._told.update(done.problems)
+        return done
 
     def _import(self, family: _Family, files: Sequence[Path]) -> ImportReport | None:
         """None for a file that is no export."""
@@ -202,6 +233,18 @@ class Watcher:
 def _reader_of(folder: Path, file: Path) -> Importer | None:
     entry = next(growing(folder, [file], Problems()), None)
     return reader_of(entry) if entry else None
+
+
+def _project_of(folder: Path, file: Path) -> Path:
+    """Where Claude Code keeps the sessions of the project that a file would belong to."""
+    return folder / place_of(file.relative_to(folder).as_posix()).folder
+
+
+def _portions(files: Mapping[Path, Stamp]) -> Iterator[dict[Path, Stamp]]:
+    """Many at a time, where there are many."""
+    rows = iter(files.items())
+    while some := dict(islice(rows, _TOGETHER)):
+        yield some
 
 
 def _titles_of(folder: Path) -> Path | None:

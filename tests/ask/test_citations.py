@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollect.ask.citations import Checked, renumbered
@@ -34,6 +34,23 @@ def fed(text: str, known: set[int], size: int = 1) -> tuple[str, Checked]:
         ("```py\na[9]\n```\nAfter code [2].", "```py\na[9]\n```\nAfter code [1].", [2], 0),
         ("On two lines [1\n]", "On two lines [1\n]", [], 0),
         ("[0] is nobody's.", " is nobody's.", [], 1),
+        ("A link [2](http://evil.example/x?q=[1]) is none.", "A link [1] is none.", [2], 0),
+        ('A lie [9](https://evil.example) too, [2](<//evil> "t").', "A lie too, [1].", [2], 1),
+        (
+            "Words [2](which was in May) stay, [1](see [3]).",
+            "Words [1] (which was in May) stay, [2] (see [3]).",
+            [2, 1, 3],
+            0,
+        ),
+        ("[2]: http://evil.example\nIt holds [2].", "[1] : http://evil.example\nIt holds [1].", [2], 0),
+        ("Told [2]: since May.", "Told [1]: since May.", [2], 0),
+        ("Cut [2](http://evil", "Cut [1]", [2], 0),
+        ("Three ticks ``` in a line\n[9] end with it.", "Three ticks ``` in a line\n end with it.", [], 1),
+        ("   ```\na[9]\n   ```\n[2]", "   ```\na[9]\n   ```\n[1]", [2], 0),
+        ("```a[9]``` [2]", "```a[9]``` [1]", [2], 0),
+        ("``a`[9]`` [2]", "``a`[9]`` [1]", [2], 0),
+        ("Open `` two and ` one [9]\n", "Open `` two and ` one\n", [], 1),
+        ("At the end ` [9]", "At the end `", [], 1),
     ],
 )
 def test_what_stands_in_brackets(said: str, shown: str, cited: list[int], removed: int) -> None:
@@ -49,9 +66,29 @@ def test_a_model_can_say_that_it_does_not_know_but_not_after_it_has_cited() -> N
     assert (text, check.unknown) == ("Postgres [1].", False)
 
 
-_TEXT = st.text(alphabet=st.sampled_from("ab 123[]【】,-`\n†none"), max_size=60)
+def test_code_that_is_never_closed_hides_no_citation() -> None:
+    text, check = fed("Set it:\n```sh\nexport A=1\n\nThis holds [2], and this does not [9].", {1, 2})
+    assert check.open_code == "```"
+    whole = check.reread(text)
+    assert whole == "Set it:\n```sh\nexport A=1\n\nThis holds [1], and this does not."
+    assert (check.cited, check.removed) == ([2], 1)
 
 
+def test_numbers_before_code_that_is_never_closed_stay_what_they_are() -> None:
+    text, check = fed("Both [3] and [1].\n```\nx\nThen [1], [2].", {1, 2, 3})
+    assert check.reread(text) == "Both [1] and [2].\n```\nx\nThen [2], [3]."
+    assert check.cited == [3, 1, 2]
+
+
+def test_code_that_is_closed_is_not_read_again() -> None:
+    _, check = fed("```\na[9]\n```\n", {1})
+    assert not check.open_code
+
+
+_TEXT = st.text(alphabet=st.sampled_from("ab 123[]【】,-`\n†none(:/)"), max_size=60)
+
+
+@settings(deadline=None)  # the machine may be busy
 @given(_TEXT, st.lists(st.integers(1, 7), max_size=20))
 def test_how_a_stream_is_cut_changes_nothing_and_no_number_stands_for_nothing(text: str, cuts: list[int]) -> None:
     known = {1, 2, 3}

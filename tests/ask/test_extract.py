@@ -161,6 +161,29 @@ def test_a_name_of_a_file_is_not_taken_for_a_citation(quiet: Memory, tmp_path: P
     assert proven(answer)
 
 
+def test_a_row_of_a_table_is_quoted_without_the_bars_around_it(quiet: Memory) -> None:
+    told(
+        quiet, [("user", "| part | price |\n|---|---|\n| glass for the greenhouse | 340 euros |\n| putty | 12 euros |")]
+    )
+    answer = quiet.ask("what did the glass for the greenhouse cost?")
+    assert "part: glass for the greenhouse; price: 340 euros [1]" in answer.text
+    assert answer.citations[0].quote == "glass for the greenhouse | 340 euros"
+    assert proven(answer)
+
+
+def test_a_part_of_a_document_is_named_once(quiet: Memory, tmp_path: Path) -> None:
+    rule = "Staff book hotels through the office by the first of the month."
+    (tmp_path / "travel.md").write_text(f"# Travel\n\n## Hotels\n\n{rule}\n", encoding="utf-8")
+    quiet.import_documents(tmp_path / "travel.md")
+    answer = quiet.ask("how do staff book hotels?")
+    assert answer.text.count("Hotels") <= 1
+    (tmp_path / "hotels.md").write_text(f"# Hotels\n\n{rule.replace('hotels', 'rooms')}\n", encoding="utf-8")
+    quiet.import_documents(tmp_path / "hotels.md")
+    answer = quiet.ask("how do staff book rooms?")
+    assert "hotels.md, Hotels, " in answer.text
+    assert ": Hotels: " not in answer.text
+
+
 def test_filters_hold_for_what_stands_around(quiet: Memory) -> None:
     told(quiet, QUEUE)
     question = "why did we choose Postgres for the queue?"

@@ -107,6 +107,42 @@ def test_an_answer_that_breaks_off_is_asked_for_again(memory: Memory, server: Wi
         memory.ask(QUESTION)
 
 
+def test_code_that_is_never_closed_hides_no_citation_and_the_reader_gets_the_checked_words(
+    memory: Memory, server: WireServer
+) -> None:
+    told(memory)
+    server.script.append(Says("Set this:\n```sh\nexport QUEUE=postgres\n\nJobs were lost [2], and more [9]."))
+    *events, answer = memory.ask_stream(QUESTION)
+    assert isinstance(answer, Answer)
+    assert answer.text.endswith("Jobs were lost [1], and more.")
+    assert (answer.known, answer.removed, len(answer.citations)) == (True, 1, 1)
+    at = max(at for at, event in enumerate(events) if isinstance(event, Again))
+    assert "".join(event.text for event in events[at:] if isinstance(event, Words)) == answer.text
+
+
+def test_code_that_the_limit_of_tokens_cuts_stays_code(memory: Memory, server: WireServer) -> None:
+    told(memory)
+    server.script.append(Says("As said [1]:\n```py\nrows = found[9]", stop="limit"))
+    *events, answer = memory.ask_stream(QUESTION)
+    assert isinstance(answer, Answer)
+    assert answer.text == "As said [1]:\n```py\nrows = found[9]\n```"
+    assert "".join(event.text for event in events if isinstance(event, Words)) == answer.text
+
+
+def test_a_citation_is_no_link(memory: Memory, server: WireServer) -> None:
+    told(memory)
+    server.script.append(Says("Jobs were lost [2](https://evil.example/?q=secret)."))
+    assert memory.ask(QUESTION).text == "Jobs were lost [1]."
+
+
+def test_filters_alone_are_no_question(memory: Memory) -> None:
+    for ask in (memory.ask, memory.research):
+        with pytest.raises(InvalidInput) as told:
+            ask("source:claude since:2025")
+        assert "question" in told.value.message
+        assert "recollect search" not in told.value.hint
+
+
 def test_nothing_is_asked_of_a_model_where_nothing_was_found(memory: Memory, server: WireServer) -> None:
     answer = memory.ask(QUESTION)
     assert not answer.known
@@ -125,7 +161,7 @@ def test_nothing_is_written(memory: Memory, server: WireServer) -> None:
 def test_what_is_wrong_with_a_question_is_said(quiet: Memory) -> None:
     with pytest.raises(InvalidInput, match="no intent 'GOSSIP'"):
         quiet.ask("who?", intent="GOSSIP")
-    with pytest.raises(InvalidInput, match="nothing to search for"):
+    with pytest.raises(InvalidInput, match="There is no question"):
         quiet.ask(" ")
 
 

@@ -42,7 +42,7 @@ def test_prose_is_cut_into_sentences_and_not_at_abbreviations() -> None:
 
 def test_items_rows_headings_and_code_stand_for_themselves() -> None:
     assert said(TEXT, Kind.ITEM) == ["the basket: a cookie", "form state: `zod`"]
-    assert said(TEXT, Kind.ROW) == ["| paid | ship it |"]
+    assert said(TEXT, Kind.ROW) == ["paid | ship it"]
     assert said(TEXT, Kind.HEADING) == ["Prices"]
     assert said(TEXT, Kind.CODE) == ["SELECT 1;"]
 

@@ -242,3 +242,21 @@ def test_a_search_by_words_alone_is_like_nothing(memory: Memory) -> None:
     assert isinstance(search, Search)
     like = replace(search, like=("We closed the crack in the hull with epoxy glue.",))
     assert [h.best.message.id for h in memory._searcher(like)] == [h.best.message.id for h in memory._searcher(search)]
+
+
+def test_what_is_compared_is_searched_part_by_part_and_told() -> None:
+    made = understand("compare the boiler with the heat pump", None, Remembered())
+    assert made.parts == ("boiler", "heat pump")
+    assert made.told == 'SYNTHESIS; also searched: "boiler", "heat pump"'
+    for question in ("summarise the different aspects of salt and pepper", "why salt and not pepper?"):
+        assert understand(question, None, Remembered()).parts == ()
+
+
+def test_the_parts_of_a_comparison_count_alike(quiet: Memory) -> None:
+    for number in range(12):
+        quiet.store_message(f"The boiler hums on day {number}.", conversation_id=f"boiler-{number}")
+    quiet.store_message("The heat pump costs nine thousand euros.", conversation_id="pump")
+    answer = quiet.ask("compare the boiler with the heat pump")
+    said = " ".join(citation.message.content for citation in answer.citations)
+    assert "boiler" in said
+    assert "heat pump" in said

@@ -1,44 +1,5 @@
 """A memory, and both providers on a server of the test's own."""
 
-from __future__ import annotations
+from tests.answering import memory, model, provider, quiet, server, store
 
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
-
-import pytest
-
-import recollect
-from recollect.memory import Memory
-from tests.model.conftest import model_of
-from tests.model.wire_server import WireServer, wire_server
-
-
-@pytest.fixture
-def server() -> Iterator[WireServer]:
-    with wire_server() as running:
-        yield running
-
-
-@pytest.fixture(params=["anthropic", "openai"])
-def provider(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
-
-
-@pytest.fixture
-def model(provider: str, server: WireServer) -> Any:
-    return model_of(provider, server)
-
-
-@pytest.fixture
-def memory(home: Path, model: Any) -> Iterator[Memory]:
-    """A memory with a model on the server."""
-    with recollect.open(home / "memory.db", model=model, background=False) as opened:
-        yield opened
-
-
-@pytest.fixture
-def quiet(home: Path) -> Iterator[Memory]:
-    """A memory without a model."""
-    with recollect.open(home / "memory.db", background=False) as opened:
-        yield opened
+__all__ = ["memory", "model", "provider", "quiet", "server", "store"]

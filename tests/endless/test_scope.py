@@ -74,3 +74,8 @@ def test_what_cannot_be_used_is_said() -> None:
         asked({"x-recollect-namespace": "a b"})
     with pytest.raises(InvalidInput, match="number of tokens"):
         asked({"x-recollect-budget": "lots"})
+
+
+def test_a_namespace_in_any_script() -> None:
+    sent = "übung/名".encode().decode("latin-1")
+    assert asked({"x-recollect-namespace": sent}).namespace == "übung/名"

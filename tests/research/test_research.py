@@ -63,6 +63,11 @@ def test_what_the_conversations_do_not_hold_is_said(quiet: Memory) -> None:
     assert not report.known
     assert "Your conversations do not say." in report.text
     assert report.missing
+    assert quiet.reports() == []  # it would be found beside what was said, and stay when the memory has grown
+    assert not quiet.search("zzyzx quuxwort", kind="document").documents
+    with pytest.raises(NotFound):
+        quiet.research(resume=True)
+    assert quiet.check() == []
 
 
 def test_filters_hold_for_every_search(quiet: Memory) -> None:
@@ -177,6 +182,23 @@ def test_what_is_deleted_takes_its_reports_along_until_it_is_restored(quiet: Mem
     assert [saved.id for saved in quiet.reports()] == [report.id]
     assert quiet.search(report.title, kind="document").documents[0].document.id == report.id
     assert quiet.document(report.id).content == report.text
+    assert quiet.check() == []
+
+
+def test_a_report_of_reports_is_hidden_and_comes_back_with_them(quiet: Memory) -> None:
+    report = quiet.research(QUESTION)
+    other = quiet.research(f"{QUESTION} source:research")
+    third = quiet.research(f"{QUESTION} source:research")
+    assert other.id in {citation.message.id for citation in third.citations} | {report.id, other.id}
+    first, second = report.citations[0].message.id, report.citations[1].message.id
+    quiet.delete(first)
+    assert quiet.reports() == []
+    assert not quiet.search(report.title, kind="document").documents
+    quiet.delete(second)
+    quiet.restore(first)
+    assert quiet.reports() == []
+    quiet.restore(second)
+    assert {saved.id for saved in quiet.reports()} == {report.id, other.id, third.id}
     assert quiet.check() == []
 
 

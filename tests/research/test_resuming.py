@@ -7,7 +7,10 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +20,9 @@ import recollect
 from recollect.chat.events import Words
 from recollect.errors import InvalidInput, NotFound
 from recollect.memory import Memory
+from recollect.record import Document
+from recollect.research.claim import LENGTH
+from recollect.research.report import Report
 from tests.model.wire_server import Says, WireServer
 from tests.paths import ROOT
 from tests.research.conftest import PLAN, QUESTION, missing
@@ -118,6 +124,139 @@ def test_the_filters_of_the_first_run_hold(quiet: Memory) -> None:
     report = quiet.research(resume=True)
     assert report.citations
     assert {c.conversation.source for c in report.citations if c.conversation} == {"claude"}
+
+
+def test_the_limits_that_are_given_hold_for_what_is_gone_on_with(memory: Memory, server: WireServer) -> None:
+    server.script += [PLAN]
+    _begun(memory, rounds=3)
+    server.script += [REPORT]
+    report = memory.research(resume=True, rounds=1)
+    assert len(server.bodies) == 2  # nothing was looked for again
+    assert report.usage.calls == 2
+
+
+def test_without_others_the_limits_of_the_first_run_hold(memory: Memory, server: WireServer) -> None:
+    server.script += [PLAN]
+    _begun(memory, rounds=1)
+    server.script += [REPORT]
+    memory.research(resume=True)
+    assert len(server.bodies) == 2
+
+
+def test_another_question_and_other_filters_are_refused(quiet: Memory) -> None:
+    _begun(quiet)
+    for given in ({"source": "claude"}, {"since": "2024"}, {"mode": "instant"}, {"question": "sourdough"}):
+        with pytest.raises(InvalidInput, match="begun with"):
+            quiet.research(resume=True, **given)  # type: ignore[arg-type]
+    assert quiet.research(resume=True).known
+
+
+def test_dates_are_told_from_the_day_of_the_first_run(store: Path) -> None:
+    now = [datetime(2024, 2, 10, tzinfo=UTC)]
+    with recollect.open(store, background=False) as memory:
+        memory._clock = lambda: now[0]
+        _begun(memory, since="last month")
+        now[0] += timedelta(minutes=1)
+        _begun(memory, "sourdough hydration since:yesterday")
+        now[0] = datetime(2026, 2, 10, tzinfo=UTC)
+        newest, first = memory.reports()
+        for saved, begins in ((first, datetime(2024, 1, 1)), (newest, datetime(2024, 2, 9))):
+            run = memory._desk.unfinished(saved.id)
+            assert memory._research_search(run).filter.since == begins.replace(tzinfo=UTC).timestamp() * 1_000_000
+
+
+def test_one_at_a_time_goes_on_so_that_nothing_is_paid_for_twice(memory: Memory, server: WireServer) -> None:
+    server.script += [PLAN]
+    stream = memory.research_stream(QUESTION)
+    next(stream)
+    (working,) = memory.reports()
+    assert working.under_way
+    for resume in (True, working.id):
+        with pytest.raises(InvalidInput, match="at work"):
+            memory.research(resume=resume)
+    assert len(server.bodies) == 1
+    stream.close()
+    (waiting,) = memory.reports()
+    assert not waiting.under_way
+    server.script += [missing(), REPORT]
+    assert memory.research(resume=True).known
+
+
+def test_two_that_resume_at_once_pay_once(memory: Memory, server: WireServer) -> None:
+    server.script += [PLAN]
+    _begun(memory)
+    server.script += [missing(), REPORT]
+    together = threading.Barrier(2)
+
+    def go_on() -> str:
+        together.wait()
+        try:
+            return memory.research(resume=True).title
+        except (InvalidInput, NotFound) as problem:
+            return type(problem).__name__
+
+    with ThreadPoolExecutor(2) as pool:
+        came = [one.result() for one in [pool.submit(go_on), pool.submit(go_on)]]
+    assert "Database against deployment" in came
+    assert len(server.bodies) == 3
+
+
+def test_who_was_overtaken_writes_nothing(memory: Memory, server: WireServer) -> None:
+    now = [datetime(2026, 2, 10, tzinfo=UTC)]
+    memory._clock = lambda: now[0]
+    server.script += [PLAN]
+    stream = memory.research_stream(QUESTION)
+    next(stream)
+    now[0] += 2 * LENGTH  # as if it had slept
+    other = memory.research_stream(resume=True)
+    next(other)
+    server.script += [missing()]
+    with pytest.raises(InvalidInput, match="at work"):
+        list(stream)
+    server.script += [missing(), REPORT]
+    *_, report = other
+    assert isinstance(report, Report)
+    assert memory.document(report.id).content == report.text
+
+
+def test_a_claim_is_renewed_while_the_work_goes_on(
+    memory: Memory, server: WireServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("recollect.research.claim.LENGTH", timedelta(seconds=3))
+    server.script += [PLAN]
+    stream = memory.research_stream(QUESTION)
+    next(stream)
+    held, until = _held(memory), time.monotonic() + 60
+    while _held(memory) == held and time.monotonic() < until:
+        time.sleep(0.1)
+    assert _held(memory)[0] == held[0]
+    assert _held(memory)[1] > held[1]
+    stream.close()
+    assert not memory.reports()[0].under_way
+
+
+def test_what_is_not_finished_is_forgotten_by_its_name(quiet: Memory) -> None:
+    _begun(quiet)
+    (waiting,) = quiet.reports()
+    for name in (waiting.id[-6:], waiting.title):
+        assert quiet.forget(name, dry_run=True).documents == 1
+    assert quiet.forget(waiting.title).documents == 1
+    assert quiet.reports() == []
+    assert quiet.check() == []
+
+
+def _begun(memory: Memory, question: str = QUESTION, **options: Any) -> None:
+    """Research that was stopped after its plan."""
+    stream = memory.research_stream(question, **options)
+    next(stream)
+    stream.close()
+
+
+def _held(memory: Memory) -> Any:
+    (waiting,) = memory.reports()
+    with memory._space.view() as view:
+        (document,) = view.get(Document, [waiting.id])
+    return document.metadata["research"]["held"]
 
 
 def _shown(memory: Memory) -> list[Any]:

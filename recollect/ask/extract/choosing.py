@@ -111,7 +111,9 @@ class Chooser:
         content = best.message.content
         place = showing.whole(content, best.span, room)
         place = showing.shortened(content, place, self.wanted, room)
-        return Quote(passage, best.message, best.span, place, best.worth, best.share, self._context(best, place))
+        return Quote(
+            passage, best.message, best.span, place, best.worth, best.share, self._context(best, place, passage)
+        )
 
     def within(self, quotes: Sequence[Quote], words: int = MOST_WORDS) -> list[Quote]:
         """The quotes, each as long as there is room for all of them; what is left over goes to the first ones."""
@@ -203,9 +205,9 @@ class Chooser:
                 return other
         return None
 
-    def _context(self, best: Weighed, place: Place) -> str:
+    def _context(self, best: Weighed, place: Place, passage: Passage) -> str:
         content = best.message.content
-        lead = showing.lead_of(content, best.span, place)
+        lead = showing.lead_of(content, best.span, place, passage.cited)
         if lead and showing.size(lead) <= 14:
             return lead
         if showing.size(content) < _SHORT and (asked := self.before(best.message)):

@@ -90,13 +90,17 @@ def _held(text: str, wanted: frozenset[str]) -> int:
     return len(wanted & set(terms(text)))
 
 
-def lead_of(content: str, span: Span, place: Place) -> str:
-    """What introduces an item or a row, or heads a paragraph, in words, where the place does not hold it."""
+def lead_of(content: str, span: Span, place: Place, cited: str = "") -> str:
+    """What introduces an item or a row, or heads a paragraph, in words, where the place does not hold it, nor what is
+    `cited` of a document: the headings that it stands under.
+    """
     if span.lead is None or place[0] <= span.lead[0]:
         return ""
     if span.kind is Kind.ROW or span.kind is Kind.CODE:
         return ""
     text = plain(content[slice(*span.lead)]).rstrip(":： ")
+    if cited.casefold().endswith(text.casefold()):
+        return ""
     return f"{text}: " if text else ""
 
 

@@ -106,7 +106,7 @@ def _prose(content: str, start: int, end: int) -> Iterator[Span]:
             if head is None:
                 head = (first, last)
             else:
-                yield Span(Kind.ROW, *_trimmed(content, first, last), head)
+                yield Span(Kind.ROW, *_cells(content, first, last), head)
             continue
         head = None
         marked = _HEADING.match(line)
@@ -173,6 +173,13 @@ def _sentences(content: str, start: int, end: int) -> Iterator[Place]:
     place = _trimmed(content, first, end)
     if place[0] < place[1]:
         yield place
+
+
+def _cells(content: str, start: int, end: int) -> Place:
+    """A row of a table without the bars that frame it."""
+    first, last = _trimmed(content, start, end)
+    first, last = _trimmed(content, first + (content[first] == "|"), last - (content[last - 1] == "|"))
+    return (first, last) if first < last else _trimmed(content, start, end)
 
 
 def _trimmed(content: str, start: int, end: int) -> Place:

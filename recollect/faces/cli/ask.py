@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from recollect.errors import InvalidInput
+from recollect.ask import NO_QUESTION
+from recollect.faces.cli.answering import IN, MODE, summary, tell_payer, told, words_of
 from recollect.faces.cli.names import short, source_label, titled
 from recollect.faces.cli.options import BEFORE, SINCE, SOURCE, UNTIL, period
 from recollect.faces.cli.output import harmless
 from recollect.faces.cli.parser import Command, Option, Words, one_of
 from recollect.faces.cli.session import Session
-from recollect.faces.cli.times import day
+from recollect.faces.cli.times import day, number
 
 if TYPE_CHECKING:
     from recollect.ask.answer import Answer, Citation, Event
     from recollect.faces.cli.output import Output
 
-_MODES = ("auto", "instant", "quality")
 _INTENTS = ("retrieval", "qa", "decision", "code-lookup", "synthesis")
 _QUOTED = 60  # characters of a quotation beside its source
 
@@ -43,12 +42,11 @@ def ask(
     found for it go to that model. Without a model the answer is an extract, in the words of your conversations, and
     nothing leaves this machine. Exit code 1: your conversations do not say.
     """
-    asked = _words(question)
+    asked = words_of(question, NO_QUESTION)
     period(since, until, before)  # what is wrong with them is told in the words of the options
     spec, origin = session.answering_model(model)
     memory, out = session.existing_memory(), session.out
-    if spec and not session.json and origin.endswith("_API_KEY"):
-        out.note(out.dim(f"{spec} answers, paid by {origin}. RECOLLECT_MODEL=none asks no model."))
+    tell_payer(session, spec, origin)
     filters: dict[str, Any] = {"source": source, "since": since, "until": until, "before": before, "conversation": in_}
     if session.json:
         answer = memory.ask(asked, intent=intent, mode=mode, **filters)
@@ -61,26 +59,15 @@ def ask(
 
 def _told(out: Output, events: Iterator[Event]) -> Answer:
     """Prints the answer as it comes, and what it rests on."""
-    from recollect.ask.answer import Answer, Step
-    from recollect.chat.events import Again, Words
+    from recollect.ask.answer import Answer
 
-    said = False
-    for event in events:
-        match event:
-            case Step():
-                pass
-            case Words(text):
-                out.piece(harmless(text))
-                said = True
-            case Again(why):
-                out.note(f"\n{harmless(why)} Asking again.")
-                said = False
-            case Answer():
-                answer = event
+    answer, said = told(out, events, lambda event: event if isinstance(event, Answer) else None)
     out.line() if said else out.line(harmless(answer.text))
     for citation in answer.citations:
         out.line(out.dim(f"  {_source(out, citation)}"))
-    out.line(out.dim(_summary(out, answer)))
+    sources = number(len(answer.citations), "source")
+    hint = "recollect show 1" if answer.citations else ""
+    out.line(out.dim(summary(out, answer, sources, "an extract: no model was asked", hint)))
     for note in answer.notes:
         out.note(note)
     return answer
@@ -88,7 +75,7 @@ def _told(out: Output, events: Iterator[Event]) -> Answer:
 
 def _source(out: Output, citation: Citation) -> str:
     """[1] Queue incident · Claude · 6 May 2025 · 4KZP  "second time …"."""
-    number, message, conversation = f"[{citation.number}]", citation.message, citation.conversation
+    message, conversation = citation.message, citation.conversation
     if conversation is None:
         named = [harmless(citation.cited)]
     else:
@@ -96,29 +83,7 @@ def _source(out: Output, citation: Citation) -> str:
     quote = " ".join(harmless(citation.quote).split())
     if len(quote) > _QUOTED:
         quote = f"{quote[:_QUOTED].rsplit(' ', 1)[0]} …"
-    return f'{number} {f" {out.symbols.dot} ".join([*named, short(message.id)])}  "{quote}"'
-
-
-def _summary(out: Output, answer: Answer) -> str:
-    """3 sources · claude-… · 2,140 + 96 tokens · $0.008 · 1.9 s."""
-    count = len(answer.citations)
-    told = [f"{count} source{'' if count == 1 else 's'}"]
-    if answer.model is None:
-        told.append("an extract: no model was asked")
-    else:
-        told += [answer.model, f"{answer.usage.input_tokens:,} + {answer.usage.output_tokens:,} tokens"]
-        told += [] if answer.cost is None else [f"${answer.cost:.3f}"]
-    told.append(f"{answer.took_ms / 1000:.1f} s" if answer.took_ms >= 1000 else f"{answer.took_ms:.0f} ms")
-    if count:
-        told.append(out.hint("recollect show 1"))
-    return f" {out.symbols.dot} ".join(told)
-
-
-def _words(question: list[str]) -> str:
-    words = sys.stdin.read() if question == ["-"] else " ".join(question)
-    if not words.strip():
-        raise InvalidInput("There is no question.", hint='Ask one: recollect ask "why did I choose Next.js?"')
-    return words.strip()
+    return f'[{citation.number}] {f" {out.symbols.dot} ".join([*named, short(message.id)])}  "{quote}"'
 
 
 COMMAND = Command(
@@ -133,7 +98,7 @@ COMMAND = Command(
         SINCE,
         UNTIL,
         BEFORE,
-        Option(("--in",), "Only this conversation.", "TITLE|ID", name="in_"),
+        IN,
         Option(
             ("--intent",),
             "The kind of answer, where the question does not tell it.",
@@ -142,14 +107,7 @@ COMMAND = Command(
             values=_INTENTS,
         ),
         Option(("--model",), "The model that answers: anthropic:…, openai:…, none.", "SPEC"),
-        Option(
-            ("--mode",),
-            "auto, instant or quality: how the memory is searched.",
-            "MODE",
-            default="auto",
-            read=one_of(*_MODES),
-            values=_MODES,
-        ),
+        MODE,
     ),
     Words("QUESTION|-", "question", required=True, several=True, dashes=True),
 )

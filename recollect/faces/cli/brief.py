@@ -38,7 +38,7 @@ COMMAND = Command(
     (
         Option(
             ("--budget",),
-            f"Tokens that it may have at most; {_TOKENS} unless set.",
+            "Tokens that it may have at most.",
             "N",
             default=_TOKENS,
             read=whole(_LEAST),

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from recollect.errors import InvalidInput, RecollectError
+from recollect.faces.cli.answering import MODE, tell_payer, told, words_of
 from recollect.faces.cli.names import short, speaker, titled
 from recollect.faces.cli.options import NO_BACKGROUND
 from recollect.faces.cli.output import harmless
-from recollect.faces.cli.parser import Command, Option, Words, one_of, whole
+from recollect.faces.cli.parser import Command, Option, Words, whole
 from recollect.faces.cli.session import Session
 from recollect.faces.cli.times import day
 
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from recollect.chat.retrieve import Source
     from recollect.memory import Memory
 
-_MODES = ("auto", "instant", "quality")
 _BUDGET = 10_000
 _LEAVE = ("/quit", "/exit", "/q")
 _HELP = "/new begins a new conversation, /sources shows where the last answer comes from, /quit ends."
@@ -55,7 +55,7 @@ def chat(
     memory = session.memory()
     talk = Talk(session, memory, asked, _conversation(session, memory, in_, new=new))
     if text:
-        question = sys.stdin.read() if text == ["-"] else " ".join(text)
+        question = words_of(text)
         if spec:  # else the answer says so
             _tell_model(session, spec, origin)
         talk.once(question)
@@ -139,9 +139,9 @@ class Talk:
         self._session.out.document(answer.to_json())
 
     def _turn(self, question: str) -> None:
-        from recollect.chat.events import Again, Answer, ToolUsed, Words
+        from recollect.chat.events import Answer, ToolUsed
 
-        out, said = self._session.out, False
+        out = self._session.out
         stream = self._memory.chat_stream(
             self._conversation,
             question,
@@ -150,22 +150,14 @@ class Talk:
             title=self._asked.title,
             tools=self._asked.tools,
         )
-        try:
-            for event in stream:
-                match event:
-                    case Words(text):
-                        out.piece(harmless(text))
-                        said = True
-                    case Again(why):
-                        out.note(f"\n{harmless(why)} Asking again.")
-                    case ToolUsed():
-                        out.note(out.dim(harmless(f"({event.name} {' '.join(event.arguments.split())[:80]})")))
-                    case Answer():
-                        self._tell(event, said=said)
-        except BaseException:
-            if said:
-                out.line()
-            raise
+
+        def tell(event: object) -> Answer | None:
+            if isinstance(event, ToolUsed):
+                out.note(out.dim(harmless(f"({event.name} {' '.join(event.arguments.split())[:80]})")))
+            return event if isinstance(event, Answer) else None
+
+        answer, said = told(out, stream, tell)
+        self._tell(answer, said=said)
 
     def _tell(self, answer: Answer, *, said: bool) -> None:
         """The end of a turn: the answer, where nothing of it was shown yet, its sources, and how to go on."""
@@ -211,8 +203,8 @@ def _tell_model(session: Session, spec: str, origin: str) -> None:
     if not spec:
         hint = "No language model is set. To set one: recollect chat --model SPEC, or RECOLLECT_MODEL."
         out.note(out.dim(out.hint(hint)))
-    elif origin.endswith("_API_KEY"):
-        out.note(out.dim(f"{spec} answers, paid by {origin}. RECOLLECT_MODEL=none asks no model."))
+    else:
+        tell_payer(session, spec, origin)
 
 
 def _lines(session: Session) -> Iterator[str]:
@@ -248,14 +240,7 @@ COMMAND = Command(
         Option(("--title",), "The title of the new conversation.", "TEXT", default=""),
         Option(("--model",), "The model that answers: anthropic:…, openai:…, none.", "SPEC"),
         Option(("--budget",), "Tokens that the model is given.", "N", default=_BUDGET, read=whole(2000)),
-        Option(
-            ("--mode",),
-            "auto, instant or quality: how the memory is searched.",
-            "MODE",
-            default="auto",
-            read=one_of(*_MODES),
-            values=_MODES,
-        ),
+        MODE,
         Option(("--no-tools",), "The model is given no tools to look further.", default=False),
         NO_BACKGROUND,
     ),

@@ -15,6 +15,8 @@ from recollect.faces.cli.times import ago, number, size, span
 from recollect.faces.cli.working import STATES, is_at_work, task_counts, work_advice, worker_state
 from recollect.importers.found import Found, found_on_this_machine
 from recollect.record import from_microseconds, iso, utc_now
+from recollect.watching.kept import Kept
+from recollect.watching.waiting import expiring, not_in
 
 if TYPE_CHECKING:
     from recollect.place import Place
@@ -46,19 +48,33 @@ def show_status(session: Session) -> None:
 
 def not_yet_in(session: Session, counts: Counts | None) -> list[Found]:
     """What lies on this machine and is not in the memory, or is newer."""
-    return newer_than(session.state.last_import(), counts)
+    return newer_than(session.state.last_import(), counts, _kept(session))
 
 
-def newer_than(last: datetime | None, counts: Counts | None) -> list[Found]:
-    """What lies on this machine, of sources that have nothing in the memory or are newer than the last import."""
+def newer_than(last: datetime | None, counts: Counts | None, kept: Kept | None = None) -> list[Found]:
+    """What lies on this machine, of sources that have nothing in the memory or have changed since they were imported:
+    by the last import or, as far as it is `kept`, by `recollect watch` or a hook.
+    """
     from recollect.faces.cli.names import source_of_label
 
     known = counts.by_source if counts else {}
     return [
         found
         for found in found_on_this_machine(Path.home(), os.environ)
-        if not known.get(source_of_label(found.label)) or (last and found.newest and found.newest > last)
+        if not known.get(source_of_label(found.label)) or _is_newer(found, last, kept)
     ]
+
+
+def _is_newer(found: Found, last: datetime | None, kept: Kept | None) -> bool:
+    if last is not None and (found.newest is None or found.newest <= last):
+        return False
+    if not kept or not found.path.is_dir():
+        return last is not None
+    return bool(not_in(found.path, kept, last))
+
+
+def _kept(session: Session) -> Kept:
+    return Kept(session.places.state, session.store, session.settings.namespace)
 
 
 def _counts(session: Session) -> Counts | None:
@@ -85,7 +101,8 @@ def _print_status(session: Session, counts: Counts, found: Sequence[Found]) -> N
     if advice := work_advice(session, tasks, working=working):
         out.line(advice)
     _print_found(session, found, "Found on this machine, not imported yet: ")
-    steps = [f"recollect search {_quoted(session)}", "recollect list", "recollect --help"]
+    _warn(session, found)
+    steps = [f"recollect search {_quoted(session)}", "recollect serve --open", "recollect --help"]
     out.line(in_a_row("Try  ", [out.hint(step) for step in steps], out))
 
 
@@ -99,6 +116,7 @@ def _print_empty(session: Session, found: Sequence[Found]) -> None:
         for count, (start, end) in enumerate(wrapped(how, room)):
             out.line(f"{'' if count else f'  {who}':<{_INDENT}}{how[start:end]}")
     _print_found(session, found, "Found on this machine: ")
+    _warn(session, found)
     steps = ["recollect import ~/Downloads/export.zip", f"recollect search {_quoted(session)}"]
     out.line(in_a_row("Then  ", [out.hint(step) for step in steps], out))
     out.line("Or try it out first on a sample:  recollect demo")
@@ -109,6 +127,24 @@ def _print_found(session: Session, found: Sequence[Found], words: str) -> None:
         line = words + found_labels(found)
         step = session.out.hint("recollect import --found")
         session.out.line(line + gap(line, step, session.out) + step)
+
+
+def _warn(session: Session, found: Sequence[Found]) -> None:
+    """Claude Code deletes its sessions after a time."""
+    if count := _expiring(session, found):
+        out = session.out
+        what = f"{count:,} of these sessions" if count > 1 else "one of these sessions"
+        line = f"Claude Code deletes {what} within 7 days. "
+        step = out.hint("To save all from now on: recollect hooks install")
+        out.line(line + gap(line, step, out) + step)
+
+
+def _expiring(session: Session, found: Sequence[Found]) -> int:
+    folders = [one.path for one in found if one.label == "Claude Code" and one.path.is_dir()]
+    if not folders:
+        return 0
+    kept, last, now = _kept(session), session.state.last_import(), utc_now()
+    return sum(expiring(folder, not_in(folder, kept, last), now) for folder in folders)
 
 
 def found_labels(found: Sequence[Found]) -> str:
@@ -161,6 +197,7 @@ def _document(session: Session, counts: Counts | None, found: Sequence[Found]) -
         "worker": {"working": is_at_work(session), **tasks},
         "index": {"rebuilding": counts is not None and session.memory().index().building is not None},
         "found": [found_as_json(one) for one in found],
+        "expiring": _expiring(session, found),
     }
 
 

@@ -47,7 +47,7 @@ _ALWAYS = {
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
 }
 _SAFE = ("GET", "HEAD")
-_PROGRAMS = ("/api/", "/v1/", "/mcp")  # no page is there, so no link leads there
+_PROGRAMS = ("/api/", "/v1/", "/in/", "/mcp")  # no page is there, so no link leads there
 _FORMS = ("application/x-www-form-urlencoded", "multipart/form-data", "text/plain")  # what a page sends unasked
 _BODY_SECONDS = 30.0  # until the next part of a body
 _RATE, _BURST = 100.0, 400.0  # requests a second from another machine, and at once

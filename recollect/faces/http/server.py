@@ -54,13 +54,19 @@ class Server(uvicorn.Server):
                 timeout_graceful_shutdown=_PATIENCE,
             )
         )
-        self._tell_started = started
+        self._tell_started, self._served_app = started, app
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """As the other does, and tells."""
         await super().startup(sockets=sockets)
         if self.started and self._tell_started is not None:
             self._tell_started()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """As the other does; what would go on for as long as somebody listens is told to end first."""
+        for end in getattr(self._served_app.state, "at_end", ()):
+            end()
+        await super().shutdown(sockets=sockets)
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:

@@ -13,11 +13,13 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import closing, suppress
 from typing import Any, TypeVar
 
+import anyio
 import orjson
 from fastapi import Request, Response
 from fastapi.responses import StreamingResponse
 from fastapi.sse import KEEPALIVE_COMMENT, format_sse_event
 from pydantic import BaseModel
+from starlette.types import Receive, Scope, Send
 
 from recollect.errors import RecollectError
 from recollect.faces.http.problems import problem, status_of
@@ -36,6 +38,19 @@ R = TypeVar("R", bound=BaseModel)
 
 _log = logging.getLogger("recollect.http")
 _open: set[threading.Event] = set()  # one for each stream
+
+
+class Stream(StreamingResponse):
+    """An answer whose source, an async generator, is closed as soon as nobody listens, rather than some time later."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answers, and closes it."""
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            source: Any = self.body_iterator
+            with anyio.CancelScope(shield=True):
+                await source.aclose()
 
 
 class Gone(Exception):
@@ -88,7 +103,7 @@ def stream(work: Callable[[Tell], object], *, to_the_end: bool = False) -> Respo
     if len(_open) >= _MOST:
         hint = "Close some of them, or ask without text/event-stream."
         return problem(503, "Too many streams are open.", code="too_many", hint=hint, headers={"Retry-After": "10"})
-    return StreamingResponse(_events(work, to_the_end=to_the_end), media_type=EVENTS, headers=HEADERS)
+    return Stream(_events(work, to_the_end=to_the_end), media_type=EVENTS, headers=HEADERS)
 
 
 async def _events(work: Callable[[Tell], object], *, to_the_end: bool) -> AsyncIterator[bytes]:

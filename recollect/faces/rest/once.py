@@ -11,7 +11,8 @@ import hashlib
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -154,19 +155,18 @@ def _again(known: _Kept, digest: bytes) -> Response:
     return Response(kept.body, kept.status, {REPLAYED: "true"}, kept.media_type)
 
 
-async def _listening(
-    response: Response, parts_of: AsyncIterable[Any], answers: Answers, scope: Scope
-) -> AsyncIterator[Any]:
+async def _listening(response: Response, parts_of: Any, answers: Answers, scope: Scope) -> AsyncIterator[Any]:
     """The stream as it is, and what it said, to be said again; nothing of one that broke off or failed."""
     parts: list[bytes] = []
     size, whole = 0, False
     try:
-        async for part in parts_of:
-            raw = part.encode() if isinstance(part, str) else bytes(part)
-            size += len(raw)
-            if size <= _LONGEST:
-                parts.append(raw)
-            yield part
+        async with aclosing(parts_of):
+            async for part in parts_of:
+                raw = part.encode() if isinstance(part, str) else bytes(part)
+                size += len(raw)
+                if size <= _LONGEST:
+                    parts.append(raw)
+                yield part
         whole = size <= _LONGEST and not any(raw.startswith(f"event: {ERROR}\n".encode()) for raw in parts[-1:])
     finally:
         if whole:

@@ -15,7 +15,7 @@ from recollect.faces.web.cited import answer as as_html
 from recollect.faces.web.cited import extract
 from recollect.faces.web.live import drawn_by, run_address
 from recollect.faces.web.page import address, fragments, page, wants_json
-from recollect.faces.web.runs import Run, runs_of
+from recollect.faces.web.runs import Run, runs_of, sources_known
 from recollect.faces.web.sources import as_text, grouped, place
 from recollect.faces.web.steps import steps, words_so_far
 
@@ -97,7 +97,7 @@ def ask(request: Request, memory: Scoped, q: str = "") -> Response:
         filters=asked,
         lately=list(dict.fromkeys(lately))[:6],
         model=served(request).model,
-        sources_known=sorted(memory.stats().by_source),
+        sources_known=sources_known(request, memory),
     )
 
 

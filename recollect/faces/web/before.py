@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from recollect.memory import ConversationRow, Memory
 
@@ -15,6 +16,13 @@ class BeforeSearch:
     """Read when it is shown."""
 
     memory: Memory
+
+    def to_json(self) -> dict[str, Any]:
+        """What there is to begin with."""
+        return {
+            "examples": self.examples,
+            "lately": [{"id": row.conversation.id, "title": row.conversation.title} for row in self.lately],
+        }
 
     @cached_property
     def lately(self) -> list[ConversationRow]:

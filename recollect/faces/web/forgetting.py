@@ -14,7 +14,7 @@ from recollect.faces.http.scope import Scoped
 from recollect.faces.web.import_ import state_of
 from recollect.faces.web.live import drawn_by, run_address
 from recollect.faces.web.page import address, fragments, page
-from recollect.faces.web.runs import Run, runs_of
+from recollect.faces.web.runs import Run, runs_of, sources_known
 
 if TYPE_CHECKING:
     from recollect.forget import Forgotten
@@ -81,7 +81,7 @@ def forget(
         plan=plan,
         problem=problem,
         named=_named(memory, chosen, plan),
-        sources_known=sorted(memory.stats().by_source),
+        sources_known=sources_known(request, memory),
     )
 
 

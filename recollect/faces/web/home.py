@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 import tempfile
 from pathlib import Path
-from typing import Annotated
 
-from fastapi import APIRouter, Form, Request, Response
+from fastapi import APIRouter, Request, Response
 from starlette.responses import RedirectResponse
 
 from recollect.faces.http.scope import AllMemories, Scoped, ServedHere
@@ -50,7 +49,7 @@ def open_sample(memories: AllMemories) -> Response:
 
 
 @router.post("/sample/remove")
-def remove_sample(memories: AllMemories, namespace: Annotated[str, Form()] = SAMPLE) -> Response:
+def remove_sample(memories: AllMemories) -> Response:
     """Forgets the sample, and nothing else."""
     memories.of(SAMPLE).forget(everything=True)
     return RedirectResponse("/", 303)

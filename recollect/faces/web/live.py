@@ -62,7 +62,7 @@ def stop(request: Request, id: str) -> Response:
 
 
 async def _changes(request: Request, run: Run) -> AsyncIterator[bytes]:
-    parts, where = _drawn_by[run.kind]
+    (parts, where), runs = _drawn_by[run.kind], runs_of(request)
     loop, changed = asyncio.get_running_loop(), asyncio.Event()
 
     def tell() -> None:
@@ -81,6 +81,8 @@ async def _changes(request: Request, run: Run) -> AsyncIterator[bytes]:
                 yield _event("parts", new)
             if over:
                 yield _event("end", {"address": where(request, run)})
+                return
+            if runs.is_over:
                 return
             try:
                 await asyncio.wait_for(changed.wait(), _STILL_THERE)

@@ -47,6 +47,7 @@ def _question(text: str) -> str:
         return " ".join(text[:_LONGEST].split()) or "(nothing)"
     asking = [sentence for sentence in said if sentence.endswith(("?", "？", "؟"))]
     best = asking[-1] if asking else max(said, key=len)
+    best = best[:1].upper() + best[1:]
     return best if len(best) <= _LONGEST else f"{best[:_LONGEST]}…"
 
 

@@ -15,7 +15,7 @@ from recollect.faces.web.cited import answer as as_html
 from recollect.faces.web.cited import extract
 from recollect.faces.web.live import drawn_by, run_address
 from recollect.faces.web.page import address, fragments, page, wants_json
-from recollect.faces.web.runs import Run, runs_of
+from recollect.faces.web.runs import Run, runs_of, sources_known
 from recollect.faces.web.sources import grouped, place
 from recollect.faces.web.steps import steps, words_so_far
 
@@ -54,8 +54,8 @@ def research(request: Request, memory: Scoped, q: str = "") -> Response:
         model=served(request).model,
         under_way=[(run.title, _where(request, run)) for run in under_way],
         reports=[one for one in reports if one.finished],
-        interrupted=[one for one in reports if not one.finished and one.question not in busy],
-        sources_known=sorted(memory.stats().by_source),
+        interrupted=[one for one in reports if not (one.finished or one.under_way) and one.question not in busy],
+        sources_known=sources_known(request, memory),
         filters={"source": [], "since": "", "until": "", "conversation": ""},
     )
 
@@ -97,9 +97,11 @@ def begin(
 def under_way(request: Request, memory: Scoped, id: str) -> Response:
     """Research as it goes; when it is done, its report."""
     run = runs_of(request).get(id, str(memory.namespace))
-    if run.result is not None:
+    if run.result is None:
+        return page(request, "report.html", here="/ask", **_view(request, run))
+    if run.result.known:
         return RedirectResponse(_where(request, run), 303)
-    return page(request, "report.html", here="/ask", **_view(request, run))
+    return page(request, "report.html", here="/ask", data=run.result.to_json, **_kept(request, run.result))
 
 
 @router.get("/research/{id}")
@@ -177,7 +179,7 @@ def _parts(request: Request, run: Run) -> Mapping[str, str]:
 
 
 def _where(request: Request, run: Run) -> str:
-    if run.result is not None:
+    if run.result is not None and run.result.known:  # one that found nothing is not kept
         return address(f"/research/{run.result.id}", request)
     return address(f"/research/run/{run.id}", request)
 

@@ -13,12 +13,15 @@ from collections.abc import Callable, Hashable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from starlette.requests import Request
 
 from recollect.errors import NotFound, RecollectError
 from recollect.record import new_id, utc_now
+
+if TYPE_CHECKING:
+    from recollect.memory import Memory
 
 _KEPT = 40  # finished runs of a kind
 _TOLD_AGAIN = 3600.0  # seconds for which a finished run is shown instead of being done again
@@ -90,9 +93,10 @@ class Run:
         if self.stopped:
             raise Stopped
         self.events.append(Told(event, self.seconds))
-        self._changed()
+        self.wake()
 
-    def _changed(self) -> None:
+    def wake(self) -> None:
+        """Has who listens look again."""
         with self._lock:
             listeners = list(self._listeners)
         for changed in listeners:
@@ -112,7 +116,7 @@ class Run:
         finally:
             self.ended = utc_now()
             self._over.set()
-            self._changed()
+            self.wake()
 
 
 class Runs:
@@ -121,6 +125,7 @@ class Runs:
     def __init__(self) -> None:
         self._runs: dict[str, Run] = {}
         self._lock = threading.Lock()
+        self.is_over = False
 
     def begin(self, kind: str, namespace: str, key: Hashable, title: str, work: Work) -> Run:
         """Begins a run, unless one of this key is under way."""
@@ -134,6 +139,14 @@ class Runs:
             for old in ended[: max(0, len(ended) - _KEPT)]:
                 del self._runs[old]
         run.start()
+        return run
+
+    def fresh(self, kind: str, namespace: str, work: Work, *, seconds: float, patience: float) -> Run:
+        """A run that is not older than so many seconds; who asks waits no longer than `patience` for a new one."""
+        run = self.last(kind, namespace, None)
+        if run is None or (run.ended is not None and run.seconds > seconds):
+            run = self.begin(kind, namespace, None, "", work)
+            run.wait(patience)
         return run
 
     def last(self, kind: str, namespace: str, key: Hashable) -> Run | None:
@@ -161,6 +174,15 @@ class Runs:
             kept = (run for run in self._runs.values() if run.namespace != namespace or run.ended is None)
             self._runs = {run.id: run for run in kept}
 
+    def end(self) -> None:
+        """The server ends: what is under way stops at its next event, and nobody is told of it any longer."""
+        self.is_over = True
+        with self._lock:
+            runs = list(self._runs.values())
+        for run in runs:
+            run.stop()
+            run.wake()
+
     def close(self, seconds: float = 5.0) -> None:
         """Stops everything, and waits so long for what is in the middle of something."""
         with self._lock:
@@ -178,8 +200,19 @@ def runs_of(request: Request) -> Runs:
     with _making:
         if not hasattr(state, "runs"):
             state.runs = Runs()
+            state.at_end = (*getattr(state, "at_end", ()), state.runs.end)
     found: Runs = state.runs
     return found
 
 
 _making = threading.Lock()
+
+
+def sources_known(request: Request, memory: Memory) -> list[str]:
+    """The sources of a namespace, for a form; none while they are still being counted, of very many messages."""
+
+    def work(tell: Callable[[Any], None]) -> list[str]:
+        return sorted(memory.stats().by_source)
+
+    run = runs_of(request).fresh("sources", str(memory.namespace), work, seconds=60.0, patience=0.3)
+    return run.result or []

@@ -110,10 +110,11 @@ def _given(names: list[str]) -> tuple[str, ...]:
 @router.get("/search")
 def search(request: Request, memory: Scoped, asked: Annotated[Asked, Depends(asked)]) -> Response:
     """Results, grouped by conversation, with what they can be filtered by; before a search, where to begin."""
+    shown = address("/search", request, **asked.query(n=asked.n))
     if len(asked.q) < LETTERS and not any(character > "\u2e7f" for character in asked.q):
-        return page(
-            request, "search.html", fragment="results", asked=asked, state="before", before=BeforeSearch(memory)
-        )
+        before = BeforeSearch(memory)
+        parts: dict[str, Any] = {"asked": asked, "state": "before", "before": before}
+        return _at(shown, page(request, "search.html", data=before.to_json, fragment="results", **parts))
     try:
         found = memory.search(
             asked.q,
@@ -125,13 +126,16 @@ def search(request: Request, memory: Scoped, asked: Annotated[Asked, Depends(ask
         )
     except (InvalidInput, StoreError) as problem:
         return _problem(request, asked, problem)
-    shown = address("/search", request, **asked.query(n=asked.n))
     context: dict[str, Any] = {"asked": asked, "state": "found" if found or found.documents else "nothing"}
     if context["state"] == "found":
         context["page"] = Found(found, asked, request)
     elif not wants_json(request):
         context["nothing"] = Nothing(memory, found, asked)
-    answer = page(request, "search.html", data=found.to_json, fragment="results", **context)
+    return _at(shown, page(request, "search.html", data=found.to_json, fragment="results", **context))
+
+
+def _at(shown: str, answer: Response) -> Response:
+    """The answer, with the address that the browser shows then."""
     answer.headers["HX-Replace-Url"] = shown
     return answer
 

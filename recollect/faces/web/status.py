@@ -120,12 +120,9 @@ def retry(request: Request, memory: Scoped, id: Annotated[str, Form()] = "") -> 
 
 def _probing(request: Request, memory: Memory) -> Run:
     """A search for what is certainly there; the page does not wait for one that takes long."""
-    runs, namespace = runs_of(request), str(memory.namespace)
-    run = runs.last("probe", namespace, None)
-    if run is None or (run.ended is not None and run.seconds > _FRESH):
-        run = runs.begin("probe", namespace, None, "", lambda tell: memory.probe())
-        run.wait(_PATIENCE)
-    return run
+    return runs_of(request).fresh(
+        "probe", str(memory.namespace), lambda tell: memory.probe(), seconds=_FRESH, patience=_PATIENCE
+    )
 
 
 def _waiting(memory: Memory) -> Iterator[Waiting]:

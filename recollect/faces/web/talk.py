@@ -175,15 +175,20 @@ class Talk:
     def _one(self, message: Message, folded: tuple[Folded, ...], place: int, fork: Fork | None) -> Shown:
         own = {message.id, *(one.message_id for one in folded)}
         is_now = self._opened_at in own
-        holds = bool(self.sought) and not message.deleted and bool(self.sought.places(message.content))
-        return Shown(message, folded, place, holds or (is_now and bool(self.sought)), is_now, fork)
+        is_match = self._is_held(message) or (is_now and bool(self.sought))
+        return Shown(message, folded, place, is_match, is_now, fork)
 
     @cached_property
     def _opened_at(self) -> NodeId | None:
         if self._at is not None or not self.sought:
             return self._at
-        holding = (m.id for m in self.path.messages if m.kind in _SPOKEN and self.sought.places(m.content))
+        holding = (m.id for m in self.path.messages if self._is_held(m))
         return next(holding, None)
+
+    def _is_held(self, message: Message) -> bool:
+        """Whether what is sought stands in a message."""
+        is_there = bool(self.sought) and message.kind in _SPOKEN and not message.deleted
+        return is_there and bool(self.sought.places(message.content))
 
     @cached_property
     def _calls(self) -> Mapping[NodeId, list[ToolCall]]:

@@ -100,6 +100,7 @@ def test_fetch_takes_ids_addresses_and_titles(known: Memory) -> None:
     found = known.vector_search("wave forecast", 1)[0]
     names = [
         found.id,
+        found.id[-8:],
         f"[{found.id}]",
         f"recollect://message/{found.id}",
         f"http://127.0.0.1:7070/c/{found.conversation_id}?at={found.id}#m-{found.id}",

@@ -338,6 +338,32 @@ def test_a_memory_that_fails_costs_the_request_nothing_more(proxy: Proxy, monkey
     assert raw.headers["x-recollect-degraded"] == "The disk is on fire."
 
 
+def test_what_goes_wrong_inside_costs_nothing_more_either(proxy: Proxy, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: Any, **__: Any) -> Any:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("recollect.endless.threads.Threads.place", fails)
+    monkeypatch.setattr("recollect.endless.exchange.keep", fails)
+    raw = proxy.openai(base_url=f"{proxy.address}/in/übung/v1").chat.completions.with_raw_response.create(
+        model="m", messages=[{"role": "user", "content": "Hello"}]
+    )
+    assert raw.parse().choices[0].message.content == "Noted."
+    assert raw.headers["x-recollect-namespace"] == "%C3%BCbung"
+    assert raw.headers["x-recollect-stored"] == "no"
+    assert "ZeroDivisionError" in raw.headers["x-recollect-degraded"]
+
+
+def test_what_is_compressed_is_passed_on_unread(proxy: Proxy) -> None:
+    import gzip
+
+    import httpx2
+
+    body = gzip.compress(b"{}")
+    answer = httpx2.post(f"{proxy.address}/v1/responses", content=body, headers={"Content-Encoding": "gzip"})
+    assert answer.status_code == 502  # the provider of these tests cannot read it, and hangs up
+    assert "cannot be reached" in answer.json()["error"]["message"]
+
+
 def test_many_at_once(proxy: Proxy) -> None:
     def ask(number: int) -> None:
         client = proxy.openai(default_headers={"X-Recollect-Namespace": f"n/{number % 3}"})

@@ -72,10 +72,11 @@ class Rollout:
     path: Path
     cwd: str = SHOP
     source: Any = "cli"
+    number: int = 1
 
     def begin(self) -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        meta = {"id": "019a0000-0000-7000-8000-000000000001", "cwd": self.cwd, "source": self.source}
+        meta = {"id": f"019a0000-0000-7000-8000-{self.number:012}", "cwd": self.cwd, "source": self.source}
         self._append("session_meta", meta, 0)
 
     def says(self, second: int, role: str, text: str) -> None:

@@ -7,6 +7,7 @@ import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -246,21 +247,32 @@ def test_a_failure_is_told_and_tried_again(
     assert brought(watcher) == 1
 
 
-def test_what_took_long_rests(memory: Memory, projects: Path, tmp_path: Path) -> None:
-    now, session = [0.0], Session(projects)
+def test_what_took_long_rests(memory: Memory, projects: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    now, session, really = [0.0], Session(projects), memory.import_growing
 
-    def clock() -> float:
-        now[0] += 1.0
-        return now[0]
+    def slowly(*arguments: Any, **named: Any) -> Any:
+        now[0] += 5
+        return really(*arguments, **named)
 
+    monkeypatch.setattr(memory, "import_growing", slowly)
     kept = Kept(tmp_path / "state", Path(memory.location), memory.namespace)
-    watcher = Watcher(memory, [Watched("Claude Code", projects)], kept, clock=clock)
+    watcher = Watcher(memory, [Watched("Claude Code", projects)], kept, clock=lambda: now[0])
     session.says("Where are the bells set?")
     assert brought(watcher) == 1
     session.answers("In tariff.toml.")
     assert watcher.round().waiting
-    now[0] += 10
+    now[0] += 11
     assert brought(watcher) == 1
+
+
+def test_many_sessions_are_taken_together(watcher: Watcher, memory: Memory, rollouts: Path) -> None:
+    for number in range(70):
+        rollout = Rollout(rollouts / f"rollout-{number}.jsonl", number=number)
+        rollout.begin()
+        rollout.says(1, "user", f"Ring bell {number}.")
+    done = watcher.round()
+    assert [taken.report.written.new for taken in done.taken] == [64, 6]
+    assert memory.stats().conversations == 70
 
 
 def test_an_export_is_taken_when_it_has_arrived(memory: Memory, tmp_path: Path) -> None:

@@ -115,7 +115,7 @@ def watched_page(browser: Browser, url: str, **options: Any) -> Iterator[tuple[P
     context = browser.new_context(base_url=url, viewport=options.pop("viewport", WIDE), **options)
     try:
         page = context.new_page()
-        page.set_default_timeout(10_000)
+        page.set_default_timeout(30_000)
         page.on(
             "request", lambda r: None if r.url.startswith((url, "data:", "blob:")) else watched.outside.append(r.url)
         )

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import httpx2 as httpx
 import pytest
+from starlette.requests import Request
 
 import recollect
-from recollect.faces.web.runs import Runs, Stopped
+from recollect.faces.http.app import build
+from recollect.faces.http.memories import Memories
+from recollect.faces.http.served import Served
+from recollect.faces.http.server import Server, listen
+from recollect.faces.web.runs import Runs, Stopped, runs_of
 from recollect.faces.web.uploads import safe_parts
+from recollect.settings import load_settings, places
 from tests.faces.web.conftest import Running, serving
 
 CHAT = b'{"messages": [{"role": "user", "content": "Where is the spare key?"}]}\n'
@@ -117,9 +124,7 @@ def test_no_name_leads_out_of_the_folder(name: str, parts: list[str]) -> None:
 
 
 def test_a_run_is_shared_told_and_stopped() -> None:
-    runs, heard = Runs(), []
-    import threading
-
+    runs, heard = Runs(), list[int]()
     going = threading.Event()
 
     def work(tell: object) -> str:
@@ -143,3 +148,37 @@ def test_a_run_is_shared_told_and_stopped() -> None:
     runs.drop("default")
     assert runs.last("ask", "default", "key") is None
     assert issubclass(Stopped, Exception)
+
+
+def test_a_server_ends_at_once_while_somebody_looks_on(tmp_path: Path) -> None:
+    memory = recollect.open(tmp_path / "memory.db", durable=False, background=False)
+    where = places({"RECOLLECT_HOME": str(tmp_path)}, tmp_path)
+    listening = listen("127.0.0.1", 0)
+    settings = load_settings({"store": memory.location}, environment={}, where=where)
+    there = Served(settings, where, port=listening.getsockname()[1])
+    app, is_up, seen = build(Memories(memory), there), threading.Event(), threading.Event()
+    server = Server(app, is_up.set)
+    serving_it = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
+    serving_it.start()
+    assert is_up.wait(30)
+
+    def work(tell: Callable[[object], None]) -> None:
+        while True:
+            tell("still going")
+            seen.wait(0.05)
+
+    run = runs_of(Request({"type": "http", "app": app})).begin("forget", "default", "key", "", work)
+
+    def look() -> None:
+        with httpx.stream("GET", f"{there.address}/runs/{run.id}/events", timeout=30) as stream:
+            for _ in stream.iter_lines():
+                seen.set()
+
+    looking = threading.Thread(target=look, daemon=True)
+    looking.start()
+    assert seen.wait(30)
+    server.should_exit = True
+    serving_it.join(8)  # it would wait ten seconds for a stream that does not end
+    assert not serving_it.is_alive()
+    looking.join(8)
+    assert run.stopped

@@ -12,6 +12,7 @@ from recollect.tools.desk import count, day_of
 #: Tokens of a part. Clients warn of answers above 10,000, and cut them at 25,000.
 PART = 8_000
 
+_SHORT = 8  # characters at the end of an id: whole ones would cost more than short messages do
 _BEGIN = 100  # characters of a title that is made of a text
 
 
@@ -29,9 +30,9 @@ def part_of(text: str, start: int, most: int = PART) -> tuple[str, int | None]:
 
 
 def headed(message: Message) -> str:
-    """A message as it stands in a transcript: who, when, its id, and its words."""
+    """A message as it stands in a transcript: who, when, the end of its id, which tools take too, and its words."""
     who = message.role.value + (f" {message.speaker}" if message.speaker else "")
-    told = ", ".join(filter(None, (who, day_of(message.timestamp), message.id)))
+    told = ", ".join(filter(None, (who, day_of(message.timestamp), message.id[-_SHORT:])))
     parts = [f"[{part.kind.value}] {part.name}".strip() for part in message.parts]
     return "\n".join([f"## {told}", "", *filter(None, (message.content, *parts))])
 

@@ -13,7 +13,7 @@ from fastapi.responses import StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
 from recollect.faces.http.scope import AllMemories, Scoped
-from recollect.faces.rest.events import Tell, in_events, worked
+from recollect.faces.rest.events import Stream, Tell, in_events, worked
 from recollect.faces.rest.once import ONCE
 from recollect.faces.rest.routes.family import calls, family
 from recollect.faces.rest.schemas.upkeep import (
@@ -134,7 +134,7 @@ def backup(request: Request, memory: Scoped, asked: ToBackUp) -> BackedUp | Resp
 def export(memory: Scoped) -> StreamingResponse:
     """The whole namespace as a dump that an import reads back without loss."""
     plain = "".join(c if c.isascii() and c.isalnum() else "-" for c in memory.namespace)
-    return StreamingResponse(
+    return Stream(
         _dumped(memory),
         media_type="application/x-ndjson",
         headers={"Content-Disposition": f'attachment; filename="recollect-{plain}.jsonl"'},

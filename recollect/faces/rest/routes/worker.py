@@ -15,7 +15,7 @@ from recollect.errors import RecollectError
 from recollect.faces.http.problems import status_of
 from recollect.faces.http.scope import Scoped
 from recollect.faces.rest.cursors import Paged
-from recollect.faces.rest.events import ERROR, EVENTS, HEADERS, Tell, event, in_events, worked
+from recollect.faces.rest.events import ERROR, EVENTS, HEADERS, Stream, Tell, event, in_events, worked
 from recollect.faces.rest.once import ONCE
 from recollect.faces.rest.routes.family import Limit, calls, family
 from recollect.faces.rest.schemas.base import Page
@@ -84,7 +84,7 @@ def backlog(memory: Scoped) -> Backlog | None:
 )
 async def worker_events(memory: Scoped) -> StreamingResponse:
     """How far the background work is, as it goes on: whichever process does it."""
-    return StreamingResponse(_states(memory), media_type=EVENTS, headers=HEADERS)
+    return Stream(_states(memory), media_type=EVENTS, headers=HEADERS)
 
 
 @routes.post("/consolidate", response_model=Consolidated, responses=in_events(_PROGRESS, _EXAMPLE), dependencies=[ONCE])

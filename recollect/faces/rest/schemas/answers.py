@@ -38,10 +38,10 @@ class ResearchQuestion(Filters):
 
     question: str = Field("", examples=["How did my plans for the kitchen change?"])
     resume: bool | str = Field(False, description="Goes on with what was interrupted: the newest, or that of an id.")
-    rounds: int = Field(2, ge=1, le=10)
-    calls: int = Field(6, ge=0, le=1000)
-    tokens: int = Field(40_000, ge=0)
-    seconds: float = Field(180.0, gt=0, le=3600)
+    rounds: int | None = Field(None, ge=1, le=5, description="2 unless given, or as it was begun; so for the others.")
+    calls: int | None = Field(None, ge=1, le=1000, description="6 unless given.")
+    tokens: int | None = Field(None, ge=6_000, description="40,000 unless given.")
+    seconds: float | None = Field(None, gt=0, le=3600, description="180 unless given.")
 
 
 class CitedConversation(Record):
@@ -133,7 +133,7 @@ class Report(Record):
 
 
 class SavedReport(Record):
-    """A report that is kept, or research that was interrupted (`finished` is null)."""
+    """A report that is kept, or research that was interrupted or is `under_way` (`finished` is null)."""
 
     id: str
     title: str
@@ -142,6 +142,7 @@ class SavedReport(Record):
     finished: datetime | None
     sources: int
     model: str | None
+    under_way: bool
 
 
 class ChatQuestion(Asked):

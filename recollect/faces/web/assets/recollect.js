@@ -201,8 +201,14 @@
     let asked = message;
     while (asked && !asked.classList.contains("you")) asked = asked.previousElementSibling;
     find(`.outline [data-jump="${CSS.escape(asked?.id ?? "")}"]`)?.setAttribute("aria-current", "true");
+    inSight();
     return them;
   }
+  const inSight = () => { // of a long list of questions the current one
+    const list = find(".outline");
+    const link = find(".outline [aria-current]");
+    if (list && link) list.scrollTop = Math.max(0, link.offsetTop - list.clientHeight / 2);
+  };
   const addressOf = (message) => {
     const address = new URL(location.href);
     address.searchParams.set("at", message.id.slice(2));
@@ -239,6 +245,7 @@
   if (opened) {
     opened.focus({ preventScroll: true });
     if (!location.hash) opened.scrollIntoView();
+    inSight();
   }
 
   // --- search: a request that fails says so in place of the results; what was searched is kept here, in this browser
@@ -297,7 +304,10 @@
       find("button", place).addEventListener("click", () => { kept.set("searched", []); place.hidden = true; });
     };
     lately();
-    document.addEventListener("htmx:after:swap", lately);
+    document.addEventListener("htmx:after:swap", () => {
+      lately();
+      document.title = `${field.value.trim() || "Search"} · Recollect`;
+    });
   }
   // --- a question before something is done: the page that a link leads to, as a dialog
   document.addEventListener("click", async (event) => {
