@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import random
 import shutil
 import statistics
 import sys
+import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -24,21 +26,14 @@ from recollect.faces.web.graphing.kinds import KINDS
 from recollect.faces.web.graphing.layout import Placed, laid_out
 
 _BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-#: The times between frames, in milliseconds, while the camera goes to and fro for two seconds.
-_FRAMES = """how => new Promise(done => {
-  const camera = recollectGraph.getCamera(), begin = performance.now(), frames = [];
-  let last = begin;
-  const step = now => {
-    frames.push(now - last); last = now;
-    const turn = (now - begin) / 400;
-    const at = how === "moved" ? {x: 0.5 + 0.2 * Math.sin(turn), y: 0.5 + 0.2 * Math.cos(turn)}
-                               : {ratio: 0.6 + 0.4 * Math.sin(turn)};
-    if (now - begin > 2000) return done(frames.slice(2));
-    camera.setState({...camera.getState(), ...at});
-    requestAnimationFrame(step);
-  };
+#: Notes the times between frames, in milliseconds, until it is asked for them.
+_NOTE = """() => {
+  window.frames_ = [];
+  let last = performance.now();
+  const step = now => { frames_.push(now - last); last = now; requestAnimationFrame(step); };
   requestAnimationFrame(step);
-})"""
+}"""
+_SECONDS = 4.0
 
 
 def main(arguments: list[str]) -> int:
@@ -74,7 +69,25 @@ def main(arguments: list[str]) -> int:
 
 
 def _measured(page: Page, how: str) -> list[float]:
-    frames: list[float] = page.evaluate(_FRAMES, how)
+    """Drags the picture to and fro, or turns the wheel over it, as a hand does."""
+    box = page.locator("#canvas").bounding_box()
+    assert box is not None
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.mouse.move(x, y + 3)
+    page.evaluate(_NOTE)
+    begun = time.monotonic()
+    if how == "moved":
+        page.mouse.down()
+    turn = 0
+    while time.monotonic() - begun < _SECONDS:
+        turn += 1
+        if how == "moved":
+            page.mouse.move(x + 150 * math.sin(turn / 12), y + 80 * math.sin(turn / 9))
+        else:
+            page.mouse.wheel(0, 60 if turn % 40 < 20 else -60)
+    if how == "moved":
+        page.mouse.up()
+    frames: list[float] = page.evaluate("frames_.slice(2)")
     return frames
 
 

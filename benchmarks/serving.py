@@ -103,7 +103,7 @@ def serving(store: Path, home: Path) -> Iterator[int]:
     with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
         told = ""
-        while not told.rstrip().endswith("}"):
+        while not told.endswith("\n}\n"):
             line = server.stdout.readline()
             assert line, "the server did not start"
             told += line

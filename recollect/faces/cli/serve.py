@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import sys
+import threading
+from contextlib import suppress
+from typing import TYPE_CHECKING
 
-from recollect.errors import InvalidInput
+from recollect.errors import InvalidInput, RecollectError
 from recollect.faces.cli.parser import Command, Option, whole
 from recollect.faces.cli.session import Session
+
+if TYPE_CHECKING:
+    from recollect.memory import Memory
 
 _HOST, _PORT = "127.0.0.1", 7070
 
@@ -68,6 +74,7 @@ def serve(
             from recollect.background.process import start
 
             start(session.store, embedder=session.settings.embedder, durable=session.settings.durable)
+        threading.Thread(target=_warm, args=(memory,), name="recollect-warm", daemon=True).start()
         if open_:
             import webbrowser
 
@@ -77,6 +84,12 @@ def serve(
     if not session.json:
         out.note("Stopped.")
     return 0
+
+
+def _warm(memory: Memory) -> None:
+    """Loads what the first search needs, so that nobody waits for it."""
+    with suppress(RecollectError):
+        memory.search("what was it", limit=1, facets=True)
 
 
 COMMAND = Command(

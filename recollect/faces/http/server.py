@@ -54,7 +54,7 @@ class Server(uvicorn.Server):
                 timeout_graceful_shutdown=_PATIENCE,
             )
         )
-        self._tell_started, self._served_app = started, app
+        self._served_app, self._tell_started = app, started
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """As the other does, and tells."""
@@ -64,6 +64,7 @@ class Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """As the other does; what would go on for as long as somebody listens is told to end first."""
+        self._served_app.state.stopping = True
         for end in getattr(self._served_app.state, "at_end", ()):
             end()
         await super().shutdown(sockets=sockets)

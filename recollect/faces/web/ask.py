@@ -12,7 +12,7 @@ from starlette.responses import RedirectResponse
 
 from recollect.faces.http.scope import Scoped, served
 from recollect.faces.web.cited import answer as as_html
-from recollect.faces.web.cited import extract
+from recollect.faces.web.cited import extract, with_caret
 from recollect.faces.web.live import drawn_by, run_address
 from recollect.faces.web.page import address, fragments, page, wants_json
 from recollect.faces.web.runs import Run, runs_of, sources_known
@@ -147,6 +147,7 @@ def _view(request: Request, run: Run) -> dict[str, Any]:
         html = as_html(found.text, links) if found.model else extract(found.text, links)
     else:
         html = as_html(words_so_far(run.events))
+        html = with_caret(html) if run.ended is None else html
     return {
         "running": run.ended is None,
         "done": found,

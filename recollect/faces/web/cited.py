@@ -48,5 +48,12 @@ def extract(text: str, links: Mapping[int, str]) -> Markup:
     return answer(_BY.sub(_spoken, _AFTER_LIST.sub(r"\1\n", text)), links)
 
 
+def with_caret(drawn: Markup) -> Markup:
+    """An answer that is still being written: a caret stands behind its last word."""
+    text = str(drawn).rstrip()
+    body, end = (text[:-4], text[-4:]) if text.endswith("</p>") else (text, "")
+    return Markup(f'{body}<span class="caret" aria-hidden="true"></span>{end}') if text else drawn
+
+
 def _spoken(found: re.Match[str]) -> str:
     return f"{found[1] or ''}**{found[2]}** "

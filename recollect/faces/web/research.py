@@ -12,7 +12,7 @@ from starlette.responses import RedirectResponse
 
 from recollect.faces.http.scope import Scoped, served
 from recollect.faces.web.cited import answer as as_html
-from recollect.faces.web.cited import extract
+from recollect.faces.web.cited import extract, with_caret
 from recollect.faces.web.live import drawn_by, run_address
 from recollect.faces.web.page import address, fragments, page, wants_json
 from recollect.faces.web.runs import Run, runs_of, sources_known
@@ -127,6 +127,7 @@ def _work(memory: Memory, question: str, options: Mapping[str, Any]) -> Any:
 def _view(request: Request, run: Run) -> dict[str, Any]:
     """What the template shows of research under way, or that ended without a report."""
     text = _TITLE.sub("", words_so_far(run.events))
+    drawn = as_html(_SOURCES.sub("\n", text))
     return {
         "title": run.title,
         "question": run.title,
@@ -135,7 +136,7 @@ def _view(request: Request, run: Run) -> dict[str, Any]:
         "stopped": run.stopped,
         "problem": run.problem,
         "steps": steps(run, _WORDING, _FOLLOWING),
-        "html": as_html(_SOURCES.sub("\n", text)),
+        "html": with_caret(drawn) if run.ended is None else drawn,
         "groups": (),
         "copy": "",
         "events": run_address(request, run, "events"),

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import http.client
 import json
+import os
+import subprocess
+import sys
 import threading
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -174,7 +178,7 @@ def test_the_state_of_the_work_is_told_when_it_changes(writing: TestClient, monk
     memory = writing.app.state.memories.main  # type: ignore[attr-defined]
 
     async def listen() -> list[dict[str, Any]]:
-        states = worker._states(memory)
+        states = worker._states(memory, lambda: False)
         first = await anext(states)
         await asyncio.to_thread(memory.store_message, "Something new.")
         while b"event: state" not in (second := await anext(states)):
@@ -185,3 +189,20 @@ def test_the_state_of_the_work_is_told_when_it_changes(writing: TestClient, monk
     before, after = asyncio.run(listen())
     assert (before["messages"], after["messages"]) == (0, 1)
     assert after["due"] >= 1
+
+
+def test_a_server_that_stops_does_not_wait_for_a_stream_without_an_end(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "recollect", "serve", "--port", "0", "--json"]
+    environment = os.environ | {"RECOLLECT_HOME": str(tmp_path), "RECOLLECT_MODEL": "none"}
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        told = ""
+        while not told.endswith("\n}\n"):
+            told += server.stdout.readline()
+        connection = http.client.HTTPConnection("127.0.0.1", int(json.loads(told)["address"].rpartition(":")[2]))
+        connection.request("GET", f"{API}/worker/events")
+        answer = connection.getresponse()
+        assert answer.readline() == b"event: state\n"
+        server.terminate()
+        assert b"event: error" not in answer.read()
+        assert server.wait(8) == 0

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+import threading
+from collections.abc import AsyncIterator, Callable
 from typing import Literal
 
 from fastapi import Request, Response
@@ -82,9 +83,9 @@ def backlog(memory: Scoped) -> Backlog | None:
     },
     openapi_extra=calls("stats", "index"),
 )
-async def worker_events(memory: Scoped) -> StreamingResponse:
+async def worker_events(request: Request, memory: Scoped) -> StreamingResponse:
     """How far the background work is, as it goes on: whichever process does it."""
-    return Stream(_states(memory), media_type=EVENTS, headers=HEADERS)
+    return Stream(_states(memory, _ending(request)), media_type=EVENTS, headers=HEADERS)
 
 
 @routes.post("/consolidate", response_model=Consolidated, responses=in_events(_PROGRESS, _EXAMPLE), dependencies=[ONCE])
@@ -133,9 +134,19 @@ def embed(request: Request, memory: Scoped, asked: ToEmbed) -> Made | Response:
     return worked(request, make)
 
 
-async def _states(memory: Memory) -> AsyncIterator[bytes]:
+def _ending(request: Request) -> Callable[[], bool]:
+    """Whether the server is about to end, which a stream without an end has to ask."""
+    state = request.app.state
+    if not hasattr(state, "rest_ending"):
+        state.rest_ending = threading.Event()
+        state.at_end = [*getattr(state, "at_end", ()), state.rest_ending.set]
+    told: threading.Event = state.rest_ending
+    return told.is_set
+
+
+async def _states(memory: Memory, stopping: Callable[[], bool]) -> AsyncIterator[bytes]:
     before, quiet = None, 0
-    while True:
+    while not stopping():
         try:
             now = await run_in_threadpool(_state, memory)
         except RecollectError as error:

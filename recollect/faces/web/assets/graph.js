@@ -161,12 +161,13 @@
     return { ...data, color: mixed(data.color, ink.paper, 0.25), label: "", forceLabel: false };
   }
   function light(id) {
-    lit = id ? new Set([id, ...graph.neighbors(id)]) : null;
+    const few = graph.size <= 4000; // to shade so many anew at each move of the hand would make it stick
+    lit = id && few ? new Set([id, ...graph.neighbors(id)]) : null;
     if (lit) lit.of = id;
     for (const row of document.querySelectorAll("#twin tbody tr")) {
       row.classList.toggle("lit", Boolean(id) && row.querySelector("th")?.textContent.trim() === graph.getNodeAttribute(id, "name"));
     }
-    renderer.refresh({ skipIndexation: true, schedule: true });
+    if (few) renderer.refresh({ skipIndexation: true, schedule: true });
   }
 
   function draw(state) {
@@ -182,6 +183,7 @@
       renderEdgeLabels: graph.size <= 1500,
       enableEdgeEvents: graph.size <= 1500,
       hideEdgesOnMove: graph.size > 4000,
+      hideLabelsOnMove: graph.size > 4000,
       labelFont: fonts.ui, labelSize: 13, labelWeight: "400", labelColor: { color: ink.text },
       edgeLabelFont: fonts.ui, edgeLabelSize: 11, edgeLabelColor: { color: ink.soft },
       labelRenderedSizeThreshold: 9, labelDensity: 0.6, labelGridCellSize: 90,

@@ -22,7 +22,7 @@ _STEP = 26.0  # to the next ring where one is full
 _ROOM = 11.0  # around each, above and below
 _LETTER = 7.2  # of a label
 _NARROWEST = math.radians(34)  # of a sector
-_TRIES, _RINGS = 24, 400
+_TRIES, _RINGS, _BACK = 24, 400, 1
 _CELL = 64.0
 
 
@@ -50,20 +50,23 @@ def laid_out(center: str, names: Sequence[Placed], kept: Mapping[str, Point]) ->
             taken.add(_of(one, kept[one.id]))
     sectors = _sectors([one for one in names if one.parent == center])
     turns: Counter[str] = Counter()
+    full: Counter[str] = Counter()  # how many rings are, of a kind around the middle or of a name
     for one in names:
         if one.id in found:
             continue
         if one.parent == center:
             middle, width = sectors[one.kind.name]
             base = _NEAREST + _SPREAD * (1 - one.weight)
-            places = _rings((0.0, 0.0), middle, width, base, turns[one.kind.name], _STRETCH)
-            turns[one.kind.name] += 1
+            of = one.kind.name
+            places = _rings((0.0, 0.0), middle, width, base, turns[of], _STRETCH, full[of])
         else:
             at = found.get(one.parent, (0.0, 0.0))
             outward = math.atan2(-at[1], at[0])
-            places = _rings(at, outward, math.radians(200), _LEAF, turns[one.parent], 1.0)
-            turns[one.parent] += 1
-        found[one.id] = next(p for p in places if not taken.meets(_of(one, p)))
+            of = one.parent
+            places = _rings(at, outward, math.radians(200), _LEAF, turns[of], 1.0, full[of])
+        turns[of] += 1
+        ring, found[one.id] = next((r, p) for r, p in places if not taken.meets(_of(one, p)))
+        full[of] = max(full[of], ring - _BACK)
         taken.add(_of(one, found[one.id]))
     return found
 
@@ -95,21 +98,21 @@ def _sectors(names: Sequence[Placed]) -> dict[str, tuple[float, float]]:
     return {kind.name: (starts[kind.name] + turn, widths[kind.name] * 0.92) for kind in present}
 
 
-def _rings(at: Point, middle: float, width: float, base: float, turn: int, stretch: float) -> Iterator[Point]:
-    """Places in a sector, ring by ring outwards; `turn` begins at another angle for each that asks."""
-    for ring in range(_RINGS):
+def _rings(
+    at: Point, middle: float, width: float, base: float, turn: int, stretch: float, first: int
+) -> Iterator[tuple[int, Point]]:
+    """Places in a sector, ring by ring outwards from the `first`; `turn` begins at another angle for each that asks."""
+    for ring in range(first, first + _RINGS):
         radius = base + ring * _STEP
         for step in range(_TRIES):
             share = (0.5 + (turn * 0.618034 + step / _TRIES)) % 1.0
             angle = middle + width * (share - 0.5)
-            yield (
-                round(at[0] + stretch * radius * math.cos(angle), 1),
-                round(at[1] - radius * math.sin(angle), 1),
-            )
-    far, angle = base + _RINGS * _STEP, turn * 2.399963
+            x, y = at[0] + stretch * radius * math.cos(angle), at[1] - radius * math.sin(angle)
+            yield ring, (round(x, 1), round(y, 1))
+    far, angle = base + (first + _RINGS) * _STEP, turn * 2.399963
     for more in range(1_000_000):  # as good as never
         radius = far + more * _STEP
-        yield at[0] + radius * math.cos(angle + more), at[1] + radius * math.sin(angle + more)
+        yield first + _RINGS, (at[0] + radius * math.cos(angle + more), at[1] + radius * math.sin(angle + more))
 
 
 Box = tuple[float, float, float, float]
