@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import recollect
 from tests.faces.conftest import CommandLine
 
 
@@ -179,3 +180,10 @@ def test_the_newest_come_first_on_request(sample: CommandLine) -> None:
     times = [result["messages"][0]["timestamp"] for result in found]
     assert times == sorted(times, reverse=True)
     assert len(times) == 10
+
+
+def test_an_empty_memory_is_said_to_be_empty(run: CommandLine) -> None:
+    recollect.open(background=False).close()
+    ran = run("search", "bread")
+    assert (ran.code, ran.out) == (1, "Nothing found: your memory is empty (in default).\n")
+    assert "recollect import PATH" in ran.err

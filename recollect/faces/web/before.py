@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from recollect.memory import ConversationRow, Memory
+from recollect.record import Kind, Role
 
 _EXAMPLES, _LATELY = 3, 8
+_READ = 12  # messages at the end of a conversation, for a question of one's own
+
+#: A question that stands alone: no code, no address, and not the end of a thought begun before.
+_QUESTION = re.compile(r"(?:^|(?<=[.!?]\s))[^\W\d_][^.!?:;\n`<>{}=/\\()|*\[\]]{14,70}\?(?=\s|$)", re.MULTILINE)
+_LEANS = re.compile(r"(?:and|but|so|ok|okay|or|also|then|it|that|this|e|mas|und|aber|och|men)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -31,7 +39,16 @@ class BeforeSearch:
 
     @cached_property
     def examples(self) -> list[str]:
-        """What could be searched for: what many conversations are about, else titles."""
-        labels = [topic.label.replace(",", "") for topic in self.memory.topics(limit=_EXAMPLES)]
-        titles = [row.conversation.title for row in self.lately if row.conversation.title]
-        return (labels + titles)[:_EXAMPLES]
+        """What could be searched for: questions once asked, one of a conversation, else what many are about."""
+        found = list(dict.fromkeys(self._questions()))[:_EXAMPLES]
+        if len(found) < _EXAMPLES:
+            found += [topic.label.replace(",", "") for topic in self.memory.topics(limit=_EXAMPLES - len(found))]
+        return found
+
+    def _questions(self) -> Iterator[str]:
+        for row in self.lately:
+            said = self.memory.latest(row.conversation.id, limit=_READ)
+            asked = (m.content for m in said if m.role is Role.USER and m.kind is Kind.SAID)
+            whole = (one for text in asked for one in _QUESTION.findall(text) if one.count(" ") > 1)
+            if question := next((one for one in whole if not _LEANS.match(one)), ""):
+                yield question

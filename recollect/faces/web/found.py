@@ -17,6 +17,7 @@ from recollect.memory import Memory
 from recollect.search.facets import Facets
 from recollect.search.result import DerivedHit, Hit, MessageHit, SearchResults, Why
 from recollect.search.syntax import parse_query
+from recollect.store import Counts
 
 if TYPE_CHECKING:
     from recollect.faces.web.search import Asked
@@ -226,9 +227,18 @@ class Nothing:
         self._memory, self._asked, self.found = memory, asked, found
 
     @cached_property
+    def _stats(self) -> Counts:
+        return self._memory.stats()
+
+    @cached_property
+    def is_empty(self) -> bool:
+        """Whether there is nothing that could be found."""
+        return not (self._stats.conversations or self._stats.documents)
+
+    @cached_property
     def searched(self) -> str:
         """As in "402 Claude conversations"."""
-        stats = self._memory.stats()
+        stats = self._stats
         if len(self._asked.source) == 1:
             source = self._asked.source[0].lower()
             return number(stats.by_source.get(source, 0), f"{source_label(source)} conversation")

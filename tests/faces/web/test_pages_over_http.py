@@ -39,6 +39,25 @@ def client(running: Running) -> Iterator[httpx.Client]:
         yield opened
 
 
+def test_before_a_search_examples_are_questions_once_asked_and_no_titles(
+    client: httpx.Client, running: Running
+) -> None:
+    json = {"Accept": "application/json"}
+    assert "For example" not in client.get("/search").text
+    said = "ok so?\nTried it. Which queue survives a failover of Redis? `a ? b : c`"
+    running.memory.store_message(said, title="Which queue")
+    before = client.get("/search", headers=json).json()
+    assert before["examples"] == ["Which queue survives a failover of Redis?"]
+    assert [row["title"] for row in before["lately"]] == ["Which queue", "Queue"]
+
+
+def test_a_search_in_an_empty_memory_leads_to_the_import(client: httpx.Client, running: Running) -> None:
+    running.memory.forget(everything=True)
+    page = client.get("/search?q=bread").text
+    assert "Nothing is remembered here yet." in page
+    assert "Nothing in 0" not in page
+
+
 def test_every_page_answers_json(client: httpx.Client) -> None:
     json = {"Accept": "application/json"}
     assert client.get("/ask?q=why+did+we+drop+Redis", headers=json).json()["known"] is True
