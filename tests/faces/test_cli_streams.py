@@ -96,7 +96,7 @@ def test_a_query_comes_through_a_pipe(environment: dict[str, str]) -> None:
 
 
 def test_a_shell_gets_its_completions(environment: dict[str, str]) -> None:
-    assert started(["se"], environment | {"_RECOLLECT_COMPLETE": "bash"}).stdout.split() == [b"search"]
+    assert started(["sea"], environment | {"_RECOLLECT_COMPLETE": "bash"}).stdout.split() == [b"search"]
 
 
 def test_a_terminal_gets_styles_and_lines_that_fit(environment: dict[str, str]) -> None:
