@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from threading import Lock
 from typing import Any
 from urllib.parse import quote
 
@@ -106,7 +107,7 @@ class Endless:
             exchange.changed = True
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Exchange:
     """A request on its way, and its answer. `body` is what is sent; `changed`: it is not what came."""
 
@@ -122,6 +123,7 @@ class Exchange:
     heard: Heard = field(default_factory=Heard)
     _events: Events = field(default_factory=Events)
     _is_kept: bool = False
+    _keeping: Lock = field(default_factory=Lock)
 
     @property
     def headers(self) -> dict[str, str]:
@@ -156,10 +158,15 @@ class Exchange:
             _log.warning("An answer could not be read.", exc_info=True)
 
     def keep(self) -> None:
-        """Keeps what was said; once. Nothing is kept of a request that was not answered."""
-        if self._is_kept:
-            return
-        self._is_kept = True
+        """Keeps what was said; once, and who comes second waits for that. Nothing is kept of a request that was not
+        answered.
+        """
+        with self._keeping:
+            if not self._is_kept:
+                self._is_kept = True
+                self._keep()
+
+    def _keep(self) -> None:
         if not self.asked.stores or self.memory is None or self.placed is None:
             return
         if not (self.heard.is_whole or self.heard.text):

@@ -105,7 +105,7 @@ def _in_metadata(body: Mapping[str, Any]) -> dict[str, str]:
     metadata = body.get("metadata")
     if not isinstance(metadata, Mapping):
         return {}
-    return {header: str(metadata[key]) for key, header in _KEYS.items() if metadata.get(key)}
+    return {header: str(metadata[key]) for key, header in _KEYS.items() if metadata.get(key) not in (None, "")}
 
 
 def _namespace(

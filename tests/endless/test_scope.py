@@ -65,6 +65,9 @@ def test_what_is_ours_does_not_go_on() -> None:
     assert without_ours(body)["metadata"] == {"own": "x"}
     assert "metadata" not in without_ours({"messages": HELLO, "metadata": {"recollect_store": "no"}})
     assert not asked(metadata={"recollect_store": "no"}).stores
+    assert not asked(metadata={"recollect_store": False}).stores
+    assert not asked(metadata={"recollect_store": 0}).stores
+    assert asked(metadata={"recollect_store": ""}).stores
     plain = {"messages": HELLO}
     assert without_ours(plain) is plain
 

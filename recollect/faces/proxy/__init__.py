@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any
+from urllib.parse import unquote_plus
 
 import anyio.to_thread
 import httpx2
@@ -36,8 +37,11 @@ _COUNTED: Mapping[str, Wire] = {"messages/count_tokens": MESSAGES, "responses/in
 async def _lifespan(_: Any) -> AsyncIterator[Mapping[str, Any]]:
     timeout = httpx2.Timeout(_SILENCE, connect=_CONNECT)
     limits = httpx2.Limits(max_connections=None, max_keepalive_connections=50)
+    streaming: set[Exchange] = set()
     async with httpx2.AsyncClient(timeout=timeout, limits=limits, follow_redirects=False) as client:
-        yield {"upstream_client": client}
+        yield {"upstream_client": client, "streaming": streaming}
+        for exchange in tuple(streaming):  # the server ends in the middle of an answer: what was said is not lost
+            await anyio.to_thread.run_sync(exchange.keep)
 
 
 router = APIRouter(lifespan=_lifespan)
@@ -99,13 +103,13 @@ async def _asked(request: Request, to: Upstream, path: str, content: bytes, exch
     client: httpx2.AsyncClient = request.state.upstream_client
     headers = sent_headers(request.headers.items(), to, request.app.state.served.token)
     asked = client.build_request(
-        request.method, to.url(path, request.url.query), content=content or None, headers=headers
+        request.method, to.url(path, _without_token(request)), content=content or None, headers=headers
     )
     answer = await client.send(asked, stream=True)
     back = {**answer_headers(answer.headers), **(exchange.headers if exchange else {})}
     is_good = answer.is_success
     if is_good and answer.headers.get("content-type", "").startswith("text/event-stream"):
-        return Streamed(answer, back, exchange, to.vendor)
+        return Streamed(answer, back, exchange, to.vendor, request.state.streaming)
     try:
         whole = await answer.aread()
     finally:
@@ -115,6 +119,14 @@ async def _asked(request: Request, to: Upstream, path: str, content: bytes, exch
     elif exchange is not None:
         back["X-Recollect-Stored"] = "no"
     return Response(whole, answer.status_code, back)
+
+
+def _without_token(request: Request) -> str:
+    """The query as it goes on. The token of this server is nobody else's, wherever it stands."""
+    query, token = request.url.query, request.app.state.served.token
+    if not token or "token=" not in query:
+        return query
+    return "&".join(pair for pair in query.split("&") if unquote_plus(pair) != f"token={token}")
 
 
 def _kept(exchange: Exchange, whole: bytes) -> None:

@@ -17,13 +17,23 @@ from recollect.faces.proxy import problems
 class Streamed(Response):
     """A stream of events. A client that hangs up ends it at the upstream, too; what was said until then is kept."""
 
-    def __init__(self, upstream: httpx2.Response, headers: Mapping[str, str], exchange: Exchange | None, vendor: str):
+    def __init__(
+        self,
+        upstream: httpx2.Response,
+        headers: Mapping[str, str],
+        exchange: Exchange | None,
+        vendor: str,
+        streaming: set[Exchange],
+    ) -> None:
         super().__init__(status_code=upstream.status_code, headers=dict(headers))
         self.raw_headers = [(name, value) for name, value in self.raw_headers if name != b"content-length"]
         self._upstream, self._exchange, self._vendor = upstream, exchange, vendor
+        self._streaming = streaming  # all that are not kept yet
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Sends it."""
+        if self._exchange is not None:
+            self._streaming.add(self._exchange)
         try:
             async with anyio.create_task_group() as group:
 
@@ -56,3 +66,4 @@ class Streamed(Response):
             await self._upstream.aclose()
             if self._exchange is not None:
                 await anyio.to_thread.run_sync(self._exchange.keep)
+                self._streaming.discard(self._exchange)

@@ -71,11 +71,10 @@ def refuse_own(headers: Mapping[str, str]) -> None:
 
 def sent_headers(headers: Iterable[tuple[str, str]], to: Upstream, token: str) -> dict[str, str]:
     """The headers as they go on: the client's own key, or that of the environment for who has none."""
-    sent = {
-        name: value
-        for name, value in headers
-        if name not in _DROPPED and not name.startswith((_OURS, _BROWSERS)) and not _is_none(name, value, token)
-    }
+    sent: dict[str, str] = {}
+    for name, value in headers:
+        if name not in _DROPPED and not name.startswith((_OURS, _BROWSERS)) and not _is_none(name, value, token):
+            sent[name] = f"{sent[name]}, {value}" if name in sent else value  # one that comes in several lines
     if to.key and not sent.keys() & {"authorization", "x-api-key"}:
         sent |= {"authorization": f"Bearer {to.key}"} if to.vendor == "openai" else {"x-api-key": to.key}
     if to.base != _DEFAULTS[to.vendor]:

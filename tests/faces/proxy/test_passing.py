@@ -1,0 +1,65 @@
+"""What passes the proxy arrives whole, and what was said until the server ends is kept."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import suppress
+from pathlib import Path
+
+import httpx2
+import pytest
+
+import recollect
+from recollect.faces.http import server
+from tests.endless.upstream import Upstream
+from tests.faces.proxy.conftest import Proxy, serving
+from tests.model.wire_server import Says
+
+KEEP = {"role": "user", "content": "Keep this, please."}
+
+
+def test_a_server_that_ends_in_the_middle_of_an_answer_keeps_what_was_said(
+    tmp_path: Path, provider: Upstream, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "_PATIENCE", 1)
+    provider.otherwise = Says("A long answer that goes on and on.", fault="pause")
+    begun = threading.Event()
+
+    def ask(address: str) -> None:
+        body = {"model": "m", "stream": True, "messages": [KEEP]}
+        url, headers = f"{address}/v1/chat/completions", {"X-Recollect-Namespace": "k"}
+        with (
+            suppress(httpx2.RemoteProtocolError),
+            httpx2.stream("POST", url, json=body, headers=headers) as answer,
+        ):
+            for piece in answer.iter_text():
+                if "A long" in piece:
+                    begun.set()
+
+    with serving(tmp_path, provider) as proxy:
+        asking = threading.Thread(target=ask, args=(proxy.address,), daemon=True)
+        asking.start()
+        assert begun.wait(10)
+    asking.join(10)
+    with recollect.open(tmp_path / "memory.db", namespace="k", background=False) as memory:
+        [row] = memory.conversations()
+        asked, answered = memory.conversation(row.conversation.id).messages
+    assert asked.content == KEEP["content"]
+    assert answered.content.startswith("A long")
+    assert answered.metadata["incomplete"] is True
+
+
+def test_headers_in_several_lines_arrive_all(proxy: Proxy) -> None:
+    headers = [("anthropic-beta", "a"), ("anthropic-beta", "b"), ("x-api-key", "k")]
+    body = {"model": "m", "max_tokens": 9, "messages": [KEEP]}
+    assert httpx2.post(f"{proxy.address}/v1/messages", json=body, headers=headers).status_code == 200
+    assert proxy.provider.headers["anthropic-beta"] == "a, b"
+
+
+def test_the_token_does_not_go_on_in_an_address(tmp_path: Path, provider: Upstream, home: Path) -> None:
+    token = "t" * 40
+    with serving(tmp_path, provider, token=token) as proxy:
+        url = f"{proxy.address}/v1/chat/completions?beta=true&token={token}"
+        answer = httpx2.post(url, json={"model": "m", "messages": [KEEP]}, headers={"Authorization": f"Bearer {token}"})
+        assert answer.status_code == 200
+    assert provider.asked[-1][0] == "/v1/chat/completions?beta=true"
