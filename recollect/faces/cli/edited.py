@@ -60,8 +60,9 @@ def values_in(path: Path) -> tuple[str | None, Values]:
 
 
 def _difference(before: Values, after: Values) -> list[str]:
-    """Both are laid out alike, so that a file on one line is not one difference."""
-    lines = unified_diff(_shown(before).splitlines(), _shown(after).splitlines(), lineterm="", n=0)
+    """Both are laid out alike, so that a file on one line is not one difference; {} is a file without a line."""
+    old, new = (_shown(values).splitlines() if values else [] for values in (before, after))
+    lines = unified_diff(old, new, lineterm="", n=0)
     return [line for line in lines if not line.startswith(("---", "+++", "@@"))]
 
 
