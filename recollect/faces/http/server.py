@@ -19,7 +19,7 @@ _MOST_AT_ONCE = 1_000  # connections and requests
 def listen(host: str, port: int) -> socket.socket:
     """A socket at this address; port 0 is any that is free. Raises InvalidInput where it cannot be had."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    made = socket.socket(family, socket.SOCK_STREAM)
+    made = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # else asyncio leaves Nagle's delay on
     try:
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         made.bind((host, port))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from recollect.errors import StoreError
 from recollect.faces.http.app import build
 from recollect.faces.http.memories import Memories
 from recollect.faces.http.served import Served
+from recollect.faces.http.server import listen
 from recollect.settings import load_settings, places
 
 
@@ -57,3 +59,9 @@ def test_people_get_a_page_and_programs_get_problem_details(tmp_path: Path) -> N
         assert client.get("/nothing").json()["code"] == "not_found"
         odd = client.get("/search?q=x&namespace=no%20spaces", headers={"Accept": "text/html"})
         assert (odd.status_code, "text/html" in odd.headers["content-type"]) == (400, True)
+
+
+def test_small_answers_are_sent_at_once() -> None:
+    """asyncio switches Nagle's algorithm off only for sockets that say that they are of TCP: 40 ms an answer."""
+    with listen("127.0.0.1", 0) as listening:
+        assert listening.proto == socket.IPPROTO_TCP
