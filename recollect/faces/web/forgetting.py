@@ -11,6 +11,7 @@ from starlette.responses import RedirectResponse
 
 from recollect.errors import InvalidInput, RecollectError
 from recollect.faces.http.scope import Scoped
+from recollect.faces.rest.once import answers_of
 from recollect.faces.web.import_ import state_of
 from recollect.faces.web.live import drawn_by, run_address
 from recollect.faces.web.page import address, fragments, page
@@ -107,6 +108,7 @@ def forget_now(
         done = chosen.of(memory, dry_run=False)
         runs.drop(str(memory.namespace))  # answers may repeat what is gone
         state.forget()
+        answers_of(request).forget(str(memory.namespace))
         return replace(done, titles=())
 
     run = runs.begin("forget", str(memory.namespace), chosen, "", work)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -150,3 +151,15 @@ def test_many_at_once_with_one_key(writing: TestClient) -> None:
     assert set(told) <= {201, 409}
     assert 201 in told
     assert messages(writing) == 1
+
+
+def test_what_a_page_has_forgotten_is_not_answered_again(writing: TestClient) -> None:
+    body, key = {"content": "The code is 4711."}, {"Idempotency-Key": "one"}
+    writing.post("/api/v1/messages", json=body, headers=key)
+    form = {"everything": "yes", "sure": "default"}
+    done = writing.post("/forget", data=form, headers={"Origin": "http://127.0.0.1:7070"}, follow_redirects=False)
+    assert done.status_code == 303
+    end = time.monotonic() + 10  # a page does not wait for long
+    while "idempotency-replayed" in writing.post("/api/v1/messages", json=body, headers=key).headers:
+        assert time.monotonic() < end
+        time.sleep(0.05)
