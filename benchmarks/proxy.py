@@ -165,6 +165,7 @@ def _told(command: list[str], environment: dict[str, str]) -> Iterator[tuple[str
 
 class _Answers(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # as servers of providers have it
 
     def log_message(self, *_: Any) -> None:
         """Nothing."""
