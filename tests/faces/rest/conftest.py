@@ -30,12 +30,16 @@ def derived_store(tmp_path_factory: pytest.TempPathFactory, sample_store: Path) 
     return path
 
 
-def serve(path: Path, home: Path, **how: Any) -> TestClient:
-    """A client of an application over a store."""
+TOKEN = "a-token-of-32-characters-and-more-xx"
+
+
+def serve(path: Path, home: Path, token: str = "", **how: Any) -> TestClient:
+    """A client of an application over a store; it shows the token where there is one."""
     where = places({"RECOLLECT_HOME": str(home)}, home)
     memory = recollect.open(path, durable=False, background=False, **how)
-    app = build(Memories(memory), Served(load_settings(environment={}, where=where), where))
-    return TestClient(app, base_url=BASE, raise_server_exceptions=False)
+    app = build(Memories(memory), Served(load_settings(environment={}, where=where), where, token=token))
+    shown = {"Authorization": f"Bearer {token}"} if token else {}
+    return TestClient(app, base_url=BASE, raise_server_exceptions=False, headers=shown)
 
 
 @pytest.fixture(scope="session")
@@ -49,6 +53,13 @@ def reading(derived_store: Path, tmp_path_factory: pytest.TempPathFactory) -> It
 def writing(tmp_path: Path) -> Iterator[TestClient]:
     """A client of an empty memory of the test's own."""
     with serve(tmp_path / "memory.db", tmp_path / "home") as client:
+        yield client
+
+
+@pytest.fixture
+def trusted(tmp_path: Path) -> Iterator[TestClient]:
+    """The same of a server that asks for a token, which the client shows."""
+    with serve(tmp_path / "memory.db", tmp_path / "home", TOKEN) as client:
         yield client
 
 

@@ -6,6 +6,7 @@ import json
 import threading
 from pathlib import Path
 
+import pytest
 from fastapi.testclient import TestClient
 
 import recollect
@@ -15,14 +16,14 @@ API = "/api/v1"
 EVENTS = {"Accept": "text/event-stream"}
 
 
-def test_files_of_the_machine(writing: TestClient, sample_archive: list[Path]) -> None:
-    report = writing.post(f"{API}/imports", json={"paths": [str(path) for path in sample_archive]}).json()
+def test_files_of_the_machine(trusted: TestClient, sample_archive: list[Path]) -> None:
+    report = trusted.post(f"{API}/imports", json={"paths": [str(path) for path in sample_archive]}).json()
     assert report["written"]["new"] == report["stored"]["conversations"] == 119
     assert {source["label"] for source in report["sources"]}
     assert report["problems"] == []
-    again = writing.post(f"{API}/imports", json={"paths": [str(sample_archive[0])]}).json()
+    again = trusted.post(f"{API}/imports", json={"paths": [str(sample_archive[0])]}).json()
     assert again["written"]["new"] == 0
-    missing = writing.post(f"{API}/imports", json={"paths": ["/nowhere/at/all.zip"]})
+    missing = trusted.post(f"{API}/imports", json={"paths": ["/nowhere/at/all.zip"]})
     assert missing.status_code == 404
 
 
@@ -52,18 +53,18 @@ def test_what_is_no_export_is_refused_and_not_kept(writing: TestClient, tmp_path
     assert [one for one in (tmp_path / "home").rglob("*") if one.is_file()] == []
 
 
-def test_documents(writing: TestClient, tmp_path: Path) -> None:
+def test_documents(trusted: TestClient, tmp_path: Path) -> None:
     folder = tmp_path / "notes"
     folder.mkdir()
     (folder / "trains.md").write_text("# Trains\n\nThe night train to Malmö leaves at 22:10.", encoding="utf-8")
-    report = writing.post(f"{API}/imports/documents", json={"paths": [str(folder)]}).json()
+    report = trusted.post(f"{API}/imports/documents", json={"paths": [str(folder)]}).json()
     assert (report["stored"], report["new"]) == (1, 1)
-    (row,) = writing.get(f"{API}/documents").json()["items"]
+    (row,) = trusted.get(f"{API}/documents").json()["items"]
     assert row["path"].endswith("trains.md")
-    text = writing.get(f"{API}/document", params={"name": row["path"]}).json()
+    text = trusted.get(f"{API}/document", params={"name": row["path"]}).json()
     assert "22:10" in text["content"]
     assert row == {name: text[name] for name in row}
-    found = writing.get(f"{API}/search", params={"q": "night train Malmö"}).json()["documents"]
+    found = trusted.get(f"{API}/search", params={"q": "night train Malmö"}).json()["documents"]
     assert [one["id"] for one in found] == [row["id"]]
 
 
@@ -88,10 +89,30 @@ def test_who_stops_reading_an_export_leaves_nothing_behind(reading: TestClient) 
             assert not thread.is_alive()
 
 
-def test_a_backup_holds_everything(writing: TestClient, tmp_path: Path) -> None:
-    writing.post(f"{API}/messages", json={"content": "Kept."})
+def test_a_backup_holds_everything(trusted: TestClient, tmp_path: Path) -> None:
+    trusted.post(f"{API}/messages", json={"content": "Kept."})
     target = tmp_path / "copy.db"
-    told = events(writing.post(f"{API}/backup", json={"path": str(target)}, headers=EVENTS).text)
+    told = events(trusted.post(f"{API}/backup", json={"path": str(target)}, headers=EVENTS).text)
     assert told[-1] == ("result", {"file": str(target), "bytes": target.stat().st_size})
     with serve(target, tmp_path) as copy:
         assert copy.get(f"{API}/stats").json()["messages"] == 1
+
+
+@pytest.mark.parametrize("path", ["/nowhere/copy.db", "a\0b", "x" * 5_000])
+def test_a_backup_that_cannot_be_written_is_no_bug(trusted: TestClient, path: str) -> None:
+    refused = trusted.post(f"{API}/backup", json={"path": path}).json()
+    assert refused["code"] in ("invalid_input", "store_error", "os_error")
+
+
+def test_without_a_token_no_file_of_the_machine_is_reached(writing: TestClient, tmp_path: Path) -> None:
+    secret = tmp_path / "secret.md"
+    secret.write_text("The code of the safe is 1234.", encoding="utf-8")
+    for route, body in (
+        ("imports", {"paths": [str(secret)]}),
+        ("imports/documents", {"paths": [str(secret)]}),
+        ("backup", {"path": str(tmp_path / "copy.db")}),
+    ):
+        refused = writing.post(f"{API}/{route}", json=body)
+        assert (refused.status_code, refused.json()["code"]) == (403, "forbidden")
+    assert writing.get(f"{API}/documents").json()["items"] == []
+    assert not (tmp_path / "copy.db").exists()

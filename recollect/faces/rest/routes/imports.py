@@ -14,7 +14,7 @@ from fastapi import Query, Request, Response
 from starlette.concurrency import run_in_threadpool
 
 from recollect.errors import InvalidInput
-from recollect.faces.http.scope import Scoped, ServedHere
+from recollect.faces.http.scope import NAMES_FILES, Scoped, ServedHere
 from recollect.faces.rest.cursors import Paged
 from recollect.faces.rest.events import Tell, in_events, worked
 from recollect.faces.rest.once import ONCE
@@ -32,9 +32,11 @@ _LARGEST = 64 * 2**30  # bytes of an upload
 Name = Annotated[str, Query(description="The name of the file.", examples=["chatgpt-export.zip"])]
 
 
-@routes.post("/imports", response_model=ImportReport, responses=in_events(_PROGRESS, _EXAMPLE), dependencies=[ONCE])
+@routes.post(
+    "/imports", response_model=ImportReport, responses=in_events(_PROGRESS, _EXAMPLE), dependencies=[NAMES_FILES, ONCE]
+)
 def import_file(request: Request, memory: Scoped, asked: ToImport) -> ImportReport | Response:
-    """Imports exports that lie on the server's machine: files, folders, archives."""
+    """Imports exports that lie on the server's machine: files, folders, archives. For a server with a token."""
 
     def work(tell: Tell) -> ImportReport:
         report = memory.import_file(
@@ -88,10 +90,15 @@ async def upload(
 
 
 @routes.post(
-    "/imports/documents", response_model=DocumentReport, responses=in_events(_PROGRESS, _EXAMPLE), dependencies=[ONCE]
+    "/imports/documents",
+    response_model=DocumentReport,
+    responses=in_events(_PROGRESS, _EXAMPLE),
+    dependencies=[NAMES_FILES, ONCE],
 )
 def import_documents(request: Request, memory: Scoped, asked: DocumentsToImport) -> DocumentReport | Response:
-    """Imports text, Markdown, HTML and PDF files, or folders of them, that lie on the server's machine."""
+    """Imports text, Markdown, HTML and PDF files, or folders of them, that lie on the server's machine. For a server
+    with a token.
+    """
 
     def work(tell: Tell) -> DocumentReport:
         report = memory.import_documents(

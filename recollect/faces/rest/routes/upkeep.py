@@ -12,7 +12,7 @@ from fastapi import Request, Response
 from fastapi.responses import StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
-from recollect.faces.http.scope import AllMemories, Scoped
+from recollect.faces.http.scope import NAMES_FILES, AllMemories, Scoped
 from recollect.faces.rest.events import Stream, Tell, in_events, worked
 from recollect.faces.rest.once import ONCE
 from recollect.faces.rest.routes.family import calls, family
@@ -111,9 +111,13 @@ def maintain(memory: Scoped, asked: ToMaintain) -> Maintained:
     return Maintained(more=memory.maintain(budget))
 
 
-@routes.post("/backup", response_model=BackedUp, responses=in_events(_PROGRESS, _EXAMPLE), dependencies=[ONCE])
+@routes.post(
+    "/backup", response_model=BackedUp, responses=in_events(_PROGRESS, _EXAMPLE), dependencies=[NAMES_FILES, ONCE]
+)
 def backup(request: Request, memory: Scoped, asked: ToBackUp) -> BackedUp | Response:
-    """Writes a verified copy of the whole store to a file of the server's machine, while it is in use."""
+    """Writes a verified copy of the whole store to a file of its machine, while it is in use. For a server with
+    a token.
+    """
 
     def work(tell: Tell) -> BackedUp:
         return BackedUp(file=asked.path, bytes=memory.backup(asked.path, progress=_of(tell)))

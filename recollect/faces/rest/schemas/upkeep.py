@@ -206,7 +206,7 @@ class ToBackUp(Asked):
 
     model_config = shown(path="~/recollect-backup.db")
 
-    path: str = Field(min_length=1, examples=["~/recollect-backup.db"])
+    path: str = Field(min_length=1, max_length=1_000, pattern=r"^[^\x00]*$", examples=["~/recollect-backup.db"])
 
 
 class BackedUp(Record):
