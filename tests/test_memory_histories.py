@@ -9,7 +9,15 @@ from pathlib import Path
 
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
+from hypothesis.stateful import (
+    Bundle,
+    MultipleResults,
+    RuleBasedStateMachine,
+    invariant,
+    multiple,
+    rule,
+    run_state_machine_as_test,
+)
 
 from recollect.memory import Memory
 from recollect.record import Message
@@ -81,12 +89,12 @@ class Histories(RuleBasedStateMachine):
         chats=st.lists(st.lists(WORDS, min_size=1, max_size=4), min_size=1, max_size=3),
         day=st.integers(0, 2),
     )
-    def bring_in(self, chats: list[list[str]], day: int) -> Message:
+    def bring_in(self, chats: list[list[str]], day: int) -> MultipleResults[Message]:
         """An export of some day: chats that have grown, been edited or lost messages since another."""
         updated = START.timestamp() + 86_400 * day
         values = [chat(*words, name=f"c{i}", updated=updated) for i, words in enumerate(chats)]
         self.memory.import_file(export(self.folder, values))
-        return next(m for m in messages_of(self.memory) if m.source_id == "c0-0")
+        return multiple(*(m for m in messages_of(self.memory) if m.source_id == "c0-0"))  # none: it was deleted
 
     @rule(answers=st.lists(WORDS, min_size=1, max_size=3), leaf=st.integers(0, 2), day=st.integers(0, 2))
     def bring_in_branches(self, answers: list[str], leaf: int, day: int) -> None:
