@@ -14,6 +14,8 @@ LENGTH = 220
 
 _WORD = re.compile(r"(?<![^\W_])[A-Za-z](?:\+\+|#)(?![A-Za-z+#])|[^\W_]+(?:[’']s\b)?")
 _Match = tuple[int, int, str]  # start, end, the term that matched
+#: A number of several parts: "3.14", "10:30", "v2.10".
+_NUMBER = re.compile(r"(?<![^\W_])[^\W\d_]*\d+(?:[.,:]\d+)+(?![^\W_])")
 
 _LINES = 6  # of code or a table
 _SCRAP = 16  # characters of a line that say nothing without those before
@@ -21,6 +23,18 @@ _LONGEST_CUT = 60  # characters that are given up so that no word is cut
 _REST = re.compile(r"[^\W_]*(?:'s\b)?")
 _BLANK = re.compile(r"\s+")
 _LOOKED_AT = 40_000  # characters: a passage is shorter, unless its tokens are very long
+
+
+def marking(
+    question: str, wanted: Collection[str], phrases: Sequence[Sequence[str]] = ()
+) -> tuple[frozenset[str], tuple[tuple[str, ...], ...]]:
+    """The terms and phrases that are marked for a question: a number of several parts only whole, for of "3.14" neither
+    the 3 nor the 14 says anything by itself.
+    """
+    numbers = dict.fromkeys(_NUMBER.findall(question))
+    alone = set(terms(_NUMBER.sub(" ", question)))
+    parts = {term for number in numbers for term in terms(number)} - alone
+    return frozenset(wanted) - parts, (*map(tuple, phrases), *map(surface, numbers))
 
 
 def excerpt(
@@ -36,11 +50,12 @@ def excerpt(
 def excerpt_and_words(
     text: str, wanted: Collection[str], phrases: Sequence[Sequence[str]] = (), *, length: int = LENGTH
 ) -> tuple[Snippet, tuple[str, ...]]:
-    """The same, with the words of the whole text, as written, that are wanted; each once, in order."""
+    """The same, with the words and numbers of the whole text, as written, that are wanted; each once, in order."""
     flat = readable(text[:_LOOKED_AT])
     sought = frozenset(wanted)
     found = _matches(flat, sought, tuple(map(tuple, phrases)))
-    words_found = dict.fromkeys(flat[a:b].lower() for a, b, term in found if term in sought)
+    told = sought | {" ".join(phrase) for phrase in phrases if all(word.isdigit() for word in phrase)}
+    words_found = dict.fromkeys(flat[a:b].lower() for a, b, term in found if term in told)
     return _excerpt(flat, found, length, more=len(text) > _LOOKED_AT), tuple(words_found)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -11,8 +12,10 @@ from recollect.store.index.numeric import closeness
 from recollect.store.index.parts import Part, distinct
 from recollect.store.index.snapshot import Snapshot
 from recollect.store.index.source import Source
+from recollect.store.index.terms import term_hashes
 from recollect.store.index.words import Scores
 from recollect.store.passages import KINDS, ROLE_SHIFT, ROLES, Bool, CandidateQuery, Float, Int
+from recollect.text.terms import stemmed
 
 #: Up to so many passages all are scored in full.
 SCORE_ALL = 2000
@@ -26,6 +29,7 @@ _LEAD_FIRST, _LEAD_OTHERS, _LEAD_PRESENT, _LEAD_DATES = 0.65, 0.3, 0.4, (1.0, 1.
 _DAY = 86_400_000_000  # microseconds
 #: Every so many-th row tells about where the best begin: so many times as many as are wanted, and some to be sure.
 _SAMPLED, _MORE, _AT_LEAST = 61, 4, 8
+_SIGNED_OR_LETTER = re.compile(r"[a-z](?:\+\+|#)?")  # "c++", "c#", "c", as surface words
 
 #: Which rows of a part may be found; None: all.
 Allowed = Bool | None
@@ -131,8 +135,23 @@ class Extras:
 
 def holding(snapshot: Snapshot, source: Source, phrases: Sequence[tuple[str, ...]]) -> Int:
     """The positions of the rows that hold at least one of the phrases, word by word, ascending."""
-    numbers = [np.asarray(source.holding(phrase), np.int64) for phrase in phrases]
-    return snapshot.positions_of(distinct(*numbers)) if numbers else np.zeros(0, np.int64)
+    found = [np.zeros(0, np.int64)]
+    for phrase in phrases:
+        at = snapshot.positions_of(np.asarray(source.holding(phrase), np.int64))
+        # A full-text index takes C++, C# and C for one word; their terms tell them apart.
+        for term in stemmed(word for word in phrase if _SIGNED_OR_LETTER.fullmatch(word)):
+            at = at[_has_term(snapshot, term, at)]
+        found.append(at)
+    return distinct(*found)
+
+
+def _has_term(snapshot: Snapshot, term: str, at: Int) -> Bool:
+    """Which rows by ascending positions hold a term."""
+    has, hashes = np.zeros(len(at), bool), term_hashes([term])
+    for _, part, own, rows in snapshot.split(at):
+        ((start, end),) = part.block.terms.find(hashes)
+        has[own] = np.isin(rows, part.block.terms.rows[start:end])
+    return has
 
 
 def allowed_rows(snapshot: Snapshot, source: Source, query: CandidateQuery) -> list[Allowed]:
@@ -156,10 +175,12 @@ def allowed_rows(snapshot: Snapshot, source: Source, query: CandidateQuery) -> l
             conditions.append(block.of_conversations(conversations))
         if only is not None:
             conditions.append(block.of_conversations(only))
+        if wanted.since is not None or wanted.until is not None:
+            conditions.append(block.time != 0)  # known; before 1970 it is negative
         if wanted.since is not None:
             conditions.append(block.time >= wanted.since)
         if wanted.until is not None:
-            conditions.append((block.time > 0) & (block.time < wanted.until))
+            conditions.append(block.time < wanted.until)
         if wanted.roles:
             conditions.append(_table([ROLES.index(role) for role in wanted.roles])[(block.flags >> ROLE_SHIFT) & 3])
         conditions += [_marked(part, at) for at in demanded]
