@@ -20,6 +20,7 @@ _NUMBER = re.compile(r"(?<![^\W_])[^\W\d_]*\d+(?:[.,:]\d+)+(?![^\W_])")
 _LINES = 6  # of code or a table
 _SCRAP = 16  # characters of a line that say nothing without those before
 _LONGEST_CUT = 60  # characters that are given up so that no word is cut
+_TYPOGRAPHY = str.maketrans("’‘“”—–…•", "''\"\"--.*")
 _REST = re.compile(r"[^\W_]*(?:'s\b)?")
 _BLANK = re.compile(r"\s+")
 _LOOKED_AT = 40_000  # characters: a passage is shorter, unless its tokens are very long
@@ -88,7 +89,8 @@ def words_in(text: str, wanted: Collection[str]) -> tuple[str, ...]:
 
 def _matches(text: str, wanted: frozenset[str], phrases: tuple[tuple[str, ...], ...]) -> list[_Match]:
     found: list[_Match] = []
-    for start, end in _likely(text, wanted) if text.isascii() else (match.span() for match in _WORD.finditer(text)):
+    plain = text.translate(_TYPOGRAPHY)
+    for start, end in _likely(plain, wanted) if plain.isascii() else (match.span() for match in _WORD.finditer(text)):
         word = text[start:end]
         own = _terms_of(word)
         if len(own) == 1:
