@@ -12,7 +12,9 @@ import pytest
 
 import recollect
 from recollect.sample import write_archive
+from tests.properties import choose_profile
 
+choose_profile()
 os.environ["RECOLLECT_BACKGROUND"] = "0"  # no test leaves a process behind, unless that is what it is about
 
 #: Variables of the machine that would change what a test sees.

@@ -118,7 +118,6 @@ def same_operations(examples: int, *, same: bool = True) -> Callable[[Callable[.
         runs = st.lists(st.tuples(st.sampled_from(OPERATIONS), st.integers(0, 999)), min_size=16, max_size=30)
         chosen = settings(
             max_examples=examples,
-            deadline=None,
             derandomize=same,
             database=None,
             suppress_health_check=list(HealthCheck),
