@@ -16,7 +16,7 @@ demo: $(INSTALLED)
 
 # All that is checked before a commit, in some minutes; HYPOTHESIS_PROFILE=whole tries four times as many examples.
 test: check
-	$(BIN)/pytest -n 2 -m "not long and not faults and not browser"
+	$(BIN)/pytest -n 2 --dist loadfile -m "not long and not faults and not browser"
 
 # What kills and restarts a Neo4j server, one test after the other.
 test-faults: $(INSTALLED)

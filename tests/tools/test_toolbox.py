@@ -163,7 +163,7 @@ def everything(talk: Talk) -> list[tuple[str, dict[str, Any]]]:
     ]
 
 
-def test_a_server_gives_the_same_answers_as_a_file(talk: Talk, neo4j_place: str) -> None:
+def test_neo4j_gives_the_same_answers_as_a_file(talk: Talk, neo4j_place: str) -> None:
     other = spoken(open_store(neo4j_place))
     with other.memory:
         calls = [*everything(talk), ("get_message_by_id", {"id": talk.messages[3].id[-8:]})]
