@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.faces.rest.conftest import serve
+from tests.properties import examples
 
 API = "/api/v1"
 
@@ -62,7 +63,7 @@ def strategy(schema: dict[str, Any], known: dict[str, Any]) -> st.SearchStrategy
     return plain.get(kind, _TEXTS)
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(100), suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_no_request_makes_the_server_fail(client: TestClient, data: st.DataObject) -> None:
     described = client.get(f"{API}/openapi.json").json()

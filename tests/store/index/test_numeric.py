@@ -7,7 +7,7 @@ from random import Random
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.store.index.numeric import best_three, bm25, closeness, packed_dots
@@ -35,7 +35,6 @@ def test_of_several_ranges_the_nearest_counts() -> None:
     assert near == pytest.approx([np.exp(-0.1)])
 
 
-@settings(deadline=None)
 @given(st.lists(st.integers(0, 5), max_size=8), st.randoms(use_true_random=False))
 def test_the_three_best_of_a_session_are_what_a_plain_loop_finds(sizes: list[int], chance: Random) -> None:
     begins = np.cumsum([0, *sizes])
