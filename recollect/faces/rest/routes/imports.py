@@ -54,7 +54,6 @@ def import_file(request: Request, memory: Scoped, asked: ToImport) -> ImportRepo
     max_body_size=_LARGEST,
     openapi_extra=calls("import_file")
     | {
-        "x-upload": True,
         "requestBody": {
             "required": True,
             "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
