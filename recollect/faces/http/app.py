@@ -12,6 +12,7 @@ from recollect.faces import proxy, rest, web
 from recollect.faces.http.guard import Guard
 from recollect.faces.http.memories import Memories
 from recollect.faces.http.problems import install
+from recollect.faces.http.received import sweep
 from recollect.faces.http.served import Served
 from recollect.faces.mcp import http as mcp
 from recollect.version import VERSION
@@ -48,4 +49,5 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     anyio.to_thread.current_default_thread_limiter().total_tokens = _THREADS
     async with AsyncExitStack() as stack:
         stack.push_async_callback(anyio.to_thread.run_sync, app.state.memories.close)
+        await anyio.to_thread.run_sync(sweep, app.state.served.places.data)
         yield

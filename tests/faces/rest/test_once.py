@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
 import time
 from pathlib import Path
@@ -13,7 +12,7 @@ from fastapi.testclient import TestClient
 
 import recollect
 from recollect.faces.rest.once import Answer, Answers
-from tests.faces.rest.conftest import events, serve
+from tests.faces.rest.conftest import events, hang_up, serve
 
 API = "/api/v1"
 
@@ -193,25 +192,7 @@ def test_what_was_forgotten_is_not_written_again_by_its_key(mending: TestClient)
 
 
 def test_a_listener_that_is_gone_before_the_first_event_leaves_the_key_free(mending: TestClient) -> None:
-    """The client hangs up while the answer begins, so that no part of the stream is ever asked for."""
     body = b'{"text": "What is my dog called?"}'
-    headers = [(b"host", b"127.0.0.1:7070"), (b"content-type", b"application/json"), (b"idempotency-key", b"a")]
-    scope = {
-        "type": "http",
-        "method": "POST",
-        "path": f"{API}/chat",
-        "query_string": b"",
-        "headers": [*headers, (b"accept", b"text/event-stream")],
-        "client": ("127.0.0.1", 1),
-    }
-    coming = [{"type": "http.request", "body": body}, {"type": "http.disconnect"}]
-
-    async def receive() -> Any:
-        return coming.pop(0)
-
-    async def send(message: Any) -> None:
-        await asyncio.sleep(0.05)
-
-    mending.portal.call(mending.app, scope, receive, send)  # type: ignore[union-attr]
+    hang_up(mending, f"{API}/chat", body, content_type="application/json", idempotency_key="a")
     told = keyed("a", Accept="text/event-stream") | {"Content-Type": "application/json"}
     assert mending.post(f"{API}/chat", content=body, headers=told).status_code == 200
