@@ -7,6 +7,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 
 import anyio.to_thread
 from fastapi import FastAPI
+from starlette.middleware.body_limit import RequestBodyLimitMiddleware
 
 from recollect.faces import proxy, rest, web
 from recollect.faces.http.guard import Guard
@@ -33,14 +34,14 @@ def build(memories: Memories, served: Served) -> FastAPI:
         redoc_url=None,
         openapi_url="/api/v1/openapi.json",
         lifespan=_lifespan,
-        max_body_size=_MOST_BODY,
         telemetry=_SILENT,  # type: ignore[arg-type]
     )
     app.state.memories, app.state.served = memories, served
     install(app)
     for face in (rest, proxy, mcp, web):
         app.include_router(face.router)
-    app.add_middleware(Guard, served=served)
+    app.add_middleware(RequestBodyLimitMiddleware, max_body_size=_MOST_BODY)
+    app.add_middleware(Guard, served=served)  # around the other, whose refusals it tells
     return app
 
 
