@@ -78,11 +78,13 @@ class Reading(Handle):
     ) -> SearchResults:
         """Finds messages by meaning, words and relation; grouped by conversation, or one result a message.
 
-        The query may hold filters: `source:claude since:2025-03 role:user "exact phrase" -word`. `kind` asks for other
-        than chat text: attachment, reasoning, tool, context, subagent, document, all. `until` includes the day, month
-        or year it names, `before` does not. `mode`: auto (quality where its vectors are made), instant, quality.
-        `sort`: relevance, newest. `literal` takes the query as one phrase, word for word. `facets` counts what matches
-        by source, role, kind and month as well. Raises InvalidInput, also for a source that is not there.
+        The query may hold filters: `source:claude since:2025-03 role:user "exact phrase" -word`. `kind` asks for
+        these kinds alone: said, attachment, reasoning, tool, context, subagent, artifact, document, all; without any,
+        what was said and the documents that answer. `role` and `conversation` leave documents out, which are said by
+        nobody and are in no conversation. `until` includes the day, month or year it names, `before` does not.
+        `mode`: auto (quality where its vectors are made), instant, quality. `sort`: relevance, newest. `literal` takes
+        the query as one phrase, word for word. `facets` counts what matches by source, role, kind and month as well.
+        Raises InvalidInput, also for a source that is not there.
         """
         self._written()
         found: SearchResults = self._searcher(

@@ -11,7 +11,7 @@ from recollect.record.outline import place_in
 from recollect.search.asking import Asked
 from recollect.search.ranking import Ranked, Ranking, rank
 from recollect.search.result import DocumentHit, Why
-from recollect.search.snippet import densest, excerpt_and_words
+from recollect.search.snippet import densest, excerpt_and_words, marking
 from recollect.search.weights import DOCUMENT_CLOSE, DOCUMENT_SHARE
 from recollect.store import View
 from recollect.store.passages import Partition, PassageText
@@ -86,9 +86,9 @@ def _one_a_document(chunks: Sequence[_Chunk]) -> list[_Chunk]:
 
 
 def _hit(chunk: _Chunk, asked: Asked, words: Sequence[str]) -> DocumentHit:
-    text = chunk.text
-    snippet, held = excerpt_and_words(text.text, words, asked.phrases)
-    at = text.start + densest(text.text, words, asked.phrases)
+    text, (wanted, phrases) = chunk.text, marking(asked.question.text, words, asked.phrases)
+    snippet, held = excerpt_and_words(text.text, wanted, phrases)
+    at = text.start + densest(text.text, wanted, phrases)
     return DocumentHit(
         document=chunk.document,
         start=text.start,

@@ -86,7 +86,8 @@ class Searcher:
         unknown = found.unknown if filed is None else [term for term in found.unknown if term in filed.unknown]
         mended = None if search.query.literal else correction(search.query.text, unknown, view.vocabulary())
         if mended is None or not mended.is_sure or search.query.phrases:  # what is quoted is meant as it stands
-            return replace(self._results(view, asked, found, filed), suggestion=mended.text if mended else None)
+            suggestion = mended.of(search.query.typed or search.query.text) if mended else None
+            return replace(self._results(view, asked, found, filed), suggestion=suggestion)
         meant = replace(search, query=replace(search.query, text=mended.text))
         asked = self._ask(view, meant)
         found, filed = _ranked(view, asked, self._quality), rank_documents(view, asked, self._quality)
@@ -162,11 +163,22 @@ def _results(view: View, asked: Asked, found: Ranking, filed: Ranking | None) ->
         likelihood=max(found.likelihood, filed.likelihood if filed is not None and documents else 0.0),
         total=max(total, len(hits)),
         total_exact=found.exact,
+        notes=_notes(asked),
         derived=derived_hits(view, asked),
         documents=documents,
         moment=asked.moment,
         facets=count_facets(view, found.matched, exact=found.exact) if search.facets else None,
     )
+
+
+def _notes(asked: Asked) -> tuple[str, ...]:
+    """What of the query the results do not go by."""
+    notes, wanted = [], asked.search.filter
+    if ignored := ", ".join(f'"{phrase}"' for phrase in asked.search.query.ignored):
+        notes.append(f"Emoji and symbols cannot be searched for. Ignored: {ignored}")
+    if "document" in wanted.kinds and (wanted.roles or wanted.conversation_ids is not None):
+        notes.append("Documents are said by nobody and are in no conversation: these filters leave them out.")
+    return tuple(notes)
 
 
 def _signals(asked: Asked, found: Ranking) -> tuple[str, ...]:

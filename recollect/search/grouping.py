@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
@@ -12,7 +12,7 @@ from recollect.search.copies import grouped
 from recollect.search.filtering import holds, passes
 from recollect.search.ranking import Ranked
 from recollect.search.result import Hit, MessageHit, Why
-from recollect.search.snippet import excerpt, excerpt_and_words, words_in
+from recollect.search.snippet import excerpt, excerpt_and_words, marking, words_in
 from recollect.search.titles import TitleMatch
 from recollect.search.weights import TITLES
 from recollect.store import View
@@ -41,7 +41,7 @@ def by_message(view: View, asked: Asked, words: Sequence[str], ranked: Sequence[
     `words` are the terms whose places are marked.
     """
     found, copies = _distinct(view, _one_a_message(ranked), asked.search.limit)
-    shown = _hits(view, found, words, asked.phrases)
+    shown = _hits(view, found, *marking(asked.question.text, words, asked.phrases))
     shown = {named: replace(hit, copies=copies.get(named, ())) for named, hit in shown.items()}
     groups = [(f.ranked.score, [shown[f.text.message_id]]) for f in found if f.text.message_id in shown]
     return _conversation_hits(view, groups)
@@ -72,7 +72,7 @@ def by_conversation(
             if newest or _of_its_own(entry) >= _least(_of_its_own(groups[number][0][1]))
         ]
         found = [_Found(rank, entry, text) for (rank, entry), text in _pairs(view, chosen) if text.message_id]
-        shown = _hits(view, found, words, asked.phrases)
+        shown = _hits(view, found, *marking(asked.question.text, words, asked.phrases))
         for number in some:
             ids = [f.text.message_id for f in found if f.ranked.conversation == number]
             of_group = [shown[message_id] for message_id in ids if message_id in shown]
@@ -145,7 +145,7 @@ def _pairs(view: View, ranked: Sequence[tuple[int, Ranked]]) -> list[tuple[tuple
 def _hits(
     view: View,
     found: Sequence[_Found],
-    wanted: Sequence[str],
+    wanted: Collection[str],
     phrases: Sequence[Sequence[str]],
 ) -> dict[NodeId | None, MessageHit]:
     ids = [f.text.message_id for f in found if f.text.message_id is not None]
@@ -291,8 +291,9 @@ def _title_hits(view: View, asked: Asked, passage: int, score: float, words: Seq
     shown = _first(view, texts[0].conversation_id, asked)
     if shown is None:
         return []
-    why = Why(0, {"title": score}, words_in(texts[0].text, words), "title")
-    return [MessageHit(shown, score, excerpt(shown.content, words), why)]
+    wanted, phrases = marking(asked.question.text, words)
+    why = Why(0, {"title": score}, words_in(texts[0].text, wanted), "title")
+    return [MessageHit(shown, score, excerpt(shown.content, wanted, phrases), why)]
 
 
 def _first(view: View, conversation_id: NodeId, asked: Asked) -> Message | None:

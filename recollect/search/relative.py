@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from calendar import monthrange
 from collections.abc import Callable, Collection
 from contextlib import suppress
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time
 
-from recollect.search.dates import MONTH, DateSpan, exact_dates, month_number, one_day, whole_month, whole_year
+from recollect.search import reckoning
+from recollect.search.dates import MONTH, DateSpan, exact_dates, month_number, one_day, whole_month
+from recollect.search.relative_languages import only_span, spans_named
 
-_DAY = timedelta(days=1)
 _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _SEASON_BEGINS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}  # the month, in the north
 _NUMBER_WORDS = "one two three four five six seven eight nine ten eleven twelve"
@@ -20,14 +20,12 @@ _UNIT = r"(day|week|month|year)"
 _COUNT = rf"({'|'.join(sorted(_COUNTS, key=len, reverse=True))}|\d{{1,4}})"
 _NO_MORE = r"\b(?!\s+(?:of|before)\b)"  # "the last week of the trip" is not last week
 
-# How far what is said to be so long ago may lie from the very day, to either side.
-_VAGUENESS = {"day": 0, "week": 3, "month": 15, "year": 182}
-
 
 def relative_dates(text: str, today: date) -> tuple[DateSpan, ...]:
     """The times that a text names by their distance from today; only those that are sure ("recently" is none).
 
-    Weeks begin on Monday, seasons are those of the northern half of the world.
+    In English and, from tables, in German, French, Spanish and Chinese (relative_languages.py). Weeks begin on Monday,
+    seasons are those of the northern half of the world.
 
     >>> relative_dates("the plumber I called two days ago", date(2025, 3, 14))[0].start
     datetime.date(2025, 3, 12)
@@ -58,6 +56,7 @@ def _named(text: str, today: date) -> list[tuple[int, int, DateSpan]]:
         for match in pattern.finditer(text):
             with suppress(ValueError, OverflowError):  # before the year 1
                 found.append((*match.span(), read(match, today)))
+    found += spans_named(text, today)
     return sorted(found, key=lambda place: place[0])
 
 
@@ -83,7 +82,7 @@ def parse_moment(text: str, today: date, *, end: bool) -> datetime | None:
         if span is None:
             moment = datetime.fromisoformat(text)
             return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
-        return datetime.combine(span.end + _DAY if end else span.start, time(), UTC)
+        return datetime.combine(span.end + reckoning.DAY if end else span.start, time(), UTC)
     return None
 
 
@@ -96,38 +95,31 @@ def _only_span(text: str, today: date) -> DateSpan | None:
     for pattern, read in _PHRASES:
         if match := pattern.fullmatch(text):
             return read(match, today)
+    if span := only_span(text, today):
+        return span
     spans = exact_dates(text, years=(today.year, today.year - 1))
     return next((span for span in spans if span.start <= today), spans[0] if spans else None)
 
 
 # --- what each phrase says -------------------------------------------------------------------------------------------
 def _ago(match: re.Match[str], today: date) -> DateSpan:
-    unit = match[2].lower()
-    middle, margin = _back(today, _count(match[1]), unit), timedelta(days=_VAGUENESS[unit])
-    return DateSpan(middle - margin, min(middle + margin, today))
+    return reckoning.ago(today, _count(match[1]), match[2].lower())
 
 
 def _past(match: re.Match[str], today: date) -> DateSpan:
-    return DateSpan(_back(today, _count(match[1] or "one"), match[2].lower()), today)
+    return reckoning.past(today, _count(match[1] or "one"), match[2].lower())
 
 
 def _last_unit(match: re.Match[str], today: date) -> DateSpan:
-    before = _beginning(today, match[1].lower()) - _DAY
-    return DateSpan(_beginning(before, match[1].lower()), before)
+    return reckoning.last_unit(today, match[1].lower())
 
 
 def _this_unit(match: re.Match[str], today: date) -> DateSpan:
-    return DateSpan(_beginning(today, match[1].lower()), today)
-
-
-def _last_weekend(match: re.Match[str], today: date) -> DateSpan:
-    sunday = _beginning(today, "week") - _DAY
-    return DateSpan(sunday - _DAY, sunday)
+    return reckoning.this_unit(today, match[1].lower())
 
 
 def _last_weekday(match: re.Match[str], today: date) -> DateSpan:
-    back = (today.weekday() - _WEEKDAYS.index(match[1].lower())) % 7 or 7
-    return one_day(today - back * _DAY)
+    return reckoning.last_weekday(today, _WEEKDAYS.index(match[1].lower()))
 
 
 def _last_season(match: re.Match[str], today: date) -> DateSpan:
@@ -165,15 +157,15 @@ _SEASON, _WEEKDAY = f"({'|'.join(_SEASON_BEGINS)})", f"({'|'.join(_WEEKDAYS)})"
 _OF_A_YEAR = re.compile(rf"\b({MONTH})(?: of)? (last|this) year\b", re.IGNORECASE)
 
 _PHRASES: tuple[tuple[re.Pattern[str], _Reader], ...] = (
-    _phrase(r"(?:the )?day before yesterday\b", lambda _, today: one_day(today - 2 * _DAY)),
-    _phrase(r"(?<!day before )(?:yesterday|last night)\b", lambda _, today: one_day(today - _DAY)),
+    _phrase(r"(?:the )?day before yesterday\b", lambda _, today: reckoning.days_ago(today, 2)),
+    _phrase(r"(?<!day before )(?:yesterday|last night)\b", lambda _, today: reckoning.days_ago(today, 1)),
     _phrase(r"(?:today|tonight|this (?:morning|afternoon|evening))\b", lambda _, today: one_day(today)),
     _phrase(rf"{_COUNT} {_UNIT}s? ago\b", _ago),
     _phrase(rf"(?:last|past) {_COUNT} {_UNIT}s{_NO_MORE}", _past),
     _phrase(rf"past ()(week|month|year){_NO_MORE}", _past),
     _phrase(rf"last (week|month|year){_NO_MORE}", _last_unit),
     _phrase(rf"this (week|month|year){_NO_MORE}", _this_unit),
-    _phrase(rf"last weekend{_NO_MORE}", _last_weekend),
+    _phrase(rf"last weekend{_NO_MORE}", lambda _, today: reckoning.last_weekend(today)),
     _phrase(rf"last {_WEEKDAY}{_NO_MORE}", _last_weekday),
     _phrase(rf"last {_SEASON}{_NO_MORE}", _last_season),
     _phrase(rf"this {_SEASON}{_NO_MORE}", _this_season),
@@ -182,25 +174,8 @@ _PHRASES: tuple[tuple[re.Pattern[str], _Reader], ...] = (
 )
 
 
-# --- calendar --------------------------------------------------------------------------------------------------------
 def _count(word: str) -> int:
     return int(word) if word.isdigit() else _COUNTS[word.lower()]
-
-
-def _back(day: date, count: int, unit: str) -> date:
-    """The day so many days, weeks, months or years before; the last of the month where there is no such day."""
-    if unit in ("day", "week"):
-        return day - count * (7 if unit == "week" else 1) * _DAY
-    months = day.year * 12 + day.month - 1 - count * (12 if unit == "year" else 1)
-    year, month = divmod(months, 12)
-    return date(year, month + 1, min(day.day, monthrange(year, month + 1)[1]))
-
-
-def _beginning(day: date, unit: str) -> date:
-    """The first day of the week, month or year that the day lies in."""
-    if unit == "week":
-        return day - day.weekday() * _DAY
-    return (whole_month(day.year, day.month) if unit == "month" else whole_year(day.year)).start
 
 
 def _season(year: int, season: str) -> DateSpan:

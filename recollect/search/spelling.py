@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from recollect.embedding.tokenizer import is_common_english
 from recollect.search.question import LONGEST_QUESTION, Question
@@ -23,10 +23,18 @@ _WORD = re.compile(r"[^\W\d_]+")
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """A question with its typos mended. Where `is_sure`, it may be searched unasked; else it is only suggested."""
+    """A question with its typos mended. Where `is_sure`, it may be searched unasked; else it is only suggested.
+
+    `words` are those that stand in the place of others.
+    """
 
     text: str
     is_sure: bool
+    words: Mapping[str, str] = field(default_factory=dict, compare=False)
+
+    def of(self, text: str) -> str:
+        """Another text that has these words with theirs in place: the query as it was typed, operators and all."""
+        return _WORD.sub(lambda match: _in_case_of(match[0], self.words.get(match[0], match[0])), text)
 
 
 def correction(text: str, unknown: Collection[str], vocabulary: Vocabulary) -> Correction | None:
@@ -52,8 +60,8 @@ def correction(text: str, unknown: Collection[str], vocabulary: Vocabulary) -> C
             sure = sure and _is_sure(word, near) and not _is_capitalised(word, text)
     if not mended:
         return None
-    text = _WORD.sub(lambda match: _in_case_of(match[0], mended.get(match[0], match[0])), text)
-    return Correction(text, sure)
+    found = Correction(text, sure, mended)
+    return replace(found, text=found.of(text))
 
 
 def parts_of_compounds(question: Question, unknown: Collection[str]) -> tuple[str, ...]:

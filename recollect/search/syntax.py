@@ -6,7 +6,9 @@ Whatever is not clearly an operator is text: a flag, a path, a namespace, an unb
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+
+from recollect.text.terms import words
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,7 +16,8 @@ class Query:
     """A query taken apart. `text` is what remains to be asked, the words of phrases in it.
 
     Of several sources, roles, conversations (ids or titles) or kinds any may hold; of several times the last counts.
-    All values are as typed. `literal` asks for the words exactly as they are, as one phrase, without any help.
+    All values are as typed, and `typed` is all of it. `literal` asks for the words exactly as they are, as one phrase,
+    without any help.
     """
 
     text: str
@@ -28,6 +31,12 @@ class Query:
     until: str | None = None
     before: str | None = None
     literal: bool = False
+    typed: str = field(default="", compare=False)
+
+    @property
+    def ignored(self) -> tuple[str, ...]:
+        """The phrases without a word in them, emoji and symbols, which no index holds."""
+        return tuple(phrase for phrase in (*self.phrases, *self.excluded) if not words(phrase))
 
 
 def parse_query(text: str) -> Query:
@@ -39,7 +48,7 @@ def parse_query(text: str) -> Query:
     """
     parts = _Parts()
     remaining = _OPERATOR.sub(parts.take, text)
-    return parts.query(" ".join(remaining.split())) if parts.any else Query(text)
+    return replace(parts.query(" ".join(remaining.split())) if parts.any else Query(text), typed=text)
 
 
 def literal_query(text: str) -> Query:
@@ -48,8 +57,8 @@ def literal_query(text: str) -> Query:
     >>> literal_query("-n is:open").phrases
     ('-n is:open',)
     """
-    words = " ".join(text.split())
-    return Query(words, phrases=(words,) if words else (), literal=True)
+    phrase = " ".join(text.split())
+    return Query(phrase, phrases=(phrase,) if phrase else (), literal=True, typed=text)
 
 
 _QUOTES = (('"', '"'), ("“", "”"), ("„", "“"), ("„", "”"), ("«", "»"), ("「", "」"), ("『", "』"))
@@ -59,7 +68,7 @@ _OPERATOR = re.compile(
     rf"""
     (?: (?<!\S) (?P<key> source | since | after | until | before | role | in | kind ) :
         (?P<value> {_QUOTED} | [^\s:/"“„«「『] \S* )
-      | (?<!\S) - (?P<excluded> {_QUOTED} | [^\W_] \S* )
+      | (?<!\S) - (?P<excluded> {_QUOTED} | [^\W_] \S* | [.@$\#_]+ [^\W\d_] \S* )
       | (?<![^\s(\[{{]) (?P<phrase> {_QUOTED} )
     ) (?P<after> [?.,;:!)\]}}]* ) (?!\S)
     """,

@@ -65,6 +65,11 @@ def test_documents_stand_beside_messages(memory: Memory, folder: Path) -> None:
     assert not memory.search("wifi password", source="documents").hits
     assert memory.search("wifi password", source="documents").documents
     assert not memory.search("wifi password", kind="tool").documents
+    assert not memory.search("wifi password", kind="said").documents
+    assert memory.search("wifi password", kind=("said", "document")).documents
+    assert not memory.search("wifi password", kind="said").notes
+    (note,) = memory.search("wifi password", kind="document", role="user").notes
+    assert note.startswith("Documents are said by nobody")
 
 
 def test_a_word_that_only_a_document_has_is_no_typo(memory: Memory, folder: Path) -> None:

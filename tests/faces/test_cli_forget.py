@@ -208,18 +208,22 @@ def test_a_deleted_message_is_shown_as_deleted_and_not_its_words(run: CommandLin
     assert "Where is" in run("show", "c1").out
 
 
-def test_deleting_twice_and_restoring_what_is_there_is_no_error(run: CommandLine, export: Path) -> None:
+def test_deleting_twice_and_restoring_what_is_there_does_nothing_and_says_so(run: CommandLine, export: Path) -> None:
     run("import", export)
-    assert run("restore", "c1-1").out == "Restored 0 messages.\n"
-    run("delete", "c1-1")
+    again = run("restore", "c1-1")
+    assert (again.code, again.out.split(":")[0]) == (1, "Nothing was restored")
     assert run("delete", "c1-1").code == 0
+    again = run("delete", "c1-1")
+    assert (again.code, again.out.split(":")[0]) == (1, "Nothing was deleted")
     assert run("restore", "c1-1").out == "Restored 1 message.\n"
+    again = run("restore", "c1-1", "--json")
+    assert (again.code, again.document) == (1, {"restored": 0})
 
 
 def test_what_was_forgotten_cannot_be_restored(run: CommandLine, export: Path) -> None:
     run("import", export)
     run("forget", "c1-1", "--yes")
-    run("restore", "c1-1")
+    assert run("restore", "c1-1").code == 1
     assert "Where is" not in run("show", "c1").out + run("export", "-").out
 
 

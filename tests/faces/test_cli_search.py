@@ -62,7 +62,7 @@ def test_a_misspelt_word_is_told_what_was_meant(run: CommandLine) -> None:
     run("remember", "the kubernetes ingress lost its certificate")
     ran = run("search", '"kubrenetes ingress"')
     assert ran.code == 1
-    assert "\nDid you mean: kubernetes ingress (1 message)\n" in ran.out
+    assert '\nDid you mean: "kubernetes ingress" (1 message)\n' in ran.out
 
 
 def test_nothing_found_in_json_is_an_empty_list_and_exit_1(sample: CommandLine) -> None:

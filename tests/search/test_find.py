@@ -121,6 +121,15 @@ def test_filters_in_the_query_and_beside_it_are_the_same(memory: Memory) -> None
     assert memory.search("heron", since="today")
 
 
+def test_a_word_with_signs_is_excluded_as_it_is_written(tmp_path: Path) -> None:
+    with recollect.open(tmp_path / "signs.db") as memory:
+        for language in ("C++", "C#", "C", ".NET"):
+            memory.store_message(f"A linker for {language}")
+        found = {name: memory.search(f"linker -{name}", group_by="message") for name in ("C++", "c", ".net")}
+    left = {name: {hit.best.message.content.split()[-1] for hit in hits} for name, hits in found.items()}
+    assert left == {"C++": {"C#", "C", ".NET"}, "c": {"C++", "C#", ".NET"}, ".net": {"C++", "C#", "C"}}
+
+
 def test_nothing_is_found_for_words_that_mean_nothing_here(memory: Memory) -> None:
     found = memory.search("xyzzyplugh")
     assert not found or not found.close
@@ -130,6 +139,18 @@ def test_a_typo_is_searched_as_it_was_meant_and_told(memory: Memory) -> None:
     found = memory.search("kingfischer")
     assert (found.query, found.corrected, found.suggestion) == ("kingfischer", "kingfisher", None)
     assert found[0].best.message.content == "And a kingfisher!"
+
+
+def test_what_is_suggested_keeps_quotes_and_filters(memory: Memory) -> None:
+    assert memory.search('"kingfischer" river').suggestion == '"kingfisher" river'
+    assert memory.search('Kingfischer "at dawn" role:user -otter').suggestion == 'Kingfisher "at dawn" role:user -otter'
+
+
+def test_emoji_in_quotes_are_told_to_be_ignored(memory: Memory) -> None:
+    told = ('Emoji and symbols cannot be searched for. Ignored: "🙂🙂"',)
+    assert memory.search('"🙂🙂" heron').notes == told
+    assert memory.search('heron -"🙂🙂"').notes == told
+    assert memory.search('"🙂 heron"').notes == ()
 
 
 def test_a_title_finds_its_conversation(memory: Memory) -> None:

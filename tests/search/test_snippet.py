@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.search.snippet import LENGTH, excerpt, marks_in, surface, words_in
+from recollect.search.snippet import LENGTH, excerpt, excerpt_and_words, marking, marks_in, surface, words_in
 from recollect.text.terms import terms
 
 LONG = "nothing of note here. " * 200
@@ -41,6 +42,23 @@ def test_phrases_are_marked_whole() -> None:
 def test_runs_without_blanks_and_parts_of_compounds_are_marked_inside() -> None:
     assert marked("我们下周安排会议时间", "会议") == ["会议"]
     assert marked("see the nginx.conf file", "nginx.conf") == ["nginx", "conf"]
+
+
+@pytest.mark.parametrize(
+    ("query", "marks"),
+    [
+        ("3.14", ["3.14"]),
+        ("python 3.14", ["3.14", "Python"]),
+        ("3.14 or 14", ["3.14", "14"]),
+        ("at 10:30", ["10:30"]),
+        ("v2.10", []),
+    ],
+)
+def test_a_number_is_marked_whole(query: str, marks: list[str]) -> None:
+    text = "It is 3.14, for 14 days, 3 of them at 10:30 with 10 people and 30 boats in Python."
+    snippet, words = excerpt_and_words(text, *marking(query, terms(query)))
+    assert [snippet.text[a:b] for a, b in snippet.marks] == marks
+    assert words == tuple(mark.lower() for mark in marks)
 
 
 def test_accents_do_not_hinder() -> None:

@@ -37,7 +37,17 @@ def test_a_phrase_may_stand_in_brackets() -> None:
 
 @pytest.mark.parametrize(
     ("text", "excluded"),
-    [("-sail boat", "sail"), ("boat -sail", "sail"), ('boat -"red sail"', "red sail"), ("boat -2024", "2024")],
+    [
+        ("-sail boat", "sail"),
+        ("boat -sail", "sail"),
+        ('boat -"red sail"', "red sail"),
+        ("boat -2024", "2024"),
+        ("boat -C++", "C++"),
+        ("boat -.env", ".env"),
+        ("boat -#sail", "#sail"),
+        ("boat -@anna", "@anna"),
+        ("boat -_sail", "_sail"),
+    ],
 )
 def test_a_minus_before_a_word_or_phrase_excludes_it(text: str, excluded: str) -> None:
     assert parse_query(text) == Query("boat", excluded=(excluded,))
@@ -58,6 +68,8 @@ def test_filters_given_twice() -> None:
         '""',
         "-",
         "a - b",
+        "a -.5 b",
+        "rm -/tmp",
         "git log --no-pager",
         "well-known",
         "- item",

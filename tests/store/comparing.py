@@ -241,8 +241,8 @@ def passes(model: Model, known: Known, wanted: Filter) -> bool:
         and (not wanted.kinds or p.kind in wanted.kinds)
         and (not wanted.sources or (conversation is not None and conversation.source in wanted.sources))
         and (wanted.conversation_ids is None or p.conversation_id in wanted.conversation_ids)
-        and (wanted.since is None or (p.timestamp or 0) >= wanted.since)
-        and (wanted.until is None or 0 < (p.timestamp or 0) < wanted.until)
+        and (wanted.since is None or (p.timestamp is not None and p.timestamp >= wanted.since))
+        and (wanted.until is None or (p.timestamp is not None and p.timestamp < wanted.until))
     )
 
 

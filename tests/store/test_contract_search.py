@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from recollect.errors import StoreError
-from recollect.record import Document, Message, Node, NodeKind, stable_id
+from recollect.record import Document, Message, Node, NodeKind, stable_id, to_microseconds
 from recollect.store import Change, IndexChange, Mark, Space, Stale, Store, WrongEmbedder
 from recollect.store.passages import EmbedderId, Features, Filter, Owner, Partition
 from recollect.store.results import Near
@@ -74,6 +74,27 @@ def test_every_filter_holds_exactly(store: Store, space: Space) -> None:
     until = int((START + timedelta(hours=12)).timestamp() * 1e6)
     assert len(ask(space, "tide", filter=Filter(since=since, until=until))) == 4
     assert len(ask(space, "tide", filter=Filter(kinds=("attachment",)))) == 0
+
+
+def test_a_time_before_1970_is_one_and_an_unknown_time_is_none(store: Store, space: Space) -> None:
+    years = -60 * 24 * 365 * 60  # minutes
+    undated = thread("undated", [replace(said("the tide, some day", source_id="u"), timestamp=None)])
+    write(store, talk("new", "the tide of now"), talk("old", "the tide of then", minute=years), undated)
+    start = to_microseconds(START + timedelta(minutes=years))
+    assert found(space, "tide", filter=Filter(until=start + 1)) == ["the tide of then"]
+    assert found(space, "tide", filter=Filter(until=start)) == []
+    assert sorted(found(space, "tide", filter=Filter(since=start))) == ["the tide of now", "the tide of then"]
+    assert found(space, "tide", filter=Filter(since=start, until=0)) == ["the tide of then"]
+
+
+def test_words_whose_signs_make_the_name_are_words_of_their_own(store: Store, space: Space) -> None:
+    texts_told = ("a linker for C++", "a linker for C#", "a linker for C", "a linker for Java")
+    write(store, talk("a", *texts_told))
+    for name, told in zip(("c++", "c#", "c"), texts_told, strict=False):
+        assert found(space, "linker", phrases=((name,),)) == [told]
+        assert found(space, "linker", phrases=(("for", name),)) == [told]
+        assert sorted(found(space, "linker", excluded=((name,),))) == sorted({*texts_told} - {told})
+    assert found(space, "linker", excluded=(("c++",), ("c#",))) == [*texts_told[2:]]
 
 
 def test_phrases_are_kept_together_and_words_can_be_excluded(store: Store, space: Space) -> None:

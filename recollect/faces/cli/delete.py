@@ -23,12 +23,14 @@ def delete(session: Session, what: list[str]) -> int:
     hidden = memory.delete(*ids)
     if session.json:
         session.out.document({"deleted": hidden})
+    elif not hidden:
+        session.out.line("Nothing was deleted: this is deleted already.")
     else:
         titles = dict.fromkeys(f'"{harmless(titled(thread.conversation.title))}"' for thread, _ in found)
         undo = session.out.hint(f"recollect restore {' '.join(map(short, ids))}")
         done = f"Deleted {number(hidden, 'message')} of {', '.join(titles)}."
         session.out.line(joined(done, f"To undo: {undo}", session.out))
-    return 0
+    return 0 if hidden else 1
 
 
 COMMAND = Command(

@@ -103,7 +103,7 @@ def print_document_hits(hits: Sequence[DocumentHit], out: Output, *, first: int,
 def document_lines(document: Document, found: LastDocument | None, out: Output, context: int | None) -> Iterator[str]:
     """A document to read: whole, or so many lines around the place that was found, its words marked."""
     from recollect.record.outline import place_in
-    from recollect.search.snippet import marks_in
+    from recollect.search.snippet import marking, marks_in
     from recollect.text.terms import terms
 
     dot = f" {out.symbols.dot} "
@@ -116,9 +116,10 @@ def document_lines(document: Document, found: LastDocument | None, out: Output, 
         text = text[start:end]
     yield ""
     text = harmless(text.rstrip())
-    wanted = [term for word in found.words for term in terms(word)] if found is not None else []
+    said = " ".join(found.words) if found is not None else ""
+    wanted, numbers = marking(said, terms(said))
     width = None if out.width is None else min(out.width, _WIDEST)
-    for _, line in marked_lines(text, marks_in(text, wanted) if wanted else (), width, out):
+    for _, line in marked_lines(text, marks_in(text, wanted, numbers), width, out):
         yield line
     if after:
         yield out.dim(after)

@@ -38,9 +38,11 @@ def _undelete(session: Session, what: Sequence[str]) -> int:
     back = memory.restore(*names_meant(memory, what))
     if session.json:
         session.out.document({"restored": back})
-    else:
+    elif back:
         session.out.line(f"Restored {number(back, 'message')}.")
-    return 0
+    else:
+        session.out.line("Nothing was restored: this is not deleted, or it was forgotten for good.")
+    return 0 if back else 1
 
 
 def _from_backup(session: Session, backup: Path, *, replace: bool) -> int:

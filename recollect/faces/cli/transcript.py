@@ -14,7 +14,7 @@ from recollect.faces.cli.state import LastHit
 from recollect.faces.cli.times import clock, day, number
 from recollect.record import Kind, Message, Part, PartKind, Thread, ToolCall, iso
 from recollect.search.request import KIND_ALIASES
-from recollect.search.snippet import marks_in
+from recollect.search.snippet import marking, marks_in
 from recollect.text.terms import terms
 
 _WIDEST = 100  # longer lines of prose are hard to read
@@ -36,7 +36,7 @@ class Transcript:
     ) -> None:
         self._thread, self._shown, self._hit, self._out = thread, shown, hit, out
         self._kinds = {KIND_ALIASES.get(kind.lower(), kind.lower()) for kind in kinds}
-        self._wanted = _terms(hit)
+        self._wanted = _marked(hit)
         self._calls: dict[str, list[ToolCall]] = {}
         for call in thread.tool_calls:
             self._calls.setdefault(call.message_id, []).append(call)
@@ -122,7 +122,7 @@ class Transcript:
         width = None if self._out.width is None else min(self._out.width, _WIDEST) - len(_INDENT)
         lines = list(lines_of(harmless(content).rstrip("\n"), None if self._out.width is None else self._out.width - 2))
         text = "\n".join(line for line, _ in lines)
-        marks = marks_in(text, self._wanted) if self._wanted and self._is_hit(message) else []
+        marks = marks_in(text, *self._wanted) if self._is_hit(message) else []
         at = 0
         for line, solid in lines:
             own = within(marks, at, at + len(line))
@@ -165,7 +165,7 @@ class Transcript:
 
 def as_json(thread: Thread, shown: Sequence[Message], hit: LastHit | None) -> dict[str, Any]:
     """The document of `show --json` (docs/reference/json.md)."""
-    c, wanted = thread.conversation, _terms(hit)
+    c, wanted = thread.conversation, _marked(hit)
     calls: dict[str, list[dict[str, Any]]] = {}
     for call in thread.tool_calls:
         plain = {"id": call.id, "name": call.name, "arguments": call.arguments, "result": call.result}
@@ -197,7 +197,7 @@ def as_json(thread: Thread, shown: Sequence[Message], hit: LastHit | None) -> di
                 "deleted": m.deleted,
                 "erased": m.erased,
                 "content": m.content,
-                "marks": [list(mark) for mark in marks_in(m.content, wanted)] if hit and m.id in hit.messages else [],
+                "marks": [list(mark) for mark in marks_in(m.content, *wanted)] if hit and m.id in hit.messages else [],
                 "parts": [{"kind": p.kind.value, "name": p.name, "text": p.text} for p in m.parts],
                 "tool_calls": calls.get(m.id, []) if not m.deleted else [],
             }
@@ -210,5 +210,7 @@ def _without_words(message: Message) -> Message:
     return replace(message, content="", speaker=None, model=None, parts=())
 
 
-def _terms(hit: LastHit | None) -> frozenset[str]:
-    return frozenset(term for word in hit.words for term in terms(word)) if hit else frozenset()
+def _marked(hit: LastHit | None) -> tuple[frozenset[str], tuple[tuple[str, ...], ...]]:
+    """The terms and numbers that are marked."""
+    said = " ".join(hit.words) if hit else ""
+    return marking(said, terms(said))

@@ -13,7 +13,7 @@ from recollect.faces.web.path import Fork, Path
 from recollect.faces.web.text.markdown import html
 from recollect.faces.web.text.marking import Range, marked_html, quoted
 from recollect.record import Kind, Message, NodeId, Part, PartKind, Role, Thread, ToolCall
-from recollect.search.snippet import marks_in, surface
+from recollect.search.snippet import marking, marks_in, surface
 from recollect.search.syntax import parse_query
 from recollect.text.terms import terms
 
@@ -63,8 +63,8 @@ class Sought:
 
     def __init__(self, query: str, quotations: Sequence[str] = ()) -> None:
         asked = parse_query(query)
-        self._terms = frozenset(terms(asked.text))
-        self._phrases = tuple(words for phrase in asked.phrases if (words := surface(phrase)))
+        phrases = [words for phrase in asked.phrases if (words := surface(phrase))]
+        self._terms, self._phrases = marking(asked.text, terms(asked.text), phrases)
         self._quotations = tuple(quotations)
 
     def __bool__(self) -> bool:

@@ -97,7 +97,7 @@ class PartitionSource:
 
     def runs(self, numbers: Sequence[int]) -> Sequence[tuple[int, bytes]]:
         """The vectors of runs of sentences."""
-        found: Any = self._connection.execute(RUNS, (ids_json(int(n) for n in numbers),)).fetchall()
+        found: Any = self._connection.execute(RUNS, (ids_json(numbers),)).fetchall()
         return found  # type: ignore[no-any-return]
 
     def pieces(self) -> tuple[int, bytes] | None:
