@@ -105,6 +105,7 @@ def test_tool_calls_that_a_message_made_at_once(tmp_path: Path) -> None:
         again = memory.store_tool_calls(
             [{"name": "swell", "arguments": "{}", "result": LONG, "id": "01SWELL"}], asked.id
         )
+        assert again == calls[1:]  # the time, too
         assert memory.stats().tool_calls == 2
         assert again[0].result == LONG
         with pytest.raises(recollect.InvalidInput, match="Call 0: result missing"):
