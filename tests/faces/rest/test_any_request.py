@@ -78,7 +78,7 @@ def test_no_request_makes_the_server_fail(client: TestClient, data: st.DataObjec
     asked = {}
     for one in operation.get("parameters", ()):
         if one["in"] == "path":
-            plain = st.characters(min_codepoint=33, exclude_characters="/?#%{}")
+            plain = st.characters(min_codepoint=33, exclude_characters="/?#%{}\x7f")  # the client sends no such
             path = path.replace("{" + one["name"] + "}", data.draw(st.text(plain, min_size=1, max_size=30)))
         elif one["in"] == "query" and one["name"] != "namespace" and (one["required"] or data.draw(st.booleans())):
             asked[one["name"]] = data.draw(strategy(one["schema"], known))
