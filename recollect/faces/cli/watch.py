@@ -16,7 +16,7 @@ from recollect.faces.cli.session import Session
 
 if TYPE_CHECKING:
     from recollect.importing import Progress
-    from recollect.ingest import Written
+    from recollect.ingest.conversations import Written
     from recollect.watching.folders import Watched
     from recollect.watching.watcher import Round, Watcher
 
