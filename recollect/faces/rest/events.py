@@ -9,7 +9,7 @@ import asyncio
 import contextvars
 import logging
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Generator, Mapping
 from contextlib import closing, suppress
 from typing import Any, TypeVar
 
@@ -89,14 +89,14 @@ def in_events(summary: str, example: str) -> dict[int | str, dict[str, Any]]:
 
 def answered(
     request: Request,
-    begin: Callable[[], Iterator[Any]],
+    begin: Callable[[], Generator[Any, None, None]],
     told: Mapping[type, tuple[str, Callable[[Any], object]]],
     last: Callable[[Any], R],
 ) -> R | Response:
     """The last thing that an iterator gives, or all of it as it comes. `told` names the events that come before."""
 
     def work(tell: Tell) -> R:
-        with closing(begin()) as things:  # type: ignore[type-var]
+        with closing(begin()) as things:
             for thing in things:
                 if type(thing) not in told:
                     return last(thing)

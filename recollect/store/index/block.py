@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -178,9 +179,9 @@ def _arranged(
     following = standing[previous[standing] > 0]
     session = np.asarray(plain["session"], np.int64)
     days, day = np.unique(np.where(time > 0, time // _DAY, -1), return_inverse=True)
-    columns: dict[str, object] = dict(plain)
+    columns: dict[str, Any] = dict(plain)
     return Block(
-        **columns,  # type: ignore[arg-type]
+        **columns,
         days=days,
         day=day.astype(np.uint16),
         vectors=vectors,

@@ -43,7 +43,6 @@ def test_the_three_best_of_a_session_are_what_a_plain_loop_finds(sizes: list[int
     assert best_three(values, begins) == pytest.approx(plain, rel=1e-5)
 
 
-@settings(deadline=None, max_examples=50)
 @given(st.integers(0, 9000), st.sampled_from([1, 3, 16, 65, 256, 300]), st.integers(0, 2**32 - 1))
 def test_packed_dots_are_the_products_with_unpacked_rows(count: int, size: int, seed: int) -> None:
     chance = np.random.default_rng(seed)
