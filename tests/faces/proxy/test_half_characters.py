@@ -37,11 +37,8 @@ def _posted(proxy: Proxy, path: str, body: dict[str, Any], headers: dict[str, st
 
 def _kept(proxy: Proxy, namespace: str = "k") -> list[str]:
     memory = proxy.memory(namespace)
-    return [
-        message.content
-        for row in memory.conversations()
-        for message in memory.conversation(row.conversation.id).messages
-    ]
+    threads = [memory.conversation(row.conversation.id) for row in memory.conversations()]
+    return [message.content for thread in threads for message in thread.messages]
 
 
 @pytest.mark.parametrize("stream", [False, True])
