@@ -86,7 +86,8 @@ def test_dates_and_numbers_stand_in_one_line(served: Running, open_page: Callabl
             !cell.querySelector('progress')).filter(cell => {
               const range = document.createRange();
               range.selectNodeContents(cell);
-              const lines = new Set([...range.getClientRects()].filter(r => r.width).map(r => Math.round(r.bottom / 4)));
+              const boxes = [...range.getClientRects()].filter(box => box.width);
+              const lines = new Set(boxes.map(box => Math.round(box.bottom / 4)));
               return lines.size > 1;
             }).map(cell => cell.textContent).slice(0, 5)"""
     )
