@@ -95,7 +95,8 @@ class _Carrier:
         told = {**self._told, **{name.lower(): value for name, value in request.headers.items()}}
         exchange = self._endless.begin(wire, body, told, address=str(self._memory.namespace), counts_only=counts_only)
         if exchange.changed:
-            content = json.dumps(exchange.body, ensure_ascii=False).encode("utf-8", "surrogatepass")
+            # Half of a pair that stands for one character goes on as the escape that it came as.
+            content = json.dumps(exchange.body, ensure_ascii=False).encode("utf-8", "backslashreplace")
         return _sent(request, content), exchange
 
     def close(self) -> None:

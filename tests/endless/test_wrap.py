@@ -128,3 +128,13 @@ def test_an_answer_that_nobody_reads_to_its_end_is_kept_as_far_as_it_came(memory
     assert said(memory) == [QUESTION[0]["content"], "One two thre"]
     thread = memory.conversation(memory.conversations()[0].conversation.id)
     assert thread.messages[-1].metadata["incomplete"] is True
+
+
+def test_half_a_character_does_not_break_a_request_that_is_given_a_memory(memory: Memory, provider: Upstream) -> None:
+    """The packages refuse to send one from Python, but not what is posted as JSON that holds its escape."""
+    memory.store_message(CHICKEN)
+    client = recollect.wrap(of_openai(provider), memory)
+    body = r'{"model": "m", "messages": [{"role": "user", "content": "What must Rex not eat? \ud83d"}]}'
+    client._client.post(f"{provider.root}/v1/chat/completions", content=body.encode())
+    assert CHICKEN in provider.body["messages"][0]["content"]
+    assert rb"not eat? \ud83d" in provider.raw

@@ -87,7 +87,9 @@ async def _pass_on(
         wrong = told(InvalidInput(f"There is no set of tools {which[:40]!r}.", hint=f"Use one of: {', '.join(SETS)}."))
         await wrong(scope, receive, send)
     else:
-        await managers[which, read_only].handle_request(scope, receive, send)
+        from recollect.faces.mcp.halves import received_whole
+
+        await managers[which, read_only].handle_request(scope, received_whole(receive), send)
 
 
 def _managers(memories: Memories, served: Served) -> dict[_Choice, StreamableHTTPSessionManager]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import threading
@@ -12,9 +13,12 @@ from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 
 from recollect.faces.mcp.calling import Context
+from recollect.faces.mcp.halves import Incoming
 from recollect.faces.mcp.links import Links
 from recollect.faces.mcp.server import build_server
 from recollect.memory import Memory
+
+_log = logging.getLogger("recollect.mcp")
 
 _PATIENCE = 5.0  # seconds for what is being written when the client ends us
 
@@ -29,12 +33,15 @@ def serve(memory: Memory, *, tools: str, read_only: bool) -> None:
         return memory, links
 
     _end_well(memory)
-    anyio.run(_serve, build_server(scope, tools=tools, read_only=read_only))
+    try:
+        anyio.run(_serve, build_server(scope, tools=tools, read_only=read_only))
+    except* BrokenPipeError:
+        _log.info("The client listens no more.")
 
 
 async def _serve(server: Server[Any]) -> None:
     async with stdio_server() as (incoming, outgoing):
-        await server.run(incoming, outgoing, server.create_initialization_options())
+        await server.run(Incoming(incoming), outgoing, server.create_initialization_options())
 
 
 def _end_well(memory: Memory) -> None:
