@@ -5,10 +5,11 @@ Tools that were called are kept when their results come back, below the words th
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from recollect.endless.talk import Call, Heard, Said
+from recollect.endless.talk import Call, Heard, Result, Said
 from recollect.endless.threads import Placed, Threads, answer_id, likeness
 from recollect.memory import Memory
 from recollect.record import NodeId, Part, PartKind, stable_id
@@ -23,8 +24,9 @@ def keep(memory: Memory, threads: Threads, placed: Placed, heard: Heard, *, is_k
     request may go on from that. Raises RecollectError.
     """
     keeping = _Keeping(memory, threads, placed)
-    calls = {call.id: call for said in placed.talk.said for call in said.calls}
+    calls: dict[str, Call] = {}
     for at, said in enumerate(placed.talk.said):
+        calls |= {call.id: call for call in said.calls}
         if at > placed.after:
             keeping.results(said, calls)
             if said.is_said:
@@ -41,6 +43,7 @@ class _Keeping:
         self._last = placed.parent
         self._digest = next(reversed(placed.digests.values()), stable_id("talk", placed.conversation_id))
         self._waiting: list[tuple[list[NodeId], dict[str, Any]]] = []  # the names of a message, and the message
+        self._answered: Counter[tuple[NodeId, str]] = Counter()  # below a message, results for an id
 
     def said(self, said: Said, digest: NodeId, *, is_named: bool) -> None:
         """A message of the request."""
@@ -63,13 +66,19 @@ class _Keeping:
         self._waiting.append((names, draft | ({"id": names[0]} if self._placed.names_answers else {})))
 
     def results(self, said: Said, calls: Mapping[str, Call]) -> None:
-        """What tools answered, of calls that are not kept yet."""
+        """What tools answered, of calls that are not kept yet. The ids of calls are told apart by the message that they
+        stand below, and by their order: some servers count them anew in every answer.
+        """
         if not said.results:
             return
         self.write()
         if self._last is None:
             return
-        named = {stable_id("call", self._placed.conversation_id, one.call_id): one for one in said.results}
+        named: dict[NodeId, Result] = {}
+        for one in said.results:
+            place = self._last, one.call_id
+            named[stable_id("call", self._placed.conversation_id, *place, self._answered[place])] = one
+            self._answered[place] += 1
         known = {call.id for call in self._memory.tool_calls(named)}
         fresh = []
         for own, result in named.items():
