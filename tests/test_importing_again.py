@@ -12,7 +12,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from recollect.importers.records import merge
+from recollect.ingest import conversations
 from recollect.memory import Memory
+from recollect.record import Thread
+from recollect.record.wire import digest
 from tests.exports import (
     Json,
     archive,
@@ -291,3 +295,20 @@ def test_the_result_of_a_tool_comes_grows_and_shrinks_with_the_exports(memory: M
         assert (memory.stats().chunks > 1) == (result == long)
         assert memory.check() == []
     assert not memory.search('"neap"', kind="tool")
+
+
+def test_a_conversation_that_has_grown_is_fingerprinted_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All of it is read for that, and a session that is followed grows by a line a time."""
+    said = [node(f"m{i}", f"m{i - 1}" if i else None, f"Line {i}.", minute=i) for i in range(20)]
+    counted: list[str] = []
+
+    def counting(thread: Thread) -> str:
+        counted.append(digest(thread))
+        return counted[-1]
+
+    with opened(tmp_path / "memory.db") as memory:
+        memory.import_file(export(tmp_path / "a", [tree(*said[:-1], name="bread", updated=DAY)]))
+        monkeypatch.setattr(merge, "digest", counting)
+        monkeypatch.setattr(conversations, "digest", counting)
+        report = memory.import_file(export(tmp_path / "b", [tree(*said, name="bread", updated=2 * DAY)]))
+        assert (report.written.changed, len(counted)) == (1, 1)
