@@ -14,6 +14,7 @@ from recollect.endless.blocks import TIMES, Blocks, affordable
 from recollect.endless.events import Events
 from recollect.endless.fitting import Fit, cost_of, fit, is_kept_there
 from recollect.endless.keeping import keep, keep_first
+from recollect.endless.measure import holds_files
 from recollect.endless.refusals import Refusal
 from recollect.endless.scope import Asked, read_scope, without_ours
 from recollect.endless.talk import Heard, Talk
@@ -71,7 +72,9 @@ class Endless:
         again = partial(
             self.begin, wire, body, headers, address=address, own=own, counts_only=counts_only, upstream=upstream
         )
-        model = (upstream, str(body.get("model")), headers.get("anthropic-beta", ""))
+        # A file may be a thousand pages long: what is learned from a request with one holds for such requests.
+        kind = "files" if holds_files(body) else ""
+        model = (upstream, str(body.get("model")), headers.get("anthropic-beta", ""), kind)
         exchange = Exchange(self, wire, asked, bare, again, model, changed=bare is not body)
         is_said = any(said.is_said for said in talk.said)
         try:

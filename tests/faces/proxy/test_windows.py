@@ -171,6 +171,18 @@ def test_what_is_given_makes_no_request_too_long(proxy: Proxy) -> None:
     assert "x-recollect-left-out" not in headers
 
 
+def test_a_file_that_is_too_long_spoils_no_other_conversation(proxy: Proxy) -> None:
+    import anthropic
+
+    proxy.provider.window = WINDOW
+    document = {"type": "document", "source": {"type": "base64", "media_type": "application/pdf", "data": "A" * 90_000}}
+    asked: list[dict[str, Any]] = [{"role": "user", "content": [document, {"type": "text", "text": "What is this?"}]}]
+    with pytest.raises(anthropic.BadRequestError, match="prompt is too long"):
+        ask(proxy, "messages", asked, stream=False)
+    _, headers = ask(proxy, "messages", [*history(12), {"role": "user", "content": QUESTION}], stream=False)
+    assert "x-recollect-left-out" not in headers
+
+
 def test_steps_of_an_agent_go_with_the_results_of_their_tools(proxy: Proxy) -> None:
     """One question, and then hundreds of calls: the question stays, the oldest steps go."""
     proxy.provider.window = WINDOW
