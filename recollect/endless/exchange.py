@@ -95,7 +95,7 @@ class Endless:
     def _fitted(self, exchange: Exchange, talk: Talk) -> Fit:
         """What of a request goes, and what it may be given."""
         asked = exchange.asked
-        given = 0 if not asked.recalls or asked.budget == 0 else TIMES * self._budget(asked)
+        given = TIMES * self._budget(asked) if asked.recalls else 0
         told = self.window if asked.window is None else asked.window
         # What goes and is not stored is gone: only a limit that somebody has set is a reason for that.
         exchange.may_be_cut = told != 0 and (told is not None or asked.stores) and not is_kept_there(exchange.body)
@@ -103,8 +103,9 @@ class Endless:
         return Fit(given) if window is None else fit(exchange.wire, exchange.body, talk, window, given)
 
     def _budget(self, asked: Asked) -> int:
-        """How many tokens one question is given at most."""
-        return min(max(self.budget if asked.budget is None else asked.budget, _LEAST), _MOST)
+        """How many tokens one question is given at most, 0 for none."""
+        wanted = self.budget if asked.budget is None else asked.budget
+        return min(max(wanted, _LEAST), _MOST) if wanted else 0
 
     def _prepare(self, exchange: Exchange, talk: Talk) -> None:
         asked, gone = exchange.asked, exchange.fit.gone

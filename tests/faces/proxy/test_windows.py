@@ -200,3 +200,15 @@ def test_steps_of_an_agent_go_with_the_results_of_their_tools(proxy: Proxy) -> N
     memory = proxy.memory("acme/rex")
     kept = memory.conversation(memory.conversations()[0].conversation.id).tool_calls
     assert len(kept) == 40  # those that were left out, too
+
+
+def test_a_budget_of_0_in_the_settings_gives_nothing(tmp_path: Path, provider: Upstream, home: Path) -> None:
+    with serving(tmp_path, provider, proxy_budget=0) as proxy:
+        proxy.memory("acme/rex").store_message(FIRST)
+        _, headers = ask(proxy, "completions", [{"role": "user", "content": QUESTION}], stream=False)
+        assert headers["x-recollect-context"] == "0"
+        assert proxy.provider.body["messages"][-1]["content"] == QUESTION
+        _, headers = ask(
+            proxy, "completions", [{"role": "user", "content": f"{QUESTION} Now."}], stream=False, Budget="800"
+        )
+        assert int(headers["x-recollect-context"]) > 0
