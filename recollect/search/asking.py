@@ -11,12 +11,13 @@ import numpy as np
 
 from recollect.embedding import Embedder, TokenEmbedder, TokenVectors
 from recollect.embedding.packaged import reads_latin_alone
+from recollect.search.forms import other_forms
 from recollect.search.moment import Moment
 from recollect.search.names import named, without_names
 from recollect.search.question import Question, read_question
 from recollect.search.request import Search
 from recollect.search.snippet import surface
-from recollect.search.weights import FEW_TERMS, LIKE_SHARE
+from recollect.search.weights import FEW_TERMS, FORM, LIKE_SHARE
 from recollect.store import View
 from recollect.store.passages import SAID_KINDS, CandidateQuery, Filter, Float, Partition
 from recollect.text.terms import is_identifier
@@ -25,6 +26,8 @@ _QUESTION_TOKENS = 64
 #: Each is looked up by itself.
 _MOST_PHRASES, _LONGEST_PHRASE, _LONGEST_IDENTIFIER = 16, 50, 12
 
+#: The words of a question, each with the others that stand for it and how much they count.
+Groups = tuple[tuple[tuple[str, float], ...], ...]
 #: Surface words in order.
 Words = tuple[str, ...]
 
@@ -115,7 +118,7 @@ def candidate_query(asked: Asked, partition: Partition) -> CandidateQuery:
         wanted = Filter(since=wanted.since, until=wanted.until)
     return CandidateQuery(
         partition=partition,
-        terms=tuple(((term, 1.0),) for term in question.terms),
+        terms=_groups(question),
         vector=asked.vector,
         similarity=asked.similarity if said else None,
         pieces=tuple(int(piece) for piece in asked.tokens.ids) if said and asked.tokens else (),
@@ -134,10 +137,17 @@ def title_query(asked: Asked) -> CandidateQuery:
     wanted = asked.search.filter
     return CandidateQuery(
         partition=Partition.TITLE,
-        terms=tuple(((term, 1.0),) for term in asked.question.terms),
+        terms=_groups(asked.question),
         vector=asked.vector,
         filter=Filter(sources=wanted.sources, conversation_ids=wanted.conversation_ids),
     )
+
+
+def _groups(question: Question) -> Groups:
+    """Each term with the other forms of the word, which are those of English; ordinals are like no other words."""
+    may_be = [question.is_english or term[0].isdigit() for term in question.terms]
+    others = [other_forms(term) if english else () for term, english in zip(question.terms, may_be, strict=True)]
+    return tuple(((t, 1.0), *((o, FORM) for o in more)) for t, more in zip(question.terms, others, strict=True))
 
 
 def _all_common(text: str) -> tuple[Words, ...]:
