@@ -14,9 +14,9 @@ export RECOLLECT_BACKGROUND := 0
 demo: $(INSTALLED)
 	$(BIN)/recollect demo
 
-# All that is checked before a commit, in some minutes.
+# All that is checked before a commit, in some minutes; HYPOTHESIS_PROFILE=whole tries four times as many examples.
 test: check
-	$(BIN)/pytest -n 2 -m "not long and not faults and not browser"
+	$(BIN)/pytest -n 2 --dist loadfile -m "not long and not faults and not browser"
 
 # What kills and restarts a Neo4j server, one test after the other.
 test-faults: $(INSTALLED)
@@ -28,7 +28,7 @@ test-browser: $(INSTALLED)
 
 # What takes longer: imports that are killed at random moments, large archives.
 test-long: $(INSTALLED)
-	$(BIN)/pytest -m long
+	HYPOTHESIS_PROFILE=whole $(BIN)/pytest -m long
 
 # The protocols of frameworks with their packages, which are too many for the other tests: in an environment of its own.
 FRAMEWORKS := .venv-frameworks

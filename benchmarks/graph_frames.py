@@ -21,7 +21,7 @@ from playwright.sync_api import Page, Route, sync_playwright
 
 import recollect
 from benchmarks.machine import machine
-from benchmarks.pages import _server
+from benchmarks.served import served
 from recollect.faces.web.graphing.kinds import KINDS
 from recollect.faces.web.graphing.layout import Placed, laid_out
 
@@ -52,12 +52,12 @@ def main(arguments: list[str]) -> int:
         with recollect.open(store, durable=False, background=False) as memory:
             memory.store_message("Ana and Rui went to Sintra.")
             memory.consolidate()
-        with _server(store, Path(scratch)) as address, sync_playwright() as playwright:
+        with served(store, Path(scratch)) as server, sync_playwright() as playwright:
             drawn_by = [] if options.gpu else ["--disable-gpu"]
             browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox", *drawn_by])
             page = browser.new_page(viewport={"width": 1280, "height": 900})
             page.route("**/graph?*", lambda route: _answer(route, picture))
-            page.goto(f"{address}/graph?from=Ana")
+            page.goto(f"{server.address}/graph?from=Ana")
             page.wait_for_selector("#canvas[data-ready]", timeout=120_000)
             page.wait_for_timeout(1_000)
             print(f"{options.names:,} names, {len(json.loads(picture)['relations']):,} links")

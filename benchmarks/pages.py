@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import shutil
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -22,9 +20,9 @@ import numpy as np
 from playwright.sync_api import Browser, Page, sync_playwright
 
 import recollect
-from benchmarks.generator import write_openai
 from benchmarks.machine import machine
 from benchmarks.queries import queries
+from benchmarks.served import made, served
 
 _BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 _TYPED, _OPENED = 40, 10
@@ -52,8 +50,9 @@ def main(arguments: list[str]) -> int:
         print("There is no Chromium on this machine.", file=sys.stderr)
         return 2
     with TemporaryDirectory(prefix="recollect-bench-") as scratch:
-        store = options.store or _made(Path(scratch), options.messages)
-        with _server(store, Path(scratch)) as address, sync_playwright() as playwright:
+        store = options.store or made(Path(scratch), options.messages)
+        with served(store, Path(scratch)) as server, sync_playwright() as playwright:
+            address = server.address
             browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox", "--disable-gpu"])
             print(f"{_count(store):,} messages")
             print(_row("first page shown", _opened(browser, address, ["/"] * _OPENED)))
@@ -66,33 +65,9 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-def _made(scratch: Path, messages: int) -> Path:
-    export, store = scratch / "export.jsonl", scratch / "memory.db"
-    write_openai(export, messages)
-    with recollect.open(store, background=False) as memory:
-        memory.import_file(export)
-    return store
-
-
 def _count(store: Path) -> int:
     with recollect.open(store, background=False) as memory:
         return memory.stats().messages
-
-
-@contextmanager
-def _server(store: Path, home: Path) -> Iterator[str]:
-    """The command, in a process of its own."""
-    environment = {**os.environ, "RECOLLECT_HOME": str(home), "RECOLLECT_BACKGROUND": "0"}
-    command = [sys.executable, "-m", "recollect", "serve", "--port", "0", "--json", "--store", str(store)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
-        assert process.stdout is not None
-        told = ""
-        while not told.rstrip().endswith("}"):
-            told += process.stdout.readline()
-        try:
-            yield json.loads(told)["address"]
-        finally:
-            process.terminate()
 
 
 def _opened(browser: Browser, address: str, places: list[str]) -> list[float]:

@@ -12,11 +12,9 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -25,11 +23,10 @@ from typing import Any
 import httpx2
 import numpy as np
 
-import recollect
-from benchmarks.generator import write_openai
 from benchmarks.machine import machine
 from benchmarks.queries import queries
 from benchmarks.report import machine_line
+from benchmarks.served import Server, made, served, started
 from benchmarks.tables import table
 
 _REQUESTS, _WARM = 60, 5
@@ -45,19 +42,21 @@ def main(arguments: list[str]) -> int:
     given = parser.parse_args(arguments)
     with TemporaryDirectory(prefix="recollect-proxy-") as folder:
         scratch = Path(folder)
-        store = given.store or _made(scratch, given.messages)
-        with _provider() as provider, _proxy(store, scratch, provider) as (proxy, pid):
-            rows = [row for turns in given.turns.split(",") for row in _rows(provider, proxy, pid, int(turns))]
+        store = given.store or made(scratch, given.messages)
+        with started(["benchmarks.proxy", _ANSWERING]) as provider:
+            upstream = f"{provider.address}/v1"
+            with served(store, scratch, RECOLLECT_OPENAI_UPSTREAM=upstream) as proxy:
+                rows = [row for turns in given.turns.split(",") for row in _rows(upstream, proxy, int(turns))]
     print(table(["first word", "p50 ms", "p95 ms", "adds at p50", "adds at p95", "processor ms of the proxy"], rows))
     print(machine_line(machine()))
     return 0
 
 
-def _rows(provider: str, proxy: str, pid: int, turns: int) -> Iterator[list[str]]:
+def _rows(upstream: str, proxy: Server, turns: int) -> Iterator[list[str]]:
     """The four ways, in turns, so that whatever else the machine does meets all of them."""
-    there, unkept = f"{proxy}/in/default/v1", {"X-Recollect-Store": "no"}
+    there, unkept = f"{proxy.address}/in/default/v1", {"X-Recollect-Store": "no"}
     ways: dict[str, tuple[str, list[dict[str, Any]], dict[str, str]]] = {
-        "straight": (f"{provider}/v1", [], {}),
+        "straight": (upstream, [], {}),
         "proxy, no memory": (there, [], {**unkept, "X-Recollect-Budget": "0"}),
         "proxy": (there, [], unkept),
         "proxy, next step": (there, _STEP, unkept),
@@ -67,11 +66,11 @@ def _rows(provider: str, proxy: str, pid: int, turns: int) -> Iterator[list[str]
     with httpx2.Client(timeout=60) as client:
         for number, query in enumerate(queries(_REQUESTS + _WARM)):
             for name, (root, more, headers) in ways.items():
-                before = _processor(pid)
+                before = _processor(proxy.pid)
                 found = _first(client, root, [*_talk(query.text, turns), *more], headers)
                 if number >= _WARM:
                     taken[name].append(found)
-                    spent[name] += _processor(pid) - before
+                    spent[name] += _processor(proxy.pid) - before
     for name, times in taken.items():
         p50, p95 = np.percentile(times, (50, 95))
         added = np.percentile(np.array(times) - np.array(taken["straight"]), (50, 95))
@@ -120,47 +119,6 @@ def _first(client: httpx2.Client, root: str, messages: list[dict[str, Any]], hea
         for _ in pieces:
             pass
     return taken
-
-
-def _made(scratch: Path, messages: int) -> Path:
-    export, store = scratch / "export.jsonl", scratch / "memory.db"
-    write_openai(export, messages)
-    with recollect.open(store, background=False) as memory:
-        memory.import_file(export)
-    return store
-
-
-@contextmanager
-def _proxy(store: Path, home: Path, provider: str) -> Iterator[tuple[str, int]]:
-    environment = {
-        **os.environ,
-        "RECOLLECT_HOME": str(home),
-        "RECOLLECT_BACKGROUND": "0",
-        "RECOLLECT_OPENAI_UPSTREAM": f"{provider}/v1",
-    }
-    command = [sys.executable, "-m", "recollect", "serve", "--port", "0", "--json", "--store", str(store)]
-    with _told(command, environment) as (told, pid):
-        yield json.loads(told)["address"], pid
-
-
-@contextmanager
-def _provider() -> Iterator[str]:
-    with _told([sys.executable, "-m", "benchmarks.proxy", _ANSWERING], dict(os.environ)) as (told, _):
-        yield json.loads(told)["address"]
-
-
-@contextmanager
-def _told(command: list[str], environment: dict[str, str]) -> Iterator[tuple[str, int]]:
-    """A process, for as long as the `with` lasts: the document that it prints first, and its number."""
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
-        assert process.stdout is not None
-        told = ""
-        while not told.rstrip().endswith("}"):
-            told += process.stdout.readline()
-        try:
-            yield told, process.pid
-        finally:
-            process.terminate()
 
 
 class _Answers(BaseHTTPRequestHandler):

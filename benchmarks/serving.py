@@ -12,25 +12,21 @@ from __future__ import annotations
 import argparse
 import http.client
 import json
-import os
 import random
 import statistics
-import subprocess
 import sys
 import tempfile
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
 import recollect
-from benchmarks.generator import write_openai
 from benchmarks.machine import machine
+from benchmarks.served import made, served
 
 _QUERIES = ("plan", "sourdough hydration", "what did we decide about the database", "garden", "error in the build")
 
@@ -95,25 +91,6 @@ class Client:
         return json.loads(told)
 
 
-@contextmanager
-def serving(store: Path, home: Path) -> Iterator[int]:
-    """The port of a server over this store."""
-    environment = {**os.environ, "RECOLLECT_HOME": str(home), "RECOLLECT_BACKGROUND": "0", "RECOLLECT_MODEL": "none"}
-    command = [sys.executable, "-m", "recollect", "serve", "--port", "0", "--json", "--store", str(store)]
-    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as server:
-        assert server.stdout is not None
-        told = ""
-        while not told.endswith("\n}\n"):
-            line = server.stdout.readline()
-            assert line, "the server did not start"
-            told += line
-        try:
-            yield int(json.loads(told)["address"].rpartition(":")[2])
-        finally:
-            server.terminate()
-            server.wait(30)
-
-
 def run(port: int, ids: list[str], readers: int, writers: int, seconds: float) -> tuple[Took, float]:
     """Everything at once, for so long."""
     took, until = Took(), time.monotonic() + seconds
@@ -163,20 +140,16 @@ def main() -> int:
     parser.add_argument("--store", type=Path, help="a copy of a store to serve, instead of generated messages")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        store = asked.store or Path(folder) / "memory.db"
-        with recollect.open(store, durable=False, background=False) as memory:
-            if asked.store is None:
-                made = Path(folder) / "made.jsonl"
-                write_openai(made, asked.messages)
-                memory.import_file(made)
+        store = asked.store or made(Path(folder), asked.messages)
+        with recollect.open(store, background=False) as memory:
             ids = [row.conversation.id for row in memory.conversations(limit=200)]
             size = memory.stats().messages
-        with serving(store, Path(folder) / "home") as port:
-            warm = Client(port, Took(), 0)
+        with served(store, Path(folder) / "home", RECOLLECT_MODEL="none") as server:
+            warm = Client(server.port, Took(), 0)
             for _ in range(20):
                 warm.read(ids)
-            took, seconds = run(port, ids, asked.readers, asked.writers, asked.seconds)
-            missing = lost(port, took.stored)
+            took, seconds = run(server.port, ids, asked.readers, asked.writers, asked.seconds)
+            missing = lost(server.port, took.stored)
     print(f"{machine()}\n{size:,} messages, {asked.readers} readers and {asked.writers} writers, {seconds:.0f} s\n")
     print("| | requests | a second | median ms | 95 % ms | 99 % ms | slowest ms |\n|---|---|---|---|---|---|---|")
     for kind, times in sorted(took.seconds.items()):

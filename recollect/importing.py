@@ -19,7 +19,8 @@ from recollect.importers.records.assemble import assemble, assemble_document
 from recollect.importers.records.known import Known
 from recollect.importers.registry import Found, detect, importers, reader_named, shape_of
 from recollect.importers.unread import Kind, named, unread_kind
-from recollect.ingest import Ingest, Written
+from recollect.ingest import Ingest
+from recollect.ingest.conversations import Written
 from recollect.record import Chunk, Document, Edge, Node, NodeId, Thread
 from recollect.store import Counts, Space
 

@@ -7,12 +7,16 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import recollect
 from recollect.sample import write_archive
+from tests import one_server
+from tests.properties import choose_profile
 
+choose_profile()
 os.environ["RECOLLECT_BACKGROUND"] = "0"  # no test leaves a process behind, unless that is what it is about
 
 #: Variables of the machine that would change what a test sees.
@@ -97,6 +101,16 @@ def neo4j_place(neo4j_uri: str) -> str:
     from tests.store import neo4j_server
 
     return neo4j_server.with_auth(neo4j_uri)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    one_server.require_sign(items)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> one_server.OneServer | None:
+    """In place of xdist's own for `--dist loadfile`."""
+    return one_server.OneServer(config, log) if config.getvalue("dist") == "loadfile" else None
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

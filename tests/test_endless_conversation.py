@@ -267,7 +267,6 @@ def run(examples: int, steps: int) -> None:
         settings=settings(
             max_examples=examples,
             stateful_step_count=steps,
-            deadline=None,
             phases=(Phase.generate,),  # a smaller example would take minutes to find
         ),
     )

@@ -29,6 +29,7 @@ from tests.exports import (
     tree_of,
 )
 from tests.paths import SHARED
+from tests.properties import examples
 
 DAY = 86_400.0
 LATER = 1_740_000_000.0 + DAY
@@ -167,7 +168,7 @@ def test_branches_make_one_tree_in_any_order(tmp_path: Path) -> None:
 texts = st.lists(st.sampled_from(["heron", "otter", "weir", "belfry"]), min_size=1, max_size=6)
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(25), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(accounts=st.lists(st.tuples(texts, st.integers(0, 2)), min_size=1, max_size=4), again=st.data())
 def test_growing_chats_end_alike_however_often_and_in_whatever_order(
     tmp_path: Path, accounts: list[tuple[list[str], int]], again: Any

@@ -17,6 +17,7 @@ from recollect.memory import Memory
 from recollect.record import Thread, reading_order
 from tests.exports import Json, chat, export, file, lines, opened
 from tests.importers.given import count_tokens
+from tests.properties import examples
 from tests.store.builders import embedder
 
 Talk = tuple[str, ...]
@@ -76,7 +77,7 @@ talks = st.lists(words, max_size=4).map(lambda rest: (*GREETING, *rest))
 archives = st.lists(st.lists(talks, min_size=1, max_size=5), min_size=1, max_size=4)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(archives, st.sampled_from([said, shared]))
 def test_without_ids_every_conversation_is_kept_once_and_as_it_was(archive: list[list[Talk]], form: object) -> None:
     """However exports overlap, are shuffled, cut and grown: in the end there are the longest of each."""
@@ -114,7 +115,7 @@ def accounts(draw: st.DrawFn) -> list[list[Json]]:
     return exports
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80))
 @given(accounts())
 def test_a_conversation_is_one_whether_its_ids_are_given_or_taken_away(exports: list[list[Json]]) -> None:
     with tempfile.TemporaryDirectory() as folder, opened(Path(folder) / "memory.db") as memory:
@@ -125,7 +126,7 @@ def test_a_conversation_is_one_whether_its_ids_are_given_or_taken_away(exports: 
         assert memory.check() == []
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(
     st.lists(st.integers(3, 7), min_size=1, max_size=4),
     st.data(),

@@ -18,6 +18,7 @@ from recollect.record import Thread
 from recollect.tools.desk import count
 from tests.coherent import assert_coherent
 from tests.exports import opened
+from tests.properties import examples
 
 NOW = datetime(2025, 3, 1, tzinfo=UTC)
 LONG = "\n\n".join(f"Paragraph {i} speaks of tides and moorings at some length." for i in range(600))
@@ -48,7 +49,7 @@ def thread_of(memory: Memory) -> Thread:
     return replace(thread, conversation=replace(thread.conversation, created=None, updated=None))
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15))
 @given(taken=steps, cut=st.integers(0, 11))
 @example(taken=[("user", None, None), ("assistant", None, None), ("user", None, 1), ("assistant", None, 0)], cut=1)
 @example(taken=[("user", None, None), *[("assistant", None, 0)] * 5, ("user", None, 4)], cut=3)
@@ -104,6 +105,7 @@ def test_tool_calls_that_a_message_made_at_once(tmp_path: Path) -> None:
         again = memory.store_tool_calls(
             [{"name": "swell", "arguments": "{}", "result": LONG, "id": "01SWELL"}], asked.id
         )
+        assert again == calls[1:]  # the time, too
         assert memory.stats().tool_calls == 2
         assert again[0].result == LONG
         with pytest.raises(recollect.InvalidInput, match="Call 0: result missing"):

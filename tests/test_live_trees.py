@@ -14,6 +14,7 @@ from recollect.memory import Memory
 from recollect.record import Message
 from tests.coherent import assert_coherent
 from tests.exports import dump_of, file, opened
+from tests.properties import examples
 
 #: Who speaks, of what kind, and below which message: None is the end; else so many back, counted round and round.
 Step = tuple[str, str, int | None]
@@ -50,7 +51,7 @@ def store(memory: Memory, written: list[Message], step: Step) -> None:
     written.append(stored)
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=examples(12))
 @given(steps)
 @example([("user", "said", None), ("assistant", "said", None), ("assistant", "said", 1), ("user", "said", None)])
 @example([("user", "said", None), ("assistant", "said", None), ("user", "said", None), ("assistant", "said", 2)])
@@ -61,7 +62,7 @@ def test_whatever_is_taken_up_again_the_tree_holds_and_every_message_is_found(ta
 
 
 @pytest.mark.long
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300))
 @given(steps)
 def test_the_same_for_many_more(taken: list[Step]) -> None:
     assert_holds(taken)

@@ -22,6 +22,7 @@ from hypothesis.stateful import (
 from recollect.memory import Memory
 from recollect.record import Message
 from tests.exports import chat, dump_of, export, file, messages_of, node, opened, tree
+from tests.properties import examples
 
 WORDS = st.sampled_from(
     ["heron", "otter by the weir", "Where is the belfry?", "I never saw 7 zeppelins.", "x", "\n¡!\n"]
@@ -141,5 +142,5 @@ def found(memory: Memory) -> set[tuple[str, str]]:
 
 def test_whatever_is_done_every_invariant_holds_and_the_dump_makes_an_equal_memory() -> None:
     run_state_machine_as_test(  # type: ignore[no-untyped-call]
-        Histories, settings=settings(max_examples=12, stateful_step_count=15, deadline=None)
+        Histories, settings=settings(max_examples=examples(12), stateful_step_count=15)
     )

@@ -46,7 +46,7 @@ class AsyncToolbox:
     def __init__(self, sync: Toolbox) -> None: ...
 """
 _ALWAYS = {
-    "AsyncIterator": "collections.abc",
+    "AsyncGenerator": "collections.abc",
     "AsyncContext": "recollect.asynchronous.derive",
     "Opening": "recollect.asynchronous.derive",
     "IndexConfig": "recollect.context.settings",
@@ -100,8 +100,15 @@ def _members(of: type, origins: dict[str, str], at_once: set[str]) -> Iterator[s
             returned = _told(made.returns)
             way = "def" if name in at_once or yields(member) else "async def"
             if yields(member):
-                returned = "AsyncIterator" + returned[returned.index("[") :]
+                returned = f"AsyncGenerator[{_item(made.returns)}]"
             yield f"    {way} {name}({ast.unparse(made.args)}) -> {_FACES.get(returned, returned)}: ...\n"
+
+
+def _item(annotation: ast.expr | None) -> str:
+    """What a generator gives, of its annotation."""
+    assert isinstance(annotation, ast.Subscript)
+    assert isinstance(annotation.slice, ast.Tuple)
+    return ast.unparse(annotation.slice.elts[0])
 
 
 def _told(annotation: ast.expr | None) -> str:

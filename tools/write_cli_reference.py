@@ -11,7 +11,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 from recollect.faces.cli.app import help_of
-from recollect.faces.cli.commands import SUMMARIES
+from recollect.faces.cli.commands import SUMMARIES, load
 from recollect.faces.cli.parser import PROGRAM
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "reference" / "cli.md"
@@ -39,8 +39,12 @@ How to ask, in words and filters, is in [Search well](../how-to/search-well.md).
 def reference() -> str:
     """The page."""
     with patch.dict(os.environ, {"COLUMNS": "80"}):
-        commands = [_section(f"{PROGRAM} {name}", help_of(name)) for name in SUMMARIES]
-        return "\n".join([_HEAD, _section(PROGRAM, help_of(None)), *commands])
+        commands = [
+            _section(" ".join(filter(None, (PROGRAM, name, part))), help_of(name, part))
+            for name in SUMMARIES
+            for part in ("", *load(name).parts)
+        ]
+        return "\n".join([_HEAD, _section(PROGRAM, help_of()), *commands])
 
 
 def _section(title: str, text: str) -> str:

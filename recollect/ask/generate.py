@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
@@ -51,7 +51,7 @@ def generate(
     told: str | None = None,
     before: str = "",
     name: str = "ask",
-) -> Iterator[Words | Again | Generated]:
+) -> Generator[Words | Again | Generated, None, None]:
     """The words of the answer as they come, and last the whole of it. Raises ModelError and its kin.
 
     `told` is what the model is told first, where it is not what the intent says, `before` stands above the material,

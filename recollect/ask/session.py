@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from dataclasses import dataclass, field, replace
 
 from recollect.ask.answer import Answer, Event, Step
@@ -30,7 +30,9 @@ class Asker:
     space: Space
     remembered: Remembered = field(default_factory=Remembered)
 
-    def events(self, search: Search, model: LanguageModel | None, intent: Intent | None = None) -> Iterator[Event]:
+    def events(
+        self, search: Search, model: LanguageModel | None, intent: Intent | None = None
+    ) -> Generator[Event, None, None]:
         """The steps, the words of a model's answer as they come, and last the answer.
 
         Raises StoreError, ModelError; a model that cannot talk is refused before anything is searched.

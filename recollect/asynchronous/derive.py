@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import inspect
-from collections.abc import AsyncIterator, Callable, Generator, Iterable, Iterator
+from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import wraps
 from typing import Any, ClassVar, Generic, Self, TypeVar
@@ -86,7 +86,7 @@ def public_members(of: type) -> Iterator[tuple[str, Any]]:
 def yields(function: Callable[..., Any]) -> bool:
     """Whether a call gives one thing after the other: its annotation says so."""
     told = str(inspect.unwrap(function).__annotations__.get("return", ""))
-    return told.startswith(("Iterator[", "Generator["))
+    return told.startswith("Generator[")
 
 
 def _face(name: str, member: Any, direct: bool) -> Any:
@@ -115,25 +115,25 @@ def _awaited(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def _iterating(function: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(function)
-    def called(self: Derived[Any], /, *arguments: Any, **named: Any) -> AsyncIterator[Any]:
+    def called(self: Derived[Any], /, *arguments: Any, **named: Any) -> AsyncGenerator[Any, None]:
         return _items(lambda: function(self.sync, *arguments, **named))
 
     return called
 
 
-async def _items(begin: Callable[[], Iterable[Any]]) -> AsyncIterator[Any]:
-    """The items of an iterable, made in a thread of its own: it is begun, gone on with and closed in the same one."""
+async def _items(begin: Callable[[], Generator[Any, None, None]]) -> AsyncGenerator[Any, None]:
+    """The items of a generator, made in a thread of its own: it is begun, gone on with and closed in the same one."""
     context, loop = contextvars.copy_context(), asyncio.get_running_loop()
     thread = ThreadPoolExecutor(1, thread_name_prefix="recollect-iterator")
-    items: list[Iterator[Any]] = []
+    items: list[Generator[Any, None, None]] = []
 
     def following() -> Any:
         if not items:
-            items.append(iter(begin()))
+            items.append(begin())
         return next(items[0], _END)
 
     def close() -> None:
-        if items and hasattr(items[0], "close"):
+        if items:
             items[0].close()
 
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -72,7 +72,7 @@ def converse(
     max_tokens: int = 2_048,
     name: str = "chat",
     sleep: Callable[[float], None] = time.sleep,
-) -> Iterator[Words | ToolUsed | Again | Ended]:
+) -> Generator[Words | ToolUsed | Again | Ended, None, None]:
     """The answer as it comes, and last how it ended; `name` is what it is for in the count of what was spent.
 
     Raises ModelError and its kin.
@@ -116,7 +116,9 @@ def converse(
     raise AssertionError  # the last round returns or raises
 
 
-def _insisting(model: TalkingModel, request: Talk, sleep: Callable[[float], None]) -> Iterator[Words | Again | Spoken]:
+def _insisting(
+    model: TalkingModel, request: Talk, sleep: Callable[[float], None]
+) -> Generator[Words | Again | Spoken, None, None]:
     """One turn of the model, asked again after faults that may pass."""
     waited, wasted = 0.0, NOTHING_USED
     for attempt in range(1, TRIES + 1):

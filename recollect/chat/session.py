@@ -8,7 +8,7 @@ what both mention are written in one transaction.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Literal, Protocol
@@ -128,7 +128,7 @@ class Chat:
 
     def turn(
         self, conversation_id: NodeId | None, text: str, model: LanguageModel | None, options: Options
-    ) -> Iterator[Event]:
+    ) -> Generator[Event, None, None]:
         """The words of the answer as they come, the tools that it takes, and at last the answer, with the turn written.
         Whoever stops listening before that has no turn written. Raises InvalidInput, StoreError, ModelError.
         """
@@ -182,7 +182,9 @@ class Chat:
         )
         return retrieve(self._parts.space, self._parts.find, wanted)
 
-    def _answered(self, own: NodeId, understood: _Understood, model: LanguageModel, options: Options) -> Iterator[Any]:
+    def _answered(
+        self, own: NodeId, understood: _Understood, model: LanguageModel, options: Options
+    ) -> Generator[Any, None, None]:
         """The messages that may answer, then the model's answer as it comes, and how it ended."""
         model = talking(model, "a chat")
         before, whole = understood.before, understood.resolution.text

@@ -19,7 +19,7 @@ from recollect.consolidate.entities.message import found_in
 from recollect.consolidate.entities.naming import entity_id
 from recollect.consolidate.entities.tally import BY_TURN, Share, mention
 from recollect.embedding.tokenizer import count_tokens
-from recollect.ingest import Exchange
+from recollect.ingest.live import Exchange
 from recollect.record import Conversation, Edge, Message, NodeId, Role, ToolCall, stable_id, to_microseconds
 from recollect.text.clean import clean_text, clean_title
 from recollect.text.marks import cut_recall

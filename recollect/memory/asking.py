@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -65,7 +65,7 @@ class Asking(Chatting):
         until: str | datetime | None = None,
         before: str | datetime | None = None,
         mode: str = "auto",
-    ) -> Iterator[Event]:
+    ) -> Generator[Event, None, None]:
         """As `ask`, told while it happens: each `Step`, the `Words` of a model's answer as they come, with citations
         already checked, that it broke off and is asked for `Again`, and last the `Answer`.
         """

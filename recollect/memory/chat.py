@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -60,7 +60,7 @@ class Chatting(Tools):
         title: str = "",
         tools: bool = True,
         save: Save = "now",
-    ) -> Iterator[Event]:
+    ) -> Generator[Event, None, None]:
         """As `chat`, told while it happens: the words as they come (`Words`), the tools that are called (`ToolUsed`),
         that an answer broke off and is asked for `Again`, and last the `Answer`. Whoever stops before that has no turn
         written.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,7 +35,7 @@ class Documents(Handle):
         importing = DocumentImporting(self._space, self._ingest, progress, again=again)
         return importing([Path(path).expanduser() for path in paths])
 
-    def documents(self) -> Iterator[Document]:
+    def documents(self) -> Generator[Document, None, None]:
         """The documents of the namespace, but for those that are hidden."""
         with self._space.view() as view:
             yield from (found for found in every(view, Document, Where(deleted=False)) if not found.hidden)

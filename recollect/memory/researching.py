@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import cached_property, partial
@@ -92,7 +92,7 @@ class Researching(Asking):
         until: str | datetime | None = None,
         before: str | datetime | None = None,
         mode: str = "auto",
-    ) -> Iterator[Event]:
+    ) -> Generator[Event, None, None]:
         """As `research`, told while it happens: each `Step`, the `Words` of a model's report as they come, with
         citations already checked, that it broke off and is asked for `Again`, and last the `Report`. Whoever stops
         before that can go on with `resume`.

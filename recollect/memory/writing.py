@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -161,7 +160,8 @@ class Writing(Reading, Documents):
         if drafted:
             conversation = Conversation(asked.conversation_id, LIVE_SOURCE)
             self._ingest.append_all(conversation, [(message, [call]) for message, call in drafted])
-        return [replace(call, result=message.content) for message, call in drafted]
+        with self._space.view() as view:  # what was stored before, where it comes again
+            return view.get(ToolCall, [call.id for _, call in drafted])
 
     @traced("update_memory", one_record)
     @writes

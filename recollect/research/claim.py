@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
+from recollect.processes import has_ended
 from recollect.record import iso, new_id, parse_time
 
 #: How long a claim holds without being renewed.
@@ -45,12 +46,4 @@ def holder(kept: Mapping[str, Any], now: datetime) -> str:
 def _is_over(name: str) -> bool:
     """Whether that process ran here and has ended. Where this cannot be told, it has not."""
     machine, _, rest = name.rpartition("/")[0].rpartition("/")
-    if machine != platform.node() or not rest.isdigit() or os.name != "posix":
-        return False
-    try:
-        os.kill(int(rest), 0)
-    except ProcessLookupError:
-        return True
-    except OSError:
-        return False
-    return False
+    return machine == platform.node() and rest.isdigit() and has_ended(int(rest))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TypeVar
@@ -43,7 +43,7 @@ class Researcher:
     desk: Desk
     clock: Callable[[], datetime]
 
-    def events(self, run: Run, search: Search, model: LanguageModel | None) -> Iterator[Event]:
+    def events(self, run: Run, search: Search, model: LanguageModel | None) -> Generator[Event, None, None]:
         """The steps, the words of a model's report as they come, and last the report, which is then saved.
 
         What was learned is kept as it goes: whoever stops, and whatever fails, `run` can be gone on with. Raises
@@ -71,7 +71,7 @@ class _Work:
     def __post_init__(self) -> None:
         self.spending = Spending(self.run.budget, self.run.usage, self.run.cost)
 
-    def events(self) -> Iterator[Event]:
+    def events(self) -> Generator[Event, None, None]:
         began = time.perf_counter()
         if self.run.plan is None:
             self._plan()
@@ -134,7 +134,7 @@ class _Work:
         assert self.run.plan is not None
         return [query for query in self.run.plan.queries if query.round == round_]
 
-    def _search(self, queries: Sequence[SubQuery]) -> Iterator[Step]:
+    def _search(self, queries: Sequence[SubQuery]) -> Generator[Step, None, None]:
         """Searches for all of them; each is told when it is done, and counted in the order of the plan."""
         found: dict[SubQuery, Finding] = {}
         for query, evidence in search_all(self.by.gather, self.search, queries):
@@ -144,7 +144,7 @@ class _Work:
         self.findings.of += [found[query] for query in queries]
 
     # --- the report -------------------------------------------------------------------------------------------------
-    def _report(self) -> Iterator[Event]:
+    def _report(self) -> Generator[Event, None, None]:
         if self.model is not None and self.findings.passages and self.spending.allows_report:
             yield self._step("writing", self.model.name)
             yield from self._written(self.model)
@@ -154,7 +154,7 @@ class _Work:
         yield self._step("writing", "quotations")
         yield self._quoted()
 
-    def _written(self, model: TalkingModel) -> Iterator[Event]:
+    def _written(self, model: TalkingModel) -> Generator[Event, None, None]:
         assert self.run.plan is not None
         title = _Title(self.run.plan.title)
         for event in write(model, self.search.query.text, self.findings, self.spending.for_report):

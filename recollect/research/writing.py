@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from dataclasses import replace
 from functools import cache
 from importlib import resources
@@ -27,7 +27,7 @@ def system() -> str:
 
 def write(
     model: TalkingModel, question: str, findings: Findings, tokens: tuple[int, int]
-) -> Iterator[Words | Again | Generated]:
+) -> Generator[Words | Again | Generated, None, None]:
     """The words of the report as they come, and last the whole of it. Raises ModelError.
 
     `tokens` are those that the material may have, and the report.

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from typing import Any
 
 from recollect.embedding import Embedder
 from recollect.embedding.runs import embed_with_runs
@@ -193,7 +194,7 @@ def _title_text(conversation: Conversation) -> _Text:
 
 def _message_texts(message: Message, calls: Sequence[ToolCall], people: bool) -> Iterator[_Text]:
     role = message.role.value
-    of_message = {"role": role, "message": message, "conversation_id": message.conversation_id}
+    of_message: dict[str, Any] = {"role": role, "message": message, "conversation_id": message.conversation_id}
     if message.content.strip():
         label = message.speaker or "" if people and message.kind is Kind.SAID and is_person(message.speaker) else ""
         yield _Text(
@@ -203,18 +204,18 @@ def _message_texts(message: Message, calls: Sequence[ToolCall], people: bool) ->
             message.content,
             tokens=message.tokens,
             label=label,
-            **of_message,  # type: ignore[arg-type]
+            **of_message,
         )
     for number, part in enumerate(message.parts):
         if part.text.strip() or part.name.strip():
             kind = _PART_KINDS.get(part.kind, "attachment")
             if kind in SAID_KINDS and message.kind is not Kind.SAID:
                 kind = message.kind.value
-            yield _Text(Owner.MESSAGE, message.id, kind, part.text, part=number, label=part.name, **of_message)  # type: ignore[arg-type]
+            yield _Text(Owner.MESSAGE, message.id, kind, part.text, part=number, label=part.name, **of_message)
     for call in calls:
         if call.arguments.strip() != message.content.strip() or call.result:
             text = f"{call.name}: {call.arguments}\n{call.result}"
-            yield _Text(Owner.TOOL_CALL, call.id, "tool", text, **of_message)  # type: ignore[arg-type]
+            yield _Text(Owner.TOOL_CALL, call.id, "tool", text, **of_message)
 
 
 def _before(message: Message, by_id: dict[NodeId, Message]) -> Message | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 
 from recollect.search.readable import readable
@@ -20,8 +20,9 @@ _NUMBER = re.compile(r"(?<![^\W_])[^\W\d_]*\d+(?:[.,:]\d+)+(?![^\W_])")
 _LINES = 6  # of code or a table
 _SCRAP = 16  # characters of a line that say nothing without those before
 _LONGEST_CUT = 60  # characters that are given up so that no word is cut
+_TYPOGRAPHY = str.maketrans("’‘“”—–…•", "''\"\"--.*")
+_REST = re.compile(r"[^\W_]*(?:'s\b)?")
 _BLANK = re.compile(r"\s+")
-_NOTHING = re.compile(r"(?!)")
 _LOOKED_AT = 40_000  # characters: a passage is shorter, unless its tokens are very long
 
 
@@ -88,27 +89,38 @@ def words_in(text: str, wanted: Collection[str]) -> tuple[str, ...]:
 
 def _matches(text: str, wanted: frozenset[str], phrases: tuple[tuple[str, ...], ...]) -> list[_Match]:
     found: list[_Match] = []
-    for match in (_beginnings(wanted) if text.isascii() else _WORD).finditer(text):
-        word = match[0]
+    plain = text.translate(_TYPOGRAPHY)
+    for start, end in _likely(plain, wanted) if plain.isascii() else (match.span() for match in _WORD.finditer(text)):
+        word = text[start:end]
         own = _terms_of(word)
         if len(own) == 1:
             if own[0] in wanted:
-                found.append((*match.span(), own[0]))
+                found.append((start, end, own[0]))
         elif own:  # a run of a script without blanks, or a word of several parts
-            found += _inside(word, match.start(), wanted)
+            found += _inside(word, start, wanted)
     for phrase in phrases:
         pattern = r"\W+".join(map(re.escape, phrase))
         found += [(*m.span(), " ".join(phrase)) for m in re.finditer(rf"(?<!\w){pattern}(?!\w)", text, re.IGNORECASE)]
     return sorted(found)
 
 
-@lru_cache(maxsize=64)
-def _beginnings(wanted: frozenset[str]) -> re.Pattern[str]:
-    """Words that begin like a wanted term: a stem differs from its word at the end, so that no others need a look."""
-    starts = sorted({re.escape(term[:-1] if len(term) > 3 else term) for term in wanted if term.isascii()})
-    if not starts:
-        return _NOTHING
-    return re.compile(rf"(?<![^\W_])(?:{'|'.join(starts)})[^\W_]*(?:'s\b)?", re.IGNORECASE)
+def _likely(text: str, wanted: frozenset[str]) -> Iterator[tuple[int, int]]:
+    """Where words of an ASCII text begin like a wanted term, in order: a stem differs from its word at the end, so that
+    no others need a look.
+    """
+    lowered, ends = text.lower(), dict[int, int]()
+    for beginning in {term[:-1] if len(term) > 3 else term for term in wanted if term.isascii()} - {""}:
+        at = lowered.find(beginning)
+        while at >= 0:
+            if not at or not lowered[at - 1].isalnum():
+                rest = _REST.match(lowered, at + len(beginning))
+                ends[at] = max(ends.get(at, 0), rest.end() if rest else 0)
+            at = lowered.find(beginning, at + 1)
+    last = 0
+    for start, end in sorted(ends.items()):
+        if start >= last:
+            yield start, end
+            last = end
 
 
 def _inside(word: str, start: int, wanted: frozenset[str]) -> list[_Match]:

@@ -69,7 +69,8 @@ def title_matches(view: View, asked: Asked) -> dict[int, TitleMatch]:
     """Conversations whose titles hold most of the question, by number."""
     if not asked.question.terms or asked.phrases:
         return {}
-    features = view.candidates(replace(title_query(asked), pool=TITLES))
+    by_words = replace(title_query(asked), vector=np.zeros_like(asked.vector), pool=TITLES)
+    features = view.candidates(by_words)
     share = own_coverage(features)
     found = np.flatnonzero(share >= TITLE_SHARE)
     texts = {t.number: t for t in view.passages([int(n) for n in features.passages[found]])}

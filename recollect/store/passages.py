@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from enum import IntEnum
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -256,6 +257,21 @@ class Features:
     def __len__(self) -> int:
         return len(self.passages)
 
+    @classmethod
+    def none(cls, terms: int) -> Features:
+        """Of a partition that holds nothing, for a question of so many terms."""
+        shapes = {"neighbours": (0, 5), "holds": (0, 5, terms), "there": (0, 5), "bm25": (0, 5)}
+        empty: dict[str, Any] = {name: np.zeros(shapes.get(name, 0), kind) for name, kind in _KINDS_OF_ARRAYS.items()}
+        return cls(
+            **empty,
+            idf=np.zeros(terms, np.float32),
+            frequencies=np.zeros(terms, np.int64),
+            size=0,
+            whole=True,
+            quality=False,
+            piece_idf={},
+        )
+
     def take(self, at: Int) -> Features:
         """Some of the passages."""
         return replace(self, **{name: own[at] for name in _OF_PASSAGES if (own := getattr(self, name)) is not None})
@@ -263,3 +279,12 @@ class Features:
 
 _OF_ALL = ("idf", "size", "whole", "frequencies", "quality", "piece_idf", "relevant")
 _OF_PASSAGES = tuple(f.name for f in fields(Features) if f.name not in _OF_ALL)
+_ARRAYS: dict[str, type[np.generic]] = {
+    "Int": np.int64,
+    "Float": np.float32,
+    "Bool": np.bool_,
+    "NDArray[np.uint8]": np.uint8,
+}
+_KINDS_OF_ARRAYS = {
+    f.name: _ARRAYS[str(f.type)] for f in fields(Features) if f.name in _OF_PASSAGES and f.name != "vectors"
+}

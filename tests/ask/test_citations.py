@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.ask.citations import Checked, renumbered
@@ -88,7 +88,6 @@ def test_code_that_is_closed_is_not_read_again() -> None:
 _TEXT = st.text(alphabet=st.sampled_from("ab 123[]【】,-`\n†none(:/)"), max_size=60)
 
 
-@settings(deadline=None)  # the machine may be busy
 @given(_TEXT, st.lists(st.integers(1, 7), max_size=20))
 def test_how_a_stream_is_cut_changes_nothing_and_no_number_stands_for_nothing(text: str, cuts: list[int]) -> None:
     known = {1, 2, 3}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -103,7 +103,7 @@ class Counting:
         self.threads: set[str] = set()
         self.closed = threading.Event()
 
-    def numbers(self, most: int) -> Iterator[int]:
+    def numbers(self, most: int) -> Generator[int, None, None]:
         try:
             for number in range(most):
                 self.threads.add(threading.current_thread().name)
@@ -112,7 +112,7 @@ class Counting:
             self.threads.add(threading.current_thread().name)
             self.closed.set()
 
-    def broken(self) -> Iterator[int]:
+    def broken(self) -> Generator[int, None, None]:
         yield 1
         raise recollect.NotFound("gone")
 
@@ -144,7 +144,7 @@ def test_an_iterator_that_is_cancelled_in_the_middle_is_closed_when_its_step_is_
     class Gated(Counting):
         gate = threading.Event()
 
-        def numbers(self, most: int) -> Iterator[int]:
+        def numbers(self, most: int) -> Generator[int, None, None]:
             try:
                 yield 0
                 assert self.gate.wait(20)

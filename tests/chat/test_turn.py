@@ -16,7 +16,8 @@ from recollect.chat.behind import Behind
 from recollect.chat.events import Answer, ToolUsed, Words
 from recollect.consolidate.entities.naming import entity_id
 from recollect.errors import InvalidInput, StoreError
-from recollect.ingest import Exchange, Ingest
+from recollect.ingest import Ingest
+from recollect.ingest.live import Exchange
 from recollect.memory import Memory
 from recollect.record import NodeId, Role
 from tests.coherent import assert_coherent

@@ -16,8 +16,9 @@ from recollect.compat.hierarchical import (
     MemoryCategory,
     compute_similarity,
 )
+from tests.properties import examples
 
-FEW = settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+FEW = settings(max_examples=examples(12), suppress_health_check=[HealthCheck.too_slow])
 WORDS = st.sampled_from(["heron", "weir", "tide", "quay", "otter", "lamp", "müll", "重跑", "o'neil", '"q"', "𝔘"])
 TEXTS = st.lists(WORDS, min_size=1, max_size=6).map(" ".join)
 FACTS = st.fixed_dictionaries(

@@ -96,7 +96,7 @@ def test_the_example_runs_on_the_configured_store(home: Path) -> None:
         assert memory.check() == []
 
 
-def test_the_example_runs_on_a_server(neo4j_place: str) -> None:
+def test_the_example_runs_on_neo4j(neo4j_place: str) -> None:
     from recollect.place import read_address
 
     address = read_address(neo4j_place)

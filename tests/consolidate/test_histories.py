@@ -14,6 +14,7 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, rule, 
 from recollect.record import Kind, Message
 from tests.consolidate.histories import Clock, broken, derived, opened, rebuilt
 from tests.exports import chat, export
+from tests.properties import examples
 
 #: What is said. Each message has a word of its own put in, which must be nowhere once the message is gone.
 SAYINGS = st.sampled_from(
@@ -166,5 +167,5 @@ UNSHRUNK = (Phase.explicit, Phase.reuse, Phase.generate)
 
 def test_whatever_is_done_what_is_derived_is_what_a_rebuild_makes() -> None:
     run_state_machine_as_test(  # type: ignore[no-untyped-call]
-        Histories, settings=settings(max_examples=10, stateful_step_count=15, deadline=None, phases=UNSHRUNK)
+        Histories, settings=settings(max_examples=examples(10), stateful_step_count=15, phases=UNSHRUNK)
     )

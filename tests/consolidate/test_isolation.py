@@ -21,6 +21,7 @@ from recollect.record import Namespace, Node
 from recollect.store import Where
 from recollect.store.sqlite.engine import SQLiteStore
 from tests.consolidate.workshop import write
+from tests.properties import examples
 from tests.store.builders import Clock, embedder, talk
 
 #: What is said alike in every namespace, with a name that is said in one alone.
@@ -73,7 +74,7 @@ namespaces = st.lists(st.sampled_from(["rex", "luna", "milo"]), min_size=2, max_
 lengths = st.lists(st.integers(1, 26), min_size=1, max_size=2)
 
 
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=examples(6))
 @given(names=namespaces, sizes=lengths, together=st.booleans())
 def test_nothing_of_one_namespace_reaches_another(names: list[str], sizes: list[int], together: bool) -> None:
     echo, clock = Echo(), Clock()

@@ -30,7 +30,7 @@ def test_a_needle_that_no_context_shows_is_found_by_the_tools() -> None:
             assert max(_calls(tools, "", needle) for needle in needles) <= 2
 
 
-def test_the_same_on_a_server(neo4j_place: str, tmp_path: Path) -> None:
+def test_the_same_on_neo4j(neo4j_place: str, tmp_path: Path) -> None:
     export = tmp_path / "export.jsonl"
     write_openai(export, 300)
     with recollect.open(neo4j_place, background=False) as memory:

@@ -203,12 +203,24 @@ def test_a_pdf_that_cannot_be_read_says_why(data: bytes, why: str) -> None:
         Pdf().read(BytesIO(data))
 
 
+def packed_blanks(size: int, times: int) -> bytes:
+    """A zlib stream of so many times as many blanks, packed once: blocks that end with a full flush can be repeated."""
+    blanks, packer = b" " * size, zlib.compressobj(9, wbits=-zlib.MAX_WBITS)
+    block = packer.compress(blanks) + packer.flush(zlib.Z_FULL_FLUSH)
+    checksum = 1
+    for _ in range(times):
+        checksum = zlib.adler32(blanks, checksum)
+    return b"\x78\xda" + block * times + b"\x03\x00" + checksum.to_bytes(4, "big")
+
+
+def test_a_small_stream_unfolds_to_all_its_blanks() -> None:
+    assert zlib.decompress(packed_blanks(1000, 3)) == b" " * 3000
+
+
 def test_a_pdf_that_unfolds_to_gigabytes_takes_none() -> None:
     resource = pytest.importorskip("resource")  # without it there is no limit
-    packer = zlib.compressobj(9)
-    packed = b"".join([*(packer.compress(b" " * (1 << 24)) for _ in range(128)), packer.flush()])
     with pytest.raises(ImportProblem, match=r"memory|no text"):
-        Pdf().read(BytesIO(pdf(["x"], packed=packed)))
+        Pdf().read(BytesIO(pdf(["x"], packed=packed_blanks(1 << 24, 128))))
     used = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss >> 10
     assert used < 1100
 

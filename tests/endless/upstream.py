@@ -23,6 +23,7 @@ class Upstream:
         self.script: deque[Says] = deque()
         self.otherwise = Says("Noted.")
         self.asked: list[tuple[str, dict[str, Any], dict[str, str]]] = []
+        self.raw = b""  # the body of the last request, as it came
         self.pause = threading.Event()  # of an answer with the fault "pause": goes on when it is set
         self._server = _Server(("127.0.0.1", 0), _handler(self))
         threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
@@ -75,7 +76,8 @@ def _handler(server: Upstream) -> type[BaseHTTPRequestHandler]:
             self._whole({"object": "list", "data": [{"id": "m-1", "object": "model", "type": "model"}]})
 
         def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            server.raw = self.rfile.read(int(self.headers["Content-Length"]))
+            body = json.loads(server.raw)
             self._take(body)
             with suppress(BrokenPipeError, ConnectionResetError):
                 self._answer(body)

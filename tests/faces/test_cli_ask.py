@@ -64,4 +64,13 @@ def test_what_the_conversations_do_not_say_is_exit_code_1(run: CommandLine, told
 def test_what_is_wrong_is_said(run: CommandLine, told: None) -> None:
     assert "There is no question" in run("ask", "-", stdin=" ").err
     assert run("ask", "why?", "--intent", "gossip").code == 2
-    assert run("ask", "why?", "--since", "gestern").code == 2
+    assert run("ask", "why?", "--since", "someday").code == 2
+
+
+def test_an_empty_memory_is_said_to_be_empty_as_by_a_search(run: CommandLine) -> None:
+    recollect.open(background=False).close()
+    searched = run("search", "bread")
+    for asked in (run("ask", "which bread?", "--model", "none"), run("research", "which bread?", "--model", "none")):
+        assert (asked.code, asked.out) == (1, searched.out)
+        assert asked.err.endswith(searched.err)
+    assert run("ask", "which bread?", "--model", "none", "--json").document["known"] is False

@@ -92,6 +92,10 @@ def test_topics_are_listed_with_their_messages_and_segments(told: CommandLine) -
     assert told("topics", topics[0]["id"][-6:], "-n", "1").out.count("\n") == 1
     segments = shown(told, "segments", "topics", "--conversation", "Talk s1")["segments"]
     assert [(s["messages"], s["topic"]) for s in segments] == [(1, topics[0]["label"])]
+    (band,) = shown(told, "timeline", "timeline")["bands"]
+    assert band["topic"] == topics[0]
+    assert f"  {topics[0]['label']}  3 messages - {band['months'][0]['month']}" in told("timeline").out
+    assert shown(told, "timeline", "timeline", "--topics", "0")["bands"] == []
     assert told("topics", "astronomy").err.startswith("No topic is called 'astronomy'.")
     assert told("topics", "x", "--conversation", "Talk a").code == 2
 

@@ -69,3 +69,13 @@ def test_short_help_is_not_cut(run: CommandLine) -> None:
 def test_every_readable_source_has_a_name_for_people() -> None:
     labels = {reader.name: reader.label for reader in READERS if reader.name not in ("recollect", "openai")}
     assert {name: source_label(name) for name in labels} == labels
+
+
+@pytest.mark.parametrize("words", [("mcp", "install", "--help"), ("mcp", "install", "cursor", "-h")])
+def test_a_part_of_a_command_has_a_help_of_its_own(run: CommandLine, words: tuple[str, ...]) -> None:
+    ran = run(*words)
+    assert ran.out.startswith("Usage: recollect mcp install [OPTIONS] [CLIENT]...\n")
+    assert "recollect mcp install claude-code" in ran.out
+    assert ran.out == run("help", "mcp", "install").out
+    assert run("mcp", "--help").out.startswith("Usage: recollect mcp [OPTIONS] ")
+    assert run("help", "mcp", "uninstall").code == 2

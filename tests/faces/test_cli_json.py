@@ -67,6 +67,8 @@ def _in_object(value: Any, shape: dict[str, Any], place: str) -> list[str]:
         ("summaries", ("summaries",)),
         ("entities", ("entities",)),
         ("topics", ("topics",)),
+        ("timeline", ("timeline",)),
+        ("days", ("timeline", "2025-03")),
         ("segments", ("topics", "--conversation", "full stack app planning")),
         ("stats", ("stats",)),
         ("check", ("check",)),

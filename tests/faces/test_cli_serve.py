@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -18,6 +19,7 @@ from typing import IO, Any
 import pytest
 
 import recollect
+from tests.faces.watch.sessions import Session
 
 
 @contextmanager
@@ -102,3 +104,30 @@ def test_every_address_of_the_machine_needs_a_name(tmp_path: Path) -> None:
         timeout=60,
     )
     assert (done.returncode, "--name" in done.stderr) == (2, True)
+
+
+def test_it_follows_sessions_while_it_serves_and_ends_with_all_that_was_told(tmp_path: Path, home: Path) -> None:
+    session = Session(home / ".claude" / "projects")
+    session.says("Where are the bells set?")
+    with served(tmp_path, "--watch") as (process, told):
+        found = f"{told['address']}/api/v1/search?q=bells"
+        until = time.monotonic() + 60
+        while not sent(found)["results"]:
+            assert time.monotonic() < until
+            time.sleep(0.1)
+        beside = subprocess.run(
+            [sys.executable, "-m", "recollect", "watch"],
+            capture_output=True,
+            text=True,
+            env={**os.environ, "RECOLLECT_HOME": str(tmp_path)},
+            timeout=60,
+        )
+        assert (
+            beside.returncode,
+            f"followed into this memory already, by process {process.pid}." in beside.stderr,
+        ) == (2, True)
+        process.send_signal(signal.SIGTERM)
+        _, errors = process.communicate(timeout=60)
+    assert (process.returncode, errors) == (0, "")
+    with recollect.open(tmp_path / "memory.db", background=False) as memory:
+        assert memory.check() == []

@@ -17,6 +17,7 @@ from recollect.errors import ImportProblem, NotFound
 from recollect.importers.base import Entry, Problems
 from recollect.importers.reading.archive import walk
 from recollect.importers.reading.zip_stream import Limits
+from tests.properties import examples
 
 JSON = b'[{"title": "Trip to Porto"}]'
 LONG = b"".join(b"%d lines of a long talk\n" % number for number in range(40_000))
@@ -244,7 +245,7 @@ def test_limits_hold_for_a_member_for_all_of_them_and_for_their_number(tmp_path:
     assert problems.found[-1].lost
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150))
 @given(st.data())
 def test_whatever_is_broken_in_a_zip_nothing_but_problems_comes_of_it(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject

@@ -21,6 +21,7 @@ from recollect.importers.reading.archive import walk
 from recollect.importers.records.assemble import assemble
 from recollect.record import DEFAULT_NAMESPACE, Kind, Message, PartKind, Role, Thread
 from tests.paths import SHARED
+from tests.properties import examples
 
 FIXTURES = SHARED / "fixtures"
 needs_shared = pytest.mark.skipif(not SHARED.is_dir(), reason="the shared fixtures are not here")
@@ -557,7 +558,7 @@ JUNK = st.sampled_from(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 @given(st.data())
 def test_whatever_stands_where_nothing_of_it_belongs_the_reader_goes_on(data: st.DataObject) -> None:
     draft = conversation(

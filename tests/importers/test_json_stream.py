@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from recollect.errors import ImportProblem
 from recollect.importers.reading.json_bytes import JsonBytes
 from recollect.importers.reading.json_stream import NO_LIST, Element, document, elements, lines
+from tests.properties import examples
 
 VALUES = st.recursive(
     st.none()
@@ -64,7 +65,6 @@ def titles(found: list[Element]) -> list[str | None]:
     return [element.value.get("title") if isinstance(element.value, dict) else None for element in found]
 
 
-@settings(deadline=None)
 @given(st.lists(VALUES, max_size=6), INDENTS, st.booleans(), st.sampled_from([io.BytesIO, Slow]))
 def test_any_list_comes_back_as_it_was(
     values: list[Any], indent: int | None, ascii_only: bool, make: type[io.BytesIO]
@@ -75,7 +75,6 @@ def test_any_list_comes_back_as_it_was(
     assert [element.index for element in found] == list(range(len(values)))
 
 
-@settings(deadline=None)
 @given(st.lists(VALUES, max_size=6), INDENTS, st.data())
 def test_a_cut_list_gives_its_beginning_and_then_one_error(
     values: list[Any], indent: int | None, data: st.DataObject
@@ -87,7 +86,7 @@ def test_a_cut_list_gives_its_beginning_and_then_one_error(
     assert found[-1].value is None
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(st.binary(max_size=60) | st.text(alphabet='[]{}",:\\ an1').map(str.encode))
 def test_garbage_never_raises(data: bytes) -> None:
     list(elements(io.BytesIO(data)))
@@ -95,7 +94,7 @@ def test_garbage_never_raises(data: bytes) -> None:
     list(lines(io.BytesIO(data)))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 @given(st.data())
 def test_one_broken_place_costs_at_most_the_elements_that_it_touches(data: st.DataObject) -> None:
     whole = export(6).encode()

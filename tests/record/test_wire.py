@@ -29,6 +29,7 @@ from recollect.record import (
     Version,
 )
 from recollect.record.wire import digest, dumps, from_wire, thread_from_wire, thread_to_wire, to_wire
+from tests.properties import examples
 
 text = st.text(max_size=12)
 number = st.integers(min_value=0, max_value=2**40)
@@ -118,7 +119,7 @@ def test_every_record_comes_back_from_its_line(record: Any) -> None:
     assert from_wire(type(record), orjson.loads(dumps(to_wire(record)))) == record
 
 
-@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(50), suppress_health_check=[HealthCheck.too_slow])
 @given(threads())
 def test_a_conversation_comes_back_with_everything_in_it(thread: Thread) -> None:
     read = thread_from_wire(orjson.loads(dumps(thread_to_wire(thread))))
@@ -126,7 +127,7 @@ def test_a_conversation_comes_back_with_everything_in_it(thread: Thread) -> None
     assert digest(read) == digest(thread)
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(25), suppress_health_check=[HealthCheck.too_slow])
 @given(threads(), threads())
 def test_digests_are_equal_for_equal_content_alone(one: Thread, other: Thread) -> None:
     assert (digest(one) == digest(other)) == (one == other)

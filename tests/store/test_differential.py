@@ -118,7 +118,6 @@ def same_operations(examples: int, *, same: bool = True) -> Callable[[Callable[.
         runs = st.lists(st.tuples(st.sampled_from(OPERATIONS), st.integers(0, 999)), min_size=16, max_size=30)
         chosen = settings(
             max_examples=examples,
-            deadline=None,
             derandomize=same,
             database=None,
             suppress_health_check=list(HealthCheck),
@@ -130,7 +129,7 @@ def same_operations(examples: int, *, same: bool = True) -> Callable[[Callable[.
 
 
 @same_operations(2)
-def test_the_same_operations_leave_the_same(
+def test_on_neo4j_the_same_operations_leave_the_same(
     neo4j_uri: str, tmp_path_factory: pytest.TempPathFactory, operations: list[tuple[str, int]]
 ) -> None:
     run_on_both(neo4j_uri, tmp_path_factory.mktemp("same"), operations)
@@ -138,7 +137,7 @@ def test_the_same_operations_leave_the_same(
 
 @pytest.mark.long
 @same_operations(60, same=False)
-def test_the_same_operations_leave_the_same_however_many(
+def test_on_neo4j_the_same_operations_leave_the_same_however_many(
     neo4j_uri: str, tmp_path_factory: pytest.TempPathFactory, operations: list[tuple[str, int]]
 ) -> None:
     run_on_both(neo4j_uri, tmp_path_factory.mktemp("same"), operations)

@@ -290,7 +290,6 @@ def same_operations(examples: int) -> Callable[[Callable[..., None]], Callable[.
         runs = st.lists(st.tuples(st.sampled_from(OPERATIONS), st.integers(0, 999)), min_size=12, max_size=24)
         chosen = settings(
             max_examples=examples,
-            deadline=None,
             derandomize=True,
             database=None,
             suppress_health_check=list(HealthCheck),

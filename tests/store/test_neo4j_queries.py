@@ -50,6 +50,7 @@ def opened(neo4j_address: str) -> str:
     store = Neo4jStore(neo4j_address, neo4j_server.auth())
     Ingest(store.space(DEFAULT), embedder(), count_tokens).threads([branched()])
     store.close()
+    neo4j_server.forget_plans(neo4j_address)
     return neo4j_address
 
 

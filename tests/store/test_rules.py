@@ -18,7 +18,6 @@ def runs(examples: int, steps: int, *, same: bool) -> settings:
     return settings(
         max_examples=examples,
         stateful_step_count=steps,
-        deadline=None,
         derandomize=same,
         database=None,
         suppress_health_check=list(HealthCheck),

@@ -20,6 +20,7 @@ from recollect.text.marks import cut_recall
 from recollect.tools import TOOLS, Toolbox
 from recollect.tools.desk import count
 from tests.exports import opened
+from tests.properties import examples
 from tests.store.builders import embedder
 from tests.tools.conftest import HUGE, Talk, spoken
 
@@ -162,7 +163,7 @@ def everything(talk: Talk) -> list[tuple[str, dict[str, Any]]]:
     ]
 
 
-def test_a_server_gives_the_same_answers_as_a_file(talk: Talk, neo4j_place: str) -> None:
+def test_neo4j_gives_the_same_answers_as_a_file(talk: Talk, neo4j_place: str) -> None:
     other = spoken(open_store(neo4j_place))
     with other.memory:
         calls = [*everything(talk), ("get_message_by_id", {"id": talk.messages[3].id[-8:]})]
@@ -242,7 +243,7 @@ anything = st.recursive(
 )
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(150), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     name=st.sampled_from(sorted(NAMES - {"store_fact"})),
     arguments=st.dictionaries(

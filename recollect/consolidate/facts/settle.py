@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import Any
 
 from recollect.consolidate.facts.claim import Category, Claim, Polarity, folded, is_single
 
@@ -180,6 +181,6 @@ def _later(moment: datetime | None, other: datetime | None) -> datetime | None:
     return max(moment, other)
 
 
-def reworded(claim: Claim, **changes: object) -> Claim:
+def reworded(claim: Claim, **changes: Any) -> Claim:
     """The claim with other words, as a person corrected it."""
-    return replace(claim, **changes)  # type: ignore[arg-type]
+    return replace(claim, **changes)

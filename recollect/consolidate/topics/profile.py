@@ -65,16 +65,17 @@ def telling(messages: Sequence[Message]) -> list[str]:
             if mention.start <= _READ:
                 shown.setdefault(folded(mention.name), mention.name)
                 names[folded(mention.name)] += 1
-        said.update(word for word in words(content) if _is_telling(word))
+        said.update(word for word in words(content) if is_telling(word))
     inside = {part for name in names for part in name.split()}
     scores = {shown[name]: _NAME_COUNTS * count * 1.0 for name, count in names.items()}
     scores |= {
-        word: math.sqrt(count) * _rarity(word) for word, count in said.items() if word not in inside and count > 1
+        word: math.sqrt(count) * rarity(word) for word, count in said.items() if word not in inside and count > 1
     }
     return sorted(scores, key=lambda term: (-scores[term], term))[:_TERMS]
 
 
-def _is_telling(word: str) -> bool:
+def is_telling(word: str) -> bool:
+    """Whether a folded word may tell what is spoken of."""
     if word.isdigit() or word in STOP_WORDS or word in _EMPTY or word in NEVER or word in FOREIGN_SMALL_WORDS:
         return False
     return len(word) > 3 or has_unspaced_script(word)
@@ -87,6 +88,6 @@ def _ranks() -> dict[str, int]:
     return packaged_tokenizer().get_vocab(with_added_tokens=False)
 
 
-def _rarity(word: str) -> float:
+def rarity(word: str) -> float:
     """0 to 1 and a half: the packaged vocabulary stands in order of frequency."""
     return math.log10(1 + _ranks().get(word, 20_000) / 1_000)

@@ -7,13 +7,12 @@ a twentieth of them is new, those only get their vectors.
 from __future__ import annotations
 
 import base64
-import math
-from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
 from recollect.consolidate.base import STALE, Effects, Setting, retired
 from recollect.consolidate.topics.clusters import Cluster, as_bytes, clusters, stacked
+from recollect.consolidate.topics.naming import named
 from recollect.consolidate.topics.profile import length, text_of
 from recollect.consolidate.topics.segments import TOPICS, living, with_vector
 from recollect.consolidate.topics.summed import Summed
@@ -58,7 +57,7 @@ class Topics:
         stale = any(node.state == STALE and (node.text or node.erased) for node in topics.values())
         if len(segments) > _SMALL and not stale and waiting * _SHARE < len(segments):
             return Effects(put=[*fresh.values(), _counted(waiting)])
-        nodes, edges = self._found(segments)
+        nodes, edges = self._found(view, segments)
         kept = {node.id for node in nodes}
         gone = [
             retired(node)
@@ -88,7 +87,7 @@ class Topics:
                 done[node.id] = with_vector(node, base64.b85encode(as_bytes(vector)).decode())
         return done
 
-    def _found(self, segments: Sequence[Node]) -> tuple[list[Node], list[Edge]]:
+    def _found(self, view: View, segments: Sequence[Node]) -> tuple[list[Node], list[Edge]]:
         size = self._embedder.dimensions
         rows = [(node, base64.b85decode(node.body["vector"])) for node in segments]
         rows = [(node, raw) for node, raw in rows if len(raw) == size]
@@ -96,7 +95,8 @@ class Topics:
             return [], []
         found = clusters(stacked([raw for _, raw in rows], size), self._threshold, self._least)
         members = [[rows[row][0] for row in cluster.rows] for cluster in found]
-        names = _named(members)
+        near = [cluster.likeness for cluster in found]
+        names = named(view, [list(zip(*both, strict=True)) for both in zip(members, near, strict=True)], _TERMS)
         nodes, edges = [], []
         for cluster, inside, terms in zip(found, members, names, strict=True):
             node = _node(inside, terms)
@@ -133,16 +133,6 @@ def _edges(topic: NodeId, inside: Sequence[Node], cluster: Cluster) -> list[Edge
         for node, likeness in zip(inside, cluster.likeness, strict=True)
     ]
     return belongs + [Edge(topic, DERIVES, node.id) for node in inside]
-
-
-def _named(topics: Sequence[Sequence[Node]]) -> list[list[str]]:
-    """The most telling terms of each topic: frequent in its segments, rare in those of others."""
-    counts = [Counter(term for node in inside for term in node.body["terms"]) for inside in topics]
-    everywhere = sum(counts, Counter[str]())
-    total = sum(len(inside) for inside in topics)
-    return [
-        sorted(count, key=lambda t: (-count[t] * math.log(1 + total / everywhere[t]), t))[:_TERMS] for count in counts
-    ]
 
 
 def _changes(view: View, topics: dict[NodeId, Node], edges: Sequence[Edge]) -> tuple[list[Edge], list[EdgeKey]]:

@@ -29,8 +29,9 @@ def run_command(arguments: Sequence[str]) -> int:
         command = load(name)
         given = parse(name, command, rest[1:])
         return _run(command, given | {n: before[n] for n in _COMMON if given[n] in (None, False)})
-    except HelpWanted:
-        print(help_of(name))
+    except HelpWanted as wanted:
+        parts = load(name).parts if name else {}
+        print(help_of(name, next((word for word in wanted.words[:1] if word in parts), "")))
         return 0
 
 
@@ -56,13 +57,18 @@ def _meant(word: str) -> str:
     raise WrongUsage(f'No command "{word}".{meant}', hint=hint)
 
 
-def help_of(name: str | None) -> str:
-    """The help of a command; of the program for none. Raises WrongUsage."""
+def help_of(name: str = "", part: str = "") -> str:
+    """The help of a command, or of a part of it; of the program for none. Raises WrongUsage."""
     from recollect.faces.cli.help import command_help, root_help
 
-    if name:
-        return command_help(name, load(_meant(name)))
-    return root_help(ROOT, list(SUMMARIES.items()))
+    if not name:
+        return root_help(ROOT, list(SUMMARIES.items()))
+    command = load(_meant(name))
+    if not part:
+        return command_help(name, command)
+    if part not in command.parts:
+        raise WrongUsage(f"{PROGRAM} {name} has no {part!r}.", hint=f"See {PROGRAM} {name} --help")
+    return command_help(f"{name} {part}", command.parts[part])
 
 
 def status(session: Any) -> None:

@@ -13,6 +13,7 @@ from recollect.faces.cli.output import harmless
 from recollect.faces.cli.parser import Command, Option, Words, one_of
 from recollect.faces.cli.session import Session
 from recollect.faces.cli.times import day, number
+from recollect.faces.cli.waiting import told_empty
 
 if TYPE_CHECKING:
     from recollect.ask.answer import Answer, Citation, Event
@@ -52,16 +53,19 @@ def ask(
         answer = memory.ask(asked, intent=intent, mode=mode, **filters)
         out.document(answer.to_json())
     else:
-        answer = _told(out, memory.ask_stream(asked, intent=intent, mode=mode, **filters))
+        answer = _told(session, memory.ask_stream(asked, intent=intent, mode=mode, **filters))
     session.state.remember_answer(answer.citations)
     return 0 if answer.known else 1
 
 
-def _told(out: Output, events: Iterator[Event]) -> Answer:
+def _told(session: Session, events: Iterator[Event]) -> Answer:
     """Prints the answer as it comes, and what it rests on."""
     from recollect.ask.answer import Answer
 
+    out = session.out
     answer, said = told(out, events, lambda event: event if isinstance(event, Answer) else None)
+    if not said and not answer.known and told_empty(session):
+        return answer
     out.line() if said else out.line(harmless(answer.text))
     for citation in answer.citations:
         out.line(out.dim(f"  {_source(out, citation)}"))

@@ -19,6 +19,7 @@ SUMMARIES = {
     "entities": "List who and what is mentioned, and correct it.",
     "graph": "Show what an entity is related to, or how two are connected.",
     "topics": "List what many conversations are about, or where one changes its subject.",
+    "timeline": "Show how much was said when, or what was talked about in a time.",
     "context": "Print what a model would be given to answer, and what it costs.",
     "brief": "Print what matters for work in a folder, for a coding agent.",
     "stats": "Count what is in the memory, by kind and by source.",

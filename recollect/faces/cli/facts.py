@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from recollect.faces.cli.addressed import addressed
 from recollect.faces.cli.parser import Command, Option, Words, WrongUsage, whole
 from recollect.faces.cli.session import Session
 from recollect.faces.cli.waiting import none_found
@@ -112,7 +113,7 @@ def _print_fact(out: Output, fact: Fact) -> None:
     since = f"since {day(fact.valid_from)}" if fact.valid_from else ""
     until = f"until {day(fact.valid_to)}" if fact.valid_to else ""
     notes = f" {out.symbols.dot} ".join(filter(None, (since, until, *marks)))
-    out.line(f"{out.dim(short(fact.id))}  {out.bold(harmless(fact.content))}  {out.dim(notes)}")
+    out.line(f"{out.dim(short(fact.id))}  {out.bold(harmless(addressed(fact.content)))}  {out.dim(notes)}")
     for proof in fact.proofs[:_PROOFS]:
         said = f"{harmless(proof.said_by or fact.said_by)}, {day(proof.said_at)}"
         quote = harmless(" ".join(proof.quote.split()))
@@ -128,7 +129,7 @@ def _print_older(out: Output, fact: Fact) -> None:
 
     held = f"{day(fact.valid_from)} {out.symbols.dash} {day(fact.valid_to)}"
     opens = out.hint(f"recollect show {short(fact.proofs[0].message_id)}") if fact.proofs else ""
-    out.line(f"        {out.dim(f'before, {held}:')}  {harmless(fact.content)}  {opens}")
+    out.line(f"        {out.dim(f'before, {held}:')}  {harmless(addressed(fact.content))}  {opens}")
 
 
 def as_json(fact: Fact) -> dict[str, Any]:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from recollect.faces.cli.commands import SUMMARIES
-from recollect.faces.cli.parser import Command, Words
+from recollect.faces.cli.parser import Command, Words, WrongUsage
 from recollect.faces.cli.session import Session
 
 
-def show_help(session: Session, name: str | None = None) -> int:
+def show_help(session: Session, which: list[str] | None = None) -> int:
     """Show the help of a command.
 
     Without a name it lists the commands.
     """
     from recollect.faces.cli.app import help_of
 
-    text = help_of(name)
+    words = which or []
+    if len(words) > 2:
+        raise WrongUsage("recollect help takes a COMMAND, and a part of it at most.", hint="See recollect help --help")
+    text = help_of(*words)
     if session.json:
         session.out.document({"help": text})
     else:
@@ -24,6 +27,6 @@ def show_help(session: Session, name: str | None = None) -> int:
 
 COMMAND = Command(
     show_help,
-    ("recollect help", "recollect help search"),
-    words=Words("COMMAND", "name", values=tuple(SUMMARIES)),
+    ("recollect help", "recollect help search", "recollect help mcp install"),
+    words=Words("COMMAND", "which", several=True, values=tuple(SUMMARIES)),
 )

@@ -5,10 +5,11 @@ from __future__ import annotations
 import sys
 
 from recollect.errors import InvalidInput
-from recollect.faces.cli.parser import Command, Option, Words, one_of
+from recollect.faces.cli.mcp_install import INSTALL, MODEL, READ_ONLY, TOOLS, install
+from recollect.faces.cli.parser import Command, Option, Words
 from recollect.faces.cli.session import Session
 from recollect.faces.mcp.setup.clients import CLIENTS
-from recollect.faces.mcp.tools.sets import CORE, SETS
+from recollect.faces.mcp.tools.sets import CORE
 
 
 def mcp(
@@ -28,9 +29,7 @@ def mcp(
     A client that speaks HTTP reaches the same at /mcp of `recollect serve`.
     """
     if words and words[0] == "install":
-        from recollect.faces.cli.mcp_install import install
-
-        return install(session, words[1:], tools=tools, read_only=read_only, only_print=print_, model=model)
+        return install(session, words[1:], tools, read_only, print_, model)
     if words:
         raise InvalidInput(f'There is no "{words[0]}" here.', hint="To set up a client: recollect mcp install")
     if sys.stdin.isatty():
@@ -48,19 +47,13 @@ COMMAND = Command(
     mcp,
     ("recollect mcp install", "recollect mcp install claude-desktop", "recollect mcp --tools all --read-only"),
     (
-        Option(
-            ("--tools",),
-            "core: six tools; all: twenty.",
-            "SET",
-            default=CORE,
-            read=one_of(*SETS),
-            values=SETS,
-        ),
-        Option(("--read-only",), "Leave out the tools that write or remove.", default=False),
+        TOOLS,
+        READ_ONLY,
         Option(
             ("--print",), "With install: print what would be written, and write nothing.", name="print_", default=False
         ),
-        Option(("--model",), "The language model that answers `ask`.", "NAME"),
+        MODEL,
     ),
     Words("install [CLIENT]", "words", several=True, values=("install", *CLIENTS)),
+    {"install": INSTALL},
 )

@@ -10,20 +10,36 @@ from pathlib import Path
 from typing import Any
 
 from recollect.errors import InvalidInput
+from recollect.faces.cli.parser import Command, Option, Words, one_of
 from recollect.faces.cli.session import Session
 from recollect.faces.mcp.setup.clients import CLIENTS, Client, Machine
 from recollect.faces.mcp.setup.install import Change, is_set_up, planned, snippet, write
 from recollect.faces.mcp.setup.launch import Launch, launch_of
+from recollect.faces.mcp.tools.sets import CORE, SETS
+
+TOOLS = Option(("--tools",), "core: six tools; all: twenty.", "SET", default=CORE, read=one_of(*SETS), values=SETS)
+READ_ONLY = Option(("--read-only",), "Leave out the tools that write or remove.", default=False)
+MODEL = Option(("--model",), "The language model that answers `ask`.", "NAME")
 
 
 def install(
-    session: Session, names: Sequence[str], *, tools: str, read_only: bool, only_print: bool, model: str | None
+    session: Session,
+    names: Sequence[str] = (),
+    tools: str = CORE,
+    read_only: bool = False,
+    print_: bool = False,
+    model: str | None = None,
 ) -> int:
-    """Sets clients up; without names it lists them. Raises InvalidInput, StoreError."""
+    """Set clients up to start `recollect mcp`, or list those that are known.
+
+    Without CLIENT it lists them with where their settings are. With some it writes the set-up into the settings of
+    each, shows what changed, and leaves everything else in the file as it was. --tools, --read-only and --model are
+    what the client will start the server with, as are --store and --namespace.
+    """
     machine = Machine(Path.home(), os.environ, sys.platform)
     launch = launch_of(session.settings, tools=tools, read_only=read_only, model=model, environment=os.environ)
     clients = [_meant(name) for name in names]
-    if only_print:
+    if print_:
         _print_snippets(session, clients or [CLIENTS["claude-desktop"]], launch, machine)
     elif clients:
         changes = [planned(client, launch, machine) for client in clients]  # all are checked before one is written
@@ -131,3 +147,16 @@ def _short(path: Path) -> str:
         return str(Path("~") / path.relative_to(Path.home()))
     except ValueError:
         return str(path)
+
+
+INSTALL = Command(
+    install,
+    ("recollect mcp install", "recollect mcp install claude-code", "recollect mcp install cursor --print"),
+    (
+        TOOLS,
+        READ_ONLY,
+        Option(("--print",), "Print what would be written, and write nothing.", name="print_", default=False),
+        MODEL,
+    ),
+    Words("CLIENT", "names", several=True, values=tuple(CLIENTS)),
+)

@@ -6,7 +6,7 @@ Our own, in a page: a library for it takes longer to load than a search takes.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from recollect.errors import RecollectError
@@ -23,7 +23,11 @@ class WrongUsage(RecollectError):
 
 
 class HelpWanted(Exception):
-    """The help of this command is wanted, not the command."""
+    """The help of this command is wanted, not the command. `words`: those that came before."""
+
+    def __init__(self, words: Sequence[str]) -> None:
+        super().__init__()
+        self.words = tuple(words)
 
 
 @dataclass(frozen=True)
@@ -68,12 +72,16 @@ class Words:
 
 @dataclass(frozen=True)
 class Command:
-    """A command: the function that runs it (its docstring is the help), examples, and what may follow its name."""
+    """A command: the function that runs it (its docstring is the help), examples, and what may follow its name.
+
+    `parts` are first words with a help of their own, as in `recollect mcp install --help`.
+    """
 
     run: Callable[..., int | None]
     examples: tuple[str, ...]
     options: tuple[Option, ...] = ()
     words: Words | None = None
+    parts: Mapping[str, Command] = field(default_factory=dict)
 
 
 #: What every command understands.
@@ -146,7 +154,7 @@ class _Reading:
                 self._plain += waiting
                 break
             if word in HELP:
-                raise HelpWanted
+                raise HelpWanted(self._plain)
             flag, value = self._split(word)
             if flag in self._options:
                 self._take(flag, value, waiting)

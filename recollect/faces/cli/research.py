@@ -13,6 +13,7 @@ from recollect.faces.cli.output import harmless
 from recollect.faces.cli.parser import Command, Option, Words, whole
 from recollect.faces.cli.session import Session
 from recollect.faces.cli.times import day, number
+from recollect.faces.cli.waiting import told_empty
 from recollect.research import NO_QUESTION
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def research(
 def _made(session: Session, memory: Memory, asked: str, options: dict[str, Any]) -> Report:
     try:
         if not session.json:
-            return _told(session.out, memory.research_stream(asked, **options))
+            return _told(session, memory.research_stream(asked, **options))
         report = memory.research(asked, **options)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(session.out.hint("What was learned is saved: recollect research --resume")) from None
@@ -85,10 +86,12 @@ def _made(session: Session, memory: Memory, asked: str, options: dict[str, Any])
     return report
 
 
-def _told(out: Output, events: Iterator[Event]) -> Report:
+def _told(session: Session, events: Iterator[Event]) -> Report:
     """Tells the steps, prints the report as it comes, and what it took."""
     from recollect.ask.answer import Step
     from recollect.research.report import Report
+
+    out = session.out
 
     def tell(event: object) -> Report | None:
         if isinstance(event, Step):
@@ -96,6 +99,8 @@ def _told(out: Output, events: Iterator[Event]) -> Report:
         return event if isinstance(event, Report) else None
 
     report, said = told(out, events, tell)
+    if not said and not report.known and told_empty(session):
+        return report
     out.line() if said else out.line(harmless(report.text))
     hint = f"saved: recollect show {short(report.id)}" if report.known else ""
     sources = number(len(report.citations), "source")

@@ -121,11 +121,10 @@ def _print(session: Session, asked: Asked, found: SearchResults, *, by_message: 
 
 def _print_nothing(session: Session, asked: Asked, found: SearchResults) -> None:
     """Says where nothing was found, and what another way of asking would find."""
+    from recollect.faces.cli.waiting import told_empty
+
     out = session.out
-    stats = session.memory().stats()
-    if not (stats.by_source or stats.documents):
-        out.line(f"Nothing found: your memory is empty (in {session.memory().namespace}).")
-        out.note("To fill it: recollect import PATH. To try it out first: recollect demo")
+    if told_empty(session):
         return
     out.line(f"Nothing found in {_searched(session, asked)}.")
     meant = found.suggestion or found.corrected

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sys
 import threading
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from typing import TYPE_CHECKING
 
 from recollect.errors import InvalidInput, RecollectError
+from recollect.faces.cli.following import followed
 from recollect.faces.cli.parser import Command, Option, whole
 from recollect.faces.cli.session import Session
 
@@ -25,12 +26,14 @@ def serve(
     token: bool = False,
     model: str | None = None,
     open_: bool = False,
+    watch: bool = False,
 ) -> int:
     """Serve the web pages, REST, MCP and the proxy from this machine.
 
     Only programs of this machine reach it, and they need no token unless --token asks for one. At any other address
     (--host) a token is always asked for; it is kept in a file that only you can read. --name is a name under which the
-    server is reached, where it is not that of the address. Ctrl-C ends it; what was begun is finished first.
+    server is reached, where it is not that of the address. With --watch it follows the sessions of Claude Code and
+    Codex meanwhile, as `recollect watch` does. Ctrl-C ends it; what was begun is finished first.
     """
     from recollect.faces.http.served import Served, is_loopback
     from recollect.faces.http.server import Server, listen
@@ -80,7 +83,11 @@ def serve(
 
             webbrowser.open(link)
 
-    Server(build(Memories(memory), served), started).run(sockets=[listening])
+    with followed(session) if watch else nullcontext() as following:
+        app = build(Memories(memory), served)
+        if following is not None:
+            app.state.at_end = (*getattr(app.state, "at_end", ()), following.set)
+        Server(app, started).run(sockets=[listening])
     if not session.json:
         out.note("Stopped.")
     return 0
@@ -94,7 +101,7 @@ def _warm(memory: Memory) -> None:
 
 COMMAND = Command(
     serve,
-    ("recollect serve --open", "recollect serve --port 8080 --token"),
+    ("recollect serve --open", "recollect serve --watch", "recollect serve --port 8080 --token"),
     (
         Option(
             ("--port",),
@@ -109,6 +116,7 @@ COMMAND = Command(
         Option(("--name",), "A name under which it is reached; may be repeated.", "NAME", several=True),
         Option(("--token",), "Ask programs of this machine for a token, too.", default=False),
         Option(("--model",), "The language model that answers.", "NAME"),
+        Option(("--watch",), "Import what Claude Code and Codex write, while it runs.", default=False),
         Option(("--open",), "Open the page in your browser.", name="open_", default=False),
     ),
 )

@@ -45,22 +45,26 @@ class Session:
     def memory(self) -> Memory:
         """The memory, made where there is none: for commands that write."""
         if self._opened is None:
-            import recollect
-
-            self._refuse_file_as_folder()
-            s = self.settings
-            self._opened = recollect.open(
-                s.store,
-                namespace=s.namespace,
-                embedder=s.embedder,
-                model=self._background_model(),
-                asked_model=self._asked_model or None,
-                reranker=s.reranker or None,
-                durable=s.durable,
-                background=s.background if self._background is None else self._background,
-                on_wait=lambda: self.out.note("Waiting: another process is writing. Ctrl-C to stop."),
-            )
+            self._opened = self.another_memory()
         return self._opened
+
+    def another_memory(self) -> Memory:
+        """The memory opened once more, for a thread that ends when it likes. Whoever asks for it closes it."""
+        import recollect
+
+        self._refuse_file_as_folder()
+        s = self.settings
+        return recollect.open(
+            s.store,
+            namespace=s.namespace,
+            embedder=s.embedder,
+            model=self._background_model(),
+            asked_model=self._asked_model or None,
+            reranker=s.reranker or None,
+            durable=s.durable,
+            background=s.background if self._background is None else self._background,
+            on_wait=lambda: self.out.note("Waiting: another process is writing. Ctrl-C to stop."),
+        )
 
     @property
     def chosen_namespace(self) -> str | None:

@@ -1,4 +1,4 @@
-"""What is said where nothing was derived, or not yet."""
+"""What is said where nothing is found since there is nothing yet: no messages, or nothing derived from them."""
 
 from __future__ import annotations
 
@@ -9,6 +9,17 @@ from recollect.consolidate.outbox import CONVERSATION
 if TYPE_CHECKING:
     from recollect.faces.cli.session import Session
     from recollect.memory import Memory
+
+
+def told_empty(session: Session) -> bool:
+    """Whether there is nothing at all in the memory; if so it is said, with what to do."""
+    memory = session.memory()
+    stats = memory.stats()
+    if stats.by_source or stats.documents:
+        return False
+    session.out.line(f"Nothing found: your memory is empty (in {memory.namespace}).")
+    session.out.note("To fill it: recollect import PATH. To try it out first: recollect demo")
+    return True
 
 
 def none_found(session: Session, memory: Memory, line: str) -> None:

@@ -7,11 +7,13 @@ from contextlib import AsyncExitStack, asynccontextmanager
 
 import anyio.to_thread
 from fastapi import FastAPI
+from starlette.middleware.body_limit import RequestBodyLimitMiddleware
 
 from recollect.faces import proxy, rest, web
 from recollect.faces.http.guard import Guard
 from recollect.faces.http.memories import Memories
 from recollect.faces.http.problems import install
+from recollect.faces.http.received import sweep
 from recollect.faces.http.served import Served
 from recollect.faces.mcp import http as mcp
 from recollect.version import VERSION
@@ -32,14 +34,14 @@ def build(memories: Memories, served: Served) -> FastAPI:
         redoc_url=None,
         openapi_url="/api/v1/openapi.json",
         lifespan=_lifespan,
-        max_body_size=_MOST_BODY,
         telemetry=_SILENT,  # type: ignore[arg-type]
     )
     app.state.memories, app.state.served = memories, served
     install(app)
     for face in (rest, proxy, mcp, web):
         app.include_router(face.router)
-    app.add_middleware(Guard, served=served)
+    app.add_middleware(RequestBodyLimitMiddleware, max_body_size=_MOST_BODY)
+    app.add_middleware(Guard, served=served)  # around the other, whose refusals it tells
     return app
 
 
@@ -48,4 +50,5 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     anyio.to_thread.current_default_thread_limiter().total_tokens = _THREADS
     async with AsyncExitStack() as stack:
         stack.push_async_callback(anyio.to_thread.run_sync, app.state.memories.close)
+        await anyio.to_thread.run_sync(sweep, app.state.served.places.data)
         yield

@@ -16,10 +16,12 @@ from http.cookies import CookieError, SimpleCookie
 from urllib.parse import parse_qsl, urlencode
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import RedirectResponse, Response
+from starlette.requests import Request
+from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from recollect.faces.http.problems import problem
+from recollect.faces.http.limits import told_in_full
+from recollect.faces.http.problems import problem, shown
 from recollect.faces.http.served import Served, is_loopback
 
 TOKEN_HEADER = "X-Recollect-Token"
@@ -71,10 +73,12 @@ class Guard:
             return
         sender = _with_headers(send, scope["path"])
         refused = self._refused(scope, Headers(scope=scope))
+        if isinstance(refused, JSONResponse):
+            refused = shown(Request(scope), refused, outside=True)
         if refused is not None:
             await refused(scope, receive, sender)
         else:
-            await self._app(scope, _in_time(receive), sender)
+            await self._app(scope, _in_time(receive), told_in_full(scope, receive, sender))
 
     def _refused(self, scope: Scope, headers: Headers) -> Response | None:
         """The answer to who may not ask; None for who may."""

@@ -70,12 +70,12 @@ def install(app: FastAPI) -> None:
 
 def _ours(request: Request, error: Exception) -> Response:
     assert isinstance(error, RecollectError)
-    return _shown(request, told(error))
+    return shown(request, told(error))
 
 
 def _of_http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    return _shown(request, problem(error.status_code, str(error.detail), headers=error.headers))
+    return shown(request, problem(error.status_code, str(error.detail), headers=error.headers))
 
 
 def _of_validation(request: Request, error: Exception) -> Response:
@@ -84,7 +84,7 @@ def _of_validation(request: Request, error: Exception) -> Response:
     wrong = [{"where": [str(part) for part in found["loc"]], "what": found["msg"]} for found in error.errors()]
     first = f"{'.'.join(wrong[0]['where'][1:]) or 'The body'}: {wrong[0]['what']}." if wrong else "It cannot be read."
     hint = "/api/v1/openapi.json says what is taken."
-    return _shown(request, problem(422, first, code="invalid_input", hint=hint, errors=wrong))
+    return shown(request, problem(422, first, code="invalid_input", hint=hint, errors=wrong))
 
 
 def _bug(request: Request, error: Exception) -> Response:
@@ -95,13 +95,21 @@ def _bug(request: Request, error: Exception) -> Response:
         code="internal",
         hint="The server's log says where; please report it.",
     )
-    return _shown(request, answer)
+    return shown(request, answer)
 
 
-def _shown(request: Request, answer: JSONResponse) -> Response:
-    """The answer; as a page where somebody looks at it."""
-    from recollect.faces.web.problem import problem_page, wants_page
+def shown(request: Request, answer: JSONResponse, *, outside: bool = False) -> Response:
+    """The answer; as a page where somebody looks at it, and as its vendor's own where a client of the proxy asks. Who
+    is `outside` may see nothing else of the server.
+    """
+    from recollect.faces.proxy.problems import client_of, retold
+    from recollect.faces.web.problem import problem_page, refusal, wants_page
 
-    if not wants_page(request):
+    vendor = client_of(request.scope["path"], request.headers)
+    if vendor is None and not wants_page(request):
         return answer
-    return problem_page(request, json.loads(bytes(answer.body)), dict(answer.headers))
+    details = json.loads(bytes(answer.body))
+    kept = {name: value for name, value in answer.headers.items() if name not in ("content-length", "content-type")}
+    if vendor is not None:
+        return retold(vendor, details, kept)
+    return refusal(details, kept) if outside else problem_page(request, details, kept)

@@ -22,7 +22,7 @@ from recollect.errors import InvalidInput, ModelError, RecollectError
 from recollect.faces.http.memories import Memories
 from recollect.faces.http.served import Served
 from recollect.faces.proxy.passing import Streamed
-from recollect.faces.proxy.problems import problem
+from recollect.faces.proxy.problems import problem, vendor_of
 from recollect.faces.proxy.upstream import SelfCall, Upstream, answer_headers, refuse_own, sent_headers, upstream
 
 _MOST_BODY = 64_000_000  # bytes: requests carry pictures and files
@@ -62,7 +62,7 @@ async def pass_on_in(request: Request, namespace: str, path: str) -> Response:
 
 
 async def _passed(request: Request, path: str, address: str) -> Response:
-    vendor = _vendor(request, path)
+    vendor = vendor_of(path, request.headers)
     served: Served = request.app.state.served
     try:
         refuse_own(request.headers)
@@ -74,7 +74,8 @@ async def _passed(request: Request, path: str, address: str) -> Response:
             work = partial(_begun, request, wire, content, address, counts_only=path in _COUNTED)
             exchange = await anyio.to_thread.run_sync(work)
             if exchange.changed:
-                content = json.dumps(exchange.body, ensure_ascii=False).encode("utf-8", "surrogatepass")
+                # Half of a pair that stands for one character is no UTF-8: it goes on as the escape that it came as.
+                content = json.dumps(exchange.body, ensure_ascii=False).encode("utf-8", "backslashreplace")
         return await _asked(request, to, path, content, exchange)
     except SelfCall as error:
         return problem(vendor, 508, error)
@@ -135,15 +136,6 @@ def _kept(exchange: Exchange, whole: bytes) -> None:
     except (ValueError, RecursionError):
         return
     exchange.keep()
-
-
-def _vendor(request: Request, path: str) -> str:
-    """Whose client asks: it says so by its path, else by the headers that only Anthropic's has."""
-    if path.startswith("messages"):
-        return "anthropic"
-    if path in _WIRES or path in _COUNTED:
-        return "openai"
-    return "anthropic" if {"anthropic-version", "x-api-key"} & set(request.headers) else "openai"
 
 
 def _endless(request: Request) -> Endless:

@@ -9,7 +9,7 @@ import asyncio
 import contextvars
 import logging
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Generator, Mapping
 from contextlib import closing, suppress
 from typing import Any, TypeVar
 
@@ -40,6 +40,10 @@ _log = logging.getLogger("recollect.http")
 _open: set[threading.Event] = set()  # one for each stream
 
 
+class Gone(Exception):
+    """Nobody listens any more."""
+
+
 class Stream(StreamingResponse):
     """An answer whose source, an async generator, is closed as soon as nobody listens, rather than some time later."""
 
@@ -53,8 +57,22 @@ class Stream(StreamingResponse):
                 await source.aclose()
 
 
-class Gone(Exception):
-    """Nobody listens any more."""
+class Told(Stream):
+    """What some work tells, as events. The work begins with the answer, even where the listener is gone before the
+    first event.
+    """
+
+    def __init__(self, work: Callable[[Tell], object], *, to_the_end: bool) -> None:
+        self._telling = _Telling(work, to_the_end=to_the_end)
+        super().__init__(self._telling.events(), media_type=EVENTS, headers=HEADERS)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Begins, and answers."""
+        self._telling.begin()
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._telling.leave()
 
 
 def wants_events(request: Request) -> bool:
@@ -71,14 +89,14 @@ def in_events(summary: str, example: str) -> dict[int | str, dict[str, Any]]:
 
 def answered(
     request: Request,
-    begin: Callable[[], Iterator[Any]],
+    begin: Callable[[], Generator[Any, None, None]],
     told: Mapping[type, tuple[str, Callable[[Any], object]]],
     last: Callable[[Any], R],
 ) -> R | Response:
     """The last thing that an iterator gives, or all of it as it comes. `told` names the events that come before."""
 
     def work(tell: Tell) -> R:
-        with closing(begin()) as things:  # type: ignore[type-var]
+        with closing(begin()) as things:
             for thing in things:
                 if type(thing) not in told:
                     return last(thing)
@@ -91,7 +109,7 @@ def answered(
 
 def worked(request: Request, work: Callable[[Tell], R], *, to_the_end: bool = False) -> R | Response:
     """What some work gives, or its progress and then that. Work that is done `to_the_end` goes on where nobody listens
-    any more, unless the server stops.
+    any more, unless the server stops; and where somebody does not read, who then misses some of its progress.
     """
     if not wants_events(request):
         return work(lambda name, data: None)
@@ -103,54 +121,76 @@ def stream(work: Callable[[Tell], object], *, to_the_end: bool = False) -> Respo
     if len(_open) >= _MOST:
         hint = "Close some of them, or ask without text/event-stream."
         return problem(503, "Too many streams are open.", code="too_many", hint=hint, headers={"Retry-After": "10"})
-    return Stream(_events(work, to_the_end=to_the_end), media_type=EVENTS, headers=HEADERS)
+    return Told(work, to_the_end=to_the_end)
 
 
-async def _events(work: Callable[[Tell], object], *, to_the_end: bool) -> AsyncIterator[bytes]:
-    loop, gone = asyncio.get_running_loop(), threading.Event()
-    ready: asyncio.Queue[bytes | None] = asyncio.Queue()
-    room = threading.Semaphore(_AHEAD)
+class _Telling:
+    """Work in a thread, and the events that it tells, which a loop reads."""
 
-    def put(event: bytes | None) -> None:
+    def __init__(self, work: Callable[[Tell], object], *, to_the_end: bool) -> None:
+        self._work, self._to_the_end = work, to_the_end
+        self._ready: asyncio.Queue[bytes | None] = asyncio.Queue()
+        self._room = threading.Semaphore(_AHEAD)
+        self._gone = threading.Event()
+        self._loop: asyncio.AbstractEventLoop | None = None  # None: it has not begun
+
+    def begin(self) -> None:
+        """Starts the work, once."""
+        if self._loop is not None:
+            return
+        self._loop = asyncio.get_running_loop()
+        _open.add(self._gone)
+        context = contextvars.copy_context()
+        threading.Thread(target=context.run, args=(self._run,), name="recollect-events", daemon=True).start()
+
+    def leave(self) -> None:
+        """Nobody listens any more."""
+        self._gone.set()
+        self._room.release()
+
+    async def events(self) -> AsyncIterator[bytes]:
+        """The events as they come, and signs of life between them."""
+        self.begin()
         try:
-            loop.call_soon_threadsafe(ready.put_nowait, event)
-        except RuntimeError:  # the loop is closed: the server has stopped
-            raise Gone from None
+            while True:
+                try:
+                    following = await asyncio.wait_for(self._ready.get(), _PING)
+                except TimeoutError:
+                    yield KEEPALIVE_COMMENT
+                    continue
+                if following is None:
+                    return
+                self._room.release()
+                yield following
+        finally:
+            self.leave()
 
-    def tell(name: str, data: object) -> None:
-        if gone.is_set():
-            if to_the_end:
+    def _run(self) -> None:
+        try:
+            with suppress(Gone):
+                _run(self._work, self._tell)
+        finally:
+            _open.discard(self._gone)
+            with suppress(Gone):
+                self._put(None)
+
+    def _tell(self, name: str, data: object) -> None:
+        if self._gone.is_set():
+            if self._to_the_end:
                 return
             raise Gone
-        room.acquire()  # who reads slowly is waited for
-        put(event(name, data))
+        if not self._to_the_end:
+            self._room.acquire()  # who reads slowly is waited for
+        elif not self._room.acquire(blocking=False) and name not in (RESULT, ERROR):
+            return  # what comes later tells more
+        self._put(event(name, data))
 
-    def run() -> None:
+    def _put(self, event: bytes | None) -> None:
+        assert self._loop is not None
         try:
-            with suppress(Gone):
-                _run(work, tell)
-        finally:
-            _open.discard(gone)
-            with suppress(Gone):
-                put(None)
-
-    _open.add(gone)
-    context = contextvars.copy_context()
-    threading.Thread(target=context.run, args=(run,), name="recollect-events", daemon=True).start()
-    try:
-        while True:
-            try:
-                following = await asyncio.wait_for(ready.get(), _PING)
-            except TimeoutError:
-                yield KEEPALIVE_COMMENT
-                continue
-            if following is None:
-                return
-            room.release()
-            yield following
-    finally:
-        gone.set()
-        room.release()
+            self._loop.call_soon_threadsafe(self._ready.put_nowait, event)
+        except RuntimeError:  # the loop is closed: the server has stopped
+            raise Gone from None
 
 
 def _run(work: Callable[[Tell], object], tell: Tell) -> None:

@@ -1,36 +1,40 @@
 """Writing once: a request with an `Idempotency-Key` that comes again gets the answer of the first, and nothing is done.
 
 Answers are kept in memory alone, for a day: they hold words, and no file but the store may, or forgetting would not
-reach them. After a restart a key is new. What a message or a tool call is stored under is made from its key, however,
-so that these are not written twice even then.
+reach them. Before one is given again, the store is asked whether what it names is there still as it was: another
+process may have forgotten it. Else a request that comes again is only told that it was done. After a restart a key is
+new. What a message or a tool call is stored under is made from its key, however, so that these are not written twice
+even then.
 """
 
 from __future__ import annotations
 
 import hashlib
+import re
 import threading
 import time
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Coroutine
-from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Annotated, Any
 
 from fastapi import Depends, Header, Request, Response
 from fastapi.responses import StreamingResponse
 from fastapi.routing import APIRoute
+from starlette.concurrency import run_in_threadpool
 
 from recollect.errors import InvalidInput
 from recollect.faces.http.problems import problem, told
 from recollect.faces.http.scope import HEADER as NAMESPACE
 from recollect.faces.rest.events import ERROR
+from recollect.memory import Memory
 from recollect.record import NodeId, stable_id
 
 HEADER, REPLAYED = "Idempotency-Key", "Idempotency-Replayed"
 
 _DAY = 86_400.0  # seconds
 _MOST, _MOST_BYTES, _LONGEST = 10_000, 64_000_000, 1_000_000
-_SAFE = ("GET", "HEAD", "OPTIONS")
+_MAY_BE_ID = re.compile(rb'(?<=["\[])[^\s"\[\]]{1,200}(?=["\]])')  # alone in quotes or, in texts, in brackets
 
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 Scope = tuple[str, str]  # namespace and key
@@ -38,18 +42,24 @@ Scope = tuple[str, str]  # namespace and key
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What was answered."""
+    """What was answered. `mark` is the fingerprint of what it names, as it was then."""
 
     status: int
     media_type: str
     body: bytes
+    mark: str = ""
+
+    def holds(self, memory: Memory) -> bool:
+        """Whether nothing that it names was reworded, deleted or forgotten since."""
+        return _mark(memory, self.body) == self.mark
 
 
 @dataclass(slots=True)
 class _Kept:
     digest: bytes
     begun: float
-    answer: Answer | None = None  # None: it is being made
+    done: bool = False
+    answer: Answer | None = None  # None: it is being made, or may not be repeated
 
 
 class Answers:
@@ -64,7 +74,7 @@ class Answers:
         """What is known of a key; None: nothing was, and the answer is now being made."""
         with self._lock:
             known = self._kept.get(scope)
-            if known is not None and self._clock() - known.begun > _DAY and known.answer is not None:
+            if known is not None and self._clock() - known.begun > _DAY and known.done:
                 self._drop(scope)
                 known = None
             if known is None:
@@ -74,9 +84,9 @@ class Answers:
     def keep(self, scope: Scope, answer: Answer) -> None:
         """The answer is there; the oldest ones make room."""
         with self._lock:
-            self._kept[scope].answer = answer
+            self._kept[scope].answer, self._kept[scope].done = answer, True
             self._bytes += len(answer.body)
-            done = [one for one, kept in self._kept.items() if kept.answer is not None and one != scope]
+            done = [one for one, kept in self._kept.items() if kept.done and one != scope]
             for oldest in done:
                 if len(self._kept) <= _MOST and self._bytes <= _MOST_BYTES:
                     break
@@ -88,91 +98,137 @@ class Answers:
             self._drop(scope)
 
     def forget(self, namespace: str) -> None:
-        """Something of a namespace was forgotten: no answer repeats it."""
+        """Something of a namespace was forgotten: no answer repeats it, and what was done stays done."""
         with self._lock:
-            for scope in [one for one, kept in self._kept.items() if one[0] == namespace and kept.answer is not None]:
-                self._drop(scope)
+            for kept in [kept for (within, _), kept in self._kept.items() if within == namespace]:
+                self._silence(kept)
+
+    def silence(self, kept: _Kept) -> None:
+        """What an answer names has changed: it is not repeated any more."""
+        with self._lock:
+            self._silence(kept)
+
+    def _silence(self, kept: _Kept) -> None:
+        if kept.answer is not None:
+            self._bytes -= len(kept.answer.body)
+            kept.answer = None
 
     def _drop(self, scope: Scope) -> None:
         kept = self._kept.pop(scope, None)
-        if kept is not None and kept.answer is not None:
-            self._bytes -= len(kept.answer.body)
+        if kept is not None:
+            self._silence(kept)
 
 
 class WrittenOnce(APIRoute):
-    """A route whose writes are done once for each key."""
+    """A route that is done once for each key, if it takes one: uploads do not, which are too large to be compared, nor
+    what only reads.
+    """
 
     def get_route_handler(self) -> Handler:
         """The handler, behind the look at the key."""
         handle = super().get_route_handler()
-        if self.methods and not self.methods.isdisjoint(_SAFE):
+        if all(needed.call is not _key for needed in self.dependant.dependencies):
             return handle
 
         async def once(request: Request) -> Response:
             key = request.headers.get(HEADER)
-            if key is None or not self._takes_json:
-                return await handle(request)
-            return await _once(request, key, handle)
+            return await handle(request) if key is None else await _once(request, key, handle)
 
         return once
-
-    @property
-    def _takes_json(self) -> bool:
-        """An upload is too large to be compared; importing twice changes nothing in any case."""
-        return not (self.openapi_extra or {}).get("x-upload", False)
 
 
 async def _once(request: Request, key: str, handle: Handler) -> Response:
     try:
-        scope = (_namespace(request), _checked(key))
+        memory = _memory(request)
+        scope = (str(memory.namespace), _checked(key))
     except InvalidInput as error:
         return told(error)
     answers = answers_of(request)
     known = answers.begin(scope, digest := _digest(request, await request.body()))
     if known is not None:
-        return _again(known, digest)
+        return await run_in_threadpool(_again, known, digest, answers, memory)
     try:
         response = await handle(request)
+        if isinstance(response, StreamingResponse):
+            response.body_iterator = _Listening(response, answers, scope, memory)
+        elif response.status_code < 400:
+            await run_in_threadpool(_keep, answers, scope, response, bytes(response.body), memory)
+        else:
+            answers.let_go(scope)
     except BaseException:
         answers.let_go(scope)
         raise
-    if isinstance(response, StreamingResponse):
-        response.body_iterator = _listening(response, response.body_iterator, answers, scope)
-    elif response.status_code < 400:
-        answers.keep(scope, Answer(response.status_code, _type(response), bytes(response.body)))
-    else:
-        answers.let_go(scope)
     return response
 
 
-def _again(known: _Kept, digest: bytes) -> Response:
+def _again(known: _Kept, digest: bytes, answers: Answers, memory: Memory) -> Response:
     if known.digest != digest:
         return problem(422, "This key was used for another request.", code="key_reused", hint="Use a new key.")
-    if known.answer is None:
+    if not known.done:
         detail = "The first request with this key is not answered yet."
         return problem(409, detail, code="in_progress", hint="Ask again later.", headers={"Retry-After": "1"})
     kept = known.answer
+    if kept is None or not kept.holds(memory):
+        answers.silence(known)
+        detail = "This was done; its answer is not repeated, since something was changed or forgotten in the meantime."
+        return problem(
+            410, detail, code="answer_gone", hint="Ask for what is there now. To do it again, use a new key."
+        )
     return Response(kept.body, kept.status, {REPLAYED: "true"}, kept.media_type)
 
 
-async def _listening(response: Response, parts_of: Any, answers: Answers, scope: Scope) -> AsyncIterator[Any]:
-    """The stream as it is, and what it said, to be said again; nothing of one that broke off or failed."""
-    parts: list[bytes] = []
-    size, whole = 0, False
-    try:
-        async with aclosing(parts_of):
-            async for part in parts_of:
-                raw = part.encode() if isinstance(part, str) else bytes(part)
-                size += len(raw)
-                if size <= _LONGEST:
-                    parts.append(raw)
-                yield part
-        whole = size <= _LONGEST and not any(raw.startswith(f"event: {ERROR}\n".encode()) for raw in parts[-1:])
-    finally:
-        if whole:
-            answers.keep(scope, Answer(response.status_code, _type(response), b"".join(parts)))
-        else:
-            answers.let_go(scope)
+def _keep(answers: Answers, scope: Scope, response: Response, body: bytes, memory: Memory) -> None:
+    answers.keep(scope, Answer(response.status_code, _type(response), body, _mark(memory, body)))
+
+
+def _mark(memory: Memory, body: bytes) -> str:
+    """The fingerprint of whatever an answer may name; empty where that is nothing."""
+    ids = {found.decode(errors="replace") for found in _MAY_BE_ID.findall(body)}
+    return memory.fingerprint(sorted(ids)) if ids else ""
+
+
+class _Listening:
+    """A stream as it is, which keeps what was said, to be said again; nothing of one that broke off or failed. It is no
+    generator: what was never begun, since the listener was gone at once, must let go of its key as well.
+    """
+
+    def __init__(self, response: StreamingResponse, answers: Answers, scope: Scope, memory: Memory) -> None:
+        self._response, self._answers, self._scope, self._memory = response, answers, scope, memory
+        self._source: Any = response.body_iterator
+        self._parts: list[bytes] = []
+        self._size, self._ended = 0, False
+
+    def __aiter__(self) -> AsyncIterator[Any]:
+        return self
+
+    async def __anext__(self) -> Any:
+        """The next part."""
+        try:
+            part = await anext(self._source)
+        except StopAsyncIteration:
+            await self._end()
+            raise
+        raw = part.encode() if isinstance(part, str) else bytes(part)
+        self._size += len(raw)
+        if self._size <= _LONGEST:
+            self._parts.append(raw)
+        return part
+
+    async def aclose(self) -> None:
+        """Nobody listens any more."""
+        try:
+            await self._source.aclose()
+        finally:
+            if not self._ended:
+                self._ended = True
+                self._answers.let_go(self._scope)
+
+    async def _end(self) -> None:
+        failed = any(raw.startswith(f"event: {ERROR}\n".encode()) for raw in self._parts[-1:])
+        if self._size <= _LONGEST and not failed:
+            said = b"".join(self._parts)
+            await run_in_threadpool(_keep, self._answers, self._scope, self._response, said, self._memory)
+            self._ended = True
 
 
 def answers_of(request: Request) -> Answers:
@@ -184,9 +240,10 @@ def answers_of(request: Request) -> Answers:
     return found
 
 
-def _namespace(request: Request) -> str:
+def _memory(request: Request) -> Memory:
     named = request.headers.get(NAMESPACE) or request.query_params.get("namespace")
-    return str(request.app.state.memories.of(named).namespace)
+    found: Memory = request.app.state.memories.of(named)
+    return found
 
 
 def _checked(key: str) -> str:
@@ -230,7 +287,7 @@ def _key(
         ),
     ] = None,
 ) -> Key:
-    return Key(_namespace(request), key)
+    return Key(str(_memory(request).namespace), key)
 
 
 #: What handlers of writes take, or depend on.

@@ -113,7 +113,7 @@ def ask_again(request: Request, memory: Scoped, q: Annotated[str, Form()]) -> Re
 def _begin(request: Request, memory: Memory, asked: Asked) -> Run:
     def work(tell: Callable[[Any], None]) -> Any:
         last: Any = None
-        with closing(memory.ask_stream(asked.question, **asked.options)) as events:  # type: ignore[type-var]
+        with closing(memory.ask_stream(asked.question, **asked.options)) as events:
             for last in events:
                 tell(last)
         return last

@@ -10,7 +10,9 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request, Response
 
 from recollect.errors import NotFound
+from recollect.faces.cli.addressed import addressed
 from recollect.faces.http.scope import Scoped
+from recollect.faces.web import told
 from recollect.faces.web.outline import Question, Strip, questions, strip
 from recollect.faces.web.page import address, json_response, page, wants_json
 from recollect.faces.web.path import path_through
@@ -145,10 +147,10 @@ class Page:
         return strip(self.talk.shown, self.talk.now)
 
     @cached_property
-    def gist(self) -> list[str]:
+    def gist(self) -> list[told.Line]:
         """What it comes down to, where that was made."""
         found = self.memory.summaries(self.conversation.id, "conversation")
-        return [line for summary in found[:1] for line in summary.text.split("\n") if line.strip()]
+        return [line for summary in found[:1] for line in told.lines(summary)]
 
     @cached_property
     def notes(self) -> Mapping[NodeId, list[Note]]:
@@ -159,7 +161,7 @@ class Page:
             proof = next((p.message_id for p in fact.proofs if p.message_id in here), None)
             if proof is not None:
                 href = address(f"/facts#f-{fact.id}", self.request, about=fact.entity)
-                beside.setdefault(proof, []).append(Note(fact.category or "fact", fact.content, href))
+                beside.setdefault(proof, []).append(Note(fact.category or "fact", addressed(fact.content), href))
         return {message: notes[:_NOTES] for message, notes in beside.items()}
 
     @property

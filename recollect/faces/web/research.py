@@ -116,7 +116,7 @@ def report(request: Request, memory: Scoped, id: str) -> Response:
 def _work(memory: Memory, question: str, options: Mapping[str, Any]) -> Any:
     def work(tell: Any) -> Any:
         last: Any = None
-        with closing(memory.research_stream(question, **options)) as events:  # type: ignore[type-var]
+        with closing(memory.research_stream(question, **options)) as events:
             for last in events:
                 tell(last)
         return last

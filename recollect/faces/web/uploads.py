@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import re
 import shutil
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from tempfile import mkdtemp
 from typing import BinaryIO
 
 from python_multipart.exceptions import FormParserError
@@ -18,10 +16,8 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect, Request
 
 from recollect.errors import ImportProblem, InvalidInput
+from recollect.faces.http.received import check_room, new_folder
 
-_FOLDER = "uploads"
-_SPARE = 200_000_000  # bytes that stay free on the disk
-_STALE = 86_400.0  # seconds after which what a server left behind is removed
 _MOST_FILES = 20_000
 _LONGEST_FIELD = 10_000  # bytes
 _LONGEST_NAME = 120  # characters of a part of a path
@@ -58,8 +54,8 @@ async def received(request: Request, data: Path) -> Upload:
     boundary = options.get(b"boundary")
     if kind != b"multipart/form-data" or not boundary:
         raise InvalidInput("No file was sent.", hint="Choose one, or drop it on the page.")
-    _check_room(data, int(request.headers.get("content-length") or 0))
-    upload = await run_in_threadpool(_begin, data)
+    check_room(data, int(request.headers.get("content-length") or 0))
+    upload = Upload(await run_in_threadpool(new_folder, data))
     taker = _Taker(upload)
     parser = MultipartParser(boundary, taker.callbacks)  # type: ignore[arg-type]
     try:
@@ -76,27 +72,6 @@ async def received(request: Request, data: Path) -> Upload:
         taker.abandon()
         raise
     return upload
-
-
-def _begin(data: Path) -> Upload:
-    """A folder that only its owner can read; what was left behind long ago goes."""
-    base = data / _FOLDER
-    base.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with suppress(OSError):
-        for old in base.iterdir():
-            if old.stat().st_mtime < time.time() - _STALE:
-                shutil.rmtree(old, ignore_errors=True)
-    return Upload(Path(mkdtemp(dir=base)))
-
-
-def _check_room(data: Path, length: int) -> None:
-    there = next(folder for folder in (data, *data.parents) if folder.exists())
-    free = shutil.disk_usage(there).free
-    if length + _SPARE > free:
-        raise ImportProblem(
-            f"There is no room for {length / 1e9:.1f} GB at {data}: {free / 1e9:.1f} GB are free.",
-            hint="To read it where it lies: recollect import PATH",
-        )
 
 
 class _Taker:

@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.store.index.numeric import dots
+from recollect.store.index.numeric import packed_dots
 from recollect.store.index.segment import Segment
 from recollect.store.index.spelling import Spelling
 from recollect.store.index.statistics import NO_MOMENTS, Moments, Statistics
@@ -21,18 +22,9 @@ from recollect.store.passages import PEOPLE, Bool, Float, Int
 
 #: So many rows make a full block.
 BLOCK_ROWS = MOST_ROWS
-#: Blocks of so many rows have short vectors too, by which cosines are estimated.
-SHORT_ROWS = 32_768
-#: Numbers in a short vector.
-SHORT_SIZE = 48
-#: So much of what short vectors tell of the differences between rows is computed; many of their numbers tell the rest.
-_TOLD = 0.98
 
 _DAY = 86_400_000_000  # microseconds
-_SAMPLED = 61  # every so many-th row tells how much rows differ
 _SLICE = 1024  # vectors that are unpacked at once: they stay in a core's cache
-#: The greatest lengths of a short vector and of what it is multiplied with, in whole numbers: no sum leaves 16 bits.
-_SHORT_LENGTH, _ASKED_LENGTH = 320, 100
 
 
 @dataclass(frozen=True)
@@ -73,8 +65,6 @@ class Block:
     by_previous: Order  # those of them that follow another message
     by_session: Order
     statistics: Statistics  # over all rows
-    short: NDArray[np.int8]  # (s, n) the vectors less their mean in their main directions; s = 0: there are none
-    basis: Float  # (s, d) these directions, so that `basis.T @ short[:, i]` is about vector i less the mean
     sorted_terms: Spelling | None = None  # None: sorted when somebody asks for them
     mapped: bool = False  # from a file: its pages are not memory of our own
 
@@ -108,47 +98,21 @@ class Block:
         """The unit vectors of some rows."""
         return np.asarray(self.vectors[rows] * self.inverse_norm[rows, None], np.float32)
 
-    def cosines(self, vector: Float, rows: Int | None = None) -> Float:
-        """The cosines of all rows, or of some, with a unit vector."""
-        count = self.size if rows is None else len(rows)
-        found = np.empty(count, np.float32)
-        unpacked = np.empty((min(_SLICE, count), len(vector)), np.float32)
-        for at in range(0, count, _SLICE):
-            end = min(at + _SLICE, count)
-            some = unpacked[: end - at]
-            some[:] = self.vectors[at:end] if rows is None else self.vectors[rows[at:end]]
-            found[at:end] = dots(some, vector)
-        found *= self.inverse_norm if rows is None else self.inverse_norm[rows]
-        return found
-
-    def estimates(self, vector: Float) -> Float:
-        """The cosines of all rows as the short vectors tell them, exact where there are none."""
-        if not len(self.short):
-            return self.cosines(vector)
-        own = dots(self.basis, vector)
-        told = (own * self._spread) ** 2
-        order = np.argsort(-told)
-        most = int(np.searchsorted(np.cumsum(told[order]), _TOLD * told.sum())) + 1
-        scale = float(np.linalg.norm(own)) / _ASKED_LENGTH or 1.0
-        factors = np.rint(own / scale).astype(np.int16)
-        total, product = np.zeros(self.size, np.int16), np.empty(self.size, np.int16)
-        for place in order[:most].tolist():
-            np.multiply(self.short[place], factors[place], out=product)
-            np.add(total, product, out=total)
-        found = total * np.float32(scale)
-        found += np.float32(self.statistics.moments.mean(vector))
-        return found
-
-    @cached_property
-    def _spread(self) -> Float:
-        """How much the short vectors differ in each of their numbers, by some of them."""
-        return np.asarray(self.short[:, ::_SAMPLED].std(axis=1, dtype=np.float32), np.float32)
+    def cosines(self, vector: Float, rows: Int | None = None, *, roughly: bool = False) -> Float:
+        """The cosines of all rows, or of some, with a unit vector; `roughly` to some 0.002."""
+        own = slice(None) if rows is None else rows
+        return packed_dots(self.vectors[own], vector, roughly=roughly) * self.inverse_norm[own]
 
     @cached_property
     def talks(self) -> tuple[Int, NDArray[np.uint16]]:
         """The conversations, ascending, and each row's place in them."""
         unique, place = np.unique(self.conversation, return_inverse=True)
         return unique, place.astype(np.uint16)
+
+    def of_conversations(self, wanted: Int) -> Bool:
+        """Which rows are of these conversations."""
+        conversations, own = self.talks
+        return np.asarray(np.isin(conversations, wanted)[own])
 
     def rows_of(self, numbers: Int) -> Int:
         """The rows of passages by number; those that are not here are left out."""
@@ -215,10 +179,9 @@ def _arranged(
     following = standing[previous[standing] > 0]
     session = np.asarray(plain["session"], np.int64)
     days, day = np.unique(np.where(time > 0, time // _DAY, -1), return_inverse=True)
-    short, basis = _shortened(vectors, inverse_norm, statistics.moments)
-    columns: dict[str, object] = dict(plain)
+    columns: dict[str, Any] = dict(plain)
     return Block(
-        **columns,  # type: ignore[arg-type]
+        **columns,
         days=days,
         day=day.astype(np.uint16),
         vectors=vectors,
@@ -228,30 +191,4 @@ def _arranged(
         by_previous=Order.of(previous[following], following),
         by_session=Order.of(session, np.arange(len(session))),
         statistics=statistics,
-        short=short,
-        basis=basis,
     )
-
-
-def _shortened(vectors: NDArray[np.int8], inverse_norm: Float, moments: Moments) -> tuple[NDArray[np.int8], Float]:
-    """Short vectors and their basis: `(basis @ q) @ short[:, i]` is about `(v[i] - mean) @ q`.
-
-    The directions are those in which the vectors differ most (the principal components), which tell far more of a
-    cosine than as many bytes of signs: of 50,000 real messages 0.95 correlation against 0.7.
-    """
-    n, d = vectors.shape
-    if n < SHORT_ROWS or d < 2 * SHORT_SIZE:
-        return np.zeros((0, n), np.int8), np.zeros((0, d), np.float32)
-    mean = moments.total / n
-    _, directions = np.linalg.eigh(moments.squares / n - np.outer(mean, mean))
-    basis = np.ascontiguousarray(directions[:, ::-1][:, :SHORT_SIZE]).astype(np.float32)
-    offset = (mean @ basis).astype(np.float32)
-    found = np.empty((n, SHORT_SIZE), np.float32)
-    for at in range(0, n, _SLICE):
-        found[at : at + _SLICE] = (vectors[at : at + _SLICE] * inverse_norm[at : at + _SLICE, None]) @ basis - offset
-    longest = float(np.sqrt(np.einsum("ij,ij->i", found, found).max()))
-    scale = np.float32(max(longest / _SHORT_LENGTH, float(np.abs(found).max()) / 127, 1e-9))
-    short = np.empty((SHORT_SIZE, n), np.int8)
-    for at in range(0, n, _SLICE):
-        short[:, at : at + _SLICE] = np.rint(found[at : at + _SLICE].T / scale)
-    return short, np.ascontiguousarray(basis.T) * scale

@@ -6,9 +6,8 @@ and their sessions alone; z-scores need the mean and deviation over all rows, wh
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
+from numpy.typing import NDArray
 
 from recollect.store.base import IndexDamaged, WrongEmbedder
 from recollect.store.index.numeric import best_three
@@ -18,8 +17,10 @@ from recollect.store.index.quantize import cosines
 from recollect.store.index.snapshot import Snapshot
 from recollect.store.index.source import Source
 from recollect.store.index.words import Words
-from recollect.store.passages import CandidateQuery, Features, Float, Int
+from recollect.store.passages import CandidateQuery, Features, Float, Int, Partition
 from recollect.text.flags import Flag
+
+_OF_POOL = ("message", "conversation", "kind", "time", "length", "speaker", "session")
 
 
 def candidates(snapshot: Snapshot, source: Source, query: CandidateQuery) -> Features:
@@ -27,7 +28,9 @@ def candidates(snapshot: Snapshot, source: Source, query: CandidateQuery) -> Fea
 
     Raises WrongEmbedder for a vector of another size, IndexDamaged.
     """
-    if snapshot.parts and len(query.vector) != snapshot.parts[0].block.vectors.shape[1]:
+    if not snapshot.parts:
+        return Features.none(len(query.terms))
+    if len(query.vector) != snapshot.parts[0].block.vectors.shape[1]:
         raise WrongEmbedder(
             f"The question has a vector of {len(query.vector)} numbers, "
             f"the store has {snapshot.parts[0].block.vectors.shape[1]}.",
@@ -43,14 +46,15 @@ def candidates(snapshot: Snapshot, source: Source, query: CandidateQuery) -> Fea
     # All that is scored is looked up once: the pool, what stands around it, and the sessions in which it lies.
     around = snapshot.around(pool)
     there = around >= 0
-    members, begins, session = _sessions(snapshot, pool)
+    message, conversation, kind, time, length, speaker, own_session = snapshot.columns(pool, *_OF_POOL)
+    members, begins, session = _sessions(snapshot, pool, own_session)
     rows = distinct(around[there], members)
     at, members = np.searchsorted(rows, around) * there, np.searchsorted(rows, members)
     own, previous, has_previous = at[:, 0], at[:, 1], there[:, 1]
     bm25_z, cosine = wide.at(snapshot, rows), dense.at(rows)
-    dense_z, numbers, flags = dense.z(cosine), snapshot.gather("number", rows), snapshot.gather("flags", rows)
+    dense_z, (numbers, flags) = dense.z(cosine), snapshot.columns(rows, "number", "flags")
     near = distinct(at[there])
-    inside, near_days = extras.dates(pool)
+    inside, near_days = extras.dates(time)
     quality = snapshot.qualities.of(snapshot, source) if query.similarity is not None else None
     similarity_z = np.zeros(len(rows), np.float32)
     if quality is not None and query.similarity is not None:
@@ -58,10 +62,10 @@ def candidates(snapshot: Snapshot, source: Source, query: CandidateQuery) -> Fea
     return Features(
         passages=numbers[own],
         neighbours=np.where(there, numbers[at], -1),
-        messages=snapshot.gather("message", pool),
-        conversations=snapshot.gather("conversation", pool),
-        kinds=snapshot.gather("kind", pool).astype(np.uint8),
-        times=snapshot.gather("time", pool),
+        messages=message,
+        conversations=conversation,
+        kinds=kind,
+        times=time,
         flags=flags[own].astype(np.int64),
         idf=words.idf,
         holds=words.holds(rows[near])[np.searchsorted(near, at)] * there[:, :, None],
@@ -71,15 +75,17 @@ def candidates(snapshot: Snapshot, source: Source, query: CandidateQuery) -> Fea
         dense_z=dense_z[own],
         previous_dense_z=np.where(has_previous, dense_z[previous], 0.0).astype(np.float32),
         previous_asks=(flags[previous] & int(Flag.QUESTION)).astype(bool) & has_previous,
-        windows=_runs(source.runs(numbers[own].tolist()), numbers[own], query.vector, cosine[own]),
-        length_z=_length_z(snapshot, pool),
-        who=extras.who(pool),
-        present=extras.present(pool),
+        windows=_windows(source, query, numbers[own], cosine[own]),
+        length_z=_length_z(snapshot, length),
+        who=extras.who(speaker),
+        present=extras.present(conversation),
         inside=inside,
         near=near_days,
         session_bm25=best_three(bm25_z[members], begins)[session],
         session_dense=best_three(dense_z[members], begins)[session],
-        session_similarity=best_three(similarity_z[members], begins)[session],
+        session_similarity=best_three(similarity_z[members], begins)[session]
+        if quality is not None
+        else similarity_z[own],
         similarity=similarity_z[own],
         sought=extras.sought(pool),
         size=snapshot.living,
@@ -92,12 +98,14 @@ def candidates(snapshot: Snapshot, source: Source, query: CandidateQuery) -> Fea
     )
 
 
-def _sessions(snapshot: Snapshot, at: Int) -> tuple[Int, Int, Int]:
-    """The sessions of rows: their members one session after the other, where each begins, and each row's own.
+def _sessions(snapshot: Snapshot, at: Int, own: Int) -> tuple[Int, Int, Int]:
+    """The sessions of rows, by the numbers of these: their members one session after the other, where each begins, and
+    each row's own.
 
     A row without a session (0: a title, a document) is one by itself: all titles together are no session.
     """
-    own = snapshot.gather("session", at)
+    if not own.any():
+        return at, np.arange(len(at) + 1), np.arange(len(at))
     wanted, place = np.unique(np.where(own > 0, own, -1 - at), return_inverse=True)
     alone = int(np.searchsorted(wanted, 0))
     members, begins = snapshot.sessions(wanted[alone:])
@@ -109,16 +117,18 @@ def _relevant(leading: Float) -> int:
     return int(np.count_nonzero(leading > 0))
 
 
-def _length_z(snapshot: Snapshot, pool: Int) -> Float:
+def _length_z(snapshot: Snapshot, length: NDArray[np.uint32]) -> Float:
     mean, deviation = snapshot.statistics.log_spread
-    logs = np.log1p(snapshot.gather("length", pool).astype(np.float32))
+    logs = np.log1p(length.astype(np.float32))
     return np.asarray((logs - np.float32(mean)) / np.float32(deviation + 1e-6), np.float32)
 
 
-def _runs(found: Sequence[tuple[int, bytes]], numbers: Int, vector: Float, whole: Float) -> Float:
+def _windows(source: Source, query: CandidateQuery, numbers: Int, whole: Float) -> Float:
     """The best cosine over each passage's runs of sentences; where there is but one run it is the whole."""
-    best = whole.astype(np.float32)
-    found = [(number, blob) for number, blob in sorted(found) if blob]
+    best, vector = whole.astype(np.float32), query.vector
+    if query.partition == Partition.TITLE or not vector.any():  # titles are one sentence each
+        return best
+    found = [(number, blob) for number, blob in sorted(source.runs(numbers.tolist())) if blob]
     if found:
         size = len(vector)
         if any(len(blob) % size for _, blob in found):

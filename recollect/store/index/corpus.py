@@ -105,7 +105,8 @@ class Corpus:
         deaths = Deaths().with_more(_deaths(source, state, 0))
         parts, gone = without_rows(place_blocks(blocks), deaths.numbers)
         statistics = sum((block.statistics for block in blocks), NOTHING) - gone
-        return Snapshot(state, tuple(parts), full, statistics, deaths, Joined(parts[:full]), QualityCache(self.files))
+        joined = Joined([part for place, part in enumerate(parts) if place < full or part.block.mapped])
+        return Snapshot(state, tuple(parts), full, statistics, deaths, joined, QualityCache(self.files))
 
     def _plan(self, source: Source) -> tuple[list[list[SegmentMark]], int, list[SegmentMark]]:
         """The segments of each block that may be in a file, how many of these blocks are full, and what is left."""

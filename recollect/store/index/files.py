@@ -29,9 +29,9 @@ from recollect.store.index.terms import Terms
 
 _MAGIC = b"RcBk"
 #: Raised when the arrays change, or what they mean.
-LAYOUT = 1
+LAYOUT = 2
 _ALIGNED = 64
-_UNVERIFIED = frozenset({"vectors", "short"})  # the large ones
+_UNVERIFIED = frozenset({"vectors"})  # the large ones
 
 _log = logging.getLogger(__name__)
 
@@ -153,7 +153,7 @@ def map_block(path: Path, identity: str) -> Block | None:
 
 _COLUMNS = (
     "number", "message", "conversation", "previous", "session", "time", "length", "speaker", "flags", "kind", "first",
-    "days", "day", "vectors", "inverse_norm", "short", "basis",
+    "days", "day", "vectors", "inverse_norm",
 )  # fmt: skip
 _GROUPS = {
     "terms": ("hashes", "starts", "text_starts", "rows", "counts", "texts"),

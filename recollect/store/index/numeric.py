@@ -5,8 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from recollect.store.passages import Float, Int
+
+_INT8 = 127
+_FINER = 254  # steps of the second row in one of the first: what rounding leaves is half a step at most
+_IN_CACHE = 4096  # rows that are read for both at once
 
 
 def dots(rows: Float, vector: Float) -> Float:
@@ -16,6 +21,27 @@ def dots(rows: Float, vector: Float) -> Float:
     of numpy's BLAS, which then spin for a while on the core that the rest of the search wants, and double its time.
     """
     return np.asarray(np.einsum("ij,j->i", rows, vector), np.float32)
+
+
+def packed_dots(rows: NDArray[np.int8], vector: Float, *, roughly: bool = False) -> Float:
+    """The same of int8 rows, without unpacking them: the vector is taken as two rows of int8, the second of which
+    holds what rounding leaves of the first, and whole numbers are multiplied. At 256 dimensions exact to some 1e-5 of
+    the lengths; `roughly`, by the first row alone, to some 0.002 of them in half the time.
+    """
+    import simsimd  # slow to import where nothing is searched
+
+    step = float(np.abs(vector).max(initial=0.0)) / _INT8
+    found = np.zeros(len(rows), np.float32)
+    if not step:
+        return found
+    coarse = np.rint(vector / step)
+    fine = np.rint((vector / step - coarse) * _FINER)
+    packed = np.stack([coarse] if roughly else [coarse, fine]).astype(np.int8)
+    for at in range(0, len(rows), _IN_CACHE):
+        products = np.asarray(simsimd.cdist(packed, rows[at : at + _IN_CACHE], "dot"))
+        found[at : at + _IN_CACHE] = products[0] if roughly else products[0] + products[1] / _FINER
+    found *= np.float32(step)
+    return found
 
 
 def bm25(counts: Float, relative_length: Float, k1: float, b: float) -> Float:
@@ -47,6 +73,8 @@ def best_three(values: Float, begins: Int) -> Float:
     `values` (n,) stand session by session, `begins` (m + 1,) says where each of m sessions begins.
     """
     starts, sizes = begins[:-1], np.diff(begins)
+    if (sizes == 1).all():
+        return values
     filled = sizes > 0
     group = np.repeat(np.arange(len(sizes)), sizes)
     own = values.astype(np.float32)

@@ -47,12 +47,17 @@ class Deaths:
 
 
 class Joined:
-    """The orders of the full blocks as one each: keys, ascending, and positions. Made when they are first needed, and
-    shared by all snapshots that have these blocks; some 12 bytes a row and order.
+    """The orders of the first parts as one each: keys, ascending, and positions. Made when they are first needed, and
+    shared by all snapshots that have these parts; some 12 bytes a row and order.
     """
 
     def __init__(self, parts: Sequence[Part]) -> None:
         self._parts = tuple(parts)
+
+    @property
+    def count(self) -> int:
+        """How many parts these are."""
+        return len(self._parts)
 
     @cached_property
     def by_message(self) -> tuple[Int, NDArray[np.int32]]:

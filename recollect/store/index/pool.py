@@ -6,31 +6,30 @@ import re
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from recollect.store.index.numeric import closeness
 from recollect.store.index.parts import Part, distinct
 from recollect.store.index.snapshot import Snapshot
 from recollect.store.index.source import Source
 from recollect.store.index.terms import term_hashes
-from recollect.store.index.threads import each
 from recollect.store.index.words import Scores
 from recollect.store.passages import KINDS, ROLE_SHIFT, ROLES, Bool, CandidateQuery, Float, Int
 from recollect.text.terms import stemmed
 
 #: Up to so many passages all are scored in full.
 SCORE_ALL = 2000
-#: Up to so many rows every cosine is computed; of more they are estimated, and those of the best computed.
+#: Up to so many rows candidates are chosen by exact cosines; of more by rough ones, in half the time.
 EXACT_ROWS = 131_072
-#: So many of the best by estimates are looked at again.
-CARRIED = 6144
 
 #: What candidates are chosen by beside words and meaning, in standard deviations of these: about half of what the
 #: ranker gives to who speaks (the first that is named, others), to the named being there, and to dates (on, near).
 _LEAD_FIRST, _LEAD_OTHERS, _LEAD_PRESENT, _LEAD_DATES = 0.65, 0.3, 0.4, (1.0, 1.1)
 
 _DAY = 86_400_000_000  # microseconds
+#: Every so many-th row tells about where the best begin: so many times as many as are wanted, and some to be sure.
+_SAMPLED, _MORE, _AT_LEAST = 61, 4, 8
 _SIGNED_OR_LETTER = re.compile(r"[a-z](?:\+\+|#)?")  # "c++", "c#", "c", as surface words
-_SAMPLED = 61  # every so many-th row tells about where the best begin
 
 #: Which rows of a part may be found; None: all.
 Allowed = Bool | None
@@ -43,14 +42,15 @@ class Cosines:
         self._snapshot, self._vector = snapshot, vector
         self._scanned: dict[int, Float] = {}
         self.exact = snapshot.size <= EXACT_ROWS
+        self.blind = not vector.any()
         moments = snapshot.statistics.moments
         self._mean, self._deviation = moments.spread(vector) if moments.count else (0.0, 0.0)
 
     def scan(self, place: int) -> Float:
-        """Of all rows of a part: exact, or of a large snapshot estimated."""
+        """Of all rows of a part: exact, or of a large snapshot roughly."""
         block = self._snapshot.parts[place].block
         if not self.exact:
-            return block.estimates(self._vector)
+            return block.cosines(self._vector, roughly=True)
         if place not in self._scanned:
             self._scanned[place] = block.cosines(self._vector)
         return self._scanned[place]
@@ -78,20 +78,21 @@ class Extras:
         self._talks = [self._conversations_of(number) for number in self._named]
         self._sought = holding(snapshot, source, query.sought)
 
-    def who(self, at: Int) -> Int:
+    def who(self, speakers: NDArray[np.uint32]) -> Int:
         """Which of the named people speaks: 1 the first, 0 none of them."""
-        spoken, found = self._snapshot.gather("speaker", at), np.zeros(len(at), np.int64)
+        found = np.zeros(len(speakers), np.int64)
         for number, place in self._named.items():
-            found[spoken == number] = place
+            found[speakers == number] = place
         return found
 
-    def present(self, at: Int) -> Int:
-        """How many of the named people speak in the conversations of these rows."""
-        return self._present(self._snapshot.gather("conversation", at)) if self._talks else np.zeros(len(at), np.int64)
+    def present(self, conversations: Int) -> Int:
+        """How many of the named people speak in these conversations."""
+        return self._present(conversations) if self._talks else np.zeros(len(conversations), np.int64)
 
-    def dates(self, at: Int) -> tuple[Float, Float]:
-        """Whether rows lie on the days that the question names, and how near to them."""
-        time = self._snapshot.gather("time", at)
+    def dates(self, time: Int) -> tuple[Float, Float]:
+        """Whether times lie on the days that the question names, and how near to them."""
+        if not self._query.spans:
+            return np.zeros(len(time), np.float32), np.zeros(len(time), np.float32)
         return closeness(np.where(time > 0, time // _DAY, -1), self._query.spans)
 
     def sought(self, at: Int) -> Bool:
@@ -100,10 +101,11 @@ class Extras:
 
     def lead(self, part: Part) -> Float | None:
         """What all rows of a part gain in the choice of candidates; None: nothing."""
-        query, block, total = self._query, part.block, np.zeros(part.block.size, np.float32)
+        query, block = self._query, part.block
         low, high = np.searchsorted(self._sought, [part.offset, part.offset + block.size])
         if not self._named and not query.spans and low == high:
             return None
+        total = np.zeros(block.size, np.float32)
         for number, place in self._named.items():
             total += np.float32(_LEAD_FIRST if place == 1 else _LEAD_OTHERS) * (block.speaker == number)
         if self._talks:
@@ -170,9 +172,9 @@ def allowed_rows(snapshot: Snapshot, source: Source, query: CandidateQuery) -> l
         if wanted.kinds:
             conditions.append(_table([KINDS.index(kind) for kind in wanted.kinds])[block.kind])
         if conversations is not None:
-            conditions.append(np.isin(block.conversation, conversations))
+            conditions.append(block.of_conversations(conversations))
         if only is not None:
-            conditions.append(np.isin(block.conversation, only))
+            conditions.append(block.of_conversations(only))
         if wanted.since is not None or wanted.until is not None:
             conditions.append(block.time != 0)  # known; before 1970 it is negative
         if wanted.since is not None:
@@ -269,7 +271,7 @@ class _Leading:
         self._snapshot, self._allowed, self._cosines = snapshot, allowed, cosines
         self._wide, self._narrow = words
         self._extras = extras
-        scored = each(self._score, range(len(snapshot.parts)), together=not cosines.exact)
+        scored = [self._score(place) for place in range(len(snapshot.parts))]
         self._lead = [lead for lead, _ in scored]
         self._dense = [dense for _, dense in scored]
 
@@ -306,17 +308,11 @@ class _Leading:
 
     def best(self, by_lead: int, by_words: int, by_meaning: int) -> Int:
         """The positions of the best by each, ascending."""
-        if self._cosines.exact:
-            found = _positions(self._snapshot, self._allowed)
-            wanted = zip((self._lead, self._narrow.blocks, self._dense), (by_lead, by_words, by_meaning), strict=True)
-            return distinct(*(_best(found, self._pick(of, found), count) for of, count in wanted))
-        # By estimates first; what they promise is computed for some thousands, and of these the best are taken.
         words = _best(*self._held(), by_words)
-        lead, dense = _top(self._snapshot, self._lead, CARRIED), _top(self._snapshot, self._dense, CARRIED // 2)
-        carried = distinct(lead, dense, words)
-        estimated, exact = self._pick(self._dense, carried), self._cosines.at(carried)
-        leading = self._pick(self._lead, carried) + self._cosines.z(exact) - self._cosines.z(estimated)
-        return distinct(_best(carried, leading, by_lead), words, _best(carried, exact, by_meaning))
+        lead = _top(self._snapshot, self._lead, by_lead)
+        if self._cosines.blind:
+            return distinct(lead, words)
+        return distinct(lead, words, _top(self._snapshot, self._dense, by_meaning))
 
     def _held(self) -> tuple[Int, Float]:
         """The rows that hold a word and may be found, and how well their words fit."""
@@ -329,14 +325,6 @@ class _Leading:
                 values.append(own[rows])
         return np.concatenate(positions), np.concatenate(values)
 
-    def _pick(self, blocks: Sequence[Float | None], at: Int) -> Float:
-        found = np.zeros(len(at), np.float32)
-        for place, _, own, rows in self._snapshot.split(at):
-            values = blocks[place]
-            if values is not None:
-                found[own] = values[rows]
-        return found
-
 
 def _best(rows: Int, scores: Float, count: int) -> Int:
     return np.asarray(rows[np.argpartition(-scores, count)[:count]]) if count < len(rows) else rows
@@ -345,7 +333,7 @@ def _best(rows: Int, scores: Float, count: int) -> Int:
 def _top(snapshot: Snapshot, blocks: Sequence[Float], count: int) -> Int:
     """The positions of the highest of very many values, without sorting them: a sample tells about where they begin."""
     sample = np.concatenate([values[::_SAMPLED] for values in blocks])
-    among = min(max(count + count // 4, CARRIED) // _SAMPLED + 1, len(sample) - 1)
+    among = min(_MORE * count // _SAMPLED + _AT_LEAST, len(sample) - 1)
     least = np.partition(sample, -among)[-among]
     for bound in (least, np.float32(-np.inf)):
         rows = [np.flatnonzero(values > bound) for values in blocks]

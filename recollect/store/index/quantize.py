@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.store.index.numeric import dots
+from recollect.store.index.numeric import packed_dots
 from recollect.store.passages import Float
 
 
@@ -33,6 +33,9 @@ def unit_into(rows: Float, vectors: NDArray[np.generic]) -> None:
 
 def cosines(packed: NDArray[np.int8], vector: Float) -> Float:
     """The cosines (n,) of int8 rows (n, d) with a unit vector (d,); 0 for a row of zeros."""
-    rows = packed.astype(np.float32)
-    lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
-    return np.asarray(dots(rows, vector) / np.maximum(lengths, 1e-9), np.float32)
+    import simsimd
+
+    if not len(packed):
+        return np.zeros(0, np.float32)
+    lengths = np.sqrt(np.asarray(simsimd.dot(packed, packed)))
+    return np.asarray(packed_dots(packed, vector) / np.maximum(lengths, 1e-9), np.float32)

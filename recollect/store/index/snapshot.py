@@ -88,6 +88,14 @@ class Snapshot:
             if own.start < own.stop:
                 yield place, part, own, at[own] - part.offset
 
+    def columns(self, at: Int, *names: str) -> list[NDArray[Any]]:
+        """Columns of some rows, by ascending position."""
+        found = [np.empty(len(at), self._type(name)) for name in names]
+        for _, part, own, rows in self.split(at):
+            for name, column in zip(names, found, strict=True):
+                column[own] = getattr(part.block, name)[rows]
+        return found
+
     def gather(self, name: str, at: Int) -> NDArray[Any]:
         """A column of some rows, by position; zeros for position -1."""
         known = at >= 0
@@ -96,10 +104,7 @@ class Snapshot:
             found[known] = self.gather(name, at[known])
             return found
         order = None if (at[1:] >= at[:-1]).all() else np.argsort(at, kind="stable")
-        ascending = at if order is None else at[order]
-        found = np.empty(len(at), self._type(name))
-        for _, part, own, rows in self.split(ascending):
-            found[own] = getattr(part.block, name)[rows]
+        (found,) = self.columns(at if order is None else at[order], name)
         if order is None:
             return found
         back = np.empty_like(found)
@@ -135,9 +140,16 @@ class Snapshot:
     # --- rows by what they belong to ---------------------------------------------------------------------------------
     def around(self, at: Int) -> Int:
         """The rows around living ones in reading order within their session, by OFFSETS (n, 5); -1: there is none."""
+        if not self._follows:
+            return np.stack([at, *4 * [np.full(len(at), -1, np.int64)]], axis=1)
         before, after = self._beside(at, at)
         second_before, second_after = self._beside(before, after)
         return np.stack([at, before, after, second_before, second_after], axis=1)
+
+    @cached_property
+    def _follows(self) -> bool:
+        """Whether any row is part of a conversation's text; titles and documents are not."""
+        return any(len(part.block.by_message.rows) for part in self.parts)
 
     def _beside(self, these: Int, those: Int) -> tuple[Int, Int]:
         """What stands before these rows and what behind those. Of several branches it is the one written last; further
@@ -156,7 +168,7 @@ class Snapshot:
         by_key = np.argsort(keys, kind="stable")
         by_key = by_key[np.searchsorted(keys[by_key], 1) :]
         ascending = keys[by_key]
-        for part in reversed(self.parts[self.full :]):
+        for part in reversed(self.parts[self.joined.count :]):
             order: Order = getattr(part.block, name)
             self._find(order.keys, order.rows, part.offset, ascending, by_key, sessions, found)
         sorted_keys, positions = getattr(self.joined, name)

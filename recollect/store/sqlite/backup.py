@@ -6,7 +6,7 @@ import contextlib
 import os
 import secrets
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import apsw
@@ -144,7 +144,7 @@ def _close_for_good(target: Path) -> None:
 
 
 @contextlib.contextmanager
-def _beside(target: Path):  # type: ignore[no-untyped-def]
+def _beside(target: Path) -> Iterator[Path]:
     """A new file in the folder of the target, for its owner alone, that does not outlast a failure."""
     made = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
     try:

@@ -87,8 +87,8 @@ class PartitionSource:
 
     def deaths(self, after: int) -> Sequence[tuple[int, int]]:
         """The log of deaths after a place in it."""
-        found: Any = self._connection.execute(DEATHS, (*self._key, after)).fetchall()
-        return found  # type: ignore[no-any-return]
+        found: Iterable[tuple[int, int]] = self._connection.execute(DEATHS, (*self._key, after))
+        return list(found)
 
     def quality(self, after: int, first: int = 0) -> Iterable[tuple[int, int, bytes]]:
         """Quality vectors after a place in their log, of passages from a number on."""
@@ -97,8 +97,8 @@ class PartitionSource:
 
     def runs(self, numbers: Sequence[int]) -> Sequence[tuple[int, bytes]]:
         """The vectors of runs of sentences."""
-        found: Any = self._connection.execute(RUNS, (ids_json(int(n) for n in numbers),)).fetchall()
-        return found  # type: ignore[no-any-return]
+        found: Iterable[tuple[int, bytes]] = self._connection.execute(RUNS, (ids_json(numbers),))
+        return list(found)
 
     def pieces(self) -> tuple[int, bytes] | None:
         """Counts of word pieces."""

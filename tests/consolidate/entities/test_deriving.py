@@ -19,9 +19,10 @@ from recollect.memory import Memory
 from recollect.record import Edge, Message, NodeId
 from recollect.store import View
 from tests.consolidate.entities.talking import WORDS, derived, drain, say
+from tests.properties import examples
 
 TALK = st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from(WORDS)), min_size=1, max_size=14)
-SETTINGS = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+SETTINGS = settings(max_examples=examples(25), suppress_health_check=list(HealthCheck))
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import recollect
 from recollect.memory import Memory
+from tests.properties import examples
 
 SAYINGS = st.sampled_from(
     [
@@ -23,7 +24,7 @@ TALK = st.lists(st.tuples(st.booleans(), SAYINGS), min_size=2, max_size=10)
 NAMES = ("Rexzx", "Lunazy")
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(8), suppress_health_check=list(HealthCheck))
 @given(talk=TALK)
 def test_nothing_of_one_is_in_the_other(talk: list[tuple[bool, str]]) -> None:
     path = Path(tempfile.mkdtemp()) / "memory.db"

@@ -6,7 +6,7 @@ import doctest
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.consolidate.facts import claim as claim_module
@@ -113,7 +113,6 @@ def test_what_nobody_said_is_no_claim(kind: Kind) -> None:
     assert draw(said("I live in York.", kind=kind)) == []
 
 
-@settings(deadline=None)
 @given(st.lists(st.sampled_from([*SENTENCES, "\n", "```", "> I live in Rome.", "“I'm vegan”, he said."]), max_size=8))
 def test_quotations_are_word_for_word_and_values_stand_in_them(parts: list[str]) -> None:
     message = said(" ".join(parts))
@@ -123,7 +122,6 @@ def test_quotations_are_word_for_word_and_values_stand_in_them(parts: list[str])
         assert from_plain(claim.message_id, to_plain(claim)) == claim
 
 
-@settings(deadline=None)
 @given(st.text(max_size=300))
 def test_any_text_is_read(text: str) -> None:
     assert all(isinstance(claim, Claim) for claim in draw(said(text)))

@@ -19,6 +19,7 @@ from recollect.memory import Memory
 from recollect.record import Node, NodeId
 from recollect.store.transfer import every
 from tests.consolidate.facts.conftest import drain
+from tests.properties import examples
 
 _START = datetime(2025, 1, 1, tzinfo=UTC)
 SENTENCES = (
@@ -57,7 +58,6 @@ CLAIMS = st.builds(
 )
 
 
-@settings(deadline=None)
 @given(st.lists(CLAIMS, max_size=10), st.randoms(use_true_random=False))
 def test_the_order_in_which_claims_come_does_not_matter(claims: list[Claim], mixed: random.Random) -> None:
     other = list(claims)
@@ -65,7 +65,6 @@ def test_the_order_in_which_claims_come_does_not_matter(claims: list[Claim], mix
     assert outline(claims) == outline(other)
 
 
-@settings(deadline=None)
 @given(st.lists(CLAIMS, max_size=10))
 def test_one_home_at_a_time(claims: list[Claim]) -> None:
     facts = settle(claims)
@@ -94,7 +93,7 @@ def test_a_guess_of_an_assistant_never_outranks_the_user() -> None:
     assert [fact.first.value for fact in settle([guessed])] == ["Leeds"]
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(25), suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.lists(st.tuples(st.sampled_from(["a", "b", "c"]), st.sampled_from(SENTENCES)), min_size=1, max_size=12),
     st.randoms(use_true_random=False),

@@ -20,6 +20,7 @@ from recollect.record import Conversation, Message
 from recollect.store import Change
 from tests.consolidate.histories import Clock, broken, derived, opened
 from tests.consolidate.summaries.talks import CONVERSATION, cuts, talks
+from tests.properties import examples
 
 
 @contextmanager
@@ -46,7 +47,7 @@ def said(talk: Sequence[Message]) -> list[Message]:
     return [one for one in talk if one.content.strip()]
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=examples(8))
 @given(st.data())
 def test_any_portions_give_the_same_as_all_at_once(data: st.DataObject) -> None:
     talk = said(data.draw(talks(most=50)))
@@ -55,7 +56,7 @@ def test_any_portions_give_the_same_as_all_at_once(data: st.DataObject) -> None:
         assert broken(memory, set()) == []
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=examples(8))
 @given(st.data())
 def test_after_edits_and_deletions_it_is_what_a_new_memory_derives(data: st.DataObject) -> None:
     talk = said(data.draw(talks(most=40)))
@@ -96,7 +97,7 @@ def texts(memory: Memory) -> list[tuple[object, ...]]:
     return [(s.id, s.kind, s.text, s.covers, dict(s.parts), s.block) for s in memory.summaries() if s.kind != "topic"]
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=examples(8))
 @given(talks(most=100))
 def test_each_closed_message_is_in_one_l1_and_each_l1_in_at_most_one_l2(talk: list[Message]) -> None:
     talk = said(talk)

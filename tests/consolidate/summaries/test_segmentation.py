@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from itertools import pairwise
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.consolidate.summaries.exchanges import exchanges
@@ -15,14 +15,12 @@ from recollect.record import Message
 from tests.consolidate.summaries.talks import START, alternating, cuts, embedder, message, talks
 
 
-@settings(deadline=None)
 @given(talks())
 def test_runs_and_what_waits_are_the_messages_in_order(talk: list[Message]) -> None:
     runs, waiting = segment(talk, DEFAULT, embedder())
     assert [m for run in runs for exchange in run for m in exchange] + list(waiting) == talk
 
 
-@settings(deadline=None)
 @given(talks())
 def test_runs_have_five_to_ten_exchanges_and_never_more_than_ten_wait(talk: list[Message]) -> None:
     runs, waiting = segment(talk, DEFAULT, embedder())
@@ -30,7 +28,6 @@ def test_runs_have_five_to_ten_exchanges_and_never_more_than_ten_wait(talk: list
     assert len(exchanges(waiting, DEFAULT)) <= DEFAULT.gathered
 
 
-@settings(deadline=None)
 @given(st.data())
 def test_what_comes_later_never_moves_a_cut(data: st.DataObject) -> None:
     talk = data.draw(talks())
@@ -40,7 +37,6 @@ def test_what_comes_later_never_moves_a_cut(data: st.DataObject) -> None:
     assert runs[: len(early)] == early
 
 
-@settings(deadline=None)
 @given(st.data())
 def test_cutting_in_portions_is_cutting_at_once(data: st.DataObject) -> None:
     talk = data.draw(talks())

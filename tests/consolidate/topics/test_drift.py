@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from recollect.consolidate.topics.drift import Drift, jaccard
 from recollect.consolidate.topics.profile import length
 from recollect.record import Message, NodeId, Role
+from tests.properties import examples
 
 SAYINGS = (
     "How do I configure nginx as a reverse proxy for the FastAPI server?",
@@ -36,13 +37,13 @@ def test_a_new_subject_begins_a_segment_and_a_question_about_the_old_does_not() 
     ]  # fmt: skip
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=examples(50))
 @given(talk=TALK, at=st.integers(0, 20))
 def test_what_comes_later_changes_nothing_before(talk: list[tuple[str, bool]], at: int) -> None:
     assert starts(talk)[:at] == starts(talk[:at])
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=examples(50))
 @given(talk=TALK, at=st.integers(0, 20))
 def test_going_on_from_the_state_is_going_on(talk: list[tuple[str, bool]], at: int) -> None:
     first = Drift()

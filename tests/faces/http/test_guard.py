@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
+import httpx2
 import pytest
 
 import recollect
@@ -194,6 +195,26 @@ def test_without_the_token_nothing_is_told(locked: Served, path: str) -> None:
         assert told["www-authenticate"].startswith("Bearer")
 
 
+def test_a_browser_without_the_token_is_told_how_to_get_in(locked: Served) -> None:
+    page = httpx2.get(f"{locked.address}/search?q=x", headers={"Accept": "text/html,*/*;q=0.8"})
+    assert page.status_code == 401
+    assert page.headers["content-type"].startswith("text/html")
+    assert page.headers["www-authenticate"].startswith("Bearer")
+    assert "<h1>This server asks for a token.</h1>" in page.text
+    assert 'name="token"' in page.text
+    assert "http" not in page.text.replace("<!doctype html>", "").replace("html", "")  # it needs nothing else
+    program = httpx2.get(f"{locked.address}/search?q=x", headers={"Accept": "application/json"})
+    assert program.json()["code"] == "unauthorized"
+
+
+def test_what_another_host_is_told_does_not_repeat_its_name(server: Served) -> None:
+    headers = {"Accept": "text/html", "Host": "evil.example"}
+    page = httpx2.get(server.address, headers=headers)
+    assert (page.status_code, page.headers["content-type"]) == (421, "text/html; charset=utf-8")
+    assert "recollect serve --name NAME" in page.text
+    assert "evil" not in page.text
+
+
 def test_who_knows_the_token_gets_in(tmp_path: Path) -> None:
     with serving(recollect.open(tmp_path / "memory.db", background=False), tmp_path, token=TOKEN) as served:
         for sent in (
@@ -218,8 +239,13 @@ def test_a_link_with_the_token_opens_the_door_of_a_browser(tmp_path: Path) -> No
 
 
 def test_a_body_that_is_too_large_is_refused(server: Served) -> None:
-    status, _ = asked(server, "POST", "/no-page", b" " * 2_100_000, Content_Type="application/json")
+    body = b" " * 2_100_000
+    status, _ = asked(server, "POST", "/no-page", body, Content_Type="application/json")
     assert status in (404, 413)
+    told = httpx2.post(f"{server.address}/api/v1/messages", content=body)
+    assert (told.status_code, told.json()["code"]) == (413, "too_large")
+    assert told.json()["detail"] == "The body is larger than 2 MB."
+    assert "x-frame-options" in told.headers
 
 
 def test_what_is_wrong_is_told_without_the_words_that_were_sent(server: Served) -> None:

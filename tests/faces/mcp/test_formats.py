@@ -7,7 +7,7 @@ import tomllib
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.errors import InvalidInput
@@ -40,7 +40,6 @@ def written(draw: st.DrawFn, value: Any) -> str:
     return json.dumps(value, ensure_ascii=draw(st.booleans()))
 
 
-@settings(deadline=None)
 @given(st.data(), st.dictionaries(_NAMES, _VALUES, max_size=4), st.booleans())
 def test_json_keeps_everything_but_the_entry(data: st.DataObject, said: dict[str, Any], there: bool) -> None:
     if there:

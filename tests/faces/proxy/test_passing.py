@@ -63,3 +63,50 @@ def test_the_token_does_not_go_on_in_an_address(tmp_path: Path, provider: Upstre
         answer = httpx2.post(url, json={"model": "m", "messages": [KEEP]}, headers={"Authorization": f"Bearer {token}"})
         assert answer.status_code == 200
     assert provider.asked[-1][0] == "/v1/chat/completions?beta=true"
+
+
+def test_half_a_character_goes_on_as_the_escape_that_it_came_as(proxy: Proxy) -> None:
+    body = r'{"model": "m", "messages": [{"role": "user", "content": "Cut \ud83d off. Grüße 🐕"}]}'.encode()
+    headers = {"Content-Type": "application/json", "X-Recollect-Namespace": "k"}
+    answer = httpx2.post(f"{proxy.address}/v1/chat/completions", content=body, headers=headers)
+    assert answer.status_code == 200
+    arrived = proxy.provider.raw.decode("utf-8")
+    assert r"Cut \ud83d off. Grüße 🐕" in arrived
+
+
+@pytest.mark.parametrize(
+    ("path", "headers", "anthropic"),
+    [
+        ("/v1/chat/completions", {}, False),
+        ("/v1/models", {}, False),
+        ("/v1/messages", {}, True),
+        ("/v1/models", {"anthropic-version": "2023-06-01"}, True),
+        ("/in/acme/rex/v1/messages", {}, True),
+    ],
+)
+def test_refusals_have_the_shape_that_the_client_reads(
+    tmp_path: Path, provider: Upstream, home: Path, path: str, headers: dict[str, str], anthropic: bool
+) -> None:
+    with serving(tmp_path, provider, token="t" * 40) as proxy:
+        url = proxy.address + path
+        refused = httpx2.post(url, json={}, headers=headers)
+        large = httpx2.post(url, content=b" " * 64_000_001, headers={"X-Recollect-Token": "t" * 40, **headers})
+    assert refused.headers["www-authenticate"].startswith("Bearer")
+    for answer, status, kind in ((refused, 401, "authentication_error"), (large, 413, "request_too_large")):
+        assert answer.status_code == status
+        assert answer.headers["content-type"] == "application/json"
+        told = answer.json()
+        assert told.get("type") == ("error" if anthropic else None)
+        assert told["error"]["type"] == kind
+        assert told["error"]["message"]
+
+
+def test_the_clients_of_both_vendors_know_a_refusal(tmp_path: Path, provider: Upstream, home: Path) -> None:
+    import anthropic
+    import openai
+
+    with serving(tmp_path, provider, token="t" * 40) as proxy:
+        with pytest.raises(openai.AuthenticationError, match="asks for a token"):
+            proxy.openai().models.list()
+        with pytest.raises(anthropic.AuthenticationError, match="asks for a token"):
+            proxy.anthropic().models.list()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import shutil
 from collections.abc import Callable, Iterator
@@ -82,3 +83,26 @@ def events(text: str) -> list[tuple[str, Any]]:
         if "data" in fields:
             found.append((fields["event"], json.loads(fields["data"])))
     return found
+
+
+def hang_up(client: TestClient, path: str, body: bytes, query: bytes = b"", **headers: str) -> None:
+    """A request of who is gone while the answer begins, so that no part of a stream is ever asked for."""
+    sent = {"host": BASE.removeprefix("http://"), "accept": "text/event-stream", **headers}
+    scope = {
+        "type": "http",
+        "method": "POST",
+        "path": path,
+        "query_string": query,
+        "headers": [(name.replace("_", "-").encode(), value.encode()) for name, value in sent.items()],
+        "client": ("127.0.0.1", 1),
+    }
+    coming = [{"type": "http.request", "body": body}, {"type": "http.disconnect"}]
+
+    async def receive() -> Any:
+        return coming.pop(0)
+
+    async def send(message: Any) -> None:
+        await asyncio.sleep(0.05)
+
+    portal: Any = client.portal
+    portal.call(client.app, scope, receive, send)

@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.faces.rest.conftest import serve
+from tests.properties import examples
 
 API = "/api/v1"
 
@@ -62,7 +63,7 @@ def strategy(schema: dict[str, Any], known: dict[str, Any]) -> st.SearchStrategy
     return plain.get(kind, _TEXTS)
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(100), suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_no_request_makes_the_server_fail(client: TestClient, data: st.DataObject) -> None:
     described = client.get(f"{API}/openapi.json").json()
@@ -77,7 +78,7 @@ def test_no_request_makes_the_server_fail(client: TestClient, data: st.DataObjec
     asked = {}
     for one in operation.get("parameters", ()):
         if one["in"] == "path":
-            plain = st.characters(min_codepoint=33, exclude_characters="/?#%{}")
+            plain = st.characters(min_codepoint=33, exclude_characters="/?#%{}\x7f")  # the client sends no such
             path = path.replace("{" + one["name"] + "}", data.draw(st.text(plain, min_size=1, max_size=30)))
         elif one["in"] == "query" and one["name"] != "namespace" and (one["required"] or data.draw(st.booleans())):
             asked[one["name"]] = data.draw(strategy(one["schema"], known))

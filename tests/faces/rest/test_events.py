@@ -155,6 +155,26 @@ def test_work_that_goes_on_to_its_end_does_so_unheard() -> None:
     asyncio.run(listen())
 
 
+def test_work_that_goes_on_to_its_end_waits_for_no_listener() -> None:
+    ended = threading.Event()
+
+    def work(tell: Tell) -> Any:
+        for read in range(1_000):
+            tell("progress", {"read": read})
+        ended.set()
+        return {"read": 1_000}
+
+    async def listen() -> list[bytes]:
+        response: Any = streams.worked(_ASKED, work, to_the_end=True)
+        first = await anext(response.body_iterator)
+        assert await asyncio.to_thread(ended.wait, 10)  # while nothing more is read
+        return [first] + [part async for part in response.body_iterator]
+
+    heard = asyncio.run(listen())
+    assert len(heard) < 1_000
+    assert heard[-1] == b'event: result\ndata: {"read":1000}\n\n'
+
+
 def test_silence_is_filled(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(streams, "_PING", 0.01)
     go_on = threading.Event()

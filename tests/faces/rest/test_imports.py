@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
+import subprocess
+import sys
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from fastapi.testclient import TestClient
 
 import recollect
-from tests.faces.rest.conftest import events, serve
+from tests.faces.rest.conftest import events, hang_up, serve
 
 API = "/api/v1"
 EVENTS = {"Accept": "text/event-stream"}
@@ -45,12 +50,50 @@ def test_a_file_that_is_sent_is_imported_as_it_comes_and_not_kept(
     assert writing.get(f"{API}/stats").json()["conversations"] == report["stored"]["conversations"]
 
 
+def test_who_hangs_up_at_once_does_not_stop_the_import(
+    writing: TestClient, tmp_path: Path, sample_archive: list[Path]
+) -> None:
+    path = sample_archive[0]
+    hang_up(writing, f"{API}/imports/upload", path.read_bytes(), f"name={path.name}".encode())
+    for thread in threading.enumerate():
+        if thread.name == "recollect-events":
+            thread.join(30)
+    assert writing.get(f"{API}/stats").json()["conversations"]
+    assert [one for one in (tmp_path / "home").rglob("*") if one.is_file()] == []
+
+
 def test_what_is_no_export_is_refused_and_not_kept(writing: TestClient, tmp_path: Path) -> None:
     refused = writing.post(f"{API}/imports/upload", params={"name": "x.zip"}, content=b"PK\x03\x04 no archive")
     assert refused.status_code in (400, 422) or refused.json()["problems"]
     for name in ("", "..", "a\nb", "x" * 300):
         assert writing.post(f"{API}/imports/upload", params={"name": name}, content=b"x").status_code == 400
     assert [one for one in (tmp_path / "home").rglob("*") if one.is_file()] == []
+
+
+def test_what_the_disk_has_no_room_for_is_refused(
+    writing: TestClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: SimpleNamespace(free=300_000_000))
+    monkeypatch.setattr("recollect.faces.rest.routes.imports._LOOK", 4)
+    ask = {"url": f"{API}/imports/upload", "params": {"name": "x.jsonl"}}
+    refused = writing.post(**ask, headers={"Content-Length": "200000000"}, content=iter([b"x"]))
+    assert (refused.status_code, refused.json()["code"]) == (422, "import_problem")
+    assert "recollect import PATH" in refused.json()["hint"]
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: SimpleNamespace(free=100_000_000))
+    untold = writing.post(**ask, content=iter([b"12345678"]))
+    assert untold.json()["code"] == "import_problem"
+    assert [one for one in (tmp_path / "home").rglob("*") if one.is_file()] == []
+
+
+def test_what_a_killed_server_left_behind_goes_at_the_next_start(tmp_path: Path) -> None:
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    uploads = tmp_path / "uploads"
+    for owner in (ended.pid, os.getppid()):
+        (uploads / f"{owner}-x").mkdir(parents=True)
+        (uploads / f"{owner}-x" / "export.zip").write_bytes(b"x")
+    with serve(tmp_path / "memory.db", tmp_path):
+        assert [one.name for one in uploads.iterdir()] == [f"{os.getppid()}-x"]  # of one that runs
 
 
 def test_documents(trusted: TestClient, tmp_path: Path) -> None:

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
+import recollect
 from recollect.faces.rest.once import Answer, Answers
-from tests.faces.rest.conftest import events, serve
+from tests.faces.rest.conftest import events, hang_up, serve
 
 API = "/api/v1"
 
@@ -163,3 +164,35 @@ def test_what_a_page_has_forgotten_is_not_answered_again(writing: TestClient) ->
     while "idempotency-replayed" in writing.post("/api/v1/messages", json=body, headers=key).headers:
         assert time.monotonic() < end
         time.sleep(0.05)
+
+
+@pytest.mark.parametrize("id", [None, "of-my-own"])
+def test_what_another_process_forgot_is_not_answered_again(writing: TestClient, tmp_path: Path, id: str | None) -> None:
+    ask: Any = {"json": {"content": "The code is 4711.", "id": id}, "headers": keyed("a")}
+    stored = writing.post(f"{API}/messages", **ask).json()
+    told: Any = {"json": {"arguments": {"id": stored["id"]}}, "headers": keyed("b")}
+    assert "4711" in writing.post(f"{API}/tools/get_message_by_id", **told).text
+    with recollect.open(tmp_path / "memory.db", background=False) as elsewhere:
+        elsewhere.forget(stored["id"])
+    for path, asked in (("messages", ask), ("tools/get_message_by_id", told)):
+        again = writing.post(f"{API}/{path}", **asked)
+        assert (again.status_code, again.json()["code"]) == (410, "answer_gone")
+        assert "4711" not in again.text
+    kept = writing.app.state.rest_answers  # type: ignore[attr-defined]
+    assert not any(b"4711" in one.answer.body for one in kept._kept.values() if one.answer)
+
+
+def test_what_was_forgotten_is_not_written_again_by_its_key(mending: TestClient) -> None:
+    turn: Any = {"json": {"text": "My PIN is 4711. What is my PIN?"}, "headers": keyed("a")}
+    conversation = mending.post(f"{API}/chat", **turn).json()["conversation_id"]
+    mending.post(f"{API}/forget", json={"names": [conversation]})
+    before = messages(mending)
+    assert mending.post(f"{API}/chat", **turn).status_code == 410
+    assert messages(mending) == before
+
+
+def test_a_listener_that_is_gone_before_the_first_event_leaves_the_key_free(mending: TestClient) -> None:
+    body = b'{"text": "What is my dog called?"}'
+    hang_up(mending, f"{API}/chat", body, content_type="application/json", idempotency_key="a")
+    told = keyed("a", Accept="text/event-stream") | {"Content-Type": "application/json"}
+    assert mending.post(f"{API}/chat", content=body, headers=told).status_code == 200

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from recollect.watching.claude_hooks import EVENTS, events_hooked, with_hooks, without_hooks
 from recollect.watching.hook_event import HookEvent, read_event
 from tests.faces.conftest import CommandLine
+from tests.properties import examples
 
 COMMAND = "/home/me/.local/bin/recollect hooks run"
 OTHERS: dict[str, Any] = {
@@ -34,7 +35,7 @@ _hooks = st.dictionaries(st.sampled_from([*EVENTS, "Stop"]), st.lists(_group, mi
 _settings = st.fixed_dictionaries({"model": _json}, optional={"hooks": _hooks})
 
 
-@settings_of(max_examples=60, deadline=None)
+@settings_of(max_examples=examples(60))
 @given(_settings)
 def test_what_is_put_in_and_taken_out_leaves_everything_as_it_was(settings: dict[str, Any]) -> None:
     put_in = with_hooks(settings, COMMAND)

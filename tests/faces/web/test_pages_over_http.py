@@ -68,6 +68,27 @@ def test_every_page_answers_json(client: httpx.Client) -> None:
     assert client.get("/import", headers=json).json()["imports"] == []
 
 
+def test_what_was_said_and_what_is_known_is_told_to_the_person_who_said_it(
+    client: httpx.Client, running: Running
+) -> None:
+    for number in range(8):
+        running.memory.store_message(
+            ("I live in Leeds, and the harbour festival begins in week %d." if number % 2 == 0 else "Noted: week %d.")
+            % number,
+            "assistant" if number % 2 else "user",
+            conversation_id="c",
+        )
+    running.memory.consolidate()
+    (told,) = running.memory.summaries("c", "conversation")
+    assert "user: " in told.text
+    page = client.get("/c/c").text
+    gist = page[page.index("Summary, written by Recollect") : page.index("</details>")]
+    assert ">You</span> I live in Leeds" in gist
+    assert "user:" not in gist
+    assert "You live in Leeds." in page
+    assert "The user lives" not in page + client.get("/facts").text
+
+
 def test_a_link_on_another_site_asks_nothing(client: httpx.Client) -> None:
     link = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
     client.headers.pop("Origin")

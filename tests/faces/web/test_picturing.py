@@ -16,6 +16,7 @@ from recollect.faces.web.graphing.layout import Placed, laid_out
 from recollect.faces.web.spans import Span
 from recollect.memory.timeline import Band, Timeline, TopicMonth
 from recollect.record import NodeId
+from tests.properties import examples
 
 
 def names(count: int, parent: str = "middle") -> list[Placed]:
@@ -37,7 +38,7 @@ def test_what_has_a_place_keeps_it_when_others_come() -> None:
     assert "new" in after
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20))
 @given(st.integers(1, 150))
 def test_marks_do_not_lie_on_each_other(count: int) -> None:
     places = list(laid_out("middle", names(count), {}).values())

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from recollect.store.base import IndexDamaged, WrongEmbedder
-from recollect.store.index import block as block_module
 from recollect.store.index import pool as pool_module
 from recollect.store.index.candidates import candidates
 from recollect.store.index.corpus import Corpus
@@ -117,27 +116,23 @@ def test_blocks_in_files_answer_as_those_in_memory(lived: ListEngine, corpus: Ma
     assert list((tmp_path / "index").iterdir())
 
 
-def test_estimates_find_nearly_the_same_pool_and_features_stay_exact(
+def test_rough_cosines_find_nearly_the_same_pool_and_features_stay_exact(
     corpus: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(block_module, "SHORT_ROWS", 100)
-    monkeypatch.setattr(block_module, "SHORT_SIZE", 12)
     engine = ListEngine()
     engine.add(made_rows(6000, 5))
     for _ in range(11):
         engine.seal(512)
     source = engine.source()
     snapshot = corpus(rows=2048).snapshot(source)
-    assert sum(part.block.short.shape[1] > 0 for part in snapshot.parts) >= 2
     for seed in range(10):
         query = asking(seed, pool=200)
         exact = candidates(snapshot, source, query)
         with monkeypatch.context() as patched:
             patched.setattr(pool_module, "EXACT_ROWS", 100)
-            patched.setattr(pool_module, "CARRIED", 800)
             found = candidates(snapshot, source, query)
         both = np.intersect1d(found.passages, exact.passages)
-        assert len(both) > 0.9 * len(exact)  # these vectors differ alike in all directions: the hardest there are
+        assert len(both) > 0.97 * len(exact)
         own, other = np.searchsorted(found.passages, both), np.searchsorted(exact.passages, both)
         for name in ("dense", "dense_z", "bm25", "session_dense", "neighbours", "holds", "length_z"):
             assert getattr(found, name)[own] == pytest.approx(getattr(exact, name)[other], abs=1e-5), name

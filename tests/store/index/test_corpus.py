@@ -20,6 +20,7 @@ from recollect.store.index.corpus import Corpus
 from recollect.store.index.snapshot import Snapshot
 from recollect.store.index.source import IndexState, TailRow
 from recollect.store.passages import CandidateQuery, Partition
+from tests.properties import examples
 from tests.store.index.conftest import TINY
 from tests.store.index.rows import QUALITY_SIZE, SIZE, ListEngine, ListSource, made_rows, row
 from tests.store.index.test_candidates import unit
@@ -75,7 +76,7 @@ step = st.one_of(
 )
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(120), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=st.lists(step, min_size=3, max_size=30), on_disk=st.booleans())
 def test_any_reader_sees_what_its_state_holds(steps: list[tuple[str, int]], on_disk: bool, tmp_path: Path) -> None:
     directory = tmp_path / str(hash(str(steps))) if on_disk else None

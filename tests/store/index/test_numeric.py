@@ -7,10 +7,10 @@ from random import Random
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.store.index.numeric import best_three, bm25, closeness
+from recollect.store.index.numeric import best_three, bm25, closeness, packed_dots
 
 
 def test_bm25_of_one_occurrence_in_a_text_of_mean_length_is_one() -> None:
@@ -35,10 +35,27 @@ def test_of_several_ranges_the_nearest_counts() -> None:
     assert near == pytest.approx([np.exp(-0.1)])
 
 
-@settings(deadline=None)
 @given(st.lists(st.integers(0, 5), max_size=8), st.randoms(use_true_random=False))
 def test_the_three_best_of_a_session_are_what_a_plain_loop_finds(sizes: list[int], chance: Random) -> None:
     begins = np.cumsum([0, *sizes])
     values = np.array([chance.random() for _ in range(begins[-1])], np.float32)
     plain = [np.sort(values[a:b])[-3:].mean() if b > a else 0.0 for a, b in pairwise(begins)]
     assert best_three(values, begins) == pytest.approx(plain, rel=1e-5)
+
+
+@given(st.integers(0, 9000), st.sampled_from([1, 3, 16, 65, 256, 300]), st.integers(0, 2**32 - 1))
+def test_packed_dots_are_the_products_with_unpacked_rows(count: int, size: int, seed: int) -> None:
+    chance = np.random.default_rng(seed)
+    rows = chance.integers(-127, 128, (count, size)).astype(np.int8)
+    vector = chance.normal(size=size).astype(np.float32)
+    vector /= np.linalg.norm(vector)
+    plain = rows.astype(np.float64) @ vector.astype(np.float64)
+    half_a_step = np.abs(vector).max() / 127 / 2 * np.abs(rows.astype(np.float64)).sum(axis=1)  # what rounding may lose
+    assert np.all(np.abs(packed_dots(rows, vector) - plain) <= 1.01 * half_a_step / 254 + 1e-3)
+    assert np.all(np.abs(packed_dots(rows, vector, roughly=True) - plain) <= 1.01 * half_a_step + 1e-3)
+
+
+def test_packed_dots_with_nothing_are_zero() -> None:
+    rows = np.ones((3, 8), np.int8)
+    assert packed_dots(rows, np.zeros(8, np.float32)).tolist() == [0, 0, 0]
+    assert packed_dots(rows[:0], np.ones(8, np.float32)).shape == (0,)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from recollect.store.base import IndexDamaged
 from recollect.store.index.segment import seal, unseal, without
 from recollect.store.index.terms import Terms, index_terms, joined, only
+from tests.properties import examples
 from tests.store.index.rows import made_rows, row
 
 Rows = list[dict[str, int]]
@@ -35,7 +36,6 @@ def test_what_was_sealed_is_read_again() -> None:
     assert told(segment.terms) == told(index_terms([row.terms for row in rows]))
 
 
-@settings(deadline=None)
 @given(rows_of_terms)
 def test_terms_know_their_rows(rows: Rows) -> None:
     expected: dict[bytes, list[tuple[int, int]]] = {}
@@ -46,13 +46,11 @@ def test_terms_know_their_rows(rows: Rows) -> None:
     assert {text: list(zip(own, counts, strict=True)) for text, own, counts in found} == expected
 
 
-@settings(deadline=None)
 @given(st.lists(rows_of_terms, min_size=1, max_size=4))
 def test_joined_terms_are_those_of_all_rows(parts: list[Rows]) -> None:
     assert told(joined([(index_terms(rows), len(rows)) for rows in parts])) == told(index_terms([*chain(*parts)]))
 
 
-@settings(deadline=None)
 @given(rows_of_terms, st.data())
 def test_the_terms_of_some_rows_are_those_alone(rows: Rows, data: st.DataObject) -> None:
     keep = np.array(data.draw(st.lists(st.booleans(), min_size=len(rows), max_size=len(rows))))
@@ -60,7 +58,7 @@ def test_the_terms_of_some_rows_are_those_alone(rows: Rows, data: st.DataObject)
     assert told(only(index_terms(rows), keep)) == told(index_terms(left))
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50))
 @given(st.sets(st.integers(0, 39), max_size=38))
 def test_a_segment_without_passages_is_as_if_they_had_never_been(gone: set[int]) -> None:
     rows = made_rows(40, gap=2)
@@ -81,7 +79,7 @@ def test_nothing_of_an_erased_passage_stays() -> None:
     assert without(data, [1, 2, 3]) is None
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 @given(st.data())
 def test_a_flipped_bit_is_noticed_wherever_it_is(data: st.DataObject) -> None:
     mark, whole = seal(made_rows(6))

@@ -13,6 +13,7 @@ from recollect.store.index.blockfiles import BlockFiles
 from recollect.store.index.corpus import Corpus
 from recollect.store.index.vocabulary import IndexVocabulary, spellings
 from recollect.store.results import Near
+from tests.properties import examples
 from tests.store.index.rows import ListEngine, row
 
 Make = Callable[..., Corpus]
@@ -106,7 +107,7 @@ def test_words_beyond_ascii(corpus: Make) -> None:
 word = st.text("abcdeé冰", min_size=1, max_size=7)
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(80), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     passages=st.lists(st.lists(word, min_size=1, max_size=6), min_size=1, max_size=12),
     asked=word,

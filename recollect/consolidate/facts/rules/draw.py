@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from recollect.consolidate.facts.claim import USER, Category, Claim, Polarity
 from recollect.consolidate.facts.phrase import content_of
@@ -207,11 +207,6 @@ def _claim(found: Found, sentence: Sentence, message: Message, who: str) -> Clai
         until=told_until(found.value, message.timestamp) if found.category is Category.PROSPECTIVE else None,
         made_by=MADE_BY,
     )
-
-
-def as_of(claims: Iterable[Claim], conversation_created: object) -> list[Claim]:
-    """Claims of messages without a time are as of their conversation."""
-    return [c if c.said_at else replace(c, said_at=conversation_created) for c in claims]  # type: ignore[arg-type]
 
 
 # Names that stand for no single person: groups, shops, services.

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from recollect.consolidate.facts.claim import Category, Polarity
 
@@ -29,10 +30,10 @@ class Predicate:
     only: str = ""
 
 
-def predicate(pattern: str, attribute: str, check: Callable[[str], bool] | None = None, **more: object) -> Predicate:
+def predicate(pattern: str, attribute: str, check: Callable[[str], bool] | None = None, **more: Any) -> Predicate:
     """A predicate by its pattern."""
     capitals = re.sub(r"\[A-Z(?:À-ÖØ-Þ)?\]", r"(?-i:\g<0>)", pattern)  # a capital is one, whatever the case of the rest
-    return Predicate(re.compile(capitals, re.IGNORECASE), attribute, check, **more)  # type: ignore[arg-type]
+    return Predicate(re.compile(capitals, re.IGNORECASE), attribute, check, **more)
 
 
 def capital(value: str) -> bool:

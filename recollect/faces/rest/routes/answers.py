@@ -94,13 +94,13 @@ def chat(request: Request, memory: Scoped, asked: ChatQuestion) -> ChatAnswer | 
     )
 
 
-@routes.post("/chat/resolve", dependencies=[ONCE])
+@routes.post("/chat/resolve")
 def resolve_references(memory: Scoped, asked: ToResolve) -> Whole:
     """A question made whole by what was said before it in a conversation, or as it was."""
     return Whole(question=memory.resolve_references(asked.conversation_id, asked.question))
 
 
-@routes.post("/context", dependencies=[ONCE])
+@routes.post("/context")
 def prepare_context(memory: Scoped, asked: ToPrepare) -> Context:
     """What a model needs of everything that was said to answer a text, within a budget of tokens."""
     made = memory.prepare_context(

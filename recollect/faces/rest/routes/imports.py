@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,7 +12,8 @@ from typing import Annotated, Any
 from fastapi import Query, Request, Response
 from starlette.concurrency import run_in_threadpool
 
-from recollect.errors import InvalidInput
+from recollect.errors import ImportProblem, InvalidInput
+from recollect.faces.http.received import check_room, new_folder
 from recollect.faces.http.scope import NAMES_FILES, Scoped, ServedHere
 from recollect.faces.rest.cursors import Paged
 from recollect.faces.rest.events import Tell, in_events, worked
@@ -28,6 +28,7 @@ routes = family("imports and documents")
 _PROGRESS = "Each `progress`; last `result`, the report, or `error`. Who stops listening does not stop the import."
 _EXAMPLE = 'event: progress\ndata: {"read":1024,"total":4096,"conversations":2,"messages":14}\n\n'
 _LARGEST = 64 * 2**30  # bytes of an upload
+_LOOK = 2**26  # bytes after which it is looked again whether there is room
 
 Name = Annotated[str, Query(description="The name of the file.", examples=["chatgpt-export.zip"])]
 
@@ -54,7 +55,6 @@ def import_file(request: Request, memory: Scoped, asked: ToImport) -> ImportRepo
     max_body_size=_LARGEST,
     openapi_extra=calls("import_file")
     | {
-        "x-upload": True,
         "requestBody": {
             "required": True,
             "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
@@ -70,11 +70,15 @@ async def upload(
     again: bool = False,
 ) -> ImportReport | Response:
     """Imports an export that is sent as the body, as it comes. Importing the same again changes nothing."""
-    kept = _Sent(served.places.data, name)
+    check_room(served.places.data, int(request.headers.get("content-length") or 0))
+    kept = await run_in_threadpool(_Sent, served.places.data, name)
     try:
         async for part in request.stream():
             await run_in_threadpool(kept.write, part)
         kept.end()
+    except OSError as error:
+        kept.remove()
+        raise ImportProblem(f"The file could not be kept at {served.places.data}: {error.strerror}.") from error
     except BaseException:
         kept.remove()
         raise
@@ -127,20 +131,24 @@ def document(
 
 
 class _Sent:
-    """A file that is sent: it lies beside the data, for the folder of temporary files may be too small."""
+    """A file that is sent."""
 
     def __init__(self, data: Path, name: str) -> None:
         plain = Path(name.replace("\\", "/")).name
         if not plain.strip(". ") or not plain.isprintable() or len(plain.encode()) > 200:
             raise InvalidInput(f"{name!r} is no name of a file.", hint="As in ?name=chatgpt-export.zip")
-        data.mkdir(parents=True, exist_ok=True)
-        self._folder = Path(tempfile.mkdtemp(prefix=".upload-", dir=data))  # which is its owner's alone
+        self._data, self._checked, self._size = data, 0, 0
+        self._folder = new_folder(data)
         self._path = self._folder / plain
         self._file = os.fdopen(os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
 
     def write(self, part: bytes) -> None:
-        """The next bytes."""
+        """The next bytes. Raises ImportProblem where there is no room for more: its length may not have been told."""
         self._file.write(part)
+        self._size += len(part)
+        if self._size - self._checked >= _LOOK:
+            self._checked = self._size
+            check_room(self._data, 0)
 
     def end(self) -> None:
         """There are no more."""

@@ -1,0 +1,16 @@
+"""Into the memory: records become changes and passages, and both are written in one transaction.
+
+The only way in, for imports and for live writing alike. A change that was planned on what somebody else has changed
+meanwhile is planned again. Each part of it is a file.
+"""
+
+from __future__ import annotations
+
+from recollect.ingest.changes import Changes
+from recollect.ingest.conversations import Conversations
+from recollect.ingest.documents import Documents
+from recollect.ingest.live import Live
+
+
+class Ingest(Conversations, Documents, Live, Changes):
+    """Writes into one space."""

@@ -1,0 +1,159 @@
+"""Conversations of an import: each is told from what is stored, and what is new of it is written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+from recollect.consolidate import outbox
+from recollect.importers.records.identity import tokens
+from recollect.importers.records.known import Chains, Known, Settled
+from recollect.importers.records.merge import Plan, plan
+from recollect.ingest.writer import Writer
+from recollect.record import NodeId, Thread
+from recollect.record.wire import digest
+from recollect.store import Change, Mark
+from recollect.store.passages import Passage
+
+
+@dataclass(slots=True)
+class Written:
+    """What a write did, in conversations and messages. `ids`: under which the conversations are stored; `apart`: those
+    that came under the id of another conversation and got one of their own.
+    """
+
+    new: int = 0
+    changed: int = 0
+    same: int = 0
+    forgotten: int = 0
+    messages: int = 0
+    ids: dict[NodeId, None] = field(default_factory=dict, repr=False)
+    apart: list[NodeId] = field(default_factory=list, repr=False)
+
+    def add(self, other: Written) -> None:
+        """Counts another write in."""
+        self.new += other.new
+        self.changed += other.changed
+        self.same += other.same
+        self.forgotten += other.forgotten
+        self.messages += other.messages
+        self.ids |= other.ids
+        self.apart += other.apart
+
+
+@dataclass(slots=True)
+class _Done:
+    """What goes into one transaction: conversations as they came, and under the ids that they are stored by."""
+
+    written: Written = field(default_factory=Written)
+    came: dict[NodeId, Thread] = field(default_factory=dict)
+    threads: dict[NodeId, Thread] = field(default_factory=dict)
+    _unread: list[Thread] = field(default_factory=list)  # with ids, their words not looked at yet
+    _with_ids: Chains = field(default_factory=Chains)
+    _without_ids: Chains = field(default_factory=Chains)
+
+    def may_hold(self, incoming: Thread) -> bool:
+        """Whether this may be one of them: by its id or, where one of the two has none, by its words."""
+        if incoming.conversation.id in self.came or incoming.conversation.id in self.threads:
+            return True
+        if incoming.conversation.source_id:
+            return bool(self._without_ids) and any(self._without_ids.like(incoming, tokens(incoming)))
+        for thread in self._unread:
+            self._with_ids.add(thread, tokens(thread))
+        self._unread.clear()
+        says = tokens(incoming)
+        return any(self._without_ids.like(incoming, says)) or any(self._with_ids.like(incoming, says))
+
+    def add(self, incoming: Thread, thread: Thread) -> None:
+        """Takes a conversation in."""
+        self.came[incoming.conversation.id] = incoming
+        self.threads[thread.conversation.id] = thread
+        if incoming.conversation.source_id:
+            self._unread.append(incoming)
+        else:
+            self._without_ids.add(thread, tokens(incoming))
+
+
+class Conversations(Writer):
+    """Writes conversations as an import brings them: whole."""
+
+    def threads(self, threads: Sequence[Thread], *, again: bool = False, known: Known | None = None) -> Written:
+        """Writes conversations, in one transaction where they are different ones. What is stored just so is left alone.
+
+        `known` tells which stored conversation each is; without it their ids do. What was erased stays away unless it
+        is asked for `again`.
+        """
+        written, waiting = Written(), list(threads)
+        while waiting:
+            done, waiting = self._insisting(partial(self._threads, waiting, again, known), "These conversations are")
+            written.add(done.written)
+            if known is not None:
+                for thread in done.threads.values():
+                    known.learn(thread)
+        return written
+
+    def _threads(self, threads: Sequence[Thread], again: bool, known: Known | None) -> tuple[_Done, list[Thread]]:
+        """What was written, and what has to wait since it may be the same as something of that."""
+        done, waiting, plans = _Done(), list[Thread](), list[Plan]()
+        with self._space.view() as view:
+            revisions = view.revisions([thread.conversation.id for thread in threads])
+            for incoming in threads:
+                if done.came.get(incoming.conversation.id) == incoming:
+                    done.written.same += 1
+                    continue
+                if done.may_hold(incoming):
+                    waiting.append(incoming)
+                    continue
+                own = revisions.get(incoming.conversation.id)
+                if known is None or (own and own.digest == digest(incoming) and not again):
+                    settled = Settled(incoming)
+                else:
+                    settled = known.settle(view, incoming, own)
+                thread = settled.thread
+                stored_as = thread.conversation.id
+                if stored_as in done.threads:
+                    waiting.append(incoming)
+                    continue
+                revision = own if stored_as == incoming.conversation.id else view.revisions([stored_as]).get(stored_as)
+                made = plan(thread, revision, partial(settled.load, view), again=again)
+                done.add(incoming, thread)
+                plans += [made] if made else []
+                done.written.forgotten += bool(revision and revision.erased and not again)
+                done.written.apart += [stored_as] if settled.apart else []
+        self._write_plans(plans, again)
+        written = done.written
+        written.new = sum(not made.revision for made in plans)
+        written.changed = sum(bool(made.revision) and made.changes for made in plans)
+        written.same += len(done.threads) - written.new - written.changed - written.forgotten
+        written.messages = sum(made.added for made in plans)
+        written.ids = dict.fromkeys(done.threads)
+        return done, waiting
+
+    def _write_plans(self, plans: Sequence[Plan], again: bool) -> None:
+        if not plans:
+            return
+        passages: dict[NodeId, list[Passage]] = {}
+        for made in plans:
+            passages |= self.thread_passages(made.thread, made.fresh, titled=made.retitled)
+        ids = [made.thread.conversation.id for made in plans if made.changes or not made.revision]
+        self._space.write(
+            Change(
+                expect={made.thread.conversation.id: made.revision for made in plans},
+                put=[record for made in plans for record in made.put],
+                digests={made.thread.conversation.id: made.digest for made in plans if made.digest},
+                revive=again,
+                mark=[*(mark for made in plans for mark in made.mark), *self._stale(plans)],
+                index=self._index_change(passages),
+                tasks=outbox.due(ids),
+            )
+        )
+
+    def _stale(self, plans: Sequence[Plan]) -> list[Mark]:
+        """What was derived from conversations that are there already and change now."""
+        changed = [made for made in plans if made.revision]
+        if not changed:
+            return []
+        messages = [i for made in changed for i in (*made.fresh, *(i for mark in made.mark for i in mark.ids))]
+        with self._space.view() as view:
+            return outbox.stale(view, [made.thread.conversation.id for made in changed], messages)

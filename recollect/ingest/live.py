@@ -1,0 +1,171 @@
+"""Live writing: messages at the end of a conversation, and a question with its answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from recollect.branching import place, place_answer
+from recollect.consolidate import outbox
+from recollect.errors import InvalidInput
+from recollect.importers.records.assemble import clean_part
+from recollect.ingest.writer import Writer
+from recollect.pending import Entry, placed_all
+from recollect.record import Conversation, Edge, Message, NodeId, ToolCall, Turn
+from recollect.store import Change
+from recollect.text.clean import clean_metadata, clean_title
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exchange:
+    """A turn of a chat as it is written: the question, the answer (None: there was nobody to answer) with the tools
+    that it took, and what the turn is known to be about. `edges` leave the two messages.
+    """
+
+    conversation: Conversation
+    query: Message
+    answer: Message | None = None
+    calls: Sequence[ToolCall] = ()
+    resolved_query: str | None = None
+    entities: tuple[str, ...] = ()
+    source_ids: tuple[NodeId, ...] = ()
+    edges: Sequence[Edge] = ()
+
+    @property
+    def message_ids(self) -> list[NodeId]:
+        """Of the question and the answer."""
+        return [self.query.id, *([self.answer.id] if self.answer else [])]
+
+    def told(self, turn: Turn) -> Turn:
+        """The turn with what is known of it."""
+        return replace(
+            turn, resolved_query=self.resolved_query, entities=self.entities, source_chunk_ids=self.source_ids
+        )
+
+
+class Live(Writer):
+    """Adds to conversations while they go on."""
+
+    def append(self, conversation: Conversation, message: Message, calls: Sequence[ToolCall] = ()) -> Message:
+        """Adds a message to the end of a conversation (made, where it is not there), or below `message.parent_id`.
+
+        The cost does not depend on how long the conversation is. What is there already is not added again. Raises
+        NotFound for a parent that is not in it, InvalidInput where another message has this id.
+        """
+        return self.append_all(conversation, [(message, calls)])[0]
+
+    def append_all(self, conversation: Conversation, entries: Sequence[Entry]) -> list[Message]:
+        """Adds messages one after the other, all in one transaction, each as `append` does it. Raises as that does."""
+        cleaned = [(_cleaned(message), calls) for message, calls in entries]
+        return self._insisting(lambda: self._append(conversation, cleaned), f"Conversation {conversation.id} is")
+
+    def _append(self, conversation: Conversation, entries: Sequence[Entry]) -> list[Message]:
+        ids = [message.id for message, _ in entries]
+        with self._space.view() as view:
+            known = {known.id: known for known in view.get(Message, [*ids, conversation.id])}
+            taken = {found.id for found in view.get(Conversation, ids)} | ({conversation.id} & {*ids, *known})
+            if taken or len(set(ids)) < len(ids):
+                raise InvalidInput(
+                    f"{min(taken, default=ids[0])} in {conversation.id}: this ID already belongs to something else.",
+                    hint="Messages and conversations cannot share an ID: use a new one.",
+                )
+            found = {m.id: _repeated(known[m.id], m) for m, _ in entries if m.id in known}
+            fresh = [(message, calls) for message, calls in entries if message.id not in known]
+            if not fresh:
+                return [found[i] for i in ids]
+            placed = placed_all(view, conversation, [message for message, _ in fresh])
+            stale = outbox.stale(view, [conversation.id], placed.left) if placed.left or placed.revived else []
+        calls = {message.id: calls for message, calls in fresh}
+        passages = self._fresh_passages(placed.messages, placed.previous, placed.people, calls)
+        if not placed.revision or placed.revived:
+            passages |= self.title_passages(placed.conversation)
+        self._space.write(
+            Change(
+                expect={conversation.id: placed.revision} | dict.fromkeys(calls, 0),
+                put=[
+                    placed.conversation,
+                    *placed.messages,
+                    *(call for message_calls in calls.values() for call in message_calls),
+                    *placed.turns,
+                    *(chunk for message in placed.messages for chunk in self._chunks(message)),
+                ],
+                revive=placed.revived,
+                mark=[*placed.marks, *stale],
+                index=self._index_change(passages),
+                tasks=outbox.due([conversation.id]),
+            )
+        )
+        found |= {message.id: message for message in placed.messages}
+        return [found[i] for i in ids]
+
+    def exchange(self, exchange: Exchange) -> tuple[Message, Message | None]:
+        """Adds a question with its answer and all that is known of both, in one transaction: whole or not at all [2].
+
+        The cost does not depend on how long the conversation is. Tried twice it is written once. Raises InvalidInput
+        where another message has one of the ids.
+        """
+        cleaned = replace(
+            exchange, query=_cleaned(exchange.query), answer=exchange.answer and _cleaned(exchange.answer)
+        )
+        return self._insisting(lambda: self._exchange(cleaned), f"Conversation {exchange.conversation.id} is")
+
+    def _exchange(self, exchange: Exchange) -> tuple[Message, Message | None]:
+        conversation, query, answer = exchange.conversation, exchange.query, exchange.answer
+        with self._space.view() as view:
+            known = {message.id: message for message in view.get(Message, exchange.message_ids)}
+            if query.id in known:
+                return _repeated(known[query.id], query), answer and _repeated(known.get(answer.id, answer), answer)
+            if known or conversation.id in exchange.message_ids or view.get(Conversation, exchange.message_ids):
+                raise InvalidInput(
+                    f"An ID of this turn in {conversation.id} already belongs to something else.",
+                    hint="Messages and conversations cannot share an ID: use new ones.",
+                )
+            placed = place(view, conversation, query)
+            stale = outbox.stale(view, [conversation.id], []) if placed.revived else []
+        last = place_answer(placed, answer) if answer else placed
+        passages = self._message_passages(placed.message, placed.previous, placed.people, ())
+        if answer:
+            passages |= self._message_passages(last.message, placed.message, placed.people, exchange.calls)
+        if not placed.revision or placed.revived:
+            passages |= self.title_passages(placed.conversation)
+        written = [placed.message, last.message] if answer else [placed.message]
+        self._space.write(
+            Change(
+                expect={conversation.id: placed.revision} | dict.fromkeys(exchange.message_ids, 0),
+                put=[
+                    last.conversation,
+                    *written,
+                    *exchange.calls,
+                    *(exchange.told(turn) for turn in last.turns),
+                    *(chunk for message in written for chunk in self._chunks(message)),
+                ],
+                edges=exchange.edges,
+                revive=placed.revived,
+                mark=[*placed.mark, *stale],
+                index=self._index_change(passages),
+                tasks=outbox.due([conversation.id]),
+            )
+        )
+        return placed.message, last.message if answer else None
+
+
+def _cleaned(message: Message) -> Message:
+    """The message as every store accepts it. Its words are clean already."""
+    return replace(
+        message,
+        speaker=clean_title(message.speaker) or None if message.speaker else None,
+        model=clean_title(message.model) or None if message.model else None,
+        parts=tuple(clean_part(part) for part in message.parts),
+        metadata=clean_metadata(message.metadata) if message.metadata else message.metadata,
+    )
+
+
+def _repeated(known: Message, message: Message) -> Message:
+    """The message that is there, where it is the same: an append that was tried twice is one."""
+    if (known.conversation_id, known.role) != (message.conversation_id, message.role) or not (
+        known.content == message.content or any(version.content == message.content for version in known.versions)
+    ):
+        raise InvalidInput(
+            f"Another message already has the ID {message.id}.", hint="Leave the ID out, or use a new one."
+        )
+    return known
