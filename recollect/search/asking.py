@@ -17,7 +17,7 @@ from recollect.search.names import named, without_names
 from recollect.search.question import Question, read_question
 from recollect.search.request import Search
 from recollect.search.snippet import surface
-from recollect.search.weights import FEW_TERMS, FORM, LIKE_SHARE
+from recollect.search.weights import FEW_TERMS, LIKE_SHARE
 from recollect.store import View
 from recollect.store.passages import SAID_KINDS, CandidateQuery, Filter, Float, Partition
 from recollect.text.terms import is_identifier
@@ -118,7 +118,7 @@ def candidate_query(asked: Asked, partition: Partition) -> CandidateQuery:
         wanted = Filter(since=wanted.since, until=wanted.until)
     return CandidateQuery(
         partition=partition,
-        terms=_groups(question),
+        terms=_groups(asked),
         vector=asked.vector,
         similarity=asked.similarity if said else None,
         pieces=tuple(int(piece) for piece in asked.tokens.ids) if said and asked.tokens else (),
@@ -137,17 +137,22 @@ def title_query(asked: Asked) -> CandidateQuery:
     wanted = asked.search.filter
     return CandidateQuery(
         partition=Partition.TITLE,
-        terms=_groups(asked.question),
+        terms=_groups(asked),
         vector=asked.vector,
         filter=Filter(sources=wanted.sources, conversation_ids=wanted.conversation_ids),
     )
 
 
-def _groups(question: Question) -> Groups:
-    """Each term with the other forms of the word, which are those of English; ordinals are like no other words."""
-    may_be = [question.is_english or term[0].isdigit() for term in question.terms]
-    others = [other_forms(term) if english else () for term, english in zip(question.terms, may_be, strict=True)]
-    return tuple(((t, 1.0), *((o, FORM) for o in more)) for t, more in zip(question.terms, others, strict=True))
+def _groups(asked: Asked) -> Groups:
+    """Each term with the other forms of the word, unless words are meant literally. These are those of English; figures
+    are the same in any language.
+    """
+    english, literal = asked.question.is_english, asked.search.query.literal
+    groups = []
+    for term in asked.question.terms:
+        others = other_forms(term) if not literal and (english or term[0].isdigit()) else ()
+        groups.append(tuple((form, 1.0) for form in (term, *others)))
+    return tuple(groups)
 
 
 def _all_common(text: str) -> tuple[Words, ...]:

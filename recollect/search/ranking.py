@@ -15,7 +15,7 @@ from recollect.search.known import Signs, likelihood, signs
 from recollect.search.late import Late, late_interaction, wanted
 from recollect.search.question import Question
 from recollect.search.scoring import Evidence, Scores, in_order, matrix, own_coverage, pool_z, weighed
-from recollect.search.spelling import parts_of_compounds
+from recollect.search.spelling import compounds
 from recollect.search.titles import Titles, titles_above
 from recollect.search.weights import (
     BLIND_COSINE,
@@ -218,8 +218,7 @@ def closeness(features: Features, shares: Float) -> float:
 def _widened(view: View, question: Question, query: CandidateQuery, unknown: Sequence[str]) -> CandidateQuery:
     """The query with the compounds that hold its words."""
     groups = list(query.terms)
-    for term in parts_of_compounds(question, unknown):
-        similar = view.vocabulary().compounds(term)
+    for term, similar in compounds(question, unknown, view.vocabulary()).items():
         at = question.terms.index(term)
         groups[at] = (*groups[at], *((other, COMPOUND) for other in similar))
     return replace(query, terms=tuple(groups))

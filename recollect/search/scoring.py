@@ -23,7 +23,6 @@ from recollect.search.weights import (
     NEXT_IN_ORDER,
     NO_QUESTION,
     QUOTED,
-    TITLE_HELD,
 )
 from recollect.store.index.numeric import dots
 from recollect.store.passages import KINDS, PEOPLE, ROLE_SHIFT, ROLES, Bool, Features, Float
@@ -39,9 +38,9 @@ class Evidence:
 
     `named` counts the people in the question, `titles` is how near in meaning the titles of their conversations are,
     `typed` says that the question is a few words rather than a sentence, and `titled` (n, t) which of these the titles
-    hold; `quoted` that a sentence quotes something. `late` and `around` are late interaction, of the quality mode alone.
-    `moment` is what the time is told by, `order` the place in time among those that match, where the first or the last
-    is meant.
+    hold; `quoted` that a sentence quotes something. `late` and `around` are late interaction, of the quality mode
+    alone. `moment` is what the time is told by, `order` the place in time among those that match, where the first or
+    the last is meant.
     """
 
     question: Question
@@ -219,7 +218,7 @@ def _all_words(evidence: Evidence) -> Float:
     if not evidence.typed:
         return evidence.nothing
     own = evidence.features.holds[:, 0, :]
-    held = own if evidence.titled is None else np.maximum(own, TITLE_HELD * evidence.titled)
+    held = own if evidence.titled is None else np.maximum(own, evidence.titled)
     return np.where(own.any(axis=1), _share(held, evidence.features.idf) ** 2, np.float32(0))
 
 

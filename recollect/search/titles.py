@@ -71,7 +71,7 @@ def title_matches(view: View, asked: Asked) -> dict[int, TitleMatch]:
         return {}
     by_words = replace(title_query(asked), vector=np.zeros_like(asked.vector), pool=TITLES)
     features = view.candidates(by_words)
-    share = own_coverage(features)
+    share, asked_words = own_coverage(features), {form for forms in by_words.terms for form, _ in forms}
     found = np.flatnonzero(share >= TITLE_SHARE)
     texts = {t.number: t for t in view.passages([int(n) for n in features.passages[found]])}
     matches = {}
@@ -80,7 +80,7 @@ def title_matches(view: View, asked: Asked) -> dict[int, TitleMatch]:
         if text is None or text.conversation_id is None:
             continue
         words = set(terms(text.text))
-        told = len(words & set(asked.question.terms)) / (len(words) or 1)
+        told = len(words & asked_words) / (len(words) or 1)
         bonus = TITLE_WORDS * (float(share[at]) ** 2 + told**2)
         matches[int(features.conversations[at])] = TitleMatch(text.number, text.conversation_id, bonus)
     return matches

@@ -63,16 +63,12 @@ FIRST_OF_SEVERAL, NAMED_LATER = 0.85, 0.4
 IN_ORDER, NEXT_IN_ORDER = 2.5, 0.5
 #: How much likeness to the message before counts if that asked nothing.
 NO_QUESTION = 0.2
-#: How much another form of a word counts ("kept" of "keep").
-FORM = 1.0
 #: How much of a compound counts that holds a word of the question.
 COMPOUND = 0.6
 #: Cosines of titles between which meaning counts: below are titles that say nothing ("Session 5"), however they vary.
 TITLE_LIKE = (0.05, 0.45)
 #: Of a title that is found by its words: its share of the question, from which on it is found, and what that adds.
 TITLE_SHARE, TITLE_WORDS = 0.3, 6.0
-#: How much of a typed word a title counts that holds it, where the message holds another one.
-TITLE_HELD = 1.0
 #: How much a quotation within a sentence counts of an identifier as typed.
 QUOTED = 1 / 3
 

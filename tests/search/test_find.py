@@ -194,6 +194,13 @@ def test_irregular_forms_are_found(tmp_path: Path, query: str, answer: str) -> N
     assert hits[0].best.why.words
 
 
+def test_forms_are_left_alone_where_words_are_meant_literally(tmp_path: Path) -> None:
+    with recollect.open(tmp_path / "forms.db") as memory:
+        memory.store_message("They keep the keys upstairs, and she kept the keys")
+        (hit,) = memory.search("kept the keys", literal=True, group_by="message")
+    assert set(hit.best.why.words) == {"kept", "keys"}
+
+
 def test_what_was_said_under_a_fitting_title_comes_first(tmp_path: Path) -> None:
     with recollect.open(tmp_path / "titles.db") as memory:
         for title in ("Repairing bicycles", "Baking bread", "8 May 2024"):
