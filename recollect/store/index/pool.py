@@ -13,15 +13,13 @@ from recollect.store.index.parts import Part, distinct
 from recollect.store.index.snapshot import Snapshot
 from recollect.store.index.source import Source
 from recollect.store.index.terms import term_hashes
+from recollect.store.index.threads import each
 from recollect.store.index.words import Scores
 from recollect.store.passages import KINDS, ROLE_SHIFT, ROLES, Bool, CandidateQuery, Float, Int
 from recollect.text.terms import stemmed
 
 #: Up to so many passages all are scored in full.
 SCORE_ALL = 2000
-#: Up to so many rows candidates are chosen by exact cosines; of more by rough ones, in half the time.
-EXACT_ROWS = 131_072
-
 #: What candidates are chosen by beside words and meaning, in standard deviations of these: about half of what the
 #: ranker gives to who speaks (the first that is named, others), to the named being there, and to dates (on, near).
 _LEAD_FIRST, _LEAD_OTHERS, _LEAD_PRESENT, _LEAD_DATES = 0.65, 0.3, 0.4, (1.0, 1.1)
@@ -41,7 +39,7 @@ class Cosines:
     def __init__(self, snapshot: Snapshot, vector: Float) -> None:
         self._snapshot, self._vector = snapshot, vector
         self._scanned: dict[int, Float] = {}
-        self.exact = snapshot.size <= EXACT_ROWS
+        self.exact = not snapshot.is_large
         self.blind = not vector.any()
         moments = snapshot.statistics.moments
         self._mean, self._deviation = moments.spread(vector) if moments.count else (0.0, 0.0)
@@ -271,7 +269,7 @@ class _Leading:
         self._snapshot, self._allowed, self._cosines = snapshot, allowed, cosines
         self._wide, self._narrow = words
         self._extras = extras
-        scored = [self._score(place) for place in range(len(snapshot.parts))]
+        scored = each(self._score, range(len(snapshot.parts)), together=snapshot.is_large)
         self._lead = [lead for lead, _ in scored]
         self._dense = [dense for _, dense in scored]
 

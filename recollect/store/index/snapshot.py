@@ -23,6 +23,9 @@ from recollect.store.passages import Bool, Float, Int
 if TYPE_CHECKING:
     from recollect.store.index.quality import QualityCache
 
+#: Up to so many rows candidates are chosen by exact cosines; of more by rough ones, in half the time.
+EXACT_ROWS = 131_072
+
 
 @dataclass(frozen=True, eq=False)
 class Snapshot:
@@ -42,6 +45,11 @@ class Snapshot:
     def size(self) -> int:
         """How many rows there are, dead ones included."""
         return self.parts[-1].offset + self.parts[-1].block.size if self.parts else 0
+
+    @property
+    def is_large(self) -> bool:
+        """Whether it is more than all can be computed of: then cosines are rough first, and two cores share them."""
+        return self.size > EXACT_ROWS
 
     @property
     def living(self) -> int:

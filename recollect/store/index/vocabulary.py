@@ -126,14 +126,16 @@ class _Known:
 
     def texts(self, places: Callable[[Block], Int]) -> dict[bytes, int]:
         """The texts of some terms of each block, each once, with their hashes."""
-        found: dict[int, bytes] = {}
+        found: dict[bytes, int] = {}
+        seen = np.zeros(0, np.uint64)
         for part in self._parts:
             own = part.block.terms
-            for place in places(part.block).tolist():
-                key = int(own.hashes[place])
-                if key not in found:
-                    found[key] = own.text(place)
-        return {text: key for key, text in found.items()}
+            at = places(part.block)
+            hashes, first = np.unique(own.hashes[at], return_index=True)
+            new = ~np.isin(hashes, seen, assume_unique=True)
+            seen = np.concatenate([seen, hashes[new]])
+            found |= zip(map(own.text, at[first[new]].tolist()), hashes[new].tolist(), strict=True)
+        return found
 
     def most_frequent(self, found: dict[bytes, int], limit: int) -> list[tuple[bytes, int]]:
         """Those that most living passages hold, then by their texts, with how many; none that none of them holds."""
@@ -154,9 +156,8 @@ class _Known:
         """How many rows hold each term, dead ones included."""
         total = np.zeros(len(hashes), np.int64)
         for part in self._parts:
-            ranges = np.array(part.block.terms.find(hashes), np.int64).reshape(-1, 2)
-            total += ranges[:, 1] - ranges[:, 0]
-        return [int(count) for count in total]
+            total += part.block.terms.frequencies(hashes)
+        return total.tolist()
 
     def _living(self, term: _Hashes) -> int:
         count = 0

@@ -14,6 +14,7 @@ from recollect.store.index.numeric import bm25
 from recollect.store.index.parts import Part
 from recollect.store.index.snapshot import Snapshot
 from recollect.store.index.terms import term_hashes
+from recollect.store.index.threads import each
 from recollect.store.passages import Bool, Float, Int
 
 #: k1 and b of BM25: of what is ranked, and of what chooses candidates among the words of people.
@@ -89,22 +90,16 @@ class Words:
 
     def scores(self) -> tuple[Scores, Scores]:
         """BM25 of every living row, with WIDE and with NARROW parameters."""
-        mean_length, living = self._snapshot.statistics.mean_length, self._snapshot.living
-        wide, narrow, rows = [], [], []
-        sums = np.zeros((2, 2))
-        for part, found in zip(self._snapshot.parts, self._found, strict=True):
-            totals = self._totals(part, found, mean_length)
-            wide.append(None if totals is None else totals[0])
-            narrow.append(None if totals is None else totals[1])
-            rows.append(_NO_ROWS if totals is None else np.flatnonzero(totals[0]))
-            if totals is not None:
-                for row, total in enumerate(totals):
-                    some = total[rows[-1]]
-                    sums[row] += some.sum(), (some * some).sum()
-        return (
-            Scores(wide, rows, *_spread(sums[0][0], sums[0][1], living)),
-            Scores(narrow, rows, *_spread(sums[1][0], sums[1][1], living)),
-        )
+        living, parts = self._snapshot.living, range(len(self._snapshot.parts))
+        scored = each(self._totals, parts, together=self._snapshot.is_large)
+        rows = [_NO_ROWS if totals is None else np.flatnonzero(totals[0] != 0) for totals in scored]
+        scores = []
+        for which in range(2):
+            blocks = [None if totals is None else totals[which] for totals in scored]
+            some = [own[at] for own, at in zip(blocks, rows, strict=True) if own is not None]
+            total, squares = sum(float(s.sum()) for s in some), sum(float((s * s).sum()) for s in some)
+            scores.append(Scores(blocks, rows, *_spread(total, squares, living)))
+        return scores[0], scores[1]
 
     def holds(self, at: Int) -> Float:
         """How much of each group rows at ascending positions (n,) hold: the weight of the alternative, (n, groups)."""
@@ -121,9 +116,12 @@ class Words:
     def _groups(self) -> list[tuple[int, int]]:
         return list(zip(self._ends[:-1], self._ends[1:], strict=True))
 
-    def _totals(self, part: Part, found: Sequence[_Found | None], mean_length: float) -> tuple[Float, Float] | None:
+    def _totals(self, place: int) -> tuple[Float, Float] | None:
+        """BM25 of all rows of a part, with both parameters; None: no row holds a word."""
+        part, found = self._snapshot.parts[place], self._found[place]
         if not any(found):
             return None
+        mean_length = self._snapshot.statistics.mean_length
         totals = np.zeros(part.block.size, np.float32), np.zeros(part.block.size, np.float32)
         for a, b in self._groups():
             scored = [self._scored(part, own, term, mean_length) for term in range(a, b) if (own := found[term])]

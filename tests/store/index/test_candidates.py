@@ -12,6 +12,7 @@ import pytest
 
 from recollect.store.base import IndexDamaged, WrongEmbedder
 from recollect.store.index import pool as pool_module
+from recollect.store.index import snapshot as snapshot_module
 from recollect.store.index.candidates import candidates
 from recollect.store.index.corpus import Corpus
 from recollect.store.passages import CandidateQuery, Features, Filter, Float, Partition
@@ -130,7 +131,7 @@ def test_rough_cosines_find_nearly_the_same_pool_and_features_stay_exact(
         query = asking(seed, pool=200)
         exact = candidates(snapshot, source, query)
         with monkeypatch.context() as patched:
-            patched.setattr(pool_module, "EXACT_ROWS", 100)
+            patched.setattr(snapshot_module, "EXACT_ROWS", 100)
             found = candidates(snapshot, source, query)
         both = np.intersect1d(found.passages, exact.passages)
         assert len(both) > 0.97 * len(exact)
