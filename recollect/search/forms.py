@@ -10,7 +10,7 @@ from recollect.text.terms import terms
 #: Without forms that are more often other words ("led" of a lamp, "rose", "bit", "ground", "lives", "leaves"), and
 #: without verbs that mean little by themselves: get, give, go, come, make, take.
 _IRREGULAR = """
-    arise arose arisen | awake awoke awoken | bear borne | beat beaten | become became | begin began begun | bend bent
+    arise arose arisen | awake awoke awoken | beat beaten | become became | begin began begun | bend bent
     bite bitten | bleed bled | blow blew blown | break broke broken | breed bred | bring brought | build built
     burn burnt | buy bought | catch caught | choose chose chosen | cling clung | creep crept | deal dealt | dig dug
     draw drew drawn | dream dreamt | drink drank drunk | drive drove driven | eat ate eaten | fall fell fallen
