@@ -84,12 +84,13 @@ class _Keeping:
         if not self._waiting:
             return
         own, waiting = self._placed.conversation_id, self._waiting
-        elsewhere = {
+        named = {draft["id"]: clean_text(draft["content"]) for _, draft in waiting if "id" in draft}
+        taken = {  # by a talk that began alike, or by another answer of a provider that gives all of them one name
             message.id
-            for message in self._memory.messages([draft["id"] for _, draft in waiting if "id" in draft])
-            if message.conversation_id != own  # two talks began alike
+            for message in self._memory.messages(list(named))
+            if message.conversation_id != own or message.content != named[message.id]
         }
-        drafts = [{k: v for k, v in draft.items() if k != "id" or v not in elsewhere} for _, draft in waiting]
+        drafts = [{k: v for k, v in draft.items() if k != "id" or v not in taken} for _, draft in waiting]
         if self._last is not None and [m.id for m in self._memory.latest(own, 1)] != [self._last]:
             drafts[0]["parent_id"] = self._last
         stored = self._memory.store_messages(drafts, conversation_id=own, title=self._title())

@@ -21,7 +21,8 @@ NodeId = NewType("NodeId", str)
 DEFAULT_NAMESPACE = Namespace("default")
 
 _CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
-_NAMESPACE = re.compile(r"[^\s/\x00-\x1f\x7f]+(?:/[^\s/\x00-\x1f\x7f]+)*")
+_PART = r"[^\s/\x00-\x1f\x7f\ud800-\udfff]+"  # half a character is none that a store or a header can hold
+_NAMESPACE = re.compile(rf"{_PART}(?:/{_PART})*")
 
 
 def namespace(name: str) -> Namespace:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, get_type_hints
 
 from recollect.record import Message, ToolCall
 from recollect.tools.schema import Argument, arguments_of, json_schema
@@ -47,21 +47,27 @@ class Remembers(Protocol):  # its methods are described where they are done: in 
 
 @dataclass(frozen=True, slots=True)
 class ToolAnswer:
-    """What a model is told: `text` has `tokens` tokens. Of an error it says what to do instead."""
+    """What a model is told: `text` has `tokens` tokens. Of an error it says what to do instead. `result` is the same as
+    data, for programs: a record of recollect/tools/results.py.
+    """
 
     text: str
     is_error: bool
     tokens: int
+    result: object | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A tool: what a model is told of it, and the function that does it. `example`: good arguments."""
+    """A tool: what a model is told of it, and the function that does it: it writes the text on its desk, and returns
+    the same as data, a record of the type `result`. `example`: good arguments.
+    """
 
     name: str
     description: str
-    function: Callable[..., str]
+    function: Callable[..., object]
     arguments: tuple[Argument, ...]
+    result: type
     example: Mapping[str, Any] = field(default_factory=dict)
     writes: bool = False
 
@@ -71,7 +77,7 @@ class Tool:
         return json_schema(self.arguments)
 
 
-F = TypeVar("F", bound=Callable[..., str])
+F = TypeVar("F", bound=Callable[..., object])
 
 
 def tool(description: str, *, writes: bool = False, **example: Any) -> Callable[[F], F]:
@@ -82,12 +88,15 @@ def tool(description: str, *, writes: bool = False, **example: Any) -> Callable[
 
     def made(function: F) -> F:
         arguments = arguments_of(function, skip=1)
-        function.tool = Tool(function.__name__, description, function, arguments, example, writes)  # type: ignore[attr-defined]
+        result = get_type_hints(function)["return"]
+        function.tool = Tool(  # type: ignore[attr-defined]
+            function.__name__, description, function, arguments, result, example, writes
+        )
         return function
 
     return made
 
 
-def tools_of(functions: Sequence[Callable[..., str]]) -> tuple[Tool, ...]:
+def tools_of(functions: Sequence[Callable[..., object]]) -> tuple[Tool, ...]:
     """The tools that functions were made."""
     return tuple(function.tool for function in functions)  # type: ignore[attr-defined]

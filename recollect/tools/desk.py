@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -23,10 +23,13 @@ def count(text: str) -> int:
 
 @dataclass(slots=True)
 class Desk:
-    """Where one call is answered: the memory, and the room that there is for the answer."""
+    """Where one call is answered: the memory, and the room that there is for the answer. `mark` goes around the words
+    of it that a tool returns as data.
+    """
 
     memory: Remembers
     room: int
+    mark: Callable[[str], str] = str
     lines: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:

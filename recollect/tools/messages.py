@@ -8,13 +8,13 @@ from typing import Annotated
 from recollect.errors import NotFound
 from recollect.record import Message
 from recollect.record.pieces import MessageChunk
-from recollect.text.chunks import first_span
 from recollect.tools.base import tool
-from recollect.tools.desk import Desk, begin_of, count, head_of, head_of_call, listed
+from recollect.tools.desk import Desk, begin_of, count, head_of_call, listed
+from recollect.tools.entries import entry, put_entries, put_in_full, put_whole, tell_rest
+from recollect.tools.results import ShownCall, ShownCalls, ShownMessage, ShownMessages, shown_call, shown_message
 from recollect.tools.schema import About
 
 MOST_IDS, MOST_LISTED, DEEPEST = 50, 100, 50
-_EACH = 300  # tokens of a message that stands in a list: the rest is loaded by its id
 _NAMED = 5  # ids that are repeated in the last words
 
 Id = Annotated[str, About("The id, as it stands in brackets in other answers.")]
@@ -28,11 +28,9 @@ Limit = Annotated[int, About("How many to list at most.", 1, MOST_LISTED)]
     "Takes an id from an index, a search or another tool. A long text comes in parts: pass the offset that is told.",
     id="01JB3D9Q0Z5X8RV6M2T7KWYN4C",
 )
-def get_message_by_id(desk: Desk, id: Id, offset: Offset = 0) -> str:
+def get_message_by_id(desk: Desk, id: Id, offset: Offset = 0) -> ShownMessage:
     """One message, from a character on."""
-    message = desk.memory.get_message_by_id(plain(id))
-    _whole(desk, message, offset)
-    return desk.text
+    return put_whole(desk, desk.memory.get_message_by_id(plain(id)), offset)
 
 
 @tool(
@@ -42,19 +40,19 @@ def get_message_by_id(desk: Desk, id: Id, offset: Offset = 0) -> str:
 )
 def get_messages_by_ids(
     desk: Desk, ids: Annotated[list[str], About("The ids of messages or chunks.", 1, MOST_IDS)]
-) -> str:
+) -> ShownMessages:
     """Messages in the order asked for."""
     wanted = list(dict.fromkeys(map(plain, ids)))
     found = desk.memory.get_messages_by_ids(wanted)
     missing = [i for i in wanted if not any(message.id.endswith(i.upper()) or message.id == i for message in found)]
     if not found:
         raise NotFound(f"None of these messages is there: {', '.join(missing[:_NAMED])}.", hint=HOW_TO_FIND)
-    left = in_full(desk, found)
+    shown, left = put_in_full(desk, found)
     if left:
         desk.last(f"Not loaded, for want of room: {len(left)} more. Next: get_messages_by_ids(ids={_some(left)})")
     if missing:
         desk.last(f"Not there, or deleted: {', '.join(missing[:_NAMED])}{' …' if len(missing) > _NAMED else ''}")
-    return desk.text
+    return ShownMessages(messages=shown, left=[one.id for one in left] or None, missing=missing[:_NAMED] or None)
 
 
 @tool(
@@ -70,7 +68,7 @@ def get_message_with_chunks(
         int, About("The number of the chunk to begin with; without it, the index of chunks.", 0, 1e6)
     ] = -1,
     offset: Skip = 0,
-) -> str:
+) -> ShownMessages:
     """The chunks of a message: their index, or their texts."""
     pieces = desk.memory.get_message_with_chunks(plain(id))
     if chunk < 0 and sum(piece.tokens for piece in pieces) > desk.room:
@@ -79,10 +77,11 @@ def get_message_with_chunks(
     wanted = [piece for piece, number in zip(pieces, numbers, strict=True) if number >= chunk]
     if not wanted:
         raise NotFound(f"There is no chunk {chunk}: the last is {max(numbers)}.")
-    left = in_full(desk, wanted)
-    if left and isinstance(left[0], MessageChunk):
-        desk.last(f'For more: get_message_with_chunks(id="{plain(id)}", chunk={left[0].chunk_index})')
-    return desk.text
+    shown, left = put_in_full(desk, wanted)
+    following = left[0].chunk_index if left and isinstance(left[0], MessageChunk) else None
+    if following is not None:
+        desk.last(f'For more: get_message_with_chunks(id="{plain(id)}", chunk={following})')
+    return ShownMessages(messages=shown, next_chunk=following)
 
 
 @tool(
@@ -95,26 +94,27 @@ def get_conversation_thread(
     desk: Desk,
     message_id: Id,
     depth: Annotated[int, About("How many messages before, and as many after it.", 0, DEEPEST)] = 5,
-) -> str:
+) -> ShownMessages:
     """The run of messages around one."""
     own = plain(message_id)
     messages = desk.memory.get_conversation_thread(own, depth)
     desk.add(f"Conversation {messages[0].conversation_id}, messages {messages[0].position} to {messages[-1].position}:")
     at = _place(desk, own, messages)
     nearest = sorted(range(len(messages)), key=lambda place: (abs(place - at), place))
-    kept: dict[int, str] = {}
+    kept: dict[int, tuple[str, ShownMessage]] = {}
     for place in nearest:
-        entry = _entry(messages[place], desk.room)
-        tokens = count(entry)
+        text, shown = entry(desk, messages[place])
+        tokens = count(text)
         if tokens > desk.room:
             break
         desk.room -= tokens
-        kept[place] = entry
+        kept[place] = text, shown
     first, last = min(kept, default=at), max(kept, default=at)
-    desk.lines += [kept[place] for place in range(first, last + 1) if place in kept]
+    run = [kept[place] for place in sorted(kept)]
+    desk.lines += [text for text, _ in run]
     before, after = messages[first].id, messages[last].id
     desk.last(f'Further back: get_conversation_thread(message_id="{before}"); on: the same with "{after}".')
-    return desk.text
+    return ShownMessages(messages=[shown for _, shown in run])
 
 
 @tool(
@@ -130,20 +130,17 @@ def get_period_messages(
     ],
     limit: Limit = 20,
     offset: Skip = 0,
-) -> str:
+) -> ShownMessages:
     """What was said in a time."""
     found = desk.memory.get_period_messages(period, limit + 1, offset)
     if not found:
-        return f"Nothing was said in this period ({period}){', or no more' if offset else ''}."
-    more = len(found) > limit
-    newest = list(reversed(found))[:limit]
-    shown = _entries(desk, newest)
+        desk.last(f"Nothing was said in this period ({period}){', or no more' if offset else ''}.")
+    shown = put_entries(desk, found[::-1][:limit])
     desk.lines.reverse()  # in order of time
-    if more or shown < len(newest):
-        desk.last(
-            f"There is more, further back: get_period_messages(period={_quoted(period)}, offset={offset + shown})"
-        )
-    return desk.text
+    more = offset + len(shown) if len(shown) < len(found) else None
+    if more is not None:
+        desk.last(f"There is more, further back: get_period_messages(period={_quoted(period)}, offset={more})")
+    return ShownMessages(messages=shown[::-1], next_offset=more)
 
 
 @tool(
@@ -156,7 +153,7 @@ def get_topic_messages(
     topic: Annotated[str, About("The topic's label or id.")],
     limit: Limit = 20,
     offset: Skip = 0,
-) -> str:
+) -> ShownMessages:
     """The messages of a topic."""
     found = desk.memory.get_topic_messages(topic.strip(), offset + limit + 1)[offset:]
     return _of_topic(desk, found, limit, offset, f"get_topic_messages(topic={_quoted(topic)}")
@@ -172,7 +169,7 @@ def get_cluster(
     cluster_id: Annotated[str, About("The cluster's id, as the index gives it.")],
     limit: Limit = 20,
     offset: Skip = 0,
-) -> str:
+) -> ShownMessages:
     """The messages of a cluster."""
     found = desk.memory.get_cluster(plain(cluster_id), offset + limit + 1)[offset:]
     return _of_topic(desk, found, limit, offset, f"get_cluster(cluster_id={_quoted(cluster_id)}")
@@ -183,31 +180,38 @@ def get_cluster(
     "A long result comes in parts: pass the offset that is told.",
     id="01JB3D9Q0Z5X8RV6M2T7KWYN4C",
 )
-def get_tool_call(desk: Desk, id: Id, offset: Offset = 0) -> str:
+def get_tool_call(desk: Desk, id: Id, offset: Offset = 0) -> ShownCall:
     """One tool call, its result from a character on."""
     call = desk.memory.get_tool_call(plain(id))
-    head = f"{head_of_call(call, count(call.result))}\narguments: {begin_of(call.arguments, 2_000)}\nresult:"
-    end = desk.add_some(head, call.result, offset)
-    _tell_rest(desk, f'get_tool_call(id="{call.id}"', offset, end, len(call.result))
-    return desk.text
+    tokens, arguments = count(call.result), begin_of(call.arguments, 2_000)
+    end = desk.add_some(f"{head_of_call(call, tokens)}\narguments: {arguments}\nresult:", call.result, offset)
+    more = tell_rest(desk, f'get_tool_call(id="{call.id}"', offset, end, len(call.result))
+    shown = call.result[offset : offset if end is None else end]
+    return shown_call(call, tokens, arguments, shown, desk.mark, next_offset=more)
 
 
 @tool(
     "Use this to see which tools were called for a message, with what arguments, and how long their results are.",
     message_id="01JB3D9Q0Z5X8RV6M2T7KWYN4C",
 )
-def get_tool_calls_by_message(desk: Desk, message_id: Id, offset: Skip = 0) -> str:
+def get_tool_calls_by_message(desk: Desk, message_id: Id, offset: Skip = 0) -> ShownCalls:
     """The tool calls of a message, each with the beginning of its result."""
     calls = desk.memory.get_tool_calls_by_message(plain(message_id))
     if not calls:
-        return "No tool was called for this message."
+        desk.last("No tool was called for this message.")
+        return ShownCalls(calls=[])
+    shown: list[ShownCall] = []
+    more = None
     for place, call in enumerate(calls[offset:], offset):
-        text = f"arguments: {begin_of(call.arguments, 400)}\nresult: {begin_of(call.result, 600)}"
-        if not desk.add_entry(f"{head_of_call(call, count(call.result))}\n{text}", first=place == offset):
+        tokens, arguments, result = count(call.result), begin_of(call.arguments, 400), begin_of(call.result, 600)
+        text = f"{head_of_call(call, tokens)}\narguments: {arguments}\nresult: {result}"
+        if not desk.add_entry(text, first=not shown):
+            more = place
             desk.last(f'For more: get_tool_calls_by_message(message_id="{plain(message_id)}", offset={place})')
             break
+        shown.append(shown_call(call, tokens, arguments, result, desk.mark))
     desk.last("A result in full: get_tool_call(id)")
-    return desk.text
+    return ShownCalls(calls=shown, next_offset=more)
 
 
 MESSAGE_TOOLS = (
@@ -235,19 +239,6 @@ def plain(id: str) -> str:
     return id.strip().strip("[]()<>{}\"'`#.,;: \n\t").removeprefix("id:").removeprefix("id=").strip()
 
 
-def _whole(desk: Desk, message: Message, offset: int) -> None:
-    """A message from a character on, with what is left of it."""
-    end = desk.add_some(head_of(message, conversation=True), message.content, offset)
-    for part in message.parts:
-        if part.text and end == len(message.content):
-            tokens = count(part.text)
-            if not desk.add(f"[{part.kind.value}] {part.name}\n{part.text}"):
-                named = f"[{part.kind.value}] {part.name}, {tokens:,} tokens: its chunks by get_message_with_chunks"
-                desk.add(f"{named}, its beginning: {begin_of(part.text)}")
-    own = message.id
-    _tell_rest(desk, f'get_message_by_id(id="{own}"', offset, end, len(message.content))
-
-
 def _place(desk: Desk, id: str, messages: Sequence[Message]) -> int:
     """Where the message of an id stands among others; the first of them where it is a conversation's."""
     try:
@@ -258,67 +249,31 @@ def _place(desk: Desk, id: str, messages: Sequence[Message]) -> int:
     return next((place for place, message in enumerate(messages) if message.id == own), 0)
 
 
-def _tell_rest(desk: Desk, call: str, offset: int, end: int | None, length: int) -> None:
-    at = offset if end is None else end
-    if offset and offset >= length:
-        desk.last(f"The text ends at character {length:,}.")
-    elif at < length:
-        desk.last(f"Characters {offset:,} to {at:,} of {length:,}. For more: {call}, offset={at})")
-
-
-def in_full(desk: Desk, messages: Sequence[Message]) -> list[Message]:
-    """Puts messages down whole while there is room; the first in part, if need be. Returns those that are left."""
-    for place, message in enumerate(messages):
-        head = head_of(message)
-        if desk.add(f"{head}\n{message.content}"):
-            continue
-        if place:
-            return list(messages[place:])
-        end = desk.add_some(head, message.content)
-        _tell_rest(desk, f'get_message_by_id(id="{message.id}"', 0, end, len(message.content))
-        return list(messages[1:])
-    return []
-
-
-def _entry(message: Message, room: int) -> str:
-    """A message in a list: whole where it is short, else its beginning."""
-    head = head_of(message)
-    if message.tokens <= _EACH:
-        return f"{head}\n{message.content}"
-    most = min(_EACH, max(room - count(head) - 1, 1))
-    return f"{head}\n{message.content[: first_span(message.content, 0, most, count).end]}…"
-
-
-def _entries(desk: Desk, messages: Sequence[Message]) -> int:
-    """Puts messages down as a list; returns how many there was room for, one at least."""
-    for place, message in enumerate(messages):
-        if not desk.add(_entry(message, desk.room)):
-            if place:
-                return place
-            desk.add_some(head_of(message), message.content)
-            return 1
-    return len(messages)
-
-
-def _of_topic(desk: Desk, found: Sequence[Message], limit: int, offset: int, call: str) -> str:
+def _of_topic(desk: Desk, found: Sequence[Message], limit: int, offset: int, call: str) -> ShownMessages:
     if not found:
-        return "There are no more messages of this topic." if offset else "This topic has no messages."
-    shown = _entries(desk, found[:limit])
-    if shown < len(found):
-        desk.last(f"For more: {call}, offset={offset + shown})")
-    return desk.text
+        desk.last("There are no more messages of this topic." if offset else "This topic has no messages.")
+    shown = put_entries(desk, found[:limit])
+    more = offset + len(shown) if len(shown) < len(found) else None
+    if more is not None:
+        desk.last(f"For more: {call}, offset={more})")
+    return ShownMessages(messages=shown, next_offset=more)
 
 
-def _chunk_index(desk: Desk, pieces: Sequence[Message], offset: int) -> str:
+def _chunk_index(desk: Desk, pieces: Sequence[Message], offset: int) -> ShownMessages:
     total = sum(piece.tokens for piece in pieces)
     desk.add(f"{len(pieces)} chunks, {total:,} tokens in all; each is loaded by its id, or from `chunk` on.")
+    shown: list[ShownMessage] = []
+    more = None
     for place, piece in enumerate(pieces[offset:], offset):
         number = piece.chunk_index if isinstance(piece, MessageChunk) else 0
-        if not desk.add(f"{number} [{piece.id}] {piece.tokens:,} tokens: {begin_of(piece.content, 100)}"):
+        begin = begin_of(piece.content, 100)
+        if not desk.add(f"{number} [{piece.id}] {piece.tokens:,} tokens: {begin}"):
+            more = place
             own = piece.chunk_parent_id if isinstance(piece, MessageChunk) else piece.id
             desk.last(f'For more of the index: get_message_with_chunks(id="{own}", offset={place})')
             break
-    return desk.text
+        shown.append(shown_message(piece, begin, desk.mark))
+    return ShownMessages(messages=shown, next_offset=more)
 
 
 def _some(messages: Sequence[Message]) -> str:

@@ -6,8 +6,9 @@ from typing import Annotated
 
 from recollect.tools.base import tool
 from recollect.tools.desk import Desk, day_of
+from recollect.tools.entries import put_in_full
 from recollect.tools.finding import FoundText
-from recollect.tools.messages import in_full
+from recollect.tools.results import MOST_OF_TITLE, ShownMessages, ShownResults, shown_result
 from recollect.tools.schema import About
 
 Query = Annotated[
@@ -18,6 +19,7 @@ Query = Annotated[
     ),
 ]
 _MOST_RESULTS, _MOST_LOADED = 50, 20
+_NOTHING = "Nothing was found. Try other words, or fewer; or a period."
 
 
 @tool(
@@ -31,21 +33,24 @@ def vector_search(
     query: Query,
     limit: Annotated[int, About("How many results.", 1, _MOST_RESULTS)] = 10,
     offset: Annotated[int, About("How many results to leave out: to see further ones.", 0, 950)] = 0,
-) -> str:
+) -> ShownResults:
     """The index of what is found."""
     found = desk.memory.vector_search(query, limit + 1, offset)
     if not found:
-        return "No more results." if offset else "Nothing was found. Try other words, or fewer; or a period."
+        desk.last("No more results." if offset else _NOTHING)
+        return ShownResults(results=[])
     for place, one in enumerate(found[:limit]):
         if not desk.add_entry(_line(one), first=not place):
             found, limit = found[: place + 1], place
             break
-    if len(found) > limit:
+    more = len(found) > limit
+    if more:
         desk.last(f"More results: vector_search(query, offset={offset + limit})")
     desk.last(
         "In full: get_messages_by_ids(ids), of a tool_call get_tool_call(id). Around one: get_conversation_thread(id)."
     )
-    return desk.text
+    shown = [shown_result(one, desk.mark) for one in found[:limit]]
+    return ShownResults(results=shown, next_offset=offset + limit if more else None)
 
 
 @tool(
@@ -58,17 +63,18 @@ def search_and_retrieve(
     desk: Desk,
     query: Query,
     auto_limit: Annotated[int, About("How many texts to load.", 1, _MOST_LOADED)] = 5,
-) -> str:
+) -> ShownMessages:
     """The texts of what is found."""
     found = desk.memory.vector_search(query, auto_limit)
     if not found:
-        return "Nothing was found. Try other words, or fewer; or a period."
+        desk.last(_NOTHING)
+        return ShownMessages(messages=[])
     texts = desk.memory.get_messages_by_ids([one.id if one.is_chunk else one.message_id for one in found])
-    left = in_full(desk, texts)
+    shown, left = put_in_full(desk, texts)
     if left:
         desk.last("Found too, not loaded for want of room:")
         desk.last("\n".join(f"[{message.id}] {message.tokens:,} tokens" for message in left[:4]))
-    return desk.text
+    return ShownMessages(messages=shown, left=[message.id for message in left] or None)
 
 
 SEARCH_TOOLS = (vector_search, search_and_retrieve)
@@ -80,7 +86,7 @@ def _line(one: FoundText) -> str:
     if one.is_chunk:
         told.append(f"chunk {one.chunk_index} of {one.chunk_parent_id}")
     if one.title:
-        told.append(f'in "{one.title[:60]}"')
+        told.append(f'in "{one.title[:MOST_OF_TITLE]}"')
     if not one.active:
         told.append("on another branch")
     return f"[{one.id}] {', '.join(part for part in told if part)}: {one.snippet}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from difflib import get_close_matches
+from functools import partial
 from typing import Any, Literal
 
 from recollect.errors import InvalidInput, ModelError, NotFound
@@ -72,16 +73,17 @@ class Toolbox:
             good = json.dumps(dict(tool.example), ensure_ascii=False)
             return self._failed(f"{tool.name}: {problem} For example: {good}")
         try:
-            text = tool.function(Desk(self._memory, self._most - _MARKS), **given)
+            desk = Desk(self._memory, self._most - _MARKS, partial(self._marked, tool.name))
+            result = tool.function(desk, **given)
         except NotFound as problem:
             return self._failed(f"{tool.name}: {problem.message} {HOW_TO_FIND}")
         except (InvalidInput, ModelError) as problem:  # a model that embeds texts may be out of reach
             return self._failed(f"{tool.name}: {problem}")
-        return self._told(text, tool.name)
+        whole = self._marked(tool.name, self._within(desk.text, self._most - _MARKS))
+        return ToolAnswer(whole, False, count(whole), result)
 
-    def _told(self, text: str, name: str) -> ToolAnswer:
-        whole = marked(self._within(text, self._most - _MARKS), tool=name, **self._named)
-        return ToolAnswer(whole, False, count(whole))
+    def _marked(self, name: str, text: str) -> str:
+        return marked(text, tool=name, **self._named)
 
     def _failed(self, text: str) -> ToolAnswer:
         text = self._within(text, _LONGEST_ERROR)

@@ -39,7 +39,7 @@ def test_tools_tell_when_to_call_them_and_what_they_do_to_the_memory(known: Memo
         assert tool.annotations.open_world_hint is False
         assert tool.input_schema["additionalProperties"] is False
         assert all(argument["description"] for argument in tool.input_schema["properties"].values())
-        assert (tool.output_schema is not None) == (tool.name in _CORE)
+        assert tool.output_schema is not None
 
 
 @pytest.mark.parametrize("mode", MODES)

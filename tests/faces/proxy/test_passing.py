@@ -110,3 +110,15 @@ def test_the_clients_of_both_vendors_know_a_refusal(tmp_path: Path, provider: Up
             proxy.openai().models.list()
         with pytest.raises(anthropic.AuthenticationError, match="asks for a token"):
             proxy.anthropic().models.list()
+
+
+def test_answers_that_all_have_one_name_are_all_kept(proxy: Proxy) -> None:
+    """As servers on one's own machine give them: `response.id` is not theirs to be told apart by."""
+    headers = {"X-Recollect-Namespace": "k"}
+    for text in ("one", "two", "three"):
+        proxy.provider.script.append(Says(f"Answer {text}.", headers={"id": "resp_same"}))
+        body = {"model": "m", "input": f"Question {text}?"}
+        assert httpx2.post(f"{proxy.address}/v1/responses", json=body, headers=headers).status_code == 200
+    memory = proxy.memory("k")
+    kept = {m.content for row in memory.conversations() for m in memory.conversation(row.conversation.id).messages}
+    assert kept == {words for text in ("one", "two", "three") for words in (f"Question {text}?", f"Answer {text}.")}

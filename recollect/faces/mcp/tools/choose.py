@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
+
+from pydantic import TypeAdapter
 
 from recollect.faces.mcp.tools.asking import ask
 from recollect.faces.mcp.tools.base import Call, Reply, ServerTool, tool_of
 from recollect.faces.mcp.tools.searching import fetch, search
 from recollect.faces.mcp.tools.sets import CORE
+from recollect.faces.mcp.tools.shapes import schema_of
 from recollect.faces.mcp.tools.times import timeline
 from recollect.faces.mcp.tools.writing import forget, remember
 from recollect.tools import TOOLS, Tool, Toolbox
@@ -24,21 +28,28 @@ def tools_of(which: str, *, read_only: bool = False) -> tuple[ServerTool, ...]:
 
 
 def _of_toolbox(tool: Tool) -> ServerTool:
-    """A tool of the toolbox. It answers in text that is measured in tokens, which a second copy would double."""
+    """A tool of the toolbox: its text is for a model, measured in tokens, its record the same for a program."""
+    record: TypeAdapter[Any] = TypeAdapter(tool.result)
     return ServerTool(
         name=tool.name,
         title=tool.name.replace("_", " ").capitalize(),
         description=tool.description,
-        run=_through_toolbox(tool.name),
+        run=_through_toolbox(tool.name, record),
         arguments=tool.arguments,
+        output=schema_of(record),
         example=tool.example,
         writes=tool.writes,
     )
 
 
-def _through_toolbox(name: str) -> Callable[..., Reply]:
+def _through_toolbox(name: str, record: TypeAdapter[Any]) -> Callable[..., Reply]:
     def run(call: Call, **arguments: object) -> Reply:
-        answer = Toolbox(call.memory, namespace=str(call.memory.namespace)).call(name, arguments)
-        return Reply(answer.text, is_error=answer.is_error)
+        namespace = str(call.memory.namespace)
+        answer = Toolbox(call.memory, namespace=namespace).call(name, arguments)
+        if answer.is_error:
+            return Reply(answer.text, is_error=True)
+        return Reply(
+            answer.text, record.dump_python(answer.result, mode="json", exclude_none=True) | {"namespace": namespace}
+        )
 
     return run
