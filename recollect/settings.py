@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 COLORS = ("auto", "always", "never")
 MOST_RESULTS = 1000
 UNLIMITED = "unlimited"
+LEARNED = "learned"
 
 _PREFIX = "RECOLLECT_"
 _SERVER = "NEO4J_URI"  # the store, where no setting of ours names one
@@ -56,7 +57,7 @@ class Settings:
     `background_model` the one for work in the background, for which a key alone never pays; both may be empty.
     `reranker` reads the best results of a search again. The daily limits are those of background work, None where there
     is none; the cost is in US dollars. `pager` empty means $PAGER, else `less -FRX`. `durable=False` may lose the last
-    moments before a power cut. `background`: writing leaves a worker behind.
+    moments before a power cut. `background`: writing leaves a worker behind. `proxy_window` None is what servers tell.
     """
 
     store: Place
@@ -76,6 +77,7 @@ class Settings:
     openai_upstream: str = ""
     anthropic_upstream: str = ""
     proxy_budget: int = 4_000
+    proxy_window: int | None = None
     origins: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     @property
@@ -215,6 +217,20 @@ def _tokens(value: object, _: Path | None) -> int:
     return number
 
 
+def _window(value: object, _: Path | None) -> int | None:
+    if value == LEARNED:
+        return None
+    try:
+        number = int(value) if isinstance(value, int | str) and not isinstance(value, bool) else -1
+    except ValueError:
+        number = -1
+    if number != 0 and not 1_000 <= number <= 100_000_000:
+        raise InvalidInput(
+            f"{value!r} is out of range.", hint=f"Use 1000 tokens or more, 0 to cut nothing, or {LEARNED}."
+        )
+    return number
+
+
 def _reranker(value: object, base: Path | None) -> str:
     from recollect.rerank.choose import read_reranker
 
@@ -298,4 +314,5 @@ _READERS: Mapping[str, Callable[[object, Path | None], Any]] = {
     "openai_upstream": _upstream,
     "anthropic_upstream": _upstream,
     "proxy_budget": _tokens,
+    "proxy_window": _window,
 }

@@ -133,3 +133,14 @@ def test_a_reranker_in_a_folder_is_found_from_the_files_folder(where: Places) ->
     assert load_settings(environment={"RECOLLECT_RERANKER": "none"}, where=where).reranker == ""
     with pytest.raises(InvalidInput, match="RECOLLECT_RERANKER"):
         load_settings(environment={"RECOLLECT_RERANKER": "bge"}, where=where)
+
+
+def test_the_window_of_the_proxy_is_learned_or_set(where: Places) -> None:
+    assert load_settings(environment={}, where=where).proxy_window is None
+    where.config.write_text("proxy_window = 32000\n")
+    assert load_settings(environment={}, where=where).proxy_window == 32_000
+    assert load_settings(environment={"RECOLLECT_PROXY_WINDOW": "0"}, where=where).proxy_window == 0
+    assert load_settings(environment={"RECOLLECT_PROXY_WINDOW": "learned"}, where=where).proxy_window is None
+    for wrong in ("999", "much", "-1"):
+        with pytest.raises(InvalidInput, match="RECOLLECT_PROXY_WINDOW"):
+            load_settings(environment={"RECOLLECT_PROXY_WINDOW": wrong}, where=where)

@@ -19,7 +19,7 @@ from recollect.record import NodeId
 
 _MOST = 2_000  # blocks
 _LASTS = 3_600.0  # seconds: no provider keeps a prompt for longer
-_TIMES = 4  # so many budgets of blocks may stand in a request, before all but the newest go
+TIMES = 4  # so many budgets of blocks may stand in a request, before all but the newest go
 _TELLING = frozenset({"summaries", "facts", "recent", "knowledge", "relevant"})
 
 
@@ -68,9 +68,11 @@ class Blocks:
         return block
 
 
-def affordable(blocks: Mapping[int, Block], budget: int) -> dict[int, Block]:
-    """Blocks by their places, or only the newest where they have become too many: seldom, and then at once."""
-    if sum(block.tokens for block in blocks.values()) <= _TIMES * budget or len(blocks) < 2:
+def affordable(blocks: Mapping[int, Block], most: int) -> dict[int, Block]:
+    """Blocks by their places, or only the newest where together they have become more than `most` tokens: seldom, and
+    then at once.
+    """
+    if sum(block.tokens for block in blocks.values()) <= most or len(blocks) < 2:
         return dict(blocks)
     last = max(blocks)
     return {last: blocks[last]}

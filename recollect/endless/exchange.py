@@ -5,36 +5,48 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from threading import Lock
 from typing import Any
 from urllib.parse import quote
 
-from recollect.endless.blocks import Blocks, affordable
+from recollect.endless.blocks import TIMES, Blocks, affordable
 from recollect.endless.events import Events
-from recollect.endless.keeping import keep
+from recollect.endless.fitting import Fit, cost_of, fit, is_kept_there
+from recollect.endless.keeping import keep, keep_first
+from recollect.endless.refusals import Refusal
 from recollect.endless.scope import Asked, read_scope, without_ours
 from recollect.endless.talk import Heard, Talk
 from recollect.endless.threads import Placed, Threads
+from recollect.endless.windows import Windows, answer_allowed
 from recollect.endless.wires import Wire
 from recollect.errors import RecollectError
 from recollect.memory import Memory
+from recollect.record import NodeId, stable_id
 from recollect.text.marks import OPEN
 
 BUDGET = 4_000  # tokens that a request is given at most, unless it says otherwise
 _LEAST, _MOST = 400, 100_000
+TRIES = 4  # so often a request is sent that turns out to be too long
 _WINDOW = 10  # exchanges of the conversation itself, for clients that send only what is new
 _LONGEST = 2_000  # characters of a text that is looked up
 _SHORT = 40  # characters: so short a text is looked up together with what was said before it
+
+_NOTHING = Fit(0)
 
 _log = logging.getLogger("recollect.endless")
 
 
 @dataclass(frozen=True, slots=True)
 class Endless:
-    """Gives requests a memory. Thread-safe. `memory_of` finds the memory of a namespace."""
+    """Gives requests a memory. Thread-safe. `memory_of` finds the memory of a namespace; `window` is how many tokens a
+    request may have, 0 for any number, None for what its server allows.
+    """
 
     memory_of: Callable[[str], Memory]
     budget: int = BUDGET
+    window: int | None = None
+    windows: Windows = field(default_factory=Windows)
     threads: Threads = field(default_factory=Threads)
     blocks: Blocks = field(default_factory=Blocks)
 
@@ -47,35 +59,59 @@ class Endless:
         address: str = "",
         own: str = "",
         counts_only: bool = False,
+        upstream: str = "",
     ) -> Exchange:
-        """A request as it is to be sent. `counts_only`: nothing is answered, and nothing kept. Raises InvalidInput for
-        a namespace or a number that is none; what else goes wrong costs the request its memory, nothing more.
+        """A request as it is to be sent. `counts_only`: nothing is answered, and nothing kept. `upstream` is the server
+        that is asked. Raises InvalidInput for a namespace or a number that is none; what else goes wrong costs the
+        request its memory, nothing more.
         """
         talk = wire.read(body)
         asked = read_scope(headers, body, talk, address=address, own=own)
         bare = without_ours(body)
-        exchange = Exchange(self, wire, asked, bare, changed=bare is not body)
-        if counts_only or _asks_nothing(body):
-            asked = exchange.asked = replace(asked, stores=False)
-        if not any(said.is_said for said in talk.said):
-            exchange.asked = replace(asked, stores=False)
-            return exchange
+        again = partial(
+            self.begin, wire, body, headers, address=address, own=own, counts_only=counts_only, upstream=upstream
+        )
+        model = (upstream, str(body.get("model")), headers.get("anthropic-beta", ""))
+        exchange = Exchange(self, wire, asked, bare, again, model, changed=bare is not body)
+        is_said = any(said.is_said for said in talk.said)
         try:
-            self._prepare(exchange, talk)
+            exchange.fit = self._fitted(exchange, talk)
+            if counts_only or _asks_nothing(body) or not is_said:
+                exchange.asked = replace(asked, stores=False)
+            if is_said:
+                self._prepare(exchange, talk)
         except RecollectError as problem:
             _log.warning("A request goes on without its memory: %s", problem)
             exchange.degraded = problem.message
         except Exception as bug:  # somebody waits for an answer, which needs nothing of us
             _log.exception("A request goes on without its memory.")
             exchange.degraded = f"Something went wrong inside Recollect ({type(bug).__name__})."
+        exchange.leave_out()
         return exchange
 
-    def _prepare(self, exchange: Exchange, talk: Talk) -> None:
+    def _fitted(self, exchange: Exchange, talk: Talk) -> Fit:
+        """What of a request goes, and what it may be given."""
         asked = exchange.asked
+        given = 0 if not asked.recalls or asked.budget == 0 else TIMES * self._budget(asked)
+        told = self.window if asked.window is None else asked.window
+        # What goes and is not stored is gone: only a limit that somebody has set is a reason for that.
+        exchange.may_be_cut = told != 0 and (told is not None or asked.stores) and not is_kept_there(exchange.body)
+        window = self.windows.of(exchange.model, told) if exchange.may_be_cut else None
+        return Fit(given) if window is None else fit(exchange.wire, exchange.body, talk, window, given)
+
+    def _budget(self, asked: Asked) -> int:
+        """How many tokens one question is given at most."""
+        return min(max(self.budget if asked.budget is None else asked.budget, _LEAST), _MOST)
+
+    def _prepare(self, exchange: Exchange, talk: Talk) -> None:
+        asked, gone = exchange.asked, exchange.fit.gone
         memory = exchange.memory = self.memory_of(asked.namespace)
         placed = exchange.placed = self.threads.place(memory, talk, asked.conversation)
-        budget = min(max(self.budget if asked.budget is None else asked.budget, _LEAST), _MOST)
-        if not asked.recalls or asked.budget == 0 or _is_given(talk, exchange.body, exchange.wire):
+        if gone and asked.stores:  # what the model is not sent must be found
+            until = max((n for n, said in enumerate(talk.said) if said.at in gone), default=-1)
+            placed = exchange.placed = keep_first(memory, self.threads, placed, until)
+        most = exchange.fit.given
+        if most < _LEAST or _is_given(talk, exchange.body, exchange.wire):
             return
         users = [n for n, one in enumerate(talk.said) if one.role == "user" and one.is_said]
         if not users:
@@ -83,25 +119,27 @@ class Endless:
         blocks = {
             talk.said[n].at: block
             for n in users[:-1]
-            if (block := self.blocks.of(memory, placed.digests[n])) is not None and block.text
+            if talk.said[n].at not in gone
+            and (block := self.blocks.of(memory, _named(placed.digests[n], gone))) is not None
+            and block.text
         }
-        last = users[-1]
-        newest = self.blocks.of(memory, placed.key)
-        if newest is None:
+        last, key = users[-1], _named(placed.key, gone)
+        newest = self.blocks.of(memory, key)
+        if newest is None or newest.tokens > most:
             context = memory.prepare_context(
                 _looked_up(talk, last),
                 placed.conversation_id if placed.goes_on else None,
-                budget,
+                min(self._budget(asked), max(most // 2, _LEAST)),
                 config={"recent_window_size": _WINDOW if placed.goes_on else 0, "include_tool_calls": False},
-                known=placed.known,
+                known=[own for n, own in placed.known.items() if talk.said[n].at not in gone],
                 tools=False,
             )
             exchange.degraded = context.degraded or ""
-            newest = self.blocks.make(memory, placed.key, context)
+            newest = self.blocks.make(memory, key, context)
         if newest.text:
             blocks[talk.said[last].at] = newest
         if blocks:
-            given = affordable(blocks, budget)
+            given = affordable(blocks, most)
             exchange.tokens = sum(block.tokens for block in given.values())
             exchange.body = exchange.wire.with_blocks(exchange.body, {at: one.text for at, one in given.items()})
             exchange.changed = True
@@ -115,7 +153,11 @@ class Exchange:
     wire: Wire
     asked: Asked
     body: Mapping[str, Any]
+    again: Callable[[], Exchange]
+    model: tuple[str, ...]  # as its windows are known
     changed: bool = False
+    may_be_cut: bool = False
+    fit: Fit = _NOTHING
     memory: Memory | None = None
     placed: Placed | None = None
     tokens: int = 0
@@ -134,11 +176,27 @@ class Exchange:
             "X-Recollect-Context": str(self.tokens),
             "X-Recollect-Stored": "yes" if self.asked.stores and self.placed is not None else "no",
         }
+        if self.fit.gone:
+            found["X-Recollect-Left-Out"] = str(len(self.fit.gone))
         if self.placed is not None:
             found["X-Recollect-Conversation"] = self.placed.conversation_id
         if self.degraded:
             found["X-Recollect-Degraded"] = " ".join(self.degraded.encode("ascii", "replace").decode().split())
         return found
+
+    def leave_out(self) -> None:
+        """Leaves out what has to go."""
+        if self.fit.gone:
+            self.body, self.changed = self.fit.rest(self.wire, self.body), True
+
+    def shorter(self, refusal: Refusal) -> Exchange | None:
+        """The same request once more, shorter than what was refused for its length; None where it cannot be."""
+        if not self.may_be_cut:
+            return None
+        own = cost_of(self.wire, self.body)
+        self.endless.windows.learn(self.model, refusal, own, answer_allowed(self.body) or 0)
+        again = self.again()
+        return again if cost_of(again.wire, again.body) < own else None
 
     def hear(self, piece: bytes) -> bool:
         """Listens to a piece of an answer that streams. Whether the answer is whole now, and not kept yet."""
@@ -183,6 +241,11 @@ class Exchange:
 def _asks_nothing(body: Mapping[str, Any]) -> bool:
     """Whether a request only warms a cache or tries a key."""
     return any(body.get(name) in (0, 1) for name in ("max_tokens", "max_completion_tokens", "max_output_tokens"))
+
+
+def _named(digest: NodeId, gone: frozenset[int]) -> NodeId:
+    """The name of a block: another where something else is left out, for then something else is worth telling."""
+    return stable_id(digest, str(len(gone))) if gone else digest
 
 
 def _is_given(talk: Talk, body: Mapping[str, Any], wire: Wire) -> bool:

@@ -6,6 +6,7 @@ Tools that were called are kept when their results come back, below the words th
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from recollect.endless.talk import Call, Heard, Said
@@ -23,14 +24,21 @@ def keep(memory: Memory, threads: Threads, placed: Placed, heard: Heard, *, is_k
     request may go on from that. Raises RecollectError.
     """
     keeping = _Keeping(memory, threads, placed)
-    calls = {call.id: call for said in placed.talk.said for call in said.calls}
-    for at, said in enumerate(placed.talk.said):
-        if at > placed.after:
-            keeping.results(said, calls)
-            if said.is_said:
-                keeping.said(said, placed.digests[at], is_named=at in placed.stable)
+    keeping.talk(len(placed.talk.said))
     keeping.answer(heard, is_kept_there=is_kept_there)
     keeping.write()
+
+
+def keep_first(memory: Memory, threads: Threads, placed: Placed, until: int) -> Placed:
+    """Stores what is new of a talk up to a place before it is answered, and says where the talk stands then: what the
+    model is not sent must be found. Raises RecollectError.
+    """
+    if until <= placed.after:
+        return placed
+    keeping = _Keeping(memory, threads, placed)
+    after = keeping.talk(until + 1)
+    keeping.write()
+    return replace(placed, after=after, parent=keeping.last)
 
 
 class _Keeping:
@@ -38,9 +46,22 @@ class _Keeping:
 
     def __init__(self, memory: Memory, threads: Threads, placed: Placed) -> None:
         self._memory, self._threads, self._placed = memory, threads, placed
-        self._last = placed.parent
+        self.last = placed.parent
         self._digest = next(reversed(placed.digests.values()), stable_id("talk", placed.conversation_id))
         self._waiting: list[tuple[list[NodeId], dict[str, Any]]] = []  # the names of a message, and the message
+
+    def talk(self, end: int) -> int:
+        """What is new of the talk before a place. Gives the place of the last message that was said."""
+        talk, after = self._placed.talk.said, self._placed.after
+        calls = {call.id: call for said in talk for call in said.calls}
+        last = after
+        for at, said in enumerate(talk[:end]):
+            if at > after:
+                self.results(said, calls)
+                if said.is_said:
+                    self.said(said, self._placed.digests[at], is_named=at in self._placed.stable)
+                    last = at
+        return last
 
     def said(self, said: Said, digest: NodeId, *, is_named: bool) -> None:
         """A message of the request."""
@@ -67,7 +88,7 @@ class _Keeping:
         if not said.results:
             return
         self.write()
-        if self._last is None:
+        if self.last is None:
             return
         named = {stable_id("call", self._placed.conversation_id, one.call_id): one for one in said.results}
         known = {call.id for call in self._memory.tool_calls(named)}
@@ -77,7 +98,7 @@ class _Keeping:
             if own not in known:
                 fresh.append({"name": call.name, "arguments": call.arguments, "result": result.text, "id": own})
         if fresh:
-            self._memory.store_tool_calls(fresh, self._last)
+            self._memory.store_tool_calls(fresh, self.last)
 
     def write(self) -> None:
         """Writes what waits, in one transaction."""
@@ -91,13 +112,13 @@ class _Keeping:
             if message.conversation_id != own or message.content != named[message.id]
         }
         drafts = [{k: v for k, v in draft.items() if k != "id" or v not in taken} for _, draft in waiting]
-        if self._last is not None and [m.id for m in self._memory.latest(own, 1)] != [self._last]:
-            drafts[0]["parent_id"] = self._last
+        if self.last is not None and [m.id for m in self._memory.latest(own, 1)] != [self.last]:
+            drafts[0]["parent_id"] = self.last
         stored = self._memory.store_messages(drafts, conversation_id=own, title=self._title())
         for (names, _), message in zip(waiting, stored, strict=True):
             for name in names:
                 self._threads.remember(name, own, message.id)
-        self._last, self._waiting = stored[-1].id, []
+        self.last, self._waiting = stored[-1].id, []
 
     def _title(self) -> str:
         """How the talk begins."""

@@ -20,7 +20,7 @@ from recollect.record import NodeId, stable_id
 from recollect.record import namespace as checked
 
 NAMESPACE, CONVERSATION = "x-recollect-namespace", "x-recollect-conversation"
-STORE, BUDGET = "x-recollect-store", "x-recollect-budget"
+STORE, BUDGET, WINDOW = "x-recollect-store", "x-recollect-budget", "x-recollect-window"
 #: The headers that are for us alone, and go no further.
 OURS = "x-recollect-"
 
@@ -54,6 +54,7 @@ class Asked:
     conversation: NodeId | None = None
     stores: bool = True
     budget: int | None = None
+    window: int | None = None
 
     @property
     def recalls(self) -> bool:
@@ -78,6 +79,7 @@ def read_scope(
         conversation,
         stores=told.get(STORE, "").strip().lower() not in _NO,
         budget=_count(told, BUDGET),
+        window=_count(told, WINDOW),
     )
 
 

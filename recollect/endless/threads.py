@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
 
@@ -26,7 +26,8 @@ _BESIDE = 8  # messages that the end may have more than the request
 @dataclass(frozen=True, slots=True)
 class Placed:
     """Where a request stands. `digests` names each message that was said, by its place in the talk; `after` is the last
-    of them that is known, -1 for none, and `parent` its id. `key` is that of what is asked now.
+    of them that is known, -1 for none, and `parent` its id; `known` are the ids of those that are, by the same places.
+    `key` is that of what is asked now.
     """
 
     conversation_id: NodeId
@@ -35,7 +36,7 @@ class Placed:
     stable: frozenset[int]
     after: int = -1
     parent: NodeId | None = None
-    known: frozenset[NodeId] = frozenset()
+    known: Mapping[int, NodeId] = field(default_factory=dict)
     key: NodeId = _NOTHING
     goes_on: bool = False  # it says less than the conversation holds: the client leaves that to us
     names_answers: bool = True  # the answer's id follows from what was said
@@ -53,7 +54,9 @@ class Threads:
         """Where a request stands."""
         said = [n for n, one in enumerate(talk.said) if one.is_said]
         digests, stable = _digests(talk.said, said, str(memory.namespace), conversation)
-        asked = digests[said[-1]] if said else _NOTHING
+        # The newest question, whatever a model has said since on its way to an answer.
+        newest = next((n for n in reversed(said) if talk.said[n].role == "user"), said[-1] if said else None)
+        asked = _NOTHING if newest is None else digests[newest]
         if talk.follows and (found := self._following(memory, talk.follows)) is not None:
             return Placed(found.conversation_id, talk, digests, stable, -1, found.id, key=asked)
         if conversation is not None and len(said) == 1:
@@ -61,7 +64,7 @@ class Threads:
         matched = self._remembered(said, digests, conversation) or self._stored(memory, said, digests, stable)
         if matched is not None:
             after, own, parent = matched
-            known = frozenset(digests[n] for n in said if n <= after) | {parent}
+            known = {n: digests[n] for n in said if n < after} | {after: parent}
             return Placed(own, talk, digests, stable, after, parent, known, asked)
         if conversation is None:
             return Placed(self.ids(), talk, digests, stable, key=asked)
@@ -120,7 +123,7 @@ class Threads:
         if latest and _likeness_of(talk.said[at]) == _likeness_of(latest[-1]):  # asked again, for want of an answer
             before = latest[-2].id if len(latest) > 1 else None
             key = stable_id(digests[at], before)
-            known = frozenset(m.id for m in latest[-1:])
+            known = {at: latest[-1].id}
             goes_on, parent = before is not None, latest[-1].id
             return Placed(conversation, talk, digests, frozenset(), at, parent, known, key, goes_on, not goes_on)
         if not latest:
@@ -146,7 +149,7 @@ class Threads:
             for at in range(len(newest) - 1, -1, -1):
                 run = _run(asked_for[: at + 1], there[: end + 1])
                 if run > 1 or (run == 1 and at == 0 and latest[end].role == "assistant"):
-                    known = frozenset(m.id for m in latest[end - run + 1 : end + 1])
+                    known = {newest[at - back]: latest[end - back].id for back in range(run)}
                     return Placed(conversation, talk, digests, stable, newest[at], latest[end].id, known, asked)
         return Placed(conversation, talk, digests, stable, key=asked, goes_on=bool(latest))
 

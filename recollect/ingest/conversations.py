@@ -106,7 +106,8 @@ class Conversations(Writer):
                     waiting.append(incoming)
                     continue
                 own = revisions.get(incoming.conversation.id)
-                if known is None or (own and own.digest == digest(incoming) and not again):
+                fingerprint = digest(incoming)
+                if known is None or (own and own.digest == fingerprint and not again):
                     settled = Settled(incoming)
                 else:
                     settled = known.settle(view, incoming, own)
@@ -116,7 +117,8 @@ class Conversations(Writer):
                     waiting.append(incoming)
                     continue
                 revision = own if stored_as == incoming.conversation.id else view.revisions([stored_as]).get(stored_as)
-                made = plan(thread, revision, partial(settled.load, view), again=again)
+                as_it_came = fingerprint if thread is incoming else None
+                made = plan(thread, revision, partial(settled.load, view), fingerprint=as_it_came, again=again)
                 done.add(incoming, thread)
                 plans += [made] if made else []
                 done.written.forgotten += bool(revision and revision.erased and not again)

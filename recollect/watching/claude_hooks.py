@@ -37,6 +37,8 @@ def with_hooks(settings: Mapping[str, Any], command: str) -> dict[str, Any]:
 
 def without_hooks(settings: Mapping[str, Any], keep: str | None = None) -> dict[str, Any]:
     """The settings without our hooks, but for those that call `keep`; what is empty then goes too."""
+    if not events_hooked(settings):
+        return dict(settings)
     hooks = _hooks_of(settings)
     for event, groups in list(hooks.items()):
         if not isinstance(groups, list):

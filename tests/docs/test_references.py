@@ -27,7 +27,7 @@ from recollect.record import (
     Version,
 )
 from recollect.search.result import DocumentHit, Hit, MessageHit, SearchResults, Snippet, Why
-from recollect.settings import Settings
+from recollect.settings import LEARNED, Settings
 from tests.paths import ROOT
 from tools import write_cli_reference, write_formats_reference, write_rest_reference, write_terms_reference
 
@@ -73,7 +73,7 @@ def test_every_setting_is_told_with_its_default_and_variable() -> None:
         default, variable = told[f.name]
         assert variable == f"RECOLLECT_{f.name.upper()}"
         if f.name != "store":
-            assert default == (str(f.default).lower() if f.default != "" else "empty")
+            assert default == {"": "empty", None: LEARNED}.get(f.default, str(f.default).lower())
 
 
 @pytest.mark.parametrize("record", RECORDS, ids=lambda record: record.__name__)

@@ -151,3 +151,20 @@ def test_the_memory_of_another_namespace_is_never_given(memory: Memory) -> None:
     for headers in ({}, {"x-recollect-namespace": "acme/other"}, {"x-recollect-conversation": "c"}):
         exchange = ask(endless, talk("What may Rex not eat?"), "I do not know.", headers)
         assert exchange.body == {"messages": talk("What may Rex not eat?")}
+
+
+def test_what_was_given_stays_to_the_byte_when_the_model_speaks_before_it_calls(memory: Memory) -> None:
+    """What is asked is still the question, whatever was said on the way to its answer."""
+    endless = Endless(lambda _: memory)
+    memory.store_message("It always rains in Porto in November.")
+    question = {"role": "user", "content": "Does it rain in Porto?"}
+    first = endless.begin(COMPLETIONS, {"messages": [question]}, SCOPE)
+    memory.store_message("It rained in Porto on the fourth.")
+    call = {"id": "c", "type": "function", "function": {"name": "weather", "arguments": "{}"}}
+    steps = [
+        {"role": "assistant", "content": "Let me see.", "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c", "content": "rain"},
+    ]
+    second = endless.begin(COMPLETIONS, {"messages": [question, *steps]}, SCOPE)
+    assert first.tokens > 0
+    assert second.body["messages"][:1] == first.body["messages"]

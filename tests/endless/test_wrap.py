@@ -128,3 +128,42 @@ def test_an_answer_that_nobody_reads_to_its_end_is_kept_as_far_as_it_came(memory
     assert said(memory) == [QUESTION[0]["content"], "One two thre"]
     thread = memory.conversation(memory.conversations()[0].conversation.id)
     assert thread.messages[-1].metadata["incomplete"] is True
+
+
+def long_talk() -> list[Any]:
+    """The chicken first, then other things."""
+    said = [{"role": "user", "content": CHICKEN}, {"role": "assistant", "content": "Noted."}]
+    for number in range(30):
+        words = " ".join(f"the {number}th buoy drifts {n} cables north." for n in range(25))
+        said += [{"role": "user", "content": words}, {"role": "assistant", "content": "Filed."}]
+    return [*said, *QUESTION]
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_conversation_that_is_too_long_goes_on(memory: Memory, provider: Upstream, stream: bool) -> None:
+    provider.window = 6_000
+    provider.otherwise = Says("Chicken.")
+    client = recollect.wrap(of_openai(provider), memory)
+    answer = client.responses.create(model="m", input=long_talk(), stream=stream)
+    words = "".join(e.delta for e in answer if e.type == "response.output_text.delta") if stream else answer.output_text
+    assert words == "Chicken."
+    assert CHICKEN in provider.body["input"][-1]["content"]
+    assert CHICKEN not in str(provider.body["input"][:-1])
+    assert said(memory)[-1] == "Chicken."
+    asked = len(provider.asked)
+    with pytest.raises(openai.BadRequestError):
+        recollect.wrap(of_openai(provider), memory, window=0).responses.create(model="m", input=long_talk())
+    assert len(provider.asked) == asked + 1
+
+
+def test_the_same_for_one_that_is_awaited(memory: Memory, provider: Upstream) -> None:
+    provider.window = 6_000
+    client = recollect.wrap(of_anthropic(provider, "AsyncAnthropic"), memory)
+
+    async def talk() -> Any:
+        async with client.messages.stream(model="c", max_tokens=99, messages=long_talk()) as events:
+            return await events.get_final_text(), events.response.headers
+
+    words, headers = asyncio.run(talk())
+    assert words == "Noted."
+    assert int(headers["x-recollect-left-out"]) > 0

@@ -23,6 +23,8 @@ class Upstream:
         self.script: deque[Says] = deque()
         self.otherwise = Says("Noted.")
         self.asked: list[tuple[str, dict[str, Any], dict[str, str]]] = []
+        self.window = 0  # tokens: longer requests are refused, as the vendor does it
+        self.refused = 0
         self.raw = b""  # the body of the last request, as it came
         self.pause = threading.Event()  # of an answer with the fault "pause": goes on when it is set
         self._server = _Server(("127.0.0.1", 0), _handler(self))
@@ -90,6 +92,10 @@ def _handler(server: Upstream) -> type[BaseHTTPRequestHandler]:
             if path.endswith("count_tokens"):
                 self._whole({"input_tokens": len(json.dumps(body["messages"])) // 4})
                 return
+            if server.window and (asked := _length(body)) > server.window:
+                server.refused += 1
+                self._refuse(path, body, asked)
+                return
             told = server.next()
             if told.status != 200:
                 error = {"type": told.kind, "code": told.kind, "message": told.message}
@@ -98,6 +104,34 @@ def _handler(server: Upstream) -> type[BaseHTTPRequestHandler]:
                 self._whole(_in_one(path, told))
             else:
                 self._stream(_events(path, told), told.fault)
+
+        def _refuse(self, path: str, body: dict[str, Any], asked: int) -> None:
+            if path.endswith("/messages"):
+                error = {
+                    "type": "invalid_request_error",
+                    "message": f"prompt is too long: {asked} tokens > {server.window} maximum",
+                }
+                self._whole({"type": "error", "error": error}, 400)
+                return
+            error = {"type": "invalid_request_error", "code": "context_length_exceeded", "param": "input"}
+            if path.endswith("/completions"):
+                error["message"] = (
+                    f"This model's maximum context length is {server.window} tokens. However, your messages resulted "
+                    f"in {asked} tokens. Please reduce the length of the messages."
+                )
+                self._whole({"error": error}, 400)
+                return
+            error["message"] = "Your input exceeds the context window of this model. Please adjust your input."
+            if not body.get("stream"):
+                self._whole({"error": error}, 400)
+                return
+            response = {**_in_one(path, Says("")), "status": "failed", "error": error}
+            events = [
+                {"type": "response.created", "response": {**response, "status": "in_progress", "error": None}},
+                {"type": "response.in_progress", "response": {**response, "status": "in_progress", "error": None}},
+                {"type": "response.failed", "response": response},
+            ]
+            self._stream([f"event: {e['type']}\ndata: {json.dumps(e)}\n\n".encode() for e in events], None)
 
         def _whole(self, value: Any, status: int = 200, headers: dict[str, str] | None = None) -> None:
             body = json.dumps(value).encode()
@@ -123,6 +157,11 @@ def _handler(server: Upstream) -> type[BaseHTTPRequestHandler]:
             self.wfile.write(b"0\r\n\r\n")
 
     return Handler
+
+
+def _length(body: dict[str, Any]) -> int:
+    """About the tokens of a request, by another rule than ours."""
+    return len(json.dumps(body)) // 4
 
 
 def _events(path: str, told: Says) -> list[bytes]:

@@ -21,6 +21,7 @@ from recollect.context.snippets import cut
 from recollect.record import NodeId, from_microseconds, to_microseconds
 from recollect.search.recalling import Recalled
 from recollect.store import View
+from recollect.store.index.numeric import products
 from recollect.store.passages import Float
 
 HEADING = "Message Clusters:"
@@ -150,6 +151,6 @@ def _likeness(rows: Float) -> Float:
     """The cosines of all pairs, without what all have in common: of what answers one question everything is alike."""
     own = rows - rows.mean(axis=0)
     own /= np.maximum(np.linalg.norm(own, axis=1, keepdims=True), np.float32(1e-6))
-    likeness = np.asarray(own @ own.T, np.float32)
+    likeness = products(own)
     np.fill_diagonal(likeness, 1.0)
     return likeness

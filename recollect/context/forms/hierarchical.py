@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import date, datetime, timedelta
+from functools import lru_cache
 
 from recollect.context import wording
 from recollect.context.budget import PER_ENTRY, tokens_in_each
@@ -52,12 +53,17 @@ def temporal(days: Mapping[int, int], now: datetime, *, months: bool = True) -> 
     for day, count in sorted(days.items(), reverse=True):
         if not 0 <= day < last:
             continue
-        name = (_EPOCH + timedelta(days=day)).isoformat()[: 7 if day >= first else 4]
+        name = _month_of(day)[: 7 if day >= first else 4]
         if day < first and name == str(by_month.year):
             name = f"Earlier in {name}"
         earlier[name] = earlier.get(name, 0) + count
     lines += [*earlier.items(), ("Without a date", days.get(-1, 0))]
     return [f"{name}: {count:,} messages" for name, count in lines if count]
+
+
+@lru_cache(maxsize=20_000)
+def _month_of(day: int) -> str:
+    return (_EPOCH + timedelta(days=day)).isoformat()[:7]
 
 
 def _earlier(month: date, months: int) -> date:

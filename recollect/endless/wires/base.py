@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Protocol
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
 
 from recollect.endless.talk import Heard, Talk
 
 Body = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    """Who says an item of a request, and what it hangs together with: the calls of tools that it opens, by their ids,
+    and those that it closes with a result.
+    """
+
+    role: Literal["system", "user", "assistant", "result"]
+    opens: tuple[str, ...] = ()
+    closes: tuple[str, ...] = ()
 
 
 class Wire(Protocol):
@@ -15,9 +27,14 @@ class Wire(Protocol):
 
     vendor: str  # openai, anthropic
     path: str  # what the address of its requests ends in
+    items: str  # the field that holds what was said
 
     def read(self, body: Body) -> Talk:
         """What stands in a request."""
+        ...
+
+    def links(self, item: Body) -> Links:
+        """What an item of a request hangs together with."""
         ...
 
     def with_blocks(self, body: Body, blocks: Mapping[int, str]) -> dict[str, Any]:

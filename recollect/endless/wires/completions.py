@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from recollect.endless.talk import Call, Heard, Result, Said, Talk, assets, output, own_of, words
-from recollect.endless.wires.base import Body, before_words
+from recollect.endless.wires.base import Body, Links, before_words
 from recollect.importers.reading.lenient import objects_of, text_of
 
 _SYSTEM, _TOOLS = ("system", "developer"), ("tool", "function")
@@ -15,7 +15,7 @@ _SYSTEM, _TOOLS = ("system", "developer"), ("tool", "function")
 class Completions:
     """`POST …/chat/completions`."""
 
-    vendor, path = "openai", "/chat/completions"
+    vendor, path, items = "openai", "/chat/completions", "messages"
 
     def read(self, body: Body) -> Talk:
         """What stands in a request."""
@@ -34,6 +34,17 @@ class Completions:
                 own = own_of(content, role) or own_of(text_of(message.get("refusal")), role)
                 said.append(Said(role, own, at, calls=_calls(message), assets=assets(content)))
         return Talk(tuple(said), "\n\n".join(system))
+
+    def links(self, item: Body) -> Links:
+        """What a message hangs together with."""
+        role = text_of(item.get("role"))
+        if role in _SYSTEM:
+            return Links("system")
+        if role in _TOOLS:
+            return Links("result", closes=(text_of(item.get("tool_call_id")) or text_of(item.get("name")),))
+        if role == "user":
+            return Links("user")
+        return Links("assistant", tuple(call.id for call in _calls(item)))
 
     def with_blocks(self, body: Body, blocks: Mapping[int, str]) -> dict[str, Any]:
         """The request with a text before the words of some of its messages, by their places."""

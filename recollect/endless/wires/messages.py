@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from recollect.endless.talk import Call, Heard, Result, Said, Talk, assets, output, own_of, words
-from recollect.endless.wires.base import Body, before_words
+from recollect.endless.wires.base import Body, Links, before_words
 from recollect.importers.reading.lenient import as_json, objects_of, text_of
 
 
 class Messages:
     """`POST …/messages`."""
 
-    vendor, path = "anthropic", "/messages"
+    vendor, path, items = "anthropic", "/messages", "messages"
 
     def read(self, body: Body) -> Talk:
         """What stands in a request."""
@@ -43,6 +43,16 @@ class Messages:
                 )
             )
         return Talk(tuple(said), words(body.get("system")))
+
+    def links(self, item: Body) -> Links:
+        """What a message hangs together with."""
+        blocks = objects_of(item.get("content"))
+        if item.get("role") == "user":
+            closes = tuple(text_of(one.get("tool_use_id")) for one in blocks if one.get("type") == "tool_result")
+            return Links("result" if closes else "user", closes=closes)
+        if item.get("role") != "assistant":
+            return Links("system")
+        return Links("assistant", tuple(text_of(one.get("id")) for one in blocks if one.get("type") == "tool_use"))
 
     def with_blocks(self, body: Body, blocks: Mapping[int, str]) -> dict[str, Any]:
         """The request with a text before the words of some of its messages, by their places."""

@@ -6,17 +6,19 @@ from collections.abc import Mapping
 from typing import Any
 
 from recollect.endless.talk import Call, Heard, Result, Said, Talk, assets, output, own_of, own_words, words
-from recollect.endless.wires.base import Body, before_words
+from recollect.endless.wires.base import Body, Links, before_words
 from recollect.importers.reading.lenient import objects_of, text_of
 
 _SYSTEM = ("system", "developer")
+#: What stands for all that was said before it.
+_STAYS = ("compaction", "compaction_summary")
 _ENDS = ("response.completed", "response.incomplete")
 
 
 class Responses:
     """`POST …/responses`."""
 
-    vendor, path = "openai", "/responses"
+    vendor, path, items = "openai", "/responses", "input"
 
     def read(self, body: Body) -> Talk:
         """What stands in a request."""
@@ -38,6 +40,20 @@ class Responses:
             elif kind in ("function_call", "custom_tool_call"):
                 said.append(Said("assistant", "", at, calls=(_call(item),)))
         return Talk(tuple(said), "\n\n".join(filter(None, system)), text_of(body.get("previous_response_id")))
+
+    def links(self, item: Body) -> Links:
+        """What an item hangs together with. A thought is the model's, and so is what it led to."""
+        kind, role = text_of(item.get("type")) or "message", text_of(item.get("role"))
+        if kind in _STAYS or (kind == "message" and role in _SYSTEM):
+            return Links("system")
+        if kind == "message" and role == "user":
+            return Links("user")
+        if kind.endswith("call_output"):
+            return Links("result", closes=(text_of(item.get("call_id")),))
+        if kind == "mcp_approval_response":
+            return Links("result", closes=(text_of(item.get("approval_request_id")),))
+        name = text_of(item.get("id") if kind == "mcp_approval_request" else item.get("call_id"))
+        return Links("assistant", (name,) if name else ())
 
     def with_blocks(self, body: Body, blocks: Mapping[int, str]) -> dict[str, Any]:
         """The request with a text before the words of some of its messages, by their places."""

@@ -8,7 +8,7 @@ from typing import Any
 from recollect.errors import InvalidInput
 from recollect.faces.cli.parser import Command, Words
 from recollect.faces.cli.session import Session
-from recollect.settings import UNLIMITED
+from recollect.settings import LEARNED, UNLIMITED
 
 
 def config(session: Session, what: str | None = None) -> int:
@@ -33,7 +33,7 @@ def config(session: Session, what: str | None = None) -> int:
         out.document({"settings": plain, "places": folders})
         return 0
     for name, value in settings.items():
-        out.line(f"{name:<16} = {_as_toml(value):<40}  {out.dim('# ' + origins[name])}")
+        out.line(f"{name:<16} = {_as_toml(name, value):<40}  {out.dim('# ' + origins[name])}")
     for name, path in folders.items():
         out.line(out.dim(f"# {name:<8} {path}"))
     return 0
@@ -46,11 +46,11 @@ def _values(session: Session) -> dict[str, Any]:
     }
 
 
-def _as_toml(value: Any) -> str:
+def _as_toml(name: str, value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if value is None:
-        value = UNLIMITED
+        value = LEARNED if name == "proxy_window" else UNLIMITED
     return str(value) if isinstance(value, int | float) else f'"{value}"'
 
 

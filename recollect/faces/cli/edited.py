@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import unified_diff
 from pathlib import Path
@@ -31,15 +31,20 @@ class Edit:
         return bool(self.lines)
 
 
-def edit_of(path: Path, key: str, change: Callable[[Values], Values]) -> Edit:
-    """The edit that changes one member of a file's object. Raises InvalidInput for what is no such file."""
+_GONE = object()
+
+
+def edit_of(path: Path, change: Callable[[Values], Values]) -> Edit:
+    """The edit that changes members of a file's object. Raises InvalidInput for what is no such file."""
     before, values = values_in(path)
     changed = change(values)
     lines = tuple(_difference(values, changed))
     if not lines:
         return Edit(path, before, before or "", ())
     text = (before or "").replace("\r\n", "\n")
-    after = jsonc.put(text, [key], changed[key]) if isinstance(changed.get(key), Mapping) else _shown(changed)
+    after = text
+    for where, value in _edits(values, changed):
+        after = jsonc.drop(after, where) if value is _GONE else jsonc.put(after, where, value)
     if jsonc.read(after) != changed:
         raise InvalidInput(f"{path} is built in a way that cannot be changed safely.")
     return Edit(path, before, after.replace("\n", "\r\n") if before and "\r\n" in before else after, lines)
@@ -47,9 +52,12 @@ def edit_of(path: Path, key: str, change: Callable[[Values], Values]) -> Edit:
 
 def values_in(path: Path) -> tuple[str | None, Values]:
     """The text of a JSON file (None: there is none) and the object in it. Raises InvalidInput."""
-    text = text_of(path)
     try:
-        values = jsonc.read((text or "").removeprefix("\ufeff"))
+        text = text_of(path)
+    except InvalidInput as problem:
+        raise InvalidInput(f"{path} cannot be read as UTF-8.", hint="Nothing was changed.") from problem
+    try:
+        values = jsonc.read(text or "")
     except InvalidInput as problem:
         raise InvalidInput(
             f"{path} is not JSON: {problem.message}", hint="Mend it first; nothing was changed."
@@ -57,6 +65,18 @@ def values_in(path: Path) -> tuple[str | None, Values]:
     if not isinstance(values, Mapping):
         raise InvalidInput(f"{path} holds no JSON object.", hint="Nothing was changed.")
     return text, values
+
+
+def _edits(before: Values, after: Values, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Which members get which values, as deep as they differ: what stands beside them is not written again."""
+    for name in before.keys() - after.keys():
+        yield (*path, name), _GONE
+    for name, value in after.items():
+        there = before.get(name, _GONE)
+        if isinstance(there, Mapping) and isinstance(value, Mapping):
+            yield from _edits(there, value, (*path, name))
+        elif there is _GONE or there != value:
+            yield (*path, name), value
 
 
 def _difference(before: Values, after: Values) -> list[str]:

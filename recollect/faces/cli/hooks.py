@@ -39,7 +39,7 @@ def hooks(session: Session, action: str | None = None, project: bool = False, pr
     from recollect.watching.claude_hooks import with_hooks, without_hooks
 
     command = shell_line(session.settings, "hooks", "run")
-    edit = edit_of(path, "hooks", (lambda s: with_hooks(s, command)) if action == "install" else without_hooks)
+    edit = edit_of(path, (lambda s: with_hooks(s, command)) if action == "install" else without_hooks)
     return _apply(session, edit, action, write=not print_)
 
 

@@ -16,12 +16,12 @@ import anyio.to_thread
 import httpx2
 from fastapi import APIRouter, Request, Response
 
-from recollect.endless.exchange import Endless, Exchange
+from recollect.endless.exchange import TRIES, Endless, Exchange
 from recollect.endless.wires import COMPLETIONS, MESSAGES, RESPONSES, Wire
 from recollect.errors import InvalidInput, ModelError, RecollectError
 from recollect.faces.http.memories import Memories
 from recollect.faces.http.served import Served
-from recollect.faces.proxy.passing import Streamed
+from recollect.faces.proxy.passing import Begun, Streamed, begin_reading
 from recollect.faces.proxy.problems import problem, vendor_of
 from recollect.faces.proxy.upstream import SelfCall, Upstream, answer_headers, refuse_own, sent_headers, upstream
 
@@ -71,11 +71,8 @@ async def _passed(request: Request, path: str, address: str) -> Response:
         content, exchange = await request.body(), None
         # What is compressed is passed on unread: some agents send so, and only to servers that they know.
         if wire is not None and request.method == "POST" and "content-encoding" not in request.headers:
-            work = partial(_begun, request, wire, content, address, counts_only=path in _COUNTED)
+            work = partial(_begun, request, wire, content, address, to.base, counts_only=path in _COUNTED)
             exchange = await anyio.to_thread.run_sync(work)
-            if exchange.changed:
-                # Half of a pair that stands for one character is no UTF-8: it goes on as the escape that it came as.
-                content = json.dumps(exchange.body, ensure_ascii=False).encode("utf-8", "backslashreplace")
         return await _asked(request, to, path, content, exchange)
     except SelfCall as error:
         return problem(vendor, 508, error)
@@ -88,7 +85,7 @@ async def _passed(request: Request, path: str, address: str) -> Response:
         return problem(vendor, 500, error)
 
 
-def _begun(request: Request, wire: Wire, content: bytes, address: str, *, counts_only: bool) -> Exchange:
+def _begun(request: Request, wire: Wire, content: bytes, address: str, base: str, *, counts_only: bool) -> Exchange:
     try:
         body = json.loads(content)
     except (ValueError, RecursionError):
@@ -96,30 +93,47 @@ def _begun(request: Request, wire: Wire, content: bytes, address: str, *, counts
     if not isinstance(body, dict):
         raise InvalidInput("The body of the request is not a JSON object.")
     return _endless(request).begin(
-        wire, body, request.headers, address=address, own=_own(request), counts_only=counts_only
+        wire, body, request.headers, address=address, own=_own(request), counts_only=counts_only, upstream=base
     )
 
 
 async def _asked(request: Request, to: Upstream, path: str, content: bytes, exchange: Exchange | None) -> Response:
-    client: httpx2.AsyncClient = request.state.upstream_client
-    headers = sent_headers(request.headers.items(), to, request.app.state.served.token)
-    asked = client.build_request(
-        request.method, to.url(path, _without_token(request)), content=content or None, headers=headers
-    )
-    answer = await client.send(asked, stream=True)
+    """The answer. A request that is refused for its length is sent again, shorter."""
+    begun = await _sent(request, to, path, content, exchange)
+    for _ in range(TRIES - 1):
+        if exchange is None or begun.refusal is None:
+            break
+        shorter = await anyio.to_thread.run_sync(exchange.shorter, begun.refusal)
+        if shorter is None:
+            break
+        await begun.answer.aclose()
+        exchange = shorter
+        begun = await _sent(request, to, path, content, exchange)
+    answer = begun.answer
     back = {**answer_headers(answer.headers), **(exchange.headers if exchange else {})}
-    is_good = answer.is_success
-    if is_good and answer.headers.get("content-type", "").startswith("text/event-stream"):
-        return Streamed(answer, back, exchange, to.vendor, request.state.streaming)
+    if answer.is_success and begun.is_stream:
+        return Streamed(begun, back, exchange, to.vendor, request.state.streaming)
     try:
         whole = await answer.aread()
     finally:
         await answer.aclose()
-    if exchange is not None and is_good:
+    if exchange is not None and answer.is_success:
         await anyio.to_thread.run_sync(_kept, exchange, whole)
     elif exchange is not None:
         back["X-Recollect-Stored"] = "no"
     return Response(whole, answer.status_code, back)
+
+
+async def _sent(request: Request, to: Upstream, path: str, content: bytes, exchange: Exchange | None) -> Begun:
+    client: httpx2.AsyncClient = request.state.upstream_client
+    headers = sent_headers(request.headers.items(), to, request.app.state.served.token)
+    if exchange is not None and exchange.changed:
+        # Half of a pair that stands for one character is no UTF-8: it goes on as the escape that it came as.
+        content = json.dumps(exchange.body, ensure_ascii=False).encode("utf-8", "backslashreplace")
+    asked = client.build_request(
+        request.method, to.url(path, _without_token(request)), content=content or None, headers=headers
+    )
+    return await begin_reading(await client.send(asked, stream=True), listens=exchange is not None)
 
 
 def _without_token(request: Request) -> str:
@@ -144,7 +158,8 @@ def _endless(request: Request) -> Endless:
     found: Endless | None = getattr(state, "endless", None)
     if found is None:
         memories: Memories = state.memories
-        found = state.endless = Endless(memories.of, budget=state.served.settings.proxy_budget)
+        settings = state.served.settings
+        found = state.endless = Endless(memories.of, settings.proxy_budget, settings.proxy_window)
     return found
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, field
 
 import anyio
 import anyio.to_thread
@@ -11,7 +12,49 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from recollect.endless.exchange import Exchange
+from recollect.endless.refusals import Opening, Refusal
 from recollect.faces.proxy import problems
+
+
+@dataclass(slots=True)
+class Begun:
+    """An answer of which the beginning may have been read: `pieces` and what `rest` brings. `refusal`: it says that the
+    request was too long.
+    """
+
+    answer: httpx2.Response
+    rest: AsyncIterator[bytes]
+    pieces: list[bytes] = field(default_factory=list)
+    refusal: Refusal | None = None
+
+    @property
+    def is_stream(self) -> bool:
+        """Whether it comes event by event."""
+        return bool(self.answer.headers.get("content-type", "").startswith("text/event-stream"))
+
+
+async def begin_reading(answer: httpx2.Response, *, listens: bool) -> Begun:
+    """Reads so much of an answer as tells whether the request was too long: a refusal, or the first words of a stream,
+    before any of it is passed on. Raises HTTPError.
+    """
+    begun = Begun(answer, answer.aiter_bytes())
+    if not listens or (answer.is_success and not begun.is_stream):
+        return begun
+    opening = Opening(answer.status_code)
+    try:
+        if not answer.is_success:
+            opening.whole(await answer.aread())
+        else:
+            async for piece in begun.rest:
+                begun.pieces.append(piece)
+                if opening.feed(piece):
+                    break
+    except BaseException:
+        with anyio.CancelScope(shield=True):
+            await answer.aclose()
+        raise
+    begun.refusal = opening.refusal
+    return begun
 
 
 class Streamed(Response):
@@ -19,15 +62,15 @@ class Streamed(Response):
 
     def __init__(
         self,
-        upstream: httpx2.Response,
+        begun: Begun,
         headers: Mapping[str, str],
         exchange: Exchange | None,
         vendor: str,
         streaming: set[Exchange],
     ) -> None:
-        super().__init__(status_code=upstream.status_code, headers=dict(headers))
+        super().__init__(status_code=begun.answer.status_code, headers=dict(headers))
         self.raw_headers = [(name, value) for name, value in self.raw_headers if name != b"content-length"]
-        self._upstream, self._exchange, self._vendor = upstream, exchange, vendor
+        self._begun, self._exchange, self._vendor = begun, exchange, vendor
         self._streaming = streaming  # all that are not kept yet
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -53,17 +96,22 @@ class Streamed(Response):
     async def _pass(self, send: Send) -> None:
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
         try:
-            async for piece in self._upstream.aiter_bytes():
-                if self._exchange is not None and self._exchange.hear(piece):
-                    await anyio.to_thread.run_sync(self._exchange.keep)  # who reads the end can rely on it
-                await send({"type": "http.response.body", "body": piece, "more_body": True})
+            for piece in self._begun.pieces:
+                await self._pass_piece(piece, send)
+            async for piece in self._begun.rest:
+                await self._pass_piece(piece, send)
         except httpx2.HTTPError as error:
             told = problems.event(self._vendor, f"The upstream broke off in the middle of an answer: {error!r}.")
             await send({"type": "http.response.body", "body": told, "more_body": True})
 
+    async def _pass_piece(self, piece: bytes, send: Send) -> None:
+        if self._exchange is not None and self._exchange.hear(piece):
+            await anyio.to_thread.run_sync(self._exchange.keep)  # who reads the end can rely on it
+        await send({"type": "http.response.body", "body": piece, "more_body": True})
+
     async def _end(self) -> None:
         with anyio.CancelScope(shield=True):
-            await self._upstream.aclose()
+            await self._begun.answer.aclose()
             if self._exchange is not None:
                 await anyio.to_thread.run_sync(self._exchange.keep)
                 self._streaming.discard(self._exchange)

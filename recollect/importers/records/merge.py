@@ -56,14 +56,15 @@ def plan(
     revision: Revision | None,
     load: Callable[[], Thread | None],
     *,
+    fingerprint: str | None = None,
     again: bool = False,
 ) -> Plan | None:
     """What is to be written for an incoming conversation, None where it is stored already just so, or was erased.
 
     `revision` is what the store says of it, `load` reads the stored one (only called where there may be a difference).
-    `again` takes back what was erased.
+    `fingerprint` is the digest of the incoming one, where that is known; `again` takes back what was erased.
     """
-    fingerprint = digest(incoming)
+    fingerprint = fingerprint or digest(incoming)
     if revision is not None and not again and (revision.erased or revision.digest == fingerprint):
         return None
     stored = load() if revision is not None else None
@@ -85,7 +86,8 @@ def _merge(incoming: Thread, stored: Thread, revision: int, fingerprint: str, ag
     older = _is_older(incoming.conversation, stored.conversation) and not again
     known = {message.id: message for message in stored.messages}
     thread = _union(incoming, stored, older, again)
-    if not older and digest(thread) == digest(stored):
+    is_longer = len(thread.messages) > len(known)  # then it is no use to compare all of both
+    if not older and not is_longer and digest(thread) == digest(stored):
         # Equal but for what is ours (deletions, versions): remember that this export holds nothing new.
         return Plan(revision, fingerprint, thread, (thread.conversation,), (), 0, (), retitled=False)
     added = [m for m in thread.messages if m.id not in known]

@@ -23,6 +23,13 @@ def dots(rows: Float, vector: Float) -> Float:
     return np.asarray(np.einsum("ij,j->i", rows, vector), np.float32)
 
 
+def products(rows: Float) -> Float:
+    """The products (n, n) of some hundred rows (n, d) with each other; without the threads of BLAS, as `dots`."""
+    import simsimd  # slow to import where nothing is searched
+
+    return np.array(simsimd.cdist(np.ascontiguousarray(rows), np.ascontiguousarray(rows), "dot"), np.float32)
+
+
 def packed_dots(rows: NDArray[np.int8], vector: Float, *, roughly: bool = False) -> Float:
     """The same of int8 rows, without unpacking them: the vector is taken as two rows of int8, the second of which
     holds what rounding leaves of the first, and whole numbers are multiplied. At 256 dimensions exact to some 1e-5 of

@@ -279,9 +279,11 @@ class Server:
         return StoreError(f"{where} {kind}: {_first_line(problem)}.")
 
     def __del__(self) -> None:
-        with suppress(Exception):  # at the interpreter's end nothing is certain
+        try:
             if not self._closed:
                 self.close()
+        except Exception:  # at the interpreter's end nothing is certain, not even `suppress`
+            pass
 
 
 class _UntilClosed:

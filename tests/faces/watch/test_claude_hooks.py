@@ -158,3 +158,56 @@ def test_removing_from_nothing_makes_no_file(run: CommandLine, settings_file: Pa
 
 def test_an_unknown_action_is_told(run: CommandLine, settings_file: Path) -> None:
     assert run("hooks", "instal").code == 2
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        '// mine\n{\n  "model": "opus", // the best\n  "env": {"A": "1"}, /* last */\n}\n',
+        '\ufeff{\n    "model": "opus"\n}\n',
+        '{\r\n\t"model": "opus",\r\n\t"most": 1e400,\r\n\t"least": 1.10\r\n}\r\n',
+        '{\n  "half": "\\ud83d",\n  "model": "opus"\n}\n',
+        '{\n  "hooks": {\n    // keep me\n    "Stop": [], // and me\n  },\n  "model": "opus"\n}\n',
+        '{\n  "hooks": {\n    "Stop": [ {"hooks": []} ]\n  }\n}\n',
+    ],
+)
+def test_what_was_put_in_comes_out_again_to_the_letter(before: str, run: CommandLine, settings_file: Path) -> None:
+    settings_file.write_bytes(before.encode())
+    assert run("hooks", "install").code == 0
+    assert settings_file.read_bytes().decode() != before
+    assert all(line in settings_file.read_bytes().decode() for line in before.splitlines() if "//" in line)
+    assert run("hooks", "remove").code == 0
+    assert settings_file.read_bytes().decode() == before
+
+
+@pytest.mark.parametrize("before", ['{"hooks": null}', '{"hooks": []}', '{"hooks": {}}', '{"hooks": {"Stop": []}}'])
+def test_removing_takes_nothing_that_is_not_ours(before: str, run: CommandLine, settings_file: Path) -> None:
+    settings_file.write_text(before)
+    assert "Nothing to change" in run("hooks", "remove").out
+    assert settings_file.read_text() == before
+
+
+@pytest.mark.parametrize("before", [b"", b" \n", b"\xef\xbb\xbf"])
+def test_an_empty_file_is_one_without_settings(before: bytes, run: CommandLine, settings_file: Path) -> None:
+    settings_file.write_bytes(before)
+    assert run("hooks", "install").code == 0
+    assert "hooks" in json.loads(settings_file.read_text("utf-8-sig"))
+
+
+def test_a_file_that_nobody_may_write_is_left_alone(run: CommandLine, settings_file: Path) -> None:
+    settings_file.write_text("{}")
+    settings_file.chmod(0o444)
+    ran = run("hooks", "install")
+    assert (ran.code, settings_file.read_text()) == (2, "{}")
+    assert "read-only" in ran.err
+    assert str(settings_file) in ran.err
+    assert list(settings_file.parent.iterdir()) == [settings_file]
+
+
+@pytest.mark.parametrize("before", ['{"name": "Grüße"}'.encode("latin-1"), '{"a": 1}'.encode("utf-16")])
+def test_a_file_in_another_encoding_is_named(before: bytes, run: CommandLine, settings_file: Path) -> None:
+    settings_file.write_bytes(before)
+    for action in ("install", "remove"):
+        ran = run("hooks", action)
+        assert (ran.code, settings_file.read_bytes()) == (2, before)
+        assert str(settings_file) in ran.err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import tempfile
 from datetime import datetime
@@ -19,6 +20,8 @@ def write_keeping(path: Path, before: str | None, after: str, now: datetime, *, 
         mode = 0o600
         if before is not None:
             mode = target.stat().st_mode & 0o777
+            if not mode & 0o222:  # a new file would take its place all the same
+                raise PermissionError(errno.EACCES, "it is read-only")
             kept = _free(target.with_name(f"{target.name}.{now:%Y%m%d-%H%M%S}.bak"))
             _write(kept, before, mode)
         _write(target, after, mode)

@@ -1,4 +1,4 @@
-"""JSON files that people edit, comments and all: one member is set, every other byte stays."""
+"""JSON files that people edit, comments and all: one member is set or taken out, every other byte stays."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from typing import Any
 
 from recollect.errors import InvalidInput
 
+_MARK = "\ufeff"  # of the byte order
+_EMPTY = re.compile(r"[ \t]*\r?\n")
 _BLANK = re.compile(r"(?:\s|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
 _REST = re.compile(r"[ \t]*(?://[^\n]*|/\*[^\n]*?\*/[ \t]*)?(?=\r?\n)")
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
@@ -23,7 +25,7 @@ class _Value:
     start: int
     end: int
     value: Any
-    members: list[tuple[str, _Value]] = field(default_factory=list)
+    members: list[_Member] = field(default_factory=list)
 
     @property
     def is_object(self) -> bool:
@@ -31,15 +33,24 @@ class _Value:
 
     def member(self, name: str) -> _Value | None:
         """The member of a name; the last where it stands twice, as parsers take it."""
-        return next((value for key, value in reversed(self.members) if key == name), None)
+        return next((one.value for one in reversed(self.members) if one.name == name), None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Member:
+    """A member of an object, and where its name stands."""
+
+    name: str
+    at: int
+    value: _Value
 
 
 def read(text: str) -> Any:
     """What the text says. Raises InvalidInput where it is no JSON."""
-    return _whole(text).value if text.strip() else {}
+    return _whole(text).value if _says_something(text) else {}
 
 
-def put(text: str, path: Sequence[str], value: Mapping[str, Any]) -> str:
+def put(text: str, path: Sequence[str], value: Any) -> str:
     r"""The text with a member of an object set, below the objects that lead to it; missing ones are made.
 
     >>> print(put('{\n  // mine\n  "a": 1,\n}\n', ["servers", "x"], {"command": "y"}))
@@ -56,12 +67,47 @@ def put(text: str, path: Sequence[str], value: Mapping[str, Any]) -> str:
 
     Raises InvalidInput where the text is no JSON, or something else stands where an object is needed.
     """
-    if not text.strip():
-        return _shown(_nested(path, value), "  ", 0) + "\n"
+    if not _says_something(text):
+        return (_MARK if text.startswith(_MARK) else "") + _shown(_nested(path, value), "  ", 0) + "\n"
     return _put(text, _whole(text), list(path), value, _indent_of(text), 1)
 
 
-def _put(text: str, inside: _Value, path: list[str], value: Mapping[str, Any], indent: str, depth: int) -> str:
+def drop(text: str, path: Sequence[str]) -> str:
+    r"""The text without a member of an object; the very same where there is none of that name.
+
+    >>> drop('{\n  "a": 1, // mine\n  "b": 2\n}\n', ["b"])
+    '{\n  "a": 1 // mine\n}\n'
+
+    Raises InvalidInput where the text is no JSON.
+    """
+    inside = _whole(text) if _says_something(text) else None
+    for name in path[:-1]:
+        inside = inside.member(name) if inside is not None else None
+    members = inside.members if inside is not None else []
+    place = max((n for n, one in enumerate(members) if one.name == path[-1]), default=None)
+    if place is None:
+        return text
+    start, end = members[place].at, members[place].value.end
+    comma = _past(text, end)
+    is_last = text[comma] != ","
+    if not is_last:
+        end = comma + 1
+    line = text.rfind("\n", 0, start) + 1
+    following = _EMPTY.match(text, end)
+    if following is not None and not text[line:start].strip():  # it has its lines for itself
+        start, end = line, following.end()
+    without = text[:start] + text[end:]
+    if is_last and place:
+        before = _past(text, members[place - 1].value.end)
+        without = without[:before] + without[before + 1 :]
+    return without
+
+
+def _says_something(text: str) -> bool:
+    return bool(text.removeprefix(_MARK).strip())
+
+
+def _put(text: str, inside: _Value, path: list[str], value: Any, indent: str, depth: int) -> str:
     name, rest = path[0], path[1:]
     if not inside.is_object:
         raise InvalidInput(f"Something other than an object stands where {name} would be set.")
@@ -74,7 +120,7 @@ def _put(text: str, inside: _Value, path: list[str], value: Mapping[str, Any], i
     line = "\n" + indent * depth
     added = f"{line}{json.dumps(name)}: {shown}"
     if inside.members:
-        last = inside.members[-1][1].end
+        last = inside.members[-1].value.end
         comma = _past(text, last)
         if text[comma] == ",":
             end = _line_end(text, comma + 1)
@@ -85,7 +131,7 @@ def _put(text: str, inside: _Value, path: list[str], value: Mapping[str, Any], i
     return text[: inside.start + 1] + blank + added + "\n" + indent * (depth - 1) + text[inside.end - 1 :]
 
 
-def _nested(path: Sequence[str], value: Mapping[str, Any]) -> Mapping[str, Any]:
+def _nested(path: Sequence[str], value: Any) -> Any:
     for name in reversed(path):
         value = {name: value}
     return value
@@ -94,7 +140,8 @@ def _nested(path: Sequence[str], value: Mapping[str, Any]) -> Mapping[str, Any]:
 def _shown(value: Any, indent: str, depth: int) -> str:
     """Objects line by line, all else on one line."""
     if not isinstance(value, Mapping) or not value:
-        return json.dumps(value, ensure_ascii=False)
+        # Half of a pair that stands for one character is no UTF-8: it is written as the escape that it came as.
+        return json.dumps(value, ensure_ascii=False).encode("utf-8", "backslashreplace").decode()
     line = "\n" + indent * (depth + 1)
     members = (f"{json.dumps(name)}: {_shown(inner, indent, depth + 1)}" for name, inner in value.items())
     return "{" + line + f",{line}".join(members) + "\n" + indent * depth + "}"
@@ -114,7 +161,7 @@ def _indent_of(text: str) -> str:
 
 def _whole(text: str) -> _Value:
     try:
-        at = _past(text, 1 if text.startswith("\ufeff") else 0)
+        at = _past(text, len(_MARK) if text.startswith(_MARK) else 0)
         value = _value(text, at)
         if _past(text, value.end) != len(text):
             raise ValueError
@@ -145,7 +192,7 @@ def _string(text: str, at: int) -> _Value:
 
 
 def _object(text: str, start: int) -> _Value:
-    members: list[tuple[str, _Value]] = []
+    members: list[_Member] = []
     at = _past(text, start + 1)
     while text[at] != "}":
         key = _string(text, at)
@@ -153,9 +200,9 @@ def _object(text: str, start: int) -> _Value:
         if text[at] != ":":
             raise ValueError
         value = _value(text, _past(text, at + 1))
-        members.append((key.value, value))
+        members.append(_Member(key.value, key.start, value))
         at = _next(text, value.end, "}")
-    return _Value(start, at + 1, {key: value.value for key, value in members}, members)
+    return _Value(start, at + 1, {one.name: one.value.value for one in members}, members)
 
 
 def _list(text: str, start: int) -> _Value:

@@ -80,11 +80,20 @@
     const big = data.big;
     const size = big ? 19 : settings.labelSize;
     context.font = big ? `700 ${size}px ${fonts.said}` : `${settings.labelWeight} ${size}px ${fonts.ui}`;
-    const where = data.side || "start";
+    let where = data.side || "start";
     context.textAlign = where === "middle" ? "center" : where;
     const gap = data.size + 6;
-    const x = data.x + (where === "start" ? gap : where === "end" ? -gap : 0);
-    const y = data.y + (where !== "middle" ? size / 3 : data.below ? gap + size * 0.7 : -gap);
+    const room = context.canvas.width / context.getTransform().a;
+    const wide = context.measureText(data.label).width;
+    let below = data.below;
+    if (where === "start" ? data.x + gap + wide > room : where === "end" && data.x - gap - wide < 0) {
+      where = "middle"; // beside its mark it would be cut off at the edge
+      below = true;
+      context.textAlign = "center";
+    }
+    let x = data.x + (where === "start" ? gap : where === "end" ? -gap : 0);
+    const y = data.y + (where !== "middle" ? size / 3 : below ? gap + size * 0.7 : -gap);
+    if (where === "middle") x = Math.max(wide / 2 + 2, Math.min(room - wide / 2 - 2, x));
     context.lineJoin = "round";
     context.lineWidth = 4;
     context.strokeStyle = ink.paper;

@@ -1,0 +1,66 @@
+"""What a request costs, in tokens of the packaged tokenizer."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from recollect.embedding.tokenizer import count_tokens_of
+
+_PER_ITEM = 4  # who says it, and where it begins and ends
+_PICTURE = 1_600  # tokens of something that is encoded: about what a picture costs
+_PER_TOKEN = 4  # characters of it, where it is short
+_ENCODED = re.compile(r"(?:data:[^,]{0,100},)?[A-Za-z0-9+/_=\r\n-]{200}")
+_FRAME = frozenset({"type", "role", "id", "call_id", "tool_use_id", "tool_call_id", "status", "cache_control"})
+_UNREAD = frozenset({"metadata", "model", "messages", "input", "stream", "stream_options", "user"})
+_REMEMBERED = 50_000
+
+#: The tokens of texts by length and hash: a client sends the same ones again with each request.
+_counted: dict[tuple[int, int], int] = {}
+
+
+def cost_of_each(items: Sequence[object]) -> list[int]:
+    """The tokens of each item of a request."""
+    texts = [[text for text in _texts(item) if text] for item in items]
+    flat = [text for own in texts for text in own]
+    counts = iter(_counts([text for text in flat if _ENCODED.match(text) is None]))
+    return [_PER_ITEM + sum(_encoded(text) or next(counts) for text in own) for own in texts]
+
+
+def cost_of_frame(body: Mapping[str, Any]) -> int:
+    """The tokens of what stands beside the items: the system prompt, the tools, the form of the answer."""
+    rest = {key: value for key, value in body.items() if key not in _UNREAD}
+    return _counts([json.dumps(rest, ensure_ascii=False)])[0]
+
+
+def _texts(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for key, inner in value.items():
+            if key not in _FRAME:
+                if not isinstance(inner, str | Sequence):
+                    yield str(key)
+                yield from _texts(inner)
+    elif isinstance(value, Sequence):
+        for inner in value:
+            yield from _texts(inner)
+    elif value is not None:
+        yield str(value)
+
+
+def _encoded(text: str) -> int:
+    return 0 if _ENCODED.match(text) is None else min(len(text) // _PER_TOKEN, _PICTURE)
+
+
+def _counts(texts: Sequence[str]) -> list[int]:
+    keys = [(len(text), hash(text)) for text in texts]
+    found = {key: count for key in keys if (count := _counted.get(key)) is not None}
+    new = {key: text for key, text in zip(keys, texts, strict=True) if key not in found}
+    found.update(zip(new, count_tokens_of(list(new.values())), strict=True))
+    if len(_counted) > _REMEMBERED:
+        _counted.clear()
+    _counted.update(found)
+    return [found[key] for key in keys]
