@@ -14,6 +14,7 @@ from recollect.endless.blocks import TIMES, Blocks, affordable
 from recollect.endless.events import Events
 from recollect.endless.fitting import Fit, cost_of, fit, is_kept_there
 from recollect.endless.keeping import keep, keep_first
+from recollect.endless.measure import holds_files
 from recollect.endless.refusals import Refusal
 from recollect.endless.scope import Asked, read_scope, without_ours
 from recollect.endless.talk import Heard, Talk
@@ -71,7 +72,9 @@ class Endless:
         again = partial(
             self.begin, wire, body, headers, address=address, own=own, counts_only=counts_only, upstream=upstream
         )
-        model = (upstream, str(body.get("model")), headers.get("anthropic-beta", ""))
+        # A file may be a thousand pages long: what is learned from a request with one holds for such requests.
+        kind = "files" if holds_files(body) else ""
+        model = (upstream, str(body.get("model")), headers.get("anthropic-beta", ""), kind)
         exchange = Exchange(self, wire, asked, bare, again, model, changed=bare is not body)
         is_said = any(said.is_said for said in talk.said)
         try:
@@ -92,7 +95,7 @@ class Endless:
     def _fitted(self, exchange: Exchange, talk: Talk) -> Fit:
         """What of a request goes, and what it may be given."""
         asked = exchange.asked
-        given = 0 if not asked.recalls or asked.budget == 0 else TIMES * self._budget(asked)
+        given = TIMES * self._budget(asked) if asked.recalls else 0
         told = self.window if asked.window is None else asked.window
         # What goes and is not stored is gone: only a limit that somebody has set is a reason for that.
         exchange.may_be_cut = told != 0 and (told is not None or asked.stores) and not is_kept_there(exchange.body)
@@ -100,8 +103,9 @@ class Endless:
         return Fit(given) if window is None else fit(exchange.wire, exchange.body, talk, window, given)
 
     def _budget(self, asked: Asked) -> int:
-        """How many tokens one question is given at most."""
-        return min(max(self.budget if asked.budget is None else asked.budget, _LEAST), _MOST)
+        """How many tokens one question is given at most, 0 for none."""
+        wanted = self.budget if asked.budget is None else asked.budget
+        return min(max(wanted, _LEAST), _MOST) if wanted else 0
 
     def _prepare(self, exchange: Exchange, talk: Talk) -> None:
         asked, gone = exchange.asked, exchange.fit.gone

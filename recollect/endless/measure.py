@@ -15,6 +15,7 @@ _PER_TOKEN = 4  # characters of it, where it is short
 _ENCODED = re.compile(r"(?:data:[^,]{0,100},)?[A-Za-z0-9+/_=\r\n-]{200}")
 _FRAME = frozenset({"type", "role", "id", "call_id", "tool_use_id", "tool_call_id", "status", "cache_control"})
 _UNREAD = frozenset({"metadata", "model", "messages", "input", "stream", "stream_options", "user"})
+_FILES = ("document", "file", "input_file", "container_upload", "input_audio", "video_url")
 _REMEMBERED = 50_000
 
 #: The tokens of texts by length and hash: a client sends the same ones again with each request.
@@ -33,6 +34,25 @@ def cost_of_frame(body: Mapping[str, Any]) -> int:
     """The tokens of what stands beside the items: the system prompt, the tools, the form of the answer."""
     rest = {key: value for key, value in body.items() if key not in _UNREAD}
     return _counts([json.dumps(rest, ensure_ascii=False)])[0]
+
+
+def holds_files(body: Mapping[str, Any]) -> bool:
+    """Whether something stands in a request whose tokens only the server knows: a document, a file by its name."""
+    return any(_is_file(part) for name in ("messages", "input") for part in _parts(body.get(name)))
+
+
+def _parts(value: object) -> Iterator[Mapping[str, Any]]:
+    for item in value if isinstance(value, list) else ():
+        inner = item.get("content") if isinstance(item, Mapping) else None
+        for part in inner if isinstance(inner, list) else ():
+            if isinstance(part, Mapping):
+                yield part
+                yield from _parts([part])  # what a tool gave
+
+
+def _is_file(part: Mapping[str, Any]) -> bool:
+    source = part.get("source")
+    return part.get("type") in _FILES or (isinstance(source, Mapping) and source.get("type") == "file")
 
 
 def _texts(value: object) -> Iterator[str]:

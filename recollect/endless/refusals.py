@@ -81,7 +81,9 @@ class Opening:
             self.refusal = read_refusal(self._status, {"message": content[:_LONGEST].decode(errors="replace")})
 
     def feed(self, piece: bytes) -> bool:
-        """Takes in a piece of a stream. Whether it has begun to say something."""
+        """Takes in a piece of a stream. Whether it has begun to say something, or keeps its reader waiting with a
+        comment, which must go on.
+        """
         for event in self._events.feed(piece):
             kind = event.get("type")
             if kind in _OPENING:
@@ -89,7 +91,7 @@ class Opening:
             if event.get("error") or kind in ("error", "response.failed"):
                 self.refusal = read_refusal(400, event)
             return True
-        return False
+        return piece.startswith(b":")
 
 
 def _told(value: object) -> Iterator[str]:

@@ -17,7 +17,6 @@ import httpx2
 
 from recollect.endless.exchange import TRIES, Endless, Exchange
 from recollect.endless.refusals import Opening
-from recollect.endless.scope import BUDGET as BUDGET_HEADER
 from recollect.endless.scope import CONVERSATION, OURS, STORE
 from recollect.endless.wires import COMPLETIONS, MESSAGES, RESPONSES, Wire
 
@@ -45,11 +44,10 @@ class Carrier:
 
         self._closes = memory is None
         self._memory, self._vendor = open_memory() if memory is None else memory, vendor
-        self._endless = Endless(cache(self._of), max(budget, 1), window)
+        self._endless = Endless(cache(self._of), budget, window)
         self._told = {
             **({CONVERSATION: conversation} if conversation else {}),
             **({STORE: "no"} if not store else {}),
-            **({BUDGET_HEADER: "0"} if budget == 0 else {}),
         }
 
     def begin(self, request: httpx2.Request, content: bytes) -> tuple[httpx2.Request, Exchange | None]:

@@ -69,6 +69,8 @@ class Windows:
 
     def learn(self, model: tuple[str, ...], refusal: Refusal, own: int, answer: int) -> None:
         """Takes in that a request of `own` tokens of ours was too long, which allowed an answer of `answer` tokens."""
+        if refusal.limit is None and own < _ENOUGH:
+            return  # no model takes so little: it is about something that is not counted here
         with self._lock:
             known = self._known.pop(model, None)
             learned = _learned(known, refusal, max(own, 1), answer)

@@ -11,6 +11,7 @@ import numpy as np
 
 from recollect.embedding import Embedder, TokenEmbedder, TokenVectors
 from recollect.embedding.packaged import reads_latin_alone
+from recollect.search.forms import other_forms
 from recollect.search.moment import Moment
 from recollect.search.names import named, without_names
 from recollect.search.question import Question, read_question
@@ -25,6 +26,8 @@ _QUESTION_TOKENS = 64
 #: Each is looked up by itself.
 _MOST_PHRASES, _LONGEST_PHRASE, _LONGEST_IDENTIFIER = 16, 50, 12
 
+#: The words of a question, each with the others that stand for it and how much they count.
+Groups = tuple[tuple[tuple[str, float], ...], ...]
 #: Surface words in order.
 Words = tuple[str, ...]
 
@@ -115,7 +118,7 @@ def candidate_query(asked: Asked, partition: Partition) -> CandidateQuery:
         wanted = Filter(since=wanted.since, until=wanted.until)
     return CandidateQuery(
         partition=partition,
-        terms=tuple(((term, 1.0),) for term in question.terms),
+        terms=_groups(asked),
         vector=asked.vector,
         similarity=asked.similarity if said else None,
         pieces=tuple(int(piece) for piece in asked.tokens.ids) if said and asked.tokens else (),
@@ -134,10 +137,22 @@ def title_query(asked: Asked) -> CandidateQuery:
     wanted = asked.search.filter
     return CandidateQuery(
         partition=Partition.TITLE,
-        terms=tuple(((term, 1.0),) for term in asked.question.terms),
+        terms=_groups(asked),
         vector=asked.vector,
         filter=Filter(sources=wanted.sources, conversation_ids=wanted.conversation_ids),
     )
+
+
+def _groups(asked: Asked) -> Groups:
+    """Each term with the other forms of the word, unless words are meant literally. These are those of English; figures
+    are the same in any language.
+    """
+    english, literal = asked.question.is_english, asked.search.query.literal
+    groups = []
+    for term in asked.question.terms:
+        others = other_forms(term) if not literal and (english or term[0].isdigit()) else ()
+        groups.append(tuple((form, 1.0) for form in (term, *others)))
+    return tuple(groups)
 
 
 def _all_common(text: str) -> tuple[Words, ...]:

@@ -15,8 +15,8 @@ from recollect.search.known import Signs, likelihood, signs
 from recollect.search.late import Late, late_interaction, wanted
 from recollect.search.question import Question
 from recollect.search.scoring import Evidence, Scores, in_order, matrix, own_coverage, pool_z, weighed
-from recollect.search.spelling import parts_of_compounds
-from recollect.search.titles import title_closeness
+from recollect.search.spelling import compounds
+from recollect.search.titles import Titles, titles_above
 from recollect.search.weights import (
     BLIND_COSINE,
     CLOSE,
@@ -153,11 +153,15 @@ def rank(
     )
     if not len(features):
         return replace(ranking, close=False)
+    titles = Titles(np.zeros(len(features), np.float32))
+    if titled:
+        titles = titles_above(view, asked, widened.terms, features.conversations)
     evidence = Evidence(
         question=asked.question,
         features=features,
         named=len(asked.named),
-        titles=title_closeness(view, asked, features.conversations) if titled else np.zeros(len(features), np.float32),
+        titles=titles.near,
+        titled=titles.held,
         typed=asked.typed,
         quoted=bool(asked.quoted),
         moment=asked.moment,
@@ -214,9 +218,9 @@ def closeness(features: Features, shares: Float) -> float:
 def _widened(view: View, question: Question, query: CandidateQuery, unknown: Sequence[str]) -> CandidateQuery:
     """The query with the compounds that hold its words."""
     groups = list(query.terms)
-    for term in parts_of_compounds(question, unknown):
-        similar = view.vocabulary().compounds(term)
-        groups[question.terms.index(term)] = ((term, 1.0), *((other, COMPOUND) for other in similar))
+    for term, similar in compounds(question, unknown, view.vocabulary()).items():
+        at = question.terms.index(term)
+        groups[at] = (*groups[at], *((other, COMPOUND) for other in similar))
     return replace(query, terms=tuple(groups))
 
 

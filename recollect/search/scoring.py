@@ -37,15 +37,17 @@ class Evidence:
     """All that passages (n,) are scored by.
 
     `named` counts the people in the question, `titles` is how near in meaning the titles of their conversations are,
-    `typed` says that the question is a few words rather than a sentence, `quoted` that a sentence quotes something.
-    `late` and `around` are late interaction, of the quality mode alone. `moment` is what the time is told by, `order`
-    the place in time among those that match, where the first or the last is meant.
+    `typed` says that the question is a few words rather than a sentence, and `titled` (n, t) which of these the titles
+    hold; `quoted` that a sentence quotes something. `late` and `around` are late interaction, of the quality mode
+    alone. `moment` is what the time is told by, `order` the place in time among those that match, where the first or
+    the last is meant.
     """
 
     question: Question
     features: Features
     titles: Float
     named: int = 0
+    titled: Float | None = None
     typed: bool = False
     quoted: bool = False
     late: Float | None = None
@@ -210,8 +212,14 @@ def _answers(evidence: Evidence) -> Float:
 
 
 def _all_words(evidence: Evidence) -> Float:
-    """How much of a few typed words it holds, squared: all of them is more than twice half of them."""
-    return own_coverage(evidence.features) ** 2 if evidence.typed else evidence.nothing
+    """How much of a few typed words it holds together with its title, squared: all of them is more than twice half of
+    them. The title alone says nothing of the message.
+    """
+    if not evidence.typed:
+        return evidence.nothing
+    own = evidence.features.holds[:, 0, :]
+    held = own if evidence.titled is None else np.maximum(own, evidence.titled)
+    return np.where(own.any(axis=1), _share(held, evidence.features.idf) ** 2, np.float32(0))
 
 
 def _as_typed(evidence: Evidence) -> Float:
@@ -251,7 +259,7 @@ TERMS: tuple[Term, ...] = (
     Term("answer type", "all", "has a time, a number, a place, where one is asked for", _answer_type),
     Term("question", "all", "asks something itself", lambda e: e.has(Flag.QUESTION)),
     Term("request", "user", "a standing instruction or preference, where advice is asked", _request),
-    Term("all words", "all", "holds all of a few typed words", _all_words),
+    Term("all words", "all", "holds all of a few typed words, together with its conversation's title", _all_words),
     Term("as typed", "all", "holds an identifier or a quotation as it was typed", _as_typed),
     Term("late", "all", "late interaction with it (quality mode)", lambda e: _given(e.late, e)),
     Term(

@@ -64,6 +64,16 @@ def correction(text: str, unknown: Collection[str], vocabulary: Vocabulary) -> C
     return replace(found, text=found.of(text))
 
 
+def compounds(question: Question, unknown: Collection[str], vocabulary: Vocabulary) -> dict[str, list[str]]:
+    """The compounds that hold a term of the question, by the term. In an English question a word that English has by
+    itself is none: no "kitchen" is meant by the name "Chen".
+    """
+    found = {term: vocabulary.compounds(term) for term in parts_of_compounds(question, unknown)}
+    if not question.is_english:
+        return found
+    return {term: [other for other in others if not _is_english(other)] for term, others in found.items()}
+
+
 def parts_of_compounds(question: Question, unknown: Collection[str]) -> tuple[str, ...]:
     """The terms of a question that compounds may hold: "Versicherung" is in "Hausratversicherung".
 

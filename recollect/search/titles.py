@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from recollect.record import NodeId
-from recollect.search.asking import Asked, title_query
+from recollect.search.asking import Asked, Groups, title_query
 from recollect.search.scoring import own_coverage
 from recollect.search.weights import TITLE_LIKE, TITLE_SHARE, TITLE_WORDS, TITLES
 from recollect.store import View
-from recollect.store.passages import Float, Int
+from recollect.store.passages import Bool, Float, Int
 from recollect.text.flags import Flag
 from recollect.text.terms import terms
 
@@ -25,22 +25,44 @@ class TitleMatch:
     bonus: float
 
 
-def title_closeness(view: View, asked: Asked, conversations: Int) -> Float:
-    """How near in meaning the titles of these conversations are, as a cosine above the least; 0 for a mere date."""
-    nothing = np.zeros(len(conversations), np.float32)
-    if asked.phrases or not asked.question.terms or not asked.vector.any():
+@dataclass(frozen=True, slots=True)
+class Titles:
+    """What the titles of the conversations of passages (n,) say: how near in meaning they are, as a cosine above the
+    least, 0 for a mere date; and of a few typed words, which of them (n, t) they hold.
+    """
+
+    near: Float
+    held: Float | None = None
+
+
+def titles_above(view: View, asked: Asked, words: Groups, conversations: Int) -> Titles:
+    """The titles of the conversations (n,) of passages, `words` being those of the question."""
+    nothing = Titles(np.zeros(len(conversations), np.float32))
+    if asked.phrases or not asked.question.terms or not (asked.typed or asked.vector.any()):
         return nothing
     wanted = sorted({n for n in conversations.tolist() if n > 0})
-    query = replace(title_query(asked), terms=(), conversations=tuple(wanted), pool=2 * len(wanted) + 1)
+    query = replace(
+        title_query(asked),
+        terms=words if asked.typed else (),
+        conversations=tuple(wanted),
+        pool=2 * len(wanted) + 1,
+    )
     titles = view.candidates(query)
     if not len(titles):
         return nothing
+    at, known = _places(titles.conversations, conversations)
     near = np.clip(titles.dense - TITLE_LIKE[0], 0, TITLE_LIKE[1] - TITLE_LIKE[0])
     near = np.where(titles.flags & int(Flag.DATE), 0, near)
-    order = np.argsort(titles.conversations, kind="stable")
-    places = np.searchsorted(titles.conversations[order], conversations)
+    held = np.where(known[:, None], titles.holds[at, 0], np.float32(0)) if asked.typed else None
+    return Titles(np.asarray(np.where(known, near[at], 0), np.float32), held)
+
+
+def _places(titled: Int, conversations: Int) -> tuple[Int, Bool]:
+    """Where the titles of conversations stand among others, and which have one."""
+    order = np.argsort(titled, kind="stable")
+    places = np.searchsorted(titled[order], conversations)
     at = order[np.minimum(places, len(order) - 1)]
-    return np.asarray(np.where(titles.conversations[at] == conversations, near[at], 0), np.float32)
+    return at, np.asarray(titled[at] == conversations)
 
 
 def title_matches(view: View, asked: Asked) -> dict[int, TitleMatch]:
@@ -49,7 +71,7 @@ def title_matches(view: View, asked: Asked) -> dict[int, TitleMatch]:
         return {}
     by_words = replace(title_query(asked), vector=np.zeros_like(asked.vector), pool=TITLES)
     features = view.candidates(by_words)
-    share = own_coverage(features)
+    share, asked_words = own_coverage(features), {form for forms in by_words.terms for form, _ in forms}
     found = np.flatnonzero(share >= TITLE_SHARE)
     texts = {t.number: t for t in view.passages([int(n) for n in features.passages[found]])}
     matches = {}
@@ -58,7 +80,7 @@ def title_matches(view: View, asked: Asked) -> dict[int, TitleMatch]:
         if text is None or text.conversation_id is None:
             continue
         words = set(terms(text.text))
-        told = len(words & set(asked.question.terms)) / (len(words) or 1)
+        told = len(words & asked_words) / (len(words) or 1)
         bonus = TITLE_WORDS * (float(share[at]) ** 2 + told**2)
         matches[int(features.conversations[at])] = TitleMatch(text.number, text.conversation_id, bonus)
     return matches

@@ -186,9 +186,10 @@ class Filter:
 class CandidateQuery:
     """A question as the store is asked it.
 
-    `terms` are (term, weight) in groups: the alternatives of one query term (the parts of a compound, weight under 1)
-    stand in one group. `phrases` must all occur, `excluded` must not; each is a tuple of surface words.
-    `sought` phrases (identifiers as typed) need not occur: `Features.sought` says where they do.
+    `terms` are (term, weight) in groups: the alternatives of one query term stand in one group. Those of weight 1 are
+    forms of the same word and counted together; others (compounds) weigh less. `phrases` must all occur, `excluded`
+    must not; each is a tuple of surface words. `sought` phrases (identifiers as typed) need not occur:
+    `Features.sought` says where they do.
     `named` are the people that the question names, in its order. `spans` are ranges of days since 1970. `pool` is how
     many passages are scored in full: the best, or with `newest` the newest of those that hold a word. `conversations`
     (numbers as in `Features.conversations`) are the only ones to look in. `similarity` is the question's vector in the

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from recollect.embedding.tokenizer import PROVIDER_FACTOR
+from recollect.endless.measure import cost_of_each, holds_files
 from recollect.endless.refusals import Opening, Refusal, read_refusal
 from recollect.endless.windows import Window, Windows
 
@@ -202,6 +203,37 @@ def test_every_refusal_makes_the_window_smaller_than_what_was_refused(refusal: R
         assert found is not None
         assert found.own < own
         own = found.own
+
+
+def test_a_small_request_that_is_refused_without_a_number_says_nothing_of_the_model() -> None:
+    windows = Windows()
+    windows.learn(MODEL, Refusal(), own=300, answer=0)
+    assert windows.of(MODEL) is None
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        [{"type": "document", "source": {"type": "base64", "data": "JVBERi0"}}],
+        [{"type": "input_file", "file_id": "file_1"}],
+        [{"type": "image", "source": {"type": "file", "file_id": "file_1"}}],
+        [{"type": "tool_result", "tool_use_id": "t", "content": [{"type": "document", "source": {}}]}],
+    ],
+)
+def test_files_are_not_counted_here(content: list[Any]) -> None:
+    assert holds_files({"messages": [{"role": "user", "content": content}]})
+    assert holds_files({"input": [{"role": "user", "content": content}]})
+
+
+def test_words_and_pictures_are() -> None:
+    picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64," + "A" * 400_000}}
+    asked = {"role": "user", "content": [{"type": "text", "text": "What is this?"}, picture]}
+    assert not holds_files({"messages": [asked, {"role": "assistant", "content": "A weir."}, "?"], "input": "x"})
+    assert 1_600 <= cost_of_each([asked])[0] <= 1_620
+
+
+def test_a_comment_that_keeps_the_reader_waiting_goes_on() -> None:
+    assert Opening(200).feed(b": PROCESSING\n\n")
 
 
 def test_one_small_request_spoils_nothing() -> None:

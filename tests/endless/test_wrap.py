@@ -177,3 +177,13 @@ def test_the_same_for_one_that_is_awaited(memory: Memory, provider: Upstream) ->
     words, headers = asyncio.run(talk())
     assert words == "Noted."
     assert int(headers["x-recollect-left-out"]) > 0
+
+
+def test_with_a_budget_of_0_nothing_is_given_unless_a_request_asks_for_it(memory: Memory, provider: Upstream) -> None:
+    memory.store_message(CHICKEN)
+    client = recollect.wrap(of_openai(provider), memory, budget=0)
+    client.chat.completions.create(model="m", messages=QUESTION)
+    assert provider.body["messages"] == QUESTION
+    more = [{"role": "user", "content": "What, then, must Rex not eat at all?"}]
+    client.chat.completions.create(model="m", messages=more, extra_headers={"X-Recollect-Budget": "800"})
+    assert CHICKEN in provider.body["messages"][0]["content"]

@@ -157,6 +157,50 @@ def test_a_title_finds_its_conversation(memory: Memory) -> None:
     assert memory.search("proxy trouble")[0].conversation.title == "Proxy trouble"
 
 
+def test_a_title_and_a_message_hold_typed_words_together(tmp_path: Path) -> None:
+    with recollect.open(tmp_path / "titles.db") as memory:
+        for number in range(12):
+            memory.store_message(f"Note {number} of the weather and the garden", title=f"Day {number}")
+        memory.store_message("The lantern is what we quarrel about, and the ferry to Porto", title="Small things")
+        memory.store_message("It costs forty a night, breakfast included", title="Lantern hotel")
+        memory.store_message("Forty steps lead down to the shore", title="Stairs")
+        hit = memory.search("lantern forty")[0]
+    assert hit.conversation.title == "Lantern hotel"
+    assert hit.best.why.terms["all words"] == pytest.approx(6, abs=0.1)
+
+
+@pytest.mark.parametrize(
+    ("query", "answer"),
+    [
+        ("who kept the keys", "They keep"),
+        ("child seat", "Seats for"),
+        ("his 40th", "He turns 40"),
+        ("bought", "We buy"),
+    ],
+)
+def test_irregular_forms_are_found(tmp_path: Path, query: str, answer: str) -> None:
+    with recollect.open(tmp_path / "forms.db") as memory:
+        for text in (
+            "They keep the keys upstairs",
+            "Seats for children",
+            "He turns 40 in May",
+            "We buy rye on Fridays",
+        ):
+            memory.store_message(text)
+        for number in range(20):
+            memory.store_message(f"Note {number} of the weather and the garden, and the key of who sat")
+        hits = memory.search(query, group_by="message")
+    assert hits[0].best.message.content.startswith(answer)
+    assert hits[0].best.why.words
+
+
+def test_forms_are_left_alone_where_words_are_meant_literally(tmp_path: Path) -> None:
+    with recollect.open(tmp_path / "forms.db") as memory:
+        memory.store_message("They keep the keys upstairs, and she kept the keys")
+        (hit,) = memory.search("kept the keys", literal=True, group_by="message")
+    assert set(hit.best.why.words) == {"kept", "keys"}
+
+
 def test_what_was_said_under_a_fitting_title_comes_first(tmp_path: Path) -> None:
     with recollect.open(tmp_path / "titles.db") as memory:
         for title in ("Repairing bicycles", "Baking bread", "8 May 2024"):

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 from recollect.search.question import read_question
-from recollect.search.spelling import Correction, correction, parts_of_compounds
+from recollect.search.spelling import Correction, compounds, correction, parts_of_compounds
 from recollect.store.results import Near
 from recollect.text.terms import terms
 
@@ -34,6 +34,9 @@ class Words:
 
     def __init__(self, known: Mapping[str, list[Near]]) -> None:
         self.known, self.asked = known, 0
+
+    def compounds(self, term: str, limit: int = 12) -> list[str]:
+        return {"chen": ["kitchen", "chenille"], "garten": ["kindergarten", "gartenhaus"]}.get(term, [])
 
     def near(self, word: str, limit: int = 3) -> list[Near]:
         self.asked += 1
@@ -114,3 +117,16 @@ def test_compounds_are_looked_for_where_the_language_may_have_them(text: str, un
     found = parts_of_compounds(read_question(text), terms(unknown))
     assert set(found) >= set(terms(parts)) - set(terms("habe ich"))
     assert bool(found) == bool(parts)
+
+
+@pytest.mark.parametrize(
+    ("text", "held"),
+    [
+        ("apartment for chen", {"chen": ["chenille"]}),
+        ("Wo ist der Garten?", {"garten": ["kindergarten", "gartenhaus"]}),
+        ("kitchen", {}),
+    ],
+)
+def test_no_english_word_is_a_compound_in_an_english_question(text: str, held: dict[str, list[str]]) -> None:
+    found = compounds(read_question(text), terms("chen"), Words({}))  # type: ignore[arg-type]
+    assert {term: others for term, others in found.items() if others} == held

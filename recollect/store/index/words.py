@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,14 +57,19 @@ class Scores:
 
 
 class Words:
-    """The words of a query, in groups of alternatives with weights, as a snapshot holds them."""
+    """The words of a query, in groups of alternatives with weights, as a snapshot holds them.
+
+    Alternatives of a group that have the weight 1 are one word ("kept", "keep"), as rare as they are together.
+    """
 
     def __init__(self, snapshot: Snapshot, groups: Sequence[Sequence[tuple[str, float]]]) -> None:
         self._snapshot = snapshot
-        self._weights = [weight for group in groups for _, weight in group]
-        self._ends = np.cumsum([0, *(len(group) for group in groups)]).tolist()
-        hashes = term_hashes(term for group in groups for term, _ in group)
-        self._found = [_found(part, hashes) for part in snapshot.parts]
+        alternatives = [_alternatives(group) for group in groups]
+        self._weights = [weight for group in alternatives for _, weight in group]
+        self._ends = np.cumsum([0, *(len(group) for group in alternatives)]).tolist()
+        words = [forms for group in alternatives for forms, _ in group]
+        hashes = term_hashes(term for forms in words for term in forms)
+        self._found = [_found(part, hashes, [len(forms) for forms in words]) for part in snapshot.parts]
         self._frequencies = [sum(len(own[0]) for own in of if own) for of in zip(*self._found, strict=True)]
         self._frequencies = self._frequencies or [0] * len(self._weights)
 
@@ -138,19 +144,33 @@ class Words:
         return rows, weight * bm25(counts, lengths, *WIDE), weight * bm25(counts, lengths, *NARROW)
 
 
-def _found(part: Part, hashes: NDArray[np.uint64]) -> list[_Found | None]:
+def _alternatives(group: Sequence[tuple[str, float]]) -> list[tuple[tuple[str, ...], float]]:
+    """The words of a group, each with its forms."""
+    words = [(tuple(term for term, weight in group if weight == 1), 1.0)]
+    words += [((term,), weight) for term, weight in group if weight != 1]
+    return [(forms, weight) for forms, weight in words if forms]
+
+
+def _found(part: Part, hashes: NDArray[np.uint64], forms: Sequence[int]) -> list[_Found | None]:
+    """Of words with so many forms each, the rows that hold one, and how often they hold all of them."""
+    spans = iter(part.block.terms.find(hashes))
+    return [_living(part, [(start, end) for start, end in islice(spans, many) if start != end]) for many in forms]
+
+
+def _living(part: Part, spans: Sequence[tuple[int, int]]) -> _Found | None:
+    """The living rows of postings, and their counts; of several postings together."""
+    if not spans:
+        return None
     terms = part.block.terms
-    found: list[_Found | None] = []
-    for start, end in terms.find(hashes):
-        if start == end:
-            found.append(None)
-            continue
-        rows, counts = terms.rows[start:end].astype(np.int64), terms.counts[start:end].astype(np.float32)
-        if part.alive is not None:
-            living = part.alive[rows]
-            rows, counts = rows[living], counts[living]
-        found.append((rows, counts) if len(rows) else None)
-    return found
+    rows = np.concatenate([terms.rows[start:end] for start, end in spans]).astype(np.int64)
+    counts = np.concatenate([terms.counts[start:end] for start, end in spans]).astype(np.float32)
+    if len(spans) > 1:
+        rows, own = np.unique(rows, return_inverse=True)
+        counts = np.bincount(own, counts).astype(np.float32)
+    if part.alive is not None:
+        living = part.alive[rows]
+        rows, counts = rows[living], counts[living]
+    return (rows, counts) if len(rows) else None
 
 
 def _among(rows: Int, wanted: Int) -> Bool:

@@ -171,6 +171,18 @@ def test_what_is_given_makes_no_request_too_long(proxy: Proxy) -> None:
     assert "x-recollect-left-out" not in headers
 
 
+def test_a_file_that_is_too_long_spoils_no_other_conversation(proxy: Proxy) -> None:
+    import anthropic
+
+    proxy.provider.window = WINDOW
+    document = {"type": "document", "source": {"type": "base64", "media_type": "application/pdf", "data": "A" * 90_000}}
+    asked: list[dict[str, Any]] = [{"role": "user", "content": [document, {"type": "text", "text": "What is this?"}]}]
+    with pytest.raises(anthropic.BadRequestError, match="prompt is too long"):
+        ask(proxy, "messages", asked, stream=False)
+    _, headers = ask(proxy, "messages", [*history(12), {"role": "user", "content": QUESTION}], stream=False)
+    assert "x-recollect-left-out" not in headers
+
+
 def test_steps_of_an_agent_go_with_the_results_of_their_tools(proxy: Proxy) -> None:
     """One question, and then hundreds of calls: the question stays, the oldest steps go."""
     proxy.provider.window = WINDOW
@@ -188,3 +200,15 @@ def test_steps_of_an_agent_go_with_the_results_of_their_tools(proxy: Proxy) -> N
     memory = proxy.memory("acme/rex")
     kept = memory.conversation(memory.conversations()[0].conversation.id).tool_calls
     assert len(kept) == 40  # those that were left out, too
+
+
+def test_a_budget_of_0_in_the_settings_gives_nothing(tmp_path: Path, provider: Upstream, home: Path) -> None:
+    with serving(tmp_path, provider, proxy_budget=0) as proxy:
+        proxy.memory("acme/rex").store_message(FIRST)
+        _, headers = ask(proxy, "completions", [{"role": "user", "content": QUESTION}], stream=False)
+        assert headers["x-recollect-context"] == "0"
+        assert proxy.provider.body["messages"][-1]["content"] == QUESTION
+        _, headers = ask(
+            proxy, "completions", [{"role": "user", "content": f"{QUESTION} Now."}], stream=False, Budget="800"
+        )
+        assert int(headers["x-recollect-context"]) > 0

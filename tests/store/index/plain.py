@@ -31,16 +31,17 @@ class Plain:
         """Of the whole pool, by the names that they have in `Features`."""
         columns, n = self.columns, len(self.rows)
         lengths = columns["length"].astype(float)
-        counted = [[sum(term in row.terms for row in self.rows) for term, _ in group] for group in query.terms]
+        groups = [_forms_together(group) for group in query.terms]
+        counted = [[sum(any(form in row.terms for form in word) for row in self.rows) for word, _ in g] for g in groups]
         idf = [[float(np.log(1 + (n - k + 0.5) / (k + 0.5))) for k in group] for group in counted]
 
         def bm25(k1: float, b: float) -> np.ndarray:
             total = np.zeros(n)
             for i, row in enumerate(self.rows):
-                for group, weights in zip(query.terms, idf, strict=True):
+                for group, weights in zip(groups, idf, strict=True):
                     best = 0.0
-                    for (term, weight), own in zip(group, weights, strict=True):
-                        k = min(row.terms.get(term, 0), 255)
+                    for (word, weight), own in zip(group, weights, strict=True):
+                        k = sum(min(row.terms.get(form, 0), 255) for form in word)
                         norm = k + k1 * (1 - b + b * lengths[i] / lengths.mean())
                         best = max(best, weight * own * k * (k1 + 1) / norm)
                     total[i] += best
@@ -178,3 +179,9 @@ def _units(packed: Sequence[bytes | None]) -> np.ndarray:
 
 def _z(values: np.ndarray) -> np.ndarray:
     return (values - values.mean()) / (values.std() + 1e-6)
+
+
+def _forms_together(group: Sequence[tuple[str, float]]) -> list[tuple[list[str], float]]:
+    """Alternatives of weight 1 are forms of one word."""
+    others = [([term], weight) for term, weight in group if weight != 1]
+    return [([term for term, weight in group if weight == 1], 1.0), *others]

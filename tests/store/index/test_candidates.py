@@ -45,6 +45,7 @@ QUESTIONS = {
     "plain": asking(1),
     "another": asking(2),
     "no words": asking(3, terms=(), pool=7),  # none are chosen by words: all are alike
+    "forms": asking(19, terms=((("w1", 1.0), ("w4", 1.0), ("w2", 0.6)), (("w6", 1.0), ("none", 1.0)))),
     "dates": asking(4, spans=((100, 110), (300, 300))),
     "a speaker": asking(5, named=("Ann",)),
     "a stranger": asking(6, named=("Nobody", "Ann")),
