@@ -7,16 +7,24 @@ INSTALLED := $(VENV)/.installed
 # What is tested and measured here leaves no worker behind.
 export RECOLLECT_BACKGROUND := 0
 
-.PHONY: demo test test-frameworks test-browser test-faults test-long check bench bench-ask bench-million
+.PHONY: demo test test-slow test-neo4j test-frameworks test-browser test-faults test-long check bench bench-ask bench-million
 .DEFAULT_GOAL := test
 
 # The sample archive, imported and searched in a throwaway memory.
 demo: $(INSTALLED)
 	$(BIN)/recollect demo
 
-# All that is checked before a commit, in some minutes; HYPOTHESIS_PROFILE=whole tries four times as many examples.
+# All that is checked before a commit, in minutes; HYPOTHESIS_PROFILE=whole tries four times as many examples.
 test: check
-	$(BIN)/pytest -n 2 --dist loadfile -m "not long and not faults and not browser"
+	$(BIN)/pytest -n 2 --dist loadfile -m "not slow and not neo4j and not long and not faults and not browser"
+
+# What starts processes and servers, kills them, and tries every fault.
+test-slow: $(INSTALLED)
+	$(BIN)/pytest -n 2 --dist loadfile -m "slow and not neo4j and not long and not faults and not browser"
+
+# Both engines are tried by the same tests; these are those on a Neo4j server.
+test-neo4j: $(INSTALLED)
+	$(BIN)/pytest -m "neo4j and not long and not faults and not browser"
 
 # What kills and restarts a Neo4j server, one test after the other.
 test-faults: $(INSTALLED)

@@ -7,13 +7,11 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import recollect
 from recollect.sample import write_archive
-from tests import one_server
 from tests.properties import choose_profile
 
 choose_profile()
@@ -104,13 +102,12 @@ def neo4j_place(neo4j_uri: str) -> str:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    one_server.require_sign(items)
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> one_server.OneServer | None:
-    """In place of xdist's own for `--dist loadfile`."""
-    return one_server.OneServer(config, log) if config.getvalue("dist") == "loadfile" else None
+    """Marks what needs a Neo4j server: by its fixture, or as the engine that a test of both is given."""
+    for item in items:
+        given = getattr(item, "callspec", None)
+        is_engine = given is not None and any(isinstance(one, str) and one == "neo4j" for one in given.params.values())
+        if is_engine or "neo4j_address" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.neo4j)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

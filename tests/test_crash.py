@@ -20,6 +20,8 @@ from tests.interrupting import opened as without_model
 from tests.processes import finished, started
 from tests.working import KINDS
 
+pytestmark = pytest.mark.slow
+
 SUBJECTS = ("tide", "weir", "belfry", "heron", "otter", "lease", "bread", "kiln")
 
 

@@ -35,6 +35,8 @@ from tests.exports import (
 from tests.paths import SHARED
 from tests.properties import examples
 
+pytestmark = pytest.mark.slow
+
 DAY = 86_400.0
 LATER = 1_740_000_000.0 + DAY
 

@@ -20,6 +20,8 @@ from recollect.memory import Memory
 from tests.bombs import bomb
 from tests.exports import archive, chat, export, file, first_hit, lines, messages_of, node, opened, texts_of, tree
 
+pytestmark = pytest.mark.slow
+
 GOOD = chat("Where is the heron?", "By the weir.", name="good", title="Birds")
 ALSO_GOOD = chat("Where is the otter?", "Below.", name="also good", title="Beasts")
 BOTH = {"Where is the heron?", "By the weir.", "Where is the otter?", "Below."}

@@ -21,6 +21,8 @@ from tests.exports import chat, dump_of, export, imported, opened
 from tests.processes import finished, started
 from tests.store.builders import embedder
 
+pytestmark = pytest.mark.slow
+
 CONVERSATIONS = 40
 
 

@@ -16,6 +16,8 @@ from tests.coherent import assert_coherent, found
 from tests.exports import chat, export, file, messages_of
 from tests.interrupting import at_every_moment
 
+pytestmark = pytest.mark.slow
+
 NOON = datetime(2025, 3, 1, 12, 0, tzinfo=UTC)
 LATER = 1_750_000_000.0
 

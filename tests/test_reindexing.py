@@ -21,6 +21,8 @@ from tests.exports import chat, dump_of, export, file
 from tests.interrupting import Interrupted, Moment, at_every_moment, opened
 from tests.store.builders import embedder
 
+pytestmark = pytest.mark.slow
+
 NOON = datetime(2025, 3, 1, 12, 0, tzinfo=UTC)
 
 

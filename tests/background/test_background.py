@@ -25,6 +25,8 @@ from recollect.settings import own_places
 from tests.faces.terminal import COMMAND
 from tests.paths import ROOT
 
+pytestmark = pytest.mark.slow
+
 _HOLDS = """
 import sys, time
 from pathlib import Path

@@ -1,9 +1,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from benchmarks.fitted import Setting, held_out, report
 from benchmarks.listwise import Asked
+
+pytestmark = pytest.mark.slow
 
 
 def made(weights: list[float], questions: int, data: str, seed: int, origin: str = "") -> list[Asked]:

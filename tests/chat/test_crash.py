@@ -21,6 +21,8 @@ from tests.interrupting import Interrupted, Moment, Quick, at_every_moment, open
 from tests.processes import started
 from tests.store.builders import embedder
 
+pytestmark = pytest.mark.slow
+
 FIRST, SECOND = "What can Luna not eat?", "Can she have duck with Dr. Weber?"
 OWN = NodeId("C")
 

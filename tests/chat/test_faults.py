@@ -23,6 +23,8 @@ from recollect.model.errors import (
 from tests.coherent import assert_coherent
 from tests.model.wire_server import Says, WireServer
 
+pytestmark = pytest.mark.slow
+
 QUESTION = "Which herb goes with sardines from Setubal?"
 AGAIN = Says(status=429, kind="rate_limit_error", headers={"Retry-After": "0"})
 

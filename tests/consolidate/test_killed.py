@@ -19,6 +19,8 @@ from tests.consolidate.workshop import Parrot, nodes, tasks, worker, write
 from tests.paths import ROOT
 from tests.store.builders import DEFAULT, Clock, talk
 
+pytestmark = pytest.mark.slow
+
 _MOST = 60  # steps
 
 

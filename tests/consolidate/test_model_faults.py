@@ -24,6 +24,8 @@ from tests.model.conftest import model_of
 from tests.model.wire_server import Says, WireServer, retry_date, says, wire_server
 from tests.store.builders import Clock, talk
 
+pytestmark = pytest.mark.slow
+
 WORDS = "Luna must not have chicken"
 BROKEN = Says("I would rather talk about something else.")
 

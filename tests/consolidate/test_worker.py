@@ -20,6 +20,8 @@ from recollect.store.passages import EmbedderId
 from tests.consolidate.workshop import Counting, Failing, Length, Parrot, Saying, kit, nodes, tasks, worker, write
 from tests.store.builders import DEFAULT, ELSEWHERE, Clock, talk
 
+pytestmark = pytest.mark.slow
+
 Open = Callable[[], Store]
 
 

@@ -9,6 +9,8 @@ import pytest
 from recollect.model.anthropic import AnthropicModel
 from tests.faces.conftest import CommandLine
 
+pytestmark = pytest.mark.slow
+
 MODEL = "anthropic:claude-haiku-5-5"
 
 

@@ -16,6 +16,8 @@ from tests.faces.conftest import CommandLine
 from tests.faces.terminal import COMMAND, typed_into
 from tests.model.wire_server import Says, WireServer, says, wire_server
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def server() -> Iterator[WireServer]:

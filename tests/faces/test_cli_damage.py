@@ -13,6 +13,8 @@ import pytest
 from recollect import reindex
 from tests.faces.conftest import CommandLine, Ran
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def store(sample_store: Path, home: Path) -> Path:

@@ -12,6 +12,8 @@ import pytest
 from tests.faces.conftest import CommandLine
 from tests.paths import ROOT
 
+pytestmark = pytest.mark.slow
+
 SHAPES: dict[str, Any] = {
     name: json.loads(text)
     for name, text in re.findall(

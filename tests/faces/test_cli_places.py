@@ -15,6 +15,8 @@ import pytest
 from tests.faces.conftest import CommandLine, Ran
 from tests.faces.terminal import COMMAND
 
+pytestmark = pytest.mark.slow
+
 _COMMAND = re.compile(r"recollect ((?:--(?:store|namespace) \S+ )+[a-z]+(?: [\w.…-]+)*)")
 
 

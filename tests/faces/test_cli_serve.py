@@ -21,6 +21,8 @@ import pytest
 import recollect
 from tests.faces.watch.sessions import Session
 
+pytestmark = pytest.mark.slow
+
 
 @contextmanager
 def served(home: Path, *words: str) -> Iterator[tuple[subprocess.Popen[str], dict[str, Any]]]:

@@ -12,6 +12,8 @@ import pytest
 
 from tests.faces.terminal import COMMAND, on_a_terminal
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def environment(home: Path, sample_store: Path) -> dict[str, str]:

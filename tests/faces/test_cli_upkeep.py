@@ -8,6 +8,8 @@ import pytest
 
 from tests.faces.conftest import CommandLine
 
+pytestmark = pytest.mark.slow
+
 
 def test_the_bare_command_is_a_status_page(sample: CommandLine) -> None:
     ran = sample()

@@ -8,6 +8,8 @@ import pytest
 
 from tests.faces.conftest import CommandLine
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize(
     "arguments",

@@ -26,6 +26,8 @@ from recollect.model.errors import (
 from recollect.model.talk import Call, Result, Said, Spoken, Talk, TalkingModel, Tool, talking
 from tests.model.wire_server import Says, WireServer
 
+pytestmark = pytest.mark.slow
+
 SEARCH = Tool(
     name="vector_search",
     description="Searches.",

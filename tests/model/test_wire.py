@@ -28,6 +28,8 @@ from recollect.model.openai import OpenAIModel
 from tests.model.conftest import GOOD, REQUEST, model_of
 from tests.model.wire_server import HUGE, Says, WireServer, retry_date, says
 
+pytestmark = pytest.mark.slow
+
 
 def failed(model: Any) -> LanguageModelError:
     with pytest.raises(LanguageModelError) as caught:

@@ -27,6 +27,8 @@ from tests.model.wire_server import Says, WireServer
 from tests.paths import ROOT
 from tests.research.conftest import PLAN, QUESTION, missing
 
+pytestmark = pytest.mark.slow
+
 REPORT = Says("# Report\n\nThree [1].")
 
 

@@ -16,6 +16,8 @@ from recollect.store import Change, IndexDamaged, Space, Where
 from recollect.store.sqlite.engine import SQLiteStore
 from tests.store.builders import DEFAULT, change_of, embedder_id, holding, index_of, passages_of, query, talk
 
+pytestmark = pytest.mark.slow
+
 
 def tail(connection: apsw.Connection) -> None:
     connection.execute("UPDATE tail SET terms = 'x' WHERE num = (SELECT max(num) FROM tail WHERE partition = 0)")

@@ -28,6 +28,8 @@ from tests.store.builders import (
     thread,
 )
 
+pytestmark = pytest.mark.slow
+
 CANARY = "xyzzyplugh"
 
 

@@ -34,6 +34,8 @@ from tests.store.builders import (
     talk,
 )
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 
 

@@ -15,6 +15,8 @@ from recollect.model.base import Completion, Request
 from tests.consolidate.facts.conftest import contents
 from tests.consolidate.facts.test_facts import everything, say
 
+pytestmark = pytest.mark.slow
+
 _THEN = datetime(2025, 1, 1, tzinfo=UTC)
 
 

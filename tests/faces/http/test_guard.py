@@ -17,6 +17,8 @@ from recollect.faces.http.guard import _Buckets
 from recollect.faces.http.served import Served
 from tests.faces.http.serving import serving
 
+pytestmark = pytest.mark.slow
+
 TOKEN = "a-token-of-32-characters-and-more-xx"
 
 

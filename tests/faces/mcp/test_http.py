@@ -14,6 +14,8 @@ from mcp.client.streamable_http import streamable_http_client
 
 from tests.faces.mcp.conftest import MODES, connected
 
+pytestmark = pytest.mark.slow
+
 Listening = Callable[..., str]
 
 _CALL = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}

@@ -12,6 +12,8 @@ from mcp_types import PromptReference, ResourceTemplateReference
 from recollect.memory import Memory
 from tests.faces.mcp.conftest import MODES, ask
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("mode", MODES)
 def test_every_conversation_is_listed_once_and_can_be_read(known: Memory, mode: str) -> None:

@@ -19,6 +19,8 @@ import recollect
 from tests.faces.mcp.conftest import MODES, of_program, program
 from tests.faces.terminal import on_a_terminal
 
+pytestmark = pytest.mark.slow
+
 _SAID = "Grüße aus 東京 🗼: naïve café, مرحبا"
 
 

@@ -16,6 +16,8 @@ from recollect.memory import Memory
 from recollect.text.marks import cut_recall
 from tests.faces.mcp.conftest import ask, connected, of_program, program
 
+pytestmark = pytest.mark.slow
+
 _LONG = "\n".join(f'Line {number}: "swell" of {number % 97} cm.' for number in range(5_000))
 
 

@@ -14,6 +14,8 @@ from recollect.memory import Memory
 from recollect.text.marks import OPEN, cut_recall
 from tests.faces.mcp.conftest import MODES, ask
 
+pytestmark = pytest.mark.slow
+
 _CORE = ["search", "fetch", "ask", "timeline", "remember", "forget"]
 
 

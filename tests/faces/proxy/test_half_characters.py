@@ -13,6 +13,8 @@ import pytest
 from tests.faces.proxy.conftest import Proxy
 from tests.model.wire_server import Says
 
+pytestmark = pytest.mark.slow
+
 HALF = "\ud83d"
 PATHS = ("chat/completions", "responses", "messages")
 _SCOPE = {"X-Recollect-Namespace": "k", "X-Recollect-Conversation": "halves"}

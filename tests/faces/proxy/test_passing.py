@@ -15,6 +15,8 @@ from tests.endless.upstream import Upstream
 from tests.faces.proxy.conftest import Proxy, serving
 from tests.model.wire_server import Says
 
+pytestmark = pytest.mark.slow
+
 KEEP = {"role": "user", "content": "Keep this, please."}
 
 

@@ -17,6 +17,8 @@ from tests.endless.upstream import Upstream
 from tests.faces.proxy.conftest import Proxy, serving
 from tests.model.wire_server import Says
 
+pytestmark = pytest.mark.slow
+
 SCOPE = {"X-Recollect-Namespace": "acme/rex"}
 CHICKEN = "Rex may eat no chicken, he is allergic."
 

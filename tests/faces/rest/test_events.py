@@ -24,6 +24,8 @@ from tests.faces.rest.conftest import events, serve
 from tests.model.conftest import model_of
 from tests.model.wire_server import Says, wire_server
 
+pytestmark = pytest.mark.slow
+
 API = "/api/v1"
 EVENTS = {"Accept": "text/event-stream"}
 

@@ -17,6 +17,8 @@ from fastapi.testclient import TestClient
 import recollect
 from tests.faces.rest.conftest import events, hang_up, serve
 
+pytestmark = pytest.mark.slow
+
 API = "/api/v1"
 EVENTS = {"Accept": "text/event-stream"}
 

@@ -14,6 +14,8 @@ import recollect
 from recollect.faces.rest.once import Answer, Answers
 from tests.faces.rest.conftest import events, hang_up, serve
 
+pytestmark = pytest.mark.slow
+
 API = "/api/v1"
 
 

@@ -21,6 +21,8 @@ from recollect.faces.web.uploads import safe_parts
 from recollect.settings import load_settings, places
 from tests.faces.web.conftest import Running, serving
 
+pytestmark = pytest.mark.slow
+
 CHAT = b'{"messages": [{"role": "user", "content": "Where is the spare key?"}]}\n'
 
 
