@@ -11,15 +11,16 @@ from recollect.record import REPORTS
 
 router = APIRouter()
 
+_LONGEST_MARK = 400  # characters of a line: some hold a whole document
+
 
 @router.get("/document/{id}")
 def document(request: Request, memory: Scoped, id: str, at: int = -1, to: int = -1) -> Response:
-    """A document with `[at, to)` marked. Reports have a page of their own."""
+    """A document with `[at, to)` marked, without an end the line around `at`. Reports have a page of their own."""
     found = memory.document(id)
     if found.source == REPORTS:
         return RedirectResponse(address(f"/research/{found.id}", request), 303)
-    start = at if 0 <= at < len(found.content) else len(found.content)
-    end = max(start, min(to, len(found.content)))
+    start, end = _marked(found.content, at, to)
     return page(
         request,
         "document.html",
@@ -30,3 +31,13 @@ def document(request: Request, memory: Scoped, id: str, at: int = -1, to: int = 
         marked_words=found.content[start:end],
         after=found.content[end:],
     )
+
+
+def _marked(text: str, at: int, to: int) -> tuple[int, int]:
+    if not 0 <= at < len(text):
+        return len(text), len(text)
+    if to >= 0:
+        return at, max(at, min(to, len(text)))
+    start, end = text.rfind("\n", 0, at) + 1, text.find("\n", at)
+    end = len(text) if end < 0 else end
+    return (start, end) if end - start <= _LONGEST_MARK else (at, min(end, at + _LONGEST_MARK))
