@@ -1,4 +1,4 @@
-"""Whether other processes of this machine are still there."""
+"""What a process may know of its machine: whether others are still there, and how many cores it may use."""
 
 from __future__ import annotations
 
@@ -16,3 +16,10 @@ def has_ended(process: int) -> bool:
     except OSError:
         return False
     return False
+
+
+def cores() -> int:
+    """The cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -6,7 +6,6 @@ are those of the whole batch. By itself a text has the same vector, always.
 
 from __future__ import annotations
 
-import os
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -20,6 +19,7 @@ from tokenizers import Tokenizer
 from recollect.embedding.base import Vectors
 from recollect.embedding.pieces import Piece
 from recollect.errors import ModelError
+from recollect.processes import cores
 
 #: Pieces under way or waiting to be taken, for each core.
 _AHEAD = 8
@@ -110,10 +110,3 @@ def _special_tokens(tokenizer: Tokenizer) -> tuple[list[int], list[int]]:
         if wrapped[at : at + len(bare)] == bare:
             return wrapped[:at], wrapped[at + len(bare) :]
     return [], []
-
-
-def cores() -> int:
-    """The cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 from tokenizers import Encoding
 
-from recollect.embedding.encoder import cores, load_session
+from recollect.embedding.encoder import load_session
 from recollect.embedding.folder import identity, model_in, sentence_transformer, tokenizer_in
 from recollect.errors import ModelError
+from recollect.processes import cores
 from recollect.rerank.base import Reranker
 
 _DEFAULT_LENGTH, _LONGEST = 512, 1_024  # tokens of a pair; more would make each search slow

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from datetime import date
 from typing import TYPE_CHECKING
@@ -23,6 +24,7 @@ from recollect.search.scan import scanned
 from recollect.search.snippet import surface
 from recollect.search.spelling import correction
 from recollect.search.titles import title_matches
+from recollect.search.turns import turn
 from recollect.search.weights import ALL, RANKED
 from recollect.store import IndexDamaged, Space, View
 from recollect.store.passages import SAID_KINDS, Partition
@@ -55,7 +57,8 @@ class Searcher:
         Raises StoreError.
         """
         began = time.perf_counter()
-        with self._space.view() as view:
+        # A re-ranker may be a server that is waited for.
+        with nullcontext() if self._reranker else turn(), self._space.view() as view:
             try:
                 found = self._find(view, search)
             except IndexDamaged as damage:

@@ -25,6 +25,7 @@ from recollect.search.result import DerivedHit
 from recollect.search.scan import scanned
 from recollect.search.spelling import correction
 from recollect.search.syntax import Query
+from recollect.search.turns import turn
 from recollect.store import IndexDamaged, View
 from recollect.store.passages import Filter, Float, Owner, Partition, PassageText
 
@@ -96,14 +97,15 @@ def recall(
     operators. Where the index is damaged, words alone decide. Raises StoreError.
     """
     search = Search(Query(_shortened(text)), Filter(), limit=max(1, most // _RANKED_EACH), group_by="message")
-    try:
-        ranked = _ranked(view, search, embedder, quality, today, beside=beside, vectors=vectors)
-    except IndexDamaged:
-        scan = scanned(view, replace(search, limit=min(most, _SCANNED)), "")
-        messages = [hit.best.message for hit in scan]
-        said = _with_titles(view, [_of_message(m, m.content, 0, 0.0) for m in messages])
-        return Recall(said=tuple(said), relevant=len(messages), searched=len(messages))
-    return Recall(close=False) if ranked is None else _read(view, *ranked, most, enough, derived)
+    with turn():
+        try:
+            ranked = _ranked(view, search, embedder, quality, today, beside=beside, vectors=vectors)
+        except IndexDamaged:
+            scan = scanned(view, replace(search, limit=min(most, _SCANNED)), "")
+            messages = [hit.best.message for hit in scan]
+            said = _with_titles(view, [_of_message(m, m.content, 0, 0.0) for m in messages])
+            return Recall(said=tuple(said), relevant=len(messages), searched=len(messages))
+        return Recall(close=False) if ranked is None else _read(view, *ranked, most, enough, derived)
 
 
 def alike(

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable
 from functools import cache
 from typing import TYPE_CHECKING, TypeVar
+
+from recollect.processes import cores
 
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
@@ -24,5 +25,5 @@ def each(work: Callable[[T], R], items: Iterable[T], *, together: bool) -> list[
 def _pool() -> ThreadPoolExecutor | None:
     from concurrent.futures import ThreadPoolExecutor
 
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return ThreadPoolExecutor(min(cores, 4), thread_name_prefix="recollect-index") if cores > 1 else None
+    many = min(cores(), 4)
+    return ThreadPoolExecutor(many, thread_name_prefix="recollect-index") if many > 1 else None
