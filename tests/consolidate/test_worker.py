@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable
 from datetime import timedelta
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -320,15 +321,27 @@ def test_several_workers_do_everything_once(open_store: Open, clock: Clock) -> N
     assert set(nodes(stores[0], NodeKind.SUMMARY).values()) == {1}
 
 
-def test_a_lease_that_ran_out_during_the_work_changes_nothing_twice(open_store: Open, clock: Clock) -> None:
+def test_a_lease_that_ran_out_during_the_work_changes_nothing_twice(
+    open_store: Open, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
     store = open_store()
     write(store.space(DEFAULT), talk("a", "one"))
     slow, quick = Parrot(), Parrot()
+    is_asleep, kind = threading.Event(), type(store.space(DEFAULT))
+    claim = kind.claim
+
+    def claimed(self: Any, *arguments: Any) -> Any:
+        sleeps = is_asleep.is_set() and threading.current_thread() is threading.main_thread()
+        return [] if sleeps else claim(self, *arguments)
 
     def asleep() -> None:
         """A laptop that is closed in the middle of a call; meanwhile somebody else does the work."""
+        is_asleep.set()
         clock.forward(hours=1)
         assert worker(open_store(), clock, quick).drain().calls == 1
+        is_asleep.clear()
+
+    monkeypatch.setattr(kind, "claim", claimed)
 
     slow.answering = asleep
     assert worker(store, clock, slow).drain().tasks == 2  # without the one that was taken over
