@@ -24,9 +24,9 @@ from recollect.search.scan import scanned
 from recollect.search.snippet import surface
 from recollect.search.spelling import correction
 from recollect.search.titles import title_matches
-from recollect.search.turns import turn
 from recollect.search.weights import ALL, RANKED
 from recollect.store import IndexDamaged, Space, View
+from recollect.store.index.threads import turn
 from recollect.store.passages import SAID_KINDS, Partition
 
 if TYPE_CHECKING:

@@ -25,8 +25,8 @@ from recollect.search.result import DerivedHit
 from recollect.search.scan import scanned
 from recollect.search.spelling import correction
 from recollect.search.syntax import Query
-from recollect.search.turns import turn
 from recollect.store import IndexDamaged, View
+from recollect.store.index.threads import turn
 from recollect.store.passages import Filter, Float, Owner, Partition, PassageText
 
 #: Kinds beside what was said that a context may hold: what tools gave back, and documents.

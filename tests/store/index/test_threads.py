@@ -1,4 +1,4 @@
-"""As many searches compute at once as there are turns."""
+"""Searches side by side, and by turns."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from recollect.search import turns
-from recollect.search.turns import turn
+from recollect.store.index import threads
+from recollect.store.index.threads import each, turn
 
 
 def test_no_more_have_a_turn_than_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(turns, "_turns", threading.BoundedSemaphore(2))
+    monkeypatch.setattr(threads, "_turns", threading.BoundedSemaphore(2))
     inside, most, lock = 0, 0, threading.Lock()
     both = threading.Barrier(2, timeout=10)
 
@@ -26,13 +26,18 @@ def test_no_more_have_a_turn_than_there_are(monkeypatch: pytest.MonkeyPatch) -> 
             with lock:
                 inside -= 1
 
-    with ThreadPoolExecutor(8) as threads:
-        list(threads.map(work, range(8)))
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(work, range(8)))
     assert (most, inside) == (2, 0)
 
 
 def test_a_turn_that_failed_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(turns, "_turns", threading.BoundedSemaphore(1))
+    monkeypatch.setattr(threads, "_turns", threading.BoundedSemaphore(1))
     for _ in range(2):  # the second would wait for ever
         with pytest.raises(ZeroDivisionError), turn():
             _ = 1 / 0
+
+
+@pytest.mark.parametrize("together", [False, True])
+def test_each_keeps_the_order(together: bool) -> None:
+    assert each(str, range(100), together=together) == [str(n) for n in range(100)]
