@@ -88,7 +88,9 @@ def words(text: str) -> list[str]:
         found = (_ASCII_WORD if plain else _ASCII_WORD_OR_SIGNED).findall(folded)
     else:
         found = _words_of_any_script(folded)
-    return [word if len(word) <= LONGEST_WORD else word[:LONGEST_WORD] for word in found]
+    if max(map(len, found), default=0) <= LONGEST_WORD:
+        return found
+    return [word[:LONGEST_WORD] for word in found]
 
 
 def has_unspaced_script(text: str) -> bool:
