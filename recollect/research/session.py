@@ -140,7 +140,7 @@ class _Work:
         for query, evidence in search_all(self.by.gather, self.search, queries):
             found[query] = finding = self.findings.of_query(query, evidence)
             count = len(finding.evidence.passages) if finding.is_known else 0
-            yield self._step("searched", f"{shown(query)}: {count} passages")
+            yield self._step("searched", f"{shown(query)}: {count} passage{'' if count == 1 else 's'}")
         self.findings.of += [found[query] for query in queries]
 
     # --- the report -------------------------------------------------------------------------------------------------

@@ -55,7 +55,9 @@ def test_the_example_gives_a_report_by_parts_with_its_sources(quiet: Memory) -> 
     for citation in report.citations:
         assert citation.quote == citation.message.content[citation.start : citation.end] != ""
     assert next(event.name for event in events if isinstance(event, Step)) == "planned"
-    assert len([event for event in events if isinstance(event, Step) and event.name == "searched"]) >= 3
+    searched = [event.detail for event in events if isinstance(event, Step) and event.name == "searched"]
+    assert len(searched) >= 3
+    assert all(told.endswith(" passage") == told.endswith(": 1 passage") for told in searched)
 
 
 def test_what_the_conversations_do_not_hold_is_said(quiet: Memory) -> None:
