@@ -23,7 +23,7 @@ from recollect.consolidate.facts.book import (
     source_claims,
 )
 from recollect.consolidate.facts.by_hand import CORRECTS, ByHand, by_hand_id
-from recollect.consolidate.facts.claim import Claim, identity_of
+from recollect.consolidate.facts.claim import identity_of
 from recollect.consolidate.facts.fact import Fact, facts_of
 from recollect.consolidate.facts.phrase import content_of
 from recollect.consolidate.facts.stored import plan_stored, reworded, statement, value_in
