@@ -12,6 +12,7 @@ from recollect.consolidate.entities.types import TYPES
 from recollect.errors import InvalidInput, NotFound, StoreBusy
 from recollect.record import Node, NodeId, NodeKind, Origin
 from recollect.store import Change, Space, Stale, View
+from recollect.text.clean import clean_title
 
 _TRIES = 20
 
@@ -26,11 +27,11 @@ class ByHand:
         """Gives an entity another name or type. Raises NotFound, InvalidInput."""
         if new_name is None and type is None:
             raise InvalidInput("Nothing to change.", hint="Give a new name or a type.")
-        if new_name is not None and not new_name.strip():
+        shown = clean_title(new_name or "")
+        if new_name is not None and not shown:
             raise InvalidInput("The new name is empty.")
         if type is not None and type not in TYPES:
             raise InvalidInput(f"{type!r} is no type of entity.", hint=f"One of: {', '.join(TYPES)}.")
-        shown = " ".join(new_name.split()) if new_name else None
         return self._corrected(name, lambda said: replace(said, name=shown or said.name, type=type or said.type))
 
     def pin(self, name: str, *, pinned: bool) -> Entity:

@@ -23,16 +23,17 @@ from recollect.consolidate.facts.book import (
     source_claims,
 )
 from recollect.consolidate.facts.by_hand import CORRECTS, ByHand, by_hand_id
-from recollect.consolidate.facts.claim import Claim, identity_of
+from recollect.consolidate.facts.claim import identity_of
 from recollect.consolidate.facts.fact import Fact, facts_of
 from recollect.consolidate.facts.phrase import content_of
-from recollect.consolidate.facts.stored import plan_stored
+from recollect.consolidate.facts.stored import plan_stored, reworded, statement, value_in
 from recollect.consolidate.publish import Publisher, head_revision
 from recollect.embedding import Embedder
 from recollect.errors import InvalidInput, NotFound, StoreBusy
 from recollect.record import Edge, Node, NodeId, NodeKind, Origin
 from recollect.store import EdgeKey, Space, Stale, View, Where
 from recollect.store.transfer import every
+from recollect.text.clean import clean_title
 
 _PATIENCE = 30.0
 _ALL = 1_000_000_000
@@ -67,21 +68,22 @@ class Corrections:
         self._space, self._publisher, self._now = space, Publisher(embedder), now
 
     def edit(self, name: str, content: str | None, value: str | None) -> Fact:
-        """Gives a fact other words. Raises NotFound, InvalidInput where nothing is given."""
-        if not (content or "").strip() and not (value or "").strip():
+        """Gives a fact other words. Raises NotFound, InvalidInput where nothing is given, or too much."""
+        words, told = statement(content or ""), clean_title(value or "")
+        if not words and not told:
             raise InvalidInput("Nothing to change: give the new content or the new value.")
 
         def plan(view: View) -> tuple[Effects, list[NodeId]]:
             fact = _find(view, name)
             if fact.slot is None:
-                return _itself(fact, text=content or fact.node.text, value=value), [fact.node.id]
+                return _itself(fact, reworded(fact.node, words, told)), [fact.node.id]
             hand = current_hands(view, [fact.slot])[fact.slot]
             claims = [c for c in source_claims(view, hand) if c.identity == fact.identity and c.message_id]
             if not claims:
                 raise NotFound(f"No fact has the ID {name}.")
             first = claims[0]
-            new_value = (value or "").strip() or _value_in(content or "", first) or first.value
-            worded = (content or "").strip() or content_of(first.entity, first.attribute, new_value)
+            new_value = told or value_in(words, first.content, first.value) or first.value
+            worded = words or content_of(first.entity, first.attribute, new_value)
             fresh = hand.with_edit(fact.identity, claims, new_value, worded, self._now())
             identity = identity_of(first.attribute, new_value)
             effects = _decided(view, [fresh])
@@ -238,23 +240,11 @@ def _ids_with(effects: Effects, slot: NodeId, identity: str) -> list[NodeId]:
     return [node.id for node in sorted(found, key=lambda node: node.state != "live")][:1]
 
 
-def _value_in(content: str, claim: Claim) -> str:
-    """The value that a new wording gives, where all else stands as it was; else nothing."""
-    before, _, after = claim.content.partition(claim.value)
-    inside = content.strip()
-    if claim.value and inside.startswith(before) and inside.endswith(after) and len(inside) > len(before) + len(after):
-        return inside[len(before) : len(inside) - len(after)].strip()
-    return ""
-
-
-def _itself(fact: _Named, *, text: str, value: str | None) -> Effects:
+def _itself(fact: _Named, fresh: Node) -> Effects:
     node = fact.node
-    body = {**node.body, "by_hand": "edit"}
-    if value:
-        body["value"] = value
     words = {"text": node.text, "value": node.body.get("value"), "by_hand": node.body.get("by_hand")}
-    body[_WAS] = {**words, **node.body.get(_WAS, {})}
-    return Effects(put=[replace(node, text=text.strip(), body=body, origin=Origin.SAID)])
+    body = {**fresh.body, "by_hand": "edit", _WAS: {**words, **node.body.get(_WAS, {})}}
+    return Effects(put=[replace(fresh, body=body, origin=Origin.SAID)])
 
 
 def _away(node: Node, state: str, **more: str) -> Node:

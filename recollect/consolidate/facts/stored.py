@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from recollect.consolidate.base import Effects
 from recollect.consolidate.facts.book import SUPERSEDES, TRANSITIONED_TO
 from recollect.consolidate.facts.claim import USER, canonical_attribute, entity_key, identity_of, is_single
+from recollect.consolidate.facts.phrase import content_of
 from recollect.consolidate.facts.rules.draw import draw
 from recollect.errors import InvalidInput
 from recollect.record import Edge, Message, Node, NodeId, NodeKind, Origin, Role, to_microseconds
@@ -44,14 +45,9 @@ def told_fact(
     """The node of a fact. Whom it is about, what of them and its value are read from its words where they are not
     given. Raises InvalidInput.
     """
-    words = clean_text(content).strip()
+    words = statement(content)
     if not words:
         raise InvalidInput("Nothing to remember: the fact is empty.")
-    if len(words) > _MOST_CHARACTERS:
-        raise InvalidInput(
-            f"A fact of {len(words):,} characters is too long: at most {_MOST_CHARACTERS:,}.",
-            hint="Store the statement alone, and texts with store_message().",
-        )
     if category and category not in CATEGORIES:
         raise InvalidInput(f"{category!r} is no category of facts.", hint=f"One of: {', '.join(CATEGORIES)}.")
     if isinstance(confidence, bool) or not 0 < confidence <= 1:
@@ -82,6 +78,39 @@ def told_fact(
         origin=Origin.SAID,
         body=body,
     )
+
+
+def statement(content: str) -> str:
+    """The words of a fact as they are stored. Raises InvalidInput where they are too many."""
+    words = clean_text(content).strip()
+    if len(words) > _MOST_CHARACTERS:
+        raise InvalidInput(
+            f"A fact of {len(words):,} characters is too long: at most {_MOST_CHARACTERS:,}.",
+            hint="Store the statement alone, and texts with store_message().",
+        )
+    return words
+
+
+def reworded(node: Node, content: str, value: str) -> Node:
+    """A stored fact in other words, with another value, or both; what is not given follows from the other."""
+    entity, attribute, held = (str(node.body.get(name, "")) for name in ("entity", "attribute", "value"))
+    if not content:
+        named = node.text.replace(held, value) if held and node.text.count(held) == 1 else ""
+        content = named or (content_of(entity, attribute, value) if attribute else node.text)
+    elif not value:
+        read = draw(Message(node.id, NodeId(""), Role.USER, content))
+        drawn = (c.value for c in read if c.entity_key == entity_key(entity) and c.attribute == attribute)
+        value = value_in(content, node.text, held) or (held if held in content else next(drawn, ""))
+    return replace(node, text=content, body={**node.body, "value": value})
+
+
+def value_in(content: str, before: str, value: str) -> str:
+    """The value that a new wording gives, where all else stands as it was; else nothing."""
+    start, _, end = before.partition(value)
+    inside = len(start) + len(end)
+    if value and content.startswith(start) and content.endswith(end) and len(content) > inside:
+        return content[len(start) : len(content) - len(end)].strip()
+    return ""
 
 
 def plan_stored(view: View, told: Node, now: datetime) -> tuple[Effects, list[NodeId]]:

@@ -49,8 +49,9 @@ def clusters(vectors: Vectors, threshold: float, least: int) -> list[Cluster]:
     for number in range(len(centres)):
         rows = np.flatnonzero((nearest == number) & (best >= threshold))
         if len(rows) >= least:
-            rows = rows[np.lexsort((rows, -best[rows]))]
-            found.append(Cluster(tuple(rows.tolist()), tuple(round(float(best[row]), 4) for row in rows)))
+            near = {int(row): round(float(best[row]), 4) for row in rows}
+            ordered = sorted(near, key=lambda row: (-near[row], row))
+            found.append(Cluster(tuple(ordered), tuple(near[row] for row in ordered)))
     return found
 
 

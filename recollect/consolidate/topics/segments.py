@@ -17,6 +17,11 @@ from recollect.store import EdgeKey, Task, View, Where
 TOPICS = "topics"
 COVERS = "COVERS"
 
+#: Segments: so many are clustered anew whenever one changes, and topics know at once how much was said.
+SMALL = 400
+#: The node that notes which segments were clustered last, and how many have changed since.
+CLUSTERED = stable_id("topics", "counted")
+
 _ALL = 10_000_000
 _LABEL = 3
 
@@ -77,7 +82,7 @@ class Segments:
         kept = {run.id for run in runs}
         gone = [node for node in known.values() if node.id not in kept] if portion.whole else []
         state: dict[str, Any] = {"segment": runs[-1].id, "turns": drift.state()} if runs else {}
-        changed = portion.whole or any("vector" not in node.body for node in nodes)
+        changed = portion.whole or any("vector" not in node.body for node in nodes) or is_small(view)
         return Effects(
             put=[*nodes, *map(retired, gone)],
             edges=edges,
@@ -93,6 +98,11 @@ class Segments:
             return {node.id: node for node in view.get(Node, ids)}
         where = Where(kinds=(NodeKind.SEGMENT.value,), conversation=portion.conversation.id)
         return {node.id: node for node in view.find(Node, where, limit=_ALL).items}
+
+
+def is_small(view: View) -> bool:
+    """Whether there are few segments, as far as they were counted."""
+    return all(node.erased or node.body.get("segments", 0) <= SMALL for node in view.get(Node, [CLUSTERED]))
 
 
 def task() -> Task:

@@ -1,7 +1,8 @@
 """The task that finds topics: vectors for segments that have none, clusters among all of them, a node for each.
 
-Pure in the end: the same segments give the same topics. In a large history it is not done for every new segment: until
-a twentieth of them is new, those only get their vectors.
+Pure in the end: the same segments give the same topics. Where segments have only grown, by what does not change what
+they are about, the clusters stay, and the topics are counted anew. In a large history it is not done for every new
+segment: until a twentieth of them is new, those only get their vectors.
 """
 
 from __future__ import annotations
@@ -11,13 +12,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from recollect.consolidate.base import STALE, Effects, Setting, retired
-from recollect.consolidate.topics.clusters import Cluster, as_bytes, clusters, stacked
+from recollect.consolidate.topics.clusters import as_bytes, clusters, stacked
 from recollect.consolidate.topics.naming import named
 from recollect.consolidate.topics.profile import length, text_of
-from recollect.consolidate.topics.segments import TOPICS, living, with_vector
+from recollect.consolidate.topics.segments import CLUSTERED, SMALL, TOPICS, living, with_vector
 from recollect.consolidate.topics.summed import Summed
 from recollect.embedding import Embedder
-from recollect.record import Edge, Message, Node, NodeId, NodeKind, stable_id
+from recollect.record import NOTHING, Edge, Message, Metadata, Node, NodeId, NodeKind, stable_id
 from recollect.store import EdgeKey, Task, View, Where
 from recollect.store.transfer import every
 
@@ -28,11 +29,10 @@ BELONGS, DERIVES = "BELONGS_TO", "DERIVES_FROM"
 THRESHOLD, LEAST = 0.3, 3
 
 _ALL = 10_000_000
-_SMALL = 400  # segments: so many are clustered anew whenever one changes
 _SHARE = 20
 _BATCH = 256
 _TERMS, _LABEL = 12, 3
-_COUNTED, _UNSHOWN = stable_id("topics", "counted"), "cursor"
+_UNSHOWN = "cursor"
 
 
 class Topics:
@@ -53,11 +53,16 @@ class Topics:
         fresh = self._embedded(view, [node for node in segments if "vector" not in node.body])
         segments = [fresh.get(node.id, node) for node in segments]
         topics = {node.id: node for node in every(view, Node, Where(kinds=(NodeKind.TOPIC.value,)))}
-        waiting = _waiting(view) + len(fresh)
+        noted = _noted(view)
+        waiting, own = noted.get("waiting", 0) + len(fresh), _of(segments)
         stale = any(node.state == STALE and (node.text or node.erased) for node in topics.values())
-        if len(segments) > _SMALL and not stale and waiting * _SHARE < len(segments):
-            return Effects(put=[*fresh.values(), _counted(waiting)])
-        nodes, edges = self._found(view, segments)
+        if not (fresh or stale) and noted.get("of") == own:
+            nodes, edges = _grown(view, segments, [node for node in topics.values() if living(node)])
+        elif len(segments) > SMALL and not stale and waiting * _SHARE < len(segments):
+            return Effects(put=[*fresh.values(), _note(waiting, len(segments), noted.get("of", ""))])
+        else:
+            nodes, edges = self._found(view, segments)
+            waiting = 0
         kept = {node.id for node in nodes}
         gone = [
             retired(node)
@@ -70,7 +75,7 @@ class Topics:
         summed.retire([node.id for node in gone])
         put, cut = _changes(view, topics, edges)
         return Effects(
-            put=[*fresh.values(), *nodes, *gone, *summed.put, _counted(0)],
+            put=[*fresh.values(), *nodes, *gone, *summed.put, _note(waiting, len(segments), own)],
             edges=[*put, *summed.edges],
             cut=[*cut, *summed.cut],
             tasks=summed.tasks,
@@ -101,7 +106,7 @@ class Topics:
         for cluster, inside, terms in zip(found, members, names, strict=True):
             node = _node(inside, terms)
             nodes.append(node)
-            edges += _edges(node.id, inside, cluster)
+            edges += _edges(node.id, inside, cluster.likeness)
         return nodes, edges
 
 
@@ -126,11 +131,10 @@ def _node(inside: Sequence[Node], terms: Sequence[str]) -> Node:
     )
 
 
-def _edges(topic: NodeId, inside: Sequence[Node], cluster: Cluster) -> list[Edge]:
+def _edges(topic: NodeId, inside: Sequence[Node], near: Sequence[float]) -> list[Edge]:
     """What belongs to a topic, and what it is made of, by which erasing finds it."""
     belongs = [
-        Edge(node.id, BELONGS, topic, {"likeness": likeness})
-        for node, likeness in zip(inside, cluster.likeness, strict=True)
+        Edge(node.id, BELONGS, topic, {"likeness": likeness}) for node, likeness in zip(inside, near, strict=True)
     ]
     return belongs + [Edge(topic, DERIVES, node.id) for node in inside]
 
@@ -144,10 +148,30 @@ def _changes(view: View, topics: dict[NodeId, Node], edges: Sequence[Edge]) -> t
     return put, [key for key in old if key not in new]
 
 
-def _waiting(view: View) -> int:
-    return sum(node.body["waiting"] for node in view.get(Node, [_COUNTED]) if not node.erased)
+def _grown(view: View, segments: Sequence[Node], topics: Sequence[Node]) -> tuple[list[Node], list[Edge]]:
+    """The topics as they are, of segments that may be longer than they were."""
+    known = {node.id: node for node in segments}
+    edges = view.edges([node.id for node in topics], (BELONGS,), "in", _ALL) if topics else []
+    near: dict[NodeId, list[tuple[float, NodeId]]] = {node.id: [] for node in topics}
+    for edge in edges:
+        near[edge.target_id].append((-edge.properties["likeness"], edge.source_id))
+    nodes, found = [], []
+    for topic in topics:
+        inside = sorted(near[topic.id])
+        members = [known[segment] for _, segment in inside]
+        nodes.append(_node(members, topic.body["terms"]))
+        found += _edges(nodes[-1].id, members, [-likeness for likeness, _ in inside])
+    return nodes, found
 
 
-def _counted(waiting: int) -> Node:
-    """How many segments have changed since they were clustered."""
-    return Node(_COUNTED, NodeKind.REPORT, state=_UNSHOWN, body={"waiting": waiting})
+def _noted(view: View) -> Metadata:
+    return next((node.body for node in view.get(Node, [CLUSTERED]) if not node.erased), NOTHING)
+
+
+def _note(waiting: int, segments: int, of: NodeId | str) -> Node:
+    """How many segments there are, how many of them have changed since they were clustered, and which these were."""
+    return Node(CLUSTERED, NodeKind.REPORT, state=_UNSHOWN, body={"waiting": waiting, "segments": segments, "of": of})
+
+
+def _of(segments: Sequence[Node]) -> NodeId:
+    return stable_id("clustered", *(node.id for node in segments))

@@ -41,13 +41,13 @@ def edit_of(path: Path, change: Callable[[Values], Values]) -> Edit:
     lines = tuple(_difference(values, changed))
     if not lines:
         return Edit(path, before, before or "", ())
-    text = (before or "").replace("\r\n", "\n")
-    after = text
+    as_lines = before is not None and before.count("\r\n") == before.count("\n") > 0  # of Windows, all of them
+    after = (before or "").replace("\r\n", "\n") if as_lines else before or ""
     for where, value in _edits(values, changed):
         after = jsonc.drop(after, where) if value is _GONE else jsonc.put(after, where, value)
     if jsonc.read(after) != changed:
         raise InvalidInput(f"{path} is built in a way that cannot be changed safely.")
-    return Edit(path, before, after.replace("\n", "\r\n") if before and "\r\n" in before else after, lines)
+    return Edit(path, before, after.replace("\n", "\r\n") if as_lines else after, lines)
 
 
 def values_in(path: Path) -> tuple[str | None, Values]:
@@ -67,16 +67,35 @@ def values_in(path: Path) -> tuple[str | None, Values]:
     return text, values
 
 
-def _edits(before: Values, after: Values, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+def _edits(before: Any, after: Any, path: tuple[jsonc.Name, ...] = ()) -> Iterator[tuple[tuple[jsonc.Name, ...], Any]]:
     """Which members get which values, as deep as they differ: what stands beside them is not written again."""
-    for name in before.keys() - after.keys():
-        yield (*path, name), _GONE
-    for name, value in after.items():
-        there = before.get(name, _GONE)
-        if isinstance(there, Mapping) and isinstance(value, Mapping):
-            yield from _edits(there, value, (*path, name))
-        elif there is _GONE or there != value:
-            yield (*path, name), value
+    if isinstance(before, Mapping) and isinstance(after, Mapping):
+        yield from (((*path, name), _GONE) for name in before if name not in after)
+        for name, value in after.items():
+            if name in before:
+                yield from _edits(before[name], value, (*path, name))
+            else:
+                yield (*path, name), value
+    elif isinstance(before, list) and isinstance(after, list):
+        yield from _edits_of_list(before, after, path)
+    elif before != after:
+        yield path, after
+
+
+def _edits_of_list(
+    before: list[Any], after: list[Any], path: tuple[jsonc.Name, ...]
+) -> Iterator[tuple[tuple[jsonc.Name, ...], Any]]:
+    """The same of a list: its items in their places, or else those that go, from the last on, and those that come."""
+    if len(before) == len(after):
+        for place, (old, new) in enumerate(zip(before, after, strict=True)):
+            yield from _edits(old, new, (*path, place))
+        return
+    kept: list[int] = []
+    for place, item in enumerate(before):
+        if len(kept) < len(after) and item == after[len(kept)]:
+            kept.append(place)
+    yield from (((*path, place), _GONE) for place in reversed(range(len(before))) if place not in kept)
+    yield from (((*path, place), after[place]) for place in range(len(kept), len(after)))
 
 
 def _difference(before: Values, after: Values) -> list[str]:

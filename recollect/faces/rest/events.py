@@ -30,10 +30,13 @@ RESULT, ERROR = "result", "error"  # the last event of a stream is one of them
 _PING = 15.0  # seconds of silence
 _MOST = 64  # streams at once
 _AHEAD = 200  # events that are not read yet
+_MOST_KEPT = 1_000_000  # bytes of what was told; of more only the result
 HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
 #: Tells an event: its name and its data. Raises Gone where nobody listens any more.
 Tell = Callable[[str, object], None]
+#: Gets all that was told once the work has come to its result, whoever listens; None where it did not come to one.
+Keep = Callable[[list[bytes] | None], None]
 R = TypeVar("R", bound=BaseModel)
 
 _log = logging.getLogger("recollect.http")
@@ -65,6 +68,10 @@ class Told(Stream):
     def __init__(self, work: Callable[[Tell], object], *, to_the_end: bool) -> None:
         self._telling = _Telling(work, to_the_end=to_the_end)
         super().__init__(self._telling.events(), media_type=EVENTS, headers=HEADERS)
+
+    def kept_by(self, keep: Keep) -> None:
+        """Has what is told kept. To be called before it begins."""
+        self._telling.keep = keep
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Begins, and answers."""
@@ -133,6 +140,9 @@ class _Telling:
         self._room = threading.Semaphore(_AHEAD)
         self._gone = threading.Event()
         self._loop: asyncio.AbstractEventLoop | None = None  # None: it has not begun
+        self._told: list[bytes] = []
+        self._size, self._is_done = 0, False
+        self.keep: Keep | None = None
 
     def begin(self) -> None:
         """Starts the work, once."""
@@ -171,19 +181,32 @@ class _Telling:
                 _run(self._work, self._tell)
         finally:
             _open.discard(self._gone)
+            if self.keep is not None:  # before the stream ends: who asks again then gets it
+                self.keep(self._told if self._is_done else None)
             with suppress(Gone):
                 self._put(None)
 
     def _tell(self, name: str, data: object) -> None:
+        self._is_done = name == RESULT  # by then it is done, and nobody's going away undoes it
+        if name not in (RESULT, ERROR) and not self._waits_for_room():
+            return
+        told = event(name, data)
+        self._size += len(told)
+        if self.keep is not None:
+            if self._size > _MOST_KEPT:
+                self._told.clear()
+            self._told.append(told)
+        self._put(told)
+
+    def _waits_for_room(self) -> bool:
+        """Whether there is room for one more event. Raises Gone where nobody listens to work that ends then."""
+        if not self._to_the_end and not self._gone.is_set():
+            self._room.acquire()  # who reads slowly is waited for
         if self._gone.is_set():
             if self._to_the_end:
-                return
+                return False
             raise Gone
-        if not self._to_the_end:
-            self._room.acquire()  # who reads slowly is waited for
-        elif not self._room.acquire(blocking=False) and name not in (RESULT, ERROR):
-            return  # what comes later tells more
-        self._put(event(name, data))
+        return not self._to_the_end or self._room.acquire(blocking=False)  # what comes later tells more
 
     def _put(self, event: bytes | None) -> None:
         assert self._loop is not None

@@ -14,26 +14,26 @@ import re
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import Depends, Header, Request, Response
-from fastapi.responses import StreamingResponse
 from fastapi.routing import APIRoute
 from starlette.concurrency import run_in_threadpool
 
-from recollect.errors import InvalidInput
+from recollect.errors import InvalidInput, StoreError
 from recollect.faces.http.problems import problem, told
 from recollect.faces.http.scope import HEADER as NAMESPACE
-from recollect.faces.rest.events import ERROR
+from recollect.faces.rest.events import Told
 from recollect.memory import Memory
 from recollect.record import NodeId, stable_id
 
 HEADER, REPLAYED = "Idempotency-Key", "Idempotency-Replayed"
 
 _DAY = 86_400.0  # seconds
-_MOST, _MOST_BYTES, _LONGEST = 10_000, 64_000_000, 1_000_000
+_MOST, _MOST_BYTES = 10_000, 64_000_000
 _MAY_BE_ID = re.compile(rb'(?<=["\[])[^\s"\[\]]{1,200}(?=["\]])')  # alone in quotes or, in texts, in brackets
 
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
@@ -81,11 +81,11 @@ class Answers:
                 self._kept[scope] = _Kept(digest, self._clock())
             return known
 
-    def keep(self, scope: Scope, answer: Answer) -> None:
-        """The answer is there; the oldest ones make room."""
+    def keep(self, scope: Scope, answer: Answer | None) -> None:
+        """The answer is there, and may be repeated unless it is None; the oldest ones make room."""
         with self._lock:
             self._kept[scope].answer, self._kept[scope].done = answer, True
-            self._bytes += len(answer.body)
+            self._bytes += len(answer.body) if answer is not None else 0
             done = [one for one, kept in self._kept.items() if kept.done and one != scope]
             for oldest in done:
                 if len(self._kept) <= _MOST and self._bytes <= _MOST_BYTES:
@@ -149,8 +149,8 @@ async def _once(request: Request, key: str, handle: Handler) -> Response:
         return await run_in_threadpool(_again, known, digest, answers, memory)
     try:
         response = await handle(request)
-        if isinstance(response, StreamingResponse):
-            response.body_iterator = _Listening(response, answers, scope, memory)
+        if isinstance(response, Told):
+            response.kept_by(partial(_keep_told, answers, scope, response, memory))
         elif response.status_code < 400:
             await run_in_threadpool(_keep, answers, scope, response, bytes(response.body), memory)
         else:
@@ -178,7 +178,12 @@ def _again(known: _Kept, digest: bytes, answers: Answers, memory: Memory) -> Res
 
 
 def _keep(answers: Answers, scope: Scope, response: Response, body: bytes, memory: Memory) -> None:
-    answers.keep(scope, Answer(response.status_code, _type(response), body, _mark(memory, body)))
+    """Keeps an answer; where it cannot be said by what it holds, only that it was given."""
+    try:
+        kept = Answer(response.status_code, _type(response), body, _mark(memory, body))
+    except StoreError:
+        kept = None
+    answers.keep(scope, kept)
 
 
 def _mark(memory: Memory, body: bytes) -> str:
@@ -187,48 +192,12 @@ def _mark(memory: Memory, body: bytes) -> str:
     return memory.fingerprint(sorted(ids)) if ids else ""
 
 
-class _Listening:
-    """A stream as it is, which keeps what was said, to be said again; nothing of one that broke off or failed. It is no
-    generator: what was never begun, since the listener was gone at once, must let go of its key as well.
-    """
-
-    def __init__(self, response: StreamingResponse, answers: Answers, scope: Scope, memory: Memory) -> None:
-        self._response, self._answers, self._scope, self._memory = response, answers, scope, memory
-        self._source: Any = response.body_iterator
-        self._parts: list[bytes] = []
-        self._size, self._ended = 0, False
-
-    def __aiter__(self) -> AsyncIterator[Any]:
-        return self
-
-    async def __anext__(self) -> Any:
-        """The next part."""
-        try:
-            part = await anext(self._source)
-        except StopAsyncIteration:
-            await self._end()
-            raise
-        raw = part.encode() if isinstance(part, str) else bytes(part)
-        self._size += len(raw)
-        if self._size <= _LONGEST:
-            self._parts.append(raw)
-        return part
-
-    async def aclose(self) -> None:
-        """Nobody listens any more."""
-        try:
-            await self._source.aclose()
-        finally:
-            if not self._ended:
-                self._ended = True
-                self._answers.let_go(self._scope)
-
-    async def _end(self) -> None:
-        failed = any(raw.startswith(f"event: {ERROR}\n".encode()) for raw in self._parts[-1:])
-        if self._size <= _LONGEST and not failed:
-            said = b"".join(self._parts)
-            await run_in_threadpool(_keep, self._answers, self._scope, self._response, said, self._memory)
-            self._ended = True
+def _keep_told(answers: Answers, scope: Scope, response: Response, memory: Memory, events: list[bytes] | None) -> None:
+    """Keeps a stream as it was told, also where nobody listened to its end: what was done is not done again."""
+    if events is None:
+        answers.let_go(scope)
+    else:
+        _keep(answers, scope, response, b"".join(events), memory)
 
 
 def answers_of(request: Request) -> Answers:

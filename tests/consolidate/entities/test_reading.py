@@ -141,12 +141,18 @@ def test_corrections_that_mean_nothing_are_refused(memory: Memory) -> None:
     for refused in (
         lambda: memory.edit_entity("React"),
         lambda: memory.edit_entity("React", " "),
+        lambda: memory.edit_entity("React", "\0"),
         lambda: memory.edit_entity("React", type="machine"),
         lambda: memory.merge_entities("Postgres", "PostgreSQL"),
         lambda: memory.unmerge_entity("React"),
     ):
         with pytest.raises(InvalidInput):
             refused()
+
+
+def test_a_name_is_one_line_that_every_store_takes(memory: Memory) -> None:
+    assert memory.edit_entity("React", "Half \ud83d\0\nof it").name == "Half \ufffd of it"
+    assert len(memory.edit_entity("React", "x" * 5_000).name) == 300
 
 
 def test_an_entity_without_mentions_goes_unless_a_person_holds_on_to_it(memory: Memory) -> None:

@@ -250,3 +250,36 @@ def test_a_stored_fact_is_named_by_the_end_of_its_id(belts: Memory) -> None:
     fact = belt(belts, 5)
     for end in (fact.id[-6:], fact.id[-6:].upper()):
         assert belts.pin_fact(end).id == fact.id
+
+
+@pytest.mark.parametrize(
+    ("change", "content", "value"),
+    [
+        ({"value": "Leeds"}, "I live in Leeds, by the river.", "Leeds"),
+        ({"content": "I live in Leeds, by the river."}, "I live in Leeds, by the river.", "Leeds"),
+        ({"content": "I moved to Leeds."}, "I moved to Leeds.", "Leeds"),
+        ({"content": "York is where I live."}, "York is where I live.", "York"),
+        ({"content": "Where I live is a secret."}, "Where I live is a secret.", ""),
+        ({"content": "  ", "value": "Leeds"}, "I live in Leeds, by the river.", "Leeds"),
+        ({"content": "I live in Le\0eds.", "value": " Le\0eds\n"}, "I live in Leeds.", "Leeds"),
+    ],
+)
+def test_the_words_and_the_value_of_a_stored_fact_stay_one(
+    memory: Memory, change: dict[str, str], content: str, value: str
+) -> None:
+    fact = memory.store_fact("I live in York, by the river.", "home", value="York")
+    edited = memory.edit_fact(fact.id, change.get("content"), value=change.get("value"))
+    assert (edited.content, edited.value) == (content, value)
+    memory.undo_fact(fact.id)
+    assert [(fact.content, fact.value) for fact in memory.facts()] == [("I live in York, by the river.", "York")]
+
+
+@pytest.mark.parametrize("derived", [False, True])
+def test_an_edit_takes_what_a_store_takes(homes: Memory, derived: bool) -> None:
+    fact = only(homes, "Leads") if derived else homes.store_fact("Luna weighs 12 kg.")
+    with pytest.raises(InvalidInput, match="too long"):
+        homes.edit_fact(fact.id, "x" * 5_000)
+    for empty in ("", " \n", "\0"):
+        with pytest.raises(InvalidInput):
+            homes.edit_fact(fact.id, empty, value=empty)
+    assert homes.edit_fact(fact.id, "Half \ud83d", value="a \ud83d").content == "Half \ufffd"

@@ -92,6 +92,22 @@ def test_what_is_edited_or_deleted_leaves_its_topic(memory: Memory) -> None:
     assert len(memory.topics()) == 2
 
 
+def test_what_is_said_on_is_counted_in_its_topic(memory: Memory) -> None:
+    talk(memory)
+    counted = []
+    for number in range(4):  # of the second and fourth message on, a segment is about something else
+        said = memory.store_message(f"{SUBJECTS['bread']} More, {number}.", conversation_id="c01")
+        memory.consolidate()
+        (topic,) = [one for one in memory.topics() if said.id in {m.id for m in memory.get_cluster(one.id)}]
+        counted.append(topic.messages)
+        assert topic.last == said.timestamp
+        assert said.id in {i for one in memory.summaries(kind="topic") for i in one.covers}
+    assert counted == [6, 7, 8, 9]
+    before = [memory.topics(), memory.summaries(kind="topic")]
+    memory.consolidate(again=True)
+    assert [memory.topics(), memory.summaries(kind="topic")] == before
+
+
 def test_nothing_of_what_was_forgotten_remains(memory: Memory) -> None:
     canary = "The Zxcanary nginx proxy of zxcanary.example serves Zxcanary, says Zxcanary of zxcanarian nginx."
     talk(memory, words={0: canary, 3: canary, 6: canary})
@@ -114,7 +130,7 @@ def test_what_is_forgotten_is_in_no_topic_at_once(
     memory.consolidate()
     assert "zxcanary" in str(memory.summaries(kind="topic")).lower()
     if large:
-        monkeypatch.setattr("recollect.consolidate.topics.work._SMALL", 0)
+        monkeypatch.setattr("recollect.consolidate.topics.work.SMALL", 0)
     if before:
         memory.delete_message("m00")
         assert "zxcanary" not in str([memory.topics(), memory.summaries(kind="topic")]).lower()

@@ -57,6 +57,18 @@ def test_json_keeps_everything_but_the_entry(data: st.DataObject, said: dict[str
         assert all(character in rest for character in text if not character.isspace())
 
 
+@given(st.data(), st.dictionaries(_NAMES, _VALUES, min_size=1, max_size=3), st.lists(_VALUES, min_size=1, max_size=3))
+def test_what_comes_into_json_and_goes_again_leaves_no_trace(
+    data: st.DataObject, said: dict[str, Any], items: list[Any]
+) -> None:
+    said.pop("recollect", None)
+    text = data.draw(_BLANKS) + data.draw(written({**said, "items": items})) + data.draw(_BLANKS)
+    for path in (["recollect"], ["items", len(items)]):
+        after = jsonc.put(text, path, ENTRY)
+        assert jsonc.read(after) != jsonc.read(text)
+        assert jsonc.drop(after, path) == text
+
+
 def test_json_keeps_its_comments_and_its_indent() -> None:
     before = '{\n\t// of mine\n\t"servers": {\n\t\t"x": {"command": "y"} /* old */, // stays\n\t},\n\t"a": 1\n}\n'
     after = jsonc.put(before, ["servers", "recollect"], {"command": "r"})

@@ -85,8 +85,10 @@ def events(text: str) -> list[tuple[str, Any]]:
     return found
 
 
-def hang_up(client: TestClient, path: str, body: bytes, query: bytes = b"", **headers: str) -> None:
-    """A request of who is gone while the answer begins, so that no part of a stream is ever asked for."""
+def hang_up(client: TestClient, path: str, body: bytes, query: bytes = b"", *, heard: int = 0, **headers: str) -> None:
+    """A request of who is gone when so many parts of the answer were heard: while it begins, so that no part of a
+    stream is ever asked for, or later.
+    """
     sent = {"host": BASE.removeprefix("http://"), "accept": "text/event-stream", **headers}
     scope = {
         "type": "http",
@@ -96,12 +98,16 @@ def hang_up(client: TestClient, path: str, body: bytes, query: bytes = b"", **he
         "headers": [(name.replace("_", "-").encode(), value.encode()) for name, value in sent.items()],
         "client": ("127.0.0.1", 1),
     }
-    coming = [{"type": "http.request", "body": body}, {"type": "http.disconnect"}]
+    coming, parts = [{"type": "http.request", "body": body}, {"type": "http.disconnect"}], 0
 
     async def receive() -> Any:
+        while len(coming) == 1 and parts < heard:
+            await asyncio.sleep(0.005)
         return coming.pop(0)
 
     async def send(message: Any) -> None:
+        nonlocal parts
+        parts += message["type"] == "http.response.body"
         await asyncio.sleep(0.05)
 
     portal: Any = client.portal

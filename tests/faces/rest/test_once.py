@@ -11,8 +11,11 @@ import pytest
 from fastapi.testclient import TestClient
 
 import recollect
+from recollect.errors import StoreBusy
 from recollect.faces.rest.once import Answer, Answers
 from tests.faces.rest.conftest import events, hang_up, serve
+from tests.model.conftest import model_of
+from tests.model.wire_server import Says, wire_server
 
 pytestmark = pytest.mark.slow
 
@@ -193,8 +196,41 @@ def test_what_was_forgotten_is_not_written_again_by_its_key(mending: TestClient)
     assert messages(mending) == before
 
 
-def test_a_listener_that_is_gone_before_the_first_event_leaves_the_key_free(mending: TestClient) -> None:
-    body = b'{"text": "What is my dog called?"}'
-    hang_up(mending, f"{API}/chat", body, content_type="application/json", idempotency_key="a")
+@pytest.mark.parametrize("heard", [0, 1])
+def test_a_turn_whose_listener_has_gone_is_written_once(mending: TestClient, heard: int) -> None:
+    before, body = messages(mending), b'{"text": "What is my dog called?"}'
+    hang_up(mending, f"{API}/chat", body, heard=heard, content_type="application/json", idempotency_key="a")
     told = keyed("a", Accept="text/event-stream") | {"Content-Type": "application/json"}
-    assert mending.post(f"{API}/chat", content=body, headers=told).status_code == 200
+    end = time.monotonic() + 10
+    while (again := mending.post(f"{API}/chat", content=body, headers=told)).status_code == 409:
+        assert time.monotonic() < end
+        time.sleep(0.02)
+    assert (again.status_code, again.headers["idempotency-replayed"]) == (200, "true")
+    assert events(again.text)[-1][0] == "result"
+    assert messages(mending) == before + 1
+
+
+def test_a_turn_of_a_model_is_written_once_wherever_its_stream_was_cut(tmp_path: Path) -> None:
+    with wire_server() as model, serve(tmp_path / "memory.db", tmp_path, model=model_of("anthropic", model)) as client:
+        client.post(f"{API}/messages", json={"content": "The bike was 400 euros."})
+        model.otherwise = lambda body: Says("It was 400 euros, as you said. " * 20)
+        before, body = messages(client), b'{"text": "What was the bike?"}'
+        hang_up(client, f"{API}/chat", body, heard=1, content_type="application/json", idempotency_key="a")
+        told = keyed("a", Accept="text/event-stream") | {"Content-Type": "application/json"}
+        while (again := client.post(f"{API}/chat", content=body, headers=told)).status_code == 409:
+            time.sleep(0.02)
+        assert again.status_code == 200
+        assert messages(client) == before + 2
+
+
+def test_what_was_done_is_not_done_again_where_it_cannot_be_looked_up(
+    writing: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def busy(*arguments: Any) -> str:
+        raise StoreBusy("Somebody else is writing.", hint="Try again.")
+
+    monkeypatch.setattr("recollect.memory.Memory.fingerprint", busy)
+    turn: Any = {"json": {"text": "What is my dog called?"}, "headers": keyed("a")}
+    assert writing.post(f"{API}/chat", **turn).status_code == 200
+    assert writing.post(f"{API}/chat", **turn).json()["code"] == "answer_gone"
+    assert messages(writing) == 1

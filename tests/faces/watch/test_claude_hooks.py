@@ -169,6 +169,13 @@ def test_an_unknown_action_is_told(run: CommandLine, settings_file: Path) -> Non
         '{\n  "half": "\\ud83d",\n  "model": "opus"\n}\n',
         '{\n  "hooks": {\n    // keep me\n    "Stop": [], // and me\n  },\n  "model": "opus"\n}\n',
         '{\n  "hooks": {\n    "Stop": [ {"hooks": []} ]\n  }\n}\n',
+        '{\n  "hooks": {\n    "SessionStart": [ // at the start\n      {\n        "matcher": "startup", // only then\n'
+        '        "hooks": [{ "type": "command", "command": "echo hi" }]\n      }\n    ]\n  }\n}\n',
+        '{\n  "hooks": {"SessionEnd": [{"hooks": [{ "type": "command", "command": "bye" }]}]}\n}\n',
+        '{"model":"opus","hooks":{"Stop":[]}} /* one line */',
+        "{}",
+        '{\r\n  "model": "opus",\n  "most": 1\r\n}\n',
+        '{\n  "model": "opus" /* of two\n  lines */\n}\n',
     ],
 )
 def test_what_was_put_in_comes_out_again_to_the_letter(before: str, run: CommandLine, settings_file: Path) -> None:

@@ -1,4 +1,7 @@
-"""JSON files that people edit, comments and all: one member is set or taken out, every other byte stays."""
+"""JSON files that people edit, comments and all: one member is set or taken out, every other byte stays.
+
+A path leads through objects by names, through lists by places; the place behind the last item is where one is added.
+"""
 
 from __future__ import annotations
 
@@ -13,34 +16,40 @@ from recollect.errors import InvalidInput
 _MARK = "\ufeff"  # of the byte order
 _EMPTY = re.compile(r"[ \t]*\r?\n")
 _BLANK = re.compile(r"(?:\s|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
-_REST = re.compile(r"[ \t]*(?://[^\n]*|/\*[^\n]*?\*/[ \t]*)?(?=\r?\n)")
+_REST = re.compile(r"[ \t]*(?://[^\n]*|/\*(?:(?!\*/)[^\n])*\*/[ \t]*)?(?=\r?\n)")
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _PLAIN = re.compile(r"[^\s,\]}/]+")
 
 
+#: The name of a member, or the place of an item.
+Name = str | int
+
+
 @dataclass(frozen=True, slots=True)
 class _Value:
-    """A value and where it stands. `members` are those of an object, in order, `last` the end of the last of them."""
+    """A value and where it stands. `members` are those of an object or the items of a list, in order."""
 
     start: int
     end: int
     value: Any
     members: list[_Member] = field(default_factory=list)
 
-    @property
-    def is_object(self) -> bool:
-        return isinstance(self.value, dict)
+    def takes(self, name: Name) -> bool:
+        """Whether a member of that name could stand here, or an item at that place."""
+        if isinstance(name, str):
+            return isinstance(self.value, dict)
+        return isinstance(self.value, list) and name <= len(self.members)
 
-    def member(self, name: str) -> _Value | None:
+    def member(self, name: Name) -> _Value | None:
         """The member of a name; the last where it stands twice, as parsers take it."""
         return next((one.value for one in reversed(self.members) if one.name == name), None)
 
 
 @dataclass(frozen=True, slots=True)
 class _Member:
-    """A member of an object, and where its name stands."""
+    """A member of an object and where its name stands; or an item of a list, with its place for a name."""
 
-    name: str
+    name: Name
     at: int
     value: _Value
 
@@ -50,8 +59,9 @@ def read(text: str) -> Any:
     return _whole(text).value if _says_something(text) else {}
 
 
-def put(text: str, path: Sequence[str], value: Any) -> str:
-    r"""The text with a member of an object set, below the objects that lead to it; missing ones are made.
+def put(text: str, path: Sequence[Name], value: Any) -> str:
+    r"""The text with a member of an object or list set, below those that lead to it; missing objects are made. What
+    stands on one line stays there.
 
     >>> print(put('{\n  // mine\n  "a": 1,\n}\n', ["servers", "x"], {"command": "y"}))
     {
@@ -69,11 +79,13 @@ def put(text: str, path: Sequence[str], value: Any) -> str:
     """
     if not _says_something(text):
         return (_MARK if text.startswith(_MARK) else "") + _shown(_nested(path, value), "  ", 0) + "\n"
-    return _put(text, _whole(text), list(path), value, _indent_of(text), 1)
+    whole = _whole(text)
+    in_lines = "\n" in text[whole.start : whole.end] or not whole.members
+    return _put(text, whole, list(path), value, _indent_of(text) if in_lines else None, 1)
 
 
-def drop(text: str, path: Sequence[str]) -> str:
-    r"""The text without a member of an object; the very same where there is none of that name.
+def drop(text: str, path: Sequence[Name]) -> str:
+    r"""The text without a member of an object or list; the very same where there is none.
 
     >>> drop('{\n  "a": 1, // mine\n  "b": 2\n}\n', ["b"])
     '{\n  "a": 1 // mine\n}\n'
@@ -85,21 +97,27 @@ def drop(text: str, path: Sequence[str]) -> str:
         inside = inside.member(name) if inside is not None else None
     members = inside.members if inside is not None else []
     place = max((n for n, one in enumerate(members) if one.name == path[-1]), default=None)
-    if place is None:
+    if inside is None or place is None:
         return text
     start, end = members[place].at, members[place].value.end
+    behind = inside.start + 1 if not place else _past(text, members[place - 1].value.end) + 1  # the bracket, the comma
     comma = _past(text, end)
     is_last = text[comma] != ","
     if not is_last:
         end = comma + 1
-    line = text.rfind("\n", 0, start) + 1
-    following = _EMPTY.match(text, end)
-    if following is not None and not text[line:start].strip():  # it has its lines for itself
-        start, end = line, following.end()
+    line = text.rfind("\n", 0, start)
+    if line >= 0 and _EMPTY.match(text, end) and not text[line:start].strip():  # it has its lines for itself
+        start = line - (text[line - 1] == "\r")
+    elif not place and not is_last:
+        end += len(text) - end - len(text[end:].lstrip(" \t"))
+    elif not text[behind:start].strip():
+        start = behind
     without = text[:start] + text[end:]
     if is_last and place:
-        before = _past(text, members[place - 1].value.end)
-        without = without[:before] + without[before + 1 :]
+        return without[: behind - 1] + without[behind:]
+    closing = inside.end - 1 - (end - start)
+    if len(members) == 1 and not without[inside.start + 1 : closing].strip():
+        return without[: inside.start + 1] + without[closing:]
     return without
 
 
@@ -107,18 +125,19 @@ def _says_something(text: str) -> bool:
     return bool(text.removeprefix(_MARK).strip())
 
 
-def _put(text: str, inside: _Value, path: list[str], value: Any, indent: str, depth: int) -> str:
+def _put(text: str, inside: _Value, path: list[Name], value: Any, indent: str | None, depth: int) -> str:
+    """`indent` is None where all stands on one line."""
     name, rest = path[0], path[1:]
-    if not inside.is_object:
+    if not inside.takes(name):
         raise InvalidInput(f"Something other than an object stands where {name} would be set.")
     there = inside.member(name)
     if there is not None and rest:
-        return _put(text, there, rest, value, indent, depth + 1)
+        return _put(text, there, rest, value, indent if _in_lines(text, there) else None, depth + 1)
     shown = _shown(_nested(rest, value), indent, depth)
     if there is not None:
         return text[: there.start] + shown + text[there.end :]
-    line = "\n" + indent * depth
-    added = f"{line}{json.dumps(name)}: {shown}"
+    line = " " if indent is None else "\n" + indent * depth
+    added = line + (f"{json.dumps(name)}: {shown}" if isinstance(name, str) else shown)
     if inside.members:
         last = inside.members[-1].value.end
         comma = _past(text, last)
@@ -127,19 +146,26 @@ def _put(text: str, inside: _Value, path: list[str], value: Any, indent: str, de
             return text[:end] + added + "," + text[end:]
         end = _line_end(text, last)
         return text[:last] + "," + text[last:end] + added + text[end:]
+    if indent is None:
+        return text[: inside.start + 1] + added.lstrip() + text[inside.start + 1 :]
     blank = text[inside.start + 1 : inside.end - 1].rstrip()
     return text[: inside.start + 1] + blank + added + "\n" + indent * (depth - 1) + text[inside.end - 1 :]
 
 
-def _nested(path: Sequence[str], value: Any) -> Any:
+def _in_lines(text: str, value: _Value) -> bool:
+    """Whether what comes in gets lines of its own. An empty object opens, an empty list does not."""
+    return "\n" in text[value.start : value.end] or value.value == {}
+
+
+def _nested(path: Sequence[Name], value: Any) -> Any:
     for name in reversed(path):
         value = {name: value}
     return value
 
 
-def _shown(value: Any, indent: str, depth: int) -> str:
-    """Objects line by line, all else on one line."""
-    if not isinstance(value, Mapping) or not value:
+def _shown(value: Any, indent: str | None, depth: int) -> str:
+    """Objects line by line, unless there is no indent; all else on one line."""
+    if indent is None or not isinstance(value, Mapping) or not value:
         # Half of a pair that stands for one character is no UTF-8: it is written as the escape that it came as.
         return json.dumps(value, ensure_ascii=False).encode("utf-8", "backslashreplace").decode()
     line = "\n" + indent * (depth + 1)
@@ -206,13 +232,13 @@ def _object(text: str, start: int) -> _Value:
 
 
 def _list(text: str, start: int) -> _Value:
-    items: list[Any] = []
+    items: list[_Member] = []
     at = _past(text, start + 1)
     while text[at] != "]":
         value = _value(text, at)
-        items.append(value.value)
+        items.append(_Member(len(items), at, value))
         at = _next(text, value.end, "]")
-    return _Value(start, at + 1, items)
+    return _Value(start, at + 1, [one.value.value for one in items], items)
 
 
 def _next(text: str, at: int, closing: str) -> int:
