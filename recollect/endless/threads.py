@@ -47,6 +47,8 @@ class Threads:
     """Thread-safe. What it remembers it would find in the store, only slower."""
 
     ids: Callable[[], NodeId] = new_id
+    #: Held while something is kept: what is compared with the store must hold until it is written.
+    keeping: threading.Lock = field(default_factory=threading.Lock)
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _latest: OrderedDict[NodeId, tuple[NodeId, NodeId]] = field(default_factory=OrderedDict)
 
@@ -59,6 +61,9 @@ class Threads:
         asked = _NOTHING if newest is None else digests[newest]
         if talk.follows and (found := self._following(memory, talk.follows)) is not None:
             return Placed(found.conversation_id, talk, digests, stable, -1, found.id, key=asked)
+        if conversation is not None and not said:  # what tools answered
+            parent = next((message.id for message in memory.latest(conversation, 1)), None)
+            return Placed(conversation, talk, digests, stable, parent=parent, goes_on=True)
         if conversation is not None and len(said) == 1:
             return self._alone(memory, talk, digests, stable, conversation, said[0])
         matched = self._remembered(said, digests, conversation) or self._stored(memory, said, digests, stable)
@@ -98,7 +103,7 @@ class Threads:
     ) -> tuple[int, NodeId, NodeId] | None:
         lasting = [n for n in said if n in stable]
         for some in (lasting[-_LOOKED_UP:], lasting[:-_LOOKED_UP]):
-            found = {message.id: message for message in memory.messages([digests[n] for n in some])} if some else {}
+            found = {message.id: message for message in memory.messages([digests[n] for n in some], forgotten=True)}
             for n in reversed(some):
                 if (message := found.get(digests[n])) is not None:
                     return n, message.conversation_id, message.id
@@ -107,7 +112,8 @@ class Threads:
     def _following(self, memory: Memory, answer: str) -> Message | None:
         """The answer that the provider keeps under this name."""
         remembered = self.recall(answer_id(answer))
-        return next(iter(memory.messages([remembered[1] if remembered else answer_id(answer)])), None)
+        own = remembered[1] if remembered else answer_id(answer)
+        return next(iter(memory.messages([own], forgotten=True)), None)
 
     def _alone(
         self,
@@ -160,11 +166,13 @@ def answer_id(name: str) -> NodeId:
 
 
 def likeness(role: str, text: str, assets: Sequence[str] = ()) -> NodeId:
-    """What two wordings of one message have in common: clients trim blanks, and markup is written in more ways than
-    one.
+    """What two wordings of one message have in common: clients trim blanks, and write the markup of answers in more
+    ways than one. What a person says is a sign away from something else: C is not C++.
     """
-    letters = "".join(filter(str.isalnum, text.casefold()))
-    return stable_id(role, letters or text.strip(), *assets)
+    if role == "assistant":
+        letters = "".join(filter(str.isalnum, text.casefold()))
+        return stable_id(role, letters or text.strip(), *assets)
+    return stable_id(role, "".join(text.split()), *assets)
 
 
 def _digests(
