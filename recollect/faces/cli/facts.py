@@ -60,7 +60,8 @@ def facts(
 def _correct(session: Session, action: str, ids: list[str], to: str | None, value: str | None) -> int:
     fewest = 2 if action == "merge" else 1
     if len(ids) < fewest or (action != "merge" and len(ids) > 1):
-        raise WrongUsage(f"recollect facts {action} needs {'ID OTHER...' if fewest == 2 else 'ID'}.")
+        wanted = "the IDs of two facts or more" if fewest == 2 else "the ID of one fact"
+        raise WrongUsage(f"recollect facts {action} needs {wanted}.", hint="See recollect facts --help")
     if action == "edit" and to is None and value is None:
         raise WrongUsage("recollect facts edit needs --to TEXT or --value VALUE.")
     memory = session.existing_memory()
