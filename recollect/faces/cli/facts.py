@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from recollect.faces.cli.addressed import addressed
 from recollect.faces.cli.parser import Command, Option, Words, WrongUsage, whole
 from recollect.faces.cli.session import Session
 from recollect.faces.cli.waiting import none_found
+from recollect.text.addressed import addressed
 
 if TYPE_CHECKING:
     from recollect.consolidate.facts.fact import Fact
