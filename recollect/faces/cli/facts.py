@@ -175,5 +175,5 @@ COMMAND = Command(
         Option(("--value",), "With edit: the right value.", "VALUE"),
         Option(("--limit", "-n"), "How many are listed.", "N", default=_LIMIT, read=whole(1)),
     ),
-    Words("ABOUT|ACTION", "what", several=True),
+    Words("ABOUT|ACTION", "what", several=True, values=_ACTIONS),
 )
