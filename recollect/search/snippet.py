@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 from itertools import pairwise
 from unicodedata import category
 
+from recollect.search.forms import other_forms
 from recollect.search.readable import readable
 from recollect.search.result import Snippet
 from recollect.text.folding import fold
@@ -26,6 +27,8 @@ _TYPOGRAPHY = str.maketrans("’‘“”—–…•", "''\"\"--.*")
 #: Of stems that begin otherwise than a word of theirs; else at most the last letter differs ("tri" of "try").
 _OTHER_BEGINNINGS = {"die": "dy", "lie": "ly", "tie": "ty"}
 _SHORT = 2  # letters of a stem that is the whole word
+_SIGN = "+#"
+_SIGNED = re.compile(r"[A-Za-z](?:\+\+|#)(?![A-Za-z+#])")
 _REST = re.compile(r"[^\W_]*(?:'s\b)?")
 _BLANK = re.compile(r"\s+")
 _LOOKED_AT = 40_000  # characters: a passage is shorter, unless its tokens are very long
@@ -38,9 +41,12 @@ def marking(
     the 3 nor the 14 says anything by itself.
     """
     numbers = dict.fromkeys(_NUMBER.findall(question))
-    alone = set(terms(_NUMBER.sub(" ", question)))
-    parts = {term for number in numbers for term in terms(number)} - alone
-    return frozenset(wanted) - parts, (*map(tuple, phrases), *map(surface, numbers))
+    alone, parts = _with_forms(terms(_NUMBER.sub(" ", question))), _with_forms(terms(" ".join(numbers)))
+    return frozenset(wanted) - (parts - alone), (*map(tuple, phrases), *map(surface, numbers))
+
+
+def _with_forms(found: Iterable[str]) -> set[str]:
+    return {form for term in found for form in (term, *other_forms(term))}
 
 
 def excerpt(
@@ -113,14 +119,16 @@ def _likely(text: str, wanted: frozenset[str]) -> Iterator[tuple[int, int]]:
     no others need a look.
     """
     lowered, ends = text.lower(), dict[int, int]()
-    beginnings = {term if len(term) <= _SHORT else term[:-1] for term in wanted if term.isascii()} - {""}
+    stems = {term.rstrip(_SIGN) for term in wanted if term.isascii()} - {""}
+    beginnings = {stem if len(stem) <= _SHORT else stem[:-1] for stem in stems}
     beginnings |= {_OTHER_BEGINNINGS[term] for term in wanted & _OTHER_BEGINNINGS.keys()}
     for beginning in beginnings:
         at = lowered.find(beginning)
         while at >= 0:
             if not at or not lowered[at - 1].isalnum():
                 rest = _REST.match(lowered, at + len(beginning))
-                ends[at] = max(ends.get(at, 0), rest.end() if rest else 0)
+                signed = _SIGNED.match(text, at)
+                ends[at] = signed.end() if signed else max(ends.get(at, 0), rest.end() if rest else 0)
             at = lowered.find(beginning, at + 1)
     last = 0
     for start, end in sorted(ends.items()):
@@ -145,7 +153,7 @@ def _signs() -> str:
 @cache
 def _word() -> re.Pattern[str]:
     letters = rf"[^\W_]++(?:[{_signs()}]++[^\W_]*+)*+"
-    return re.compile(rf"(?<![^\W_])[A-Za-z](?:\+\+|#)(?![A-Za-z+#])|{letters}(?:[’']s\b)?")
+    return re.compile(rf"(?<![^\W_]){_SIGNED.pattern}|{letters}(?:[’']s\b)?")
 
 
 @cache

@@ -74,6 +74,8 @@ def test_accents_do_not_hinder() -> None:
         ("die", "dying"),
         ("école", "e\u0301cole"),
         ("cafe", "cafe\u0301"),
+        ("c++", "C++"),
+        ("C#", "C#"),
         ("สวัสดี", "สวัสดี"),
         ("น้ำ", "น้ำ"),
         ("हिन्दी", "हिन्दी"),
@@ -85,6 +87,17 @@ def test_accents_do_not_hinder() -> None:
 )
 def test_words_are_marked_however_they_are_spelled(query: str, text: str) -> None:
     assert marked(text, query) == [text]
+
+
+@pytest.mark.parametrize("text", ["C++ and C, C#", "C++ and C, C# – and more"])
+def test_a_language_is_not_marked_in_the_name_of_another(text: str) -> None:
+    marks = marks_in(text, terms("c"))
+    assert marks == [(8, 9)]
+
+
+def test_of_a_number_of_several_parts_no_other_forms_are_marked() -> None:
+    wanted, phrases = marking("3.14", ("3", "3rd", "14", "14th"))
+    assert marks_in("On the 3rd, not the 14th, it was 3.14.", wanted, phrases) == [(33, 37)]
 
 
 def test_what_grows_when_it_is_folded_moves_no_mark() -> None:
