@@ -16,7 +16,7 @@ from recollect.faces.web.cited import extract, with_caret
 from recollect.faces.web.live import drawn_by, run_address
 from recollect.faces.web.page import address, fragments, page, wants_json
 from recollect.faces.web.runs import Run, runs_of, sources_known
-from recollect.faces.web.sources import as_text, grouped, place
+from recollect.faces.web.sources import as_text, grouped, hold, place
 from recollect.faces.web.steps import steps, words_so_far
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ _KINDS = {
 }
 _FOLLOWING = {"": "Reading the question", "understood": "Searching", "searched": "Answering", "answering": "Writing"}
 _PARTS = ("steps", "answer", "after", "sources")
+_NOT_KNOWN_FOR = 60.0  # seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +80,7 @@ def ask(request: Request, memory: Scoped, q: str = "") -> Response:
     if asked.question and wants_json(request):
         return page(request, "ask.html", data=lambda: memory.ask(asked.question, **asked.options).to_json())
     run = runs.last("ask", namespace, asked) if asked.question else None
-    if run is not None and not _still_holds(memory, run):
+    if run is not None and not (_still_holds(memory, run) and _answers(run)):
         run = None
     if asked.question and run is None and _asked_here(request):
         run = _begin(request, memory, asked)
@@ -126,16 +127,18 @@ def _asked_here(request: Request) -> bool:
     return request.headers.get("sec-fetch-site", "none") in ("none", "same-origin")
 
 
+def _answers(run: Run) -> bool:
+    """Whether it has an answer or may come to one. What was stopped is asked anew, and after a while what was not
+    known: somebody may have filled the memory meanwhile.
+    """
+    if run.result is not None:
+        return bool(run.result.known) or run.seconds < _NOT_KNOWN_FOR
+    return not run.stopped or run.ended is None
+
+
 def _still_holds(memory: Memory, run: Run) -> bool:
     """Whether what an answer cites is in the memory as it was."""
-    if run.result is None:
-        return not run.stopped or run.ended is None
-    cited = [c.message for c in run.result.citations if c.conversation is not None]
-    there = {message.id: message for message in memory.messages([message.id for message in cited])}
-    return all(
-        (found := there.get(message.id)) is not None and not found.deleted and found.content == message.content
-        for message in cited
-    )
+    return run.result is None or hold(memory, run.result.citations)
 
 
 def _view(request: Request, run: Run) -> dict[str, Any]:
@@ -187,4 +190,4 @@ def _where(request: Request, run: Run) -> str:
     return asked.address(request)
 
 
-drawn_by("ask", _parts, _where)
+drawn_by("ask", _parts, _where, _still_holds)

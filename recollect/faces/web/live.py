@@ -16,8 +16,11 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response, StreamingResponse
 
+from recollect.errors import NotFound
+from recollect.faces.http.scope import Scoped
 from recollect.faces.web.page import address, scope_of
 from recollect.faces.web.runs import Run, runs_of
+from recollect.memory import Memory
 
 
 @asynccontextmanager
@@ -32,22 +35,35 @@ router = APIRouter(lifespan=_stopped_at_the_end)
 
 #: Draws the parts of a run: the id of each element, and what stands in it.
 Parts = Callable[[Request, Run], Mapping[str, str]]
+#: Whether what a run has told is in the memory still, as it was.
+Holds = Callable[[Memory, Run], bool]
 
 _PAUSE = 0.08  # seconds between two drawings
 _STILL_THERE = 15.0  # seconds after which something is sent in any case
 
 _drawn_by: dict[str, tuple[Parts, Callable[[Request, Run], str]]] = {}
+_holds: dict[str, Holds] = {}
 
 
-def drawn_by(kind: str, parts: Parts, where: Callable[[Request, Run], str]) -> None:
-    """Says how runs of a kind are drawn, and the address of the page where one is shown."""
-    _drawn_by[kind] = (parts, where)
+def drawn_by(
+    kind: str, parts: Parts, where: Callable[[Request, Run], str], holds: Holds = lambda memory, run: True
+) -> None:
+    """Says how runs of a kind are drawn, the address of the page where one is shown, and until when it may be."""
+    _drawn_by[kind], _holds[kind] = (parts, where), holds
+
+
+def shown(request: Request, memory: Memory, id: str) -> Run:
+    """A run that may be shown. Raises NotFound, also where it has told what was changed or forgotten since."""
+    run = runs_of(request).get(id, scope_of(request))
+    if run.ended is not None and not _holds[run.kind](memory, run):
+        raise NotFound("What this has told was changed or forgotten since.", hint="Ask again for what is there now.")
+    return run
 
 
 @router.get("/runs/{id}/events")
-async def events(request: Request, id: str) -> Response:
+async def events(request: Request, memory: Scoped, id: str) -> Response:
     """The parts of a run that change, until it has ended."""
-    run = runs_of(request).get(id, scope_of(request))
+    run = await run_in_threadpool(shown, request, memory, id)
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     return StreamingResponse(_changes(request, run), media_type="text/event-stream", headers=headers)
 

@@ -13,10 +13,10 @@ from starlette.responses import RedirectResponse
 from recollect.faces.http.scope import Scoped, served
 from recollect.faces.web.cited import answer as as_html
 from recollect.faces.web.cited import extract, with_caret
-from recollect.faces.web.live import drawn_by, run_address
+from recollect.faces.web.live import drawn_by, run_address, shown
 from recollect.faces.web.page import address, fragments, page, wants_json
 from recollect.faces.web.runs import Run, runs_of, sources_known
-from recollect.faces.web.sources import grouped, place
+from recollect.faces.web.sources import grouped, hold, place
 from recollect.faces.web.steps import steps, words_so_far
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def begin(
 @router.get("/research/run/{id}")
 def under_way(request: Request, memory: Scoped, id: str) -> Response:
     """Research as it goes; when it is done, its report."""
-    run = runs_of(request).get(id, str(memory.namespace))
+    run = shown(request, memory, id)
     if run.result is None:
         return page(request, "report.html", here="/ask", **_view(request, run))
     if run.result.known:
@@ -185,4 +185,16 @@ def _where(request: Request, run: Run) -> str:
     return address(f"/research/run/{run.id}", request)
 
 
-drawn_by("research", _parts, _where)
+def _still_holds(memory: Memory, run: Run) -> bool:
+    """Whether what it has told is in the memory: as a report, or kept to be gone on with; of nothing found, what is
+    nearest.
+    """
+    if run.result is not None and not run.result.known:
+        return hold(memory, run.result.citations)
+    kept = {one.id: one for one in memory.reports()}
+    if run.result is not None:
+        return run.result.id in kept
+    return not words_so_far(run.events) or any(run.title == one.question for one in kept.values())
+
+
+drawn_by("research", _parts, _where, _still_holds)

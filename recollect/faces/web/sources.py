@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from markupsafe import Markup
 from starlette.requests import Request
 
+from recollect.errors import NotFound
 from recollect.faces.web.inline import inline
 from recollect.faces.web.page import address
 from recollect.faces.web.wording import is_you, speaker
@@ -18,6 +19,7 @@ from recollect.search.readable import readable
 
 if TYPE_CHECKING:
     from recollect.ask.answer import Citation
+    from recollect.memory import Memory
 
 _BESIDE = 140  # characters on either side of the sentence
 _LONGEST = 420  # characters of a sentence
@@ -44,6 +46,24 @@ class Group:
     source: str
     href: str
     sources: list[Source] = field(default_factory=list)
+
+
+def hold(memory: Memory, citations: Sequence[Citation]) -> bool:
+    """Whether everything that is cited is in the memory as it was: messages, and parts of documents."""
+    said = [one.message for one in citations if one.conversation is not None]
+    there = {message.id: message for message in memory.messages([message.id for message in said])}
+    return all(
+        (found := there.get(message.id)) is not None and not found.deleted and found.content == message.content
+        for message in said
+    ) and all(_is_in_document(memory, one) for one in citations if one.conversation is None)
+
+
+def _is_in_document(memory: Memory, citation: Citation) -> bool:
+    try:
+        text = memory.document(citation.message.id).content
+    except NotFound:
+        return False
+    return text.startswith(citation.message.content, citation.offset)
 
 
 def grouped(request: Request, citations: Sequence[Citation]) -> list[Group]:

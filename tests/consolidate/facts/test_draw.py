@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from recollect.consolidate.facts import claim as claim_module
 from recollect.consolidate.facts import phrase
-from recollect.consolidate.facts.claim import Claim, from_plain, to_plain
+from recollect.consolidate.facts.claim import Claim, Polarity, from_plain, to_plain
 from recollect.consolidate.facts.rules import subjects, values, words
 from recollect.consolidate.facts.rules.draw import draw
 from recollect.consolidate.facts.settle import settle
@@ -59,6 +59,15 @@ def test_a_pronoun_means_the_only_one_it_can_mean() -> None:
     assert drawn("She is 40 years old.", "My wife Ana is here.", "And my brother Tom.") == [("Ana", "age", "40")]
 
 
+@pytest.mark.parametrize(
+    "text", ["My late husband Bob was a doctor.", "My dog Rex died last year.", "Sad news today, my dog Rex has died."]
+)
+def test_who_has_died_is_known_and_is_no_more(text: str) -> None:
+    (claim,) = [claim for claim in draw(said(text)) if claim.attribute in ("dog", "husband")]
+    assert claim.polarity is Polarity.ENDED
+    assert not any(fact.is_open for fact in settle([claim]))
+
+
 def test_a_role_that_was_taken_is_kept_for_the_messages_after_it() -> None:
     assert drawn("I live in Chicago.", "Let's role-play: you are my lawyer.") == []
 
@@ -82,6 +91,21 @@ def test_a_role_that_was_taken_is_kept_for_the_messages_after_it() -> None:
         "Ich bin allergisch gegen Nüsse, sagt er.",
         "I don't drink and drive.",
         "I like neither cats nor dogs.",
+        "Neither I nor my wife are vegan.",
+        "I'm allergic to nuts. Just kidding!",
+        "I live in York. Haha, not!",
+        "I am vegan. lol jk",
+        "Forget that I live in York.",
+        "I take back that I live in York.",
+        "I'm pretending I'm a doctor.",
+        "For instance, I own a Tesla Model 3.",
+        "In the song it goes I live in York.",
+        "The dog of my sister is called Rex.",
+        "I live in VS Code.",
+        "I have ADHD-friendly tips.",
+        "I have cancer as my zodiac sign.",
+        "I drive a hard bargain.",
+        "I sold my soul.",
     ],
 )
 def test_what_is_denied_doubted_or_said_by_another_is_no_claim(text: str) -> None:
@@ -96,6 +120,11 @@ def test_what_is_denied_doubted_or_said_by_another_is_no_claim(text: str) -> Non
         ("Luna is allergic to nuts, the vet says.", "nuts"),
         ("I'm allergic to nuts, my wife thinks that is funny.", "nuts"),
         ("I like dogs more than cats.", "dogs"),
+        ("Don't forget that I'm allergic to nuts.", "nuts"),
+        ("It rains. Not!\nI'm allergic to nuts.", "nuts"),
+        ("Whether it rains or not. I'm allergic to nuts.", "nuts"),
+        ("My birthday is on 3 March.", "3 March"),
+        ("I have asthma attacks at night.", "asthma"),
     ],
 )
 def test_what_one_says_oneself_or_who_must_know_is_a_claim(text: str, value: str) -> None:

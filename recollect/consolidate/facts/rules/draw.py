@@ -10,7 +10,7 @@ from recollect.consolidate.facts.claim import USER, Category, Claim, Polarity
 from recollect.consolidate.facts.phrase import content_of
 from recollect.consolidate.facts.rules import german, naming
 from recollect.consolidate.facts.rules.found import Found
-from recollect.consolidate.facts.rules.guards import is_held_back, is_joke, is_said_by_another, told_part
+from recollect.consolidate.facts.rules.guards import is_held_back, is_joke, is_said_by_another, taken_back, told_part
 from recollect.consolidate.facts.rules.predicate import Predicate
 from recollect.consolidate.facts.rules.predicates import PREDICATES
 from recollect.consolidate.facts.rules.sentences import Sentence, is_play, own_sentences
@@ -31,7 +31,7 @@ from recollect.record import Kind, Message, Role
 from recollect.search.indexing import is_person
 
 #: Raised with every change of what is drawn.
-VERSION = 2
+VERSION = 3
 MADE_BY = f"rules/{VERSION}"
 
 
@@ -49,12 +49,15 @@ def draw(message: Message, before: Sequence[Message] = ()) -> list[Claim]:
             if speaker_of(earlier) == who:
                 for sentence in own_sentences(earlier.content, earlier.speaker):
                     naming.introduce(expanded(sentence.text), who, known)
-    claims: dict[tuple[str, str, str], Claim] = {}
+    claims: dict[tuple[str, str, str, Polarity], Claim] = {}
+    meant = taken_back(message.content)
     for sentence in own_sentences(message.content, message.speaker):
+        if sentence.start < meant:
+            continue
         for found in _found(sentence, who, known):
             claim = _claim(found, sentence, message, who)
             if claim is not None:
-                claims.setdefault((claim.entity_key, claim.attribute, claim.identity), claim)
+                claims.setdefault((claim.entity_key, claim.attribute, claim.identity, claim.polarity), claim)
     return list(claims.values())
 
 

@@ -12,6 +12,8 @@ _BEFORE = re.compile(
     | could | would | should | must | almost | nearly | i\ think | i\ guess | i\ suppose | i\ believe | not\ sure
     | (?:want|wants|wanted|like|love|need|plan|planned|used|going|trying|try|thinking)\ to | thinking\ (?:about|of)
     | as\ if | as\ though | feels?\ like | felt\ like | like\ (?=i\b) | never | nobody | no\ one | everyone | anyone | someone
+    | neither | hardly | barely | scarcely | (?<!not\ )forget(?!\ to\b) | (?:take|takes|taking|took)\ back
+    | pretend(?:s|ed|ing) | for\ instance | in\ (?:the|a|this|that)\ (?:song|lyrics?|poem|film|movie|show|series|episode|play|joke)
     | doubts? | doubt(?:ed|ful|ing) | not\ that | (?:false|untrue|wrong|incorrect|a\ lie|a\ myth)\ that | not\ the\ case | (?:rules?|ruled|ruling)\ out
     | den(?:y|ies|ied|ying) | far\ from | am\ thinking | people\ who | those\ who | (?:man|woman|guy|girl|person|somebody|kid)\ (?:who|that)
     | when\ (?:i|we|he|she)\ (?:was|were) | as\ a\ (?:child|kid|boy|girl|student) | since\ when | did\ i | do\ you | you\ said
@@ -47,6 +49,12 @@ _LIE = re.compile(
     r"\b(?:was a lie|not true|isn't true|is not true|was wrong|fell through|in a dream|misdiagnos\w+)\b", re.IGNORECASE
 )
 
+# A sentence that takes back what stands before it: "Just kidding!", "Haha, not."
+_TAKEN_BACK = re.compile(
+    r"(?:[.!?…]\s+|\n\s*)(?:(?:ha(?:ha)+|lol|lmao|ok(?:ay)?|no),? )?(?:(?:(?:i am|i'm|i’m|just|only) )*(?:kidding|joking)|j/?k|not)[.!]*\s*(?=$|\n|[.!?]|(?<=[.!]\s)[A-Z])",
+    re.IGNORECASE,
+)
+
 _QUESTION_BEGINS = re.compile(
     r"(?:[,;:—–-]\s*|\b(?:and|but|so)\s+|^)(?=(?:so |and |but |now |please )*(?:can|could|would|will|shall|should|is|are|am|was"
     r"|were|do|does|did|have|has|what|which|who|whose|where|when|why|how|any|or|right|isn't|don't|aren't|won't|can't|what's"
@@ -58,6 +66,11 @@ _QUESTION_BEGINS = re.compile(
 def is_joke(sentence: str) -> bool:
     """Whether the sentence laughs, or takes itself back."""
     return bool(_JOKE.search(sentence) or _LIE.search(sentence))
+
+
+def taken_back(content: str) -> int:
+    """The character up to which a message takes back what it says."""
+    return max((match.end() for match in _TAKEN_BACK.finditer(content)), default=0)
 
 
 def is_said_by_another(sentence: str) -> bool:

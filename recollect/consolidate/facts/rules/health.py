@@ -64,7 +64,7 @@ HEALTH: tuple[Predicate, ...] = (
         most_words=3,
     ),
     predicate(
-        rf"^has (?:been )?(?:severe |mild |chronic |bad |slight |some |really bad |early |early-onset )?(?P<v>{CONDITION})(?=\W|$)",
+        rf"^has (?:been )?(?:severe |mild |chronic |bad |slight |some |really bad |early |early-onset )?(?P<v>{CONDITION})(?=[^\w-]|$)(?! as my\b)",
         "condition",
         exact=True,
     ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from recollect.consolidate.facts.claim import Category
+from recollect.consolidate.facts.claim import Category, Polarity
 from recollect.consolidate.facts.rules.found import Found
 from recollect.consolidate.facts.rules.guards import is_held_back
 from recollect.consolidate.facts.rules.predicate import DATE, DOSE, WHEN
@@ -34,6 +34,11 @@ _HAVE_NAMED = re.compile(
     rf"\b(?:[Ii]|[Ww]e) (?:have|adopted|got|just got|rescued|own|welcomed) (?:an? |two |three |four |\d |new )?(?:[a-z-]+ ){{0,2}}?(?P<rel>(?i:{OWN})s?)"
     rf"(?:,| –| -|:| (?:called|named)| and (?:named|called) (?:him|her|it)| (?:last|this) \w+,? and (?:his|her|its) name is"
     rf"|,? and (?:his|her|its) name is|,? (?:his|her|its) name is)? (?P<names>{_NAMES})(?=[ ,.!]|$)"
+)
+# "The dog of my sister is called Rex" names a dog, and none of one's own.
+_OF_ANOTHER = re.compile(r"\b(?:of|than|like)\s+$", re.IGNORECASE)
+_DIED = re.compile(
+    r",? (?:who )?(?:(?:has |had )?(?:just |recently |sadly |suddenly )?(?:died|passed (?:away|on))|was put (?:down|to sleep)|is dead)\b"
 )
 _THIS_IS_OWN = re.compile(rf"\b(?:about|is|meet) {_MY} (?P<rel>(?i:{OWN})) (?P<names>{NAME})")
 _SELF = re.compile(
@@ -150,11 +155,13 @@ def _own(text: str, who: str, known: Known) -> list[_Placed]:
             if pattern is _HAVE_NAMED and relation.lower().endswith("s") and not relation.lower().endswith("ss"):
                 relation = relation[:-1] if relation.lower() not in ("kids", "children", "twins") else relation
             names = [name for name in re.split(r",\s*(?:and )?|\s+and\s+", match["names"]) if is_name(name)]
-            if pattern is _APPOSITION and re.search(r"\b(?:of|than|like)\s+$", text[: match.start()]):
+            if pattern is not _HAVE_NAMED and _OF_ANOTHER.search(text[: match.start()]):
                 continue
+            is_dead = relation.lower().startswith("late ") or _DIED.match(text, match.end())
+            polarity = Polarity.ENDED if is_dead else Polarity.IS
             for name in names:
                 known.add(name, sex_of(relation))
-                placed.append((match.start(), Found(who, relation_of(relation), name, rest=text)))
+                placed.append((match.start(), Found(who, relation_of(relation), name, polarity=polarity, rest=text)))
     return placed
 
 

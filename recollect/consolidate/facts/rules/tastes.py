@@ -18,7 +18,7 @@ def _liked(value: str) -> bool:
 def _thing(value: str) -> bool:
     return not re.match(
         r"(?i)(?:lot|bit|few|couple|number|bunch|ton|time|ticket|drink|coffee|beer|lunch|dinner|round|copy|bug|up|mistake|"
-        r"decision|problem|issue|outcome|process|the|him|her|you|more|\d+ tickets)",
+        r"decision|problem|issue|outcome|process|the|him|her|you|more|hard bargain|\d+ tickets)",
         value,
     )
 
@@ -109,7 +109,9 @@ TASTES: tuple[Predicate, ...] = (
         "owns",
         lambda v: (
             _thing(v)
-            and not re.match(r"(?i)(?:train|job|mind|temper|way|voice|appetite|mother|father|dog|cat|keys)\b", v)
+            and not re.match(
+                r"(?i)(?:train|job|mind|temper|way|voice|appetite|mother|father|dog|cat|keys|soul|heart)\b", v
+            )
         ),
         polarity=_ENDED,
     ),

@@ -48,7 +48,7 @@ _JOKES = re.compile(
 #: Software that one moves to, and that is no place; firms are no places either.
 _NO_PLACES = frozenset(
     """vim neovim emacs vscode typescript javascript python java kotlin swift rust go golang ruby rails django flask
-    fastapi react vue angular svelte linux ubuntu debian fedora arch windows mac macos ios android firefox chrome
+    fastapi vs intellij xcode outlook gmail photoshop react vue angular svelte linux ubuntu debian fedora arch windows mac macos ios android firefox chrome
     safari postgres postgresql mysql sqlite mongodb redis docker kubernetes aws azure gcp terraform git github
     gitlab jira notion obsidian slack teams zoom discord spotify netflix google microsoft apple amazon meta facebook
     openai anthropic claude chatgpt gemini gpt excel sheets word plan phase step part option chapter section page
