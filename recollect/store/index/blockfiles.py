@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -82,8 +81,8 @@ class BlockFiles:
 def _beginning(directory: Path | None, name: str) -> list[Path]:
     """The files of which the name begins so; without `glob`, which takes longer to get ready than a search takes."""
     try:
-        return [directory / found for found in os.listdir(directory) if found.startswith(name)] if directory else []
-    except FileNotFoundError:
+        return [path for path in directory.iterdir() if path.name.startswith(name)] if directory else []
+    except (FileNotFoundError, NotADirectoryError):
         return []
 
 
