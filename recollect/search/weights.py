@@ -117,14 +117,14 @@ KNOWN_INSTANT: dict[str, float] = {
     "constant": -3.4,
 }
 KNOWN_QUALITY: dict[str, float] = {
-    "known": 1.7,
-    "rarity": -2.1,
+    "known": 1.65,
+    "rarity": -2.15,
     "near": 0.5,
     "best ten": 0.13,
-    "ahead": 0.18,
-    "late together": 4.15,
-    "late ahead": 2.8,
-    "constant": -5.2,
+    "ahead": 0.19,
+    "late together": 4.0,
+    "late ahead": 3.6,
+    "constant": -5.13,
 }
 #: The likelihood under which `ask` says that the conversations do not say. It is right in more than nine of ten cases,
 #: where as many questions have an answer as have none.
