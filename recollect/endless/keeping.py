@@ -15,7 +15,6 @@ from recollect.endless.threads import Placed, Threads, answer_id, likeness
 from recollect.memory import Memory
 from recollect.record import NodeId, Part, PartKind, stable_id
 from recollect.text.clean import clean_text, clean_title
-from recollect.text.marks import cut_recall
 
 _TITLE = 60  # characters
 
@@ -76,7 +75,7 @@ class _Keeping:
 
     def answer(self, heard: Heard, *, is_kept_there: bool) -> None:
         """The answer, in one message or in several. One that broke off is kept as far as it came, and says so."""
-        told = [text for one in heard.messages if (text := cut_recall(clean_text(one)).strip())]
+        told = heard.messages
         name = answer_id(heard.id) if is_kept_there and heard.id else None
         for number, text in enumerate(told, 1):
             self._digest = stable_id(self._digest, likeness("assistant", text))

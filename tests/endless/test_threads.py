@@ -301,3 +301,12 @@ def test_one_history_in_two_requests_at_once_loses_no_answer(memory: Memory) -> 
         exchange.hear_whole({"choices": [{"message": {"content": f"Answer {number}."}}]})
         exchange.keep()
     assert sorted(words[-1] for words in active(memory)) == ["Answer 0.", "Answer 1."]
+
+
+@pytest.mark.parametrize("sent", ["<think>Rain, hm.</think>\n\nIt rains.", "It rains."])
+def test_what_a_model_thought_aloud_is_no_part_of_its_answer(memory: Memory, sent: str) -> None:
+    endless = Endless(lambda _: memory)
+    ask(endless, talk("Does it rain?"), "<think>Rain, hm.</think>\n\nIt rains.")
+    ask(endless, talk("Does it rain?", sent, "Thanks."), "Welcome.")
+    assert active(memory) == [["Does it rain?", "It rains.", "Thanks.", "Welcome."]]
+    assert count(memory) == 4
