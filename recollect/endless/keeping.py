@@ -15,7 +15,6 @@ from recollect.endless.threads import Placed, Threads, answer_id, likeness
 from recollect.memory import Memory
 from recollect.record import NodeId, Part, PartKind, stable_id
 from recollect.text.clean import clean_text, clean_title
-from recollect.text.marks import cut_recall
 
 _TITLE = 60  # characters
 
@@ -76,8 +75,11 @@ class _Keeping:
 
     def answer(self, heard: Heard, *, is_kept_there: bool) -> None:
         """The answer, in one message or in several. One that broke off is kept as far as it came, and says so."""
-        told = [text for one in heard.messages if (text := cut_recall(clean_text(one)).strip())]
+        told = heard.messages
         name = answer_id(heard.id) if is_kept_there and heard.id else None
+        for own, tool, *arguments in heard.calls.values() if is_kept_there else ():
+            call = Call(own, tool or "tool", "".join(arguments))
+            self._threads.called(self._placed.conversation_id, call)
         for number, text in enumerate(told, 1):
             self._digest = stable_id(self._digest, likeness("assistant", text))
             draft: dict[str, Any] = {"content": text, "role": "assistant", "model": heard.model or None}
@@ -108,7 +110,7 @@ class _Keeping:
         known = {call.id for call in self._memory.tool_calls(named)}
         fresh = []
         for own, result in named.items():
-            call = calls.get(result.call_id, Call(result.call_id, "tool", ""))
+            call = calls.get(result.call_id) or self._threads.call(self._placed.conversation_id, result.call_id)
             if own not in known:
                 fresh.append({"name": call.name, "arguments": call.arguments, "result": result.text, "id": own})
         if fresh:

@@ -11,6 +11,7 @@ from recollect.importers.formats.codex.lines import is_injected, unwrapped
 from recollect.importers.reading.lenient import as_json
 from recollect.text.clean import clean_text
 from recollect.text.marks import cut_recall
+from recollect.text.thought import without_thought
 
 _TEXTS = frozenset({"text", "input_text", "output_text", "refusal"})
 _THOUGHTS = frozenset({"thinking", "redacted_thinking", "reasoning"})
@@ -76,7 +77,8 @@ class Heard:
     @property
     def messages(self) -> list[str]:
         """The messages of the answer that have words."""
-        return [text for text in (*self.before, "".join(self.words)) if text.strip()]
+        found = (own_words(text, "assistant") for text in (*self.before, "".join(self.words)))
+        return [text for text in found if text]
 
     @property
     def text(self) -> str:
@@ -114,6 +116,8 @@ def own_words(text: str, role: str) -> str:
         said = unwrapped(split_injected(said)[0])[0]
         if is_injected(said):
             return ""
+    elif role == "assistant":  # some clients send it again, and some do not
+        said = without_thought(said)
     return said.strip()
 
 

@@ -13,11 +13,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
 
-from recollect.endless.talk import Said, Talk
+from recollect.endless.talk import Call, Said, Talk
 from recollect.memory import Memory
 from recollect.record import Message, NodeId, PartKind, new_id, stable_id
 
 _REMEMBERED = 20_000  # places in conversations
+_CALLS = 500
 _LOOKED_UP = 64  # ids at once, from the end
 _NOTHING = NodeId("")
 _BESIDE = 8  # messages that the end may have more than the request
@@ -51,6 +52,7 @@ class Threads:
     keeping: threading.Lock = field(default_factory=threading.Lock)
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _latest: OrderedDict[NodeId, tuple[NodeId, NodeId]] = field(default_factory=OrderedDict)
+    _calls: OrderedDict[tuple[NodeId, str], Call] = field(default_factory=OrderedDict)
 
     def place(self, memory: Memory, talk: Talk, conversation: NodeId | None) -> Placed:
         """Where a request stands."""
@@ -87,6 +89,19 @@ class Threads:
         """Where it was put, if that is still remembered."""
         with self._lock:
             return self._latest.get(digest)
+
+    def called(self, conversation_id: NodeId, call: Call) -> None:
+        """Keeps a call until its result comes: where the provider keeps what was said, nobody tells of it again."""
+        with self._lock:
+            self._calls[conversation_id, call.id] = call
+            self._calls.move_to_end((conversation_id, call.id))
+            while len(self._calls) > _CALLS:
+                self._calls.popitem(last=False)
+
+    def call(self, conversation_id: NodeId, id: str) -> Call:
+        """The call of that id, or one of which nothing is known."""
+        with self._lock:
+            return self._calls.get((conversation_id, id)) or Call(id, "tool", "")
 
     def _remembered(
         self, said: Sequence[int], digests: dict[int, NodeId], conversation: NodeId | None

@@ -11,7 +11,7 @@ import pytest
 from recollect.embedding.tokenizer import PROVIDER_FACTOR
 from recollect.endless.measure import cost_of_each, holds_files
 from recollect.endless.refusals import Opening, Refusal, read_refusal
-from recollect.endless.windows import Window, Windows
+from recollect.endless.windows import Window, Windows, answer_allowed
 
 MODEL = ("http://host/v1", "m", "")
 
@@ -348,3 +348,9 @@ def test_one_small_request_spoils_nothing() -> None:
     found = windows.of(MODEL)
     assert found is not None
     assert found.own > 100_000
+
+
+def test_an_answer_of_any_length_may_be_allowed() -> None:
+    windows, allowed = Windows(), answer_allowed({"max_tokens": 10**400})
+    windows.learn(MODEL, Refusal(128_000), own=2_000, answer=allowed or 0)
+    assert windows.of(MODEL) == Window(128_000, PROVIDER_FACTOR)

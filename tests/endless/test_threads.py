@@ -222,19 +222,18 @@ def test_an_answer_that_comes_only_at_the_end_of_a_stream_is_kept(memory: Memory
 def test_what_tools_answer_goes_on_from_the_answer_that_called_them(memory: Memory, stream: bool) -> None:
     """Where the provider keeps what was said, a request may hold nothing but results."""
     endless = Endless(lambda _: memory)
-    call = {"type": "function_call", "call_id": "c", "name": "weather", "arguments": "{}"}
-    result = {"type": "function_call_output", "call_id": "c", "output": "Rain, 14 degrees"}
-    respond(endless, {"input": "Does it rain?"}, "resp_1", call, stream=stream)
-    for step in range(2, 4):
-        followed = {"input": [{**result, "call_id": f"c{step}"}], "previous_response_id": f"resp_{step - 1}"}
-        respond(endless, followed, f"resp_{step}", call, stream=stream)
-    respond(
-        endless, {"input": [result], "previous_response_id": "resp_3"}, "resp_4", spoken("It rains."), stream=stream
-    )
+    call = {"type": "function_call", "name": "weather", "arguments": '{"in": "Porto"}'}
+    result = {"type": "function_call_output", "output": "Rain, 14 degrees"}
+    respond(endless, {"input": "Does it rain?"}, "resp_1", {**call, "call_id": "c1"}, stream=stream)
+    for step in (2, 3, 4):
+        followed = {"input": [{**result, "call_id": f"c{step - 1}"}], "previous_response_id": f"resp_{step - 1}"}
+        answer = spoken("It rains.") if step == 4 else {**call, "call_id": f"c{step}"}
+        respond(endless, followed, f"resp_{step}", answer, stream=stream)
     respond(endless, {"input": "Thanks.", "previous_response_id": "resp_4"}, "resp_5", spoken("Welcome."))
     assert active(memory) == [["Does it rain?", "It rains.", "Thanks.", "Welcome."]]
     thread = memory.conversation(memory.conversations()[0].conversation.id)
     assert [m.content for m in thread.messages if m.kind is Kind.TOOL] == ["Rain, 14 degrees"] * 3
+    assert [(call.name, call.arguments) for call in thread.tool_calls] == [("weather", '{"in": "Porto"}')] * 3
     assert all(message.active for message in thread.messages)
 
 
@@ -301,3 +300,12 @@ def test_one_history_in_two_requests_at_once_loses_no_answer(memory: Memory) -> 
         exchange.hear_whole({"choices": [{"message": {"content": f"Answer {number}."}}]})
         exchange.keep()
     assert sorted(words[-1] for words in active(memory)) == ["Answer 0.", "Answer 1."]
+
+
+@pytest.mark.parametrize("sent", ["<think>Rain, hm.</think>\n\nIt rains.", "It rains."])
+def test_what_a_model_thought_aloud_is_no_part_of_its_answer(memory: Memory, sent: str) -> None:
+    endless = Endless(lambda _: memory)
+    ask(endless, talk("Does it rain?"), "<think>Rain, hm.</think>\n\nIt rains.")
+    ask(endless, talk("Does it rain?", sent, "Thanks."), "Welcome.")
+    assert active(memory) == [["Does it rain?", "It rains.", "Thanks.", "Welcome."]]
+    assert count(memory) == 4
