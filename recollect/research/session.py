@@ -216,7 +216,7 @@ class _Work:
         whole = replace(
             report,
             parts=tuple(_part(finding) for finding in self.findings.of),
-            missing=self.run.missing,
+            missing=tuple(one for one in self.run.missing if one not in self.findings.answered),
             planned_by=self.run.plan.made_by,
             usage=self.spending.usage,
             cost=self.spending.cost if self.spending.usage.calls else None,
