@@ -90,6 +90,19 @@ def test_what_recollect_handed_out_is_cut_out_before_storing(memory: Memory) -> 
         memory.store_message(handed)
 
 
+@pytest.mark.parametrize("years", [-1000, 2500])
+def test_a_time_at_which_nothing_can_have_been_said_is_refused(memory: Memory, years: int) -> None:
+    then = datetime(1970 + years, 1, 1)
+    stored = memory.store_message("Now.")
+    with pytest.raises(InvalidInput, match="Nothing was said at"):
+        memory.store_message("Then.", timestamp=then)
+    with pytest.raises(InvalidInput, match="Nothing was said at"):
+        memory.store_tool_call("clock", {}, "late", stored.id, timestamp=then)
+    with pytest.raises(InvalidInput, match="No fact holds since"):
+        memory.store_fact("It is so.", since=then.replace(year=max(1, then.year - 500)))
+    assert memory.stats().messages == 1
+
+
 def test_a_long_message_is_cut_in_chunks_and_found_by_every_part_of_it(memory: Memory) -> None:
     tides = "\n\n".join(f"Paragraph {i} speaks of tides and moorings at some length." for i in range(900))
     file_text = "\n\n".join(f"Entry {i} lists ropes and anchors of the harbour." for i in range(900))

@@ -4,12 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from recollect.errors import InvalidInput
 from recollect.memory.handle import count_tokens
-from recollect.record import NOTHING, Conversation, Kind, Message, Metadata, NodeId, Part, Role, ToolCall, stable_id
+from recollect.record import (
+    NOTHING,
+    Conversation,
+    Kind,
+    Message,
+    Metadata,
+    NodeId,
+    Part,
+    Role,
+    ToolCall,
+    parse_time,
+    stable_id,
+)
+from recollect.record.time import EARLIEST, LATEST
 from recollect.text.clean import as_text, clean_metadata, clean_text, clean_title
 from recollect.text.marks import cut_recall
 
@@ -51,7 +64,7 @@ class Drafts:
         words = cut_recall(clean_text(content))
         if not words.strip() and not parts:
             raise InvalidInput("Nothing to remember: the text is empty.")
-        now = _aware(timestamp) or self.clock()
+        now = _said_at(timestamp) or self.clock()
         parent = NodeId(parent_id) if parent_id else None
         if parent and conversation_id is None:
             conversation_id = self.message_of(parent).conversation_id
@@ -104,7 +117,7 @@ class Drafts:
         metadata: Metadata = NOTHING,
         id: str | None = None,
     ) -> tuple[Message, ToolCall]:
-        now = _aware(timestamp) or self.clock()
+        now = _said_at(timestamp) or self.clock()
         own = stable_id("result of", id) if id else NodeId(self.ids())
         text = cut_recall(clean_text(as_text(result)))  # the tools of Recollect hand out what is stored already
         message = Message(
@@ -140,9 +153,16 @@ def _checked(what: str, given: Mapping[str, Any], needed: frozenset[str], more: 
         )
 
 
-def _aware(moment: datetime | None) -> datetime | None:
-    """The moment, which is in UTC where it does not say."""
-    return moment.replace(tzinfo=UTC) if moment and moment.tzinfo is None else moment
+def _said_at(moment: datetime | None) -> datetime | None:
+    """The moment, which is in UTC where it does not say. Raises InvalidInput where nothing can have been said then."""
+    if moment is None:
+        return None
+    told = parse_time(moment)
+    if told is None:
+        raise InvalidInput(
+            f"Nothing was said at {moment.isoformat()}.", hint=f"Use a time from {EARLIEST.year} to {LATEST.year}."
+        )
+    return told
 
 
 def _choice(kind: type[Any], value: str, name: str) -> Any:

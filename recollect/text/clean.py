@@ -17,13 +17,22 @@ _LARGEST = 2**63
 
 def clean_text(text: str) -> str:
     """The text without NUL, and with U+FFFD for half a surrogate pair (JSON can carry both, UTF-8 and SQL cannot)."""
+    return without_halves(text).replace("\0", "")
+
+
+def without_halves(text: str) -> str:
+    r"""The text with U+FFFD for half a surrogate pair.
+
+    >>> without_halves("half \ud83d"), without_halves("whole \ud83d\udc15") == "whole \U0001f415"
+    ('half �', True)
+    """
     if text.isascii():
-        return text.replace("\0", "")
+        return text
     try:
         text.encode()
     except UnicodeEncodeError:
-        text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    return text.replace("\0", "")
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text
 
 
 def clean_title(title: str) -> str:

@@ -17,6 +17,7 @@ from recollect.consolidate.facts.phrase import content_of
 from recollect.consolidate.facts.rules.draw import draw
 from recollect.errors import InvalidInput
 from recollect.record import Edge, Message, Node, NodeId, NodeKind, Origin, Role, to_microseconds
+from recollect.record.time import LATEST
 from recollect.store import View, Where
 from recollect.store.transfer import every
 from recollect.text.clean import clean_text, clean_title
@@ -25,6 +26,7 @@ from recollect.text.clean import clean_text, clean_title
 CATEGORIES = ("semantic", "episodic", "procedural", "prospective", "working")
 
 _MOST_CHARACTERS = 4_000  # a fact is a statement, not a text
+_EARLIEST = datetime(1000, 1, 1, tzinfo=UTC)
 _PAST = 0.5  # of its confidence keeps what no longer holds
 
 
@@ -57,7 +59,7 @@ def told_fact(
     attribute = canonical_attribute(clean_title(concept)) if concept.strip() else (read.attribute if read else "")
     is_read = read is not None and entity_key(read.entity) == entity_key(whom) and read.attribute == attribute
     held = clean_title(value) or (read.value if read and is_read else "")
-    moment = (since.replace(tzinfo=UTC) if since and since.tzinfo is None else since) or now
+    moment = now if since is None else _beginning(since)
     body = {
         "concept": attribute,
         "category": category or (read.category.value if read else "semantic"),
@@ -78,6 +80,19 @@ def told_fact(
         origin=Origin.SAID,
         body=body,
     )
+
+
+def _beginning(since: datetime) -> datetime:
+    """When a fact began to hold, which may be before anything was said. Raises InvalidInput."""
+    try:
+        moment = since.replace(tzinfo=since.tzinfo or UTC).astimezone(UTC)
+    except OverflowError:
+        moment = LATEST
+    if not _EARLIEST <= moment < LATEST:
+        raise InvalidInput(
+            f"No fact holds since {since.isoformat()}.", hint=f"Use a time from {_EARLIEST.year} to {LATEST.year}."
+        )
+    return moment
 
 
 def statement(content: str) -> str:

@@ -57,12 +57,10 @@ class Topics:
         waiting, own = noted.get("waiting", 0) + len(fresh), _of(segments)
         stale = any(node.state == STALE and (node.text or node.erased) for node in topics.values())
         if not (fresh or stale) and noted.get("of") == own:
-            nodes, edges = _grown(view, segments, [node for node in topics.values() if living(node)])
-        elif len(segments) > SMALL and not stale and waiting * _SHARE < len(segments):
+            return self._counted(view, segments, [node for node in topics.values() if living(node)], setting)
+        if len(segments) > SMALL and not stale and waiting * _SHARE < len(segments):
             return Effects(put=[*fresh.values(), _note(waiting, len(segments), noted.get("of", ""))])
-        else:
-            nodes, edges = self._found(view, segments)
-            waiting = 0
+        nodes, edges = self._found(view, segments)
         kept = {node.id for node in nodes}
         gone = [
             retired(node)
@@ -75,11 +73,28 @@ class Topics:
         summed.retire([node.id for node in gone])
         put, cut = _changes(view, topics, edges)
         return Effects(
-            put=[*fresh.values(), *nodes, *gone, *summed.put, _note(waiting, len(segments), own)],
+            put=[*fresh.values(), *nodes, *gone, *summed.put, _note(0, len(segments), own)],
             edges=[*put, *summed.edges],
             cut=[*cut, *summed.cut],
             tasks=summed.tasks,
         )
+
+    def _counted(self, view: View, segments: Sequence[Node], topics: Sequence[Node], setting: Setting) -> Effects:
+        """The topics of segments that may be longer than they were: what belongs to each stays."""
+        known, members = (
+            {node.id: node for node in segments},
+            {node.id: list[tuple[float, NodeId]]() for node in topics},
+        )
+        for edge in view.edges(list(members), (BELONGS,), "in", _ALL) if members else ():
+            members[edge.target_id].append((-edge.properties["likeness"], edge.source_id))
+        summed, changed = Summed(view, self._embedder, setting), []
+        for topic in topics:
+            inside = [known[segment] for _, segment in sorted(members[topic.id])]
+            node = _node(inside, topic.body["terms"])
+            if (node.body, node.valid_from, node.valid_to) != (topic.body, topic.valid_from, topic.valid_to):
+                changed.append(node)
+                summed.add(node, [one.id for one in inside])
+        return Effects(put=[*changed, *summed.put], edges=summed.edges, cut=summed.cut, tasks=summed.tasks)
 
     def _embedded(self, view: View, nodes: Sequence[Node]) -> dict[NodeId, Node]:
         done: dict[NodeId, Node] = {}
@@ -146,22 +161,6 @@ def _changes(view: View, topics: dict[NodeId, Node], edges: Sequence[Edge]) -> t
     new = {(e.source_id, e.type, e.target_id, e.name): e for e in edges}
     put = [edge for key, edge in new.items() if old.get(key) != edge.properties]
     return put, [key for key in old if key not in new]
-
-
-def _grown(view: View, segments: Sequence[Node], topics: Sequence[Node]) -> tuple[list[Node], list[Edge]]:
-    """The topics as they are, of segments that may be longer than they were."""
-    known = {node.id: node for node in segments}
-    edges = view.edges([node.id for node in topics], (BELONGS,), "in", _ALL) if topics else []
-    near: dict[NodeId, list[tuple[float, NodeId]]] = {node.id: [] for node in topics}
-    for edge in edges:
-        near[edge.target_id].append((-edge.properties["likeness"], edge.source_id))
-    nodes, found = [], []
-    for topic in topics:
-        inside = sorted(near[topic.id])
-        members = [known[segment] for _, segment in inside]
-        nodes.append(_node(members, topic.body["terms"]))
-        found += _edges(nodes[-1].id, members, [-likeness for likeness, _ in inside])
-    return nodes, found
 
 
 def _noted(view: View) -> Metadata:

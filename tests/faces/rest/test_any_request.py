@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -35,32 +36,42 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
         yield opened
 
 
-def strategy(schema: dict[str, Any], known: dict[str, Any]) -> st.SearchStrategy[Any]:
+#: JSON can hold what no address can: half of a pair that stands for one character.
+_TOLD = st.one_of(_TEXTS, st.sampled_from(["\ud83d", "half \udc15 of it"]))
+_TIMES = st.one_of(
+    st.datetimes().map(lambda moment: moment.isoformat()),
+    st.sampled_from(["9999-12-31T23:59:59-12:00", "0001-01-01T00:00:00+14:00", "1600-01-01T00:00:00Z"]),
+)
+
+
+def strategy(
+    schema: dict[str, Any], known: dict[str, Any], texts: st.SearchStrategy[str] = _TEXTS
+) -> st.SearchStrategy[Any]:
     """Values of a schema, mostly."""
     if "$ref" in schema:
-        return strategy(known[schema["$ref"].rpartition("/")[2]], known)
+        return strategy(known[schema["$ref"].rpartition("/")[2]], known, texts)
     if "anyOf" in schema:
-        return st.one_of([strategy(one, known) for one in schema["anyOf"]])
+        return st.one_of([strategy(one, known, texts) for one in schema["anyOf"]])
     if "enum" in schema:
         return st.sampled_from(schema["enum"])
     kind = schema.get("type")
     if kind == "object" and "properties" in schema:
         needed = schema.get("required", [])
-        fields = {name: strategy(one, known) for name, one in schema["properties"].items()}
+        fields = {name: strategy(one, known, texts) for name, one in schema["properties"].items()}
         return st.fixed_dictionaries(
             {name: fields[name] for name in needed}, optional={n: f for n, f in fields.items() if n not in needed}
         )
     if kind == "array":
-        return st.lists(strategy(schema.get("items", {}), known), max_size=3)
+        return st.lists(strategy(schema.get("items", {}), known, texts), max_size=3)
     plain: dict[Any, st.SearchStrategy[Any]] = {
         "integer": st.integers(-5, 40),
         "number": st.floats(0.01, 1.0),
         "boolean": st.booleans(),
         "null": st.none(),
-        "object": st.dictionaries(st.text(max_size=5), _TEXTS, max_size=2),
-        "string": _TEXTS if schema.get("format") != "date-time" else st.datetimes().map(lambda d: d.isoformat()),
+        "object": st.dictionaries(st.text(max_size=5), texts, max_size=2),
+        "string": texts if schema.get("format") != "date-time" else _TIMES,
     }
-    return plain.get(kind, _TEXTS)
+    return plain.get(kind, texts)
 
 
 @settings(max_examples=examples(100), suppress_health_check=list(HealthCheck))
@@ -83,9 +94,42 @@ def test_no_request_makes_the_server_fail(client: TestClient, data: st.DataObjec
         elif one["in"] == "query" and one["name"] != "namespace" and (one["required"] or data.draw(st.booleans())):
             asked[one["name"]] = data.draw(strategy(one["schema"], known))
     body = operation.get("requestBody", {}).get("content", {}).get("application/json")
-    sent = {"json": data.draw(strategy(body["schema"], known))} if body else {}
-    answer = client.request(method, path, params={n: v for n, v in asked.items() if v is not None}, **sent)
+    sent = json.dumps(data.draw(strategy(body["schema"], known, _TOLD))) if body else None
+    answer = client.request(
+        method,
+        path,
+        params={n: v for n, v in asked.items() if v is not None},
+        content=sent,
+        headers={"Content-Type": "application/json"},
+    )
     assert answer.status_code < 500, (method, path, asked, sent, answer.text)
     if answer.status_code >= 400:
         assert answer.headers["content-type"] == "application/problem+json"
         assert answer.json()["code"]
+
+
+@pytest.mark.parametrize("moment", ["9999-12-31T23:59:59-12:00", "0001-01-01T00:00:00Z", "1600-01-01T00:00:00Z"])
+def test_a_time_of_which_no_store_can_tell_is_refused(client: TestClient, moment: str) -> None:
+    said = client.get(f"{API}/search", params={"q": "Luna"}).json()["results"][0]["messages"][0]["id"]
+    for path, body in (
+        ("/messages", {"content": "Long ago.", "timestamp": moment}),
+        (f"/messages/{said}/tool-calls", {"name": "clock", "arguments": {}, "result": "x", "timestamp": moment}),
+        *([("/facts", {"content": "It was so.", "since": moment})] if not moment.startswith("16") else []),
+    ):
+        refused = client.post(f"{API}{path}", json=body)
+        assert (refused.status_code, refused.json()["code"]) == (400, "invalid_input")
+    for path in ("/stats", "/health", "/timeline", "/conversations", "/facts", "/search?q=Luna"):
+        assert client.get(f"{API}{path}").status_code == 200
+
+
+def test_half_a_character_is_stored_as_one_that_is_not_known(client: TestClient) -> None:
+    body = b'{"content": "Half \\ud83d", "metadata": {"\\ud83d": ["\\udc15"]}, "speaker": "\\ud83d"}'
+    stored = client.post(f"{API}/messages", content=body, headers={"Content-Type": "application/json"})
+    assert (stored.status_code, stored.json()["content"]) == (201, "Half \ufffd")
+    for path, words in (
+        ("/forget", b'{"names": ["\\ud83d"]}'),
+        ("/chat/resolve", b'{"conversation_id": "\\ud83d", "question": "x"}'),
+    ):
+        assert (
+            client.post(f"{API}{path}", content=words, headers={"Content-Type": "application/json"}).status_code < 500
+        )

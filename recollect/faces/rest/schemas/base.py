@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Generic, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from recollect.text.clean import without_halves
 
 T = TypeVar("T")
 
@@ -16,9 +18,25 @@ class Record(BaseModel):
 
 
 class Asked(BaseModel):
-    """Something that is taken: a name that is not known is an error, for it would be left out silently."""
+    """Something that is taken: a name that is not known is an error, for it would be left out silently.
+
+    JSON can hold half of a pair that stands for one character, which no store and no answer can: it becomes U+FFFD.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _whole(cls, given: Any) -> Any:
+        return _cleaned(given)
+
+
+def _cleaned(given: Any) -> Any:
+    if isinstance(given, str):
+        return without_halves(given)
+    if isinstance(given, dict):
+        return {_cleaned(name): _cleaned(value) for name, value in given.items()}
+    return [_cleaned(one) for one in given] if isinstance(given, list) else given
 
 
 def shown(**example: Any) -> ConfigDict:
