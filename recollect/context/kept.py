@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from recollect.consolidate.summaries.nodes import CONVERSATION, COVERS
 from recollect.record import Conversation, Document, Message, Node, NodeId, NodeKind, ToolCall, stable_id
 from recollect.store import View
+from recollect.store.kept import Kept
 
-_MANY = 2_000  # messages of a conversation that are looked at for its summary
+_MANY = 300  # messages that are looked at behind the summary of a conversation
 
 
-def fingerprint(view: View, ids: Sequence[NodeId]) -> str:
+def fingerprint(view: View, ids: Sequence[NodeId], kept: Kept) -> str:
     """Of messages, tool calls and documents every wording counts, and the titles that messages are shown with; of what
     is derived the wording of what it was made of: the same is made anew all the time.
     """
@@ -25,7 +27,8 @@ def fingerprint(view: View, ids: Sequence[NodeId]) -> str:
     for call in view.get(ToolCall, ids):
         told[call.id] = "called"
     for node in view.get(Node, ids):
-        told[node.id] = _derived(view, node) if node.text and not node.erased else "gone"
+        wording = partial(_derived, view, node)
+        told[node.id] = kept.of(view, ("wording", node.id), wording) if node.text and not node.erased else "gone"
     parts = [part for one in sorted(set(ids)) for part in (one, told.get(one, "gone"))]
     return stable_id(*parts, *(part for one in sorted(titles, key=lambda c: c.id) for part in (one.id, one.title)))
 

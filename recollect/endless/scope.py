@@ -39,7 +39,7 @@ _FOLDER = re.compile(
     re.IGNORECASE,
 )
 _CWD = re.compile(r"<cwd>([^\n<]+)</cwd>")
-_NO = ("no", "off", "false", "0", "none")
+_YES, _NO = ("", "yes", "on", "true", "1"), ("no", "off", "false", "0", "none")
 _DIGITS = 15  # more tokens than these can count nobody has
 _UNFIT = re.compile(r"[^\w.@+-]+")
 
@@ -78,7 +78,7 @@ def read_scope(
         checked(namespace or APART),
         why or "apart",
         conversation,
-        stores=told.get(STORE, "").strip().lower() not in _NO,
+        stores=_switch(told, STORE),
         budget=_count(told, BUDGET),
         window=_count(told, WINDOW),
     )
@@ -184,6 +184,14 @@ def _fit(name: str) -> str:
     """A name as a part of a namespace; what has to be changed for that is told apart by a hash."""
     fit = _UNFIT.sub("-", name).strip("-")[:60] or "one"
     return fit if fit == name else f"{fit}-{stable_id('name', name)[-6:].lower()}"
+
+
+def _switch(told: Mapping[str, str], header: str) -> bool:
+    """Whether something is wanted. Who means no and is not understood must be told: it would be stored."""
+    value = told.get(header, "").strip().lower()
+    if value not in _YES + _NO:
+        raise InvalidInput(f"{header}: {value!r} is neither yes nor no.", hint="Use yes or no.")
+    return value in _YES
 
 
 def _count(told: Mapping[str, str], header: str) -> int | None:

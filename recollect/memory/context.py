@@ -62,7 +62,7 @@ class Contexts(Knowledge):
         from recollect.context.kept import fingerprint
 
         with self._space.view() as view:
-            return fingerprint(view, list(map(NodeId, ids)))
+            return fingerprint(view, list(map(NodeId, ids)), self._kept)
 
     def brief(self, folder: str | Path | None = None, budget: int = 1_500) -> Brief:
         """What matters for work in a folder, for a coding agent at the start of a session: how the last session there

@@ -79,6 +79,9 @@ def test_what_cannot_be_used_is_said() -> None:
         asked({"x-recollect-budget": "lots"})
     with pytest.raises(InvalidInput, match="number of tokens"):
         asked({"x-recollect-window": "9" * 5_000})
+    for never in ({"headers": {"x-recollect-store": "never"}}, {"metadata": {"recollect_store": "nope"}}):
+        with pytest.raises(InvalidInput, match="neither yes nor no"):
+            asked(**never)
 
 
 def test_a_namespace_in_any_script() -> None:
