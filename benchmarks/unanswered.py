@@ -42,7 +42,7 @@ _NAMES = (SAMPLE_NAME, *(name for name in PUBLIC_NAMES if name != "lifebench-zh-
 _TODAY = date(2026, 11, 1)  # "last week" shall mean the same tomorrow
 _PULL, _STEPS = 0.03, 8
 #: How much the honest questions count of those without an answer, when weights are fitted.
-_HONEST = 0.6
+_HONEST = 0.4
 
 
 @dataclass(frozen=True, slots=True)

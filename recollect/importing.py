@@ -11,6 +11,7 @@ from typing import BinaryIO, cast
 
 from recollect.errors import ImportProblem, NotFound
 from recollect.importers.base import DraftConversation, DraftDocument, Entry, Problem, Problems, Record
+from recollect.importers.documents.reading import reader_of
 from recollect.importers.driver import drafts, guarded
 from recollect.importers.formats.dump import Dump
 from recollect.importers.reading.archive import walk
@@ -301,11 +302,12 @@ class Importing:
             what = f"it is not an export that Recollect knows: {holds}"
         read = ", ".join(importer.label for importer in importers())
         path = f'"{paths[0]}"' if " " in str(paths[0]) else paths[0]
-        return ImportProblem(
-            f"{names}: {what}. Recollect reads: {read}.",
-            hint="If it is one of these, name it with --format. If not, you can ask for it: "
-            f"this prints its shape, without any text, for a report: recollect import --describe {path}",
-        )
+        if not kinds and all(reader_of(entry) for entry in unknown):
+            hint = f"To import text, Markdown, HTML and PDF files as documents: recollect import --documents {path}"
+        else:
+            hint = f"To ask for it, report its shape, which holds no text: recollect import --describe {path}"
+            hint = hint if kinds else f"If it is one of these, name it with --format. {hint}"
+        return ImportProblem(f"{names}: {what}. Recollect reads: {read}.", hint=hint)
 
 
 def _kinds(unknown: Sequence[Entry]) -> dict[Kind, list[Entry]]:

@@ -45,7 +45,8 @@ class Asker:
         yield Step("understood", understood.told)
         evidence = gather(widened(self.find, understood), self.space, search, chosen, SETTINGS[chosen])
         evidence = replace(evidence, notes=(*evidence.notes, *understood.notes))
-        yield Step("searched", f"{evidence.searched:,} passages, {len(evidence.passages)} may answer")
+        passages = f"{evidence.searched:,} passage{'' if evidence.searched == 1 else 's'}"
+        yield Step("searched", f"{passages}, {len(evidence.passages)} may answer")
         if model is None or not evidence.passages:
             yield _took(_counted(_extracted(evidence), understood), began)
             return

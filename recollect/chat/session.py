@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, get_args
 
 from recollect.chat.behind import Behind
 from recollect.chat.events import Answer, Event, ToolUsed
@@ -29,6 +29,7 @@ from recollect.ingest import Ingest
 from recollect.model.base import LanguageModel
 from recollect.model.talk import Said, talking
 from recollect.record import Conversation, NodeId
+from recollect.search.request import MODES, one_of
 from recollect.search.several import Find
 from recollect.store import Space
 from recollect.text.clean import clean_text, clean_title
@@ -140,6 +141,8 @@ class Chat:
             raise InvalidInput(
                 f"A budget of {options.budget} tokens is too small.", hint=f"Use {_LEAST_BUDGET} or more."
             )
+        one_of("mode", options.mode, MODES)
+        one_of("save", options.save, get_args(Save))
         own, at = conversation_id or self._parts.ids(), self._parts.clock()
         self._parts.behind.settle(own)
         understood = self._understand(own, question, model)

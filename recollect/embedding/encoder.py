@@ -6,6 +6,7 @@ are those of the whole batch. By itself a text has the same vector, always.
 
 from __future__ import annotations
 
+import os
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -83,6 +84,7 @@ def load_session(model: Path) -> tuple[Any, dict[str, Any]]:
 
     Raises ModelError where it cannot be used.
     """
+    os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # read by its import, which otherwise begins to collect
     try:
         import onnxruntime
     except ImportError as error:

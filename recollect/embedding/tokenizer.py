@@ -35,7 +35,7 @@ PROVIDER_FACTOR = 0.96
 #: How `count_tokens` counts, to be shown where counts are shown.
 COUNT_METHOD = "word pieces of all-MiniLM-L6-v2"
 
-#: Words whose pieces are remembered, and characters of the longest of them: some 20 MB at most.
+#: Words whose pieces are remembered, and characters of the longest of them: some 25 MB at most.
 _REMEMBERED, _LONGEST_REMEMBERED = 60_000, 40
 #: Blanks to Python that the tokenizer drops, and words that are tokens of their own: such texts go to it whole.
 _UNLIKE_BLANKS = re.compile(r"[\x0b\x0c\x1c-\x1f\x85]|\[(?:CLS|SEP|UNK|PAD|MASK)\]")
@@ -88,19 +88,27 @@ def slices(text: str, size: int = SLICE) -> Iterator[str]:
 
 
 class WordPieces:
-    """Token ids of texts by their words, which are spelled once: most words of a text were met before.
+    """Token ids and counts of texts by their words, which are spelled once: most words of a text were met before.
 
     Word pieces never cross a blank and each word is normalised by itself, so that the ids are the same.
     """
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self._tokenizer = tokenizer
-        self._known: dict[str, list[int]] = {}
-        self._counted: dict[str, int] = {}
+        self._known: dict[str, tuple[list[int], int]] = {}  # the ids of words, and what they cost
         self._lock = threading.Lock()
 
     def ids(self, texts: Sequence[str]) -> list[list[int]]:
         """The token ids of each text, without special tokens."""
+        found = self._spelled(texts)
+        return [list(chain.from_iterable([ids for ids, _ in words])) for words in found]
+
+    def counts(self, texts: Sequence[str]) -> list[int]:
+        """How many tokens each text costs: a word that cannot be spelled as many as `_count` says."""
+        return [sum([cost for _, cost in words]) for words in self._spelled(texts)]
+
+    def _spelled(self, texts: Sequence[str]) -> list[list[tuple[list[int], int]]]:
+        """The words of each text."""
         split = [_words(text) for text in texts]
         with self._lock:
             words = set(chain.from_iterable(split))
@@ -109,29 +117,12 @@ class WordPieces:
                 self._known, new = {}, list(words)
             for batch in _batches(enumerate(new)):
                 spelled = [word for _, word in batch]
-                self._known.update(zip(spelled, encode_batch(self._tokenizer, spelled), strict=True))
-            found = [list(chain.from_iterable(map(self._known.__getitem__, parts))) for parts in split]
+                for word, ids in zip(spelled, encode_batch(self._tokenizer, spelled), strict=True):
+                    self._known[word] = ids, _count(word) if UNKNOWN in ids else len(ids)
+            found = [[self._known[word] for word in parts] for parts in split]
             for word in new:
                 if len(word) > _LONGEST_REMEMBERED:
                     del self._known[word]
-        return found
-
-    def counts(self, texts: Sequence[str]) -> list[int]:
-        """How many tokens each text costs: a word that cannot be spelled as many as `_count` says."""
-        split = [_words(text) for text in texts]
-        with self._lock:
-            words = set(chain.from_iterable(split))
-            new = [word for word in words if word not in self._counted]
-            if len(self._counted) + len(new) > _REMEMBERED:
-                self._counted, new = {}, list(words)
-            for batch in _batches(enumerate(new)):
-                spelled = [word for _, word in batch]
-                for word, ids in zip(spelled, encode_batch(self._tokenizer, spelled), strict=True):
-                    self._counted[word] = _count(word) if UNKNOWN in ids else len(ids)
-            found = [sum(map(self._counted.__getitem__, parts)) for parts in split]
-            for word in new:
-                if len(word) > _LONGEST_REMEMBERED:
-                    del self._counted[word]
         return found
 
 

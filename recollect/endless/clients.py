@@ -35,8 +35,11 @@ def wrap(
     `store` is False. A request of more than `window` tokens, or than its model allows, is sent without its oldest
     exchanges; 0 leaves out nothing. Without a `memory` it is the one of the command line, closed with the client.
     `conversation` is a name of your own; with one, sending only the newest message is enough. A request may say
-    otherwise: `extra_headers={"X-Recollect-Conversation": "…"}`. Raises InvalidInput for another client.
+    otherwise: `extra_headers={"X-Recollect-Conversation": "…"}`. Raises InvalidInput for another client, or
+    for fewer than 0 tokens.
     """
+    if budget < 0 or (window or 0) < 0:
+        raise InvalidInput("A budget or a window of fewer than 0 tokens.", hint="Use 0 for none, or leave it out.")
     vendor, inner = _vendor(client), getattr(client, "_client", None)
     if not vendor or not isinstance(inner, httpx2.Client | httpx2.AsyncClient):
         raise InvalidInput(

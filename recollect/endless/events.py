@@ -36,6 +36,6 @@ class Events:
             return None
         try:
             found = json.loads(data)
-        except ValueError:
+        except (ValueError, RecursionError):
             return None
         return found if isinstance(found, dict) else None

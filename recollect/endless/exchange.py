@@ -76,7 +76,7 @@ class Endless:
         kind = "files" if holds_files(body) else ""
         model = (upstream, str(body.get("model")), headers.get("anthropic-beta", ""), kind)
         exchange = Exchange(self, wire, asked, bare, again, model, changed=bare is not body)
-        is_said = any(said.is_said for said in talk.said)
+        is_said = any(said.is_said for said in talk.said) or _goes_on(asked, talk)
         try:
             exchange.fit = self._fitted(exchange, talk)
             if counts_only or _asks_nothing(body) or not is_said:
@@ -207,7 +207,7 @@ class Exchange:
         try:
             for event in self._events.feed(piece):
                 self.wire.hear(event, self.heard)
-        except (AttributeError, KeyError, TypeError, ValueError):  # it goes on to the client, who may understand it
+        except Exception:  # it goes on to the client, who may understand it
             _log.warning("An event of an answer could not be read.", exc_info=True)
         return self.heard.is_whole and not self._is_kept
 
@@ -216,7 +216,7 @@ class Exchange:
         try:
             if isinstance(answer, Mapping):
                 self.wire.whole(answer, self.heard)
-        except (AttributeError, KeyError, TypeError, ValueError):
+        except Exception:
             _log.warning("An answer could not be read.", exc_info=True)
 
     def keep(self) -> None:
@@ -240,6 +240,11 @@ class Exchange:
             _log.error("An answer was not kept: %s", problem)
         except Exception:
             _log.exception("An answer was not kept.")
+
+
+def _goes_on(asked: Asked, talk: Talk) -> bool:
+    """Whether tools have answered within a conversation that somebody else keeps: nothing is said on the way."""
+    return bool(talk.follows or asked.conversation) and any(said.results for said in talk.said)
 
 
 def _asks_nothing(body: Mapping[str, Any]) -> bool:

@@ -15,7 +15,6 @@ from recollect.endless.threads import Placed, Threads, answer_id, likeness
 from recollect.memory import Memory
 from recollect.record import NodeId, Part, PartKind, stable_id
 from recollect.text.clean import clean_text, clean_title
-from recollect.text.marks import cut_recall
 
 _TITLE = 60  # characters
 
@@ -24,10 +23,11 @@ def keep(memory: Memory, threads: Threads, placed: Placed, heard: Heard, *, is_k
     """Stores what is new of a talk, and the answer. `is_kept_there`: the provider keeps the answer under its id, and a
     request may go on from that. Raises RecollectError.
     """
-    keeping = _Keeping(memory, threads, placed)
-    keeping.talk(len(placed.talk.said))
-    keeping.answer(heard, is_kept_there=is_kept_there)
-    keeping.write()
+    with threads.keeping:
+        keeping = _Keeping(memory, threads, placed)
+        keeping.talk(len(placed.talk.said))
+        keeping.answer(heard, is_kept_there=is_kept_there)
+        keeping.write()
 
 
 def keep_first(memory: Memory, threads: Threads, placed: Placed, until: int) -> Placed:
@@ -36,9 +36,10 @@ def keep_first(memory: Memory, threads: Threads, placed: Placed, until: int) -> 
     """
     if until <= placed.after:
         return placed
-    keeping = _Keeping(memory, threads, placed)
-    after = keeping.talk(until + 1)
-    keeping.write()
+    with threads.keeping:
+        keeping = _Keeping(memory, threads, placed)
+        after = keeping.talk(until + 1)
+        keeping.write()
     return replace(placed, after=after, parent=keeping.last)
 
 
@@ -48,7 +49,7 @@ class _Keeping:
     def __init__(self, memory: Memory, threads: Threads, placed: Placed) -> None:
         self._memory, self._threads, self._placed = memory, threads, placed
         self.last = placed.parent
-        self._digest = next(reversed(placed.digests.values()), stable_id("talk", placed.conversation_id))
+        self._digest = next(reversed(placed.digests.values()), stable_id("talk", placed.conversation_id, placed.parent))
         self._waiting: list[tuple[list[NodeId], dict[str, Any]]] = []  # the names of a message, and the message
         self._answered: Counter[tuple[NodeId, str]] = Counter()  # below a message, results for an id
 
@@ -73,18 +74,24 @@ class _Keeping:
         self._waiting.append(([digest], draft | ({"id": digest} if is_named else {})))
 
     def answer(self, heard: Heard, *, is_kept_there: bool) -> None:
-        """The answer. One that broke off is kept as far as it came, and says so."""
-        text = cut_recall(clean_text(heard.text)).strip()
-        if not text:
-            return
-        digest = stable_id(self._digest, likeness("assistant", text))
-        draft: dict[str, Any] = {"content": text, "role": "assistant", "model": heard.model or None}
-        if not heard.is_whole:
-            draft["metadata"] = {"incomplete": True}
-        names = [digest]
-        if is_kept_there and heard.id:
-            names.insert(0, answer_id(heard.id))
-        self._waiting.append((names, draft | ({"id": names[0]} if self._placed.names_answers else {})))
+        """The answer, in one message or in several. One that broke off is kept as far as it came, and says so."""
+        told = heard.messages
+        name = answer_id(heard.id) if is_kept_there and heard.id else None
+        for own, tool, *arguments in heard.calls.values() if is_kept_there else ():
+            call = Call(own, tool or "tool", "".join(arguments))
+            self._threads.called(self._placed.conversation_id, call)
+        for number, text in enumerate(told, 1):
+            self._digest = stable_id(self._digest, likeness("assistant", text))
+            draft: dict[str, Any] = {"content": text, "role": "assistant", "model": heard.model or None}
+            names = [self._digest]
+            if number == len(told):
+                names = [name, self._digest] if name else names
+                draft |= {} if heard.is_whole else {"metadata": {"incomplete": True}}
+            self._waiting.append((names, draft | ({"id": names[0]} if self._placed.names_answers else {})))
+        if name and not told:  # it only calls tools: what they answer goes on from it
+            self.write()
+            if self.last is not None:
+                self._threads.remember(name, self._placed.conversation_id, self.last)
 
     def results(self, said: Said, calls: Mapping[str, Call]) -> None:
         """What tools answered, of calls that are not kept yet. The ids of calls are told apart by the message that they
@@ -103,7 +110,7 @@ class _Keeping:
         known = {call.id for call in self._memory.tool_calls(named)}
         fresh = []
         for own, result in named.items():
-            call = calls.get(result.call_id, Call(result.call_id, "tool", ""))
+            call = calls.get(result.call_id) or self._threads.call(self._placed.conversation_id, result.call_id)
             if own not in known:
                 fresh.append({"name": call.name, "arguments": call.arguments, "result": result.text, "id": own})
         if fresh:
@@ -115,9 +122,10 @@ class _Keeping:
             return
         own, waiting = self._placed.conversation_id, self._waiting
         named = {draft["id"]: clean_text(draft["content"]) for _, draft in waiting if "id" in draft}
-        taken = {  # by a talk that began alike, or by another answer of a provider that gives all of them one name
+        taken = {  # by a talk that began alike, by another answer of a provider that gives all of them one name, or by
+            # what was forgotten
             message.id
-            for message in self._memory.messages(list(named))
+            for message in self._memory.messages(list(named), forgotten=True)
             if message.conversation_id != own or message.content != named[message.id]
         }
         drafts = [{k: v for k, v in draft.items() if k != "id" or v not in taken} for _, draft in waiting]

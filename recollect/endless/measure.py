@@ -10,11 +10,17 @@ from typing import Any
 from recollect.embedding.tokenizer import count_tokens_of
 
 _PER_ITEM = 4  # who says it, and where it begins and ends
-_PICTURE = 1_600  # tokens of something that is encoded: about what a picture costs
+_PICTURE = 1_600  # tokens of a picture, and at most of something that is encoded
 _PER_TOKEN = 4  # characters of it, where it is short
 _ENCODED = re.compile(r"(?:data:[^,]{0,100},)?[A-Za-z0-9+/_=\r\n-]{200}")
 _FRAME = frozenset({"type", "role", "id", "call_id", "tool_use_id", "tool_call_id", "status", "cache_control"})
 _UNREAD = frozenset({"metadata", "model", "messages", "input", "stream", "stream_options", "user"})
+_PICTURES = ("image", "image_url", "input_image", "computer_screenshot")
+#: Where something encoded may stand. Anywhere else it is text, and costs what text costs: a list of hashes, say.
+_CODED = frozenset(
+    {"data", "url", "image_url", "file_data", "result", "b64_json"}
+    | {"encrypted_content", "signature", "thought_signature"}
+)
 _FILES = ("document", "file", "input_file", "container_upload", "input_audio", "video_url")
 _REMEMBERED = 50_000
 
@@ -24,10 +30,9 @@ _counted: dict[tuple[int, int], int] = {}
 
 def cost_of_each(items: Sequence[object]) -> list[int]:
     """The tokens of each item of a request."""
-    texts = [[text for text in _texts(item) if text] for item in items]
-    flat = [text for own in texts for text in own]
-    counts = iter(_counts([text for text in flat if _ENCODED.match(text) is None]))
-    return [_PER_ITEM + sum(_encoded(text) or next(counts) for text in own) for own in texts]
+    found = [list(_costs(item)) for item in items]
+    counts = iter(_counts([text for own in found for text in own if isinstance(text, str)]))
+    return [_PER_ITEM + sum(next(counts) if isinstance(one, str) else one for one in own) for own in found]
 
 
 def cost_of_frame(body: Mapping[str, Any]) -> int:
@@ -55,23 +60,33 @@ def _is_file(part: Mapping[str, Any]) -> bool:
     return part.get("type") in _FILES or (isinstance(source, Mapping) and source.get("type") == "file")
 
 
-def _texts(value: object) -> Iterator[str]:
+def _costs(value: object, key: str = "") -> Iterator[str | int]:
+    """The texts of an item, and the tokens of what is none."""
     if isinstance(value, str):
-        yield value
+        if value:
+            yield _encoded(value) or value if key in _CODED else value
     elif isinstance(value, Mapping):
-        for key, inner in value.items():
-            if key not in _FRAME:
-                if not isinstance(inner, str | Sequence):
-                    yield str(key)
-                yield from _texts(inner)
+        if value.get("type") in _PICTURES:
+            yield sum(one for one in _parts_of(value) if isinstance(one, int)) or _PICTURE
+            return
+        yield from _parts_of(value)
     elif isinstance(value, Sequence):
         for inner in value:
-            yield from _texts(inner)
+            yield from _costs(inner, key)
     elif value is not None:
         yield str(value)
 
 
+def _parts_of(value: Mapping[str, Any]) -> Iterator[str | int]:
+    for key, inner in value.items():
+        if key not in _FRAME:
+            if not isinstance(inner, str | Sequence):
+                yield str(key)
+            yield from _costs(inner, key)
+
+
 def _encoded(text: str) -> int:
+    """The tokens of something that is encoded, 0 of anything else."""
     return 0 if _ENCODED.match(text) is None else min(len(text) // _PER_TOKEN, _PICTURE)
 
 

@@ -1,7 +1,8 @@
 """Refusals of requests that are too long: how servers word them, and which numbers they tell.
 
-OpenAI, Anthropic, vLLM, llama.cpp and its bindings, LM Studio, Ollama, OpenRouter, Gemini and xAI each have their own
-words. An answer that streams may begin with such a refusal, too.
+OpenAI, Anthropic, vLLM, SGLang, llama.cpp and its bindings, LM Studio, Ollama, TGI, OpenRouter, Gemini, xAI, Mistral,
+Moonshot, Qwen, MiniMax, Zhipu and Copilot each have their own words. An answer that streams may begin with such a
+refusal, too.
 """
 
 from __future__ import annotations
@@ -18,7 +19,10 @@ _CODES = ("context_length_exceeded", "exceed_context_size_error", "context_windo
 _WORDS = re.compile(
     r"prompt (?:is )?too long|input is too long|exceeds? (?:the |this )?(?:model'?s )?(?:available )?context"
     r"|max(?:imum)? context (?:length|size|window)|maximum (?:allowed )?(?:input|prompt) length|input token count"
-    r"|context length of only|model context window is",
+    r"|context length of only|model context window is|configured context size is"
+    r"|longer than the (?:model'?s context|maximum model) length|greater than the context length|maximum allowed length"
+    r"|exceeded model token limit|context window exceeds limit|prompt exceeds max length|range of input length"
+    r"|prompt token count of [\d,]+ exceeds|`inputs` (?:tokens \+|must have less)",
     re.IGNORECASE,
 )
 _N = r"(\d[\d,]*)"
@@ -28,7 +32,12 @@ _LIMITS = (
     rf"available context size \({_N}",
     rf"context (?:window|length) (?:is|of|of only) {_N}",
     rf"maximum number of tokens allowed \({_N}",
-    rf"n_ctx {_N}",
+    rf"model with {_N} maximum context length",
+    rf"(?:context|model|allowed) length (?:of )?\(?{_N}",
+    rf"(?:token limit:|limit (?:of|is)|context size is) {_N}",
+    rf"input length should be \[\d+, ?{_N}",
+    rf"must (?:be <=|have less than) {_N}",
+    rf"n_ctx:? {_N}",
 )
 _ASKED = (
     rf"{_N} tokens >",
@@ -37,9 +46,12 @@ _ASKED = (
     rf"{_N} of text input",
     rf"(?:resulted in|prompt contains|request contains|requested|prompt is|first) {_N} (?:input )?tokens",
     rf"(?:request|tokens|length|count)(?: of)? ?\(?{_N}(?: tokens)?\)? exceeds?",
+    rf"\((?:length )?{_N}(?: tokens)?\) is longer",
+    rf"{_N} tokens from the input",
+    rf"(?:requested:|prompt has|current length is|given:) {_N}",
     rf"n_prompt_tokens {_N}",
 )
-_TOLD = ("error", "message", "detail", "msg", "code", "type", "response", "n_ctx", "n_prompt_tokens")
+_TOLD = ("error", "message", "detail", "msg", "code", "type", "response", "n_ctx", "n_prompt_tokens", "metadata", "raw")
 _NUMBERS = ("n_ctx", "n_prompt_tokens")
 _LONGEST = 4_000  # characters: longer messages repeat what was asked
 #: Statuses that are about who asks, or how often.
@@ -110,7 +122,7 @@ def _told(value: object) -> Iterator[str]:
 
 def _unpacked(text: str) -> Iterator[str]:
     """A text; of one that holds the answer of another server, what that tells."""
-    if text.startswith("{"):
+    if text.lstrip().startswith("{"):
         try:
             inner: Any = json.loads(text)
         except (ValueError, RecursionError):

@@ -40,6 +40,7 @@ _FOLDER = re.compile(
 )
 _CWD = re.compile(r"<cwd>([^\n<]+)</cwd>")
 _NO = ("no", "off", "false", "0", "none")
+_DIGITS = 15  # more tokens than these can count nobody has
 _UNFIT = re.compile(r"[^\w.@+-]+")
 
 
@@ -189,6 +190,6 @@ def _count(told: Mapping[str, str], header: str) -> int | None:
     value = told.get(header, "").strip()
     if not value:
         return None
-    if not value.isdecimal():
+    if not value.isdecimal() or len(value) > _DIGITS:
         raise InvalidInput(f"{header}: {value!r} is not a number of tokens.", hint="Use a whole number.")
     return int(value)

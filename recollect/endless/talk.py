@@ -9,7 +9,9 @@ from typing import Any
 from recollect.importers.formats.claude_code.lines import split_injected
 from recollect.importers.formats.codex.lines import is_injected, unwrapped
 from recollect.importers.reading.lenient import as_json
+from recollect.text.clean import clean_text
 from recollect.text.marks import cut_recall
+from recollect.text.thought import without_thought
 
 _TEXTS = frozenset({"text", "input_text", "output_text", "refusal"})
 _THOUGHTS = frozenset({"thinking", "redacted_thinking", "reasoning"})
@@ -65,16 +67,28 @@ class Talk:
 class Heard:
     """What an answer says, as it comes."""
 
-    words: list[str] = field(default_factory=list)
+    words: list[str] = field(default_factory=list)  # of the message that comes now
+    before: list[str] = field(default_factory=list)  # the messages before it
     calls: dict[int | str, list[str]] = field(default_factory=dict)  # id, name, then pieces of the arguments
     model: str = ""
     id: str = ""
     is_whole: bool = False
 
     @property
+    def messages(self) -> list[str]:
+        """The messages of the answer that have words."""
+        found = (own_words(text, "assistant") for text in (*self.before, "".join(self.words)))
+        return [text for text in found if text]
+
+    @property
     def text(self) -> str:
         """The words of the answer."""
-        return "".join(self.words)
+        return "\n\n".join(self.messages)
+
+    def begin(self) -> None:
+        """Another message of the same answer begins."""
+        self.before.append("".join(self.words))
+        self.words = []
 
 
 def words(content: object) -> str:
@@ -97,11 +111,13 @@ def words_of(part: object) -> str:
 
 def own_words(text: str, role: str) -> str:
     """What a person or a model said in a text, without what Recollect and other programs put into it."""
-    said = cut_recall(text)
+    said = cut_recall(clean_text(text))
     if role == "user":
         said = unwrapped(split_injected(said)[0])[0]
         if is_injected(said):
             return ""
+    elif role == "assistant":  # some clients send it again, and some do not
+        said = without_thought(said)
     return said.strip()
 
 

@@ -13,11 +13,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
 
-from recollect.endless.talk import Said, Talk
+from recollect.endless.talk import Call, Said, Talk
 from recollect.memory import Memory
 from recollect.record import Message, NodeId, PartKind, new_id, stable_id
 
 _REMEMBERED = 20_000  # places in conversations
+_CALLS = 500
 _LOOKED_UP = 64  # ids at once, from the end
 _NOTHING = NodeId("")
 _BESIDE = 8  # messages that the end may have more than the request
@@ -47,8 +48,11 @@ class Threads:
     """Thread-safe. What it remembers it would find in the store, only slower."""
 
     ids: Callable[[], NodeId] = new_id
+    #: Held while something is kept: what is compared with the store must hold until it is written.
+    keeping: threading.Lock = field(default_factory=threading.Lock)
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _latest: OrderedDict[NodeId, tuple[NodeId, NodeId]] = field(default_factory=OrderedDict)
+    _calls: OrderedDict[tuple[NodeId, str], Call] = field(default_factory=OrderedDict)
 
     def place(self, memory: Memory, talk: Talk, conversation: NodeId | None) -> Placed:
         """Where a request stands."""
@@ -59,6 +63,9 @@ class Threads:
         asked = _NOTHING if newest is None else digests[newest]
         if talk.follows and (found := self._following(memory, talk.follows)) is not None:
             return Placed(found.conversation_id, talk, digests, stable, -1, found.id, key=asked)
+        if conversation is not None and not said:  # what tools answered
+            parent = next((message.id for message in memory.latest(conversation, 1)), None)
+            return Placed(conversation, talk, digests, stable, parent=parent, goes_on=True)
         if conversation is not None and len(said) == 1:
             return self._alone(memory, talk, digests, stable, conversation, said[0])
         matched = self._remembered(said, digests, conversation) or self._stored(memory, said, digests, stable)
@@ -83,6 +90,19 @@ class Threads:
         with self._lock:
             return self._latest.get(digest)
 
+    def called(self, conversation_id: NodeId, call: Call) -> None:
+        """Keeps a call until its result comes: where the provider keeps what was said, nobody tells of it again."""
+        with self._lock:
+            self._calls[conversation_id, call.id] = call
+            self._calls.move_to_end((conversation_id, call.id))
+            while len(self._calls) > _CALLS:
+                self._calls.popitem(last=False)
+
+    def call(self, conversation_id: NodeId, id: str) -> Call:
+        """The call of that id, or one of which nothing is known."""
+        with self._lock:
+            return self._calls.get((conversation_id, id)) or Call(id, "tool", "")
+
     def _remembered(
         self, said: Sequence[int], digests: dict[int, NodeId], conversation: NodeId | None
     ) -> tuple[int, NodeId, NodeId] | None:
@@ -98,7 +118,7 @@ class Threads:
     ) -> tuple[int, NodeId, NodeId] | None:
         lasting = [n for n in said if n in stable]
         for some in (lasting[-_LOOKED_UP:], lasting[:-_LOOKED_UP]):
-            found = {message.id: message for message in memory.messages([digests[n] for n in some])} if some else {}
+            found = {message.id: message for message in memory.messages([digests[n] for n in some], forgotten=True)}
             for n in reversed(some):
                 if (message := found.get(digests[n])) is not None:
                     return n, message.conversation_id, message.id
@@ -107,7 +127,8 @@ class Threads:
     def _following(self, memory: Memory, answer: str) -> Message | None:
         """The answer that the provider keeps under this name."""
         remembered = self.recall(answer_id(answer))
-        return next(iter(memory.messages([remembered[1] if remembered else answer_id(answer)])), None)
+        own = remembered[1] if remembered else answer_id(answer)
+        return next(iter(memory.messages([own], forgotten=True)), None)
 
     def _alone(
         self,
@@ -160,11 +181,13 @@ def answer_id(name: str) -> NodeId:
 
 
 def likeness(role: str, text: str, assets: Sequence[str] = ()) -> NodeId:
-    """What two wordings of one message have in common: clients trim blanks, and markup is written in more ways than
-    one.
+    """What two wordings of one message have in common: clients trim blanks, and write the markup of answers in more
+    ways than one. What a person says is a sign away from something else: C is not C++.
     """
-    letters = "".join(filter(str.isalnum, text.casefold()))
-    return stable_id(role, letters or text.strip(), *assets)
+    if role == "assistant":
+        letters = "".join(filter(str.isalnum, text.casefold()))
+        return stable_id(role, letters or text.strip(), *assets)
+    return stable_id(role, "".join(text.split()), *assets)
 
 
 def _digests(

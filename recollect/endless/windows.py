@@ -20,6 +20,7 @@ _TOLD_BELOW = 0.9  # of what was refused, where it tells a limit and not how lon
 #: What is kept free for an answer: what the request allows it, within these bounds.
 _ANSWER, _SHARE_OF_ANSWER, _MOST_OF_ANSWER = 8_192, 8, 2
 _STEP = 4  # of the window
+_MOST_ALLOWED = 10**9  # tokens of an answer: no model has more, whatever a request says
 _ALLOWED = ("max_tokens", "max_completion_tokens", "max_output_tokens")
 
 
@@ -49,7 +50,7 @@ class Window:
 
 def answer_allowed(body: Mapping[str, Any]) -> int | None:
     """How many tokens a request allows the answer, None where it does not say."""
-    return next((body[name] for name in _ALLOWED if type(body.get(name)) is int), None)
+    return next((min(body[name], _MOST_ALLOWED) for name in _ALLOWED if type(body.get(name)) is int), None)
 
 
 @dataclass(slots=True)

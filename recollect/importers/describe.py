@@ -49,7 +49,7 @@ def describe(path: Path) -> Iterator[str]:
     for entry in walk(path, problems):
         groups.setdefault(_safe_path(entry.path), []).append(entry)
     files = sum(map(len, groups.values()))
-    yield f"{'folder' if path.is_dir() else _ending(path.name) or 'file'}, {files:,} files"
+    yield f"{'folder' if path.is_dir() else _ending(path.name) or 'file'}, {files:,} file{'' if files == 1 else 's'}"
     for number, (name, entries) in enumerate(sorted(groups.items())):
         sizes = [entry.size for entry in entries]
         yield f"{name}  {len(entries):,} x {_range(sizes)} bytes"

@@ -112,7 +112,7 @@ class Live(Writer):
     def _exchange(self, exchange: Exchange) -> tuple[Message, Message | None]:
         conversation, query, answer = exchange.conversation, exchange.query, exchange.answer
         with self._space.view() as view:
-            known = {message.id: message for message in view.get(Message, exchange.message_ids)}
+            known = {m.id: m for m in view.get(Message, [*exchange.message_ids, conversation.id])}
             if query.id in known:
                 return _repeated(known[query.id], query), answer and _repeated(known.get(answer.id, answer), answer)
             if known or conversation.id in exchange.message_ids or view.get(Conversation, exchange.message_ids):

@@ -187,11 +187,14 @@ class Reading(Handle):
                 path = view.above(path[-1].id, min(max(limit, _ON_THE_WAY), _MOST_ON_THE_WAY))
         return found[:limit][::-1]
 
-    def messages(self, ids: Iterable[str]) -> list[Message]:
-        """Those messages that are there, in the order asked for."""
+    def messages(self, ids: Iterable[str], *, forgotten: bool = False) -> list[Message]:
+        """Those messages that are there, in the order asked for; also what is left of `forgotten` ones, without words,
+        if that is asked for.
+        """
         self._written()
         with self._space.view() as view:
-            return [message for message in view.get(Message, [NodeId(i) for i in ids]) if not message.erased]
+            found = view.get(Message, [NodeId(i) for i in ids])
+        return [message for message in found if forgotten or not message.erased]
 
     def tool_calls(self, ids: Iterable[str]) -> list[ToolCall]:
         """Those tool calls that are there, with their results, in the order asked for."""

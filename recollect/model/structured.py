@@ -28,6 +28,7 @@ from recollect.model.errors import (
 from recollect.model.prices import Price
 from recollect.model.usage import NOTHING_USED, Usage
 from recollect.text.clean import clean_text
+from recollect.text.thought import without_thought
 
 #: A turn of the talk with a model: whose it is, and what it says.
 Turn = tuple[Literal["user", "assistant"], str]
@@ -37,7 +38,6 @@ _SHOWN_AGAIN = 8_000  # characters of a broken answer that the model is shown ag
 _MOST = (1 << 63) - 1  # of a whole number
 _ATTEMPTS = 40  # beginnings of objects that are tried in an answer with prose around
 _FENCE = re.compile(r"```[a-zA-Z0-9_-]*[ \t]*\r?\n(.*?)```", re.DOTALL)
-_THOUGHT = re.compile(r"\A\s*<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL)
 _DECODER = json.JSONDecoder()
 
 
@@ -172,7 +172,7 @@ def _again(text: str, problem: LanguageModelError) -> list[Turn]:
 
 def _objects(text: str) -> Iterator[dict[str, Any]]:
     """The JSON objects in a text, likeliest first: all of it, what stands in fences, what stands in prose."""
-    text = _THOUGHT.sub("", text.removeprefix("\ufeff"), count=1)
+    text = without_thought(text.removeprefix("\ufeff"))
     for candidate in (text, *_FENCE.findall(text)):
         try:
             value = json.loads(candidate)

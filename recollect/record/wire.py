@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, Field, fields
 from datetime import datetime
 from enum import Enum
+from functools import cache
 from types import MappingProxyType, NoneType
 from typing import Any
 
@@ -60,16 +61,19 @@ _EXPECTED: Mapping[str, type | tuple[type, ...]] = {
 
 def to_wire(record: Any) -> dict[str, Any]:
     """A record as a map of JSON values, without fields that are empty or at their default. Times in microseconds."""
-    plain = {}
-    for f in fields(record):
-        value = getattr(record, f.name)
-        if value is None or value == f.default or value in ((), ""):
+    plain: dict[str, Any] = {}
+    kind: type = type(record)
+    for name, default in _fields(kind):
+        value = getattr(record, name)
+        if value is None or value == default or value in ((), ""):
             continue
-        if isinstance(value, Mapping):
+        if type(value) is str:
+            plain[name] = value
+        elif isinstance(value, Mapping):
             if value:
-                plain[f.name] = _json(value)
+                plain[name] = _json(value)
         else:
-            plain[f.name] = _plain(value)
+            plain[name] = _plain(value)
     return plain
 
 
@@ -131,6 +135,11 @@ def digest(thread: Thread) -> str:
 def dumps(plain: Mapping[str, Any]) -> bytes:
     """One line of JSON, keys sorted, with its newline."""
     return orjson.dumps(plain, option=orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE | orjson.OPT_NON_STR_KEYS)
+
+
+@cache
+def _fields(kind: type) -> Sequence[tuple[str, Any]]:
+    return [(f.name, f.default) for f in fields(kind)]
 
 
 _RECORDS = (Part, Version, Message, ToolCall, Turn, Chunk, Document, Edge, Node)

@@ -50,6 +50,9 @@ class Findings:
         elif query.round > 1:
             seen = {key(passage) for finding in self.of for passage in finding.evidence.passages}
             passages = tuple(passage for passage in passages if key(passage) not in seen)
+            if query.widens:  # the words that were added bring what holds them, whatever it is about
+                tried = frozenset(terms(query.widens))
+                passages = tuple(passage for passage in passages if _speaks_of_all(passage, [tried]))
         return Finding(query, only(evidence, passages))
 
     @property
@@ -72,6 +75,11 @@ class Findings:
     def known(self) -> bool:
         """Whether any of the searches found an answer."""
         return any(finding.is_known for finding in self.of)
+
+    @property
+    def answered(self) -> frozenset[str]:
+        """The headings of the parts that some search answers, the first or a later one."""
+        return frozenset(finding.query.heading for finding in self.of if finding.is_known)
 
     def found_by(self, passage: Passage) -> list[int]:
         """The numbers of the searches that found a passage."""

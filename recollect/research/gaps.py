@@ -78,7 +78,8 @@ def _again(finding: Finding, round_: int) -> SubQuery | None:
     shared = [term for term, conversations in of.items() if len(conversations) >= _SHARED]
     shared.sort(key=lambda term: (-len(of[term]), term))
     leads = [max((word for word in shown if terms(word) == [term]), key=lambda w: shown[w]) for term in shared[:_LEADS]]
-    return SubQuery(f"{finding.query.text} {' '.join(leads)}", finding.query.heading, round_) if leads else None
+    tried = finding.query.text
+    return SubQuery(f"{tried} {' '.join(leads)}", finding.query.heading, round_, widens=tried) if leads else None
 
 
 def _missing(question: str, findings: Findings) -> tuple[str, ...]:

@@ -20,8 +20,8 @@ _TITLES = 1_500  # tokens of titles that a model is shown
 @dataclass(frozen=True, slots=True)
 class SubQuery:
     """A search of the plan, with the heading that it has in a report. `round` 2 and later look for what was missing;
-    `joins` are the headings of the parts that it looks for together, `inside` is the conversation that it looks in, and
-    `besides` are those that others look in.
+    `joins` are the headings of the parts that it looks for together, `inside` is the conversation that it looks in,
+    `besides` are those that others look in, and `widens` is the text of the search that it tries again with more words.
     """
 
     text: str
@@ -30,6 +30,7 @@ class SubQuery:
     joins: tuple[str, ...] = ()
     inside: NodeId | None = None
     besides: tuple[NodeId, ...] = ()
+    widens: str = ""
 
     @property
     def is_further(self) -> bool:

@@ -98,11 +98,15 @@ def _count(number: int, thing: str) -> str:
 def _lacking(findings: Findings, missing: Sequence[str], kept: dict[tuple[NodeId, str], Citation]) -> list[str]:
     """The last part: what was looked for and not found, with what comes nearest."""
     lines: list[str] = []
-    unanswered = [finding for finding in findings.of if not finding.is_known and not finding.query.is_further]
+    unanswered = [
+        finding
+        for finding in findings.of
+        if not (finding.query.is_further or finding.query.widens or finding.query.heading in findings.answered)
+    ]
     for finding in unanswered:
         near = extract(replace(finding.evidence, intent=Intent.RETRIEVAL)).citations[:_NEAREST]
         quotes = [f"“{' '.join(one.quote.split())}” [{_number(kept, one)}]" for one in near]
         lines.append(f"- {finding.query.heading}: not found.{' Nearest: ' if quotes else ''}{' '.join(quotes)}")
     headings = {finding.query.heading for finding in unanswered}
-    lines += [f"- {one}: no message found speaks of it." for one in missing if one not in headings]
+    lines += [f"- {one}: no message found speaks of it." for one in missing if one not in headings | findings.answered]
     return ["\n".join(["## What is missing", "", *lines])] if lines else []

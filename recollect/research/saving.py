@@ -225,7 +225,9 @@ def _as_kept(run: Run) -> dict[str, Any]:
         "budget": asdict(run.budget),
         "title": plan.title if plan else "",
         "planned_by": plan.made_by if plan else "",
-        "queries": [[q.text, q.heading, q.round, list(q.joins), q.inside, list(q.besides)] for q in plan.queries]
+        "queries": [
+            [q.text, q.heading, q.round, list(q.joins), q.inside, list(q.besides), q.widens] for q in plan.queries
+        ]
         if plan
         else [],
         "looked": run.looked,
@@ -238,8 +240,8 @@ def _as_kept(run: Run) -> dict[str, Any]:
 def _as_run(document: Document) -> Run:
     kept = document.metadata[KEPT]
     queries = tuple(
-        SubQuery(text, heading, round_, tuple(joins), inside, tuple(besides))
-        for text, heading, round_, joins, inside, besides in kept["queries"]
+        SubQuery(text, heading, round_, tuple(joins), inside, tuple(besides), *widens)
+        for text, heading, round_, joins, inside, besides, *widens in kept["queries"]
     )
     assert document.created is not None
     return Run(

@@ -140,7 +140,7 @@ class _Work:
         for query, evidence in search_all(self.by.gather, self.search, queries):
             found[query] = finding = self.findings.of_query(query, evidence)
             count = len(finding.evidence.passages) if finding.is_known else 0
-            yield self._step("searched", f"{shown(query)}: {count} passages")
+            yield self._step("searched", f"{shown(query)}: {count} passage{'' if count == 1 else 's'}")
         self.findings.of += [found[query] for query in queries]
 
     # --- the report -------------------------------------------------------------------------------------------------
@@ -216,7 +216,7 @@ class _Work:
         whole = replace(
             report,
             parts=tuple(_part(finding) for finding in self.findings.of),
-            missing=self.run.missing,
+            missing=tuple(one for one in self.run.missing if one not in self.findings.answered),
             planned_by=self.run.plan.made_by,
             usage=self.spending.usage,
             cost=self.spending.cost if self.spending.usage.calls else None,

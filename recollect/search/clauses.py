@@ -10,6 +10,8 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
+from recollect.search.phrasing import words_of
+
 
 class Side(StrEnum):
     """Where the time that is meant lies from what happened."""
@@ -52,6 +54,8 @@ _SIDES = {
     "since": Side.SINCE,
     "ever since": Side.SINCE,
 }
+# A pattern is compiled by the first question that has one of its words: a process that searches once has none to lose.
+_SIDE_WORDS = frozenset(side.split()[0] for side in _SIDES)
 _SIDE = rf"(?P<side>{'|'.join(sorted(map(re.escape, _SIDES), key=len, reverse=True))})"
 
 _IRREGULAR = """
@@ -78,16 +82,16 @@ _WH = r"(?:what|which|who|whom|where|when|why|how)"
 _ASKS = rf"(?:{_WH}|did|do|does|was|were|is|are|have|has|had|can|could|should)"
 #: "named after her mother", "how long until": no time that something else lies before or after.
 _NOT_AFTER = r"(?<!named )(?<!called )(?<!look )(?<!looks )(?<!looked )(?<!looking )(?<!how long )(?<!just )"
-_CLAUSE = re.compile(rf"(?<![\w-]){_NOT_AFTER}(?i:{_SIDE}) (?:{_DID}|{_WAS})")
+_CLAUSE = rf"(?<![\w-]){_NOT_AFTER}(?i:{_SIDE}) (?:{_DID}|{_WAS})"
 #: Where what happened ends, and the rest of the question goes on.
 _OTHER_TIME = r"\s+(?:before|after|since|until|about|regarding)\s|\s+and$"
 _NEXT = {
-    "did": re.compile(rf"\s+(?:and )?{_WH}\b(?=.* \w)|{_OTHER_TIME}", re.IGNORECASE),
-    "was": re.compile(rf"\s+(?:and )?{_ASKS}\b(?=.* \w)|{_OTHER_TIME}", re.IGNORECASE),
+    "did": rf"(?i)\s+(?:and )?{_WH}\b(?=.* \w)|{_OTHER_TIME}",
+    "was": rf"(?i)\s+(?:and )?{_ASKS}\b(?=.* \w)|{_OTHER_TIME}",
 }
 #: What is asked now, or in general: nothing of a time that was.
-_TIMELESS = re.compile(
-    r"^(?:\W*(?:please )?(?:how (?:do|should|can|could|would) (?:i|you|we|one)\b|should\b|what should\b|is it\b))", re.I
+_TIMELESS = (
+    r"(?i)^\W*(?:please )?(?:how (?:do|should|can|could|would) (?:i|you|we|one)\b|should\b|what should\b|is it\b)"
 )
 _MOST_WORDS, _FEWEST_LETTERS = 12, 3
 
@@ -100,12 +104,12 @@ def read_clause(question: str) -> Clause | None:
     >>> read_clause("How long should the dough rest before I shape it?") is None
     True
     """
-    if _TIMELESS.match(question):
+    if not _SIDE_WORDS & words_of(question) or re.match(_TIMELESS, question):
         return None
-    for match in _CLAUSE.finditer(question):
+    for match in re.finditer(_CLAUSE, question):
         group = "did" if match["did"] else "was"
         words = match[group]
-        if cut := _NEXT[group].search(words, 4):
+        if cut := re.compile(_NEXT[group]).search(words, 4):
             words = words[: cut.start()]
         if 1 < len(words.split()) <= _MOST_WORDS and len(words) >= _FEWEST_LETTERS:
             return Clause(_SIDES[match["side"].lower()], words.strip())
@@ -120,26 +124,22 @@ _TALK = "(?:time|conversation|chat|talk|discussion|meeting|session|mention)"
 _SUBJECT = r"(?!(?:my|our|your|his|her|their|its|the|an?)\b)[\w'-]+(?:\ and\ [\w'-]+)?"
 _WE = "(?:i|we|you|he|she|they)"
 _OF_THE_LATEST = "(?:on|about|from|news|state|status|update|decision|plan|version)"
-_FIRST = re.compile(
-    rf"""
+_FIRST = rf"""(?xi)
       (\b(?:the|my|our|that)\ (?:very\ )?first\ {_TALK}s?\b)
     | (\bat\ first\b | \binitially\b | \boriginally\b | \bin\ the\ beginning\b(?!\ of) | \bto\ begin\ with\b)
     | \b(?:did|have|has|had)\ {_SUBJECT}\ ((?:ever\ )?first)\ [a-z]+
     | \b{_WE}\ (first)\ [a-z]+
-    """,
-    re.IGNORECASE | re.VERBOSE,
-)
-_LAST = re.compile(
-    rf"""
+"""
+_LAST = rf"""(?xi)
       (\b(?:the|my|our)\ (?:very\ )?(?:last|latest|most\ recent)\ {_TALK}s?\b)
     | (\bmost\ recently\b | \blately\b)
     | \bthe\ (latest|most\ recent)\ {_OF_THE_LATEST}\b
     | \b(?:did|have|has|had)\ {_SUBJECT}\ (last)\ (?!{_UNITS})[a-z]+
     | \bwhen\ (?:was|were)\ .*\ (last)\ (?!{_UNITS})[a-z]+
     | \b{_WE}\ (last)\ (?!{_UNITS})[a-z]+
-    """,
-    re.IGNORECASE | re.VERBOSE,
-)
+"""
+_FIRST_WORDS = frozenset({"first", "initially", "originally", "beginning", "begin"})
+_LAST_WORDS = frozenset({"last", "latest", "recent", "recently", "lately"})
 
 
 def read_order(question: str) -> Order | None:
@@ -148,6 +148,7 @@ def read_order(question: str) -> Order | None:
     >>> read_order("When did I last bake bread?"), read_order("What did I say last night?")
     (<Order.LAST: 'last'>, None)
     """
-    if _FIRST.search(question):
+    words = words_of(question)
+    if _FIRST_WORDS & words and re.search(_FIRST, question):
         return Order.FIRST
-    return Order.LAST if _LAST.search(question) else None
+    return Order.LAST if _LAST_WORDS & words and re.search(_LAST, question) else None

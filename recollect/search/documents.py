@@ -10,6 +10,7 @@ from recollect.record import REPORTS, Document, NodeId
 from recollect.record.outline import place_in
 from recollect.search.asking import Asked
 from recollect.search.ranking import Ranked, Ranking, rank
+from recollect.search.request import Search
 from recollect.search.result import DocumentHit, Why
 from recollect.search.snippet import densest, excerpt_and_words, marking
 from recollect.search.weights import DOCUMENT_CLOSE, DOCUMENT_SHARE
@@ -54,11 +55,7 @@ def document_hits(view: View, asked: Asked, found: Ranking, *, alone: bool) -> t
         limit = min(limit, _BESIDE)
     if asked.search.sort == "newest":
         passages = sorted(passages, key=lambda entry: -entry.time)
-    chunks = _chunks(view, passages[: _LOOKED_AT * limit])
-    if sources := asked.search.filter.sources:
-        chunks = [chunk for chunk in chunks if chunk.document.source in sources]
-    elif not asked.search.with_reports:
-        chunks = [chunk for chunk in chunks if chunk.document.source != REPORTS]
+    chunks = _fitting(view, passages, asked.search, _LOOKED_AT * limit)
     if asked.search.group_by == "conversation":
         chunks = _one_a_document(chunks)
     return tuple(_hit(chunk, asked, found.words) for chunk in chunks[:limit])
@@ -68,12 +65,30 @@ def _answers(entry: Ranked) -> bool:
     return entry.share >= DOCUMENT_SHARE or (entry.share > 0 and entry.near >= DOCUMENT_CLOSE)
 
 
-def _chunks(view: View, passages: Sequence[Ranked]) -> list[_Chunk]:
+def _fitting(view: View, passages: Sequence[Ranked], search: Search, most: int) -> list[_Chunk]:
+    """The first chunks that the filter lets be found, looked up so many at a time."""
+    found: list[_Chunk] = []
+    for start in range(0, len(passages), most):
+        chunks = _chunks(view, passages[start : start + most], start)
+        fitting = [chunk for chunk in chunks if _passes(chunk.document, search)]
+        found += fitting
+        if len(found) >= most or len(fitting) == len(chunks):
+            break
+    return found
+
+
+def _passes(document: Document, search: Search) -> bool:
+    if search.filter.sources:
+        return document.source in search.filter.sources
+    return search.with_reports or document.source != REPORTS
+
+
+def _chunks(view: View, passages: Sequence[Ranked], first: int) -> list[_Chunk]:
     texts = {text.number: text for text in view.passages([entry.passage for entry in passages])}
     documents = {d.id: d for d in view.get(Document, list({text.owner_id for text in texts.values()}))}
     return [
         _Chunk(place, entry, text, documents[text.owner_id])
-        for place, entry in enumerate(passages)
+        for place, entry in enumerate(passages, first)
         if (text := texts.get(entry.passage)) is not None and text.owner_id in documents
     ]
 

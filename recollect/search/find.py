@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from datetime import date
 from typing import TYPE_CHECKING
@@ -57,8 +57,7 @@ class Searcher:
         Raises StoreError.
         """
         began = time.perf_counter()
-        # A re-ranker may be a server that is waited for.
-        with nullcontext() if self._reranker else turn(), self._space.view() as view:
+        with self._space.view() as view:
             try:
                 found = self._find(view, search)
             except IndexDamaged as damage:
@@ -85,17 +84,24 @@ class Searcher:
                 close=False,
                 notes=(_TOO_COMMON if surface(search.query.text) else _NO_WORD,),
             )
-        found, filed = _ranked(view, asked, self._quality), rank_documents(view, asked, self._quality)
-        unknown = found.unknown if filed is None else [term for term in found.unknown if term in filed.unknown]
-        mended = None if search.query.literal else correction(search.query.text, unknown, view.vocabulary())
-        if mended is None or not mended.is_sure or search.query.phrases:  # what is quoted is meant as it stands
-            suggestion = mended.of(search.query.typed or search.query.text) if mended else None
-            return replace(self._results(view, asked, found, filed), suggestion=suggestion)
-        meant = replace(search, query=replace(search.query, text=mended.text))
-        asked = self._ask(view, meant)
-        found, filed = _ranked(view, asked, self._quality), rank_documents(view, asked, self._quality)
-        results = self._results(view, asked, found, filed)
+        with self._turn():
+            found, filed = _ranked(view, asked, self._quality), rank_documents(view, asked, self._quality)
+            unknown = found.unknown if filed is None else [term for term in found.unknown if term in filed.unknown]
+            mended = None if search.query.literal else correction(search.query.text, unknown, view.vocabulary())
+            if mended is None or not mended.is_sure or search.query.phrases:  # what is quoted is meant as it stands
+                suggestion = mended.of(search.query.typed or search.query.text) if mended else None
+                return replace(self._results(view, asked, found, filed), suggestion=suggestion)
+        asked = self._ask(view, replace(search, query=replace(search.query, text=mended.text)))
+        with self._turn():
+            found, filed = _ranked(view, asked, self._quality), rank_documents(view, asked, self._quality)
+            results = self._results(view, asked, found, filed)
         return replace(results, query=search.query.text, corrected=mended.text)
+
+    def _turn(self) -> AbstractContextManager[None]:
+        """A turn, which is not for those who wait: a re-ranker may be a server. So may an embedder, and a question is
+        read without one.
+        """
+        return nullcontext() if self._reranker else turn()
 
     def _ask(self, view: View, search: Search) -> Asked:
         asked = ask(view, search, self._embedder, self._quality, self._today())

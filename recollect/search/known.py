@@ -1,10 +1,11 @@
 """How likely a memory holds an answer at all: a logistic model of a few signs, in absolute values where it can be.
 
 The scores of the ranker say which passage is better than which; the best of nothing looks much like the best of a lot.
-So what counts beside the best score is how much of the question there is as such: whether its words are known, whether
-one conversation holds them together, how near the nearest passage is, and whether it stands out from what other
-conversations say. The weights were fitted on questions with an answer, questions of other archives, and questions whose
-answer was taken out (`python -m benchmarks.unanswered --fit`; docs/explanation/ranking.md).
+So what counts beside the best scores is how much of the question there is as such, whether its words are known and how
+near the nearest passage is, and whether one conversation stands out: those that merely speak of the same matter come
+about as near as each other. Rare words raise scores by themselves, so how rare they are is taken off. The weights were
+fitted on questions with an answer, questions of other archives, and questions whose answer was taken out
+(`python -m benchmarks.unanswered --fit`; docs/explanation/ranking.md).
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ from recollect.search.weights import (
     BLIND_COSINE,
     KNOWN_INSTANT,
     KNOWN_QUALITY,
+    LATE_ONE_CONVERSATION,
     NEIGHBOUR_SHARE,
+    ONE_CONVERSATION,
     RUN_FOR_WORDS,
     TELLING_SIZE,
 )
@@ -32,7 +35,10 @@ from recollect.text.terms import terms
 Signs = dict[str, float]
 
 #: So many of the best passages are looked at for the nearest.
-_BEST = 60
+_LOOKED_AT = 60
+#: So many are the best; and the best conversation is compared with the one in that place. Late interaction sees fewer
+#: of them, and compares it with the next.
+_BEST, _NEXT = 10, 2
 
 
 def signs(evidence: Evidence, people: Sequence[str], scores: Float, order: Int, late: Late | None = None) -> Signs:
@@ -42,17 +48,21 @@ def signs(evidence: Evidence, people: Sequence[str], scores: Float, order: Int, 
     features, question = evidence.features, evidence.question
     # What is in no conversation, a document, stands by itself.
     of = np.where(features.conversations > 0, features.conversations, -1 - np.arange(len(features)))
-    best = features.take(order[:_BEST])
-    known, meaning = features.frequencies > 0, _meaning(features, best.windows)
+    best, known = features.take(order[:_LOOKED_AT]), features.frequencies > 0
+    near = _shares(best.holds, _telling(question.terms, people, features.idf)) + _meaning(features, best.windows)
     found = {
         "known": float(known.mean()) if len(known) else 1.0,
-        "words together": _together(features.holds[:, 0, :], of, features.idf),
-        "near": float((_shares(best.holds, _telling(question.terms, people, features.idf)) + meaning).max()),
-        "score": float(scores[order[0]]),
+        "rarity": _rarity(features),
+        "near": float(near.max()),
+        "best ten": float(scores[order[:_BEST]].mean()),
+        "ahead": _ahead(scores, of, _BEST, ONE_CONVERSATION),
     }
     if late is not None:
         of = of[order[: len(late.own)]]
-        found |= {"late together": late.together(of), "late ahead": _ahead(late.window, of)}
+        found |= {
+            "late together": late.together(of),
+            "late ahead": _ahead(late.window, of, _NEXT, LATE_ONE_CONVERSATION),
+        }
     return found
 
 
@@ -68,15 +78,10 @@ def likelihood(found: Signs, closeness: float, size: int) -> float:
     return 1 / (1 + math.exp(-max(-50.0, min(50.0, both))))
 
 
-def _together(holds: Float, conversations: Int, idf: Float) -> float:
-    """The most of the question's idf that the passages of one conversation hold together."""
-    total = float(idf.sum())
-    if not total:
-        return 0.0
-    _, of = np.unique(conversations, return_inverse=True)
-    held = np.zeros((int(of.max()) + 1, holds.shape[1]), np.float32)
-    np.maximum.at(held, of, holds)
-    return float(dots(held, idf).max()) / total
+def _rarity(features: Features) -> float:
+    """The mean idf of the question's words, on the scale of one that is nowhere: from 0 to 1."""
+    most = math.log(1 + (features.size + 0.5) / 0.5)
+    return float(features.idf.mean()) / most if len(features.idf) else 0.0
 
 
 def _shares(holds: Float, idf: Float) -> Float:
@@ -98,8 +103,12 @@ def _meaning(features: Features, runs: Float) -> Float:
     return np.asarray(RUN_FOR_WORDS * (runs if can_read else np.full_like(runs, BLIND_COSINE)), np.float32)
 
 
-def _ahead(near: Float, conversations: Int) -> float:
-    """How much nearer the best conversation comes than any other one."""
-    best = int(np.argmax(near))
-    others = near[conversations != conversations[best]]
-    return float(near[best] - (others.max() if len(others) else 0.0))
+def _ahead(values: Float, conversations: Int, place: int, alone: float) -> float:
+    """How much the best conversation has more, in its best passage, than the one in that place, or the last of fewer.
+    Where there is but one there is nothing to compare, and it is as much as is usual.
+    """
+    _, of = np.unique(conversations, return_inverse=True)
+    best = np.full(int(of.max()) + 1, -np.inf, np.float32)
+    np.maximum.at(best, of, values)
+    ranked = np.sort(best)[::-1]
+    return float(ranked[0] - ranked[min(place, len(ranked)) - 1]) if len(ranked) > 1 else alone

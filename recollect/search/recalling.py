@@ -97,15 +97,28 @@ def recall(
     operators. Where the index is damaged, words alone decide. Raises StoreError.
     """
     search = Search(Query(_shortened(text)), Filter(), limit=max(1, most // _RANKED_EACH), group_by="message")
-    with turn():
-        try:
-            ranked = _ranked(view, search, embedder, quality, today, beside=beside, vectors=vectors)
-        except IndexDamaged:
-            scan = scanned(view, replace(search, limit=min(most, _SCANNED)), "")
-            messages = [hit.best.message for hit in scan]
-            said = _with_titles(view, [_of_message(m, m.content, 0, 0.0) for m in messages])
-            return Recall(said=tuple(said), relevant=len(messages), searched=len(messages))
-        return Recall(close=False) if ranked is None else _read(view, *ranked, most, enough, derived)
+
+    def read(asked: Asked, said: Ranking) -> Recall:
+        return _read(view, asked, said, _beside(view, asked, quality) if beside else (), most, enough, derived)
+
+    try:
+        asked = ask(view, search, embedder, quality, today)
+        if not asked.question.terms and not asked.phrases:
+            return Recall(close=False)
+        with turn():
+            said = rank(view, asked, Partition.SAID, quality, vectors=vectors)
+            mended = correction(search.query.text, said.unknown, view.vocabulary())
+            if mended is None or not mended.is_sure:
+                return read(asked, said)
+        meant = replace(search, query=replace(search.query, text=mended.text))
+        asked = ask(view, meant, embedder, quality, today)
+        with turn():
+            return read(asked, rank(view, asked, Partition.SAID, quality, vectors=vectors))
+    except IndexDamaged:
+        scan = scanned(view, replace(search, limit=min(most, _SCANNED)), "")
+        messages = [hit.best.message for hit in scan]
+        found = _with_titles(view, [_of_message(m, m.content, 0, 0.0) for m in messages])
+        return Recall(said=tuple(found), relevant=len(messages), searched=len(messages))
 
 
 def alike(
@@ -115,29 +128,6 @@ def alike(
     found = recall(view, message.content, embedder, quality, today, most=most, beside=False)
     ids = dict.fromkeys([message.id, *(one.id for one in found.said)])
     return view.get(Message, list(ids)[:most])
-
-
-def _ranked(
-    view: View,
-    search: Search,
-    embedder: Embedder,
-    quality: Callable[[], TokenEmbedder],
-    today: date,
-    *,
-    beside: bool,
-    vectors: bool,
-) -> tuple[Asked, Ranking, Sequence[Ranking]] | None:
-    """What was said and what is beside it, ranked; None where nothing is asked."""
-    asked = ask(view, search, embedder, quality, today)
-    if not asked.question.terms and not asked.phrases:
-        return None
-    said = rank(view, asked, Partition.SAID, quality, vectors=vectors)
-    mended = correction(search.query.text, said.unknown, view.vocabulary())
-    if mended is not None and mended.is_sure:
-        meant = replace(search, query=replace(search.query, text=mended.text))
-        asked = ask(view, meant, embedder, quality, today)
-        said = rank(view, asked, Partition.SAID, quality, vectors=vectors)
-    return asked, said, _beside(view, asked, quality) if beside else ()
 
 
 def _read(

@@ -57,7 +57,7 @@ class Search:
 
 _GROUPS = ("conversation", "message")
 _SORTS = ("relevance", "newest")
-_MODES = ("auto", "instant", "quality")
+MODES = ("auto", "instant", "quality")
 _FOUND_KINDS = tuple(kind for kind in KINDS if kind not in ("title", *DERIVED_KINDS))
 
 
@@ -90,9 +90,9 @@ def read_search(
         raise InvalidInput(otherwise[0], hint=otherwise[1])
     if not 1 <= limit <= 1000:
         raise InvalidInput(f"A limit of {limit} is out of range.", hint="Use 1 to 1000.")
-    _one_of("group_by", group_by, _GROUPS)
-    _one_of("mode", mode, _MODES)
-    _one_of("sort", sort, _SORTS)
+    one_of("group_by", group_by, _GROUPS)
+    one_of("mode", mode, MODES)
+    one_of("sort", sort, _SORTS)
     first, last = read_period(since or query.since, until or query.until, before or query.before, now)
     where = (*query.conversations, *([conversation] if conversation else []))
     return Search(
@@ -128,11 +128,12 @@ def _kinds(given: Sequence[str]) -> tuple[str, ...]:
 def _names(what: str, given: Sequence[str], aliases: dict[str, str], known: Sequence[str]) -> tuple[str, ...]:
     found = tuple(aliases.get(name.lower(), name.lower()) for name in given)
     for name in found:
-        _one_of(what, name, known)
+        one_of(what, name, known)
     return found
 
 
-def _one_of(what: str, value: str, known: Sequence[str]) -> None:
+def one_of(what: str, value: str, known: Sequence[str]) -> None:
+    """Raises InvalidInput where a value is none of those that are known."""
     if value not in known:
         raise InvalidInput(
             f"There is no {what} {value!r}.", hint=f"{_meant(value, known)}Use one of: {', '.join(known)}."

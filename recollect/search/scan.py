@@ -23,15 +23,19 @@ def scanned(view: View, search: Search, reason: str) -> SearchResults:
     asked = [word for word in dict.fromkeys(words(query.text)) if word not in STOP_WORDS] or list(words(query.text))
     phrases = [words(phrase) for phrase in query.phrases]
     excluded = [words(phrase) for phrase in query.excluded]
-    found = view.scan([*asked, *map(" ".join, phrases)], _LOOKED_AT * limit) if asked or phrases else []
-    conversations = {c.id: c for c in view.get(Conversation, list({m.conversation_id for m in found}))}
-    kept = [
-        message
-        for message in found
-        if passes(message, conversations.get(message.conversation_id), search.filter)
-        and all(holds(message, phrase) for phrase in phrases)
-        and not any(holds(message, phrase) for phrase in excluded)
-    ]
+    sought_for = [*asked, *map(" ".join, phrases)]
+    most, is_all, kept = _LOOKED_AT * limit, not sought_for, list[Message]()
+    while len(kept) < limit and not is_all:  # what does not fit makes room for others
+        found = view.scan(sought_for, most)
+        conversations = {c.id: c for c in view.get(Conversation, list({m.conversation_id for m in found}))}
+        kept = [
+            message
+            for message in found
+            if passes(message, conversations.get(message.conversation_id), search.filter)
+            and all(holds(message, phrase) for phrase in phrases)
+            and not any(holds(message, phrase) for phrase in excluded)
+        ]
+        is_all, most = len(found) < most, most * _LOOKED_AT
     if search.sort == "newest":
         kept.sort(key=lambda message: to_microseconds(message.timestamp) or 0, reverse=True)
     sought = terms(query.text)
@@ -40,7 +44,8 @@ def scanned(view: View, search: Search, reason: str) -> SearchResults:
     for hit in hits:
         key = hit.message.id if search.group_by == "message" else hit.message.conversation_id
         groups.setdefault(key, []).append(hit)
-    sizes = view.sizes(list(conversations))
+    ids = list(dict.fromkeys(message.conversation_id for message in kept))
+    conversations, sizes = {c.id: c for c in view.get(Conversation, ids)}, view.sizes(ids)
     results = tuple(_result(own, conversations, sizes) for own in list(groups.values())[:limit])
     return SearchResults(
         query=query.text,
@@ -50,7 +55,7 @@ def scanned(view: View, search: Search, reason: str) -> SearchResults:
         signals=("words",),
         notes=(reason,),
         total=len(groups),
-        total_exact=len(found) < _LOOKED_AT * limit,
+        total_exact=is_all,
     )
 
 

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import cache, lru_cache
+from itertools import pairwise
+from unicodedata import category
 
+from recollect.search.forms import other_forms
 from recollect.search.readable import readable
 from recollect.search.result import Snippet
+from recollect.text.folding import fold
 from recollect.text.terms import terms, words
 
 LENGTH = 220
 
-_WORD = re.compile(r"(?<![^\W_])[A-Za-z](?:\+\+|#)(?![A-Za-z+#])|[^\W_]+(?:[’']s\b)?")
 _Match = tuple[int, int, str]  # start, end, the term that matched
 #: A number of several parts: "3.14", "10:30", "v2.10".
 _NUMBER = re.compile(r"(?<![^\W_])[^\W\d_]*\d+(?:[.,:]\d+)+(?![^\W_])")
@@ -21,6 +24,11 @@ _LINES = 6  # of code or a table
 _SCRAP = 16  # characters of a line that say nothing without those before
 _LONGEST_CUT = 60  # characters that are given up so that no word is cut
 _TYPOGRAPHY = str.maketrans("’‘“”—–…•", "''\"\"--.*")
+#: Of stems that begin otherwise than a word of theirs; else at most the last letter differs ("tri" of "try").
+_OTHER_BEGINNINGS = {"die": "dy", "lie": "ly", "tie": "ty"}
+_SHORT = 2  # letters of a stem that is the whole word
+_SIGN = "+#"
+_SIGNED = re.compile(r"[A-Za-z](?:\+\+|#)(?![A-Za-z+#])")
 _REST = re.compile(r"[^\W_]*(?:'s\b)?")
 _BLANK = re.compile(r"\s+")
 _LOOKED_AT = 40_000  # characters: a passage is shorter, unless its tokens are very long
@@ -33,9 +41,12 @@ def marking(
     the 3 nor the 14 says anything by itself.
     """
     numbers = dict.fromkeys(_NUMBER.findall(question))
-    alone = set(terms(_NUMBER.sub(" ", question)))
-    parts = {term for number in numbers for term in terms(number)} - alone
-    return frozenset(wanted) - parts, (*map(tuple, phrases), *map(surface, numbers))
+    alone, parts = _with_forms(terms(_NUMBER.sub(" ", question))), _with_forms(terms(" ".join(numbers)))
+    return frozenset(wanted) - (parts - alone), (*map(tuple, phrases), *map(surface, numbers))
+
+
+def _with_forms(found: Iterable[str]) -> set[str]:
+    return {form for term in found for form in (term, *other_forms(term))}
 
 
 def excerpt(
@@ -90,13 +101,12 @@ def words_in(text: str, wanted: Collection[str]) -> tuple[str, ...]:
 def _matches(text: str, wanted: frozenset[str], phrases: tuple[tuple[str, ...], ...]) -> list[_Match]:
     found: list[_Match] = []
     plain = text.translate(_TYPOGRAPHY)
-    for start, end in _likely(plain, wanted) if plain.isascii() else (match.span() for match in _WORD.finditer(text)):
+    for start, end in _likely(plain, wanted) if plain.isascii() else _words_of(text):
         word = text[start:end]
-        own = _terms_of(word)
-        if len(own) == 1:
-            if own[0] in wanted:
-                found.append((start, end, own[0]))
-        elif own:  # a run of a script without blanks, or a word of several parts
+        own = _term_of(word)
+        if own in wanted:
+            found.append((start, end, own))
+        elif not own:  # a run of a script without blanks, or a word of several parts
             found += _inside(word, start, wanted)
     for phrase in phrases:
         pattern = r"\W+".join(map(re.escape, phrase))
@@ -109,12 +119,16 @@ def _likely(text: str, wanted: frozenset[str]) -> Iterator[tuple[int, int]]:
     no others need a look.
     """
     lowered, ends = text.lower(), dict[int, int]()
-    for beginning in {term[:-1] if len(term) > 3 else term for term in wanted if term.isascii()} - {""}:
+    stems = {term.rstrip(_SIGN) for term in wanted if term.isascii()} - {""}
+    beginnings = {stem if len(stem) <= _SHORT else stem[:-1] for stem in stems}
+    beginnings |= {_OTHER_BEGINNINGS[term] for term in wanted & _OTHER_BEGINNINGS.keys()}
+    for beginning in beginnings:
         at = lowered.find(beginning)
         while at >= 0:
             if not at or not lowered[at - 1].isalnum():
                 rest = _REST.match(lowered, at + len(beginning))
-                ends[at] = max(ends.get(at, 0), rest.end() if rest else 0)
+                signed = _SIGNED.match(text, at)
+                ends[at] = signed.end() if signed else max(ends.get(at, 0), rest.end() if rest else 0)
             at = lowered.find(beginning, at + 1)
     last = 0
     for start, end in sorted(ends.items()):
@@ -123,20 +137,68 @@ def _likely(text: str, wanted: frozenset[str]) -> Iterator[tuple[int, int]]:
             last = end
 
 
+@cache
+def _signs() -> str:
+    """Signs that stand within words and are no letters, for use within [...]: accents and vowels that are written
+    apart, and joiners. A blank without width parts words.
+    """
+    codes = [
+        code for code in range(0x300, 0x2100) if category(chr(code)) in ("Mn", "Mc", "Me", "Cf") and code != 0x200B
+    ]
+    begins = [code for before, code in pairwise([0, *codes]) if code != before + 1]
+    ends = [code for code, after in pairwise([*codes, 0]) if after != code + 1]
+    return "\u00ad\u3099\u309a" + "".join(f"{chr(a)}-{chr(b)}" for a, b in zip(begins, ends, strict=True))
+
+
+@cache
+def _word() -> re.Pattern[str]:
+    letters = rf"[^\W_]++(?:[{_signs()}]++[^\W_]*+)*+"
+    return re.compile(rf"(?<![^\W_]){_SIGNED.pattern}|{letters}(?:[’']s\b)?")
+
+
+@cache
+def _character() -> re.Pattern[str]:
+    return re.compile(rf".[{_signs()}]*", re.DOTALL)
+
+
+def _words_of(text: str) -> Iterator[tuple[int, int]]:
+    """Where the words of a text stand."""
+    return (match.span() for match in _word().finditer(text))
+
+
 def _inside(word: str, start: int, wanted: frozenset[str]) -> list[_Match]:
-    lowered = word.lower()
+    folded, places = _folded(word)
     found: list[_Match] = []
     for term in wanted:
-        at = lowered.find(term)
+        at = folded.find(term)
         while at >= 0 and term:
-            found.append((start + at, start + at + len(term), term))
-            at = lowered.find(term, at + 1)
-    return found
+            found.append((start + places[at], start + places[at + len(term)], term))
+            at = folded.find(term, at + 1)
+    return [match for match in found if match[0] < match[1]]
+
+
+def _folded(word: str) -> tuple[str, Sequence[int]]:
+    """A word as terms are folded, and where in it each character of that comes from; the end is that of the word."""
+    folded = fold(word)
+    if len(folded) == len(word):
+        return folded, range(len(word) + 1)
+    parts, places = list[str](), list[int]()
+    for match in _character().finditer(word):
+        parts.append(_folded_character(match[0]))
+        places += [match.start()] * len(parts[-1])
+    return "".join(parts), [*places, len(word)]
+
+
+@lru_cache(maxsize=4_096)
+def _folded_character(character: str) -> str:
+    return fold(character)
 
 
 @lru_cache(maxsize=20_000)
-def _terms_of(word: str) -> tuple[str, ...]:
-    return tuple(terms(word))
+def _term_of(word: str) -> str | None:
+    """The term of a word; "" for several, None for none."""
+    found = terms(word)
+    return (found[0] if len(found) == 1 else "") if found else None
 
 
 def _best_start(text: str, found: Sequence[_Match], length: int) -> int:

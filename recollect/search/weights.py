@@ -105,23 +105,27 @@ CLOSE, LIKELIHOOD, BLIND_COSINE = 0.15, (3.2, 1.0, 5.4, -4.6), 0.45
 RUN_FOR_WORDS = 1.5
 #: Passages from which on a score and the rarity of a word tell something by themselves.
 TELLING_SIZE = 100
+#: How much ahead the only conversation is taken to be: halfway between what is usual with an answer and without.
+ONE_CONVERSATION, LATE_ONE_CONVERSATION = 4.0, 0.05
 #: The weights of its signs, fitted by `python -m benchmarks.unanswered --fit`.
 KNOWN_INSTANT: dict[str, float] = {
-    "known": 1.55,
-    "words together": 1.05,
-    "near": 0.95,
-    "score": 0.18,
-    "constant": -4.7,
+    "known": 1.95,
+    "rarity": -2.2,
+    "near": 1.05,
+    "best ten": 0.13,
+    "ahead": 0.23,
+    "constant": -3.4,
 }
 KNOWN_QUALITY: dict[str, float] = {
-    "known": 1.5,
-    "words together": 0.4,
-    "near": 0.6,
-    "score": 0.16,
-    "late together": 3.7,
-    "late ahead": 2.8,
-    "constant": -6.1,
+    "known": 1.65,
+    "rarity": -2.15,
+    "near": 0.5,
+    "best ten": 0.13,
+    "ahead": 0.19,
+    "late together": 4.0,
+    "late ahead": 3.6,
+    "constant": -5.13,
 }
-#: The likelihood under which `ask` says that the conversations do not say. It is right in nine of ten cases, where as
-#: many questions have an answer as have none.
+#: The likelihood under which `ask` says that the conversations do not say. It is right in more than nine of ten cases,
+#: where as many questions have an answer as have none.
 KNOWN = 0.25

@@ -38,25 +38,23 @@ _ASCII_WORD = re.compile("[a-z0-9]+")
 #: "c++", "c#": languages whose sign makes the name.
 _SIGNED = r"(?<![^\W_]) [a-z] (?: \+\+ | \# ) (?! [a-z+\#] )"
 _ASCII_WORD_OR_SIGNED = re.compile(f"{_SIGNED} | [a-z0-9]+", re.VERBOSE)
-_WORD_OR_RUN = re.compile(
-    rf"""
+# The rest are compiled by who first reads a text that is not ASCII: large sets of characters take their time.
+_WORD_OR_RUN = rf"""(?x)
       {_SIGNED}
     | (?P<run> [{_HAN_AND_KANA}]+ | [{_HANGUL}]+ | [{_SOUTH_EAST_ASIAN}]+ )
     | [0-9]*+ (?: [{_LATIN}] [{_LATIN}0-9]* | [{_CYRILLIC}] [{_CYRILLIC}0-9]* | [{_ARABIC}] [{_ARABIC}0-9]*
                 | [^\x00-\x7f{_LATIN}{_CYRILLIC}{_ARABIC}{_HAN_AND_KANA}{_HANGUL}{_SOUTH_EAST_ASIAN}]
                   [^\x00-/:-\x7f{_LATIN}{_CYRILLIC}{_ARABIC}{_HAN_AND_KANA}{_HANGUL}{_SOUTH_EAST_ASIAN}]* )
     | [0-9]+
-    """,
-    re.VERBOSE,
-)
+"""
 _SIGNS = "".join(
     char for first, last in ((0x0E00, 0x1100), (0x1780, 0x1800), (0x3099, 0x309B), (0xA9E0, 0xAA80))
     for char in map(chr, range(first, last)) if unicodedata.category(char)[0] == "M"
 )  # fmt: skip
-_CHARACTER_WITH_SIGNS = re.compile(f".[{_SIGNS}]*", re.DOTALL)
+_CHARACTER_WITH_SIGNS = f"(?s).[{_SIGNS}]*"
 
-_LATIN_LETTER, _CYRILLIC_LETTER, _ARABIC_LETTER = (re.compile(f"[{s}]") for s in (_LATIN, _CYRILLIC, _ARABIC))
-_OF_UNSPACED_SCRIPT = re.compile(f"[{_HAN_AND_KANA}{_HANGUL}{_SOUTH_EAST_ASIAN}]")
+_LATIN_LETTER, _CYRILLIC_LETTER, _ARABIC_LETTER = (f"[{s}]" for s in (_LATIN, _CYRILLIC, _ARABIC))
+_OF_UNSPACED_SCRIPT = f"[{_HAN_AND_KANA}{_HANGUL}{_SOUTH_EAST_ASIAN}]"
 
 
 def terms(text: str) -> list[str]:
@@ -88,19 +86,21 @@ def words(text: str) -> list[str]:
         found = (_ASCII_WORD if plain else _ASCII_WORD_OR_SIGNED).findall(folded)
     else:
         found = _words_of_any_script(folded)
-    return [word if len(word) <= LONGEST_WORD else word[:LONGEST_WORD] for word in found]
+    if max(map(len, found), default=0) <= LONGEST_WORD:
+        return found
+    return [word[:LONGEST_WORD] for word in found]
 
 
 def has_unspaced_script(text: str) -> bool:
     """Whether there are characters of a script that runs words together."""
-    return bool(_OF_UNSPACED_SCRIPT.search(text))
+    return not text.isascii() and bool(re.search(_OF_UNSPACED_SCRIPT, text))
 
 
 def _words_of_any_script(folded: str) -> list[str]:
     found: list[str] = []
-    for match in _WORD_OR_RUN.finditer(folded):
+    for match in re.finditer(_WORD_OR_RUN, folded):
         if match["run"]:
-            found += _pairs(_CHARACTER_WITH_SIGNS.findall(match["run"]))
+            found += _pairs(re.findall(_CHARACTER_WITH_SIGNS, match["run"]))
         else:
             found.append(match[0])
     return found
@@ -131,11 +131,11 @@ class _Stems(dict[str, str]):
         return stem
 
     def _stem(self, word: str) -> str:
-        if word.isascii() or _LATIN_LETTER.search(word):
+        if word.isascii() or re.search(_LATIN_LETTER, word):
             return str(self._english.stemWord(word))
-        if _CYRILLIC_LETTER.search(word):
+        if re.search(_CYRILLIC_LETTER, word):
             return str(self._russian.stemWord(word))
-        if _ARABIC_LETTER.search(word):
+        if re.search(_ARABIC_LETTER, word):
             return self._stem_arabic(without_article(word))
         return word
 

@@ -252,6 +252,20 @@ def test_nothing_asked_is_an_error(quiet: Memory, text: str) -> None:
     assert quiet.stats().messages == 0
 
 
+@pytest.mark.parametrize("wrong", [{"mode": "quick"}, {"save": "later"}])
+def test_what_a_turn_cannot_do_is_said(quiet: Memory, wrong: Any) -> None:
+    with pytest.raises(InvalidInput, match="There is no"):
+        quiet.chat(None, "What can Luna not eat?", **wrong)
+    assert quiet.stats().messages == 0
+
+
+def test_a_message_is_no_conversation(quiet: Memory) -> None:
+    message = quiet.store_message("Luna sings.")
+    with pytest.raises(InvalidInput, match="already belongs to something else"):
+        quiet.chat(message.id, "Does Luna sing?")
+    assert quiet.stats().messages == 1
+
+
 def test_another_namespace_is_not_seen(home: Any, model: Any, server: WireServer) -> None:
     with recollect.open(home / "memory.db", namespace="rex", model=model, background=False) as rex:
         told(rex)

@@ -14,6 +14,7 @@ from recollect.errors import InvalidInput, NotFound
 from recollect.memory import Memory
 from recollect.record import Chunk
 from tests.documents.pdf_files import pdf
+from tests.exports import file
 
 HANDBOOK = "# Travel\n\nHow we go.\n\n## Trains\n\nTickets of the Brennero line are paid back within ten days.\n"
 
@@ -70,6 +71,21 @@ def test_documents_stand_beside_messages(memory: Memory, folder: Path) -> None:
     assert not memory.search("wifi password", kind="said").notes
     (note,) = memory.search("wifi password", kind="document", role="user").notes
     assert note.startswith("Documents are said by nobody")
+
+
+def test_documents_of_a_source_are_found_however_many_others_fit_better(memory: Memory, folder: Path) -> None:
+    for i in range(30):
+        (folder / f"{i}.md").write_text(f"Heron {i}.", encoding="utf-8")
+    memory.import_documents(folder)
+    text = "Among many other matters, somebody saw a heron on that rainy afternoon."
+    times = {"created_at": "2025-03-01T09:00:00Z", "updated_at": "2025-03-01T09:00:00Z"}
+    docs = [{"uuid": "d", "filename": "notes.md", "content": text, **times}]
+    project = {"uuid": "p", "name": "Birds", "prompt_template": "Be brief.", "docs": docs, **times}
+    memory.import_file(file(folder / "projects.json", [project]))
+    assert "notes.md" not in {hit.document.title for hit in memory.search("heron").documents}
+    for group in ("conversation", "message"):
+        found = memory.search("heron", source="claude", group_by=group)
+        assert [hit.document.title for hit in found.documents] == ["notes.md"]
 
 
 def test_a_word_that_only_a_document_has_is_no_typo(memory: Memory, folder: Path) -> None:

@@ -1,5 +1,8 @@
 """MiniLM: the reference's vectors and token vectors, and long texts whole."""
 
+import os
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -92,3 +95,11 @@ def test_threads_may_share_it(model):
     with ThreadPoolExecutor(4) as pool:
         rows = list(pool.map(lambda text: model.embed([text])[0], texts))
     np.testing.assert_allclose(np.stack(rows), np.concatenate([model.embed([text]) for text in texts]), atol=1e-5)
+
+
+def test_the_runtime_keeps_no_telemetry(tmp_path):
+    """Some builds of ONNX Runtime keep events under the home folder for sending them, from the moment of the import."""
+    code = "from recollect.embedding.minilm import MiniLM; MiniLM().embed(['a'])"
+    environment = {"HOME": str(tmp_path), "PYTHONPATH": os.pathsep.join(sys.path)}
+    subprocess.run([sys.executable, "-c", code], env=environment, check=True)
+    assert list(tmp_path.rglob("*")) == []

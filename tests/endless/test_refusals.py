@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from hashlib import sha256
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from recollect.embedding.tokenizer import PROVIDER_FACTOR
 from recollect.endless.measure import cost_of_each, holds_files
 from recollect.endless.refusals import Opening, Refusal, read_refusal
-from recollect.endless.windows import Window, Windows
+from recollect.endless.windows import Window, Windows, answer_allowed
 
 MODEL = ("http://host/v1", "m", "")
 
@@ -132,6 +133,76 @@ def openai(message: str, **more: Any) -> dict[str, Any]:
         ),
         (openai("Prompt is 11543 tokens but the model context window is 4096 tokens."), 4_096, 11_543),
         ({"detail": json.dumps(openai("prompt is too long: 300 tokens > 200 maximum"))}, 200, 300),
+        (
+            openai(
+                "Provider returned error",
+                code=400,
+                metadata={
+                    "raw": json.dumps(openai("prompt is too long: 300 tokens > 200 maximum"), indent=2),
+                    "provider_name": "Anthropic",
+                },
+            ),
+            200,
+            300,
+        ),
+        # SGLang, vLLM before it counted, TGI, LM Studio since
+        (openai("The input (61709 tokens) is longer than the model's context length (40960 tokens)."), 40_960, 61_709),
+        (
+            openai(
+                "Input length (160062 tokens) exceeds the maximum allowed length (59862 tokens). Use a shorter input."
+            ),
+            59_862,
+            160_062,
+        ),
+        (
+            openai(
+                "Requested token count exceeds the model's maximum context length of 202752 tokens. You requested a "
+                "total of 202941 tokens: 170941 tokens from the input messages and 32000 tokens for the completion."
+            ),
+            202_752,
+            170_941,
+        ),
+        (
+            openai("The decoder prompt (length 10127) is longer than the maximum model length of 8192. Make sure …"),
+            8_192,
+            10_127,
+        ),
+        (
+            {
+                "error": "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 8193. Given: 9000 "
+                "`inputs` tokens and 512 `max_new_tokens`"
+            },
+            8_193,
+            9_000,
+        ),
+        (
+            {
+                "error": "The number of tokens to keep from the initial prompt is greater than the context length "
+                "(n_keep: 14000>= n_ctx: 4096)."
+            },
+            4_096,
+            None,
+        ),
+        # Mistral, Moonshot, Qwen, MiniMax, Zhipu, Copilot, Cerebras
+        (
+            openai("Prompt contains 40000 tokens, too large for model with 32768 maximum context length"),
+            32_768,
+            40_000,
+        ),
+        (
+            openai("Invalid request: Your request exceeded model token limit: 262144 (requested: 291351)"),
+            262_144,
+            291_351,
+        ),
+        (openai("Range of input length should be [1, 129024]"), 129_024, None),
+        (openai("invalid params, context window exceeds limit (2013)"), None, None),
+        (openai("Prompt exceeds max length", code="1261"), None, None),
+        (openai("prompt token count of 130000 exceeds the limit of 128000"), 128_000, 130_000),
+        (
+            openai("Current length is 8934 while limit is 8192", code="context_length_exceeded"),
+            8_192,
+            8_934,
+        ),
     ],
 )
 def test_refusals_are_read(body: Any, limit: int | None, asked: int | None) -> None:
@@ -145,6 +216,10 @@ def test_refusals_are_read(body: Any, limit: int | None, asked: int | None) -> N
         (400, openai("max_tokens is too large: 999999. This model supports at most 16384 completion tokens.")),
         (400, openai("Unknown parameter.", param="prompt is too long")),
         (401, openai("The context window is closed: maximum context length.")),
+        (400, openai("max_tokens exceeds the limit of 8192")),
+        (400, openai("max_tokens: 100000 > 64000, which is the maximum allowed number of output tokens")),
+        (400, openai("Invalid 'input': string too long. Expected a string with maximum length 10485760.")),
+        (413, openai("Request too large on tokens per minute (TPM): Limit 6000, Requested 12000")),
         (429, openai("Rate limit reached: 30000 tokens per minute > 20000 maximum.")),
         (500, openai("The server had an error.")),
         (400, {"error": {"message": "x" * 5_000 + "prompt is too long"}}),
@@ -232,6 +307,36 @@ def test_words_and_pictures_are() -> None:
     assert 1_600 <= cost_of_each([asked])[0] <= 1_620
 
 
+@pytest.mark.parametrize(
+    "picture",
+    [
+        {"type": "image_url", "image_url": {"url": "https://host/weir.png", "detail": "high"}},
+        {"type": "input_image", "image_url": "https://host/weir.png"},
+        {"type": "input_image", "file_id": "file_1"},
+        {"type": "image", "source": {"type": "url", "url": "https://host/weir.png"}},
+        {"type": "computer_screenshot", "image_url": "data:image/png;base64," + "A" * 400_000},
+    ],
+)
+def test_a_picture_costs_the_same_wherever_it_is(picture: dict[str, Any]) -> None:
+    assert 1_600 <= cost_of_each([{"role": "user", "content": [picture]}])[0] <= 1_620
+    assert 1_600 <= cost_of_each([{"type": "computer_call_output", "output": picture}])[0] <= 1_620
+
+
+@pytest.mark.parametrize("field", ["content", "output", "text"])
+def test_words_that_look_encoded_cost_what_words_cost(field: str) -> None:
+    hashes = "\n".join(sha256(str(n).encode()).hexdigest() for n in range(1_000))
+    names = "\n".join(f"word{n}" for n in range(20_000))
+    assert cost_of_each([{"role": "tool", field: hashes}])[0] > 15_000
+    assert cost_of_each([{"role": "tool", field: [{"type": "text", "text": names}]}])[0] > 30_000
+
+
+def test_what_is_encoded_costs_little() -> None:
+    thought = {"type": "thinking", "thinking": "Hm.", "signature": "QUJD" * 5_000}
+    made = {"type": "image_generation_call", "id": "i", "result": "QUJD" * 500_000}
+    assert cost_of_each([{"role": "assistant", "content": [thought]}, made])[0] < 1_620
+    assert cost_of_each([made])[0] < 1_620
+
+
 def test_a_comment_that_keeps_the_reader_waiting_goes_on() -> None:
     assert Opening(200).feed(b": PROCESSING\n\n")
 
@@ -243,3 +348,9 @@ def test_one_small_request_spoils_nothing() -> None:
     found = windows.of(MODEL)
     assert found is not None
     assert found.own > 100_000
+
+
+def test_an_answer_of_any_length_may_be_allowed() -> None:
+    windows, allowed = Windows(), answer_allowed({"max_tokens": 10**400})
+    windows.learn(MODEL, Refusal(128_000), own=2_000, answer=allowed or 0)
+    assert windows.of(MODEL) == Window(128_000, PROVIDER_FACTOR)

@@ -77,6 +77,8 @@ def test_what_cannot_be_used_is_said() -> None:
         asked({"x-recollect-namespace": "a b"})
     with pytest.raises(InvalidInput, match="number of tokens"):
         asked({"x-recollect-budget": "lots"})
+    with pytest.raises(InvalidInput, match="number of tokens"):
+        asked({"x-recollect-window": "9" * 5_000})
 
 
 def test_a_namespace_in_any_script() -> None:

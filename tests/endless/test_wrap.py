@@ -118,6 +118,12 @@ def test_what_is_no_client_of_theirs_is_refused(memory: Memory) -> None:
         recollect.wrap(object(), memory)
 
 
+@pytest.mark.parametrize("wrong", [{"budget": -1}, {"window": -1}])
+def test_fewer_than_no_tokens_are_refused(memory: Memory, provider: Upstream, wrong: dict[str, int]) -> None:
+    with pytest.raises(InvalidInput, match="fewer than 0"):
+        recollect.wrap(of_openai(provider), memory, **wrong)
+
+
 def test_an_answer_that_nobody_reads_to_its_end_is_kept_as_far_as_it_came(memory: Memory, provider: Upstream) -> None:
     client = recollect.wrap(of_openai(provider), memory)
     provider.script.append(Says("One two three four five six seven.", fault="pause"))

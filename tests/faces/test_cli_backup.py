@@ -84,7 +84,7 @@ def test_restore_says_what_a_file_is_that_is_no_backup(run: CommandLine, tmp_pat
     letter.write_text("dear diary " * 500)
     ran = run("restore", letter, "--replace")
     assert ran.code == 2
-    assert "is not a Recollect store" in ran.err
+    assert ran.err == f"{letter} is not a Recollect store.\n"
     assert run("search", "spare key").code == 0
 
 

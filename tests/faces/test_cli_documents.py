@@ -70,6 +70,13 @@ def test_what_does_not_go_together_is_refused(run: CommandLine, arguments: tuple
     assert "--documents takes paths alone" in ran.err
 
 
+def test_a_folder_of_documents_without_the_option_is_told_of_it(run: CommandLine, folder: Path) -> None:
+    ran = run("import", folder)
+    assert ran.code == 1
+    assert ran.err.endswith(f"as documents: recollect import --documents {folder}\n")
+    assert run("import", "--documents", folder).code == 0
+
+
 def test_nothing_to_read_is_an_error(run: CommandLine, folder: Path, tmp_path: Path) -> None:
     empty = tmp_path / "empty"
     empty.mkdir()

@@ -71,7 +71,7 @@ def test_importing_again_leaves_it_out_and_says_so_unless_told_again(run: Comman
     run("forget", "c1", "--yes")
     ran = run("import", export)
     assert ran.code == 0
-    assert "left out: 1 conversation that you forgot (recollect import --again PATH takes them back)" in ran.out
+    assert "left out: 1 conversation that you forgot (recollect import --again PATH brings it back)" in ran.out
     assert run("search", CANARY).code == 1
     assert run("import", export, "--json").document["forgotten"] == 1
     assert "left out" not in run("import", "--again", export).out

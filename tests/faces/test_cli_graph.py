@@ -69,6 +69,12 @@ def test_names_that_are_not_there_are_answered_with_the_nearest(told: CommandLin
     assert "Quote names" in ran.err
 
 
+def test_only_names_that_are_near_are_suggested(told: CommandLine) -> None:
+    assert told("graph", "Erice").err == "No entity is called 'Erice'. Did you mean: Ericeira?\n"
+    assert told("graph", "Lopez").err == "No entity is called 'Lopez'. Did you mean: Maria Lopez?\n"
+    assert told("graph", "Max").err == "No entity is called 'Max'. To see what there is: recollect entities\n"
+
+
 def test_entities_are_corrected_by_hand(told: CommandLine) -> None:
     assert told("entities", "edit", "Malmö", "--name", "Malmo", "--type", "place").out.startswith("Malmo  place")
     assert shown(told, "entity", "entities", "merge", "React", "Next.js")["done"] == "merge"

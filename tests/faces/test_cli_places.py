@@ -47,6 +47,12 @@ def test_hints_keep_namespace_and_store(two: CommandLine, tmp_path: Path) -> Non
         assert not re.search(r"recollect (?!--store|--help|demo)[a-z]", ran.out + ran.err), ran
 
 
+def test_what_fills_an_empty_namespace_names_it(two: CommandLine) -> None:
+    for command in (("search", "dough"), ("ask", "which dough?"), ("timeline",)):
+        ran = two(*command, "--namespace", "t2")
+        assert ran.err.startswith("To fill it: recollect --namespace t2 import PATH."), ran.err
+
+
 def test_hints_of_errors_keep_them_too(two: CommandLine) -> None:
     ran = two("show", "no such thing", "--namespace", "t1", "--json")
     assert ran.document["error"]["hint"].endswith("recollect --namespace t1 list")

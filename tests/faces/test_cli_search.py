@@ -187,3 +187,13 @@ def test_an_empty_memory_is_said_to_be_empty(run: CommandLine) -> None:
     ran = run("search", "bread")
     assert (ran.code, ran.out) == (1, "Nothing found: your memory is empty (in default).\n")
     assert "recollect import PATH" in ran.err
+
+
+def test_a_fact_that_answers_is_said_to_the_person(run: CommandLine) -> None:
+    with recollect.open(background=False) as memory:
+        memory.store_message("I live in Leeds.", title="House")
+        memory.consolidate()
+    ran = run("search", "where do I live")
+    assert "You live in Leeds." in ran.out
+    assert "The user" not in ran.out
+    assert run("search", "where do I live", "--json").document["derived"][0]["text"] == "The user lives in Leeds."

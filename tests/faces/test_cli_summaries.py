@@ -62,7 +62,7 @@ def test_what_is_cut_off_is_told(told: CommandLine) -> None:
 def test_a_wrong_kind_names_the_right_ones(told: CommandLine) -> None:
     shown = told("summaries", "--kind", "daily")
     assert shown.code == 2
-    assert "'daily' is no kind of summary. One of: conversation, l1, l2" in shown.err
+    assert shown.err.startswith("--kind: 'daily' is not a choice. Use one of: conversation, l1, l2")
 
 
 def test_without_any_it_says_how_to_get_them(run: CommandLine) -> None:

@@ -38,6 +38,8 @@ def test_values_with_and_without_an_equals_sign() -> None:
     assert answers("search", "--role", "ass") == ["assistant"]
     assert answers("completion", "") == ["bash", "zsh", "fish", "powershell"]
     assert answers("help", "sea") == ["search"]
+    assert answers("facts", "me") == ["merge"]
+    assert answers("entities", "un") == ["unpin", "unmerge", "undo"]
 
 
 def test_formats_are_those_that_are_read() -> None:

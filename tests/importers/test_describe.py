@@ -54,7 +54,7 @@ def test_it_shows_no_text_no_id_no_title_and_no_name_of_a_file(export: Path) -> 
 def test_what_is_no_json_is_only_counted(tmp_path: Path) -> None:
     (tmp_path / "letter.md").write_text("dear diary")
     lines = list(describe(tmp_path / "letter.md"))
-    assert lines == [".md, 1 files", "*.md  1 x 10 bytes", "  no JSON"]
+    assert lines == [".md, 1 file", "*.md  1 x 10 bytes", "  no JSON"]
 
 
 def test_what_is_not_there_is_said(tmp_path: Path) -> None:

@@ -11,12 +11,13 @@ import pytest
 
 import recollect
 from recollect.ask.answer import Step
-from recollect.ask.evidence import Evidence
+from recollect.ask.evidence import Evidence, Passage
 from recollect.ask.intents import Intent
 from recollect.chat.events import Words
 from recollect.errors import InvalidInput, ModelError, NotFound
 from recollect.memory import Memory
 from recollect.model.errors import ModelNotReady
+from recollect.research.findings import Findings
 from recollect.research.plan import SubQuery
 from recollect.research.report import Report
 from recollect.research.searching import search_all
@@ -55,7 +56,9 @@ def test_the_example_gives_a_report_by_parts_with_its_sources(quiet: Memory) -> 
     for citation in report.citations:
         assert citation.quote == citation.message.content[citation.start : citation.end] != ""
     assert next(event.name for event in events if isinstance(event, Step)) == "planned"
-    assert len([event for event in events if isinstance(event, Step) and event.name == "searched"]) >= 3
+    searched = [event.detail for event in events if isinstance(event, Step) and event.name == "searched"]
+    assert len(searched) >= 3
+    assert all(told.endswith(" passage") == told.endswith(": 1 passage") for told in searched)
 
 
 def test_what_the_conversations_do_not_hold_is_said(quiet: Memory) -> None:
@@ -68,6 +71,15 @@ def test_what_the_conversations_do_not_hold_is_said(quiet: Memory) -> None:
     with pytest.raises(NotFound):
         quiet.research(resume=True)
     assert quiet.check() == []
+
+
+def test_words_that_lead_on_answer_nothing_by_themselves(quiet: Memory) -> None:
+    """A search is widened by words of what it came near to: what holds these alone is about something else."""
+    (message,) = quiet.messages([quiet.search("bassinage dough", group_by="message")[0].best.message.id])
+    found = Evidence(question="", intent=Intent.QA, passages=(Passage(1, message, None, 1.0),), known=True)
+    for tried, is_known in (("the zzyzx quuxwort", False), ("the bassinage", True)):
+        query = SubQuery(f"{tried} water dough", tried, 2, widens=tried)
+        assert Findings().of_query(query, found).is_known is is_known
 
 
 def test_filters_hold_for_every_search(quiet: Memory) -> None:

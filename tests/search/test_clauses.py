@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from recollect.search import clauses
 from recollect.search.clauses import Order, Side, read_clause, read_order
+from recollect.search.phrasing import words_of
 
 
 @pytest.mark.parametrize(
@@ -59,3 +63,19 @@ def test_what_names_no_time_is_left_alone(question: str) -> None:
 )
 def test_the_first_and_the_last_are_read(question: str, order: Order | None) -> None:
     assert read_order(question) == order
+
+
+@pytest.mark.parametrize(
+    ("pattern", "words"),
+    [
+        (clauses._CLAUSE, clauses._SIDE_WORDS),
+        (clauses._FIRST, clauses._FIRST_WORDS),
+        (clauses._LAST, clauses._LAST_WORDS),
+    ],
+    ids=["clause", "first", "last"],
+)
+@given(data=st.data())
+def test_what_a_pattern_finds_holds_one_of_its_words(pattern: str, words: frozenset[str], data: st.DataObject) -> None:
+    """Questions without any of them are not even looked at."""
+    found = data.draw(st.from_regex(pattern, alphabet=st.characters(codec="ascii")))
+    assert words & words_of(found)

@@ -14,7 +14,7 @@ from recollect.search.known import likelihood, signs
 from recollect.search.late import Late
 from recollect.search.question import Question, read_question
 from recollect.search.scoring import Evidence
-from recollect.search.weights import KNOWN, KNOWN_INSTANT, KNOWN_QUALITY
+from recollect.search.weights import KNOWN, KNOWN_INSTANT, KNOWN_QUALITY, LATE_ONE_CONVERSATION, ONE_CONVERSATION
 from recollect.store.passages import Features
 from tests.search.features_made import flags, pool
 
@@ -111,13 +111,30 @@ def made(*held: tuple[float, float], conversations: tuple[int, ...]) -> Features
     )
 
 
-def test_words_of_one_conversation_count_together_and_of_two_apart() -> None:
-    assert of(made((1, 0), (0, 1), conversations=(7, 7)))["words together"] == pytest.approx(1)
-    assert of(made((1, 0), (0, 1), conversations=(7, 8)))["words together"] == pytest.approx(0.75)
+def test_the_best_conversation_is_compared_with_the_tenth_or_with_the_last_of_fewer() -> None:
+    found = of(made(*[(1, 0)] * 12, conversations=tuple(range(1, 13))))  # scored 12 to 1
+    assert found["ahead"] == pytest.approx(9)
+    assert found["best ten"] == pytest.approx(np.mean(range(3, 13)))
+    assert of(made(*[(1, 0)] * 4, conversations=(1, 1, 2, 2)))["ahead"] == pytest.approx(2)
 
 
 def test_chunks_of_documents_are_no_conversation() -> None:
-    assert of(made((1, 0), (0, 1), conversations=(0, 0)))["words together"] == pytest.approx(0.75)
+    assert of(made((1, 0), (0, 1), conversations=(0, 0)))["ahead"] == pytest.approx(1)
+
+
+def test_the_only_conversation_is_neither_ahead_nor_behind() -> None:
+    late = Late(np.ones(2, np.float32), np.ones(2, np.float32), np.ones((2, 1), np.float32), np.ones(1, np.float32))
+    found = of(made((1, 0), (0, 1), conversations=(7, 7)), late=late)
+    assert found["ahead"] == ONE_CONVERSATION
+    assert found["late ahead"] == LATE_ONE_CONVERSATION
+
+
+def test_rarity_is_1_for_words_that_are_nowhere_in_a_memory_of_any_size() -> None:
+    for size in (100, 100_000):
+        nowhere = np.full(2, np.log(1 + (size + 0.5) / 0.5), np.float32)
+        features = replace(made((0, 0), conversations=(7,)), size=size)
+        assert of(replace(features, idf=nowhere))["rarity"] == pytest.approx(1)
+        assert of(replace(features, idf=nowhere / 2))["rarity"] == pytest.approx(0.5)
 
 
 def test_a_name_is_no_nearness() -> None:

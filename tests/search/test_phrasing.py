@@ -3,7 +3,10 @@ from __future__ import annotations
 import time
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from recollect.search import phrasing
 from recollect.search.phrasing import META_TERMS, without_meta
 from tests.reference import all_texts, needs_shared, reference
 
@@ -58,3 +61,11 @@ def test_messages_and_questions_are_cleaned_as_by_the_reference() -> None:
 def test_words_about_the_asking_are_those_of_the_reference() -> None:
     ranker = reference("ranker")
     assert set(ranker.toks(" ".join(ranker.META))) == META_TERMS
+
+
+@pytest.mark.parametrize("rule", [rule for rule in phrasing._RULES if rule[0]], ids=lambda rule: rule[0].split()[0])
+@given(data=st.data())
+def test_what_a_rule_takes_out_holds_one_of_its_words(rule: tuple[str, str, str], data: st.DataObject) -> None:
+    """Questions without any of them are not even looked at."""
+    found = data.draw(st.from_regex(f"(?i){rule[1]}", alphabet=st.characters(codec="ascii")))
+    assert set(rule[0].split()) & phrasing.words_of(found)

@@ -65,6 +65,52 @@ def test_accents_do_not_hinder() -> None:
     assert marked("Ein schöner Café-Besuch", "cafe") == ["Café"]
 
 
+@pytest.mark.parametrize(
+    ("query", "text"),
+    [
+        ("try", "try"),
+        ("skies", "sky"),
+        ("use", "using"),
+        ("die", "dying"),
+        ("école", "e\u0301cole"),
+        ("cafe", "cafe\u0301"),
+        ("c++", "C++"),
+        ("C#", "C#"),
+        ("สวัสดี", "สวัสดี"),
+        ("น้ำ", "น้ำ"),
+        ("हिन्दी", "हिन्दी"),
+        ("كتاب", "كِتَاب"),
+        ("software", "soft\u00adware"),
+        ("2024", "２０２４"),
+        ("テスト", "ﾃｽﾄ"),
+    ],
+)
+def test_words_are_marked_however_they_are_spelled(query: str, text: str) -> None:
+    assert marked(text, query) == [text]
+
+
+@pytest.mark.parametrize("text", ["C++ and C, C#", "C++ and C, C# – and more"])
+def test_a_language_is_not_marked_in_the_name_of_another(text: str) -> None:
+    marks = marks_in(text, terms("c"))
+    assert marks == [(8, 9)]
+
+
+def test_of_a_number_of_several_parts_no_other_forms_are_marked() -> None:
+    wanted, phrases = marking("3.14", ("3", "3rd", "14", "14th"))
+    assert marks_in("On the 3rd, not the 14th, it was 3.14.", wanted, phrases) == [(33, 37)]
+
+
+def test_what_grows_when_it_is_folded_moves_no_mark() -> None:
+    assert marked("İİİ漢字会議 and more", "会議") == ["会議"]
+
+
+@given(
+    st.text("aeßﬁİŉǰΐ漢字会議ไทยสำำั\u0301\u0308\u00ad’ '.1２", max_size=60), st.text("aİ漢字会議ไทยสำs1２", max_size=4)
+)
+def test_marks_of_texts_that_change_their_length_lie_within_them(text: str, query: str) -> None:
+    assert all(0 <= a < b <= len(text) for a, b in marks_in(text, terms(query)))
+
+
 def test_the_words_of_a_question_that_a_text_holds_are_told_once() -> None:
     assert words_in("Heron, heron and Nest", terms("heron nests")) == ("heron", "nest")
 

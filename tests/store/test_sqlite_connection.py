@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
@@ -217,6 +218,28 @@ def test_views_within_views_do_not_wait_for_themselves(path: Path) -> None:
     for one in held:
         one.__exit__(None, None, None)
     store.close()
+
+
+def test_who_waits_for_a_connection_is_lent_the_next_and_not_who_asks_again_at_once(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("recollect.store.sqlite.connection._MOST", 1)
+    order: list[str] = []
+    with closing(SQLiteStore(path)) as store:
+
+        def wait() -> None:
+            with store.database.reading():
+                order.append("waiting")
+
+        thread = threading.Thread(target=wait)
+        with store.database.reading():
+            thread.start()
+            while not store.database._asking:
+                time.sleep(0.001)
+        with store.database.reading():
+            order.append("again")
+        thread.join()
+    assert order == ["waiting", "again"]
 
 
 def test_a_writer_that_waits_too_long_says_so(path: Path) -> None:

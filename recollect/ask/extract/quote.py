@@ -12,6 +12,7 @@ from recollect.ask.extract import showing
 from recollect.ask.extract.spans import Kind, Place, Span, spans
 from recollect.record import Message
 from recollect.search.relative import relative_dates
+from recollect.text.addressed import addressed
 from recollect.text.terms import terms
 
 FIRST = 50  # words of the best quote, at most
@@ -79,7 +80,7 @@ def stated(held: Held, is_now: bool) -> Quote:
     """A statement with the time from which it held."""
     since = f"since {showing.day(held.since)}" if held.since else ""
     head = (since or "now") if is_now else ", ".join(filter(None, ("before that", since)))
-    told = f"{head[0].upper()}{head[1:]}: {showing.plain(held.text)}"
+    told = f"{head[0].upper()}{head[1:]}: {showing.plain(addressed(held.text))}"
     span = Span(Kind.SENTENCE, held.start, held.end)
     passage = Passage(0, held.message, held.conversation, 0.0)
     return Quote(passage, held.message, span, (held.start, held.end), 1.0, 1.0, instead=told)

@@ -20,6 +20,7 @@ _LISTED = 50_000  # entities that a list chooses from, those that were mentioned
 _PAGE = 2_000
 _ROUNDS = 4
 _SAME_EDGES = 2_000
+_NEAR = 72  # of 100, the likeness of two spellings
 
 
 class Directory:
@@ -57,12 +58,16 @@ class Directory:
         return found.get(own) or max(found.values(), key=lambda e: (e.by_hand, e.mentions, e.id), default=None)
 
     def near(self, name: str, limit: int = 3) -> list[str]:
-        """Names that are spelled nearly so."""
-        from rapidfuzz import fuzz, process
+        """Names that are spelled nearly so, begin so, or hold all of these words."""
+        from rapidfuzz.fuzz import token_set_ratio
 
+        asked = folded(name)
         names = {entity.name: folded(entity.name) for entity in self.all()}
-        found = process.extract(folded(name), names, scorer=fuzz.WRatio, limit=limit, score_cutoff=72)
-        return [shown for _, _, shown in found]
+        likeness = {
+            shown: 100.0 if other.startswith(asked) else token_set_ratio(asked, other) for shown, other in names.items()
+        }
+        near = [shown for shown, score in likeness.items() if score >= _NEAR]
+        return sorted(near, key=lambda shown: -likeness[shown])[:limit]
 
     def all(self) -> list[Entity]:
         """Every entity, or of very many those that were mentioned last."""

@@ -210,7 +210,7 @@ def _find(view: View, name: str, *, gone: bool = False) -> _Named:
         ]
     exact = [node for node in exact if gone or node.text]
     if not exact:
-        raise NotFound(f"No fact has the ID {name}.", hint="To see what there is: recollect facts --json")
+        raise NotFound(f"No fact has the ID {name}.", hint="To see what there is: recollect facts")
     if len(exact) > 1:
         raise InvalidInput(f"{name!r} matches several facts.", hint="Use more of the ID.")
     return _Named(exact[0])

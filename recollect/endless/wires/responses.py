@@ -69,7 +69,9 @@ class Responses:
         return {**body, "input": items}
 
     def hear(self, event: Body, heard: Heard) -> None:
-        """Takes in an event. The last one tells all of it; what came before counts where it does not come."""
+        """Takes in an event. A message that is done is told once more, whole; and so is all of it at the end, which
+        counts where nothing was told before.
+        """
         kind, response = text_of(event.get("type")), event.get("response")
         if kind == "response.created" and isinstance(response, Mapping):
             heard.model, heard.id = text_of(response.get("model")), text_of(response.get("id"))
@@ -78,18 +80,21 @@ class Responses:
         elif kind == "response.output_item.done" and isinstance(item := event.get("item"), Mapping):
             self._item(item, heard)
         elif kind in _ENDS:
+            if isinstance(response, Mapping) and not (heard.text or heard.calls):
+                self.whole(response, heard)
             heard.is_whole = True
 
     def whole(self, answer: Body, heard: Heard) -> None:
         """Takes in an answer that comes in one piece."""
         heard.model, heard.id = text_of(answer.get("model")), text_of(answer.get("id"))
         for item in objects_of(answer.get("output")):
-            if item.get("type") == "message":
-                heard.words.append(("\n\n" if heard.text else "") + words(item.get("content")))
             self._item(item, heard)
         heard.is_whole = answer.get("status") in ("completed", "incomplete")
 
     def _item(self, item: Body, heard: Heard) -> None:
+        if item.get("type") == "message":
+            heard.words = [words(item.get("content"))] if words(item.get("content")) else heard.words
+            heard.begin()
         if item.get("type") in ("function_call", "custom_tool_call"):
             call = _call(item)
             heard.calls[call.id] = [call.id, call.name, call.arguments]

@@ -32,8 +32,9 @@ def config(session: Session, what: str | None = None) -> int:
         plain = {name: {"value": value, "from": origins[name]} for name, value in settings.items()}
         out.document({"settings": plain, "places": folders})
         return 0
+    longest = max(map(len, settings))
     for name, value in settings.items():
-        out.line(f"{name:<16} = {_as_toml(name, value):<40}  {out.dim('# ' + origins[name])}")
+        out.line(f"{name:<{longest}} = {_as_toml(name, value):<40}  {out.dim('# ' + origins[name])}")
     for name, path in folders.items():
         out.line(out.dim(f"# {name:<8} {path}"))
     return 0

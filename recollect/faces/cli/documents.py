@@ -61,7 +61,8 @@ def _print_report(report: DocumentReport, out: Output, *, all_problems: bool) ->
     out.line(f"  {report.new:,} new{dot}{report.changed:,} changed{dot}{report.unchanged:,} unchanged")
     if report.forgotten:
         back = out.hint("recollect import --documents --again PATH")
-        out.line(f"  left out: {number(report.forgotten, 'document')} that you forgot ({back} takes them back)")
+        them = "it" if report.forgotten == 1 else "them"
+        out.line(f"  left out: {number(report.forgotten, 'document')} that you forgot ({back} brings {them} back)")
     if report.removed:
         names = ", ".join(harmless(name) for name in report.removed[:_SHOWN])
         more = f" {out.symbols.more}" if len(report.removed) > _SHOWN else ""

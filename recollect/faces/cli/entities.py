@@ -151,5 +151,5 @@ COMMAND = Command(
         Option(("--name",), "With edit: the new name.", "NAME"),
         Option(("--limit", "-n"), "How many are listed.", "N", default=_LIMIT, read=whole(1)),
     ),
-    Words("NAME|ACTION", "what", several=True),
+    Words("NAME|ACTION", "what", several=True, values=tuple(_ACTIONS)),
 )

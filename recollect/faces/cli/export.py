@@ -43,7 +43,7 @@ def _write(session: Session, path: Path | None, *, overwrite: bool) -> int:
         total = memory.stats().conversations
 
         def told(count: int) -> None:
-            report(count, total, number(count, "record"))
+            report(count, total, number(count, "line"))
 
         if path is not None:
             return memory.export(path, overwrite=overwrite, progress=told)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from recollect.faces.cli.addressed import addressed
 from recollect.faces.cli.parser import Command, Option, Words, WrongUsage, whole
 from recollect.faces.cli.session import Session
 from recollect.faces.cli.waiting import none_found
+from recollect.text.addressed import addressed
 
 if TYPE_CHECKING:
     from recollect.consolidate.facts.fact import Fact
@@ -60,7 +60,8 @@ def facts(
 def _correct(session: Session, action: str, ids: list[str], to: str | None, value: str | None) -> int:
     fewest = 2 if action == "merge" else 1
     if len(ids) < fewest or (action != "merge" and len(ids) > 1):
-        raise WrongUsage(f"recollect facts {action} needs {'ID OTHER...' if fewest == 2 else 'ID'}.")
+        wanted = "the IDs of two facts or more" if fewest == 2 else "the ID of one fact"
+        raise WrongUsage(f"recollect facts {action} needs {wanted}.", hint="See recollect facts --help")
     if action == "edit" and to is None and value is None:
         raise WrongUsage("recollect facts edit needs --to TEXT or --value VALUE.")
     memory = session.existing_memory()
@@ -174,5 +175,5 @@ COMMAND = Command(
         Option(("--value",), "With edit: the right value.", "VALUE"),
         Option(("--limit", "-n"), "How many are listed.", "N", default=_LIMIT, read=whole(1)),
     ),
-    Words("ABOUT|ACTION", "what", several=True),
+    Words("ABOUT|ACTION", "what", several=True, values=_ACTIONS),
 )

@@ -124,10 +124,12 @@ def _copies(hit: MessageHit) -> list[str]:
 
 def _derived_line(known: DerivedHit, out: Output) -> str:
     """What is known: a fact or a summary in brief, with the first message that it comes from."""
+    from recollect.text.addressed import addressed
+
     first = known.messages[0]
     where = f" {out.symbols.dot} ".join([known.kind, day(first.timestamp)]) + f"  {short(first.id)}"
     room = None if out.width is None else max(_NARROW, out.width - len(where) - 5)
-    left = f"{out.symbols.pointer}  {shortened(' '.join(harmless(known.text).split()), room)}"
+    left = f"{out.symbols.pointer}  {shortened(' '.join(harmless(addressed(known.text)).split()), room)}"
     return out.colored(left) + gap(left, where, out) + out.dim(where)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 from recollect.errors import InvalidInput
+from recollect.faces.cli.answering import tell_payer
 from recollect.faces.cli.mcp_install import INSTALL, MODEL, READ_ONLY, TOOLS, install
 from recollect.faces.cli.parser import Command, Option, Words
 from recollect.faces.cli.session import Session
@@ -35,7 +36,7 @@ def mcp(
     if sys.stdin.isatty():
         hint = session.out.hint("To set one up: recollect mcp install. Ctrl-C to stop.")
         session.out.note(f"Waiting for an MCP client on standard input. {hint}")
-    session.answering_model(model)
+    tell_payer(session, *session.answering_model(model))
     memory = session.memory()
     from recollect.faces.mcp.stdio import serve
 

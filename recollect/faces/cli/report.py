@@ -44,7 +44,8 @@ def print_report(
     out.line(f"  searchable now{dot}{quality_state(namespace)}{embed}")
     if report.forgotten:
         left_out = f"{number(report.forgotten, 'conversation')} that you forgot"
-        out.line(f"  left out: {left_out} ({out.hint('recollect import --again PATH')} takes them back)")
+        them = "it" if report.forgotten == 1 else "them"
+        out.line(f"  left out: {left_out} ({out.hint('recollect import --again PATH')} brings {them} back)")
     if report.apart:
         kept = number(report.apart, "conversation")
         out.line(out.dim(f"  kept apart: {kept} with the ID or the beginning of another conversation"))

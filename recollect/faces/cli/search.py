@@ -185,7 +185,7 @@ COMMAND = Command(
         Option(("--role",), "Only what this role said: user or assistant.", "ROLE", several=True, values=_ROLES),
         Option(
             ("--kind",),
-            "Search this kind: attachment, tool, reasoning, context, subagent, document, all.",
+            f"Search this kind: {', '.join(_KINDS)}.",
             "KIND",
             several=True,
             values=_KINDS,

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from recollect.faces.cli.options import BEFORE, SINCE, UNTIL, period
-from recollect.faces.cli.parser import Command, Option, Words, whole
+from recollect.faces.cli.parser import Command, Option, Words, one_of, whole
 from recollect.faces.cli.session import Session
 from recollect.faces.cli.waiting import none_found
 
@@ -113,14 +113,14 @@ def _print_one(session: Session, one: Summary, title: str, *, parts: bool) -> No
 
 def _facts(one: Summary, dash: str) -> str:
     """As in "part 3, 12 Mar 2025 – 14 Mar 2025, 9 exchanges, quoted"."""
-    from recollect.faces.cli.times import day
+    from recollect.faces.cli.times import day, number
 
     kind = "" if one.kind == "period" else _NAMES.get(one.kind, one.kind)
     numbered = f"{kind} {one.block + 1}" if one.block is not None else kind
     days = "" if one.period or not one.since else day(one.since)
     if days and one.until and day(one.until) != days:
         days = f"{days} {dash} {day(one.until)}"
-    size = f"{one.exchanges} exchanges" if one.exchanges else f"{one.messages:,} message{'s' * (one.messages != 1)}"
+    size = number(one.exchanges, "exchange") if one.exchanges else number(one.messages, "message")
     made = "quoted" if one.extractive else f"by {one.made_by.partition(' ')[2] or 'a model'}"
     return ", ".join(part for part in (numbered, days, size, made) if part)
 
@@ -172,7 +172,7 @@ COMMAND = Command(
     summaries,
     ("recollect summaries luna", "recollect summaries --kind period --since 2025-03"),
     (
-        Option(("--kind",), f"Only these: {', '.join(_KINDS)}.", "KIND", values=_KINDS),
+        Option(("--kind",), f"Only these: {', '.join(_KINDS)}.", "KIND", read=one_of(*_KINDS), values=_KINDS),
         SINCE,
         UNTIL,
         BEFORE,

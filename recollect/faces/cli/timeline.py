@@ -35,7 +35,7 @@ def timeline(session: Session, period: list[str] | None = None, topics: int = _T
         elif days:
             _print_days(session.out, days)
         else:
-            session.out.line(f"Nothing was said in {named}.")
+            session.out.line(f"Nothing from {named}.")
         return 0 if days else 1
     found = memory.timeline(topics)
     if session.json:

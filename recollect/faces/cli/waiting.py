@@ -18,7 +18,7 @@ def told_empty(session: Session) -> bool:
     if stats.by_source or stats.documents:
         return False
     session.out.line(f"Nothing found: your memory is empty (in {memory.namespace}).")
-    session.out.note("To fill it: recollect import PATH. To try it out first: recollect demo")
+    session.out.note(session.out.hint("To fill it: recollect import PATH. To try it out first: recollect demo"))
     return True
 
 

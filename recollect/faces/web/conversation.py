@@ -10,7 +10,6 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request, Response
 
 from recollect.errors import NotFound
-from recollect.faces.cli.addressed import addressed
 from recollect.faces.http.scope import Scoped
 from recollect.faces.web import told
 from recollect.faces.web.outline import Question, Strip, questions, strip
@@ -19,6 +18,7 @@ from recollect.faces.web.path import path_through
 from recollect.faces.web.talk import Shown, Sought, Talk
 from recollect.memory import Memory
 from recollect.record import Message, NodeId, Thread, iso
+from recollect.text.addressed import addressed
 
 router = APIRouter()
 

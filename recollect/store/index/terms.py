@@ -6,9 +6,10 @@ Terms are sorted by a hash of 64 bits, so that they are found and merged as numb
 from __future__ import annotations
 
 import hashlib
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, count, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,23 +76,23 @@ def term_hashes(terms: Iterable[str]) -> NDArray[np.uint64]:
 
 def index_terms(rows: Sequence[Mapping[str, int]]) -> Terms:
     """The terms of up to MOST_ROWS rows, each with its terms and how often it holds them."""
-    postings: dict[str, tuple[list[int], list[int]]] = {}
-    for place, terms in enumerate(rows):
-        for term, count in terms.items():
-            own = postings.get(term)
-            if own is None:
-                own = postings[term] = ([], [])
-            own[0].append(place)
-            own[1].append(min(count, 255))
-    ordered = sorted((term_hash(term), term) for term in postings)
-    texts = [encoded(term) for _, term in ordered]
+    seen: defaultdict[str, int] = defaultdict(count().__next__)  # terms by the order in which they come
+    own = np.fromiter(map(seen.__getitem__, chain.from_iterable(rows)), np.int64)
+    counts = np.fromiter(chain.from_iterable(row.values() for row in rows), np.int64, len(own))
+    places = np.repeat(np.arange(len(rows), dtype=np.uint16), [len(row) for row in rows])
+    texts, hashes = [encoded(term) for term in seen], term_hashes(seen)
+    order = np.argsort(hashes)
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    postings = np.argsort(rank[own], kind="stable")
+    ordered = [texts[term] for term in order.tolist()]
     return Terms(
-        hashes=np.array([number for number, _ in ordered], np.uint64),
-        starts=starts_of(np.array([len(postings[term][0]) for _, term in ordered], np.int64)),
-        text_starts=starts_of(np.array([len(text) for text in texts], np.int64)),
-        rows=np.array([place for _, term in ordered for place in postings[term][0]], np.uint16),
-        counts=np.array([count for _, term in ordered for count in postings[term][1]], np.uint8),
-        texts=np.frombuffer(b"".join(texts), np.uint8),
+        hashes=hashes[order],
+        starts=starts_of(np.bincount(own, minlength=len(order))[order]),
+        text_starts=starts_of(np.array([len(text) for text in ordered], np.int64)),
+        rows=places[postings],
+        counts=np.minimum(counts[postings], 255).astype(np.uint8),
+        texts=np.frombuffer(b"".join(ordered), np.uint8),
     )
 
 

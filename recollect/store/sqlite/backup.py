@@ -36,7 +36,7 @@ def backup(database: Database, target: Path, progress: Callable[[int, int], None
     with _beside(target) as made:
         with database.told(), database.reading() as connection:
             _copy(connection, made, progress)
-        _verify(made)
+        _verify(made, target)
         _put(made, target)
 
 
@@ -61,7 +61,7 @@ def restore_backup(file: Path, target: Path, *, replace: bool = False) -> None:
         raise StoreError(f"{target.parent} cannot be created: {problem.strerror}.") from problem
     with _beside(target) as made:
         _copy_file(file, made)
-        _verify(made)
+        _verify(made, file)
         _rename(made)
         if target.exists():
             _close_for_good(target)
@@ -103,21 +103,21 @@ def _copy_file(file: Path, made: Path) -> None:
         raise problems.told(problem, file, 0) or StoreError(f"{file} could not be copied: {problem}.") from problem
 
 
-def _verify(made: Path) -> None:
-    """Raises StoreError for a file that is no whole store that this program can read."""
+def _verify(made: Path, named: Path) -> None:
+    """Raises StoreError for a file that is no whole store that this program can read, in the name of another."""
     try:
         with contextlib.closing(apsw.Connection(str(made))) as connection:
             connection.execute(ONE_FILE)
             if version(connection) == 0 or is_foreign(connection):
-                raise StoreError("This file is not a Recollect store.")
+                raise StoreError(f"{named} is not a Recollect store.")
             require(connection, version(connection))
             said = connection.execute(WHOLE).get
     except apsw.NotADBError as problem:
-        raise StoreError("This file is not a Recollect store.") from problem
+        raise StoreError(f"{named} is not a Recollect store.") from problem
     except apsw.Error as problem:
-        raise StoreError(f"This file is damaged: {problem}.", hint="Try another backup.") from problem
+        raise StoreError(f"{named} is damaged: {problem}.", hint="Try another backup.") from problem
     if said != "ok":
-        raise StoreError(f"This file is damaged: {said}.", hint="Try another backup.")
+        raise StoreError(f"{named} is damaged: {said}.", hint="Try another backup.")
 
 
 def _rename(made: Path) -> None:

@@ -67,6 +67,7 @@ class Database:
         self._idle: list[apsw.Connection] = []
         self._lent: dict[int, tuple[apsw.Connection | None, int]] = {}  # by a number: the connection, and the thread
         self._lending = 0
+        self._asking = list[object]()  # who waits for one, in order
         self._writing = threading.Lock()
         self._writer: apsw.Connection | None = None
         self._closed = False
@@ -176,10 +177,7 @@ class Database:
         thread = threading.get_ident()
         until = time.monotonic() + self._wait
         with self._changed:
-            # A thread that has one already gets a second: it would else wait for itself.
-            while not self._closed and len(self._lent) >= _MOST and thread not in {t for _, t in self._lent.values()}:
-                if not self._changed.wait(max(0.0, until - time.monotonic())) and time.monotonic() >= until:
-                    raise problems.busy(self.path, self._wait)
+            self._wait_for_one(thread, until)
             if self._closed:
                 raise problems.closed()
             self._lending += 1
@@ -193,11 +191,28 @@ class Database:
             except BaseException:
                 with self._changed:
                     self._lent.pop(number, None)
-                    self._changed.notify()
+                    self._changed.notify_all()
                 raise
             with self._changed:
                 self._lent[number] = (connection, thread)
         return number, connection
+
+    def _wait_for_one(self, thread: int, until: float) -> None:
+        """Waits until one may be lent, in the order in which threads ask: who asks again at once would else be faster
+        than those who wait.
+        """
+        # A thread that has one already gets a second: it would else wait for itself.
+        if thread in {t for _, t in self._lent.values()}:
+            return
+        place = object()
+        self._asking.append(place)
+        try:
+            while not self._closed and (len(self._lent) >= _MOST or self._asking[0] is not place):
+                if not self._changed.wait(max(0.0, until - time.monotonic())) and time.monotonic() >= until:
+                    raise problems.busy(self.path, self._wait)
+        finally:
+            self._asking.remove(place)
+            self._changed.notify_all()
 
     def _take_back(self, number: int, connection: apsw.Connection) -> None:
         with self._changed:
@@ -205,7 +220,7 @@ class Database:
             keep = not self._closed and not self._immutable and len(self._idle) < _IDLE
             if keep:
                 self._idle.append(connection)
-            self._changed.notify()
+            self._changed.notify_all()
         if not keep:
             connection.close()
 

@@ -13,29 +13,27 @@ from recollect.store.results import Counts
 from recollect.store.sqlite.put import ids_json
 
 CHOSEN = "SELECT json_group_array(num) FROM conversation WHERE ns = ?1 AND id IN (SELECT value FROM json_each(?2))"
-# ?2: a JSON list of conversation numbers, NULL for all.
+#: What is counted: of a namespace, or of the conversations that were chosen in it. SQLite would else read all of it.
+ALL, AMONG = "{table}ns = ?1", "{table}{column} IN (SELECT value FROM json_each(?1))"
 CONVERSATIONS = """
-SELECT source, count(*) FROM conversation
-WHERE ns = ?1 AND NOT deleted AND (?2 IS NULL OR num IN (SELECT value FROM json_each(?2)))
+SELECT source, count(*) FROM conversation WHERE {chosen} AND NOT deleted
 GROUP BY source ORDER BY count(*) DESC, source
 """
 MESSAGES = """
 SELECT kind, count(*), sum(active), min(timestamp), max(timestamp) FROM message
-WHERE ns = ?1 AND NOT deleted AND (?2 IS NULL OR conversation IN (SELECT value FROM json_each(?2)))
-GROUP BY kind ORDER BY kind
+WHERE {chosen} AND NOT deleted GROUP BY kind ORDER BY kind
 """
 ATTACHMENTS = """
 SELECT count(*) FROM message m, json_each(m.parts) p
-WHERE m.ns = ?1 AND (?2 IS NULL OR m.conversation IN (SELECT value FROM json_each(?2)))
-  AND m.parts IS NOT NULL AND NOT m.deleted AND p.value ->> 'kind' != 'reasoning'
+WHERE {chosen} AND m.parts IS NOT NULL AND NOT m.deleted AND p.value ->> 'kind' != 'reasoning'
 """
 TOOL_CALLS = """
 SELECT count(*) FROM tool_call t LEFT JOIN message m ON m.ns = t.ns AND m.id = t.message_id
-WHERE t.ns = ?1 AND (?2 IS NULL OR t.conversation IN (SELECT value FROM json_each(?2))) AND m.deleted IS NOT 1
+WHERE {chosen} AND m.deleted IS NOT 1
 """
 TURNS = """
 SELECT count(*) FROM turn t LEFT JOIN message m ON m.ns = t.ns AND m.id = t.query_id
-WHERE t.ns = ?1 AND (?2 IS NULL OR t.conversation IN (SELECT value FROM json_each(?2))) AND m.deleted IS NOT 1
+WHERE {chosen} AND m.deleted IS NOT 1
 """
 REST = """
 SELECT (SELECT count(*) FROM document WHERE ns = ?1 AND NOT erased), (SELECT count(*) FROM chunk WHERE ns = ?1)
@@ -58,8 +56,13 @@ FROM task WHERE ns = ?1 GROUP BY 1 ORDER BY 1
 def counts(connection: apsw.Connection, ns: int, of: Sequence[NodeId] | None, now: datetime) -> Counts:
     """What is in the namespace, or in some of its conversations (documents, nodes, passages, tasks: always all)."""
     chosen = None if of is None else connection.execute(CHOSEN, (ns, ids_json(of))).get
-    by_source = _numbers(connection.execute(CONVERSATIONS, (ns, chosen)))
-    by_kind: Any = connection.execute(MESSAGES, (ns, chosen)).fetchall()
+
+    def counted(statement: str, table: str = "", column: str = "conversation") -> apsw.Cursor:
+        which, value = (ALL, ns) if chosen is None else (AMONG, chosen)
+        return connection.execute(statement.format(chosen=which.format(table=table, column=column)), (value,))
+
+    by_source = _numbers(counted(CONVERSATIONS, column="num"))
+    by_kind: Any = counted(MESSAGES).fetchall()
     rest: Any = connection.execute(REST, (ns,)).fetchone()
     found: Any = connection.execute(PASSAGES, (ns,)).fetchone()
     times = [t for row in by_kind for t in row[3:] if isinstance(t, int)]  # a damaged file may hold other things
@@ -70,10 +73,10 @@ def counts(connection: apsw.Connection, ns: int, of: Sequence[NodeId] | None, no
         by_kind={row[0]: row[1] for row in by_kind},
         by_source=by_source,
         by_node=_numbers(connection.execute(NODES, (ns,))),
-        tool_calls=connection.execute(TOOL_CALLS, (ns, chosen)).get,
-        attachments=connection.execute(ATTACHMENTS, (ns, chosen)).get,
+        tool_calls=counted(TOOL_CALLS, "t.").get,
+        attachments=counted(ATTACHMENTS, "m.").get,
         documents=rest[0],
-        turns=connection.execute(TURNS, (ns, chosen)).get,
+        turns=counted(TURNS, "t.").get,
         chunks=rest[1],
         passages=found[0],
         said_passages=found[1],

@@ -164,3 +164,9 @@ def test_it_says_what_it_waits_for_where_a_person_starts_it(tmp_path: Path, home
     environment = {**os.environ, "RECOLLECT_STORE": str(tmp_path / "memory.db")}
     shown = on_a_terminal(["mcp"], environment, typed="\x04")
     assert "Waiting for an MCP client on standard input. To set one up: recollect mcp install" in shown
+
+
+def test_it_says_who_pays_where_only_a_key_names_the_model(tmp_path: Path, home: Path) -> None:
+    said, err, _ = _spoken(tmp_path / "memory.db", home, [_HELLO, _READY], 1, ANTHROPIC_API_KEY="key")
+    assert len(said) == 1
+    assert "paid by ANTHROPIC_API_KEY" in err

@@ -1,0 +1,90 @@
+"""Many searches at once: by turns, in which nobody waits for anything else."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from recollect.memory import Memory
+from recollect.store.index import threads
+from recollect.store.index.threads import Turns, turn
+from recollect.store.sqlite import connection
+from recollect.store.sqlite.engine import SQLiteStore
+from tests.store.builders import embedder
+
+
+class Served:
+    """An embedder that is a server: others search while it is waited for."""
+
+    name, dimensions = "served", embedder().dimensions
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def embed(self, texts: Sequence[str]) -> np.ndarray:
+        other = threading.Thread(target=_have_a_turn, daemon=True)
+        other.start()
+        other.join(10)
+        assert not other.is_alive(), "nobody else has a turn"
+        self.asked += 1
+        return embedder().embed(texts)
+
+
+def _have_a_turn() -> None:
+    with turn():
+        pass
+
+
+@pytest.fixture
+def one_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(threads, "_turns", Turns(1))
+
+
+@pytest.fixture
+def served(tmp_path: Path, one_turn: None) -> Iterator[tuple[Memory, Served]]:
+    own = Served()
+    with Memory(SQLiteStore(tmp_path / "memory.db", durable=False), own) as memory:
+        memory.store_message("We moved to Porto when the heron nested in the belfry.")
+        own.asked = 0
+        yield memory, own
+
+
+@pytest.mark.parametrize(
+    ("ask", "times"),
+    [
+        (lambda memory: memory.search("heron"), 1),
+        (lambda memory: memory.search("hereon belfri"), 2),  # corrected, and asked again
+        (lambda memory: memory.search("What did I do before we moved to Porto?"), 2),
+        (lambda memory: memory.prepare_context("Where did the heron nest?"), 1),
+    ],
+)
+def test_while_an_embedder_is_waited_for_others_have_turns(
+    served: tuple[Memory, Served], ask: Callable[[Memory], object], times: int
+) -> None:
+    memory, embedder = served
+    ask(memory)
+    assert embedder.asked == times
+
+
+def test_who_has_a_turn_waits_for_no_connection(
+    tmp_path: Path, one_turn: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connection, "_MOST", 2)
+    with Memory(SQLiteStore(tmp_path / "memory.db", durable=False, wait=5), embedder()) as memory:
+        memory.store_message("A heron by the weir.")
+
+        def work(number: int) -> int:
+            for _ in range(10):
+                if number % 2:
+                    memory.prepare_context("Where is the heron?")
+                else:
+                    memory.search("heron")
+            return number
+
+        with ThreadPoolExecutor(8) as pool:
+            assert list(pool.map(work, range(8))) == list(range(8))
