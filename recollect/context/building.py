@@ -23,12 +23,13 @@ from recollect.context.result import Context, Part
 from recollect.context.settings import LEAST_TOKENS, IndexConfig, Patience
 from recollect.context.staged import Staged, TooLong
 from recollect.context.standing import Read, Standing, standing
-from recollect.embedding import Embedder, TokenEmbedder
+from recollect.embedding import Embedder, TokenEmbedder, is_remote
 from recollect.errors import InvalidInput
 from recollect.record import NodeId
 from recollect.search.recalling import Recall, Recalled, recall
 from recollect.search.result import DerivedHit
 from recollect.store import Space, View
+from recollect.store.index.threads import turn
 from recollect.store.kept import Kept
 from recollect.text.marks import marked
 
@@ -101,7 +102,7 @@ class ContextBuilder:
         index: Part | None = None
 
         def work() -> Generator[Standing | _Found | Part | None, None, None]:
-            with self._space.view() as view:
+            with turn(waits=is_remote(self._embedder)), self._space.view() as view:
                 read = Read(view, self._kept)
                 stands = standing(read, text, conversation_id, self._config.recent_window_size, room, now)
                 stands = replace(stands, seen=stands.seen | known)

@@ -3,7 +3,7 @@
 `open_embedder` gives an embedder by its name; the port that all of them keep is `Embedder`.
 """
 
-from recollect.embedding.base import QUALITY_TOKENS, TOKEN_SCALE, Embedder, TokenEmbedder, TokenVectors
+from recollect.embedding.base import QUALITY_TOKENS, TOKEN_SCALE, Embedder, TokenEmbedder, TokenVectors, is_remote
 from recollect.embedding.cache import CachedEmbedder
 from recollect.embedding.choose import open_embedder
 from recollect.embedding.tokenizer import count_tokens
@@ -16,5 +16,6 @@ __all__ = [
     "TokenEmbedder",
     "TokenVectors",
     "count_tokens",
+    "is_remote",
     "open_embedder",
 ]

@@ -57,6 +57,11 @@ class TokenVectors:
         return self.vectors * np.float32(TOKEN_SCALE)
 
 
+def is_remote(embedder: Embedder) -> bool:
+    """Whether an embedder asks a server, so that its vectors are waited for: its `is_remote`, if it has that."""
+    return bool(getattr(embedder, "is_remote", False))
+
+
 class TokenEmbedder(Embedder, Protocol):
     """An embedder that can also tell a vector for each token."""
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from recollect.embedding.base import Embedder, Vectors
+from recollect.embedding.base import Embedder, Vectors, is_remote
 
 
 class CachedEmbedder:
@@ -34,6 +34,11 @@ class CachedEmbedder:
     def dimensions(self) -> int:
         """The length of a vector."""
         return self._embedder.dimensions
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether the wrapped embedder asks a server."""
+        return is_remote(self._embedder)
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """As the wrapped embedder does, float32 (n, dimensions)."""

@@ -7,6 +7,7 @@ import os
 from recollect.embedding.base import Embedder
 from recollect.errors import InvalidInput
 
+SERVED = "openai:"  #: how the names of embedders begin that ask a server
 _CHOICES = "static, minilm, folder:/path/to/a/model, openai:model-name"
 
 

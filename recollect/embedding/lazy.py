@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from recollect.embedding.base import Embedder, Vectors
 from recollect.embedding.cache import CachedEmbedder
-from recollect.embedding.choose import open_embedder
+from recollect.embedding.choose import SERVED, open_embedder
 from recollect.embedding.runs import embed_with_runs
 from recollect.text.sentences import Sentences
 
@@ -32,6 +32,11 @@ class LazyEmbedder:
     def dimensions(self) -> int:
         """The length of a vector. Raises as `name` does."""
         return self._embedder().dimensions
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether it asks a server."""
+        return self._spec.startswith(SERVED)
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """As the embedder does, float32 (n, dimensions). Raises InvalidInput, ModelError."""

@@ -34,6 +34,8 @@ class OpenAIEmbeddings:
     Safe to use from several threads.
     """
 
+    is_remote = True
+
     def __init__(
         self,
         model: str,

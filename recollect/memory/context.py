@@ -81,12 +81,14 @@ class Contexts(Knowledge):
         """The messages of a cluster that a context names: those of a topic, by its id, label or a term of it; or those
         nearest in meaning to a message, by its id or the end of that, itself first [4]. Raises NotFound.
         """
+        from recollect.embedding import is_remote
         from recollect.search.recalling import alike
+        from recollect.store.index.threads import turn
 
         try:
             return self.get_topic_messages(cluster_id, limit)
         except NotFound:
-            with self._space.view() as view:
+            with turn(waits=is_remote(self._embedder)), self._space.view() as view:
                 named = view.named(cluster_id.strip(), 2)
                 found = [m for m in view.get(Message, named) if not m.deleted and not m.erased]
                 if len(found) != 1:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from datetime import date
 from typing import TYPE_CHECKING
 
-from recollect.embedding import Embedder, TokenEmbedder
+from recollect.embedding import Embedder, TokenEmbedder, is_remote
 from recollect.record import Node
 from recollect.search.asking import Asked, ask
 from recollect.search.derived import derived_hits, found_facts
@@ -57,7 +56,8 @@ class Searcher:
         Raises StoreError.
         """
         began = time.perf_counter()
-        with self._space.view() as view:
+        waits = self._reranker is not None or is_remote(self._embedder)
+        with turn(waits=waits), self._space.view() as view:
             try:
                 found = self._find(view, search)
             except IndexDamaged as damage:
@@ -84,24 +84,16 @@ class Searcher:
                 close=False,
                 notes=(_TOO_COMMON if surface(search.query.text) else _NO_WORD,),
             )
-        with self._turn():
-            found, filed = _ranked(view, asked, self._quality), rank_documents(view, asked, self._quality)
-            unknown = found.unknown if filed is None else [term for term in found.unknown if term in filed.unknown]
-            mended = None if search.query.literal else correction(search.query.text, unknown, view.vocabulary())
-            if mended is None or not mended.is_sure or search.query.phrases:  # what is quoted is meant as it stands
-                suggestion = mended.of(search.query.typed or search.query.text) if mended else None
-                return replace(self._results(view, asked, found, filed), suggestion=suggestion)
+        found, filed = _ranked(view, asked, self._quality), rank_documents(view, asked, self._quality)
+        unknown = found.unknown if filed is None else [term for term in found.unknown if term in filed.unknown]
+        mended = None if search.query.literal else correction(search.query.text, unknown, view.vocabulary())
+        if mended is None or not mended.is_sure or search.query.phrases:  # what is quoted is meant as it stands
+            suggestion = mended.of(search.query.typed or search.query.text) if mended else None
+            return replace(self._results(view, asked, found, filed), suggestion=suggestion)
         asked = self._ask(view, replace(search, query=replace(search.query, text=mended.text)))
-        with self._turn():
-            found, filed = _ranked(view, asked, self._quality), rank_documents(view, asked, self._quality)
-            results = self._results(view, asked, found, filed)
+        found, filed = _ranked(view, asked, self._quality), rank_documents(view, asked, self._quality)
+        results = self._results(view, asked, found, filed)
         return replace(results, query=search.query.text, corrected=mended.text)
-
-    def _turn(self) -> AbstractContextManager[None]:
-        """A turn, which is not for those who wait: a re-ranker may be a server. So may an embedder, and a question is
-        read without one.
-        """
-        return nullcontext() if self._reranker else turn()
 
     def _ask(self, view: View, search: Search) -> Asked:
         asked = ask(view, search, self._embedder, self._quality, self._today())

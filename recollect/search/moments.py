@@ -23,7 +23,6 @@ from recollect.search.request import Search
 from recollect.search.syntax import Query
 from recollect.search.told import told_days
 from recollect.store import View, Where
-from recollect.store.index.threads import turn
 from recollect.store.passages import Filter, Owner, Partition
 from recollect.text.sentences import cut_sentences
 from recollect.text.terms import stemmed, terms, words
@@ -134,8 +133,7 @@ def _of_messages(
     asked = ask(view, wanted, embedder, quality)
     if not asked.question.terms:
         return None
-    with turn():
-        passages = rank(view, asked, Partition.SAID, quality, pool=_POOL).passages
+    passages = rank(view, asked, Partition.SAID, quality, pool=_POOL).passages
     found = _tellings(view, passages[:_LOOKED_AT], clause.words)
     tellings = sorted(found, key=lambda telling: (-telling.held, -telling.score))
     if not tellings:

@@ -26,7 +26,6 @@ from recollect.search.scan import scanned
 from recollect.search.spelling import correction
 from recollect.search.syntax import Query
 from recollect.store import IndexDamaged, View
-from recollect.store.index.threads import turn
 from recollect.store.passages import Filter, Float, Owner, Partition, PassageText
 
 #: Kinds beside what was said that a context may hold: what tools gave back, and documents.
@@ -105,15 +104,13 @@ def recall(
         asked = ask(view, search, embedder, quality, today)
         if not asked.question.terms and not asked.phrases:
             return Recall(close=False)
-        with turn():
-            said = rank(view, asked, Partition.SAID, quality, vectors=vectors)
-            mended = correction(search.query.text, said.unknown, view.vocabulary())
-            if mended is None or not mended.is_sure:
-                return read(asked, said)
+        said = rank(view, asked, Partition.SAID, quality, vectors=vectors)
+        mended = correction(search.query.text, said.unknown, view.vocabulary())
+        if mended is None or not mended.is_sure:
+            return read(asked, said)
         meant = replace(search, query=replace(search.query, text=mended.text))
         asked = ask(view, meant, embedder, quality, today)
-        with turn():
-            return read(asked, rank(view, asked, Partition.SAID, quality, vectors=vectors))
+        return read(asked, rank(view, asked, Partition.SAID, quality, vectors=vectors))
     except IndexDamaged:
         scan = scanned(view, replace(search, limit=min(most, _SCANNED)), "")
         messages = [hit.best.message for hit in scan]

@@ -1,8 +1,9 @@
-"""Many searches at once: by turns, in which nobody waits for anything else."""
+"""Many searches at once: by turns, which come before connections, and not for those who wait for a server."""
 
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -10,6 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from recollect.embedding import CachedEmbedder, is_remote
+from recollect.embedding.lazy import LazyEmbedder
 from recollect.memory import Memory
 from recollect.store.index import threads
 from recollect.store.index.threads import Turns, turn
@@ -21,7 +24,7 @@ from tests.store.builders import embedder
 class Served:
     """An embedder that is a server: others search while it is waited for."""
 
-    name, dimensions = "served", embedder().dimensions
+    name, dimensions, is_remote = "served", embedder().dimensions, True
 
     def __init__(self) -> None:
         self.asked = 0
@@ -71,7 +74,33 @@ def test_while_an_embedder_is_waited_for_others_have_turns(
     assert embedder.asked == times
 
 
-def test_who_has_a_turn_waits_for_no_connection(
+def test_the_embedder_of_a_server_is_known_before_it_is_asked() -> None:
+    assert is_remote(LazyEmbedder("openai:some-model"))
+    assert is_remote(CachedEmbedder(Served()))
+    assert not is_remote(LazyEmbedder("static"))
+
+
+def test_who_waits_for_a_turn_has_no_connection(tmp_path: Path, one_turn: None) -> None:
+    """All others could have it, those who write among them."""
+    with Memory(SQLiteStore(tmp_path / "memory.db", durable=False), embedder()) as memory:
+        memory.store_message("A heron by the weir.")
+        store = memory._store
+        assert isinstance(store, SQLiteStore)
+        searching = [
+            threading.Thread(target=ask)
+            for ask in (lambda: memory.search("heron"), lambda: memory.prepare_context("Where is the heron?"))
+        ]
+        with turn():
+            for thread in searching:
+                thread.start()
+            while len(threads._turns._waiting) < len(searching):
+                time.sleep(0.001)
+            assert store.database._lent == {}
+        for thread in searching:
+            thread.join()
+
+
+def test_searches_and_contexts_never_wait_for_each_other(
     tmp_path: Path, one_turn: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(connection, "_MOST", 2)

@@ -11,7 +11,7 @@ import os
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
 from typing import TYPE_CHECKING, TypeVar
 
@@ -76,11 +76,13 @@ class Turns:
                 self._free += 1
 
 
-def turn() -> AbstractContextManager[None]:
-    """Waits for a turn to search, and has it. Whoever has one waits for nothing else: neither for a connection, which
-    may be lent to a thread that waits for a turn, nor for a server.
+def turn(*, waits: bool = False) -> AbstractContextManager[None]:
+    """Waits for a turn to search, and has it; who `waits` for a server meanwhile needs none.
+
+    It comes before the view: who waited for a turn with a connection in hand would keep it from all others, those who
+    write among them, and could wait for somebody who waits for it.
     """
-    return _turns.turn()
+    return nullcontext() if waits else _turns.turn()
 
 
 def each(work: Callable[[T], R], items: Iterable[T], *, together: bool) -> list[R]:
