@@ -59,7 +59,7 @@ def test_a_file_is_the_shells_own_business() -> None:
 def test_the_choices_are_those_that_a_search_takes() -> None:
     assert set(_KINDS) == {*KINDS, "all"} - {"said", "title", *DERIVED_KINDS}
     assert _ROLES == ROLES
-    assert (_GROUPS, _MODES, _SORTS) == (request._GROUPS, request._MODES, request._SORTS)
+    assert (_GROUPS, _MODES, _SORTS) == (request._GROUPS, request.MODES, request._SORTS)
     assert all(source_label(reader.name) for reader in READERS)
 
 
