@@ -136,15 +136,14 @@ def rank(
     """
     query = replace(candidate_query(asked, partition), vectors=vectors)
     query = query if pool is None else replace(query, pool=pool)
-    features = view.candidates(query)
-    if not features.size:
+    known = view.known(partition, query.terms)
+    if known is None:
         return Ranking(close=False, unknown=asked.question.terms)
-    unknown = tuple(t for t, n in zip(asked.question.terms, features.frequencies, strict=True) if not n)
-    widened = _widened(view, asked.question, query, unknown)
-    if widened != query:
-        features = view.candidates(widened)
+    unknown = tuple(term for term, held in zip(asked.question.terms, known, strict=True) if not held)
+    query = _widened(view, asked.question, query, unknown)
+    features = view.candidates(query)
     ranking = Ranking(
-        words=tuple({term for group in widened.terms for term, _ in group}),
+        words=tuple({term for group in query.terms for term, _ in group}),
         unknown=unknown,
         searched=features.size,
         exact=features.whole,
@@ -155,7 +154,7 @@ def rank(
         return replace(ranking, close=False)
     titles = Titles(np.zeros(len(features), np.float32))
     if titled:
-        titles = titles_above(view, asked, widened.terms, features.conversations)
+        titles = titles_above(view, asked, query.terms, features.conversations)
     evidence = Evidence(
         question=asked.question,
         features=features,

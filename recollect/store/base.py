@@ -21,7 +21,7 @@ from typing import Literal, Protocol
 from recollect.errors import StoreError
 from recollect.record import Edge, Message, Namespace, NodeId, Thread
 from recollect.store.change import Change, Lease, Task
-from recollect.store.passages import CandidateQuery, EmbedderId, Features, Partition, PassageText
+from recollect.store.passages import CandidateQuery, EmbedderId, Features, Partition, PassageText, QueryTerms
 from recollect.store.results import (
     Counts,
     End,
@@ -154,6 +154,12 @@ class View(Protocol):
 
     def index(self) -> IndexInfo:
         """Which generation search reads, and what is being built."""
+        ...
+
+    def known(self, partition: Partition, terms: QueryTerms) -> Sequence[bool] | None:
+        """Whether any passage of a partition holds each query term or one of its alternatives; None where there are no
+        passages. Raises IndexDamaged.
+        """
         ...
 
     def candidates(self, query: CandidateQuery) -> Features:

@@ -182,6 +182,10 @@ class Filter:
     until: int | None = None
 
 
+#: Query terms as (term, weight), each group the alternatives of one.
+QueryTerms = tuple[tuple[tuple[str, float], ...], ...]
+
+
 @dataclass(frozen=True, slots=True)
 class CandidateQuery:
     """A question as the store is asked it.
@@ -197,7 +201,7 @@ class CandidateQuery:
     """
 
     partition: Partition
-    terms: tuple[tuple[tuple[str, float], ...], ...]
+    terms: QueryTerms
     vector: Float
     similarity: Float | None = None
     phrases: tuple[tuple[str, ...], ...] = ()

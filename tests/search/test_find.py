@@ -12,6 +12,8 @@ import recollect
 from recollect.errors import InvalidInput
 from recollect.memory import Memory
 from recollect.record import Message
+from recollect.store.passages import CandidateQuery, Features, Partition
+from recollect.store.sqlite.view import SQLiteView
 
 TALKS = {
     "Proxy trouble": [
@@ -452,3 +454,16 @@ def test_days_in_a_question_are_counted_from_the_memorys_own_clock(tmp_path: Pat
         found = memory.search("what did I say last week about bread?")
     assert found[0].conversation.id == "A"
     assert "date" in found[0].best.why.terms
+
+
+@pytest.mark.parametrize("text", ["Vermieter", "zeppelin moorings", "what did the heron do?"])
+def test_the_messages_are_gone_through_once(memory: Memory, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    asked, candidates = list[Partition](), SQLiteView.candidates
+
+    def counted(view: SQLiteView, query: CandidateQuery) -> Features:
+        asked.append(query.partition)
+        return candidates(view, query)
+
+    monkeypatch.setattr(SQLiteView, "candidates", counted)
+    memory.search(text)
+    assert asked.count(Partition.SAID) == 1

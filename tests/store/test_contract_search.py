@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -470,3 +470,17 @@ def test_quality_vectors_are_taken_over_where_the_passages_are_the_same(store: S
         assert texts(view, features)[int(np.argmax(features.similarity))] == "three"
     maintained(space)
     assert space.check() == []
+
+
+def test_which_words_are_known_is_told_without_a_search(store: Store, space: Space) -> None:
+    assert known(space, "heron") is None
+    write(store, talk("a", "the heron stands", "herring"), talk("b", "an egret"))
+    assert known(space, "heron zeppelin egret") == [True, False, True]
+    assert known(space, "heron", Partition.DOCUMENT) is None
+    space.write(Change(mark=[Mark(ids=[talk("b", "an egret").messages[0].id], deleted=True)]))
+    assert known(space, "heron zeppelin egret") == [True, False, False]
+
+
+def known(space: Space, text: str, partition: Partition = Partition.SAID) -> Sequence[bool] | None:
+    with space.view() as view:
+        return view.known(partition, query(text).terms)

@@ -15,7 +15,7 @@ from recollect.store.index.parts import Part
 from recollect.store.index.snapshot import Snapshot
 from recollect.store.index.terms import term_hashes
 from recollect.store.index.threads import each
-from recollect.store.passages import Bool, Float, Int
+from recollect.store.passages import Bool, Float, Int, QueryTerms
 
 #: k1 and b of BM25: of what is ranked, and of what chooses candidates among the words of people.
 WIDE, NARROW = (2.0, 1.0), (0.9, 0.4)
@@ -142,6 +142,25 @@ class Words:
         weight = self._weights[term] * self._idf[term]
         lengths = part.block.lengths[rows] / mean_length
         return rows, weight * bm25(counts, lengths, *WIDE), weight * bm25(counts, lengths, *NARROW)
+
+
+def known(snapshot: Snapshot, terms: QueryTerms) -> list[bool] | None:
+    """Whether any living passage holds each of the terms or one of its alternatives; None where no passage lives."""
+    if not snapshot.living:
+        return None
+    hashes = [term_hashes(term for term, _ in group) for group in terms]
+    found = [False] * len(hashes)
+    for part in snapshot.parts:
+        for place in [place for place, is_known in enumerate(found) if not is_known]:
+            found[place] = any(_lives(part, *span) for span in part.block.terms.find(hashes[place]))
+        if all(found):
+            break
+    return found
+
+
+def _lives(part: Part, start: int, end: int) -> bool:
+    """Whether any row of a posting lives."""
+    return start < end and (part.alive is None or bool(part.alive[part.block.terms.rows[start:end]].any()))
 
 
 def _alternatives(group: Sequence[tuple[str, float]]) -> list[tuple[tuple[str, ...], float]]:

@@ -21,12 +21,13 @@ from recollect.store.index.candidates import candidates
 from recollect.store.index.sharing import sharing
 from recollect.store.index.snapshot import Snapshot
 from recollect.store.index.vocabulary import IndexVocabulary
+from recollect.store.index.words import known
 from recollect.store.neo4j import counts, edges, find, read, texts
 from recollect.store.neo4j.generations import TODO, TODO_SHOWN
 from recollect.store.neo4j.source import PartitionSource, Seen
 from recollect.store.neo4j.tasks import task_of
 from recollect.store.neo4j.writing import Generation
-from recollect.store.passages import CandidateQuery, Features, Partition, PassageText
+from recollect.store.passages import CandidateQuery, Features, Partition, PassageText, QueryTerms
 from recollect.store.results import Counts, End, IndexInfo, Page, R, Revision, Span, Where
 
 STATE = """
@@ -187,10 +188,14 @@ class Neo4jView:
             todo=tuple(r["id"] for r in todo),
         )
 
+    def known(self, partition: Partition, terms: QueryTerms) -> Sequence[bool] | None:
+        """Which words passages hold."""
+        self._demand_index()
+        return known(self._snapshot(partition), terms)
+
     def candidates(self, query: CandidateQuery) -> Features:
         """The passages that may answer."""
-        if self._live is None and self._tx.run(HAS_MESSAGES, ns=self._ns).single(strict=True)["found"]:
-            raise IndexDamaged("The search index is not built yet.", hint="Build it: recollect reindex")
+        self._demand_index()
         return candidates(self._snapshot(query.partition), self._source(query.partition), query)
 
     def sharing(
@@ -224,6 +229,10 @@ class Neo4jView:
     def _source(self, partition: int) -> PartitionSource:
         generation = self._live.number if self._live else 0
         return PartitionSource(self._tx, self._ns, generation, self._space, int(partition), self._seen)
+
+    def _demand_index(self) -> None:
+        if self._live is None and self._tx.run(HAS_MESSAGES, ns=self._ns).single(strict=True)["found"]:
+            raise IndexDamaged("The search index is not built yet.", hint="Build it: recollect reindex")
 
     def _snapshot(self, partition: int) -> Snapshot:
         """Of a partition, kept for the life of the view, so that it stays still."""

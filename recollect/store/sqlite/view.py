@@ -17,7 +17,8 @@ from recollect.store.index.cache import IndexCache
 from recollect.store.index.candidates import candidates
 from recollect.store.index.sharing import sharing
 from recollect.store.index.snapshot import Snapshot
-from recollect.store.passages import CandidateQuery, Features, Partition, PassageText
+from recollect.store.index.words import known
+from recollect.store.passages import CandidateQuery, Features, Partition, PassageText, QueryTerms
 from recollect.store.results import Counts, End, IndexInfo, Page, R, Revision, Span, Where
 from recollect.store.sqlite import counts, edges, find, generations, read, tasks, texts
 from recollect.store.sqlite.source import PartitionSource
@@ -102,6 +103,11 @@ class SQLiteView:
     def index(self) -> IndexInfo:
         """Which generation search reads, and what is being built."""
         return generations.info(self._connection, self._ns)
+
+    def known(self, partition: Partition, terms: QueryTerms) -> Sequence[bool] | None:
+        """Which words passages hold."""
+        with _readable():
+            return known(self._snapshot(partition), terms)
 
     def candidates(self, query: CandidateQuery) -> Features:
         """The passages that may answer."""
