@@ -129,12 +129,13 @@ def rank(
     *,
     vectors: bool = False,
     pool: int | None = None,
+    by_words: bool = False,
     titled: bool = True,
 ) -> Ranking:
-    """Ranks the passages of a partition that may answer, `pool` of many; with `vectors` theirs are at hand. Titles
-    count, unless `titled` is false.
+    """Ranks the passages of a partition that may answer, `pool` of many, with `by_words` those that hold most of its
+    words; with `vectors` theirs are at hand. Titles count, unless `titled` is false.
     """
-    query = replace(candidate_query(asked, partition), vectors=vectors)
+    query = replace(candidate_query(asked, partition), vectors=vectors, by_words=by_words)
     query = query if pool is None else replace(query, pool=pool)
     known = view.known(partition, query.terms)
     if known is None:

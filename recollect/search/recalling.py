@@ -153,7 +153,7 @@ def _beside(view: View, asked: Asked, quality: Callable[[], TokenEmbedder]) -> l
     wanted = replace(asked.search, filter=replace(asked.search.filter, kinds=BESIDE_KINDS))
     beside = replace(asked, search=wanted)
     found = [
-        rank(view, beside, partition, quality, pool=_BESIDE_POOL, titled=False)
+        rank(view, beside, partition, quality, pool=_BESIDE_POOL, by_words=True, titled=False)
         for partition in (Partition.OTHER, Partition.DOCUMENT)
     ]
     return [one.only([e for e in one.passages if e.matches and e.share >= _CLEAR_SHARE]) for one in found]

@@ -222,7 +222,7 @@ def choose_pool(
         return _positions(snapshot, allowed), True, None
     if query.newest:
         return (*_newest(snapshot, allowed, words[1], query), None)
-    scores = _Leading(snapshot, allowed, words, cosines, extras)
+    scores = _Leading(snapshot, allowed, words, None if query.by_words else cosines, extras)
     chosen = scores.best(size // 2, size // 8, size // 8)
     found = distinct(snapshot.around(chosen).ravel())  # without -1: there is nothing there
     may = np.ones(len(found), bool)
@@ -263,7 +263,7 @@ class _Leading:
         snapshot: Snapshot,
         allowed: Sequence[Allowed],
         words: tuple[Scores, Scores],
-        cosines: Cosines,
+        cosines: Cosines | None,
         extras: Extras,
     ) -> None:
         self._snapshot, self._allowed, self._cosines = snapshot, allowed, cosines
@@ -275,8 +275,12 @@ class _Leading:
 
     def _score(self, place: int) -> tuple[Float, Float]:
         part, allowed = self._snapshot.parts[place], self._allowed[place]
-        dense = self._cosines.scan(place)
-        lead = self._cosines.z(dense)
+        if self._cosines is None:
+            dense = np.zeros(part.block.size, np.float32)
+            lead = dense.copy()
+        else:
+            dense = self._cosines.scan(place)
+            lead = self._cosines.z(dense)
         self._add_words(place, lead)
         extra = self._extras.lead(part)
         if extra is not None:
@@ -308,7 +312,7 @@ class _Leading:
         """The positions of the best by each, ascending."""
         words = _best(*self._held(), by_words)
         lead = _top(self._snapshot, self._lead, by_lead)
-        if self._cosines.blind:
+        if self._cosines is None or self._cosines.blind:
             return distinct(lead, words)
         return distinct(lead, words, _top(self._snapshot, self._dense, by_meaning))
 

@@ -72,10 +72,17 @@ class Plain:
             whole, pool = len(newest) == len(holding), np.array(sorted(newest), np.int64)
         elif not whole:
             people = (columns["flags"] & PEOPLE) > 0
-            lead = np.where(people, _z(narrow), wide_z) + dense_z + inside + 1.1 * near + 4.0 * sought
+            lead = (
+                np.where(people, _z(narrow), wide_z)
+                + (0 if query.by_words else dense_z)
+                + inside
+                + 1.1 * near
+                + 4.0 * sought
+            )
             lead += np.where(who == 1, 0.65, np.where(who > 1, 0.3, 0)) + 0.4 * np.minimum(present, 2)
             chosen: set[int] = set()
-            for scores, count in ((lead, query.pool // 2), (narrow, query.pool // 8), (dense, query.pool // 8)):
+            by_meaning = 0 if query.by_words else query.pool // 8
+            for scores, count in ((lead, query.pool // 2), (narrow, query.pool // 8), (dense, by_meaning)):
                 chosen |= set(sorted(pool.tolist(), key=lambda i: -scores[i])[:count])
             reached = {_step(i, way, k) for i in chosen for way in (before, after) for k in (0, 1, 2)}
             pool = np.array([i for i in sorted(reached) if i >= 0 and allowed[i]], np.int64)

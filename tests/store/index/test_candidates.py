@@ -61,6 +61,7 @@ QUESTIONS = {
     "conversations": asking(17, conversations=(1, 3)),
     "newest": asking(18, newest=True, pool=12),
     "newest of few": asking(19, newest=True, pool=2000),
+    "by words": asking(20, by_words=True),
     "quality": asking(16, similarity=unit(QUALITY_SIZE, 16), pieces=(3, 5, 3)),
 }
 
