@@ -68,6 +68,7 @@ def test_a_search_loads_only_what_searching_takes(home: Path, sample_store: Path
         "click",
         "argparse",
         "onnxruntime",
+        "tokenizers",
         "tomllib",
         "rich",
     }
