@@ -70,6 +70,7 @@ def test_a_search_loads_only_what_searching_takes(home: Path, sample_store: Path
         "onnxruntime",
         "tokenizers",
         "tomllib",
+        "zipfile",
         "rich",
     }
     assert not loaded & unwanted

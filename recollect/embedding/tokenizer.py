@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from recollect.embedding.packaged import packaged
+from recollect.embedding.packaged import damaged, packaged
 from recollect.errors import ModelError
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def vocabulary() -> dict[str, int]:
     try:
         found: dict[str, int] = orjson.loads(path.read_bytes())["model"]["vocab"]
     except (OSError, ValueError, KeyError) as error:
-        raise ModelError(f"The packaged model file {path.name} is damaged.", hint="Reinstall recollect.") from error
+        raise damaged(path) from error
     return found
 
 
