@@ -8,17 +8,23 @@ import sys
 from importlib.metadata import version
 from pathlib import Path
 
+import pytest
+
 from recollect.version import VERSION
 
 HEAVY = {"numpy", "apsw", "rich", "tokenizers", "onnxruntime", "orjson", "pydantic", "typer", "click", "argparse"}
 
 
-def loaded_by(statement: str, **environment: str) -> set[str]:
-    code = f"import sys; {statement}; print(*sys.modules, file=sys.stderr)"
+def last_line(code: str, **environment: str) -> str:
+    """What the code writes to standard error last."""
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, env={**os.environ, **environment}
     )
-    return set(done.stderr.splitlines()[-1].split())
+    return done.stderr.splitlines()[-1]
+
+
+def loaded_by(statement: str, **environment: str) -> set[str]:
+    return set(last_line(f"import sys; {statement}; print(*sys.modules, file=sys.stderr)", **environment).split())
 
 
 def loaded_by_command(*arguments: str | Path, **environment: str) -> set[str]:
@@ -62,7 +68,9 @@ def test_a_search_loads_only_what_searching_takes(home: Path, sample_store: Path
         "click",
         "argparse",
         "onnxruntime",
+        "tokenizers",
         "tomllib",
+        "zipfile",
         "rich",
     }
     assert not loaded & unwanted
@@ -78,6 +86,15 @@ def test_a_search_loads_only_what_searching_takes(home: Path, sample_store: Path
         f"recollect.store.sqlite.{name}" for name in ("backup", "check", "erase", "maintain", "from_version_1")
     }
     assert len([name for name in loaded if name.startswith("recollect")]) <= 160
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="counts threads as Linux lists them")
+def test_a_command_has_no_threads_of_numpy() -> None:
+    count = "import numpy; print(len(os.listdir('/proc/self/task')), file=sys.stderr)"
+    leave = f"lambda code: exec({count!r})"
+    begin = f"import os, sys; os._exit = {leave}; sys.argv[1:] = ['--version']"
+    threads = last_line(f"{begin}; from recollect.faces.cli.main import run; run()")
+    assert threads == "1"
 
 
 def test_what_is_public_is_there() -> None:

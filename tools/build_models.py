@@ -207,7 +207,7 @@ def build_onnx(arguments: argparse.Namespace) -> None:
 
 
 def build_static(arguments: argparse.Namespace) -> None:
-    """static-reg-int8.npz."""
+    """static-reg-int8.npy and static-reg-scales.npy."""
     texts = read_texts(arguments.texts)
     ids = token_ids(texts)
     texts, ids = [text for text, each in zip(texts, ids, strict=True) if each], [each for each in ids if each]
@@ -215,7 +215,8 @@ def build_static(arguments: argparse.Namespace) -> None:
     axes = principal_axes(teacher, STATIC_DIMENSIONS)
     rows = regress(first_rows(packaged_encoder(), ids, axes), ids, teacher @ axes)
     quantised, scales = quantise_rows(rows)
-    np.savez(arguments.out / "static-reg-int8.npz", q=quantised, s=scales)
+    np.save(arguments.out / "static-reg-int8.npy", quantised)
+    np.save(arguments.out / "static-reg-scales.npy", scales)
 
 
 def build_projection(arguments: argparse.Namespace) -> None:

@@ -12,10 +12,9 @@ import numpy as np
 
 from recollect.embedding.base import MAX_TOKENS, TOKEN_SCALE, TokenVectors, Vectors, unit_rows
 from recollect.embedding.encoder import Answer, Encoder
-from recollect.embedding.packaged import packaged
+from recollect.embedding.packaged import packaged, packaged_array
 from recollect.embedding.pieces import cut_pieces
 from recollect.embedding.tokenizer import packaged_tokenizer
-from recollect.errors import ModelError
 
 #: Word pieces that the model sees at once, beside [CLS] and [SEP].
 PIECE = 254
@@ -37,7 +36,7 @@ class MiniLM:
         """Loads the model, in about 0.2 s. `threads`: texts at once, None for all cores. Raises ModelError."""
         self._tokenizer = packaged_tokenizer()
         self._encoder = Encoder(packaged("minilm-int8.onnx"), self._tokenizer, threads)
-        self._projection = _load_projection()
+        self._projection = packaged_array("li-pca384.npy").astype(np.float32)
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Unit rows, float32 (n, 384); zeros for a text without tokens. Raises ModelError."""
@@ -84,14 +83,6 @@ class MiniLM:
         padded = np.pad(states, ((0, -len(states) % 4), (0, 0)))
         projected = (padded.reshape(-1, 4, states.shape[1]) @ self._projection).reshape(len(padded), -1)
         return projected[: len(states)]
-
-
-def _load_projection() -> Vectors:
-    path = packaged("li-pca384.npy")
-    try:
-        return np.asarray(np.load(path), np.float32)
-    except (OSError, ValueError) as error:
-        raise ModelError(f"The packaged model file {path.name} is damaged.", hint="Reinstall recollect.") from error
 
 
 def _quantised(ids: Sequence[int], vectors: Vectors) -> TokenVectors:

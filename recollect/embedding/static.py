@@ -9,15 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import chain
-from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recollect.embedding.base import Vectors, unit_rows
-from recollect.embedding.packaged import packaged
+from recollect.embedding.packaged import packaged_array
 from recollect.embedding.tokenizer import UNKNOWN, encode_in_slices, packaged_pieces
-from recollect.errors import ModelError
 from recollect.text.sentences import Sentences
 
 #: Tokens whose rows are gathered at once: 1 MiB of float32, which stays in the processor's cache.
@@ -68,15 +66,13 @@ class StaticEmbedder:
 
 @lru_cache(maxsize=1)
 def _table() -> tuple[NDArray[np.int8], Vectors]:
-    """Rows (30522, 256) as int8 and their scales (30522, 1). Dequantising all would cost 31 MB and a slow start."""
-    path = packaged("static-reg-int8.npz")
-    try:
-        with np.load(path) as archive:
-            scales = archive["s"].astype(np.float32)
-            scales[UNKNOWN] = 0  # what cannot be spelled means nothing; else all of it would mean the same
-            return archive["q"], scales
-    except (OSError, ValueError, KeyError, BadZipFile) as error:
-        raise ModelError(f"The packaged model file {path.name} is damaged.", hint="Reinstall recollect.") from error
+    """Rows (30522, 256) as int8 and their scales (30522, 1). The rows are mapped: a question needs few of them, and
+    dequantising all would cost 31 MB and a slow start.
+    """
+    rows = packaged_array("static-reg-int8.npy", mapped=True)
+    scales = packaged_array("static-reg-scales.npy").astype(np.float32)
+    scales[UNKNOWN] = 0  # what cannot be spelled means nothing; else all of it would mean the same
+    return rows, scales
 
 
 def _starts(counts: Sequence[int]) -> NDArray[np.intp]:

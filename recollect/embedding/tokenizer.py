@@ -13,11 +13,15 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from tokenizers import Tokenizer
+import orjson
 
-from recollect.embedding.packaged import packaged
+from recollect.embedding.packaged import damaged, packaged
 from recollect.errors import ModelError
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
 
 #: Token ids of texts.
 Encode = Callable[[Sequence[str]], list[list[int]]]
@@ -37,6 +41,9 @@ COUNT_METHOD = "word pieces of all-MiniLM-L6-v2"
 
 #: Words whose pieces are remembered, and characters of the longest of them: some 25 MB at most.
 _REMEMBERED, _LONGEST_REMEMBERED = 60_000, 40
+#: Words in whose spelling nothing but letters, digits and signs of ASCII have a say: no "[", which begins [SEP].
+_PLAIN = re.compile(rf"[!-Z\\-~]{{1,{_LONGEST_REMEMBERED}}}")
+_PARTS_OF_PLAIN = re.compile("[a-z0-9]+|.")
 #: Blanks to Python that the tokenizer drops, and words that are tokens of their own: such texts go to it whole.
 _UNLIKE_BLANKS = re.compile(r"[\x0b\x0c\x1c-\x1f\x85]|\[(?:CLS|SEP|UNK|PAD|MASK)\]")
 
@@ -54,6 +61,8 @@ def packaged_tokenizer() -> Tokenizer:
 
 def open_tokenizer(path: Path) -> Tokenizer:
     """A tokenizer from a `tokenizer.json`, without padding or truncation. Raises ModelError."""
+    from tokenizers import Tokenizer  # takes its time, as does reading the file: plain words need neither
+
     _settle_parallelism()
     try:
         tokenizer = Tokenizer.from_file(str(path))
@@ -64,6 +73,17 @@ def open_tokenizer(path: Path) -> Tokenizer:
     tokenizer.no_padding()
     tokenizer.no_truncation()
     return tokenizer
+
+
+@lru_cache(maxsize=1)
+def vocabulary() -> dict[str, int]:
+    """The tokens of the packaged tokenizer and their ids, which grow as tokens grow rare. Raises ModelError."""
+    path = packaged("tokenizer.json")
+    try:
+        found: dict[str, int] = orjson.loads(path.read_bytes())["model"]["vocab"]
+    except (OSError, ValueError, KeyError) as error:
+        raise damaged(path) from error
+    return found
 
 
 def encode_in_slices(encode: Encode, texts: Sequence[str]) -> Iterator[tuple[list[int], list[list[int]]]]:
@@ -90,11 +110,11 @@ def slices(text: str, size: int = SLICE) -> Iterator[str]:
 class WordPieces:
     """Token ids and counts of texts by their words, which are spelled once: most words of a text were met before.
 
-    Word pieces never cross a blank and each word is normalised by itself, so that the ids are the same.
+    Word pieces never cross a blank and each word is normalised by itself, so that the ids are those of the packaged
+    tokenizer.
     """
 
-    def __init__(self, tokenizer: Tokenizer) -> None:
-        self._tokenizer = tokenizer
+    def __init__(self) -> None:
         self._known: dict[str, tuple[list[int], int]] = {}  # the ids of words, and what they cost
         self._lock = threading.Lock()
 
@@ -115,15 +135,37 @@ class WordPieces:
             new = [word for word in words if word not in self._known]
             if len(self._known) + len(new) > _REMEMBERED:
                 self._known, new = {}, list(words)
-            for batch in _batches(enumerate(new)):
+            others = list[str]()
+            for word in new:
+                if _PLAIN.fullmatch(word):
+                    self._known[word] = (ids := _spell(word)), len(ids)
+                else:
+                    others.append(word)
+            for batch in _batches(enumerate(others)):
                 spelled = [word for _, word in batch]
-                for word, ids in zip(spelled, encode_batch(self._tokenizer, spelled), strict=True):
+                for word, ids in zip(spelled, encode_batch(packaged_tokenizer(), spelled), strict=True):
                     self._known[word] = ids, _count(word) if UNKNOWN in ids else len(ids)
             found = [[self._known[word] for word in parts] for parts in split]
             for word in new:
                 if len(word) > _LONGEST_REMEMBERED:
                     del self._known[word]
         return found
+
+
+def _spell(word: str) -> list[int]:
+    """The ids of a plain word, as the tokenizer finds them: of each part the longest token that it begins with, then
+    the longest that goes on. All single letters, digits and signs are tokens, so that there always is one.
+    """
+    known, ids = vocabulary(), []
+    for part in _PARTS_OF_PLAIN.findall(word.lower()):
+        start, mark = 0, ""
+        while start < len(part):
+            end = len(part)
+            while (found := known.get(mark + part[start:end])) is None:
+                end -= 1
+            ids.append(found)
+            start, mark = end, "##"
+    return ids
 
 
 def _words(text: str) -> list[str]:
@@ -134,7 +176,7 @@ def _words(text: str) -> list[str]:
 @lru_cache(maxsize=1)
 def packaged_pieces() -> WordPieces:
     """The word pieces of the packaged tokenizer."""
-    return WordPieces(packaged_tokenizer())
+    return WordPieces()
 
 
 def is_common_english(word: str) -> bool:
@@ -143,7 +185,7 @@ def is_common_english(word: str) -> bool:
     >>> is_common_english("elephants"), is_common_english("versicherung"), is_common_english("sordough")
     (True, False, False)
     """
-    return packaged_tokenizer().token_to_id(word) is not None
+    return word in vocabulary()
 
 
 def count_tokens(text: str) -> int:

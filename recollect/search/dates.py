@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, timedelta
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,23 +51,21 @@ MONTH = rf"({'|'.join(_MONTHS)}|jan|feb|mar|apr|jun|jul|aug|sept|sep|oct|nov|dec
 _DAY = r"(\d{1,2})(?:st|nd|rd|th)?"
 
 
-def _form(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern, re.IGNORECASE)
-
-
+#: What each form has something of.
+_IN_EVERY_FORM = re.compile(rf"\d|{'|'.join(_NUMBER_OF_MONTH)}", re.IGNORECASE)
 # "2025年2月14日", "2월 14일", "2月": Chinese, Japanese and Korean dates, with or without a year.
 _YEAR_SIGN, _MONTH_SIGN, _DAY_SIGN = "[年년]", "[月월]", "[日号號일]"
 _ITS_YEAR = rf"(?:(\d{{4}})\s*{_YEAR_SIGN}\s*)?(?<!\d)"
-_CJK_DAY = _form(rf"{_ITS_YEAR}(\d{{1,2}})\s*{_MONTH_SIGN}\s*(\d{{1,2}})\s*{_DAY_SIGN}")
-_CJK_MONTH = _form(rf"{_ITS_YEAR}(\d{{1,2}})\s*{_MONTH_SIGN}")
-_CJK_YEAR = _form(rf"(?<!\d)((?:19|20)\d\d)\s*{_YEAR_SIGN}")
+_CJK_DAY = rf"{_ITS_YEAR}(\d{{1,2}})\s*{_MONTH_SIGN}\s*(\d{{1,2}})\s*{_DAY_SIGN}"
+_CJK_MONTH = rf"{_ITS_YEAR}(\d{{1,2}})\s*{_MONTH_SIGN}"
+_CJK_YEAR = rf"(?<!\d)((?:19|20)\d\d)\s*{_YEAR_SIGN}"
 
-_ISO_DAY = _form(r"\b(20\d\d)-(\d\d)-(\d\d)\b")
-_DAY_MONTH = _form(rf"\b{_DAY}(?: of)? {MONTH},?(?: (\d{{4}}))?\b")
-_MONTH_DAY = _form(rf"\b{MONTH} {_DAY}\b(?:,? (\d{{4}}))?")
-_MONTH_YEAR = _form(rf"\b{MONTH},? (?:of )?(\d{{4}})\b")
-_MONTH_ALONE = _form(rf"\b(?:in|during|since|by|of|early|late|mid) (?:early |late |mid-?)?{MONTH}\b")
-_YEAR = _form(r"\b(?:in|during|since|of|year) ((?:19|20)\d\d)\b")
+_ISO_DAY = r"\b(20\d\d)-(\d\d)-(\d\d)\b"
+_DAY_MONTH = rf"\b{_DAY}(?: of)? {MONTH},?(?: (\d{{4}}))?\b"
+_MONTH_DAY = rf"\b{MONTH} {_DAY}\b(?:,? (\d{{4}}))?"
+_MONTH_YEAR = rf"\b{MONTH},? (?:of )?(\d{{4}})\b"
+_MONTH_ALONE = rf"\b(?:in|during|since|by|of|early|late|mid) (?:early |late |mid-?)?{MONTH}\b"
+_YEAR = r"\b(?:in|during|since|of|year) ((?:19|20)\d\d)\b"
 
 
 def named_dates(text: str, years: Sequence[int] = ()) -> tuple[DateSpan, ...]:
@@ -78,7 +77,9 @@ def named_dates(text: str, years: Sequence[int] = ()) -> tuple[DateSpan, ...]:
     ['2024-06-01', '2023-05-03', '2024-05-03']
     """
     spans: list[DateSpan] = []
-    for pattern, read, then_gone in _FORMS:
+    if not _IN_EVERY_FORM.search(text):
+        return ()
+    for pattern, read, then_gone in _forms():
         for match in pattern.finditer(text):
             spans += read(match, years)
         if then_gone:
@@ -122,7 +123,7 @@ def _year(match: re.Match[str], years: Sequence[int]) -> Iterator[DateSpan]:
 
 
 # The form, what it says, and whether its words are gone for the forms after it.
-_FORMS: tuple[tuple[re.Pattern[str], _Reader, bool], ...] = (
+_FORMS: tuple[tuple[str, _Reader, bool], ...] = (
     (_CJK_DAY, _cjk_day, True),
     (_CJK_MONTH, _cjk_month, True),
     (_CJK_YEAR, _year, True),
@@ -135,6 +136,12 @@ _FORMS: tuple[tuple[re.Pattern[str], _Reader, bool], ...] = (
 )
 
 
+@cache
+def _forms() -> tuple[tuple[re.Pattern[str], _Reader, bool], ...]:
+    """Compiled by the first text that may name a date."""
+    return tuple((re.compile(form, re.IGNORECASE), read, then_gone) for form, read, then_gone in _FORMS)
+
+
 def exact_dates(text: str, years: Sequence[int] = ()) -> tuple[DateSpan, ...]:
     """The same of a text that is nothing but a day, a month or a year; no spans for any other text.
 
@@ -142,7 +149,7 @@ def exact_dates(text: str, years: Sequence[int] = ()) -> tuple[DateSpan, ...]:
     ['2024-02-29']
     """
     for phrase in (text, f"in {text}"):
-        for pattern, read, _ in _FORMS:
+        for pattern, read, _ in _forms():
             if match := pattern.fullmatch(phrase):
                 return tuple(read(match, years))
     return ()

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Collection
 from contextlib import suppress
 from datetime import UTC, date, datetime, time
+from functools import cache
 
 from recollect.search import reckoning
 from recollect.search.dates import MONTH, DateSpan, exact_dates, month_number, one_day, whole_month
@@ -52,7 +53,8 @@ def without_relative(text: str, today: date, years: Collection[int]) -> str:
 def _named(text: str, today: date) -> list[tuple[int, int, DateSpan]]:
     """Where each phrase begins and ends, and what it means, in the order of the text."""
     found: list[tuple[int, int, DateSpan]] = []
-    for pattern, read in _PHRASES:
+    lowered = text.lower()
+    for pattern, read in _phrases() if any(part in lowered for part in _IN_EVERY_PHRASE) else ():
         for match in pattern.finditer(text):
             with suppress(ValueError, OverflowError):  # before the year 1
                 found.append((*match.span(), read(match, today)))
@@ -66,7 +68,9 @@ def with_year(text: str, today: date) -> str:
     >>> with_year("the storm of March last year", date(2025, 5, 2))
     'the storm of March 2024'
     """
-    return _OF_A_YEAR.sub(lambda match: f"{match[1]} {today.year - (match[3].lower() == 'last')}", text)
+    if "year" not in text.lower():
+        return text
+    return re.sub(_OF_A_YEAR, lambda match: f"{match[1]} {today.year - (match[3].lower() == 'last')}", text)
 
 
 def parse_moment(text: str, today: date, *, end: bool) -> datetime | None:
@@ -92,7 +96,7 @@ def _only_span(text: str, today: date) -> DateSpan | None:
         return one_day(date.fromisoformat(text))
     if month := re.fullmatch(r"(\d{4})-(\d{1,2})", text):
         return whole_month(int(month[1]), int(month[2]))
-    for pattern, read in _PHRASES:
+    for pattern, read in _phrases():
         if match := pattern.fullmatch(text):
             return read(match, today)
     if span := only_span(text, today):
@@ -148,30 +152,34 @@ def _this_season(match: re.Match[str], today: date) -> DateSpan:
 _Reader = Callable[[re.Match[str], date], DateSpan]
 
 
-def _phrase(pattern: str, read: _Reader) -> tuple[re.Pattern[str], _Reader]:
-    return re.compile(rf"\b{pattern}", re.IGNORECASE | re.ASCII), read
-
-
 _SEASON, _WEEKDAY = f"({'|'.join(_SEASON_BEGINS)})", f"({'|'.join(_WEEKDAYS)})"
 
-_OF_A_YEAR = re.compile(rf"\b({MONTH})(?: of)? (last|this) year\b", re.IGNORECASE)
+_OF_A_YEAR = rf"(?i)\b({MONTH})(?: of)? (last|this) year\b"
 
-_PHRASES: tuple[tuple[re.Pattern[str], _Reader], ...] = (
-    _phrase(r"(?:the )?day before yesterday\b", lambda _, today: reckoning.days_ago(today, 2)),
-    _phrase(r"(?<!day before )(?:yesterday|last night)\b", lambda _, today: reckoning.days_ago(today, 1)),
-    _phrase(r"(?:today|tonight|this (?:morning|afternoon|evening))\b", lambda _, today: one_day(today)),
-    _phrase(rf"{_COUNT} {_UNIT}s? ago\b", _ago),
-    _phrase(rf"(?:last|past) {_COUNT} {_UNIT}s{_NO_MORE}", _past),
-    _phrase(rf"past ()(week|month|year){_NO_MORE}", _past),
-    _phrase(rf"last (week|month|year){_NO_MORE}", _last_unit),
-    _phrase(rf"this (week|month|year){_NO_MORE}", _this_unit),
-    _phrase(rf"last weekend{_NO_MORE}", lambda _, today: reckoning.last_weekend(today)),
-    _phrase(rf"last {_WEEKDAY}{_NO_MORE}", _last_weekday),
-    _phrase(rf"last {_SEASON}{_NO_MORE}", _last_season),
-    _phrase(rf"this {_SEASON}{_NO_MORE}", _this_season),
-    _phrase(rf"last {MONTH}(?!\w)", _last_month_named),
-    _phrase(rf"this (?!(?-i:may)){MONTH}(?!\w)", _this_month_named),
+#: What each phrase has something of.
+_IN_EVERY_PHRASE = ("yesterday", "today", "tonight", "this", "ago", "last", "past")
+_PHRASES: tuple[tuple[str, _Reader], ...] = (
+    (r"(?:the )?day before yesterday\b", lambda _, today: reckoning.days_ago(today, 2)),
+    (r"(?<!day before )(?:yesterday|last night)\b", lambda _, today: reckoning.days_ago(today, 1)),
+    (r"(?:today|tonight|this (?:morning|afternoon|evening))\b", lambda _, today: one_day(today)),
+    (rf"{_COUNT} {_UNIT}s? ago\b", _ago),
+    (rf"(?:last|past) {_COUNT} {_UNIT}s{_NO_MORE}", _past),
+    (rf"past ()(week|month|year){_NO_MORE}", _past),
+    (rf"last (week|month|year){_NO_MORE}", _last_unit),
+    (rf"this (week|month|year){_NO_MORE}", _this_unit),
+    (rf"last weekend{_NO_MORE}", lambda _, today: reckoning.last_weekend(today)),
+    (rf"last {_WEEKDAY}{_NO_MORE}", _last_weekday),
+    (rf"last {_SEASON}{_NO_MORE}", _last_season),
+    (rf"this {_SEASON}{_NO_MORE}", _this_season),
+    (rf"last {MONTH}(?!\w)", _last_month_named),
+    (rf"this (?!(?-i:may)){MONTH}(?!\w)", _this_month_named),
 )
+
+
+@cache
+def _phrases() -> tuple[tuple[re.Pattern[str], _Reader], ...]:
+    """Compiled by the first text that may hold one."""
+    return tuple((re.compile(rf"\b{phrase}", re.IGNORECASE | re.ASCII), read) for phrase, read in _PHRASES)
 
 
 def _count(word: str) -> int:

@@ -46,8 +46,10 @@ def parse_query(text: str) -> Query:
     >>> query.text, query.phrases, query.excluded, query.roles
     ('rate limit how long', ('rate limit',), ('stripe',), ('user',))
     """
+    if _IN_OPERATORS.isdisjoint(text):
+        return Query(text, typed=text)
     parts = _Parts()
-    remaining = _OPERATOR.sub(parts.take, text)
+    remaining = re.sub(_OPERATOR, parts.take, text)
     return replace(parts.query(" ".join(remaining.split())) if parts.any else Query(text), typed=text)
 
 
@@ -64,16 +66,14 @@ def literal_query(text: str) -> Query:
 _QUOTES = (('"', '"'), ("“", "”"), ("„", "“"), ("„", "”"), ("«", "»"), ("「", "」"), ("『", "』"))
 _QUOTED = "|".join(f"{opening}[^{opening}{closing}]*{closing}" for opening, closing in _QUOTES)
 
-_OPERATOR = re.compile(
-    rf"""
+_IN_OPERATORS = frozenset(":-").union(opening for opening, _ in _QUOTES)  #: each operator has one
+_OPERATOR = rf"""(?xi)
     (?: (?<!\S) (?P<key> source | since | after | until | before | role | in | kind ) :
         (?P<value> {_QUOTED} | [^\s:/"“„«「『] \S* )
       | (?<!\S) - (?P<excluded> {_QUOTED} | [^\W_] \S* | [.@$\#_]+ [^\W\d_] \S* )
       | (?<![^\s(\[{{]) (?P<phrase> {_QUOTED} )
     ) (?P<after> [?.,;:!)\]}}]* ) (?!\S)
-    """,
-    re.VERBOSE | re.IGNORECASE,
-)
+"""
 _STOPS = "?.,;:!"
 _ALIASES = {"after": "since"}
 

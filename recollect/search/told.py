@@ -13,10 +13,10 @@ _NEAR = 400  # days: what lies further from the day on which it was said is anot
 _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _NTH = r"(\d{1,2})(?:st|nd|rd|th)?"
 #: "17-26 August": several days of a month.
-_RANGE = re.compile(rf"\b{_NTH} ?(?:[-–]|to|until|till) ?{_NTH} (?:of )?({MONTH},?(?: \d{{4}})?)", re.IGNORECASE)
-_COMING = re.compile(
-    rf"\b(?:(?P<tomorrow>tomorrow)|next (?P<unit>week|month)|(?:on|this|next) (?P<weekday>{'|'.join(_WEEKDAYS)}))\b",
-    re.IGNORECASE,
+_RANGE = rf"(?i)\b{_NTH} ?(?:[-–]|to|until|till) ?{_NTH} (?:of )?({MONTH},?(?: \d{{4}})?)"
+_COMING = (
+    r"(?i)\b(?:(?P<tomorrow>tomorrow)|next (?P<unit>week|month)"
+    rf"|(?:on|this|next) (?P<weekday>{'|'.join(_WEEKDAYS)}))\b"
 )
 
 
@@ -45,7 +45,7 @@ def told_days(sentence: str, said: date) -> tuple[date, date] | None:
 
 def _ranges(sentence: str, years: Sequence[int]) -> list[DateSpan]:
     found = []
-    for match in _RANGE.finditer(sentence):
+    for match in re.finditer(_RANGE, sentence):
         begins = named_dates(f"{match[1]} {match[3]}", years)
         ends = named_dates(f"{match[2]} {match[3]}", years)
         found += [DateSpan(a.start, b.end) for a, b in zip(begins, ends, strict=False) if a.start <= b.end]
@@ -54,7 +54,7 @@ def _ranges(sentence: str, years: Sequence[int]) -> list[DateSpan]:
 
 def _coming(sentence: str, said: date) -> list[DateSpan]:
     found = []
-    for match in _COMING.finditer(sentence):
+    for match in re.finditer(_COMING, sentence):
         if match["tomorrow"]:
             found.append(one_day(said + timedelta(days=1)))
         elif match["weekday"]:

@@ -14,19 +14,19 @@ _OWN_WORDS = (
 _EVER = r"\bever\b|\bhave i (?:already|previously|\w+ed)\b"
 
 # "you suggested", "your last two answers", "the plan you gave me": what an assistant does and makes.
-_YOUR_WORDS = r"""\byou(?:r|'ve|'d)?\b (?:\ \w+){0,3}\ (?:
+_YOUR_WORDS = r"""(?x)\byou(?:r|'ve|'d)?\b (?:\ \w+){0,3}\ (?:
     suggest | recommend | advi[sc] | propos | offer | help
   | said | told | mention | explain | explanation | describ | answer | response
   | gave | give | provid | shar | shown? | list | outlin
   | wrote | draft | creat | code | plan | instruction | example
 )"""
-_DID_YOU = r"""\b(?:did|have)\ you\b | \byou\ (?:
+_DID_YOU = r"""(?x)\b(?:did|have)\ you\b | \byou\ (?:
     suggested | recommended | proposed | advised | said | told | mentioned | explained | described
   | gave | provided | listed
 )"""
 _POLITE_START = r"^(?:can|could|would|will) you\b[^?.,]*?\b(how|what|which|who|where|when|why|the|my|i)\b"
 
-_HOW_TO = r"""
+_HOW_TO = r"""(?x)
   ^(?:
       how\ to\b | how\ (?:do|should|can|could|would|might)\ (?:i|we|you|one)\b
     | what(?:'s|\ (?:is|are|would|should|can|could))?\b .*
@@ -44,7 +44,7 @@ _HOW_TO = r"""
   | \bwould\ you\ (?:suggest|recommend)\b
   | \bshould\ i\b
 """
-_ABOUT_THE_PAST = r"""\b(?:
+_ABOUT_THE_PAST = r"""(?x)\b(?:
     (?:did|have|had|was)\ i | were\ my | my\ discussions | (?:did|have)\ you
   | you\ (?:suggested|recommended|gave|told|said)
   | in\ order | order\ in\ which | summary | summari[sz]e | how\ many | how\ much | do\ i\ have
@@ -53,30 +53,31 @@ _ABOUT_THE_PAST = r"""\b(?:
 _ASKER = r"\b(?:i|i'm|i've|i'd|i'll|me|my|mine|you|your|yours)\b"
 
 
-def _compiled(pattern: str, flags: re.RegexFlag = re.NOFLAG) -> re.Pattern[str]:
-    return re.compile(pattern, re.IGNORECASE | flags)
+# What each rule's questions hold, in small letters: a pattern is compiled by the first question that has something of
+# it, and most of what is typed are a few words of what is sought.
+_OF_WHEN, _OF_HOW_MANY, _OF_WHERE = ("when", "what", "how", "which"), ("how", "what"), ("where", "what", "which")
+_OF_SUMMARY, _OF_EVER = ("summar", "overview", "recap"), ("ever", "have")
+_OF_HOW_TO = ("how", "what", "you", "which", "should", "i'", "i ")
 
 
-_WHEN_RE, _HOW_MANY_RE, _WHERE_RE = _compiled(_WHEN), _compiled(_HOW_MANY), _compiled(_WHERE)
-_SUMMARY_RE, _EVER_RE, _POLITE_RE = _compiled(_SUMMARY), _compiled(_EVER), _compiled(_POLITE_START)
-_YOURS_RE, _DID_YOU_RE = _compiled(_YOUR_WORDS, re.VERBOSE), _compiled(_DID_YOU, re.VERBOSE)
-_ASKER_RE, _OWN_WORDS_RE = _compiled(_ASKER), _compiled(_OWN_WORDS)
-_HOW_TO_RE, _PAST_RE = _compiled(_HOW_TO, re.VERBOSE), _compiled(_ABOUT_THE_PAST, re.VERBOSE)
+def _is_in(question: str, pattern: str, parts: tuple[str, ...] = ("",)) -> bool:
+    lowered = question.lower()
+    return any(part in lowered for part in parts) and re.search(pattern, question, re.IGNORECASE) is not None
 
 
 def asks_when(question: str) -> bool:
     """Whether a time is sought: "when", "which year"."""
-    return bool(_WHEN_RE.search(question))
+    return _is_in(question, _WHEN, _OF_WHEN)
 
 
 def asks_how_many(question: str) -> bool:
     """Whether a number is sought: "how many", "what price"."""
-    return bool(_HOW_MANY_RE.search(question))
+    return _is_in(question, _HOW_MANY, _OF_HOW_MANY)
 
 
 def asks_where(question: str) -> bool:
     """Whether a place is sought: "where", "which city"."""
-    return bool(_WHERE_RE.search(question))
+    return _is_in(question, _WHERE, _OF_WHERE)
 
 
 def asks_assistant(question: str) -> bool:
@@ -84,25 +85,27 @@ def asks_assistant(question: str) -> bool:
 
     "Could you tell me how …" is manners: what comes before its question word does not count.
     """
-    plain = _POLITE_RE.sub(r"\1", question.strip())
-    return bool(_YOURS_RE.search(plain) or _DID_YOU_RE.search(question))
+    if "you" not in question.lower():
+        return False
+    plain = re.sub(_POLITE_START, r"\1", question.strip(), flags=re.IGNORECASE)
+    return _is_in(plain, _YOUR_WORDS) or _is_in(question, _DID_YOU)
 
 
 def wants_summary(question: str) -> bool:
     """Whether an overview is sought, and not of what the asker has said."""
-    return bool(_SUMMARY_RE.search(question)) and not _OWN_WORDS_RE.search(question)
+    return _is_in(question, _SUMMARY, _OF_SUMMARY) and not _is_in(question, _OWN_WORDS)
 
 
 def is_how_to(question: str) -> bool:
     """Whether advice is sought for what is to be done now, and not what was said in the past."""
-    return bool(_HOW_TO_RE.search(question.strip())) and not _PAST_RE.search(question)
+    return _is_in(question.strip(), _HOW_TO, _OF_HOW_TO) and not _is_in(question, _ABOUT_THE_PAST)
 
 
 def asks_ever(question: str) -> bool:
     """Whether it is asked if something has been at all: "have I ever", "have I finished"."""
-    return bool(_EVER_RE.search(question))
+    return _is_in(question, _EVER, _OF_EVER)
 
 
 def speaks_of_asker(question: str) -> bool:
     """Whether the question speaks of the one who asks, or to the assistant: "what did I decide", "you suggested"."""
-    return bool(_ASKER_RE.search(question))
+    return _is_in(question, _ASKER)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from enum import IntFlag
+from functools import cache
 
 #: Of longer texts only so many characters of the beginning and of the end are looked at.
 LOOKED_AT = 20_000
@@ -26,12 +27,12 @@ def flags(text: str) -> Flag:
     """The flags of a message. The words are English, question marks of any script."""
     seen = text if len(text) <= 2 * LOOKED_AT else f"{text[:LOOKED_AT]}\n{text[-LOOKED_AT:]}"
     found = Flag.QUESTION if seen.rstrip().endswith(_QUESTION_MARKS) else Flag(0)
-    if _PLACE.search(seen):
+    if re.search(_PLACE, seen):
         found |= Flag.PLACE
     lowered = seen.lower()  # twice as fast as patterns that ignore case
-    if len(seen) <= _LONGEST_DATE and _DATE.fullmatch(lowered):
+    if len(seen) <= _LONGEST_DATE and re.fullmatch(_DATE, lowered):
         found |= Flag.DATE
-    for flag, pattern in _SIGNS:
+    for flag, pattern in _signs():
         if pattern.search(lowered):
             found |= flag
     return found
@@ -61,7 +62,7 @@ _NUMBER = r"""\b(?:
   | dozen | couple | several | hundred | thousand | once | twice
 )\b"""
 
-_PLACE = re.compile(r"(?<=[a-z,;:] )[A-Z][a-z]+")
+_PLACE = r"(?<=[a-z,;:] )[A-Z][a-z]+"
 
 _INSTRUCTION = r"""\b(?=[afiknprw])(?:
     ^(?:please\ )?(?:always|never)
@@ -83,18 +84,21 @@ _PREFERENCE = r"""\b(?=[imr])(?:
 _NEVER = r"\b(?:never|haven't|have\ not|not\ yet)\b"
 
 _LONGEST_DATE = 60  # characters
-_DATE = re.compile(
-    rf"""(?=.*\d) (?=.*(?:[a-z]{{3}} | \d{{4}} | \d[:./-]\d))
+_DATE = rf"""(?x)
+    (?=.*\d) (?=.*(?:[a-z]{{3}} | \d{{4}} | \d[:./-]\d))
     (?: (?: \d+(?:st|nd|rd|th)? | {_WEEKDAYS} | {_MONTHS} | may | [ap]\.?m\.? | of | on | at | the
           | (?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|mon|tue|wed|thu|fri|sat|sun|t|z|utc|gmt)(?![a-z]) )
-        [\W_\d]* )+""",
-    re.VERBOSE,
-)
+        [\W_\d]* )+
+"""
 
-_SIGNS = (
-    (Flag.TIME, re.compile(_TIME, re.VERBOSE)),
-    (Flag.NUMBER, re.compile(_NUMBER, re.VERBOSE)),
-    (Flag.INSTRUCTION, re.compile(_INSTRUCTION, re.VERBOSE)),
-    (Flag.PREFERENCE, re.compile(_PREFERENCE, re.VERBOSE)),
-    (Flag.NEVER, re.compile(_NEVER, re.VERBOSE)),
-)
+
+@cache
+def _signs() -> tuple[tuple[Flag, re.Pattern[str]], ...]:
+    """Compiled by who first reads a message: a search reads none, and takes longer to start than to search."""
+    return (
+        (Flag.TIME, re.compile(_TIME, re.VERBOSE)),
+        (Flag.NUMBER, re.compile(_NUMBER, re.VERBOSE)),
+        (Flag.INSTRUCTION, re.compile(_INSTRUCTION, re.VERBOSE)),
+        (Flag.PREFERENCE, re.compile(_PREFERENCE, re.VERBOSE)),
+        (Flag.NEVER, re.compile(_NEVER, re.VERBOSE)),
+    )

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from recollect.embedding import static
+from recollect.embedding import packaged, static
 from recollect.embedding.static import StaticEmbedder
 from recollect.embedding.tokenizer import UNKNOWN
 from recollect.errors import ModelError
@@ -80,10 +80,11 @@ def test_threads_may_share_it(embedder):
     np.testing.assert_array_equal(np.stack(rows), embedder.embed(texts))
 
 
-def test_a_damaged_table_is_a_model_error(tmp_path, monkeypatch):
-    damaged = tmp_path / "static.npz"
-    damaged.write_bytes(b"PK\x03\x04 cut off")
-    monkeypatch.setattr(static, "packaged", lambda name: damaged)
+@pytest.mark.parametrize("left", [0, 60, 5_000])
+def test_a_damaged_table_is_a_model_error(tmp_path, monkeypatch, left):
+    damaged = tmp_path / "static.npy"
+    damaged.write_bytes(packaged.packaged("static-reg-int8.npy").read_bytes()[:left])
+    monkeypatch.setattr(packaged, "packaged", lambda name: damaged)
     with pytest.raises(ModelError, match="damaged"):
         static._table.__wrapped__()
 

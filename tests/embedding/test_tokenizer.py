@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from recollect.embedding import tokenizer
 from recollect.embedding.tokenizer import (
     SLICE,
     UNKNOWN,
@@ -77,6 +78,15 @@ def test_words_spelled_one_by_one_are_the_tokens_of_the_text(texts):
     assert packaged_pieces().ids(texts) == whole  # remembered
 
 
+PRINTABLE = st.characters(min_codepoint=0x21, max_codepoint=0x7E)
+
+
+@given(st.lists(st.text(PRINTABLE | st.sampled_from("aeinrst"), max_size=45)))
+def test_plain_words_are_spelled_as_the_tokenizer_spells_them(words):
+    whole = [packaged_tokenizer().encode(word, add_special_tokens=False).ids for word in words]
+    assert packaged_pieces().ids(words) == whole
+
+
 @given(st.lists(st.text(ODD | st.sampled_from("😀🧿𓀀"), max_size=60)))
 def test_counts_by_words_are_those_of_the_text(texts):
     def whole(text):
@@ -94,7 +104,7 @@ def test_words_that_the_tokenizer_treats_in_its_own_way_are_left_to_it(text):
 
 
 def test_pieces_of_more_words_than_are_remembered_are_right():
-    pieces = WordPieces(packaged_tokenizer())
+    pieces = WordPieces()
     for start in range(0, 90_000, 30_000):
         words = [f"w{n}" for n in range(start, start + 30_000)]
         assert pieces.ids([" ".join(words[:50])]) == [
@@ -112,6 +122,14 @@ def test_a_file_that_is_no_tokenizer_is_a_model_error(tmp_path):
     (tmp_path / "tokenizer.json").write_text("{}")
     with pytest.raises(ModelError, match="not a tokenizer"):
         open_tokenizer(tmp_path / "tokenizer.json")
+
+
+def test_a_damaged_vocabulary_is_a_model_error(tmp_path, monkeypatch):
+    damaged = tmp_path / "tokenizer.json"
+    damaged.write_text('{"model": {"vocab": {')
+    monkeypatch.setattr(tokenizer, "packaged", lambda name: damaged)
+    with pytest.raises(ModelError, match="damaged"):
+        tokenizer.vocabulary.__wrapped__()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no fork")

@@ -73,21 +73,21 @@ def ordinary_words() -> frozenset[str]:
     """English words that are frequent enough to begin any sentence, and names among them: what a capital alone cannot
     make a name at the beginning of one. The packaged tokenizer's vocabulary stands in order of frequency.
     """
-    from recollect.embedding.tokenizer import packaged_tokenizer
+    from recollect.embedding.tokenizer import vocabulary
 
-    vocabulary = packaged_tokenizer().get_vocab(with_added_tokens=False)
     return frozenset(
-        word for word, number in vocabulary.items() if number >= _FIRST_WHOLE_WORD and word.isascii() and word.isalpha()
+        word
+        for word, number in vocabulary().items()
+        if number >= _FIRST_WHOLE_WORD and word.isascii() and word.isalpha()
     )
 
 
 @cache
 def frequent_words() -> frozenset[str]:
     """The most frequent of the ordinary words: a capital in the midst of a sentence makes no name of them either."""
-    from recollect.embedding.tokenizer import packaged_tokenizer
+    from recollect.embedding.tokenizer import vocabulary
 
-    vocabulary = packaged_tokenizer().get_vocab(with_added_tokens=False)
-    return frozenset(word for word, number in vocabulary.items() if _FIRST_WHOLE_WORD <= number < _FREQUENT)
+    return frozenset(word for word, number in vocabulary().items() if _FIRST_WHOLE_WORD <= number < _FREQUENT)
 
 
 @cache

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from functools import cache
 
 from recollect.consolidate.entities.message import found_in
 from recollect.consolidate.entities.naming import folded
 from recollect.consolidate.entities.wording import NEVER
+from recollect.embedding.tokenizer import vocabulary
 from recollect.record import Message
 from recollect.text.language import FOREIGN_SMALL_WORDS
 from recollect.text.stopwords import STOP_WORDS
@@ -81,13 +81,6 @@ def is_telling(word: str) -> bool:
     return len(word) > 3 or has_unspaced_script(word)
 
 
-@cache
-def _ranks() -> dict[str, int]:
-    from recollect.embedding.tokenizer import packaged_tokenizer
-
-    return packaged_tokenizer().get_vocab(with_added_tokens=False)
-
-
 def rarity(word: str) -> float:
     """0 to 1 and a half: the packaged vocabulary stands in order of frequency."""
-    return math.log10(1 + _ranks().get(word, 20_000) / 1_000)
+    return math.log10(1 + vocabulary().get(word, 20_000) / 1_000)

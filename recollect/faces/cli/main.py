@@ -23,6 +23,8 @@ _NOTHING, _ERROR, _INTERRUPTED = 1, 2, 130
 def run() -> NoReturn:
     """What the installed command starts."""
     gc.set_threshold(50_000, 20, 20)  # the many small objects of loading are no garbage
+    # Each thread of numpy's BLAS spins for 0.1 s when numpy is imported, and again after each product of matrices.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     _open_what_is_closed()
     use_utf8()
     if shell := os.environ.get(COMPLETE):
