@@ -98,7 +98,10 @@ def _points(memory: Memory, turns: int, say: Say) -> Iterator[Point]:
             memory=own_memory(),
         )
         done = until
-        say(f"{until:,} turns: context {point.context[1]:.0f} ms at p95, append {point.append[0]:.1f} ms")
+        say(
+            f"{until:,} turns: context {point.context[0]:.0f} ms, {point.context[1]:.0f} at p95, {point.tokens[0]:,} "
+            f"tokens; append {point.append[0]:.1f} ms; {point.memory / _MIB:.0f} MiB"
+        )
         yield point
 
 
