@@ -11,6 +11,11 @@ from recollect.store.passages import EmbedderId
 
 R = TypeVar("R", Conversation, Message, ToolCall, Turn, Chunk, Document, Node)
 
+#: The types of relations that fields of records say, beside the edges that are written.
+OF_FIELDS = frozenset({
+    "REPLIES_TO", "CALLED_BY", "CHUNK_OF", "HAS_TURN", "NEXT_TURN", "HAS_QUERY", "HAS_RESPONSE",
+})  # fmt: skip
+
 
 @dataclass(frozen=True, slots=True)
 class Revision:

@@ -379,6 +379,40 @@ def test_pages_follow_each_other_whatever_comes_between(space: Space, order: str
     assert own == (by_id if order == "id" else list(reversed(whole.messages)))
 
 
+@pytest.mark.parametrize("order", ["id", "newest"])
+def test_nodes_of_a_conversation_are_found_page_by_page(space: Space, order: str) -> None:
+    whole = talk("a", "x")
+    times = [None, START, START + timedelta(days=1), START, None, START + timedelta(days=2)]
+    own = [node(str(n), conversation_id=whole.conversation.id, valid_from=time) for n, time in enumerate(times)]
+    space.write(Change(put=[*change_of(whole).put, *own, node("another", valid_from=START)]))
+    where = Where(conversation=whole.conversation.id, order=order)  # type: ignore[arg-type]
+    found: list[Node] = []
+    after: str | None = None
+    with space.view() as view:
+        while after is not None or not found:
+            page = view.find(Node, where, after=after, limit=2)
+            found += page.items
+            after = page.next
+    by_id = sorted(own, key=lambda one: one.id)
+    newest = sorted(own, key=lambda one: (to_microseconds(one.valid_from) or -1, one.id), reverse=True)
+    assert found == (by_id if order == "id" else newest)
+
+
+def test_edges_of_several_types_are_read_in_order_each_once(space: Space) -> None:
+    whole = talk("a", "x", "y")
+    first, second = (message.id for message in whole.messages)
+    said = [node(name) for name in ("one", "two")]
+    written = [Edge(one.id, kind, to) for one in said for kind in ("COVERS", "ABOUT") for to in (first, second)]
+    space.write(Change(put=[*change_of(whole).put, *said], edges=written))
+    wanted = sorted(written, key=lambda edge: (edge.type, edge.source_id, edge.target_id))
+    with space.view() as view:
+        assert view.edges([second, first, first], ["COVERS", "ABOUT", "COVERS"], "in") == wanted
+        assert view.edges([one.id for one in said], ("ABOUT",)) == wanted[:4]
+        assert view.edges([first], ("COVERS", "REPLIES_TO"), "in", limit=2) == [
+            edge for edge in wanted if edge.type == "COVERS" and edge.target_id == first
+        ]
+
+
 def test_a_page_by_id_begins_after_any_id(space: Space) -> None:
     space.write(change_of(talk("a", *(f"m {i}" for i in range(9)))))
     with space.view() as view:

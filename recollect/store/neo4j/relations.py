@@ -1,7 +1,8 @@
 """Relations: those that fields say, drawn as relationships, and edges that are written.
 
 A written edge is a relationship with a `name` where both its ends are there and its type can be drawn. Until then, and
-else, it is an `Edge` node: it may be written before its ends, or be about something that is no node.
+else, it is an `Edge` node: it may be written before its ends, or be about something that is no node. One of a type that
+fields say stays apart from these, as a node.
 """
 
 from __future__ import annotations
@@ -13,9 +14,7 @@ from recollect.record import Edge, NodeId, ToolCall, Turn
 from recollect.store.change import EdgeKey
 from recollect.store.codec import pack
 from recollect.store.neo4j.writing import Writing
-
-#: Relations that fields say. A written edge of such a type stays apart from them, as a node.
-OF_FIELDS = ("REPLIES_TO", "CALLED_BY", "CHUNK_OF", "HAS_TURN", "NEXT_TURN", "HAS_QUERY", "HAS_RESPONSE")
+from recollect.store.results import OF_FIELDS
 
 LINK_REPLIES = """
 UNWIND $rows AS r MATCH (m:Node {namespace: $ns, id: r.id}) MATCH (p:Message&Node {namespace: $ns, id: r.parent_id})

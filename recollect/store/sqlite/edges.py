@@ -9,6 +9,7 @@ import apsw
 
 from recollect.record import Edge, NodeId
 from recollect.store.codec import unpack_map
+from recollect.store.results import OF_FIELDS
 from recollect.store.sqlite.put import ids_json
 
 WRITTEN = """
@@ -79,6 +80,26 @@ UNION ALL SELECT t.id, 'HAS_RESPONSE', m.id, NULL, ''
     AND (?3 IS NULL OR 'HAS_RESPONSE' IN (SELECT value FROM json_each(?3)))
 ORDER BY 2, 1, 3, 5 LIMIT ?4
 """
+# The same of types that no field says.
+OUTWARD_WRITTEN = """
+SELECT e.source_id, e.type, e.target_id, e.properties, e.name
+FROM json_each(?2) w CROSS JOIN json_each(?3) t
+CROSS JOIN edge e ON e.ns = ?1 AND e.source_id = w.value AND e.type = t.value
+ORDER BY 2, 1, 3, 5 LIMIT ?4
+"""
+INWARD_WRITTEN = """
+SELECT e.source_id, e.type, e.target_id, e.properties, e.name
+FROM json_each(?2) w CROSS JOIN json_each(?3) t
+CROSS JOIN edge e INDEXED BY edge_inward ON e.ns = ?1 AND e.target_id = w.value AND e.type = t.value
+ORDER BY 2, 1, 3, 5 LIMIT ?4
+"""
+
+_STATEMENTS = {
+    ("out", True): OUTWARD_WRITTEN,
+    ("out", False): OUTWARD,
+    ("in", True): INWARD_WRITTEN,
+    ("in", False): INWARD,
+}
 
 
 def edges(
@@ -90,10 +111,10 @@ def edges(
     limit: int,
 ) -> list[Edge]:
     """The edges that leave or enter nodes; of None all written ones."""
-    wanted = ids_json(sorted(types)) if types else None
+    wanted = ids_json(sorted(set(types))) if types else None
     if of is not None:
-        statement = OUTWARD if way == "out" else INWARD
-        return _edges(connection.execute(statement, (ns, ids_json(dict.fromkeys(of)), wanted, limit)))
+        written = wanted is not None and OF_FIELDS.isdisjoint(types)
+        return _edges(connection.execute(_STATEMENTS[way, written], (ns, ids_json(dict.fromkeys(of)), wanted, limit)))
     if wanted is not None:
         return _edges(connection.execute(WRITTEN_TYPES, (ns, wanted)))
     return _edges(connection.execute(WRITTEN, (ns,)))

@@ -140,7 +140,7 @@ FROM node n WHERE n.ns = ?1 AND (coalesce(n.valid_from, -9223372036854775808), n
   AND (?10 IS NULL OR n.valid_from >= ?10) AND (?11 IS NULL OR n.valid_from < ?11) AND (?12 IS NULL OR n.erased = ?12)
 ORDER BY coalesce(n.valid_from, -9223372036854775808) DESC, n.id DESC LIMIT ?2
 """
-# The same by the keys, or by the conversation, that they are looked up by: few, sorted afterwards.
+# The same by the keys, or by the conversation, that they are looked up by; those of keys are few, sorted afterwards.
 NODES_OF_KEYS = """
 SELECT n.id, n.kind, n.key, n.text, n.state, n.conversation_id, n.valid_from, n.valid_to, n.score, n.origin, n.made_by,
     n.body, n.erased, coalesce(n.valid_from, -9223372036854775808)
@@ -156,14 +156,26 @@ ORDER BY iif(?13, -coalesce(n.valid_from, -9223372036854775807), 0), iif(?13, NU
 NODES_OF_CONVERSATION = """
 SELECT n.id, n.kind, n.key, n.text, n.state, n.conversation_id, n.valid_from, n.valid_to, n.score, n.origin, n.made_by,
     n.body, n.erased, coalesce(n.valid_from, -9223372036854775808)
-FROM node n WHERE n.ns = ?1 AND n.conversation_id = ?8
-  AND CASE WHEN ?13 THEN (coalesce(n.valid_from, -9223372036854775808), n.id) < (?4, ?3) ELSE n.id > ?3 END
+FROM node n WHERE n.ns = ?1 AND n.conversation_id = ?8 AND n.id > ?3 AND ?4 = ?4
   AND (?5 IS NULL OR n.kind IN (SELECT value FROM json_each(?5)))
   AND (?6 IS NULL OR n.key IN (SELECT value FROM json_each(?6)))
   AND (?7 IS NULL OR n.state IN (SELECT value FROM json_each(?7)))
   AND (?9 IS NULL OR coalesce(n.valid_from, ?9) <= ?9 AND ?9 < coalesce(n.valid_to, 9223372036854775807))
   AND (?10 IS NULL OR n.valid_from >= ?10) AND (?11 IS NULL OR n.valid_from < ?11) AND (?12 IS NULL OR n.erased = ?12)
-ORDER BY iif(?13, -coalesce(n.valid_from, -9223372036854775807), 0), iif(?13, NULL, n.id), n.id DESC LIMIT ?2
+ORDER BY n.id LIMIT ?2
+"""
+# Of a long conversation the newest few: in the order of an index, which need not be read to its end.
+NODES_OF_CONVERSATION_NEWEST = """
+SELECT n.id, n.kind, n.key, n.text, n.state, n.conversation_id, n.valid_from, n.valid_to, n.score, n.origin, n.made_by,
+    n.body, n.erased, coalesce(n.valid_from, -9223372036854775808)
+FROM node n
+WHERE n.ns = ?1 AND n.conversation_id = ?8 AND (coalesce(n.valid_from, -9223372036854775808), n.id) < (?4, ?3)
+  AND (?5 IS NULL OR n.kind IN (SELECT value FROM json_each(?5)))
+  AND (?6 IS NULL OR n.key IN (SELECT value FROM json_each(?6)))
+  AND (?7 IS NULL OR n.state IN (SELECT value FROM json_each(?7)))
+  AND (?9 IS NULL OR coalesce(n.valid_from, ?9) <= ?9 AND ?9 < coalesce(n.valid_to, 9223372036854775807))
+  AND (?10 IS NULL OR n.valid_from >= ?10) AND (?11 IS NULL OR n.valid_from < ?11) AND (?12 IS NULL OR n.erased = ?12)
+ORDER BY coalesce(n.valid_from, -9223372036854775808) DESC, n.id DESC LIMIT ?2
 """
 
 _LAST_TIME, _LAST_ID = (1 << 63) - 1, "\U0010ffff"  # before the first of the newest
@@ -211,7 +223,7 @@ def _statement(kind: Any, where: Where, newest: bool) -> tuple[str, tuple[Any, .
         if where.keys:
             return NODES_OF_KEYS, (*of_nodes, int(newest))
         if where.conversation is not None:
-            return NODES_OF_CONVERSATION, (*of_nodes, int(newest))
+            return (NODES_OF_CONVERSATION_NEWEST if newest else NODES_OF_CONVERSATION), of_nodes
         return (NODES_NEWEST if newest else NODES_BY_ID), of_nodes
     if kind is Chunk and not newest:
         return CHUNKS_BY_ID, ()

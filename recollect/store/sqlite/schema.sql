@@ -143,7 +143,8 @@ CREATE TABLE node (
     UNIQUE (ns, id)
 );
 CREATE INDEX node_by_key ON node (ns, key, kind, state);
-CREATE INDEX node_by_conversation ON node (ns, conversation_id) WHERE conversation_id IS NOT NULL;
+CREATE INDEX node_by_conversation ON node (ns, conversation_id, coalesce(valid_from, -9223372036854775808), id)
+    WHERE conversation_id IS NOT NULL;
 CREATE INDEX node_by_time ON node (ns, coalesce(valid_from, -9223372036854775808), id);
 CREATE TABLE edge (
     ns INTEGER NOT NULL REFERENCES namespace,
