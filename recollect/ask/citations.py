@@ -1,7 +1,8 @@
 """Every citation is checked: a number in an answer stands for a message that was retrieved, or it is taken out.
 
-What is kept is numbered anew, in the order in which it is cited. Models write [2], [1, 3], [2-4] and 【2】. What stands
-in code is left as it is. The check works on a stream: only brackets and code of one line wait for their ends.
+What is kept is numbered anew, in the order in which it is cited. Models write [2], [1, 3], [2-4], 【2】, [[2]] and
+[Message 2]. What stands in code is left as it is. The check works on a stream: only brackets and code of one line wait
+for their ends.
 """
 
 from __future__ import annotations
@@ -9,12 +10,18 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping
 
-_OPEN, _CLOSE = "[【", "]】"
+_OPEN, _CLOSE = "[【［", "]】］"
 _LONGEST = 40  # characters of a citation
 _FENCE = 3  # ticks that begin code of several lines
 _FARTHEST = 2_000  # characters that wait for the end of a link, or of code on one line
-_CITATION = re.compile(r"\s*\^?\s*\d{1,3}(?:\s*(?:[,;]|-|–|to|and)\s*\^?\s*\d{1,3})*\s*(?:†[^\]】]*)?\s*")
-_RANGE = re.compile(r"(\d{1,3})\s*[-–]\s*(\d{1,3})|(\d{1,3})")
+_CITATION = re.compile(
+    r"""\s* (?: (?: messages?|msgs?|sources?|references?|refs?|citations?|passages?|see
+      | nachricht(?:en)?|quellen?|fuentes?|mensajes? )\b [.:]? | 消息|来源 )?
+    \s* [\^#]? \s* \d{1,3} (?: \s* (?: (?:[,;，；、]\s*)? (?:and|or|&) | [,;，；、–—-] | to ) \s* [\^#]? \s* \d{1,3} )*
+    \s* (?:†[^\]】］]*)? \s*""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_RANGE = re.compile(r"(\d{1,3})\s*(?:[-–—]|to)\s*[\^#]?\s*(\d{1,3})|(\d{1,3})", re.IGNORECASE)
 _MARK = re.compile(
     r"^(?P<ticks>`{3,})[^\n]*\n.*?(?:^(?P=ticks)`*[ \t]*$|\Z)|\[(?P<number>\d{1,3})\]", re.DOTALL | re.MULTILINE
 )
@@ -54,7 +61,7 @@ class Checked:
 
     def end(self) -> str:
         """What was held back, at the end of the answer."""
-        shown = ""
+        shown = self._unpaired() if self._pair_half_closed else ""
         while self._target or self._code:
             shown += self._unlinked() if self._target else self._uncoded()
         self._target = None
@@ -107,18 +114,38 @@ class Checked:
 
     # --- brackets ---------------------------------------------------------------------------------------------------
     def _inside(self, character: str) -> str:
-        """The same within a bracket."""
+        """The same within a bracket, or within a pair of them: [[9]]."""
+        if self._pair_half_closed and character not in _CLOSE:
+            return self._unpaired() + self._shown(character)
         if character in _CLOSE:
-            inside, whole = self._held[1:], self._held + character
-            read, self._held = self._read(inside, whole), ""
+            self._held += character
+            if self._pair_half_closed:
+                return ""
+            whole, self._held = self._held, ""
+            inside = whole[2:-2] if whole[1] in _OPEN else whole[1:-1]
+            read = self._read(inside, whole)
             self._target = "" if _CITATION.fullmatch(inside) else None
             blank = self._waited()
             return blank + read if read else ""
+        if character in _OPEN and len(self._held) == 1:
+            self._held += character
+            return ""
         if character in _OPEN or character in "\n`" or len(self._held) > _LONGEST:
             shown, self._held = self._waited() + self._held, ""
             return shown + self._shown(character)
         self._held += character
         return ""
+
+    @property
+    def _pair_half_closed(self) -> bool:
+        """Whether [[9] is held, which the next character may make a pair."""
+        held = self._held
+        return len(held) > 2 and held[1] in _OPEN and held[-1] in _CLOSE and held[-2] not in _CLOSE
+
+    def _unpaired(self) -> str:
+        """What was held as a pair and is none: the second bracket stands for itself."""
+        held, self._held = self._held, ""
+        return self._waited() + held[0] + "".join(map(self._shown, held[1:]))
 
     def _behind(self, character: str) -> str:
         """The same behind a citation: neither a link nor the definition of one is made of it."""

@@ -19,7 +19,7 @@ from recollect.model.prompts import prompt, request
 from recollect.model.transcript import Entry, material
 from recollect.model.usage import NOTHING_USED, Usage, total_cost
 from recollect.record import NodeId
-from recollect.search.parts import compared
+from recollect.search.parts import compared, concrete
 from recollect.search.request import Search
 from recollect.search.result import SearchResults
 from recollect.search.several import Find, search_several, side_by_side
@@ -137,7 +137,7 @@ def widened(find: Find, understood: Understood) -> Find:
 
 def _compared(question: str, intent: Intent) -> tuple[str, ...]:
     """What it compares: each is searched for by itself as well, so that none crowds out another."""
-    return tuple(compared(question)) if intent is Intent.SYNTHESIS else ()
+    return tuple(map(concrete, compared(question))) if intent is Intent.SYNTHESIS else ()
 
 
 def _techniques(settings: Settings) -> list[str]:

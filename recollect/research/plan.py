@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -11,7 +10,6 @@ from recollect.model.prompts import request
 from recollect.model.transcript import Entry, material
 from recollect.record import NodeId
 from recollect.search.parts import MOST, bare, is_comparing, parts_of, subject_of
-from recollect.text.terms import terms
 
 _LONGEST = 120  # characters of a title
 _TITLES = 1_500  # tokens of titles that a model is shown
@@ -100,12 +98,6 @@ def told_heading(text: str) -> str:
     return _capital(_line(text).lstrip("#*-> "))
 
 
-def searched(query: SubQuery) -> str:
-    """The words that are looked for: "deployment strategy" is told by what was deployed how, in other words."""
-    left = " ".join(_ABSTRACT.sub(" ", query.text).split())
-    return left if terms(left) else query.text
-
-
 def named(query: SubQuery) -> str:
     """A search as a model is told of it. Titles of conversations may be in it, so it stands behind a bar like them."""
     return _line(f"{query.heading}: {query.text}").replace("<", "&lt;")
@@ -125,11 +117,3 @@ def _capital(line: str) -> str:
 
 def _line(text: str) -> str:
     return " ".join(text.split())
-
-
-_ABSTRACT = re.compile(
-    r"\b(?:(?:my|our|the|your)\s+)?(?:decisions?|choices?|strateg(?:y|ies)|approach(?:es)?|thinking|thoughts?|views?"
-    r"|opinions?|reasoning|rationale|considerations?|lessons?|learnings?|experiences?|stance|attitude)"
-    r"(?:\s+(?:about|on|of|for|to|towards?|with))?\b",
-    re.IGNORECASE,
-)

@@ -9,8 +9,8 @@ from dataclasses import replace
 
 from recollect.ask.evidence import Evidence
 from recollect.ask.intents import Intent, Settings
-from recollect.research.plan import SubQuery, searched
-from recollect.search.parts import MOST
+from recollect.research.plan import SubQuery
+from recollect.search.parts import MOST, concrete
 from recollect.search.request import Search
 
 #: Finds the evidence for a question (recollect.ask.evidence).
@@ -36,7 +36,7 @@ def search_all(gather: Gather, search: Search, queries: Sequence[SubQuery]) -> I
 
 
 def _one(gather: Gather, search: Search, query: SubQuery) -> Evidence:
-    asked, settings = replace(search, query=replace(search.query, text=searched(query))), SETTINGS
+    asked, settings = replace(search, query=replace(search.query, text=concrete(query.text))), SETTINGS
     if query.inside is not None:
         asked = replace(asked, filter=replace(asked.filter, conversation_ids=(query.inside,)))
         settings = replace(settings, each=settings.passages)

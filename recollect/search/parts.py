@@ -22,6 +22,12 @@ def compared(question: str) -> list[str]:
     return found if len(found) > 1 else []
 
 
+def concrete(part: str) -> str:
+    """A part without what only names the kind of thing: "deployment strategy" is told by what was deployed how."""
+    left = " ".join(_ABSTRACT.sub(" ", part).split())
+    return left if terms(left) else part
+
+
 def subject_of(question: str) -> str:
     """The question without what it asks to be done with it: "compare X with Y" is "X with Y"."""
     left = without_meta(without_opening(question)).strip().rstrip("?.! ")
@@ -100,4 +106,10 @@ _OPENINGS = tuple(
         r"(?:know|learn|learned|learnt|say|said|decide|decided|discuss|discussed|write|written|done|do|tried|try)?"
         r"\s*(?:about|on|of|for)\b",
     )
+)
+_ABSTRACT = re.compile(
+    r"\b(?:(?:my|our|the|your)\s+)?(?:decisions?|choices?|strateg(?:y|ies)|approach(?:es)?|thinking|thoughts?|views?"
+    r"|opinions?|reasoning|rationale|considerations?|lessons?|learnings?|experiences?|stance|attitude)"
+    r"(?:\s+(?:about|on|of|for|to|towards?|with))?\b",
+    re.IGNORECASE,
 )

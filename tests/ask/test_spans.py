@@ -40,6 +40,20 @@ def test_prose_is_cut_into_sentences_and_not_at_abbreviations() -> None:
     ]
 
 
+def test_a_figure_behind_an_abbreviation_belongs_to_it_and_an_emoji_ends_a_sentence() -> None:
+    assert said("When do I lose the art. 53 exemption? Train kl. 10. It is too much. 40 euros.", Kind.SENTENCE) == [
+        "When do I lose the art. 53 exemption?",
+        "Train kl. 10.",
+        "It is too much.",
+        "40 euros.",
+    ]
+    assert said("Nazaré was there twice 😅 When do I drop it? Works 🤦 now.", Kind.SENTENCE) == [
+        "Nazaré was there twice 😅",
+        "When do I drop it?",
+        "Works 🤦 now.",
+    ]
+
+
 def test_items_rows_headings_and_code_stand_for_themselves() -> None:
     assert said(TEXT, Kind.ITEM) == ["the basket: a cookie", "form state: `zod`"]
     assert said(TEXT, Kind.ROW) == ["paid | ship it"]

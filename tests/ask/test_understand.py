@@ -250,6 +250,8 @@ def test_what_is_compared_is_searched_part_by_part_and_told() -> None:
     assert made.told == 'SYNTHESIS; also searched: "boiler", "heat pump"'
     for question in ("summarise the different aspects of salt and pepper", "why salt and not pepper?"):
         assert understand(question, None, Remembered()).parts == ()
+    question = "compare my database design decisions with my deployment strategy"
+    assert understand(question, None, Remembered()).parts == ("database design", "deployment")
 
 
 def test_the_parts_of_a_comparison_count_alike(quiet: Memory) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from recollect.record import NodeId
-from recollect.research.plan import Found, SubQuery, by_rules, searched
+from recollect.research.plan import Found, by_rules
+from recollect.search.parts import concrete
 
 
 @pytest.mark.parametrize(
@@ -79,7 +80,7 @@ def test_one_conversation_is_no_part_of_its_own() -> None:
     ],
 )
 def test_words_that_only_name_the_kind_of_thing_are_not_looked_for(text: str, looked_for: str) -> None:
-    assert searched(SubQuery(text, text)) == looked_for
+    assert concrete(text) == looked_for
 
 
 @pytest.mark.parametrize("question", ["?", "and", "compare", "compare and with", "vs", "日本語と英語", "a,b,c,d,e,f,g"])

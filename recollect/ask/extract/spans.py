@@ -59,11 +59,15 @@ _END = re.compile(
     r"""
       (?<=[.!?…\u061f\u06d4\u0964\u0965])["'”’)\]*_]*(?=\s)  # Latin, Arabic, Urdu and Indian stops want a blank after
     | (?<=[。！？｡])["'”’」』）]*                             # those of Chinese and Japanese do not
+    | (?<=[\U0001f300-\U0001faff])\ufe0f?(?=\s+[^\W\d_a-z])   # an emoji before a capital is one
     """,
     re.VERBOSE,
 )
 _NO_END = re.compile(
     r"(?:^|[\s(])(?:Dr|Mr|Mrs|Ms|Prof|St|vs|approx|Nr|ca|bzw|etc|Fig|Inc|Ltd|Sra?|[A-Za-z]|e\.g|i\.e|z\.B|a\.m|p\.m)\.$"
+)
+_NO_END_BEFORE_FIGURES = re.compile(
+    r"(?:^|[\s(])(?:art|nos|nr|vol|op|pp|ch|sec|par|kap|abs|fig|eq|kl|avg|incl|max|min|tel|ext|apt)\.$", re.IGNORECASE
 )
 _SHORT_QUESTION = 60  # characters
 _WRAPPED = 50  # characters of a line that may be cut where the next one goes on
@@ -164,7 +168,7 @@ def _sentences(content: str, start: int, end: int) -> Iterator[Place]:
     first = start
     for match in _END.finditer(content, start, end):
         at = match.end()
-        if at <= first or (content[at - 1] == "." and _NO_END.search(content[max(first, at - 12) : at])):
+        if at <= first or (content[at - 1] == "." and _abbreviates(content, first, at)):
             continue
         place = _trimmed(content, first, at)
         if place[0] < place[1]:
@@ -173,6 +177,14 @@ def _sentences(content: str, start: int, end: int) -> Iterator[Place]:
     place = _trimmed(content, first, end)
     if place[0] < place[1]:
         yield place
+
+
+def _abbreviates(content: str, start: int, end: int) -> bool:
+    """Whether the word before `end` is cut short by its full stop: "Dr." is, "art." is before a figure."""
+    word = content[max(start, end - 12) : end]
+    return bool(_NO_END.search(word)) or (
+        content[end : end + 2].lstrip().isdigit() and bool(_NO_END_BEFORE_FIGURES.search(word))
+    )
 
 
 def _cells(content: str, start: int, end: int) -> Place:
