@@ -41,11 +41,12 @@ COUNT_METHOD = "word pieces of all-MiniLM-L6-v2"
 
 #: Words whose pieces are remembered, and characters of the longest of them: some 25 MB at most.
 _REMEMBERED, _LONGEST_REMEMBERED = 60_000, 40
-#: Words in whose spelling nothing but letters, digits and signs of ASCII have a say: no "[", which begins [SEP].
-_PLAIN = re.compile(rf"[!-Z\\-~]{{1,{_LONGEST_REMEMBERED}}}")
-_PARTS_OF_PLAIN = re.compile("[a-z0-9]+|.")
 #: Blanks to Python that the tokenizer drops, and words that are tokens of their own: such texts go to it whole.
-_UNLIKE_BLANKS = re.compile(r"[\x0b\x0c\x1c-\x1f\x85]|\[(?:CLS|SEP|UNK|PAD|MASK)\]")
+_TOKEN_OF_ITS_OWN = r"\[(?:CLS|SEP|UNK|PAD|MASK)\]"
+_UNLIKE_BLANKS = re.compile(rf"[\x0b\x0c\x1c-\x1f\x85]|{_TOKEN_OF_ITS_OWN}")
+#: Words in whose spelling nothing but letters, digits and signs of ASCII have a say.
+_PLAIN = re.compile(rf"(?!.*{_TOKEN_OF_ITS_OWN})[!-~]{{1,{_LONGEST_REMEMBERED}}}")
+_PARTS_OF_PLAIN = re.compile("[a-z0-9]+|.")
 
 _SAMPLES, _SAMPLE_LENGTH = 8, 2_000
 #: The id of [UNK], which the packaged tokenizer gives to what it cannot spell.

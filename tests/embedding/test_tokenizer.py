@@ -81,7 +81,12 @@ def test_words_spelled_one_by_one_are_the_tokens_of_the_text(texts):
 PRINTABLE = st.characters(min_codepoint=0x21, max_codepoint=0x7E)
 
 
-@given(st.lists(st.text(PRINTABLE | st.sampled_from("aeinrst"), max_size=45)))
+@given(
+    st.lists(
+        st.text(PRINTABLE | st.sampled_from("aeinrst["), max_size=45)
+        | st.sampled_from(["[SEP]", "a[CLS]b", "[MH2QK2]"])
+    )
+)
 def test_plain_words_are_spelled_as_the_tokenizer_spells_them(words):
     whole = [packaged_tokenizer().encode(word, add_special_tokens=False).ids for word in words]
     assert packaged_pieces().ids(words) == whole
