@@ -49,6 +49,7 @@ _PLAIN = re.compile(rf"(?!.*{_TOKEN_OF_ITS_OWN})[!-~]{{1,{_LONGEST_REMEMBERED}}}
 _PARTS_OF_PLAIN = re.compile("[a-z0-9]+|.")
 
 _SAMPLES, _SAMPLE_LENGTH = 8, 2_000
+_A_FEW_WORDS = 300  # characters
 #: The id of [UNK], which the packaged tokenizer gives to what it cannot spell.
 UNKNOWN = 100
 _UNKNOWN_CHARACTERS_PER_TOKEN = 3
@@ -238,12 +239,19 @@ def _batches(items: Iterable[tuple[int, str]]) -> Iterator[list[tuple[int, str]]
 
 
 def encode_batch(tokenizer: Tokenizer, texts: Sequence[str]) -> list[list[int]]:
-    """The token ids of each text, without special tokens, on all cores."""
+    """The token ids of each text, without special tokens; of many on all cores, which take longer to wake than a few
+    words to encode.
+    """
     try:
-        encoded = tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
+        return _encoded(tokenizer, list(texts))
     except TypeError:  # half a surrogate pair, as broken exports hold them
-        encoded = tokenizer.encode_batch_fast([_encodable(text) for text in texts], add_special_tokens=False)
-    return [each.ids for each in encoded]
+        return _encoded(tokenizer, [_encodable(text) for text in texts])
+
+
+def _encoded(tokenizer: Tokenizer, texts: list[str]) -> list[list[int]]:
+    if sum(map(len, texts)) < _A_FEW_WORDS:
+        return [tokenizer.encode(text, add_special_tokens=False).ids for text in texts]
+    return [encoded.ids for encoded in tokenizer.encode_batch_fast(texts, add_special_tokens=False)]
 
 
 def _encodable(text: str) -> str:
