@@ -130,6 +130,14 @@ class ModelWork(Protocol):
         """What to ask. None: it is no longer wanted (the messages have changed since)."""
         ...
 
+    def is_early(self, view: View, task: Task) -> bool:
+        """Whether it is about what other tasks of this kind still have to write: the last of them puts it again."""
+        return False
+
+    def go_without(self, view: View, task: Task, setting: Setting) -> Effects:
+        """What is to be written once the task was given up: what waited for its answer waits no more."""
+        return Effects()
+
     def apply(self, view: View, task: Task, answer: Completion, setting: Setting) -> Effects:
         """What is to be written of the answer. Nothing, where it is no longer wanted."""
         ...

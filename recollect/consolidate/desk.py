@@ -17,13 +17,14 @@ import orjson
 
 from recollect.consolidate.base import Deriver, Effects, ModelWork, Setting, Work, merged
 from recollect.consolidate.conversation import Conversations
+from recollect.consolidate.cursor import HEAD
 from recollect.consolidate.heartbeat import Heartbeat
 from recollect.consolidate.outbox import CONVERSATION
 from recollect.consolidate.publish import Publisher, head_revision
 from recollect.consolidate.retry import Retry
 from recollect.embedding import Embedder
 from recollect.errors import ModelError, RecollectError, StoreBusy, StoreError
-from recollect.model.base import Completion, LanguageModel
+from recollect.model.base import Completion, LanguageModel, Request
 from recollect.model.errors import LanguageModelError
 from recollect.record import NodeId
 from recollect.store import Change, Fenced, Lease, Space, Stale, View
@@ -256,10 +257,8 @@ class Desk:
             try:
                 answer = _decoded(lease.answer)
                 if answer is None:
-                    with self._space.view() as view:
-                        request = work.request(view, lease.task)
+                    request = self._request(work, lease)
                     if request is None:
-                        self._space.write(Change(leases=[lease]))
                         return Consolidated(tasks=1)
                     assert self._model is not None
                     answer = self._model.complete(request)
@@ -268,8 +267,27 @@ class Desk:
                     self._keep(lease, answer)
                 self._write([lease], lambda view: work.apply(view, lease.task, answer, self._setting()))
             except Exception as problem:
-                return self._failed(lease, problem) + Consolidated(calls=calls)
+                failed = self._failed(lease, problem)
+                if failed.dead:
+                    self._write([], lambda view: work.go_without(view, lease.task, self._setting()))
+                return failed + Consolidated(calls=calls)
         return Consolidated(tasks=1, calls=calls)
+
+    def _request(self, work: ModelWork, lease: Lease) -> Request | None:
+        """What to ask. Not wanted (any more, or yet), the task is done: as of a revision, since the last part that it
+        waits for may be written at this moment, and puts it again only if it is gone by then.
+        """
+        while True:
+            with self._space.view() as view:
+                revision = head_revision(view)
+                request = None if work.is_early(view, lease.task) else work.request(view, lease.task)
+            if request is not None:
+                return request
+            try:
+                self._space.write(Change(expect={HEAD: revision}, leases=[lease]))
+                return None
+            except Stale:
+                self._means.sleep(self._means.random.uniform(0, _LONGEST_PAUSE))
 
     def _keep(self, lease: Lease, answer: Completion) -> None:
         """It is paid for: a store that is busy or away for a moment does not lose it."""

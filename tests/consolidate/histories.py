@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import tempfile
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from recollect.consolidate.summaries.policy import DEFAULT
+from recollect.consolidate.summaries.segmentation import segment
 from recollect.memory import Memory
-from recollect.record import Kind, Message, Node, NodeKind, Origin
+from recollect.record import Kind, Message, Node, NodeId, NodeKind, Origin
 from recollect.store import View, Where
 from recollect.store.sqlite.engine import SQLiteStore
 from recollect.store.transfer import every
@@ -80,7 +84,8 @@ def broken(memory: Memory, gone: set[str], aside: frozenset[str] = frozenset()) 
             words = f"{node.key} {node.text} {node.body}"
             away = gone - aside if node.key == "segment" else gone
             found += [f"{word} is left in {node.kind} {node.id}, {node.state}" for word in away if word in words]
-        counting = {m.id for m in every(view, Message) if m.kind is Kind.SAID and m.active and not m.deleted}
+        messages = [m for m in every(view, Message) if m.kind is Kind.SAID and m.active and not m.deleted]
+        counting = {m.id for m in messages}
         covered: Counter[str] = Counter()
         over: Counter[str] = Counter()
         for node in living.values():
@@ -91,11 +96,20 @@ def broken(memory: Memory, gone: set[str], aside: frozenset[str] = frozenset()) 
             if not targets:
                 found.append(f"{node.key} {node.id} covers nothing")
         found += [f"{i} is covered by {n} L1" for i, n in covered.items() if n > 1]
+        found += [f"{i} is closed, and no L1 covers it" for i in _closed(messages) if i not in covered]
         found += [f"{i} is covered by an L1 and does not count" for i in covered if i not in counting]
         found += [f"L1 {i} is covered by {n} L2" for i, n in over.items() if n > 1]
         found += [f"an L2 covers {i}, which does not live" for i in over if i not in living]
         found += _dangling(view, living)
     return found
+
+
+def _closed(messages: Iterable[Message]) -> Iterator[NodeId]:
+    """The messages that stand in a run of exchanges, and wait for no more."""
+    ordered = sorted(messages, key=lambda m: (m.conversation_id, m.position))
+    for _, own in groupby(ordered, key=lambda m: m.conversation_id):
+        runs, _ = segment(list(own), DEFAULT, embedder())
+        yield from (message.id for run in runs for exchange in run for message in exchange)
 
 
 def _dangling(view: View, living: dict[Any, Node]) -> list[str]:

@@ -78,3 +78,17 @@ def test_times_without_a_model_are_caught_up_without_asking_the_same_again(store
     of_runs = [request for request in later if request.prompt in (prompt("l1"), prompt("facts"))]
     assert not {request.text for request in of_runs} & {request.text for request in before}
     assert extracts(store)[True] == 0
+
+
+def test_topics_that_were_summed_up_without_a_model_are_asked_about_when_it_is_there_again(
+    store: Store, clock: Clock
+) -> None:
+    echo = Echo()
+    write(store.space(DEFAULT), talk("a", "Where is the belfry?"))
+    Worker(store, embedder(), model=lambda _: echo, clock=clock, random=Random(1)).drain()
+    short = [talk(f"s{n}", f"The sourdough of day {n} rose, and I baked the bread at 240 degrees.") for n in range(4)]
+    write(store.space(DEFAULT), *short)
+    Worker(store, embedder(), clock=clock, random=Random(1)).drain()
+    assert extracts(store) == {True: 1}  # days are summed up when they are over
+    Worker(store, embedder(), model=lambda _: echo, clock=clock, random=Random(1)).drain()
+    assert extracts(store) == {False: 1}

@@ -10,7 +10,7 @@ from random import Random
 from typing import Any
 
 from recollect.consolidate import outbox
-from recollect.consolidate.base import Effects, Portion, Setting, Work
+from recollect.consolidate.base import Effects, ModelWork, Portion, Setting, Work
 from recollect.consolidate.desk import Kit
 from recollect.consolidate.worker import Worker
 from recollect.model.base import Completion, LanguageModel, Prompt, Request
@@ -67,7 +67,7 @@ class Length:
         return add_one(view, stable_id("length", task.subject), NodeKind.TOPIC, str(len(words)))
 
 
-class Saying:
+class Saying(ModelWork):
     """A work for a model: a node with what it answers."""
 
     kind = "say"

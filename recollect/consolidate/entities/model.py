@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from recollect.consolidate.base import Effects, Portion, Setting
+from recollect.consolidate.base import Effects, ModelWork, Portion, Setting
 from recollect.consolidate.entities.derive import settled
 from recollect.consolidate.entities.naming import YOU, entity_id, folded
 from recollect.consolidate.entities.statements import SAME
@@ -41,7 +41,7 @@ def still_said(edges: Sequence[Edge], portions: Sequence[Portion]) -> list[Edge]
     return [edge for edge in edges if edge.properties.get("run") in living]
 
 
-class EntitiesByModel:
+class EntitiesByModel(ModelWork):
     """Entities and relations from a run of messages with a language model."""
 
     kind = KIND

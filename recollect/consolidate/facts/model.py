@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from recollect.consolidate.base import Effects, Setting
+from recollect.consolidate.base import Effects, ModelWork, Setting
 from recollect.consolidate.facts.book import CLAIMS, MODEL, Ledger, settled
 from recollect.consolidate.facts.claim import USER, Category, Claim, Polarity, canonical_attribute
 from recollect.consolidate.facts.rules.draw import speaker_of
@@ -26,7 +26,7 @@ _TOLD = ("quote", "entity", "attribute", "value", "content")  # what a claim wit
 _EARLIEST = 1000  # years before that are misspelt
 
 
-class FactsByModel:
+class FactsByModel(ModelWork):
     """Claims from a run of messages with a language model."""
 
     kind = KIND

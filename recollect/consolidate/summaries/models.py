@@ -7,9 +7,10 @@ from dataclasses import replace
 
 import orjson
 
-from recollect.consolidate.base import LIVE, Effects, Setting
+from recollect.consolidate.base import LIVE, Effects, ModelWork, Setting
 from recollect.consolidate.summaries.nodes import CONVERSATION, COVERS, L1, L2, PERIOD
-from recollect.consolidate.summaries.tasks import SUMMARY_TASK, better, prompt_name
+from recollect.consolidate.summaries.policy import DEFAULT, Policy
+from recollect.consolidate.summaries.tasks import SUMMARY_TASK, is_ripe, prompt_name, ripened
 from recollect.model.base import Completion, Request
 from recollect.record import Conversation, Message, Node, NodeId, NodeKind, iso
 from recollect.store import Task, View, Where
@@ -21,10 +22,13 @@ _MOST_ENTRIES = 60  # summaries that a request is made of
 _NEWEST = 200  # messages of a long conversation that no tactical summary covers
 
 
-class SummariesByModel:
+class SummariesByModel(ModelWork):
     """The work on all kinds of summaries: the node that the task is about says which prompt it is."""
 
     kind = SUMMARY_TASK
+
+    def __init__(self, policy: Policy = DEFAULT) -> None:
+        self._policy = policy
 
     def request(self, view: View, task: Task) -> Request | None:
         """The prompt of its kind about what the node covers; None where that has changed since."""
@@ -34,7 +38,7 @@ class SummariesByModel:
         return None if node is None else request(prompt_name(node), _material(view, node))
 
     def apply(self, view: View, task: Task, answer: Completion, setting: Setting) -> Effects:
-        """The node with the model's words; and the task for the block that waited for them."""
+        """The node with the model's words; and the tasks for what waited for them."""
         node = _wanted(view, task)
         if node is None:
             return Effects()
@@ -49,7 +53,17 @@ class SummariesByModel:
         }
         made_by = f"{orjson.loads(task.payload)['prompt']} {answer.model}"
         written = replace(node, text=text, made_by=made_by, body=body)
-        return Effects(put=[written], tasks=_ripe(view, node) if node.key == L1 else ())
+        return Effects(put=[written], tasks=ripened(view, node, setting, self._policy))
+
+    def is_early(self, view: View, task: Task) -> bool:
+        """Whether a model still has to write what it is made of: else it would be made of extracts for good."""
+        node = _wanted(view, task)
+        return node is not None and not is_ripe(view, node)
+
+    def go_without(self, view: View, task: Task, setting: Setting) -> Effects:
+        """What waited for this summary takes its extract."""
+        node = _wanted(view, task)
+        return Effects() if node is None else Effects(tasks=ripened(view, node, setting, self._policy))
 
 
 def _wanted(view: View, task: Task) -> Node | None:
@@ -62,18 +76,6 @@ def _wanted(view: View, task: Task) -> Node | None:
         if living and node.body["extractive"] and node.body["digest"] == wish["digest"]:
             return node if prompt(prompt_name(node)).id == wish["prompt"] else None
     return None
-
-
-def _ripe(view: View, written: Node) -> list[Task]:
-    """The task for the block that holds this tactical summary, where a model has now written all of its parts."""
-    above = [edge.source_id for edge in view.edges([written.id], (COVERS,), "in")]
-    found = []
-    for block in view.get(Node, above):
-        if block.key == L2 and block.state == LIVE and block.body["extractive"]:
-            parts = view.get(Node, [edge.target_id for edge in view.edges([block.id], (COVERS,), "out")])
-            if all(part.id == written.id or not part.body.get("extractive", True) for part in parts):
-                found.append(better(block))
-    return found
 
 
 def _material(view: View, node: Node) -> str:

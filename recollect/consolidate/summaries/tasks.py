@@ -8,9 +8,10 @@ from datetime import datetime
 import orjson
 
 from recollect.consolidate.base import LIVE, Setting
-from recollect.consolidate.summaries.nodes import CONVERSATION, COVERS, L1, L2, PERIOD, TOPIC
+from recollect.consolidate.summaries.nodes import CONVERSATION, COVERS, L1, L2, PERIOD, TOPIC, conversation_summary_id
+from recollect.consolidate.summaries.periods import DAY
 from recollect.consolidate.summaries.policy import Policy
-from recollect.record import Node, NodeKind, stable_id
+from recollect.record import Node, NodeId, NodeKind, stable_id
 from recollect.store import Change, Space, Task, View, Where
 from recollect.store.transfer import every
 
@@ -19,6 +20,7 @@ SUMMARY_TASK = "summary"
 
 _ASKED = stable_id("summaries", "asked")
 _AT_ONCE = 500  # tasks in one change
+_MANY = 10_000
 
 
 def wished(nodes: Sequence[Node], setting: Setting, policy: Policy) -> list[Task]:
@@ -89,10 +91,43 @@ def _asked(prompts: dict[str, str]) -> Node:
     return Node(_ASKED, NodeKind.REPORT, state="enrolled", body={"prompts": prompts})
 
 
-def is_ripe(view: View, block: Node) -> bool:
-    """Whether all that a block covers is written by a model."""
-    parts = view.get(Node, [edge.target_id for edge in view.edges([block.id], (COVERS,), "out")])
-    return all(part.state == LIVE and not part.body.get("extractive", True) for part in parts if part.key == L1)
+def is_ripe(view: View, node: Node, settled: NodeId | None = None) -> bool:
+    """Whether a model has written all the summaries that this one is made of, but for those that were given up and the
+    one that is `settled` at this moment.
+    """
+    waiting = {
+        better(part).id
+        for part in _made_of(view, node)
+        if part.id != settled and part.state == LIVE and part.body["extractive"]
+    }
+    return not waiting or waiting <= {task.id for task, _ in view.tasks("dead", _MANY)}
+
+
+def ripened(view: View, settled: Node, setting: Setting, policy: Policy) -> list[Task]:
+    """The tasks for the summaries that waited for this one, and for no other."""
+    return [
+        better(node, _when_quiet(node, setting, policy) if node.key == CONVERSATION else None)
+        for node in view.get(Node, _above(view, settled))
+        if node.state == LIVE and node.body["extractive"] and is_ripe(view, node, settled.id)
+    ]
+
+
+def _made_of(view: View, node: Node) -> list[Node]:
+    """The summaries that this one is made of; none where it is made of messages."""
+    if node.key == CONVERSATION:
+        where = Where(kinds=(NodeKind.SUMMARY,), keys=(L1, L2), states=(LIVE,), conversation=node.conversation_id)
+        return list(every(view, Node, where))
+    if node.key == L2 or (node.key == PERIOD and not str(node.body["period"]).startswith(DAY)):
+        return view.get(Node, [edge.target_id for edge in view.edges([node.id], (COVERS,), "out")])
+    return []
+
+
+def _above(view: View, node: Node) -> list[NodeId]:
+    """The ids of the summaries that may be made of this one."""
+    above = [edge.source_id for edge in view.edges([node.id], (COVERS,), "in")]
+    if node.key in (L1, L2) and node.conversation_id is not None:
+        above.append(conversation_summary_id(node.conversation_id))
+    return above
 
 
 def _when_quiet(node: Node, setting: Setting, policy: Policy) -> datetime | None:

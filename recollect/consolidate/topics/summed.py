@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from recollect.consolidate.base import Setting, retired, topic_summary_id
+from recollect.consolidate.summaries.tasks import not_asked
 from recollect.consolidate.summaries.topics import topic_summary
 from recollect.consolidate.topics.segments import COVERS
 from recollect.embedding import Embedder
@@ -24,6 +25,11 @@ class Summed:
         self.edges: list[Edge] = []
         self.cut: list[EdgeKey] = []
         self.tasks: list[Task] = []
+
+    def nodes(self) -> list[Node]:
+        """What is to be put: the summaries, and that there are some which no model was asked about."""
+        late = not_asked(self._view) if self.put and self._setting.model is None else []
+        return [*self.put, *late]
 
     def add(self, topic: Node, segments: Sequence[NodeId]) -> None:
         """The summary of a topic, whose segments come with the most typical first."""

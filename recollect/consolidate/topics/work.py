@@ -73,7 +73,7 @@ class Topics:
         summed.retire([node.id for node in gone])
         put, cut = _changes(view, topics, edges)
         return Effects(
-            put=[*fresh.values(), *nodes, *gone, *summed.put, _note(0, len(segments), own)],
+            put=[*fresh.values(), *nodes, *gone, *summed.nodes(), _note(0, len(segments), own)],
             edges=[*put, *summed.edges],
             cut=[*cut, *summed.cut],
             tasks=summed.tasks,
@@ -94,7 +94,7 @@ class Topics:
             if (node.body, node.valid_from, node.valid_to) != (topic.body, topic.valid_from, topic.valid_to):
                 changed.append(node)
                 summed.add(node, [one.id for one in inside])
-        return Effects(put=[*changed, *summed.put], edges=summed.edges, cut=summed.cut, tasks=summed.tasks)
+        return Effects(put=[*changed, *summed.nodes()], edges=summed.edges, cut=summed.cut, tasks=summed.tasks)
 
     def _embedded(self, view: View, nodes: Sequence[Node]) -> dict[NodeId, Node]:
         done: dict[NodeId, Node] = {}

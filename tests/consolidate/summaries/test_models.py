@@ -14,6 +14,7 @@ from recollect.consolidate.summaries.tasks import backlog
 from recollect.consolidate.worker import Worker
 from recollect.memory import Memory
 from recollect.model.base import Completion, Request
+from recollect.model.errors import ModelRefused
 from recollect.store import Change
 from tests.consolidate.histories import Clock, opened
 from tests.consolidate.summaries.talks import START
@@ -26,9 +27,12 @@ class Writer:
 
     def __init__(self) -> None:
         self.asked: list[tuple[str, str]] = []
+        self.refuses = ""  # messages with this word in them
 
     def complete(self, request: Request) -> Completion:
         self.asked.append((request.prompt.name, request.text))
+        if self.refuses and "] user" in request.text and self.refuses in request.text:
+            raise ModelRefused("I would rather not.")
         data: dict[str, Any] = dict(request.prompt.example)
         if "summary" in data:
             data["summary"] = f"Written for {request.prompt.name}."
@@ -80,6 +84,29 @@ def test_a_model_writes_every_level_once_and_blocks_from_what_it_wrote(memory: M
     block = next(text for name, text in writer.asked if name == "l2")
     assert "Written for l1." in block
     assert "allergic to chicken" in block  # which stands in the parts alone
+
+
+@pytest.mark.parametrize("late", [False, True], ids=["from the beginning", "later"])
+def test_what_is_made_of_summaries_waits_until_a_model_has_written_these(memory: Memory, late: bool) -> None:
+    if late:
+        memory.consolidate()
+    writer = Writer()
+    drain(memory, writer)
+    [conversation] = [text for name, text in writer.asked if name == "conversation"]
+    assert conversation.count("Written for l2.") == len(memory.summaries("luna", "l2"))
+    longer = [text for name, text in writer.asked if name == "period" and "] day " in text]
+    assert len(longer) == len([one for one in memory.summaries(kind="period") if (one.period or "")[:3] != "day"])
+    assert all(text.count("Written for period.") == text.count("] day ") for text in longer)
+
+
+def test_what_was_given_up_holds_up_nothing_that_is_made_of_it(memory: Memory) -> None:
+    refusing = Writer()
+    refusing.refuses = "zucchini"
+    drain(memory, refusing)
+    extracts = [summary for summary in memory.summaries() if summary.extractive]
+    assert [summary.kind for summary in extracts] == ["l1", "period"]
+    assert refusing.kinds()["conversation"] == 1
+    assert all("zucchini" in summary.text for summary in extracts)
 
 
 def test_what_is_written_stays_until_its_words_change(memory: Memory) -> None:
