@@ -63,6 +63,21 @@ def test_what_answers_a_question_is_quoted_rather_than_the_question(quiet: Memor
     assert answer.citations[0].quote.endswith("Start at 250 °C with steam.")
 
 
+def test_a_question_at_the_end_of_a_message_is_quoted_with_what_replied_to_it(quiet: Memory) -> None:
+    told(
+        quiet,
+        [
+            ("user", "I want to plan a small web shop for our pottery."),
+            ("assistant", "Good plan: three tables. Which database do you have in mind, SQLite or Postgres?"),
+            ("user", "Postgres 16, I know it from work. Most pieces are one of a kind, so stock is 1."),
+        ],
+    )
+    answer = quiet.ask("which database for the shop?")
+    reply = "Postgres 16, I know it from work. [1], to “Which database do you have in mind, SQLite or Postgres?” [2]"
+    assert reply in answer.text
+    assert proven(answer)
+
+
 def test_an_item_of_a_list_stands_with_what_introduces_it(quiet: Memory) -> None:
     text = (
         "Before the trip to Porto, check three things about the car:\n\n- tyres\n- oil: 5W-30, half a litre\n- lights"
