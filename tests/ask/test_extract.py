@@ -63,6 +63,21 @@ def test_what_answers_a_question_is_quoted_rather_than_the_question(quiet: Memor
     assert answer.citations[0].quote.endswith("Start at 250 °C with steam.")
 
 
+def test_a_question_at_the_end_of_a_message_is_quoted_with_what_replied_to_it(quiet: Memory) -> None:
+    told(
+        quiet,
+        [
+            ("user", "I want to plan a small web shop for our pottery."),
+            ("assistant", "Good plan: three tables. Which database do you have in mind, SQLite or Postgres?"),
+            ("user", "Postgres 16, I know it from work. Most pieces are one of a kind, so stock is 1."),
+        ],
+    )
+    answer = quiet.ask("which database for the shop?")
+    reply = "Postgres 16, I know it from work. [1], to “Which database do you have in mind, SQLite or Postgres?” [2]"
+    assert reply in answer.text
+    assert proven(answer)
+
+
 def test_an_item_of_a_list_stands_with_what_introduces_it(quiet: Memory) -> None:
     text = (
         "Before the trip to Porto, check three things about the car:\n\n- tyres\n- oil: 5W-30, half a litre\n- lights"
@@ -93,6 +108,22 @@ def test_code_is_given_as_it_was_written_with_its_language_and_source(quiet: Mem
     assert f"```sql\n{block}\n```" in answer.text
     assert "Assistant, 9 May 2025" in answer.text
     assert answer.citations[0].quote == block
+
+
+def test_of_long_code_the_first_lines_are_given_and_how_many_there_are(quiet: Memory) -> None:
+    block = "\n".join(f"echo step {number} of the sync" for number in range(300))
+    told(quiet, [("assistant", f"The sync script:\n\n```bash\n{block}\n```\n")])
+    answer = quiet.ask("show me the sync script")
+    [citation] = answer.citations
+    assert f"```bash\n{citation.quote}\n```\n({citation.quote.count(chr(10)) + 1} of 300 lines)" in answer.text
+    assert block.startswith(f"{citation.quote}\n")
+    assert len(citation.quote) > 3_900
+
+
+def test_code_that_holds_fences_stands_between_longer_ones(quiet: Memory) -> None:
+    told(quiet, [("assistant", "The template of the release notes:\n\n~~~markdown\n````\nx = 1\n````\n~~~\n")])
+    answer = quiet.ask("the template of the release notes", intent="code-lookup")
+    assert "`````markdown\n````\nx = 1\n````\n`````" in answer.text
 
 
 def test_an_overview_goes_by_conversation_in_the_order_of_time(quiet: Memory) -> None:

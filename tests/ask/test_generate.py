@@ -68,6 +68,13 @@ def test_a_citation_quotes_the_sentence_that_its_claim_rests_on(memory: Memory, 
     assert citation.quote == "It lost jobs at failover."
 
 
+def test_a_claim_in_other_words_is_not_proven_by_the_shortest_sentence(memory: Memory, server: WireServer) -> None:
+    memory.store_message("No. Good plan. Jobs were lost whenever the primary failed.", conversation_id="c")
+    server.script.append(Says("Weil die Warteschlange Aufträge verlor [1]."))
+    [citation] = memory.ask("Which jobs were lost by the queue?").citations
+    assert citation.quote == "Jobs were lost whenever the primary failed."
+
+
 def test_a_lying_model_is_caught(memory: Memory, server: WireServer) -> None:
     ids = told(memory)
     server.script.append(Says("Because of the moon [7]. And Mars [1, 42]. And 【9】 ghosts [99]."))

@@ -89,6 +89,21 @@ def test_interrupted_research_is_resumed(with_model: CommandLine, server: WireSe
     assert with_model("research", "--resume").code == 1
 
 
+def test_ctrl_c_leaves_the_research_to_whoever_resumes_it(
+    archive: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(text: str) -> str:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr("recollect.faces.cli.research.harmless", interrupted)
+        ran = archive("research", QUESTION)
+    assert ran.code == 130
+    assert ran.err.endswith("recollect research --resume\n")
+    assert "interrupted: recollect research --resume" in archive("research", "--list").out
+    assert archive("research", "--resume").code == 0
+
+
 def test_wrong_usage_is_explained(archive: CommandLine) -> None:
     assert archive("research").code == 2
     assert archive("research", "--resume", "--since", "2024").code == 2

@@ -12,6 +12,7 @@ from recollect.ask.extract.quote import FIRST, Quote, dated, size_of, stated
 from recollect.ask.extract.spans import Kind, Place
 from recollect.ask.extract.weighing import Scale, Weighed
 from recollect.record import Message, NodeId
+from recollect.text.terms import terms
 
 MOST_WORDS = 112  # of the 120 of an answer: the rest is for dashes and headings
 MOST_CITED = 5
@@ -64,7 +65,8 @@ class Chooser:
             if answer is not None and answer.id not in asked and len(found) + len(asked) + 1 < most:
                 asked[answer.id] = passage
                 message = answer
-            if message.id in found or message.id in without or (best := self.scale.best(message)) is None:
+            best = self.scale.best(message) if message is passage.message else self._reply(message, passage.message)
+            if message.id in found or message.id in without or best is None:
                 continue
             is_near = worth < top - _NEAR or bool(without)
             quote = self.quote(passage, best, _NEAR_WORDS if is_near else FIRST)
@@ -72,8 +74,19 @@ class Chooser:
         return [self._with_question(quote, asked.get(message)) for message, quote in found.items()]
 
     def _answered(self, passage: Passage) -> Message | None:
-        """What answers a passage that only asks."""
-        return self.answer_to(passage.message) if self._only_asks(passage.message) else None
+        """What answers a passage that only asks, or that asks at its end what is looked for."""
+        asks = self._only_asks(passage.message) or self._asks_at_its_end(passage.message)
+        return self.answer_to(passage.message) if asks else None
+
+    def _reply(self, answer: Message, asked: Message) -> Weighed | None:
+        """What replies to a question: what takes up most of its words, else what says most."""
+        asking = self.scale.best(asked)
+        words = frozenset(terms(asking.text)) if asking is not None else frozenset()
+
+        def replies(one: Weighed) -> tuple[int, float]:
+            return len(words & set(terms(one.text))) if one.prose else 0, one.worth
+
+        return max(self.scale.weigh(answer), key=replies, default=None)
 
     def _with_question(self, quote: Quote, asked: Passage | None) -> Quote:
         best = self.scale.best(asked.message) if asked is not None else None
@@ -188,6 +201,11 @@ class Chooser:
         """Whether it tells nothing: each of its sentences is a question or says less than a few words."""
         told = [one for one in self.scale.weigh(message) if one.span.kind is not Kind.HEADING]
         return bool(told) and told[-1].asks and all(one.asks or showing.size(one.text) < _TELLING for one in told)
+
+    def _asks_at_its_end(self, message: Message) -> bool:
+        """Whether what it says most on the question is a question itself, with which it ends."""
+        best = self.scale.best(message)
+        return best is not None and best.asks and best.span == self.scale.weigh(message)[-1].span
 
     def answer_to(self, message: Message) -> Message | None:
         """What was said next by somebody else."""

@@ -17,6 +17,7 @@ from recollect.text.terms import terms
 
 FIRST = 50  # words of the best quote, at most
 _DATE = 3  # words
+_FEW = 2  # terms: a sentence of no more proves little
 _MONTH = 31  # days: what is longer says little of when
 
 
@@ -87,14 +88,19 @@ def stated(held: Held, is_now: bool) -> Quote:
 
 
 def best_quote(passage: Passage, wanted: frozenset[str]) -> Citation:
-    """The sentence of a passage that holds most of the wanted terms, the first of equals."""
+    """The sentence of a passage that holds most of the wanted terms; of equals the first that tells more than "No."."""
     content = passage.message.content
     found = [span for span in spans(content) if span.kind is not Kind.HEADING] or spans(content)
     if not found:
         return Citation(
             passage.number, passage.message, passage.conversation, 0, len(content), passage.cited, passage.offset
         )
-    best = max(found, key=lambda span: (len(wanted & set(terms(span.of(content)))), not span.asks(content)))
+
+    def tells(span: Span) -> tuple[int, bool, bool]:
+        text = span.of(content)
+        return len(wanted & set(terms(text))), not span.asks(content), len(terms(text)) > _FEW
+
+    best = max(found, key=tells)
     place = showing.shortened(content, (best.start, best.end), wanted, FIRST)
     return Citation(passage.number, passage.message, passage.conversation, *place, passage.cited, passage.offset)
 

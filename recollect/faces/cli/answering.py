@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Generator
+from contextlib import closing
 from typing import TYPE_CHECKING, TypeVar
 
 from recollect.errors import InvalidInput
@@ -47,24 +48,25 @@ def tell_payer(session: Session, spec: str, origin: str) -> None:
         out.note(out.dim(f"{spec} answers, paid by {origin}. RECOLLECT_MODEL=none asks no model."))
 
 
-def told(out: Output, events: Iterable[object], other: Callable[[object], T | None]) -> tuple[T, bool]:
+def told(out: Output, events: Generator[object, None, None], other: Callable[[object], T | None]) -> tuple[T, bool]:
     """Prints words as they come. `other` is given every other event, and makes the end of one; returns that, and
-    whether its words were shown.
+    whether its words were shown. The events are closed, so that what is under way lets go while the memory is open.
     """
     from recollect.chat.events import Again, Words
 
     said, end = False, None
     try:
-        for event in events:
-            match event:
-                case Words(text):
-                    out.piece(harmless(text))
-                    said = True
-                case Again(why, asks):
-                    out.note(f"\n{harmless(why)} {'Asking again.' if asks else 'Here it is again, checked:'}")
-                    said = False
-                case _:
-                    end = other(event) or end
+        with closing(events):
+            for event in events:
+                match event:
+                    case Words(text):
+                        out.piece(harmless(text))
+                        said = True
+                    case Again(why, asks):
+                        out.note(f"\n{harmless(why)} {'Asking again.' if asks else 'Here it is again, checked:'}")
+                        said = False
+                    case _:
+                        end = other(event) or end
     except BaseException:
         if said:
             out.line()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from typing import TYPE_CHECKING, Any
 
 from recollect.ask import NO_QUESTION
@@ -58,7 +58,7 @@ def ask(
     return 0 if answer.known else 1
 
 
-def _told(session: Session, events: Iterator[Event]) -> Answer:
+def _told(session: Session, events: Generator[Event, None, None]) -> Answer:
     """Prints the answer as it comes, and what it rests on."""
     from recollect.ask.answer import Answer
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from typing import TYPE_CHECKING, Any
 
 from recollect.errors import InvalidInput
@@ -86,7 +86,7 @@ def _made(session: Session, memory: Memory, asked: str, options: dict[str, Any])
     return report
 
 
-def _told(session: Session, events: Iterator[Event]) -> Report:
+def _told(session: Session, events: Generator[Event, None, None]) -> Report:
     """Tells the steps, prints the report as it comes, and what it took."""
     from recollect.ask.answer import Step
     from recollect.research.report import Report
