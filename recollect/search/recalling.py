@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 
@@ -114,7 +114,8 @@ def recall(
     except IndexDamaged:
         scan = scanned(view, replace(search, limit=min(most, _SCANNED)), "")
         messages = [hit.best.message for hit in scan]
-        found = _with_titles(view, [_of_message(m, m.content, 0, 0.0) for m in messages])
+        titles = _titles(view, messages)
+        found = [_of_message(m, titles, m.content, 0) for m in messages]
         return Recall(said=tuple(found), relevant=len(messages), searched=len(messages))
 
 
@@ -173,58 +174,74 @@ def _recalled(view: View, ranking: Ranking, most: int, enough: int | None) -> li
         tokens += sum(one.tokens for one in some)
         if enough is not None and tokens >= enough:
             break
-    return _with_titles(view, found)
+    return found
 
 
 def _texts(view: View, ranking: Ranking, chosen: Sequence[Ranked]) -> list[Recalled]:
     texts = {text.number: text for text in view.passages([entry.passage for entry in chosen])}
     messages = {m.id: m for m in view.get(Message, [t.message_id for t in texts.values() if t.message_id])}
+    titles = _titles(view, messages.values())
     owners = [t.owner_id for t in texts.values() if t.owner is Owner.DOCUMENT]
     documents = {d.id: d for d in view.get(Document, owners)} if owners else {}
     found = []
     for entry in chosen:
         text = texts.get(entry.passage)
-        made = None if text is None else _made(entry, text, messages, documents)
+        if text is None:
+            continue
+        vector = None if ranking.vectors is None else ranking.vectors[entry.row]
+        if text.owner is Owner.DOCUMENT:
+            made = _of_document(documents.get(text.owner_id), text, entry.score, vector)
+        else:
+            made = _of_passage(messages.get(text.message_id or NodeId("")), titles, text, entry, vector)
         if made is not None:
-            found.append(made if ranking.vectors is None else replace(made, vector=ranking.vectors[entry.row]))
+            found.append(made)
     return found
 
 
-def _made(
-    entry: Ranked, text: PassageText, messages: Mapping[NodeId, Message], documents: Mapping[NodeId, Document]
+def _of_document(document: Document | None, text: PassageText, score: float, vector: Float | None) -> Recalled | None:
+    if document is None or document.source == REPORTS:  # those were made of what is recalled
+        return None
+    return Recalled(
+        id=document.id,
+        conversation_id=None,
+        title=", ".join(filter(None, (document.title, str(place_in(document, text.start))))),
+        role="document",
+        speaker=None,
+        kind="document",
+        time=document.created,
+        text=text.text,  # of a document its passage is what is shown: it is long, and was cut to be read so
+        passage=text.text,
+        start=0,
+        tokens=0,
+        score=score,
+        vector=vector,
+    )
+
+
+def _of_passage(
+    message: Message | None, titles: Mapping[NodeId, str], text: PassageText, entry: Ranked, vector: Float | None
 ) -> Recalled | None:
-    if text.owner is Owner.DOCUMENT:
-        document = documents.get(text.owner_id)
-        if document is None or document.source == REPORTS:  # those were made of what is recalled
-            return None
-        return Recalled(
-            id=document.id,
-            conversation_id=None,
-            title=", ".join(filter(None, (document.title, str(place_in(document, text.start))))),
-            role="document",
-            speaker=None,
-            kind="document",
-            time=document.created,
-            text=text.text,  # of a document its passage is what is shown: it is long, and was cut to be read so
-            passage=text.text,
-            start=0,
-            tokens=0,
-            score=entry.score,
-        )
-    message = messages.get(text.message_id) if text.message_id else None
     if message is None or message.deleted:
         return None
     if text.owner is Owner.TOOL_CALL or text.part >= 0:
         # A call of a tool, or something that hangs on the message: its words are not those of the message.
-        return replace(_of_message(message, text.text, 0, entry.score), text=text.text, tokens=0, kind=entry.kind)
-    return _of_message(message, text.text, text.start, entry.score)
+        own = _of_message(message, titles, text.text, 0, entry.score, vector)
+        return replace(own, text=text.text, tokens=0, kind=entry.kind)
+    return _of_message(message, titles, text.text, text.start, entry.score, vector)
 
 
-def _of_message(message: Message, passage: str, start: int, score: float) -> Recalled:
+def _of_message(
+    message: Message,
+    titles: Mapping[NodeId, str],
+    passage: str,
+    start: int,
+    score: float = 0.0,
+    vector: Float | None = None,
+) -> Recalled:
     return Recalled(
         id=message.id,
         conversation_id=message.conversation_id,
-        title="",
+        title=titles.get(message.conversation_id, ""),
         role=message.role.value,
         speaker=message.speaker,
         kind=message.kind.value,
@@ -234,13 +251,14 @@ def _of_message(message: Message, passage: str, start: int, score: float) -> Rec
         start=start,
         tokens=message.tokens,
         score=score,
+        vector=vector,
     )
 
 
-def _with_titles(view: View, found: Sequence[Recalled]) -> list[Recalled]:
-    ids = list(dict.fromkeys(one.conversation_id for one in found if one.conversation_id))
-    titles = {c.id: c.title for c in view.get(Conversation, ids)}
-    return [replace(one, title=titles.get(one.conversation_id, "")) if one.conversation_id else one for one in found]
+def _titles(view: View, messages: Iterable[Message]) -> dict[NodeId, str]:
+    """The titles of the conversations of messages."""
+    ids = list(dict.fromkeys(message.conversation_id for message in messages))
+    return {conversation.id: conversation.title for conversation in view.get(Conversation, ids)}
 
 
 def _shortened(text: str) -> str:

@@ -83,7 +83,10 @@ def decode(kind: type[T], values: Sequence[Any]) -> T:
 
 
 def _decode(kind: type[T], values: Sequence[Any]) -> T:
-    found = [value if code is None else code(value) for (_, _, code), value in zip(_fields(kind), values, strict=False)]
+    count, coded = _coded(kind)
+    found = list(values[:count])
+    for at, code in coded:
+        found[at] = code(found[at])
     if kind in _EDITED:
         at, content = _PLACES[kind]
         if values[at]:
@@ -116,6 +119,17 @@ def _fields(kind: type[Any]) -> tuple[tuple[str, _Code, _Code], ...]:
     return _known[kind]
 
 
+_coded_fields: dict[type[Any], tuple[int, tuple[tuple[int, Callable[[Any], Any]], ...]]] = {}
+
+
+def _coded(kind: type[Any]) -> tuple[int, tuple[tuple[int, Callable[[Any], Any]], ...]]:
+    """How many fields there are, and how those are read that do not stand there as they are: about half of them."""
+    if kind not in _coded_fields:
+        codes = [code for _, _, code in _fields(kind)]
+        _coded_fields[kind] = len(codes), tuple((at, code) for at, code in enumerate(codes) if code is not None)
+    return _coded_fields[kind]
+
+
 def _codes(kind: type[Any], name: str, hint: Any) -> tuple[_Code, _Code]:
     """How a field of this type is written and read."""
     if kind in _EDITED and name == "versions":
@@ -128,7 +142,7 @@ def _codes(kind: type[Any], name: str, hint: Any) -> tuple[_Code, _Code]:
     if hint is bool:
         return int, bool
     if isinstance(hint, type) and issubclass(hint, StrEnum):
-        return (lambda value: value.value), hint
+        return (lambda value: value.value), {one.value: one for one in hint}.__getitem__
     if get_origin(hint) is tuple:
         if get_args(hint)[0] is Part:
             return _pack_parts, _unpack_parts

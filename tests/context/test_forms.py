@@ -14,6 +14,7 @@ import pytest
 import recollect
 from benchmarks.generator import write_openai
 from recollect.context.choices import form_for
+from recollect.context.forms.base import Block, in_blocks
 from recollect.context.forms.clustered import _by_vectors
 from recollect.context.forms.hierarchical import temporal
 from recollect.context.snippets import cut
@@ -119,6 +120,21 @@ def test_a_snippet_is_cut_before_a_word() -> None:
     assert cut("one two three four", 10) == "one two…"
     assert cut("one\n two", 10) == "one two"
     assert cut("abcdefghijkl", 5) == "abcd…"
+
+
+def test_of_an_index_nothing_is_made_behind_what_does_not_fit() -> None:
+    made = list[int]()
+
+    def batches() -> Iterator[list[Block]]:
+        for number in range(9):
+            made.append(number)
+            yield [Block((f"{number} {name}",), (NodeId(f"{number}{name}"),)) for name in "abc"]
+
+    part = in_blocks(batches(), 16)
+    assert made == [0, 1]
+    assert part is not None
+    assert part.ids == ("0a", "0b", "0c", "1a", "1b", "1c")[: len(part.ids)]
+    assert part == in_blocks([[block for batch in batches() for block in batch]], 16)
 
 
 # --- clusters ------------------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from recollect.embedding.tokenizer import (
     WordPieces,
     count_tokens,
     count_tokens_of,
+    encode_batch,
     encode_in_slices,
     open_tokenizer,
     packaged_pieces,
@@ -152,3 +153,9 @@ print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
     done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, timeout=60)
     assert (done.stdout, done.stderr) == ("0\n", "")
+
+
+def test_a_few_words_have_the_tokens_that_they_have_among_many() -> None:
+    words = ["Leeds", "[7Q2KAB9X]", "half\ud83d", "", "\u82f1\u8a9e", "settings.yaml:"]
+    few, many = (encode_batch(packaged_tokenizer(), words * times) for times in (1, 100))
+    assert few == many[: len(words)]

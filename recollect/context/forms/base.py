@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -32,7 +32,12 @@ class IndexRequest:
 
     def may_take(self) -> int:
         """How many lines may fit at most: of more no snippet is made."""
-        return self.room // (_LINE_TOKENS + self.config.snippet_length // _CHARACTERS_PER_TOKEN) + 1
+        return self.may_take_of(1, 0)
+
+    def may_take_of(self, lines: int, beside: int) -> int:
+        """The same of what has so many lines and `beside` them so many tokens."""
+        line = _LINE_TOKENS + self.config.snippet_length // _CHARACTERS_PER_TOKEN
+        return self.room // (lines * line + beside) + 1
 
     def snippets(self, found: Sequence[Recalled]) -> list[str]:
         """A line for each."""
@@ -58,10 +63,18 @@ def headed(heading: str, blocks: Sequence[Block]) -> list[Block]:
     return [Block((heading, *blocks[0].lines), blocks[0].ids), *blocks[1:]] if blocks else []
 
 
-def in_blocks(blocks: Sequence[Block], room: int) -> Part | None:
-    """The index of so many blocks, in order, as fit."""
-    texts = ["\n".join(block.lines) for block in blocks]
-    kept = blocks[: fitting((cost + PER_ENTRY for cost in tokens_in_each(texts)), room)]
+def in_blocks(batches: Iterable[Sequence[Block]], room: int) -> Part | None:
+    """The index of so many blocks, in order, as fit. Of the batches that they come in none is asked for behind one that
+    does not fit whole.
+    """
+    kept: list[Block] = []
+    for blocks in batches:
+        costs = [cost + PER_ENTRY for cost in tokens_in_each(["\n".join(block.lines) for block in blocks])]
+        fits = fitting(costs, room)
+        kept += blocks[:fits]
+        if fits < len(blocks):
+            break
+        room -= sum(costs)
     if not kept:
         return None
     text = "\n".join(line for block in kept for line in block.lines)

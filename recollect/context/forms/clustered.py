@@ -6,7 +6,7 @@ by the vectors that search has read: a cluster is named by its key phrases and o
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -25,7 +25,7 @@ from recollect.store.index.numeric import products
 from recollect.store.passages import Float
 
 HEADING = "Message Clusters:"
-_SAMPLES = 2
+_SAMPLES, _GROUP_TOKENS = 2, 40  # tokens of a group beside its samples: about the fewest
 _LOOKED_AT, _NAMING = 240, 5  # characters of a message that names its cluster, and how many do
 _SUMMARY = 240  # characters
 _NAMES = 3
@@ -46,12 +46,19 @@ def clustered(asked: IndexRequest, view: View) -> Part | None:
     """The groups, those with the best results first, and lines for what is in none."""
     found = groups(asked, view)
     if not found:
-        return in_blocks(lines_of(asked, asked.may_take()), asked.room) if asked.left else None
-    blocks = headed(HEADING, described(asked, found))
+        return in_blocks([lines_of(asked, asked.may_take())], asked.room) if asked.left else None
+    return in_blocks(_batches(asked, found), asked.room)
+
+
+def _batches(asked: IndexRequest, found: Sequence[Group]) -> Iterator[list[Block]]:
+    """The groups, about as many at once as fit, and behind the last of them what is in none."""
+    most = asked.may_take_of(_SAMPLES, _GROUP_TOKENS)
+    for start in range(0, len(found), most):
+        blocks = described(asked, found[start : start + most])
+        yield blocks if start else headed(HEADING, blocks)
     grouped = {one.id for group in found for one in group.members}
     alone = [one for one in asked.left if one.id not in grouped][:_ALONE]
-    rest = replace(asked, left=alone)
-    return in_blocks([*blocks, *lines_of(rest, _ALONE)], asked.room)
+    yield lines_of(replace(asked, left=alone), _ALONE)
 
 
 def groups(asked: IndexRequest, view: View) -> list[Group]:

@@ -38,7 +38,7 @@ def hierarchical(asked: IndexRequest, view: View) -> Part | None:
     blocks.append(Block((NAVIGATION, *_WAYS)))
     room = asked.room - sum(cost + PER_ENTRY for cost in tokens_in_each(["\n".join(b.lines) for b in blocks]))
     lines = min(replace(asked, room=room).may_take(), _LINES) if room > 0 else 0
-    return in_blocks([*blocks, *lines_of(asked, lines)], asked.room)
+    return in_blocks([[*blocks, *lines_of(asked, lines)]], asked.room)
 
 
 def temporal(days: Mapping[int, int], now: datetime, *, months: bool = True) -> list[str]:

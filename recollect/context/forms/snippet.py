@@ -15,7 +15,7 @@ def snippet(asked: IndexRequest, view: View) -> Part | None:
     left = asked.left[: asked.may_take()]
     if not left:
         return None
-    return in_blocks(lines_of(asked, len(left)), asked.room)
+    return in_blocks([lines_of(asked, len(left))], asked.room)
 
 
 def lines_of(asked: IndexRequest, most: int) -> list[Block]:
@@ -31,4 +31,4 @@ def simple(asked: IndexRequest) -> Part | None:
     if not left:
         return None
     lines = [Block((listed(one, first(one, asked.config.snippet_length)),), (one.id,)) for one in left]
-    return in_blocks(headed(HEADING, lines), asked.room)
+    return in_blocks([headed(HEADING, lines)], asked.room)
