@@ -71,6 +71,9 @@ def test_a_search_loads_only_what_searching_takes(home: Path, sample_store: Path
         "tokenizers",
         "tomllib",
         "zipfile",
+        "logging",
+        "recollect.memory.drafts",
+        "recollect.memory.timeline",
         "rich",
     }
     assert not loaded & unwanted

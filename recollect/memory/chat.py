@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from recollect.memory.ends import end_of
+from recollect.memory.handle import LIVE_SOURCE
 from recollect.memory.tools import Tools
-from recollect.memory.writing import LIVE_SOURCE
 from recollect.record import NodeId
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from recollect.errors import InvalidInput
-from recollect.memory.handle import count_tokens
+from recollect.memory.handle import LIVE_SOURCE, count_tokens
 from recollect.record import (
     NOTHING,
     Conversation,
@@ -25,9 +25,6 @@ from recollect.record import (
 from recollect.record.time import EARLIEST, LATEST
 from recollect.text.clean import as_text, clean_metadata, clean_text, clean_title
 from recollect.text.marks import cut_recall
-
-#: The source of conversations that are written here rather than imported.
-LIVE_SOURCE = "recollect"
 
 _NEEDED, _OF_A_MESSAGE = (
     frozenset({"content"}),

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from recollect.model.base import LanguageModel
     from recollect.rerank import Reranker
 
+#: The source of conversations that are written here rather than imported.
+LIVE_SOURCE = "recollect"
+
 P = ParamSpec("P")
 T = TypeVar("T")
 H = TypeVar("H", bound="Handle")

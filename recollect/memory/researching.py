@@ -13,7 +13,6 @@ from recollect.memory.asking import Asking
 from recollect.memory.ends import end_of
 from recollect.memory.reading import several
 from recollect.record import iso
-from recollect.text.clean import clean_text
 
 if TYPE_CHECKING:
     from recollect.ask.evidence import Evidence
@@ -100,6 +99,7 @@ class Researching(Asking):
         from recollect.research.budget import Budget
         from recollect.research.saving import Run
         from recollect.research.session import Researcher
+        from recollect.text.clean import clean_text
 
         self._written()
         given = {"rounds": rounds, "calls": calls, "tokens": tokens, "seconds": seconds}

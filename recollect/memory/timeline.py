@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from recollect.memory.handle import Handle
 from recollect.record import Conversation, Kind, Message, NodeId
 from recollect.store import View, Where
 
@@ -70,48 +69,8 @@ class Day:
         return sum(row.messages for row in self.rows)
 
 
-class Timelines(Handle):
-    """The memory by time."""
-
-    def timeline(self, topics: int = 12) -> Timeline:
-        """How much was said on each day, and the largest topics by month. Its cost follows from the number of days and
-        of the segments of those topics, not from what was said.
-        """
-        with self._space.view() as view:
-            return self._kept.of(view, ("timeline", topics), lambda: _timeline(view, topics))
-
-    def days(self, period: str) -> list[Day]:
-        """The days of a time on which something was said, the newest first, each with its conversations.
-
-        `period` is a time as in `get_period_messages`: 2024-01, 2024-01-13, "2024-01-01 to 2024-01-14". Raises
-        InvalidInput.
-        """
-        from recollect.tools.opening import span_of
-
-        since, until = span_of(period, self._clock().date())
-        counts: dict[date, Counter[NodeId]] = {}
-        firsts: dict[tuple[date, NodeId], tuple[datetime, Message]] = {}
-        with self._space.view() as view:
-            for message, moment in _said(view, since, until):
-                day = moment.astimezone(UTC).date()
-                counts.setdefault(day, Counter())[message.conversation_id] += 1
-                firsts[day, message.conversation_id] = (
-                    moment,
-                    message,
-                )  # the newest come first: the last is the earliest
-            ids = sorted({i for of_day in counts.values() for i in of_day})
-            known = {one.id: one for one in view.get(Conversation, ids)}
-        rows = {
-            day: [DayRow(known[i], firsts[day, i][1].id, count) for i, count in of_day.items() if i in known]
-            for day, of_day in counts.items()
-        }
-        begun = {message.id: moment for moment, message in firsts.values()}
-        return [
-            Day(day, tuple(sorted(rows[day], key=lambda row: begun[row.first]))) for day in sorted(rows, reverse=True)
-        ]
-
-
-def _timeline(view: View, topics: int) -> Timeline:
+def timeline(view: View, topics: int) -> Timeline:
+    """How much was said on each day, and the largest topics by month."""
     from recollect.consolidate.topics import reading
 
     counted = view.vocabulary().days()
@@ -122,6 +81,24 @@ def _timeline(view: View, topics: int) -> Timeline:
         counted.get(_UNDATED, 0),
         tuple(Band(topic, tuple(TopicMonth(*month) for month in months[topic.id])) for topic in found),
     )
+
+
+def days(view: View, since: int | None, until: int | None) -> list[Day]:
+    """The days of a time on which something was said, the newest first, each with its conversations."""
+    counts: dict[date, Counter[NodeId]] = {}
+    firsts: dict[tuple[date, NodeId], tuple[datetime, Message]] = {}
+    for message, moment in _said(view, since, until):
+        day = moment.astimezone(UTC).date()
+        counts.setdefault(day, Counter())[message.conversation_id] += 1
+        firsts[day, message.conversation_id] = (moment, message)  # the newest come first: the last is the earliest
+    ids = sorted({i for of_day in counts.values() for i in of_day})
+    known = {one.id: one for one in view.get(Conversation, ids)}
+    rows = {
+        day: [DayRow(known[i], firsts[day, i][1].id, count) for i, count in of_day.items() if i in known]
+        for day, of_day in counts.items()
+    }
+    begun = {message.id: moment for moment, message in firsts.values()}
+    return [Day(day, tuple(sorted(rows[day], key=lambda row: begun[row.first]))) for day in sorted(rows, reverse=True)]
 
 
 def _said(view: View, since: int | None, until: int | None) -> Iterator[tuple[Message, datetime]]:

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from recollect.errors import InvalidInput
 from recollect.memory.documents import Documents
-from recollect.memory.drafts import LIVE_SOURCE, Drafts
-from recollect.memory.handle import writes
+from recollect.memory.handle import LIVE_SOURCE, writes
 from recollect.memory.reading import Reading, several
 from recollect.record import (
     NOTHING,
@@ -23,15 +22,12 @@ from recollect.record import (
     ToolCall,
     Version,
 )
-from recollect.text.clean import clean_text
-from recollect.text.marks import cut_recall
 from recollect.tracing import one_record, records, traced
 
 if TYPE_CHECKING:
     from recollect.forget import Forgotten
     from recollect.importing import ImportReport, Progress
-
-__all__ = ["LIVE_SOURCE", "Writing"]
+    from recollect.memory.drafts import Drafts
 
 
 class Writing(Reading, Documents):
@@ -96,7 +92,7 @@ class Writing(Reading, Documents):
         opens a branch. What Recollect
         itself handed out as context is cut out first. Raises InvalidInput, NotFound.
         """
-        drafted = Drafts(self._clock, self._ids, self._message).message(
+        drafted = self._drafts.message(
             content,
             role,
             conversation_id=conversation_id,
@@ -123,8 +119,7 @@ class Writing(Reading, Documents):
         `timestamp`, `kind`, `model`, `parts`, `metadata`, `id`. A parent may be one of them. Raises InvalidInput,
         NotFound.
         """
-        drafts = Drafts(self._clock, self._ids, self._message)
-        drafted = drafts.messages(list(messages), conversation_id, title)
+        drafted = self._drafts.messages(list(messages), conversation_id, title)
         if not drafted:
             return []
         return self._ingest.append_all(drafted[0][0], [(message, ()) for _, message in drafted])
@@ -156,7 +151,7 @@ class Writing(Reading, Documents):
         and `result`, and what else `store_tool_call` takes. Raises NotFound, InvalidInput.
         """
         asked = self._message(NodeId(message_id))
-        drafted = Drafts(self._clock, self._ids, self._message).calls(list(calls), asked)
+        drafted = self._drafts.calls(list(calls), asked)
         if drafted:
             conversation = Conversation(asked.conversation_id, LIVE_SOURCE)
             self._ingest.append_all(conversation, [(message, [call]) for message, call in drafted])
@@ -169,6 +164,9 @@ class Writing(Reading, Documents):
         """Gives a message a new wording; the old ones are kept. Same id, new chunks and vectors. Raises NotFound, and
         InvalidInput for a chunk: the message is edited as a whole [4].
         """
+        from recollect.text.clean import clean_text
+        from recollect.text.marks import cut_recall
+
         words = cut_recall(clean_text(content))
         if not words.strip():
             raise InvalidInput("The new text is empty.", hint="To remove the message: delete_message()")
@@ -230,6 +228,12 @@ class Writing(Reading, Documents):
         document = partial(self._document_named, hidden_reports=True)
         selection = Selection.read(self.resolve, document, names, named, since, until, everything, self._clock())
         return forget(self._space, selection, self._retract, self._ingest.untell, dry_run=dry_run)
+
+    @property
+    def _drafts(self) -> Drafts:
+        from recollect.memory.drafts import Drafts
+
+        return Drafts(self._clock, self._ids, self._message)
 
     def _retract(self, message_ids: Sequence[NodeId], conversation_ids: Sequence[NodeId]) -> None:
         from recollect.consolidate.base import Setting

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import logging
 import mmap
 import os
 import zlib
@@ -33,7 +32,6 @@ LAYOUT = 2
 _ALIGNED = 64
 _UNVERIFIED = frozenset({"vectors"})  # the large ones
 
-_log = logging.getLogger(__name__)
 
 Arrays = Mapping[str, NDArray[Any]]
 
@@ -60,7 +58,7 @@ def write_arrays(path: Path, identity: str, arrays: Arrays, facts: Mapping[str, 
             file.truncate(start + at)
         temporary.replace(path)
     except OSError as error:  # a full or read-only disk: the index is in memory then
-        _log.info("No index file at %s: %s", path, error)
+        _log("No index file at %s: %s", path, error)
         with contextlib.suppress(OSError):
             temporary.unlink(missing_ok=True)
         return False
@@ -77,8 +75,14 @@ def map_arrays(path: Path, identity: str) -> tuple[dict[str, NDArray[Any]], dict
     try:
         return _read(mapped, identity)
     except (ValueError, TypeError, KeyError, IndexError, AttributeError) as error:
-        _log.info("The index file %s is made again: %s", path, error)
+        _log("The index file %s is made again: %s", path, error)
         return None
+
+
+def _log(text: str, *values: object) -> None:
+    import logging  # takes longer than mapping a file
+
+    logging.getLogger(__name__).info(text, *values)
 
 
 def _read(mapped: mmap.mmap, identity: str) -> tuple[dict[str, NDArray[Any]], dict[str, float]]:
