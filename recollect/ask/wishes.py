@@ -85,7 +85,10 @@ CODE = _wish(
         \ (?:\w+\ ){{0,3}}?(?<!dress\ )(?<!zip\ )(?<!promo\ )(?<!error\ )(?<!door\ )(?<!area\ )
         (?:code|function|method|script|query|command|config(?:uration)?|formula)\ (?:for|that|to|we|where|which
       |i|again|with|from)\b
-    | \b(?:what|which)\ (?:\w+\ )?(?:import|command|query|function)s?\ (?:did|do|does|was|would)\ (?:i|we|you)\b
+    | ^(?:show|give|get|paste|find|send|print)\b(?:\ \S+){{1,6}}?\ (?:script|function|method|query|config(?:uration)?)
+      (?:\ code)?(?:\ again|\ please)?\W*$
+    | \b(?:what|which)\ (?:\w+\ )?(?:import|command|query|function|script|SQL)s?
+      \ (?:did|do|does|was|would)\ (?:i|we|you)\b
     | ^how\ (?:do|did|would)\ (?:i|we|you)\ (?:write|code|implement)\b | \bcode\ (?:example|where)\b
     | \b(?:SQL|Python|Shell)-?\w*(?:abfrage|skript|befehl|code)\b | 代码 | \bcode\ (?:pour|para|für)\b"""
 )

@@ -110,6 +110,22 @@ def test_code_is_given_as_it_was_written_with_its_language_and_source(quiet: Mem
     assert answer.citations[0].quote == block
 
 
+def test_of_long_code_the_first_lines_are_given_and_how_many_there_are(quiet: Memory) -> None:
+    block = "\n".join(f"echo step {number} of the sync" for number in range(300))
+    told(quiet, [("assistant", f"The sync script:\n\n```bash\n{block}\n```\n")])
+    answer = quiet.ask("show me the sync script")
+    [citation] = answer.citations
+    assert f"```bash\n{citation.quote}\n```\n({citation.quote.count(chr(10)) + 1} of 300 lines)" in answer.text
+    assert block.startswith(f"{citation.quote}\n")
+    assert len(citation.quote) > 3_900
+
+
+def test_code_that_holds_fences_stands_between_longer_ones(quiet: Memory) -> None:
+    told(quiet, [("assistant", "The template of the release notes:\n\n~~~markdown\n````\nx = 1\n````\n~~~\n")])
+    answer = quiet.ask("the template of the release notes", intent="code-lookup")
+    assert "`````markdown\n````\nx = 1\n````\n`````" in answer.text
+
+
 def test_an_overview_goes_by_conversation_in_the_order_of_time(quiet: Memory) -> None:
     told(quiet, [("user", "The garden needs a new fence, 12 metres of larch.")], "fence", day=20)
     told(quiet, [("user", "I planted three apple trees in the garden.")], "trees", day=2)

@@ -19,6 +19,8 @@ from recollect.memory import Memory
         ("Why did we drop Redis?", Intent.DECISION),
         ("Can you remind me why we moved to Postgres?", Intent.DECISION),
         ("show me the nginx config for the upload path", Intent.CODE_LOOKUP),
+        ("show me the sync script code", Intent.CODE_LOOKUP),
+        ("which SQL did I use for occupancy?", Intent.CODE_LOOKUP),
         ("compare the two leases", Intent.SYNTHESIS),
         ("", Intent.QA),
     ],

@@ -67,6 +67,12 @@ def test_an_item_knows_what_introduces_it_and_code_its_language() -> None:
     assert [span.language for span in spans(TEXT) if span.kind is Kind.CODE] == ["sql"]
 
 
+def test_a_block_ends_with_its_fence_where_lines_end_as_on_windows() -> None:
+    text = "The batch file:\r\n\r\n```bat\r\n@echo off\r\necho hi\r\n```\r\n\r\nIt says hi."
+    assert said(text, Kind.CODE) == ["@echo off\r\necho hi"]
+    assert said(text, Kind.SENTENCE) == ["The batch file:", "It says hi."]
+
+
 def test_chinese_needs_no_blanks() -> None:
     assert said("我搬到了波尔图。你呢？很好。", Kind.SENTENCE) == ["我搬到了波尔图。", "你呢？", "很好。"]
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
+
 from recollect.ask.extract import showing
 from recollect.ask.extract.choosing import MOST_CITED, Chooser
 from recollect.ask.extract.quote import Draft, Quote, speaker_of
-from recollect.ask.extract.spans import Kind
+from recollect.ask.extract.spans import Kind, Place, Span
 from recollect.ask.extract.telling import by_nearness, tell
 from recollect.record import NodeId
 from recollect.text.terms import words
 
+_TICKS = re.compile(r"`{3,}")
 _BLOCKS = 2
-_LONGEST = 4_000  # characters of a block that is shown whole
+_LONGEST = 4_000  # characters of a block that are shown
 _SECOND = 0.75  # of the worth of the first block, what a second must have to be shown
 _WORDS = 100  # of prose
 
@@ -38,22 +41,33 @@ def _blocks(chooser: Chooser) -> list[Quote]:
         told = chooser.scale.weigh(message)
         whole = max((one.worth for one in told if one.prose), default=0.0)
         for one in told:
-            if one.span.kind is Kind.CODE and len(one.text) <= _LONGEST:
+            if one.span.kind is Kind.CODE:
                 worth = one.worth + 0.5 * whole - 0.05 * place + (0.3 if one.span.language in asked else 0.0)
-                quote = Quote(passage, message, one.span, (one.span.start, one.span.end), worth, one.share)
+                quote = Quote(passage, message, one.span, _place(message.content, one.span), worth, one.share)
                 found.append((worth, quote))
     found.sort(key=lambda pair: -pair[0])
     best = [pair for pair in found[:_BLOCKS] if pair[0] >= _SECOND * found[0][0]]
     return [quote for _, quote in best]
 
 
+def _place(content: str, span: Span) -> Place:
+    """Of a long block the first lines."""
+    if span.end - span.start <= _LONGEST:
+        return span.start, span.end
+    end = content.rfind("\n", span.start, span.start + _LONGEST)
+    return span.start, end if end > span.start else span.start + _LONGEST
+
+
 def _shown(block: Quote, number: int) -> str:
-    """The block as it was written, behind what introduces it."""
+    """The block as it was written, behind what introduces it; of a long one how much of it that is."""
     content, span = block.message.content, block.span
     lead = showing.plain(content[slice(*span.lead)]) if span.lead else ""
     when = showing.day(block.message.timestamp)
     title = block.passage.conversation.title if block.passage.conversation else ""
     head = ", ".join(filter(None, (speaker_of(block), when, f"“{showing.plain(title)}”" if title else "")))
-    fence = "````" if "```" in block.message.content[span.start : span.end] else "```"
-    lines = content[content.rfind("\n", 0, span.start) + 1 : span.end] if span.start else content[: span.end]
-    return f"{head}{': ' + lead if lead else ':'} [{number}]\n{fence}{span.language}\n{lines}\n{fence}"
+    start, end = block.place
+    lines = content[content.rfind("\n", 0, start) + 1 if start else 0 : end]
+    fence = "`" * max([3, *(len(ticks) + 1 for ticks in _TICKS.findall(lines))])
+    shown, of = lines.count("\n") + 1, span.of(content).count("\n") + 1
+    more = f"\n({shown} of {of} lines)" if end < span.end else ""
+    return f"{head}{': ' + lead if lead else ':'} [{number}]\n{fence}{span.language}\n{lines}\n{fence}{more}"

@@ -79,7 +79,7 @@ def spans(content: str) -> list[Span]:
     at = 0
     while fence := _FENCE.search(content, at):
         found += _prose(content, at, fence.start())
-        close = re.compile(rf"^[ \t]*{re.escape(fence[1])}[ \t]*$", re.MULTILINE).search(content, fence.end())
+        close = re.compile(rf"^[ \t]*{re.escape(fence[1])}[ \t\r]*$", re.MULTILINE).search(content, fence.end())
         end = close.start() if close else len(content)
         if content[fence.end() : end].strip():
             lead = _lead_of_code(content, found)
