@@ -87,7 +87,8 @@ CODE = _wish(
       |i|again|with|from)\b
     | ^(?:show|give|get|paste|find|send|print)\b(?:\ \S+){{1,6}}?\ (?:script|function|method|query|config(?:uration)?)
       (?:\ code)?(?:\ again|\ please)?\W*$
-    | \b(?:what|which)\ (?:\w+\ )?(?:import|command|query|function|script|SQL)s?\ (?:did|do|does|was|would)\ (?:i|we|you)\b
+    | \b(?:what|which)\ (?:\w+\ )?(?:import|command|query|function|script|SQL)s?
+      \ (?:did|do|does|was|would)\ (?:i|we|you)\b
     | ^how\ (?:do|did|would)\ (?:i|we|you)\ (?:write|code|implement)\b | \bcode\ (?:example|where)\b
     | \b(?:SQL|Python|Shell)-?\w*(?:abfrage|skript|befehl|code)\b | 代码 | \bcode\ (?:pour|para|für)\b"""
 )
