@@ -12,6 +12,8 @@ from datetime import datetime
 from typing import Any
 
 from recollect.consolidate.base import LIVE
+from recollect.consolidate.facts.claim import entity_key, is_vital
+from recollect.consolidate.facts.rules.subjects import ONES_OWN
 from recollect.consolidate.summaries.nodes import COVERS, L1, L2
 from recollect.context import wording
 from recollect.context.budget import PER_ENTRY, PER_MESSAGE, shortened, tokens_in, tokens_in_each
@@ -196,18 +198,32 @@ def _oldest_first(node: Node) -> tuple[Any, ...]:
 
 # --- facts ---------------------------------------------------------------------------------------------------------
 def _facts(view: View, budget: int, now: datetime) -> Part | None:
-    """What holds now of the person who speaks, pinned facts before all others, the newest where not all fit."""
+    """What holds now of the person who speaks, and of theirs what does harm where it is forgotten: an allergy of the
+    dog. Pinned facts come before all others, then what is vital, the newest where not all fit.
+    """
+    own = _held(view, (_USER,), now)
+    named = (entity_key(str(node.body.get("value", ""))) for node in own)
+    theirs = dict.fromkeys([*named, *(f"{_USER}'s {word}" for word in ONES_OWN)])
+    vital = [node for node in _held(view, tuple(theirs), now) if _is_vital(node)]
+    nodes = sorted([*own, *vital], key=lambda node: (not node.body.get("pinned", False), not _is_vital(node)))
+    return _part("facts", wording.FACTS, nodes, fact_line, budget, _pinned_first)
+
+
+def _held(view: View, keys: tuple[str, ...], now: datetime) -> list[Node]:
+    """The newest facts that hold of entities."""
     where = Where(
         kinds=(NodeKind.FACT.value,),
-        keys=(_USER,),
+        keys=keys,
         states=(LIVE,),
         current=to_microseconds(now),
         deleted=False,
         order="newest",
     )
-    nodes = [node for node in view.find(Node, where, limit=_READ_FACTS).items if node.text]
-    nodes.sort(key=lambda node: not node.body.get("pinned", False))
-    return _part("facts", wording.FACTS, nodes, fact_line, budget, _pinned_first)
+    return [node for node in view.find(Node, where, limit=_READ_FACTS).items if node.text]
+
+
+def _is_vital(node: Node) -> bool:
+    return is_vital(str(node.body.get("attribute", "")))
 
 
 def fact_line(node: Node) -> str:
