@@ -12,6 +12,8 @@ from datetime import datetime
 from typing import Any
 
 from recollect.consolidate.base import LIVE
+from recollect.consolidate.facts.claim import entity_key, is_vital
+from recollect.consolidate.facts.rules.subjects import ONES_OWN
 from recollect.consolidate.summaries.nodes import COVERS, L1, L2
 from recollect.context import wording
 from recollect.context.budget import PER_ENTRY, PER_MESSAGE, shortened, tokens_in, tokens_in_each
@@ -27,7 +29,8 @@ SUMMARIES_SHARE, FACTS_SHARE, RECENT_SHARE, RECENT_OF_ALL_SHARE = 0.12, 0.08, 0.
 _AMPLE = 8_000  # tokens from which on the shares are whole
 #: Of the share of the newest messages what a single one may take; of a longer one beginning and end are shown.
 _ONE_MESSAGE = 0.5
-_READ_SUMMARIES, _READ_FACTS = 40, 120
+_READ_SUMMARIES, _READ_FACTS = 40, 2_000
+_TOLD_FACTS = 120
 _USER = "user"  # the entity of facts about the person who speaks
 _STEP = 5  # messages by which the beginning of the newest ones moves on
 
@@ -66,7 +69,8 @@ def standing(read: Read, text: str, conversation_id: NodeId | None, window: int,
     ample = min(1.0, room / _AMPLE)
     told = read.kept.of(view, ("summaries", conversation_id), lambda: _read_summaries(view, conversation_id))
     summaries = _summaries(told, int(room * ample * SUMMARIES_SHARE), begins)
-    facts = _facts(view, int(room * ample * FACTS_SHARE), now)
+    held = read.kept.of(view, ("facts", now.date()), lambda: _read_facts(view, now))
+    facts = _part("facts", wording.FACTS, held, fact_line, int(room * ample * FACTS_SHARE), _pinned_first)
     parts = [part for part in (summaries, facts, recent) if part is not None]
     seen = {m.id for m in kept} | ({asked} if asked else set())
     return Standing(tuple(parts), tuple(said), frozenset(seen), conversation_id)
@@ -195,19 +199,33 @@ def _oldest_first(node: Node) -> tuple[Any, ...]:
 
 
 # --- facts ---------------------------------------------------------------------------------------------------------
-def _facts(view: View, budget: int, now: datetime) -> Part | None:
-    """What holds now of the person who speaks, pinned facts before all others, the newest where not all fit."""
+def _read_facts(view: View, now: datetime) -> list[Node]:
+    """What holds now of the person who speaks, and of theirs what does harm where it is forgotten: an allergy of the
+    dog. Pinned facts come before all others, then what is vital, both however old, then the newest.
+    """
+    own = _held(view, (_USER,), now)
+    named = (entity_key(str(node.body.get("value", ""))) for node in own)
+    theirs = dict.fromkeys([*named, *(f"{_USER}'s {word}" for word in ONES_OWN)])
+    vital = [node for node in _held(view, tuple(theirs), now) if _is_vital(node)]
+    nodes = sorted([*own, *vital], key=lambda node: (not node.body.get("pinned", False), not _is_vital(node)))
+    return nodes[:_TOLD_FACTS]
+
+
+def _held(view: View, keys: tuple[str, ...], now: datetime) -> list[Node]:
+    """The newest facts that hold of entities."""
     where = Where(
         kinds=(NodeKind.FACT.value,),
-        keys=(_USER,),
+        keys=keys,
         states=(LIVE,),
         current=to_microseconds(now),
         deleted=False,
         order="newest",
     )
-    nodes = [node for node in view.find(Node, where, limit=_READ_FACTS).items if node.text]
-    nodes.sort(key=lambda node: not node.body.get("pinned", False))
-    return _part("facts", wording.FACTS, nodes, fact_line, budget, _pinned_first)
+    return [node for node in view.find(Node, where, limit=_READ_FACTS).items if node.text]
+
+
+def _is_vital(node: Node) -> bool:
+    return is_vital(str(node.body.get("attribute", "")))
 
 
 def fact_line(node: Node) -> str:

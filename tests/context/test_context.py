@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -13,6 +14,8 @@ from recollect.context.budget import PER_MESSAGE, tokens_in
 from recollect.context.result import Context
 from recollect.errors import InvalidInput, NotFound
 from recollect.memory import Memory
+from recollect.record import Node, NodeId, NodeKind
+from recollect.store import Change
 from recollect.text.marks import cut_recall
 
 BUDGETS = (200, 500, 1_000, 2_000, 4_000, 10_000)
@@ -161,6 +164,16 @@ def test_facts_and_summaries_stand_first(memory: Memory) -> None:
     names = [part.name for part in context.parts]
     assert names[:4] == ["guide", "summaries", "facts", "recent"]
     assert "Porto" in context.messages[0]["content"]
+
+
+def test_an_allergy_is_told_however_much_is_known_that_is_newer(memory: Memory) -> None:
+    talk(memory, ["I'm allergic to penicillin.", "Noted."])
+    memory.consolidate()
+    fact = Node(NodeId("fact"), NodeKind.FACT, key="user", state="live", valid_from=datetime.now(UTC))
+    newer = [replace(fact, id=NodeId(f"fact-{n}"), text=f"The user likes tune {n}.") for n in range(150)]
+    memory._space.write(Change(put=newer))
+    context = memory.prepare_context("Thanks!", budget=4_000)
+    assert "allergic to penicillin" in next(part.text for part in context.parts if part.name == "facts")
 
 
 # --- a beginning that stays ----------------------------------------------------------------------------------------

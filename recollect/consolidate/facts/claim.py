@@ -13,6 +13,7 @@ from recollect.text.folding import fold
 
 #: Who the user is in facts: the one who talks with assistants, where no name is given.
 USER = "user"
+_VITAL = frozenset({"allergy", "intolerance", "avoids", "condition", "diet", "medication"})
 
 
 class Polarity(StrEnum):
@@ -87,6 +88,15 @@ def entity_key(name: str) -> str:
     ('luna', "user's dog")
     """
     return " ".join(name.lower().split())
+
+
+def is_vital(attribute: str) -> bool:
+    """Whether it does harm where it is forgotten, whoever it is about.
+
+    >>> is_vital("allergy"), is_vital("dose of enalapril"), is_vital("home")
+    (True, True, False)
+    """
+    return attribute in _VITAL or attribute.startswith("dose of ")
 
 
 def slot_of(entity: str, attribute: str, value: str) -> NodeId:

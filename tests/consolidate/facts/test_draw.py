@@ -125,6 +125,8 @@ def test_what_is_denied_doubted_or_said_by_another_is_no_claim(text: str) -> Non
         ("Whether it rains or not. I'm allergic to nuts.", "nuts"),
         ("My birthday is on 3 March.", "3 March"),
         ("I have asthma attacks at night.", "asthma"),
+        ("Before you suggest treats: Luna is allergic to chicken.", "chicken"),
+        ("As I said: Luna is allergic to chicken.", "chicken"),
     ],
 )
 def test_what_one_says_oneself_or_who_must_know_is_a_claim(text: str, value: str) -> None:

@@ -56,6 +56,12 @@ def test_the_allergy_survives(weeks: Memory, kind: str) -> None:
     assert first.extractive
 
 
+@pytest.mark.parametrize("budget", [None, 4_000, 2_000])
+@pytest.mark.parametrize("said", ["What could I put into her crate?", "She seems calmer today. What next?", "Thanks!"])
+def test_the_context_still_holds_the_allergy(weeks: Memory, said: str, budget: int | None) -> None:
+    assert "allergic to chicken" in weeks.prepare_context(said, "luna", budget).text
+
+
 def test_the_parts_tell_what_rules_can_tell(weeks: Memory) -> None:
     first, *later = weeks.summaries("luna", "l1")
     assert any("allergic to chicken" in one for one in first.parts["specifics"])

@@ -78,6 +78,8 @@ def _mask(match: re.Match[str]) -> str:
 def _may_speak(label: str, speaker: str | None) -> bool:
     """Whether what follows "Label: " at the start of a line is the author's own."""
     name = label.strip().lower()
+    if _LEADS_IN.match(name):
+        return True
     return name in _OWN_LABELS or (speaker is not None and name == speaker.strip().lower())
 
 
@@ -93,6 +95,7 @@ _CODE = re.compile(
     r"|\w\(.*\)|=>|::|</?\w+>|^\s*[\w.]+\s*="
 )
 _LABEL = re.compile(r"\s*([A-Z][\w.'-]*(?: [\w.'-]+){0,3}):\s+")
+_LEADS_IN = re.compile(r"before (?:you|we|i)\b|as (?:i|we) (?:said|mentioned|told|wrote)\b")  # a clause is no name
 _OWN_LABELS = frozenset(
     """me i myself note update edit ps p.s fyi also btw heads up reminder important correction fact context background
     info for reference for context for the record good news bad news news question remember so""".split()

@@ -21,6 +21,8 @@ _KIND_OF |= {"puppy": "dog", "pup": "dog", "kitten": "cat", "bunny": "rabbit", "
 _ONE_OF = {"kids": "child", "children": "child", "kid": "child", "daughters": "daughter", "sons": "son"}
 _ONE_OF |= {"sisters": "sister", "brothers": "brother", "twins": "twin"}
 
+#: The words for one's own people and animals.
+ONES_OWN = ("best friend", "guinea pig", *f"{_SHE} {_HE} {_EITHER} {_ANIMALS}".split())
 _animals = "|".join(["guinea pig", *_ANIMALS.split(), *_KIND_OF])
 PEOPLE = "best friend|" + "|".join(f"{_SHE} {_HE} {_EITHER} {_PLURAL}".split())
 ANIMAL = rf"(?:(?:[a-z]+ ){{0,2}}(?:{_animals}))"
