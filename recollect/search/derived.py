@@ -55,7 +55,9 @@ def found_facts(view: View, asked: Asked, most: int) -> list[Node]:
 
 def _ranked(view: View, asked: Asked, most: int, share_wanted: float) -> list[tuple[Node, float]]:
     """Derived nodes with their scores, best first, from so many passages; each by its best."""
-    query = replace(candidate_query(asked, Partition.DERIVED), filter=Filter(), pool=DERIVED_POOL, spans=())
+    query = replace(
+        candidate_query(asked, Partition.DERIVED), filter=Filter(), pool=DERIVED_POOL, by_words=True, spans=()
+    )
     features = view.candidates(query)
     if not len(features):
         return []

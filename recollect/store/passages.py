@@ -195,10 +195,11 @@ class CandidateQuery:
     must not; each is a tuple of surface words. `sought` phrases (identifiers as typed) need not occur:
     `Features.sought` says where they do.
     `named` are the people that the question names, in its order. `spans` are ranges of days since 1970. `pool` is how
-    many passages are scored in full: the best (with `by_words` chosen by their words and not by their meaning, which is
-    much quicker among very many), or with `newest` the newest of those that hold a word. `conversations` (numbers as in
-    `Features.conversations`) are the only ones to look in. `similarity` is the question's vector in the space of the
-    quality vectors, where these shall be used. `vectors` asks for those of the pool.
+    many passages are scored in full: the best, or with `newest` the newest of those that hold a word. With `by_words`
+    only those that hold a word may be found, and they are chosen by their words, not by their meaning: much quicker
+    among very many. `conversations` (numbers as in `Features.conversations`) are the only ones to look in.
+    `similarity` is the question's vector in the space of the quality vectors, where these shall be used. `vectors` asks
+    for those of the pool.
     """
 
     partition: Partition

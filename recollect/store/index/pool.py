@@ -215,13 +215,16 @@ def choose_pool(
     taken, each with its neighbours; or the newest that hold a word.
     """
     size = query.pool
+    if query.by_words:
+        allowed = _that_hold_a_word(snapshot, allowed, words[1])
     count = sum(
         p.block.size if own is None else np.count_nonzero(own) for p, own in zip(snapshot.parts, allowed, strict=True)
     )
     if count <= SCORE_ALL:
         return _positions(snapshot, allowed), True, None
     if query.newest:
-        return (*_newest(snapshot, allowed, words[1], query), None)
+        holding = _that_hold_a_word(snapshot, allowed, words[1]) if query.terms else allowed
+        return (*_newest(snapshot, holding, size), None)
     scores = _Leading(snapshot, allowed, words, None if query.by_words else cosines, extras)
     chosen = scores.best(size // 2, size // 8, size // 8)
     found = distinct(snapshot.around(chosen).ravel())  # without -1: there is nothing there
@@ -240,18 +243,19 @@ def _positions(snapshot: Snapshot, allowed: Sequence[Allowed]) -> Int:
     return np.concatenate(found)
 
 
-def _newest(snapshot: Snapshot, allowed: Sequence[Allowed], words: Scores, query: CandidateQuery) -> tuple[Int, bool]:
-    """The positions of the newest rows that hold a word, ascending, and whether they are all of them; of all rows where
-    no words are asked for.
-    """
-    wanted = list(allowed)
-    if query.terms:
-        for place, part in enumerate(snapshot.parts):
-            values, own = words.blocks[place], allowed[place]
-            held = np.zeros(part.block.size, bool) if values is None else values > 0
-            wanted[place] = held if own is None else held & own
-    found = _positions(snapshot, wanted)
-    newest = np.sort(_best(found, snapshot.gather("time", found).astype(np.float64), query.pool))
+def _that_hold_a_word(snapshot: Snapshot, allowed: Sequence[Allowed], words: Scores) -> list[Allowed]:
+    """Which rows may be found and hold a word."""
+    found: list[Allowed] = []
+    for part, values, own in zip(snapshot.parts, words.blocks, allowed, strict=True):
+        held = np.zeros(part.block.size, bool) if values is None else values > 0
+        found.append(held if own is None else held & own)
+    return found
+
+
+def _newest(snapshot: Snapshot, allowed: Sequence[Allowed], size: int) -> tuple[Int, bool]:
+    """The positions of the newest rows, ascending, and whether they are all of them."""
+    found = _positions(snapshot, allowed)
+    newest = np.sort(_best(found, snapshot.gather("time", found).astype(np.float64), size))
     return newest, len(newest) == len(found)
 
 

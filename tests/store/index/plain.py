@@ -62,7 +62,7 @@ class Plain:
         days = np.where(columns["time"] > 0, columns["time"] // _DAY, -1)
         inside, near = closeness(days, query.spans)
         sought = self._holding(query.sought)
-        allowed = self._allowed(query)
+        allowed = self._allowed(query) & ((narrow > 0) | (not query.by_words))
         pool = np.flatnonzero(allowed)
         before, after = self._links()
         whole = len(pool) <= score_all
