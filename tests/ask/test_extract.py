@@ -165,6 +165,21 @@ def test_what_has_changed_is_told_with_its_dates(quiet: Memory) -> None:
     assert before.startswith("Before that, since 2 May 2025: You live in Lisbon.")
 
 
+def test_a_figure_that_was_said_anew_is_told_with_the_one_before_it(quiet: Memory) -> None:
+    for day, said in ((3, "is 300 euros"), (9, "is now 500 euros")):
+        told(quiet, [("user", f"The deductible of my car insurance {said}.")], f"d{day}", day)
+    first, second, *_ = quiet.ask("what is the deductible of my car insurance?").text.splitlines()
+    assert first == "Since 9 May 2025: “The deductible of my car insurance is now 500 euros.” [1]"
+    assert second == "Before that, since 3 May 2025: “The deductible of my car insurance is 300 euros.” [2]"
+
+
+@pytest.mark.parametrize("said", ["I ran {} km today.", "The dinner was {} euros.", "Is the rent {} euros?"])
+def test_what_holds_for_a_day_is_no_state(quiet: Memory, said: str) -> None:
+    for day in (3, 9):
+        told(quiet, [("user", said.format(day))], f"d{day}", day)
+    assert "Before that" not in quiet.ask("how much was it, the dinner, the rent, or how many km I ran?").text
+
+
 def test_what_is_nearest_is_told_where_nothing_answers(quiet: Memory) -> None:
     told(quiet, [("user", "The boiler in Graça is a Vulcano."), ("assistant", "Noted.")])
     answer = quiet.ask("which trombone did Xaver buy in Osaka?")
