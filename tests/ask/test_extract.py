@@ -149,6 +149,22 @@ def test_an_extract_is_short_and_cites_at_most_five_messages(quiet: Memory, inte
     assert proven(answer)
 
 
+def test_the_dates_that_are_told_count_as_words(quiet: Memory) -> None:
+    for day in range(1, 6):
+        text = (
+            f"Lately I did great, and I won a really big tournament number {day} last week, which was awesome for me!"
+        )
+        told(
+            quiet,
+            [("user", f"{text} My friends came to watch it, and they loved the final as much as I.")],
+            f"t{day}",
+            day,
+        )
+    answer = quiet.ask("when did I win a big tournament?")
+    assert "April 2025" in answer.text
+    assert len(answer.text.split()) <= 120
+
+
 def test_numbers_in_brackets_in_a_quote_are_not_taken_for_citations(quiet: Memory) -> None:
     told(quiet, [("user", "The paper of Ott [7] says that the bridge stands on oak piles.")])
     answer = quiet.ask("what does the bridge stand on?")

@@ -34,7 +34,7 @@ def _answer(chooser: Chooser) -> Draft:
     known = chooser.known()
     told = {quote.message.id for quote in known}
     quotes = in_succession([*known, *chooser.quotes(MOST_CITED - len(known), told)])
-    return tell(by_nearness(chooser.within(quotes)), times=chooser.scale.question.asks_when)
+    return tell(by_nearness(chooser.within(quotes)))
 
 
 _WAYS = {
