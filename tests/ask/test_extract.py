@@ -149,6 +149,22 @@ def test_an_extract_is_short_and_cites_at_most_five_messages(quiet: Memory, inte
     assert proven(answer)
 
 
+def test_the_dates_that_are_told_count_as_words(quiet: Memory) -> None:
+    for day in range(1, 6):
+        text = (
+            f"Lately I did great, and I won a really big tournament number {day} last week, which was awesome for me!"
+        )
+        told(
+            quiet,
+            [("user", f"{text} My friends came to watch it, and they loved the final as much as I.")],
+            f"t{day}",
+            day,
+        )
+    answer = quiet.ask("when did I win a big tournament?")
+    assert "April 2025" in answer.text
+    assert len(answer.text.split()) <= 120
+
+
 def test_numbers_in_brackets_in_a_quote_are_not_taken_for_citations(quiet: Memory) -> None:
     told(quiet, [("user", "The paper of Ott [7] says that the bridge stands on oak piles.")])
     answer = quiet.ask("what does the bridge stand on?")
@@ -163,6 +179,21 @@ def test_what_has_changed_is_told_with_its_dates(quiet: Memory) -> None:
     now, before, *_ = quiet.ask("where do I live?").text.splitlines()
     assert now.startswith("Since 20 May 2025: You live in Porto.")
     assert before.startswith("Before that, since 2 May 2025: You live in Lisbon.")
+
+
+def test_a_figure_that_was_said_anew_is_told_with_the_one_before_it(quiet: Memory) -> None:
+    for day, said in ((3, "is 300 euros"), (9, "is now 500 euros")):
+        told(quiet, [("user", f"The deductible of my car insurance {said}.")], f"d{day}", day)
+    first, second, *_ = quiet.ask("what is the deductible of my car insurance?").text.splitlines()
+    assert first == "Since 9 May 2025: “The deductible of my car insurance is now 500 euros.” [1]"
+    assert second == "Before that, since 3 May 2025: “The deductible of my car insurance is 300 euros.” [2]"
+
+
+@pytest.mark.parametrize("said", ["I ran {} km today.", "The dinner was {} euros.", "Is the rent {} euros?"])
+def test_what_holds_for_a_day_is_no_state(quiet: Memory, said: str) -> None:
+    for day in (3, 9):
+        told(quiet, [("user", said.format(day))], f"d{day}", day)
+    assert "Before that" not in quiet.ask("how much was it, the dinner, the rent, or how many km I ran?").text
 
 
 def test_what_is_nearest_is_told_where_nothing_answers(quiet: Memory) -> None:

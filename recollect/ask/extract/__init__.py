@@ -8,6 +8,7 @@ from recollect.ask.extract.code import code
 from recollect.ask.extract.decision import decision
 from recollect.ask.extract.overview import retrieval, synthesis
 from recollect.ask.extract.quote import Draft, best_quote
+from recollect.ask.extract.succession import in_succession
 from recollect.ask.extract.telling import Group, by_nearness, tell
 from recollect.ask.intents import Intent
 
@@ -32,8 +33,8 @@ def _answer(chooser: Chooser) -> Draft:
     """What a fact says, and what it said before; then what says most on the question."""
     known = chooser.known()
     told = {quote.message.id for quote in known}
-    quotes = [*known, *chooser.quotes(MOST_CITED - len(known), told)]
-    return tell(by_nearness(chooser.within(quotes)), times=chooser.scale.question.asks_when)
+    quotes = in_succession([*known, *chooser.quotes(MOST_CITED - len(known), told)])
+    return tell(by_nearness(chooser.within(quotes)))
 
 
 _WAYS = {

@@ -11,6 +11,7 @@ from recollect.ask.extract import showing
 from recollect.ask.extract.quote import FIRST, Quote, dated, size_of, stated
 from recollect.ask.extract.spans import Kind, Place
 from recollect.ask.extract.weighing import Scale, Weighed
+from recollect.ask.intents import Intent
 from recollect.record import Message, NodeId
 from recollect.text.terms import terms
 
@@ -124,9 +125,9 @@ class Chooser:
         content = best.message.content
         place = showing.whole(content, best.span, room)
         place = showing.shortened(content, place, self.wanted, room)
-        return Quote(
-            passage, best.message, best.span, place, best.worth, best.share, self._context(best, place, passage)
-        )
+        context = self._context(best, place, passage)
+        dates = self.scale.question.asks_when and self.evidence.intent is Intent.QA
+        return Quote(passage, best.message, best.span, place, best.worth, best.share, context, tells_dates=dates)
 
     def within(self, quotes: Sequence[Quote], words: int = MOST_WORDS) -> list[Quote]:
         """The quotes, each as long as there is room for all of them; what is left over goes to the first ones."""

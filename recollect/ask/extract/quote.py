@@ -45,6 +45,7 @@ class Quote:
     asked: Quote | None = None  # the question that they answer, cited as well
     is_near: bool = False  # and no more than that: others are clearly better
     is_dated: bool = False  # it says when, as the one before it was said in another conversation or on another day
+    tells_dates: bool = False  # words like "yesterday" are told as dates as well
     instead: str = ""  # what is told in place of the words, where these are long
 
     @property
@@ -64,9 +65,9 @@ def speaker_of(quote: Quote) -> str:
 
 
 def dates_of(quote: Quote) -> str:
-    """What "yesterday" and the like meant on the day that it was said; nothing where there are no such words."""
+    """What "yesterday" and the like meant on the day that it was said; nothing where it is not told."""
     said = quote.message.timestamp
-    if said is None:
+    if said is None or not quote.tells_dates or quote.instead:
         return ""
     found = relative_dates(quote.message.content[slice(*quote.place)], said.date())
     shown = [
@@ -110,7 +111,8 @@ def size_of(quote: Quote) -> int:
     if quote.instead:
         return showing.size(quote.instead) + 1
     asked = showing.size(quote.asked.text) + 2 if quote.asked else 0
-    return showing.size(quote.text) + asked + showing.size(speaker_of(quote)) + 1 + _DATE * quote.is_dated
+    said = showing.size(quote.text) + showing.size(dates_of(quote)) + asked
+    return said + showing.size(speaker_of(quote)) + 1 + _DATE * quote.is_dated
 
 
 def dated(quotes: Sequence[Quote]) -> list[Quote]:

@@ -13,6 +13,13 @@ NUMBER = _signs(
     r"\d | \b(?:one|two|three|four|five|six|seven|eight|nine|ten|dozen|half|hundred|thousand|once|twice)\b"
     r" | [一二三四五六七八九十]"
 )
+FIGURE = re.compile(r"\d+(?:[.,:]\d+)*")
+#: How something is, and that it is so for a day alone.
+STATE = _signs(r"\b(?: is|are|am | has|have | costs?|weighs?|lasts?|charges? )\b | ['’](?:s|m|re)\b")
+PASSING = _signs(
+    r"\b(?: today|tonight|yesterday|tomorrow | this\ (?:morning|afternoon|evening|week|month|time) | currently\ at"
+    r" | was|were|had )\b | \?"
+)
 TIME = _signs(
     r"""\b(?:19|20)\d\d\b | \b\d{1,2}(?: :\d\d | \s?[ap]m\b | (?:st|nd|rd|th)\b ) | \b(?:
         january|february|march|april|may|june|july|august|september|october|november|december

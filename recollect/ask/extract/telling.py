@@ -22,8 +22,8 @@ class Group:
     dated: bool = False
 
 
-def tell(groups: Sequence[Group], *, times: bool = False, first: int = 1) -> Draft:
-    """The groups in order, numbered from `first`. With `times`, words like "yesterday" are told as dates."""
+def tell(groups: Sequence[Group], *, first: int = 1) -> Draft:
+    """The groups in order, numbered from `first`."""
     written, cited = list[str](), list[Citation]()
     where = ("", "")
     for group in groups:
@@ -35,9 +35,8 @@ def tell(groups: Sequence[Group], *, times: bool = False, first: int = 1) -> Dra
             here = (quote.message.conversation_id, when)
             head = f"{speaker_of(quote)}, {when}" if when and here != where else speaker_of(quote)
             where = here
-            dated = dates_of(quote) if times else ""
             cited.append(quote.citation(first + len(cited)))
-            said = quote.text if quote.instead else f"{head}: {quote.text}{dated}"
+            said = quote.text if quote.instead else f"{head}: {quote.text}{dates_of(quote)}"
             line = f"{bullet}{said} [{cited[-1].number}]"
             if quote.asked is not None:
                 cited.append(quote.asked.citation(first + len(cited)))
