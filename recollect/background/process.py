@@ -84,6 +84,7 @@ def environment_of(place: Place, embedder: str, *, durable: bool) -> dict[str, s
     package = Path(__file__).absolute().parents[2]
     paths = [str(package), *(str(Path(p).absolute()) for p in os.environ.get("PYTHONPATH", "").split(os.pathsep) if p)]
     found = {**os.environ, STORE: str(place), EMBEDDER: embedder, DURABLE: str(durable).lower()}
+    found.setdefault("OPENBLAS_NUM_THREADS", "1")  # as on the command line: threads of numpy's spin on other cores
     found["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(paths))
     if isinstance(place, Address) and place.user:
         found["NEO4J_USER"] = place.user

@@ -274,6 +274,15 @@ def test_a_password_stands_in_no_command_line_and_the_path_is_that_of_the_packag
     assert told["PYTHONPATH"].split(os.pathsep) == [str(ROOT), str(Path("somewhere").absolute())]
 
 
+def test_a_worker_has_no_threads_of_numpy_unless_somebody_asked_for_them(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
+    assert environment_of(tmp_path / "memory.db", "static", durable=True)["OPENBLAS_NUM_THREADS"] == "1"
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "4")
+    assert environment_of(tmp_path / "memory.db", "static", durable=True)["OPENBLAS_NUM_THREADS"] == "4"
+
+
 @pytest.mark.parametrize(
     ("executable", "fits"), [("/usr/bin/python3.11", True), ("/opt/app/uwsgi", False), ("", False)]
 )
