@@ -31,7 +31,7 @@ _FIRST = 5
 PARTS: Mapping[str, tuple[str, ...]] = {
     "words": ("words", "session words", "words alone", "all words", "as typed"),
     "meaning": ("meaning", "session meaning", "answers"),
-    "sitting": ("session words", "session meaning"),
+    "session": ("session words", "session meaning"),
     "who": ("speaker", "present", "asker"),
     "when": ("date", "moment", "order"),
     "titles": ("title",),
