@@ -94,9 +94,8 @@ def _print_derived(session: Session, memory: Memory) -> None:
 
     out = session.out
     out.line()
-    out.line(out.bold("$ recollect worker --once"))
     done = memory.consolidate()
-    out.line(f"{number(done.messages, 'message')} consolidated, without a language model.")
+    out.line(f"In the background {number(done.messages, 'message')} are consolidated, here without a language model.")
     out.line()
     out.line(out.bold(f'$ recollect summaries "{_SUMMARY}"'))
     summaries(session, [_SUMMARY])
