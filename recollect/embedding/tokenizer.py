@@ -238,7 +238,9 @@ def _batches(items: Iterable[tuple[int, str]]) -> Iterator[list[tuple[int, str]]
 
 
 def encode_batch(tokenizer: Tokenizer, texts: Sequence[str]) -> list[list[int]]:
-    """The token ids of each text, without special tokens. Much text is shared among all cores; few words would wait."""
+    """The token ids of each text, without special tokens. Much text is shared among all cores; to wake them takes longer
+    than a few words.
+    """
     if sum(map(len, texts)) < _FEW_CHARACTERS:
         return [tokenizer.encode(_encodable(text), add_special_tokens=False).ids for text in texts]
     try:
