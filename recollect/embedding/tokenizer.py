@@ -238,8 +238,8 @@ def _batches(items: Iterable[tuple[int, str]]) -> Iterator[list[tuple[int, str]]
 
 
 def encode_batch(tokenizer: Tokenizer, texts: Sequence[str]) -> list[list[int]]:
-    """The token ids of each text, without special tokens. Much text is shared among all cores; to wake them takes longer
-    than a few words.
+    """The token ids of each text, without special tokens. Much text is shared among all cores; for a few words it
+    takes longer to wake them.
     """
     if sum(map(len, texts)) < _FEW_CHARACTERS:
         return [tokenizer.encode(_encodable(text), add_special_tokens=False).ids for text in texts]
