@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from recollect.store.index.numeric import packed_dots
 from recollect.store.index.segment import Segment
+from recollect.store.index.shortened import Shortened
 from recollect.store.index.spelling import Spelling
 from recollect.store.index.statistics import NO_MOMENTS, Moments, Statistics
 from recollect.store.index.terms import MOST_ROWS, Terms, joined
@@ -66,6 +67,7 @@ class Block:
     by_session: Order
     statistics: Statistics  # over all rows
     sorted_terms: Spelling | None = None  # None: sorted when somebody asks for them
+    shortened: Shortened | None = None  # of full blocks from a file
     mapped: bool = False  # from a file: its pages are not memory of our own
 
     @property
@@ -98,10 +100,16 @@ class Block:
         """The unit vectors of some rows."""
         return np.asarray(self.vectors[rows] * self.inverse_norm[rows, None], np.float32)
 
-    def cosines(self, vector: Float, rows: Int | None = None, *, roughly: bool = False) -> Float:
-        """The cosines of all rows, or of some, with a unit vector; `roughly` to some 0.002."""
+    def cosines(self, vector: Float, rows: Int | None = None) -> Float:
+        """The cosines of all rows, or of some, with a unit vector."""
         own = slice(None) if rows is None else rows
-        return packed_dots(self.vectors[own], vector, roughly=roughly) * self.inverse_norm[own]
+        return packed_dots(self.vectors[own], vector) * self.inverse_norm[own]
+
+    def rough_cosines(self, vector: Float) -> Float:
+        """About the cosines of all rows, in less time."""
+        if self.shortened is not None:
+            return self.shortened.cosines(vector)
+        return packed_dots(self.vectors, vector, roughly=True) * self.inverse_norm
 
     @cached_property
     def talks(self) -> tuple[Int, NDArray[np.uint16]]:

@@ -22,15 +22,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.store.index.block import Block, Order
+from recollect.store.index.shortened import Shortened
 from recollect.store.index.spelling import Spelling
 from recollect.store.index.statistics import Moments, Statistics
 from recollect.store.index.terms import Terms
 
 _MAGIC = b"RcBk"
 #: Raised when the arrays change, or what they mean.
-LAYOUT = 2
+LAYOUT = 3
 _ALIGNED = 64
-_UNVERIFIED = frozenset({"vectors"})  # the large ones
+_UNVERIFIED = frozenset({"vectors", "shortened.rows"})  # the large ones
 
 
 Arrays = Mapping[str, NDArray[Any]]
@@ -128,6 +129,8 @@ def write_block(path: Path, identity: str, block: Block) -> bool:
         arrays |= {f"{group}.{name}": getattr(getattr(block, group), name) for name in names}
     statistics = block.statistics
     arrays |= {"total": statistics.moments.total, "squares": statistics.moments.squares}
+    if shortened := Shortened.of(block.vectors, block.inverse_norm, statistics.moments):
+        arrays |= {f"shortened.{name}": getattr(shortened, name) for name in _SHORTENED}
     facts = {name: getattr(statistics, name) for name in ("count", "length", "log", "log_squares")}
     return write_arrays(path, identity, arrays, facts)
 
@@ -143,6 +146,7 @@ def map_block(path: Path, identity: str) -> Block | None:
         count, facts["length"], facts["log"], facts["log_squares"], Moments(count, arrays["total"], arrays["squares"])
     )
     of = {group: [arrays[f"{group}.{name}"] for name in names] for group, names in _GROUPS.items()}
+    short = [arrays[place] for name in _SHORTENED if (place := f"shortened.{name}") in arrays]
     return Block(
         **{name: arrays[name] for name in _COLUMNS},
         terms=Terms(*of["terms"]),
@@ -151,6 +155,7 @@ def map_block(path: Path, identity: str) -> Block | None:
         by_session=Order(*of["by_session"]),
         statistics=statistics,
         sorted_terms=Spelling(*of["spelling"]),
+        shortened=Shortened(*short) if len(short) == len(_SHORTENED) else None,
         mapped=True,
     )
 
@@ -166,3 +171,4 @@ _GROUPS = {
     "by_session": ("keys", "rows"),
     "spelling": ("by_text", "by_ending", "letters"),
 }
+_SHORTENED = ("rows", "axes", "centre")

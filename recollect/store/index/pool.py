@@ -27,6 +27,8 @@ _LEAD_FIRST, _LEAD_OTHERS, _LEAD_PRESENT, _LEAD_DATES = 0.65, 0.3, 0.4, (1.0, 1.
 _DAY = 86_400_000_000  # microseconds
 #: Every so many-th row tells about where the best begin: so many times as many as are wanted, and some to be sure.
 _SAMPLED, _MORE, _AT_LEAST = 61, 4, 8
+#: Of a large snapshot so many times as many as are wanted are compared exactly: by the leading sum, by meaning alone.
+_LIKELY, _LIKELY_BY_MEANING = 16, 32
 _SIGNED_OR_LETTER = re.compile(r"[a-z](?:\+\+|#)?")  # "c++", "c#", "c", as surface words
 
 #: Which rows of a part may be found; None: all.
@@ -48,7 +50,7 @@ class Cosines:
         """Of all rows of a part: exact, or of a large snapshot roughly."""
         block = self._snapshot.parts[place].block
         if not self.exact:
-            return block.cosines(self._vector, roughly=True)
+            return block.rough_cosines(self._vector)
         if place not in self._scanned:
             self._scanned[place] = block.cosines(self._vector)
         return self._scanned[place]
@@ -315,10 +317,21 @@ class _Leading:
     def best(self, by_lead: int, by_words: int, by_meaning: int) -> Int:
         """The positions of the best by each, ascending."""
         words = _best(*self._held(), by_words)
-        lead = _top(self._snapshot, self._lead, by_lead)
         if self._cosines is None or self._cosines.blind:
-            return distinct(lead, words)
-        return distinct(lead, words, _top(self._snapshot, self._dense, by_meaning))
+            return distinct(words, _top(self._snapshot, self._lead, by_lead))
+        if self._cosines.exact:
+            lead = _top(self._snapshot, self._lead, by_lead)
+            return distinct(words, lead, _top(self._snapshot, self._dense, by_meaning))
+        likely, leading, near = self._compared(self._cosines, _LIKELY * by_lead, _LIKELY_BY_MEANING * by_meaning)
+        return distinct(words, _best(likely, leading, by_lead), _best(likely, near, by_meaning))
+
+    def _compared(self, cosines: Cosines, by_lead: int, by_meaning: int) -> tuple[Int, Float, Float]:
+        """The positions of those that are likely the best, ascending, with their leading sums and cosines, exact."""
+        snapshot = self._snapshot
+        likely = distinct(_top(snapshot, self._lead, by_lead), _top(snapshot, self._dense, by_meaning))
+        lead, rough = _at(snapshot, self._lead, likely), _at(snapshot, self._dense, likely)
+        near = cosines.at(likely)
+        return likely, lead + (cosines.z(near) - cosines.z(rough)), near
 
     def _held(self) -> tuple[Int, Float]:
         """The rows that hold a word and may be found, and how well their words fit."""
@@ -334,6 +347,14 @@ class _Leading:
 
 def _best(rows: Int, scores: Float, count: int) -> Int:
     return np.asarray(rows[np.argpartition(-scores, count)[:count]]) if count < len(rows) else rows
+
+
+def _at(snapshot: Snapshot, blocks: Sequence[Float], at: Int) -> Float:
+    """Values by ascending positions."""
+    found = np.empty(len(at), np.float32)
+    for place, _, own, rows in snapshot.split(at):
+        found[own] = blocks[place][rows]
+    return found
 
 
 def _top(snapshot: Snapshot, blocks: Sequence[Float], count: int) -> Int:

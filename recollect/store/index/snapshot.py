@@ -23,7 +23,7 @@ from recollect.store.passages import Bool, Float, Int
 if TYPE_CHECKING:
     from recollect.store.index.quality import QualityCache
 
-#: Up to so many rows candidates are chosen by exact cosines; of more by rough ones, in half the time.
+#: Up to so many rows candidates are chosen by exact cosines; of more they are looked for by rough ones first.
 EXACT_ROWS = 131_072
 
 

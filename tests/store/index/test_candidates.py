@@ -12,6 +12,7 @@ import pytest
 
 from recollect.store.base import IndexDamaged, WrongEmbedder
 from recollect.store.index import pool as pool_module
+from recollect.store.index import shortened as shortened_module
 from recollect.store.index import snapshot as snapshot_module
 from recollect.store.index.candidates import candidates
 from recollect.store.index.corpus import Corpus
@@ -119,15 +120,18 @@ def test_blocks_in_files_answer_as_those_in_memory(lived: ListEngine, corpus: Ma
     assert list((tmp_path / "index").iterdir())
 
 
+@pytest.mark.parametrize("in_files", [False, True])
 def test_rough_cosines_find_nearly_the_same_pool_and_features_stay_exact(
-    corpus: Make, monkeypatch: pytest.MonkeyPatch
+    in_files: bool, corpus: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(shortened_module, "_LEAST_ROWS", 1024)
     engine = ListEngine()
     engine.add(made_rows(6000, 5))
     for _ in range(11):
         engine.seal(512)
     source = engine.source()
-    snapshot = corpus(rows=2048).snapshot(source)
+    snapshot = corpus(tmp_path if in_files else None, rows=2048).snapshot(source)
+    assert any(part.block.shortened is not None for part in snapshot.parts) == in_files
     for seed in range(10):
         query = asking(seed, pool=200)
         exact = candidates(snapshot, source, query)
@@ -135,7 +139,8 @@ def test_rough_cosines_find_nearly_the_same_pool_and_features_stay_exact(
             patched.setattr(snapshot_module, "EXACT_ROWS", 100)
             found = candidates(snapshot, source, query)
         both = np.intersect1d(found.passages, exact.passages)
-        assert len(both) > 0.97 * len(exact)
+        # Noise goes in all directions: the axes of blocks in files leave much of it out.
+        assert len(both) > (0.9 if in_files else 0.97) * len(exact)
         own, other = np.searchsorted(found.passages, both), np.searchsorted(exact.passages, both)
         for name in ("dense", "dense_z", "bm25", "session_dense", "neighbours", "holds", "length_z"):
             assert getattr(found, name)[own] == pytest.approx(getattr(exact, name)[other], abs=1e-5), name
