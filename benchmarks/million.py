@@ -52,14 +52,15 @@ def measure(messages: int, folder: Path, say: Any, made: Path | None = None) -> 
     imported = worker("import", store, export)
     if imported["messages"] < messages:
         raise RuntimeError(f"Of {messages:,} messages {imported['messages']:,} are in.")
-    say("searching")
+    say(f"{json.dumps(imported)}; searching")  # as it comes: the whole may be stopped before its end
     searched = worker("search", store, _SEARCHES)
-    say("searching beside another process that appends")
+    say(f"{json.dumps(searched)}; searching beside another process that appends")
     fresh = worker("fresh", store, _FRESH)
-    say("starting cold")
+    say(f"{json.dumps(fresh)}; starting cold")
     cold = cold_search(store, folder)
-    say("appending")
+    say(f"{cold:.2f} s; appending")
     appended = worker("append", store, _APPENDS)
+    say(json.dumps(appended))
     return {
         "messages": messages,
         "import": {**imported, "rate": messages / imported["seconds"]},
