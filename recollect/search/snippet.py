@@ -173,7 +173,7 @@ def _held(word: str, wanted: frozenset[str]) -> list[_Match]:
     own = _term_of(word)
     if own in wanted:
         return [(0, len(word), own)]
-    return [] if own else _inside(word, wanted)
+    return _inside(word, wanted) if own == "" else []
 
 
 def _inside(word: str, wanted: frozenset[str]) -> list[_Match]:

@@ -95,7 +95,15 @@ def test_a_language_is_not_marked_in_the_name_of_another(text: str) -> None:
     assert marks == [(8, 9)]
 
 
-@given(st.lists(st.sampled_from(["heron", "重跑gen", "ﾃｽﾄ", "Étés", "C++", "of", "x"]), max_size=9), st.text("xnテét", max_size=2))
+@pytest.mark.parametrize("text", ["of use, because of it", "of use, because of it …, é"])
+def test_nothing_is_marked_in_a_word_that_is_no_term(text: str) -> None:
+    assert marks_in(text, terms("use")) == [(3, 6)]
+
+
+@given(
+    st.lists(st.sampled_from(["heron", "重跑gen", "ﾃｽﾄ", "Étés", "C++", "of", "x"]), max_size=9),
+    st.text("xnテét", max_size=2),
+)
 def test_the_marks_of_a_text_are_those_of_its_words(written: list[str], more: str) -> None:
     wanted, text, apart, at = {*terms("heron c++ été"), *terms(more)}, " ".join(["é", *written]), [], 2
     for word in written:
