@@ -25,6 +25,7 @@ _WITHIN = 3.0  # or is at most so much lower
 _LOOKED_AT = 20  # ranked messages for each result wanted, when grouping
 _LONG = 200  # tokens: shorter messages are never cut in pieces
 _COMPARED = 2  # messages for each result wanted, among which copies are looked for
+_READ_AT_ONCE = 500  # messages
 _BESIDE = 4  # positions around a hit among which its question or answer is sought
 
 
@@ -279,8 +280,8 @@ def titles_to_show(
     if not narrow:
         return dict(titles)
     others = sorted((number for number in titles if number not in found), key=lambda n: -titles[n].bonus)
-    fitting = {n for n in others[:TITLES] if _first(view, titles[n].conversation_id, asked) is not None}
-    return {n: title for n, title in titles.items() if n in found or n in fitting}
+    fitting = _firsts(view, [titles[n].conversation_id for n in others[:TITLES]], asked)
+    return {n: title for n, title in titles.items() if n in found or title.conversation_id in fitting}
 
 
 def _title_hits(view: View, asked: Asked, passage: int, score: float, words: Sequence[str]) -> list[MessageHit]:
@@ -288,7 +289,7 @@ def _title_hits(view: View, asked: Asked, passage: int, score: float, words: Seq
     texts = view.passages([passage])
     if not texts or texts[0].conversation_id is None:
         return []
-    shown = _first(view, texts[0].conversation_id, asked)
+    shown = _firsts(view, [texts[0].conversation_id], asked).get(texts[0].conversation_id)
     if shown is None:
         return []
     wanted, phrases = marking(asked.question.text, words)
@@ -296,21 +297,32 @@ def _title_hits(view: View, asked: Asked, passage: int, score: float, words: Seq
     return [MessageHit(shown, score, excerpt(shown.content, wanted, phrases), why)]
 
 
-def _first(view: View, conversation_id: NodeId, asked: Asked) -> Message | None:
-    """The first of a conversation's messages that the filter lets be found, rather one that was said."""
-    conversation, wanted = next(iter(view.get(Conversation, [conversation_id])), None), asked.search.filter
+def _firsts(view: View, conversation_ids: Sequence[NodeId], asked: Asked) -> dict[NodeId, Message]:
+    """The first message of each conversation that the filter lets be found, rather one that was said; conversations in
+    which it lets none are left out.
+    """
+    conversations = {conversation.id: conversation for conversation in view.get(Conversation, conversation_ids)}
+    wanted = asked.search.filter
     if not wanted.kinds:
         wanted = replace(wanted, kinds=KINDS)
-    at, many = 0, _BESIDE + 1
-    while messages := view.around([(conversation_id, at, at + many - 1)]):
-        fitting = [
-            message
-            for message in messages
-            if not message.deleted
-            and passes(message, conversation, wanted)
-            and not any(holds(message, phrase) for phrase in asked.excluded)
-        ]
-        if fitting:
-            return next((message for message in fitting if message.kind is Kind.SAID and message.content), fitting[0])
-        at, many = at + many, 4 * many
-    return None
+    firsts: dict[NodeId, Message] = {}
+    pending, at, many = sorted(conversations), 0, _BESIDE + 1
+    while pending:
+        left, room = list[NodeId](), max(1, _READ_AT_ONCE // many)
+        for some in (pending[i : i + room] for i in range(0, len(pending), room)):
+            messages = view.around([(conversation_id, at, at + many - 1) for conversation_id in some])
+            for conversation_id, own in groupby(messages, key=lambda message: message.conversation_id):
+                fitting = [
+                    message
+                    for message in own
+                    if not message.deleted
+                    and passes(message, conversations[conversation_id], wanted)
+                    and not any(holds(message, phrase) for phrase in asked.excluded)
+                ]
+                said = (message for message in fitting if message.kind is Kind.SAID and message.content)
+                if fitting:
+                    firsts[conversation_id] = next(said, fitting[0])
+                else:
+                    left.append(conversation_id)
+        pending, at, many = left, at + many, 4 * many
+    return firsts

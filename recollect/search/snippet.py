@@ -101,13 +101,15 @@ def words_in(text: str, wanted: Collection[str]) -> tuple[str, ...]:
 def _matches(text: str, wanted: frozenset[str], phrases: tuple[tuple[str, ...], ...]) -> list[_Match]:
     found: list[_Match] = []
     plain = text.translate(_TYPOGRAPHY)
-    for start, end in _likely(plain, wanted) if plain.isascii() else _words_of(text):
-        word = text[start:end]
-        own = _term_of(word)
-        if own in wanted:
-            found.append((start, end, own))
-        elif not own:  # a run of a script without blanks, or a word of several parts
-            found += _inside(word, start, wanted)
+    spans = list(_likely(plain, wanted) if plain.isascii() else _words_of(text))
+    there = [text[start:end] for start, end in spans]
+    held = {word: inside for word in set(there) if (inside := _held(word, wanted))}
+    found += [
+        (start + a, start + b, term)
+        for (start, _), word in zip(spans, there, strict=True)
+        if word in held
+        for a, b, term in held[word]
+    ]
     for phrase in phrases:
         pattern = r"\W+".join(map(re.escape, phrase))
         found += [(*m.span(), " ".join(phrase)) for m in re.finditer(rf"(?<!\w){pattern}(?!\w)", text, re.IGNORECASE)]
@@ -166,13 +168,21 @@ def _words_of(text: str) -> Iterator[tuple[int, int]]:
     return (match.span() for match in _word().finditer(text))
 
 
-def _inside(word: str, start: int, wanted: frozenset[str]) -> list[_Match]:
+def _held(word: str, wanted: frozenset[str]) -> list[_Match]:
+    """What is wanted of a word: all of it, or parts of a run of a script without blanks or of a word of several."""
+    own = _term_of(word)
+    if own in wanted:
+        return [(0, len(word), own)]
+    return _inside(word, wanted) if own == "" else []
+
+
+def _inside(word: str, wanted: frozenset[str]) -> list[_Match]:
     folded, places = _folded(word)
     found: list[_Match] = []
     for term in wanted:
         at = folded.find(term)
         while at >= 0 and term:
-            found.append((start + places[at], start + places[at + len(term)], term))
+            found.append((places[at], places[at + len(term)], term))
             at = folded.find(term, at + 1)
     return [match for match in found if match[0] < match[1]]
 

@@ -284,6 +284,18 @@ def test_a_title_shows_only_what_the_filter_lets_be_found(bread: Memory, query: 
     assert "until" not in query or shown.timestamp.year == 2023
 
 
+def test_a_title_shows_the_first_message_that_the_filter_lets_be_found_however_late(tmp_path: Path) -> None:
+    with recollect.open(tmp_path / "late.db") as memory:
+        for before in (0, 4, 5, 24, 25, 40):
+            for place in range(before + 2):
+                role = "assistant" if place >= before else "user"
+                memory.store_message(f"Number {place}", role, conversation_id=f"{before}", title="The lighthouse")
+        memory.store_message("Number 0", "user", conversation_id="none", title="The lighthouse")
+        hits = memory.search("lighthouse role:assistant")
+    shown = sorted(int(message.message.content.split()[1]) for hit in hits for message in hit.messages)
+    assert shown == [0, 4, 5, 24, 25, 40]
+
+
 def test_a_title_shows_nothing_that_holds_an_excluded_word(bread: Memory) -> None:
     assert all("pancake" not in hit.best.message.content for hit in bread.search("sourdough -pancake"))
 

@@ -95,6 +95,23 @@ def test_a_language_is_not_marked_in_the_name_of_another(text: str) -> None:
     assert marks == [(8, 9)]
 
 
+@pytest.mark.parametrize("text", ["of use, because of it", "of use, because of it …, é"])
+def test_nothing_is_marked_in_a_word_that_is_no_term(text: str) -> None:
+    assert marks_in(text, terms("use")) == [(3, 6)]
+
+
+@given(
+    st.lists(st.sampled_from(["heron", "重跑gen", "ﾃｽﾄ", "Étés", "C++", "of", "x"]), max_size=9),
+    st.text("xnテét", max_size=2),
+)
+def test_the_marks_of_a_text_are_those_of_its_words(written: list[str], more: str) -> None:
+    wanted, text, apart, at = {*terms("heron c++ été"), *terms(more)}, " ".join(["é", *written]), [], 2
+    for word in written:
+        apart += [(at + a, at + b) for a, b in marks_in(f"é {word}", wanted) if a >= 2]
+        at += len(word) + 1
+    assert [mark for mark in marks_in(text, wanted) if mark[0] >= 2] == [(a - 2, b - 2) for a, b in apart]
+
+
 def test_of_a_number_of_several_parts_no_other_forms_are_marked() -> None:
     wanted, phrases = marking("3.14", ("3", "3rd", "14", "14th"))
     assert marks_in("On the 3rd, not the 14th, it was 3.14.", wanted, phrases) == [(33, 37)]

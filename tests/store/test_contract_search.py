@@ -105,6 +105,22 @@ def test_phrases_are_kept_together_and_words_can_be_excluded(store: Store, space
     assert [bool(s) for s in sought.sought] == [False, True, False]
 
 
+@pytest.mark.parametrize("sealed", [False, True])
+def test_a_phrase_is_found_in_each_partition_of_one_view(store: Store, space: Space, sealed: bool) -> None:
+    """Some words look like what tells the partitions apart within an engine."""
+    if sealed:
+        write(store, *(talk(f"s{i}", *(f"a plover {i} {k}" for k in range(60)), title="") for i in range(5)))
+        maintained(space)
+    write(store, talk("a", "the heron of g1p0 stands", title="The heron of g1p0"), talk("b", "no egret stands here"))
+    there = ((Partition.SAID, "the heron of g1p0 stands"), (Partition.TITLE, "The heron of g1p0"))
+    with space.view() as view:
+        for phrase in (("the", "heron"), ("of", "g1p0"), ("g1p0",), ("the", "heron")):
+            for partition, one in there:
+                assert texts(view, view.candidates(query("heron egret", partition, phrases=(phrase,)))) == [one]
+        for phrase in (("g1p1",), ("p0",), ("heron", "the"), ("stands", "no")):
+            assert not len(view.candidates(query("heron egret", phrases=(phrase,))))
+
+
 def test_phrases_in_an_empty_namespace_find_nothing(space: Space) -> None:
     """Q2 of the close reading."""
     assert len(ask(space, "nginx", phrases=(("nginx", "conf"),))) == 0

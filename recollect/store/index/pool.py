@@ -135,14 +135,14 @@ class Extras:
 
 def holding(snapshot: Snapshot, source: Source, phrases: Sequence[tuple[str, ...]]) -> Int:
     """The positions of the rows that hold at least one of the phrases, word by word, ascending."""
-    found = [np.zeros(0, np.int64)]
+    found = []
     for phrase in phrases:
         at = snapshot.positions_of(np.asarray(source.holding(phrase), np.int64))
         # A full-text index takes C++, C# and C for one word; their terms tell them apart.
         for term in stemmed(word for word in phrase if _SIGNED_OR_LETTER.fullmatch(word)):
             at = at[_has_term(snapshot, term, at)]
         found.append(at)
-    return distinct(*found)
+    return found[0] if len(found) == 1 else distinct(np.zeros(0, np.int64), *found)
 
 
 def _has_term(snapshot: Snapshot, term: str, at: Int) -> Bool:

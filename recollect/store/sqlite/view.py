@@ -18,7 +18,7 @@ from recollect.store.index.candidates import candidates
 from recollect.store.index.sharing import sharing
 from recollect.store.index.snapshot import Snapshot
 from recollect.store.index.words import known
-from recollect.store.passages import CandidateQuery, Features, Partition, PassageText, QueryTerms
+from recollect.store.passages import CandidateQuery, Features, Int, Partition, PassageText, QueryTerms
 from recollect.store.results import Counts, End, IndexInfo, Page, R, Revision, Span, Where
 from recollect.store.sqlite import counts, edges, find, generations, read, tasks, texts
 from recollect.store.sqlite.source import PartitionSource
@@ -37,6 +37,7 @@ class SQLiteView:
         self._ns = _NOWHERE if ns is None else ns
         self._live = generations.live(connection, self._ns)
         self._snapshots: dict[int, Snapshot] = {}
+        self._phrases: dict[str, Int] = {}
 
     @property
     def stamp(self) -> Hashable:
@@ -144,7 +145,7 @@ class SQLiteView:
         )
 
     def _source(self, partition: int) -> PartitionSource:
-        return PartitionSource(self._connection, self._ns, self._live, int(partition))
+        return PartitionSource(self._connection, self._ns, self._live, int(partition), self._phrases)
 
     def _snapshot(self, partition: int) -> Snapshot:
         """Of a partition, kept for the life of the view, so that it stays still."""
