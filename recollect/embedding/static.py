@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +16,8 @@ from recollect.embedding.base import Vectors, unit_rows
 from recollect.embedding.packaged import packaged_array
 from recollect.embedding.tokenizer import UNKNOWN, encode_in_slices, packaged_pieces
 from recollect.text.sentences import Sentences
+
+_TOKENS = np.dtype(np.uint16)
 
 #: Tokens whose rows are gathered at once: 1 MiB of float32, which stays in the processor's cache.
 _BLOCK = 1_024
@@ -59,18 +60,18 @@ class StaticEmbedder:
 
     def _sums(self, texts: Sequence[str]) -> Vectors:
         sums = np.zeros((len(texts), self.dimensions), np.float32)
-        for owners, ids in encode_in_slices(packaged_pieces().ids, texts):
-            _add_rows(sums, owners, ids)
+        for owners, pieces in encode_in_slices(packaged_pieces().packed, texts):
+            _add_rows(sums, owners, pieces)
         return sums
 
 
 @lru_cache(maxsize=1)
 def _table() -> tuple[NDArray[np.int8], Vectors]:
-    """Rows (30522, 256) as int8 and their scales (30522, 1). The rows are mapped: a question needs few of them, and
+    """Rows (30522, 256) as int8 and their scales (30522,). The rows are mapped: a question needs few of them, and
     dequantising all would cost 31 MB and a slow start.
     """
     rows = packaged_array("static-reg-int8.npy", mapped=True)
-    scales = packaged_array("static-reg-scales.npy").astype(np.float32)
+    scales = packaged_array("static-reg-scales.npy").astype(np.float32).reshape(-1)
     scales[UNKNOWN] = 0  # what cannot be spelled means nothing; else all of it would mean the same
     return rows, scales
 
@@ -80,37 +81,41 @@ def _starts(counts: Sequence[int]) -> NDArray[np.intp]:
     return np.cumsum([0, *counts[:-1]], dtype=np.intp)
 
 
-def _add_rows(sums: Vectors, owners: Sequence[int], ids: Sequence[Sequence[int]]) -> None:
+def _add_rows(sums: Vectors, owners: Sequence[int], pieces: Sequence[bytes]) -> None:
     """Adds to each owner's row the rows of its tokens."""
-    filled = [(owner, piece) for owner, piece in zip(owners, ids, strict=True) if piece]
-    if not filled:
+    counts = np.fromiter(map(len, pieces), np.intp, len(pieces)) // _TOKENS.itemsize
+    filled = np.flatnonzero(counts)
+    if not len(filled):
         return
-    counts = np.fromiter((len(piece) for _, piece in filled), np.intp, len(filled))
-    tokens = np.fromiter(chain.from_iterable(piece for _, piece in filled), np.intp, int(counts.sum()))
-    parts = _sum_runs(tokens, counts)
-    unique, first = np.unique(np.fromiter((owner for owner, _ in filled), np.intp, len(filled)), return_index=True)
-    sums[unique] += np.add.reduceat(parts, first, axis=0)
+    parts = _sum_runs(np.frombuffer(b"".join(pieces), _TOKENS), counts[filled])
+    unique, first = np.unique(np.asarray(owners)[filled], return_index=True)
+    sums[unique] += parts if len(unique) == len(parts) else np.add.reduceat(parts, first, axis=0)
 
 
-def _sum_runs(tokens: NDArray[np.intp], counts: NDArray[np.intp]) -> Vectors:
-    """The sum of the rows of each run of tokens: run i holds `counts[i]` (at least one) consecutive tokens."""
+def _sum_runs(tokens: NDArray[np.uint16], counts: NDArray[np.intp]) -> Vectors:
+    """The sum of the rows of each run of tokens: run i holds `counts[i]` (at least one) consecutive tokens.
+
+    Runs of one length are summed together. The order of summing does not matter: a scale has 11 significant bits and a
+    row 7, so that float32 holds the sums of all but very long runs exactly.
+    """
     rows, scales = _table()
     starts = np.cumsum(counts) - counts
     parts = np.empty((len(counts), rows.shape[1]), np.float32)
-    for low, high in _blocks(starts, len(tokens)):
-        begin, end = starts[low], starts[high] if high < len(starts) else len(tokens)
-        block = tokens[begin:end]
-        np.add.reduceat(rows[block] * scales[block], starts[low:high] - begin, axis=0, out=parts[low:high])
+    by_length = np.argsort(counts, kind="stable")
+    for low, high in _blocks(counts[by_length]):
+        runs = by_length[low:high]
+        block = tokens[starts[runs][:, None] + np.arange(counts[runs[0]])]
+        parts[runs] = np.matmul(scales[block][:, None, :], rows[block].astype(np.float32))[:, 0]
     return parts
 
 
-def _blocks(starts: NDArray[np.intp], total: int) -> Iterator[tuple[int, int]]:
-    """Ranges of runs of about _BLOCK tokens together, at least one run each."""
+def _blocks(counts: NDArray[np.intp]) -> Iterator[tuple[int, int]]:
+    """Ranges of ascending counts that are equal, of about _BLOCK tokens together, at least one run each."""
+    ends = [*(np.flatnonzero(np.diff(counts)) + 1).tolist(), len(counts)]
     low = 0
-    while low < len(starts):
-        high = int(np.searchsorted(starts, starts[low] + _BLOCK, side="right")) - 1
-        if starts[low] + _BLOCK >= total:
-            high = len(starts)
-        high = max(high, low + 1)
-        yield low, high
-        low = high
+    for end in ends:
+        most = max(1, _BLOCK // int(counts[low]))
+        while low < end:
+            high = min(low + most, end)
+            yield low, high
+            low = high

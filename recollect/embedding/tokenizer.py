@@ -9,11 +9,12 @@ from __future__ import annotations
 import os
 import re
 import threading
+from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import orjson
 
@@ -23,8 +24,10 @@ from recollect.errors import ModelError
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
+T = TypeVar("T")
+
 #: Token ids of texts.
-Encode = Callable[[Sequence[str]], list[list[int]]]
+Encode = Callable[[Sequence[str]], list[T]]
 
 #: Longest slice, in characters, that the tokenizer sees at once; longer texts are counted from samples.
 SLICE = 20_000
@@ -42,8 +45,9 @@ COUNT_METHOD = "word pieces of all-MiniLM-L6-v2"
 #: Words whose pieces are remembered, and characters of the longest of them: some 25 MB at most.
 _REMEMBERED, _LONGEST_REMEMBERED = 60_000, 40
 #: Blanks to Python that the tokenizer drops, and words that are tokens of their own: such texts go to it whole.
+_UNLIKE_BLANKS = "\x0b\x0c\x1c\x1d\x1e\x1f\x85"
 _TOKEN_OF_ITS_OWN = r"\[(?:CLS|SEP|UNK|PAD|MASK)\]"
-_UNLIKE_BLANKS = re.compile(rf"[\x0b\x0c\x1c-\x1f\x85]|{_TOKEN_OF_ITS_OWN}")
+_TOKENS_OF_THEIR_OWN = re.compile(_TOKEN_OF_ITS_OWN)
 #: Words in whose spelling nothing but letters, digits and signs of ASCII have a say.
 _PLAIN = re.compile(rf"(?!.*{_TOKEN_OF_ITS_OWN})[!-~]{{1,{_LONGEST_REMEMBERED}}}")
 _PARTS_OF_PLAIN = re.compile("[a-z0-9]+|.")
@@ -87,7 +91,7 @@ def vocabulary() -> dict[str, int]:
     return found
 
 
-def encode_in_slices(encode: Encode, texts: Sequence[str]) -> Iterator[tuple[list[int], list[list[int]]]]:
+def encode_in_slices(encode: Encode[T], texts: Sequence[str]) -> Iterator[tuple[list[int], list[T]]]:
     """Batches of (numbers of texts, token ids of their slices), in reading order, without special tokens.
 
     The slices of one text follow each other; joined, they are the text's tokens. Memory is bounded by the batch.
@@ -116,41 +120,53 @@ class WordPieces:
     """
 
     def __init__(self) -> None:
-        self._known: dict[str, tuple[list[int], int]] = {}  # the ids of words, and what they cost
+        self._packed: dict[str, bytes] = {}  # the ids of words
+        self._costs: dict[str, int] = {}
         self._lock = threading.Lock()
 
     def ids(self, texts: Sequence[str]) -> list[list[int]]:
         """The token ids of each text, without special tokens."""
-        found = self._spelled(texts)
-        return [list(chain.from_iterable([ids for ids, _ in words])) for words in found]
+        return [list(memoryview(packed).cast("H")) for packed in self.packed(texts)]
+
+    def packed(self, texts: Sequence[str]) -> list[bytes]:
+        """The same, each id as the two bytes of an uint16."""
+        return self._spelled(texts, lambda words: b"".join(map(self._packed.__getitem__, words)))
 
     def counts(self, texts: Sequence[str]) -> list[int]:
         """How many tokens each text costs: a word that cannot be spelled as many as `_count` says."""
-        return [sum([cost for _, cost in words]) for words in self._spelled(texts)]
+        return self._spelled(texts, lambda words: sum(map(self._costs.__getitem__, words)))
 
-    def _spelled(self, texts: Sequence[str]) -> list[list[tuple[list[int], int]]]:
-        """The words of each text."""
-        split = [_words(text) for text in texts]
+    def _spelled(self, texts: Sequence[str], of: Callable[[list[str]], T]) -> list[T]:
+        """What the words of each text come to; each word is spelled by then."""
+        split = _split(texts)
         with self._lock:
-            words = set(chain.from_iterable(split))
-            new = [word for word in words if word not in self._known]
-            if len(self._known) + len(new) > _REMEMBERED:
-                self._known, new = {}, list(words)
-            others = list[str]()
-            for word in new:
-                if _PLAIN.fullmatch(word):
-                    self._known[word] = (ids := _spell(word)), len(ids)
-                else:
-                    others.append(word)
-            for batch in _batches(enumerate(others)):
-                spelled = [word for _, word in batch]
-                for word, ids in zip(spelled, encode_batch(packaged_tokenizer(), spelled), strict=True):
-                    self._known[word] = ids, _count(word) if UNKNOWN in ids else len(ids)
-            found = [[self._known[word] for word in parts] for parts in split]
+            new = set(chain.from_iterable(split)).difference(self._costs)
+            if len(self._costs) + len(new) > _REMEMBERED:
+                self._packed, self._costs = {}, {}
+                new = set(chain.from_iterable(split))
+            self._spell(new)
+            found = [of(words) for words in split]
             for word in new:
                 if len(word) > _LONGEST_REMEMBERED:
-                    del self._known[word]
+                    del self._packed[word], self._costs[word]
         return found
+
+    def _spell(self, words: Iterable[str]) -> None:
+        others = list[str]()
+        for word in words:
+            if _PLAIN.fullmatch(word):
+                self._learn(word, _spell(word))
+            else:
+                others.append(word)
+        for batch in _batches(enumerate(others)):
+            spelled = [word for _, word in batch]
+            for word, ids in zip(spelled, encode_batch(packaged_tokenizer(), spelled), strict=True):
+                self._learn(word, ids)
+                if UNKNOWN in ids:
+                    self._costs[word] = _count(word)
+
+    def _learn(self, word: str, ids: list[int]) -> None:
+        self._packed[word], self._costs[word] = array("H", ids).tobytes(), len(ids)
 
 
 def _spell(word: str) -> list[int]:
@@ -169,9 +185,17 @@ def _spell(word: str) -> list[int]:
     return ids
 
 
-def _words(text: str) -> list[str]:
-    """What is spelled by itself: the words, or the whole text where Python and the tokenizer part it differently."""
-    return text.split() if _UNLIKE_BLANKS.search(text) is None else [text]
+def _split(texts: Sequence[str]) -> list[list[str]]:
+    """What is spelled by itself: the words, or a whole text where Python and the tokenizer part it differently."""
+    if not _is_parted_differently("".join(texts)):
+        return list(map(str.split, texts))
+    return [[text] if _is_parted_differently(text) else text.split() for text in texts]
+
+
+def _is_parted_differently(text: str) -> bool:
+    if any(blank in text for blank in _UNLIKE_BLANKS):
+        return True
+    return "[" in text and _TOKENS_OF_THEIR_OWN.search(text) is not None
 
 
 @lru_cache(maxsize=1)

@@ -7,14 +7,12 @@ from dataclasses import dataclass
 
 from recollect.errors import InvalidInput
 
-_SENTENCE_END = re.compile(
-    r"""
-      (?<=[.!?\u061f\u06d4\u0964\u0965])\s+  # Latin, Arabic, Urdu and Indian stops want a blank after them
-    | (?<=[。！？｡])                          # those of Chinese and Japanese do not
-    | \n+
-    """,
-    re.VERBOSE,
-)
+# Latin, Arabic, Urdu and Indian stops want a blank after them, those of Chinese and Japanese do not.
+_STOPS = r".!?\u061f\u06d4\u0964\u0965"
+_STOPS_ALONE = "。！？｡"
+#: Begins with the blank and looks back from there: most characters are passed over at once.
+_SENTENCE_END = re.compile(rf"\s(?: (?<=[{_STOPS}].)\s* | (?<=\n)\n* )", re.VERBOSE | re.DOTALL)
+_SENTENCE_END_WITHOUT_BLANK = re.compile(rf"(?<=[{_STOPS}])\s+ | (?<=[{_STOPS_ALONE}]) | \n+", re.VERBOSE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +33,8 @@ def cut_sentences(text: str, *, length: int = 3, step: int = 2, limit: int = 40)
     """
     if not 1 <= step <= length or limit < 1:
         raise InvalidInput(f"Runs of {length} sentences every {step}, at most {limit}: that leaves some out.")
-    found = _SENTENCE_END.split(text)
+    unspaced = not text.isascii() and any(stop in text for stop in _STOPS_ALONE)
+    found = (_SENTENCE_END_WITHOUT_BLANK if unspaced else _SENTENCE_END).split(text)
     parts = [part for part in found if len(part.strip()) > 1]
     scraps = [part for part in found if len(part.strip()) == 1] if parts else []
     parts = parts or [text]

@@ -69,7 +69,7 @@ def terms(text: str) -> list[str]:
 def stemmed(surface: Iterable[str]) -> list[str]:
     """The index terms of surface words as `words` gives them."""
     stems = _stems_of_this_thread()
-    return [stem for word in surface if (stem := stems[word])]
+    return list(filter(None, map(stems.__getitem__, surface)))
 
 
 def words(text: str) -> list[str]:

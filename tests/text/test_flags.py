@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import re
 import time
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from recollect.text.flags import LOOKED_AT, Flag, flags
+from recollect.text.flags import LOOKED_AT, Flag, _signs, flags
 from tests.reference import all_texts, needs_shared, reference
 
 
@@ -82,6 +85,13 @@ def test_fifty_megabytes_take_no_longer_than_a_page() -> None:
     began = time.thread_time()
     flags(text)
     assert time.thread_time() - began < 1
+
+
+@given(st.sampled_from([(pattern, cues) for _, pattern, cues in _signs() if cues]), st.data())
+def test_whatever_a_pattern_finds_holds_one_of_its_cues(sign: tuple[re.Pattern[str], tuple[str, ...]], data) -> None:
+    pattern, cues = sign
+    found = data.draw(st.from_regex(pattern, alphabet=st.characters(max_codepoint=0x7E)))
+    assert any(cue in found for cue in cues)
 
 
 @needs_shared

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.errors import InvalidInput
-from recollect.text.sentences import passages
+from recollect.text.sentences import cut_sentences, passages
 from tests.reference import all_texts, needs_shared, reference
 
 
@@ -25,6 +27,14 @@ def test_lines_end_sentences_and_single_characters_are_none() -> None:
 @pytest.mark.parametrize("text", ["一二。三四！五六？七八。", "एक दो। तीन चार। पाँच छह। सात आठ।"])
 def test_sentences_end_in_other_scripts_too(text: str) -> None:
     assert len(passages(text)) == 2
+
+
+@given(st.text(st.sampled_from("ab.!?؟।。！ \t\n\r\x1c\u2003"), max_size=12))
+def test_sentences_end_behind_stops_and_at_lines(text: str) -> None:
+    ends = re.compile(r"(?<=[.!?؟।])\s+|(?<=[。！])|\n+")
+    found = cut_sentences(text)
+    told = [part for part in ends.split(text) if part.strip()]
+    assert found.parts == ([part for part in told if len(part.strip()) > 1] or [text])
 
 
 def test_a_long_text_is_covered_whole_by_longer_runs() -> None:
