@@ -12,8 +12,8 @@ from datetime import datetime
 from typing import Any
 
 from recollect.consolidate.base import LIVE
-from recollect.consolidate.facts.claim import entity_key, is_vital
-from recollect.consolidate.facts.rules.subjects import ONES_OWN
+from recollect.consolidate.facts.claim import DOSE, VITAL, entity_key, is_vital
+from recollect.consolidate.facts.rules.subjects import ONES_OWN, ones_own
 from recollect.consolidate.summaries.nodes import COVERS, L1, L2
 from recollect.context import wording
 from recollect.context.budget import PER_ENTRY, PER_MESSAGE, shortened, tokens_in, tokens_in_each
@@ -24,13 +24,15 @@ from recollect.store import View, Where
 from recollect.store.kept import Kept
 
 #: The shares of what the budget leaves beside the guide and the text, at most: in a small one summaries and facts give
-#: way to what answers, and so do the newest messages where no conversation goes on.
+#: way to what answers (facts that are pinned or vital do not), and so do the newest messages where no conversation goes
+#: on.
 SUMMARIES_SHARE, FACTS_SHARE, RECENT_SHARE, RECENT_OF_ALL_SHARE = 0.12, 0.08, 0.25, 0.12
 _AMPLE = 8_000  # tokens from which on the shares are whole
 #: Of the share of the newest messages what a single one may take; of a longer one beginning and end are shown.
 _ONE_MESSAGE = 0.5
 _READ_SUMMARIES, _READ_FACTS = 40, 2_000
 _TOLD_FACTS = 120
+_NAMING = (*ONES_OWN, "friend", "pet")  # attributes whose values are names of one's own people and animals
 _USER = "user"  # the entity of facts about the person who speaks
 _STEP = 5  # messages by which the beginning of the newest ones moves on
 
@@ -70,7 +72,7 @@ def standing(read: Read, text: str, conversation_id: NodeId | None, window: int,
     told = read.kept.of(view, ("summaries", conversation_id), lambda: _read_summaries(view, conversation_id))
     summaries = _summaries(told, int(room * ample * SUMMARIES_SHARE), begins)
     held = read.kept.of(view, ("facts", now.date()), lambda: _read_facts(view, now))
-    facts = _part("facts", wording.FACTS, held, fact_line, int(room * ample * FACTS_SHARE), _pinned_first)
+    facts = _facts(held, room, ample)
     parts = [part for part in (summaries, facts, recent) if part is not None]
     seen = {m.id for m in kept} | ({asked} if asked else set())
     return Standing(tuple(parts), tuple(said), frozenset(seen), conversation_id)
@@ -203,25 +205,48 @@ def _read_facts(view: View, now: datetime) -> list[Node]:
     """What holds now of the person who speaks, and of theirs what does harm where it is forgotten: an allergy of the
     dog. Pinned facts come before all others, then what is vital, both however old, then the newest.
     """
-    own = _held(view, (_USER,), now)
-    named = (entity_key(str(node.body.get("value", ""))) for node in own)
-    theirs = dict.fromkeys([*named, *(f"{_USER}'s {word}" for word in ONES_OWN)])
-    vital = [node for node in _held(view, tuple(theirs), now) if _is_vital(node)]
-    nodes = sorted([*own, *vital], key=lambda node: (not node.body.get("pinned", False), not _is_vital(node)))
-    return nodes[:_TOLD_FACTS]
+    newest, pinned = _held(view, (_USER,), now, limit=_TOLD_FACTS), _held(view, (_USER,), now, pinned=True)
+    own = _held(view, (_USER,), now, attributes=(*VITAL, DOSE, *_NAMING))
+    named = (entity_key(str(node.body.get("value", ""))) for node in (*own, *newest))
+    theirs = _held(view, tuple(dict.fromkeys([*named, *ones_own(_USER)])), now, attributes=(*VITAL, DOSE))
+    vital = [node for node in (*own, *theirs) if _is_vital(node)]
+    found = {node.id: node for node in (*pinned, *vital, *newest)}.values()
+    return sorted(found, key=lambda node: (not _is_pinned(node), not _is_vital(node)))[:_TOLD_FACTS]
 
 
-def _held(view: View, keys: tuple[str, ...], now: datetime) -> list[Node]:
+def _held(
+    view: View,
+    keys: tuple[str, ...],
+    now: datetime,
+    *,
+    attributes: tuple[str, ...] = (),
+    pinned: bool = False,
+    limit: int = _READ_FACTS,
+) -> list[Node]:
     """The newest facts that hold of entities."""
     where = Where(
         kinds=(NodeKind.FACT.value,),
         keys=keys,
         states=(LIVE,),
         current=to_microseconds(now),
+        attributes=attributes,
+        pinned=pinned,
         deleted=False,
         order="newest",
     )
-    return [node for node in view.find(Node, where, limit=_READ_FACTS).items if node.text]
+    return [node for node in view.find(Node, where, limit=limit).items if node.text]
+
+
+def _facts(held: Sequence[Node], room: int, ample: float) -> Part | None:
+    """So many facts as fit; for what is pinned or vital the share is whole in a small budget too."""
+    lines = tokens_in_each([fact_line(node) for node in held if _is_pinned(node) or _is_vital(node)])
+    needed = tokens_in(wording.FACTS) + PER_ENTRY + sum(lines) + PER_ENTRY * len(lines)
+    share = room * FACTS_SHARE
+    return _part("facts", wording.FACTS, held, fact_line, int(max(share * ample, min(share, needed))), _pinned_first)
+
+
+def _is_pinned(node: Node) -> bool:
+    return bool(node.body.get("pinned", False))
 
 
 def _is_vital(node: Node) -> bool:
@@ -235,7 +260,7 @@ def fact_line(node: Node) -> str:
 
 
 def _pinned_first(node: Node) -> tuple[Any, ...]:
-    return not node.body.get("pinned", False), to_microseconds(node.valid_from) or 0, node.id
+    return not _is_pinned(node), to_microseconds(node.valid_from) or 0, node.id
 
 
 def _part(

@@ -47,8 +47,9 @@ class Where:
     """What `find` looks for; what is empty or None does not restrict. Times are microseconds, `until` excluded.
 
     Of conversations and documents: `sources`, `title` (anywhere in it, whatever the case). Of messages, tool calls,
-    turns: `conversation`. Of nodes: `kinds`, `keys`, `states`, `conversation`, and `current` at a moment (valid_from
-    <= moment < valid_to, unknown ends are open).
+    turns: `conversation`. Of nodes: `kinds`, `keys`, `states`, `conversation`, `current` at a moment (valid_from <=
+    moment < valid_to, unknown ends are open); by what their body says, `attributes` (what stands before any " of ": a
+    dose of something is a "dose") and `pinned` ones.
     """
 
     sources: tuple[str, ...] = ()
@@ -60,6 +61,8 @@ class Where:
     since: int | None = None
     until: int | None = None
     current: int | None = None
+    attributes: tuple[str, ...] = ()
+    pinned: bool = False
     deleted: bool | None = None  # None: both; erased ones count as deleted
     order: Literal["id", "newest"] = "id"
 

@@ -166,14 +166,37 @@ def test_facts_and_summaries_stand_first(memory: Memory) -> None:
     assert "Porto" in context.messages[0]["content"]
 
 
-def test_an_allergy_is_told_however_much_is_known_that_is_newer(memory: Memory) -> None:
-    talk(memory, ["I'm allergic to penicillin.", "Noted."])
+def test_what_is_pinned_or_vital_is_told_however_much_is_known_that_is_newer(memory: Memory) -> None:
+    talk(
+        memory,
+        ["I'm allergic to penicillin. I live in Leeds.", "Noted.", "My dog is called Rex. Rex is allergic to beef."],
+    )
     memory.consolidate()
+    memory.pin_fact(next(fact.id for fact in memory.facts() if fact.attribute == "home"))
     fact = Node(NodeId("fact"), NodeKind.FACT, key="user", state="live", valid_from=datetime.now(UTC))
-    newer = [replace(fact, id=NodeId(f"fact-{n}"), text=f"The user likes tune {n}.") for n in range(150)]
+    newer = [replace(fact, id=NodeId(f"fact-{n}"), text=f"The user likes tune {n}.") for n in range(2_050)]
     memory._space.write(Change(put=newer))
-    context = memory.prepare_context("Thanks!", budget=4_000)
-    assert "allergic to penicillin" in next(part.text for part in context.parts if part.name == "facts")
+    facts = next(part.text for part in memory.prepare_context("Thanks!", budget=4_000).parts if part.name == "facts")
+    assert all(told in facts for told in ("penicillin", "Leeds", "Rex is allergic to beef"))
+
+
+@pytest.mark.parametrize("whose", ["little sister", "older brother", "youngest daughter", "twin sister", "kids", "dog"])
+def test_an_allergy_of_ones_own_is_told_though_no_name_is_known(memory: Memory, whose: str) -> None:
+    talk(memory, [f"My {whose} {'are' if whose == 'kids' else 'is'} allergic to nuts."])
+    memory.consolidate()
+    facts = next(part.text for part in memory.prepare_context("Thanks!").parts if part.name == "facts")
+    assert "allergic to nuts" in facts
+
+
+def test_what_is_vital_does_not_give_way_in_a_small_budget(memory: Memory) -> None:
+    talk(
+        memory,
+        ["I'm allergic to penicillin. I have asthma.", "Noted.", "My dog is called Rex. Rex is allergic to beef."],
+    )
+    talk(memory, [f"Line {n} about the garden and its roses" for n in range(60)], "garden")
+    memory.consolidate()
+    facts = next(part.text for part in memory.prepare_context("Thanks!", "garden", 1_200).parts if part.name == "facts")
+    assert all(told in facts for told in ("penicillin", "asthma", "beef"))
 
 
 # --- a beginning that stays ----------------------------------------------------------------------------------------

@@ -449,6 +449,26 @@ def test_nodes_are_found_by_what_they_are_asked_for(space: Space) -> None:
         assert view.counts().by_node == {"fact": 2, "summary": 1}
 
 
+def test_nodes_are_found_by_what_their_bodies_say(space: Space) -> None:
+    said = {
+        "food": {"attribute": "allergy", "value": '"attribute":"home"'},
+        "pills": {"attribute": "dose of enalapril", "pinned": True},
+        "town": {"attribute": "home", "pinned": False},
+        "none": {},
+    }
+    space.write(Change(put=[node(name, key="Luna", text=name, body=body) for name, body in said.items()]))
+    with space.view() as view:
+
+        def found(**where: object) -> set[str]:
+            return {n.text for n in view.find(Node, Where(**where)).items}  # type: ignore[arg-type]
+
+        assert found(attributes=("allergy", "dose"), keys=("Luna",), order="newest") == {"food", "pills"}
+        assert found(attributes=("home",)) == {"town"}
+        assert found(attributes=("enalapril", "dose of enalapril")) == set()
+        assert found(pinned=True, order="newest") == {"pills"}
+        assert found(pinned=True, attributes=("home",), keys=("Luna",)) == set()
+
+
 def test_messages_calls_turns_and_chunks_of_a_conversation_are_found(space: Space) -> None:
     whole, other = branched(), talk("a", "one", "two")
     space.write(change_of(whole, other))

@@ -13,7 +13,9 @@ from recollect.text.folding import fold
 
 #: Who the user is in facts: the one who talks with assistants, where no name is given.
 USER = "user"
-_VITAL = frozenset({"allergy", "intolerance", "avoids", "condition", "diet", "medication"})
+#: What does harm where it is forgotten, whoever it is about; and the doses of medicines.
+VITAL = frozenset({"allergy", "intolerance", "avoids", "condition", "diet", "medication"})
+DOSE = "dose"
 
 
 class Polarity(StrEnum):
@@ -96,7 +98,7 @@ def is_vital(attribute: str) -> bool:
     >>> is_vital("allergy"), is_vital("dose of enalapril"), is_vital("home")
     (True, True, False)
     """
-    return attribute in _VITAL or attribute.startswith("dose of ")
+    return attribute in VITAL or attribute.startswith(f"{DOSE} of ")
 
 
 def slot_of(entity: str, attribute: str, value: str) -> NodeId:

@@ -64,6 +64,9 @@ WHERE ($kinds IS NULL OR n.kind IN $kinds)
     AND $current < coalesce(n.valid_to, 9223372036854775807))
   AND ($since IS NULL OR coalesce(latest >= $since, false))
   AND ($until IS NULL OR coalesce(earliest < $until, false))
+  AND (NOT $pinned OR coalesce(n.body CONTAINS '"pinned":true', false))
+  AND ($attributes IS NULL
+    OR coalesce(split(split(split(n.body, '"attribute":"')[1], '"')[0], ' of ')[0] IN $attributes, false))
   AND ($deleted IS NULL OR coalesce(n.deleted, n.erased, false) = $deleted)
 WITH n, CASE WHEN n:Turn THEN n.position ELSE coalesce(latest, -9223372036854775808) END AS time
 WHERE CASE WHEN $newest THEN time < $time OR time = $time AND n.id < $id ELSE n.id > $id END
@@ -101,6 +104,8 @@ def find(tx: neo4j.Transaction, ns: Namespace, kind: type[R], where: Where, afte
             since=where.since,
             until=where.until,
             current=where.current,
+            attributes=list(where.attributes) or None,
+            pinned=where.pinned,
             deleted=where.deleted,
             limit=limit + 1,
         )

@@ -126,6 +126,8 @@ FROM node n WHERE n.ns = ?1 AND n.id > ?3 AND ?4 = ?4
   AND (?8 IS NULL OR n.conversation_id = ?8)
   AND (?9 IS NULL OR coalesce(n.valid_from, ?9) <= ?9 AND ?9 < coalesce(n.valid_to, 9223372036854775807))
   AND (?10 IS NULL OR n.valid_from >= ?10) AND (?11 IS NULL OR n.valid_from < ?11) AND (?12 IS NULL OR n.erased = ?12)
+  AND (?13 IS NULL OR substr(n.body ->> 'attribute', 1, instr((n.body ->> 'attribute') || ' of ', ' of ') - 1)
+    IN (SELECT value FROM json_each(?13))) AND (?14 = 0 OR n.body ->> 'pinned')
 ORDER BY n.id LIMIT ?2
 """
 NODES_NEWEST = """
@@ -138,6 +140,8 @@ FROM node n WHERE n.ns = ?1 AND (coalesce(n.valid_from, -9223372036854775808), n
   AND (?8 IS NULL OR n.conversation_id = ?8)
   AND (?9 IS NULL OR coalesce(n.valid_from, ?9) <= ?9 AND ?9 < coalesce(n.valid_to, 9223372036854775807))
   AND (?10 IS NULL OR n.valid_from >= ?10) AND (?11 IS NULL OR n.valid_from < ?11) AND (?12 IS NULL OR n.erased = ?12)
+  AND (?13 IS NULL OR substr(n.body ->> 'attribute', 1, instr((n.body ->> 'attribute') || ' of ', ' of ') - 1)
+    IN (SELECT value FROM json_each(?13))) AND (?14 = 0 OR n.body ->> 'pinned')
 ORDER BY coalesce(n.valid_from, -9223372036854775808) DESC, n.id DESC LIMIT ?2
 """
 # The same by the keys, or by the conversation, that they are looked up by; those of keys are few, sorted afterwards.
@@ -145,13 +149,15 @@ NODES_OF_KEYS = """
 SELECT n.id, n.kind, n.key, n.text, n.state, n.conversation_id, n.valid_from, n.valid_to, n.score, n.origin, n.made_by,
     n.body, n.erased, coalesce(n.valid_from, -9223372036854775808)
 FROM json_each(?6) w CROSS JOIN node n ON n.ns = ?1 AND n.key = w.value
-WHERE CASE WHEN ?13 THEN (coalesce(n.valid_from, -9223372036854775808), n.id) < (?4, ?3) ELSE n.id > ?3 END
+WHERE CASE WHEN ?15 THEN (coalesce(n.valid_from, -9223372036854775808), n.id) < (?4, ?3) ELSE n.id > ?3 END
   AND (?5 IS NULL OR n.kind IN (SELECT value FROM json_each(?5)))
   AND (?7 IS NULL OR n.state IN (SELECT value FROM json_each(?7)))
   AND (?8 IS NULL OR n.conversation_id = ?8)
   AND (?9 IS NULL OR coalesce(n.valid_from, ?9) <= ?9 AND ?9 < coalesce(n.valid_to, 9223372036854775807))
   AND (?10 IS NULL OR n.valid_from >= ?10) AND (?11 IS NULL OR n.valid_from < ?11) AND (?12 IS NULL OR n.erased = ?12)
-ORDER BY iif(?13, -coalesce(n.valid_from, -9223372036854775807), 0), iif(?13, NULL, n.id), n.id DESC LIMIT ?2
+  AND (?13 IS NULL OR substr(n.body ->> 'attribute', 1, instr((n.body ->> 'attribute') || ' of ', ' of ') - 1)
+    IN (SELECT value FROM json_each(?13))) AND (?14 = 0 OR n.body ->> 'pinned')
+ORDER BY iif(?15, -coalesce(n.valid_from, -9223372036854775807), 0), iif(?15, NULL, n.id), n.id DESC LIMIT ?2
 """
 NODES_OF_CONVERSATION = """
 SELECT n.id, n.kind, n.key, n.text, n.state, n.conversation_id, n.valid_from, n.valid_to, n.score, n.origin, n.made_by,
@@ -162,6 +168,8 @@ FROM node n WHERE n.ns = ?1 AND n.conversation_id = ?8 AND n.id > ?3 AND ?4 = ?4
   AND (?7 IS NULL OR n.state IN (SELECT value FROM json_each(?7)))
   AND (?9 IS NULL OR coalesce(n.valid_from, ?9) <= ?9 AND ?9 < coalesce(n.valid_to, 9223372036854775807))
   AND (?10 IS NULL OR n.valid_from >= ?10) AND (?11 IS NULL OR n.valid_from < ?11) AND (?12 IS NULL OR n.erased = ?12)
+  AND (?13 IS NULL OR substr(n.body ->> 'attribute', 1, instr((n.body ->> 'attribute') || ' of ', ' of ') - 1)
+    IN (SELECT value FROM json_each(?13))) AND (?14 = 0 OR n.body ->> 'pinned')
 ORDER BY n.id LIMIT ?2
 """
 # Of a long conversation the newest few: in the order of an index, which need not be read to its end.
@@ -175,6 +183,8 @@ WHERE n.ns = ?1 AND n.conversation_id = ?8 AND (coalesce(n.valid_from, -92233720
   AND (?7 IS NULL OR n.state IN (SELECT value FROM json_each(?7)))
   AND (?9 IS NULL OR coalesce(n.valid_from, ?9) <= ?9 AND ?9 < coalesce(n.valid_to, 9223372036854775807))
   AND (?10 IS NULL OR n.valid_from >= ?10) AND (?11 IS NULL OR n.valid_from < ?11) AND (?12 IS NULL OR n.erased = ?12)
+  AND (?13 IS NULL OR substr(n.body ->> 'attribute', 1, instr((n.body ->> 'attribute') || ' of ', ' of ') - 1)
+    IN (SELECT value FROM json_each(?13))) AND (?14 = 0 OR n.body ->> 'pinned')
 ORDER BY coalesce(n.valid_from, -9223372036854775808) DESC, n.id DESC LIMIT ?2
 """
 
@@ -219,7 +229,8 @@ def _statement(kind: Any, where: Where, newest: bool) -> tuple[str, tuple[Any, .
         return (TURNS_NEWEST if newest else TURNS_BY_ID), (where.conversation,)
     if kind is Node:
         lists = (_list(where.kinds), _list(where.keys), _list(where.states))
-        of_nodes = (*lists, where.conversation, where.current, *period, deleted)
+        told = (_list(where.attributes), int(where.pinned))
+        of_nodes = (*lists, where.conversation, where.current, *period, deleted, *told)
         if where.keys:
             return NODES_OF_KEYS, (*of_nodes, int(newest))
         if where.conversation is not None:

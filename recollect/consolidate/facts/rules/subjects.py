@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 _SHE = "wife mother mom mum mama grandmother grandma granny nana daughter sister girlfriend fiancée aunt niece stepmom stepdaughter"
@@ -26,8 +27,9 @@ ONES_OWN = ("best friend", "guinea pig", *f"{_SHE} {_HE} {_EITHER} {_ANIMALS}".s
 _animals = "|".join(["guinea pig", *_ANIMALS.split(), *_KIND_OF])
 PEOPLE = "best friend|" + "|".join(f"{_SHE} {_HE} {_EITHER} {_PLURAL}".split())
 ANIMAL = rf"(?:(?:[a-z]+ ){{0,2}}(?:{_animals}))"
+_WHICH = "older younger little big eldest youngest oldest twin late new first second".split()
 #: What is one's own, by the word for it.
-OWN = rf"(?:(?:older |younger |little |big |eldest |youngest |oldest |twin |late |new |first |second )*(?:{PEOPLE})|{ANIMAL})"
+OWN = rf"(?:(?:{' |'.join(_WHICH)} )*(?:{PEOPLE})|{ANIMAL})"
 
 NAME = r"[A-ZÀ-ÖØ-Þ](?:['’][A-Z])?[a-zà-öø-ÿ]+(?:-[A-ZÀ-ÖØ-Þ]?[a-zà-öø-ÿ]+)?"
 #: Capitalised words at the start of a clause that are no names.
@@ -60,6 +62,13 @@ class Known:
         """Whom a pronoun means, or nobody where it is not sure."""
         fitting = [name for name, sex in self.who if sex in ("", pronoun)]
         return fitting[-1] if len(fitting) == 1 else None
+
+
+def ones_own(who: str) -> Iterator[str]:
+    """What somebody's people and animals are called where they have no name: "user's dog", "user's little sister"."""
+    for word in (*ONES_OWN, *_PLURAL.split()):
+        yield f"{who}'s {word}"
+        yield from (f"{who}'s {which} {word}" for which in _WHICH)
 
 
 def sex_of(relation: str) -> str:
