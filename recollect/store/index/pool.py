@@ -164,7 +164,7 @@ def allowed_rows(snapshot: Snapshot, source: Source, query: CandidateQuery) -> l
     demanded = [holding(snapshot, source, (phrase,)) for phrase in query.phrases]
     excluded = holding(snapshot, source, query.excluded)
     # Of a long message no passage may be found where another one holds the word; 0 is no message.
-    unwanted = distinct(snapshot.gather("message", excluded))
+    unwanted = distinct(*snapshot.columns(excluded, "message"))
     unwanted = unwanted[unwanted > 0]
 
     def allowed(part: Part) -> Allowed:
@@ -257,7 +257,7 @@ def _that_hold_a_word(snapshot: Snapshot, allowed: Sequence[Allowed], words: Sco
 def _newest(snapshot: Snapshot, allowed: Sequence[Allowed], size: int) -> tuple[Int, bool]:
     """The positions of the newest rows, ascending, and whether they are all of them."""
     found = _positions(snapshot, allowed)
-    newest = np.sort(_best(found, snapshot.gather("time", found).astype(np.float64), size))
+    newest = np.sort(_best(found, snapshot.columns(found, "time")[0].astype(np.float64), size))
     return newest, len(newest) == len(found)
 
 

@@ -146,7 +146,7 @@ def _with_rows(quality: Quality, found: Iterable[tuple[int, int, bytes]]) -> Qua
     moments = [run.moments for run in runs]
     for numbers, packed in _batches(found, quality.snapshot.state.quality):
         at = quality.snapshot.positions_of(numbers)
-        packed = packed[np.isin(numbers, quality.snapshot.gather("number", at))]
+        packed = packed[np.isin(numbers, quality.snapshot.gather(at, "number")[0])]
         living = np.ones(len(at), bool) if alive is None else alive[at]
         at, packed = at[living], packed[living]
         for place, begin in enumerate(begins):

@@ -47,10 +47,10 @@ def sharing(
         if part.alive is not None:
             scores[own] *= part.alive[inner]
     if kinds:
-        scores *= np.isin(snapshot.gather("kind", rows), [KINDS.index(kind) for kind in kinds])
+        scores *= np.isin(snapshot.gather(rows, "kind")[0], [KINDS.index(kind) for kind in kinds])
     best = np.lexsort((-rows, -scores))[:most]
     best = best[scores[best] > 0]
-    return [int(number) for number in snapshot.gather("number", rows[best])]
+    return [int(number) for number in snapshot.gather(rows[best], "number")[0]]
 
 
 def _newest(snapshot: Snapshot, postings: Sequence[Sequence[_Rows]], rarest: Sequence[int]) -> Int:

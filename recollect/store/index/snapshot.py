@@ -104,20 +104,17 @@ class Snapshot:
                 column[own] = getattr(part.block, name)[rows]
         return found
 
-    def gather(self, name: str, at: Int) -> NDArray[Any]:
-        """A column of some rows, by position; zeros for position -1."""
+    def gather(self, at: Int, *names: str) -> list[NDArray[Any]]:
+        """Columns of some rows, by position; zeros for position -1."""
         known = at >= 0
-        if not known.all():
-            found = np.zeros(len(at), self._type(name))
-            found[known] = self.gather(name, at[known])
-            return found
-        order = None if (at[1:] >= at[:-1]).all() else np.argsort(at, kind="stable")
-        (found,) = self.columns(at if order is None else at[order], name)
-        if order is None:
-            return found
-        back = np.empty_like(found)
-        back[order] = found
-        return back
+        if known.all() and (at[1:] >= at[:-1]).all():
+            return self.columns(at, *names)
+        there = np.flatnonzero(known)
+        there = there[np.argsort(at[there], kind="stable")]
+        found = [np.zeros(len(at), self._type(name)) for name in names]
+        for column, values in zip(found, self.columns(at[there], *names), strict=True):
+            column[there] = values
+        return found
 
     def _type(self, name: str) -> np.dtype[Any]:
         return getattr(self.parts[0].block, name).dtype if self.parts else np.dtype(np.int64)
@@ -163,11 +160,13 @@ class Snapshot:
         """What stands before these rows and what behind those. Of several branches it is the one written last; further
         passages of a message share what is behind it.
         """
-        messages, sessions = self.gather("message", those), self.gather("session", those)
-        found = self._latest("by_message", np.concatenate([self.gather("previous", these), messages]))
+        previous, own_sessions = self.gather(these, "previous", "session")
+        messages, sessions, first = self.gather(those, "message", "session", "first")
+        found = self._latest("by_message", np.concatenate([previous, messages]))
         before, own = found[: len(these)], found[len(these) :]
-        before[self.gather("session", before) != self.gather("session", these)] = -1
-        stands = (own >= 0) & ((own == those) | (self.gather("first", those) == 0))
+        (sessions_before,) = self.gather(before, "session")
+        before[sessions_before != own_sessions] = -1
+        stands = (own >= 0) & ((own == those) | (first == 0))
         return before, self._latest("by_previous", np.where(stands, messages, 0), sessions)
 
     def _latest(self, name: Literal["by_message", "by_previous"], keys: Int, sessions: Int | None = None) -> Int:
@@ -203,7 +202,7 @@ class Snapshot:
             own = rows[at].astype(np.int64) + offset
             good = self._lives(own)
             if sessions is not None:
-                good &= self.gather("session", own) == sessions[pending]
+                good &= self.gather(own, "session")[0] == sessions[pending]
             found[pending[good]] = own[good]
             left = np.flatnonzero(~good & (at > 0))
             wanted, pending, at = wanted[left], pending[left], at[left] - 1

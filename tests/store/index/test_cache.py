@@ -5,6 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from threading import Event, Thread
 
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
 from recollect.store.index.cache import IndexCache
 from recollect.store.index.source import SegmentMark
 from tests.store.index.rows import ListEngine, ListSource, made_rows
@@ -18,6 +22,9 @@ def engine_of(count: int) -> ListEngine:
     return engine
 
 
+SEALED = engine_of(40)
+
+
 def test_what_is_loaded_is_lent_again(tmp_path: Path) -> None:
     cache, engine = IndexCache(None, "s"), engine_of(40)
     first = cache.snapshot(1, 0, engine.source())
@@ -25,6 +32,14 @@ def test_what_is_loaded_is_lent_again(tmp_path: Path) -> None:
     assert cache.snapshot(1, 1, engine.source()) is not first
     cache.clear()
     assert cache.snapshot(1, 0, engine.source()) is not first
+
+
+@given(st.lists(st.integers(-1, 39)))
+def test_columns_are_gathered_by_positions_in_any_order(at: list[int]) -> None:
+    snapshot = IndexCache(None, "s", rows=16).snapshot(1, 0, SEALED.source())
+    numbers, times = snapshot.columns(np.arange(40), "number", "time")
+    found = snapshot.gather(np.array(at, np.int64), "number", "time")
+    assert [own.tolist() for own in found] == [[0 if i < 0 else all_[i] for i in at] for all_ in (numbers, times)]
 
 
 def test_the_namespace_searched_least_recently_is_given_up() -> None:
@@ -56,7 +71,7 @@ def test_forgetting_a_namespace_removes_its_files_alone(tmp_path: Path) -> None:
     lent = cache.snapshot(1, 0, engine.source())
     cache.forget(1)
     assert {path.name.split("-")[0] for path in tmp_path.iterdir()} == {"11"}
-    assert lent.gather("number", lent.offsets[:1]).tolist() == [1]  # what is lent out stays readable
+    assert lent.gather(lent.offsets[:1], "number")[0].tolist() == [1]  # what is lent out stays readable
     cache.forget(5)
 
 
