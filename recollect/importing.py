@@ -22,6 +22,7 @@ from recollect.importers.registry import Found, detect, importers, reader_named,
 from recollect.importers.unread import Kind, named, unread_kind
 from recollect.ingest import Ingest
 from recollect.ingest.conversations import Written
+from recollect.ingest.pipeline import Pipeline
 from recollect.record import Chunk, Document, Edge, Node, NodeId, Thread
 from recollect.store import Counts, Space
 
@@ -128,6 +129,11 @@ class _Batch:
             self.ids.add(own)
 
     @property
+    def is_of_threads(self) -> bool:
+        """Whether it holds conversations and nothing else."""
+        return bool(self.threads) and not self.documents and not self.others
+
+    @property
     def is_full(self) -> bool:
         """Whether it is to be written."""
         return self.messages >= BATCH_MESSAGES or self.characters >= BATCH_CHARACTERS or len(self.others) >= BATCH_EDGES
@@ -163,6 +169,7 @@ class Importing:
         self._documents: dict[NodeId, None] = {}
         self._known = Known()
         self._read = self._total = 0
+        self._pipeline = Pipeline(space, ingest, _MAINTENANCE, again=again)
 
     def __call__(self, paths: Sequence[Path], format_name: str | None = None) -> ImportReport:
         """Imports files, folders and archives; an interrupted import is simply run again.
@@ -199,8 +206,10 @@ class Importing:
     def _read_all(self, found: Sequence[Found], unknown: Sequence[Entry], told: Container[Path] = ()) -> ImportReport:
         self._tell_unread(unknown, told)
         self._total = sum(entry.size for group in found for entry in group.entries)
-        for group in found:
-            self._import(group)
+        with self._pipeline:
+            for group in found:
+                self._import(group)
+            self._pipeline.settle()
         return self._finished()
 
     def _tell_unread(self, unknown: Sequence[Entry], told: Container[Path]) -> None:
@@ -255,22 +264,31 @@ class Importing:
 
     def _write(self, batch: _Batch, group: Found) -> None:
         """Writes what has gathered. What is read of a kind comes in the order threads, documents, edges and nodes."""
+        known = None if isinstance(group.reader, Dump) else self._known  # a dump says itself what is what
+        tell = partial(self._tell, group, min(self._read, self._total))
+        if self._space.remote and batch.is_of_threads:
+            self._pipeline.write(batch.threads, known, partial(self._add, tell=tell))
+            return
+        self._pipeline.settle()
         if batch.threads:
-            known = None if isinstance(group.reader, Dump) else self._known  # a dump says itself what is what
-            self._report.written.add(self._ingest.threads(batch.threads, again=self._again, known=known))
+            self._add(self._ingest.threads(batch.threads, again=self._again, known=known))
         if batch.documents:
             self._ingest.documents(batch.documents, again=self._again)
             self._documents.update(dict.fromkeys(document.id for document, _ in batch.documents))
         self._ingest.others(batch.others)
         self._space.maintain(_MAINTENANCE)
+        tell()
+
+    def _add(self, written: Written, tell: Callable[[], None] | None = None) -> None:
+        self._report.written.add(written)
+        if tell is not None:
+            tell()
+
+    def _tell(self, group: Found, read: int) -> None:
         if self._progress is not None:
             done = self._report.written
             count = done.new + done.changed + done.same
-            self._progress(
-                Progress(
-                    group.reader.label, group.container, min(self._read, self._total), self._total, count, done.messages
-                )
-            )
+            self._progress(Progress(group.reader.label, group.container, read, self._total, count, done.messages))
 
     def _counted(self, entry: Entry) -> Callable[[], BinaryIO]:
         return lambda: cast(BinaryIO, _CountingStream(entry.open(), self._count_bytes))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -75,6 +75,33 @@ class _Done:
             self._without_ids.add(thread, tokens(incoming))
 
 
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A transaction that writes conversations (None: nothing of them is new), and those that have to wait for it.
+
+    `alters`: not all of them are new.
+    """
+
+    done: _Done
+    waiting: list[Thread]
+    change: Change | None
+    alters: bool
+
+    def may_concern(self, threads: Iterable[Thread]) -> bool:
+        """Whether writing it may decide what one of these is the same as: then they are planned afterwards.
+
+        It does not where it only adds conversations with ids, and these have others: words are not compared then.
+        """
+        came = [thread.conversation for thread in self.done.came.values()]
+        ids = {(conversation.source, conversation.source_id) for conversation in came}
+        if self.alters or any(not source_id for _, source_id in ids):
+            return True
+        incoming = [thread.conversation for thread in threads]
+        return any(
+            not one.source_id or one.id in self.done.threads or (one.source, one.source_id) in ids for one in incoming
+        )
+
+
 class Conversations(Writer):
     """Writes conversations as an import brings them: whole."""
 
@@ -86,15 +113,13 @@ class Conversations(Writer):
         """
         written, waiting = Written(), list(threads)
         while waiting:
-            done, waiting = self._insisting(partial(self._threads, waiting, again, known), "These conversations are")
-            written.add(done.written)
-            if known is not None:
-                for thread in done.threads.values():
-                    known.learn(thread)
+            planned = self._insisting(partial(self._threads, waiting, again, known), "These conversations are")
+            written.add(self.written(planned, known))
+            waiting = planned.waiting
         return written
 
-    def _threads(self, threads: Sequence[Thread], again: bool, known: Known | None) -> tuple[_Done, list[Thread]]:
-        """What was written, and what has to wait since it may be the same as something of that."""
+    def plan_threads(self, threads: Sequence[Thread], *, again: bool, known: Known | None) -> Planned:
+        """Plans a transaction, for `write_planned`. What may be the same as something in it has to wait."""
         done, waiting, plans = _Done(), list[Thread](), list[Plan]()
         with self._space.view() as view:
             revisions = view.revisions([thread.conversation.id for thread in threads])
@@ -123,32 +148,47 @@ class Conversations(Writer):
                 plans += [made] if made else []
                 done.written.forgotten += bool(revision and revision.erased and not again)
                 done.written.apart += [stored_as] if settled.apart else []
-        self._write_plans(plans, again)
         written = done.written
         written.new = sum(not made.revision for made in plans)
         written.changed = sum(bool(made.revision) and made.changes for made in plans)
         written.same += len(done.threads) - written.new - written.changed - written.forgotten
         written.messages = sum(made.added for made in plans)
         written.ids = dict.fromkeys(done.threads)
-        return done, waiting
+        alters = bool(written.apart) or any(made.revision for made in plans)
+        return Planned(done, waiting, self._change(plans, again), alters)
 
-    def _write_plans(self, plans: Sequence[Plan], again: bool) -> None:
+    def write_planned(self, planned: Planned) -> None:
+        """Writes what was planned. Raises Stale where somebody else has changed one of these conversations since."""
+        if planned.change is not None:
+            self._space.write(planned.change)
+
+    def written(self, planned: Planned, known: Known | None) -> Written:
+        """What was done, once it is written; `known` learns of it."""
+        if known is not None:
+            for thread in planned.done.threads.values():
+                known.learn(thread)
+        return planned.done.written
+
+    def _threads(self, threads: Sequence[Thread], again: bool, known: Known | None) -> Planned:
+        planned = self.plan_threads(threads, again=again, known=known)
+        self.write_planned(planned)
+        return planned
+
+    def _change(self, plans: Sequence[Plan], again: bool) -> Change | None:
         if not plans:
-            return
+            return None
         passages: dict[NodeId, list[Passage]] = {}
         for made in plans:
             passages |= self.thread_passages(made.thread, made.fresh, titled=made.retitled)
         ids = [made.thread.conversation.id for made in plans if made.changes or not made.revision]
-        self._space.write(
-            Change(
-                expect={made.thread.conversation.id: made.revision for made in plans},
-                put=[record for made in plans for record in made.put],
-                digests={made.thread.conversation.id: made.digest for made in plans if made.digest},
-                revive=again,
-                mark=[*(mark for made in plans for mark in made.mark), *self._stale(plans)],
-                index=self._index_change(passages),
-                tasks=outbox.due(ids),
-            )
+        return Change(
+            expect={made.thread.conversation.id: made.revision for made in plans},
+            put=[record for made in plans for record in made.put],
+            digests={made.thread.conversation.id: made.digest for made in plans if made.digest},
+            revive=again,
+            mark=[*(mark for made in plans for mark in made.mark), *self._stale(plans)],
+            index=self._index_change(passages),
+            tasks=outbox.due(ids),
         )
 
     def _stale(self, plans: Sequence[Plan]) -> list[Mark]:

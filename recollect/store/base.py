@@ -195,9 +195,13 @@ class View(Protocol):
 
 
 class Space(Protocol):
-    """One namespace of a store. Thread-safe."""
+    """One namespace of a store. Thread-safe.
+
+    `remote`: a write mostly waits for another process, so that the next one can be prepared meanwhile.
+    """
 
     namespace: Namespace
+    remote: bool
 
     def write(self, change: Change) -> None:
         """Writes all or nothing. Raises Stale, Fenced, WrongEmbedder, StoreBusy, and NotFound for a mark on nothing."""

@@ -36,6 +36,9 @@ Plain = str | int | float | None
 _EDITED = (Message, Document)
 
 
+_names: dict[type[Any], tuple[str, ...]] = {}
+
+
 def names(kind: type[Any]) -> tuple[str, ...]:
     """The fields of a kind of record, in the order of `encode` and `decode`.
 
@@ -43,7 +46,9 @@ def names(kind: type[Any]) -> tuple[str, ...]:
     >>> names(Chunk)
     ('id', 'parent_id', 'index', 'start', 'end', 'tokens', 'part')
     """
-    return tuple(f.name for f in fields(kind))
+    if kind not in _names:
+        _names[kind] = tuple(f.name for f in fields(kind))
+    return _names[kind]
 
 
 #: Where the earlier wordings stand, and the content.

@@ -113,6 +113,11 @@ class Known:
     def __init__(self) -> None:
         self._sources: dict[str, _Source] = {}
 
+    @property
+    def reads_words(self) -> bool:
+        """Whether conversations without ids were met: then others are compared with what is stored by their words."""
+        return any(source.without_ids for source in self._sources.values())
+
     def settle(self, view: View, incoming: Thread, revision: Revision | None) -> Settled:
         """The conversation under the id by which it is stored or is to be; `revision` is that of its own id."""
         own = incoming.conversation.id

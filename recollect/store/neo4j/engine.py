@@ -98,6 +98,8 @@ class Neo4jStore:
 class Neo4jSpace:
     """Implements `recollect.store.base.Space`."""
 
+    remote = True
+
     def __init__(self, store: Neo4jStore, namespace: Namespace) -> None:
         self.namespace = namespace
         self._store, self._server, self._clock = store, store.server, store.clock

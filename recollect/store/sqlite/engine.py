@@ -93,6 +93,8 @@ class SQLiteStore:
 class SQLiteSpace:
     """Implements `recollect.store.base.Space`."""
 
+    remote = False
+
     def __init__(self, store: SQLiteStore, namespace: Namespace) -> None:
         self.namespace = namespace
         self._store, self._database, self._clock = store, store.database, store.clock
