@@ -14,7 +14,6 @@ from recollect.ingest.writer import Writer
 from recollect.record import NodeId, Thread
 from recollect.record.wire import digest
 from recollect.store import Change, Mark
-from recollect.store.passages import Passage
 
 
 @dataclass(slots=True)
@@ -135,9 +134,7 @@ class Conversations(Writer):
     def _write_plans(self, plans: Sequence[Plan], again: bool) -> None:
         if not plans:
             return
-        passages: dict[NodeId, list[Passage]] = {}
-        for made in plans:
-            passages |= self.thread_passages(made.thread, made.fresh, titled=made.retitled)
+        passages = self.threads_passages([(made.thread, set(made.fresh), made.retitled) for made in plans])
         ids = [made.thread.conversation.id for made in plans if made.changes or not made.revision]
         self._space.write(
             Change(
