@@ -14,7 +14,6 @@ from recollect.ingest.writer import Writer
 from recollect.record import NodeId, Thread
 from recollect.record.wire import digest
 from recollect.store import Change, Mark
-from recollect.store.passages import Passage
 
 
 @dataclass(slots=True)
@@ -177,9 +176,7 @@ class Conversations(Writer):
     def _change(self, plans: Sequence[Plan], again: bool) -> Change | None:
         if not plans:
             return None
-        passages: dict[NodeId, list[Passage]] = {}
-        for made in plans:
-            passages |= self.thread_passages(made.thread, made.fresh, titled=made.retitled)
+        passages = self.threads_passages([(made.thread, set(made.fresh), made.retitled) for made in plans])
         ids = [made.thread.conversation.id for made in plans if made.changes or not made.revision]
         return Change(
             expect={made.thread.conversation.id: made.revision for made in plans},

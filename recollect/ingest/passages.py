@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from recollect.embedding import Embedder
@@ -14,7 +14,7 @@ from recollect.search.indexing import (
     messages_passages,
     node_passages,
     said_before,
-    thread_passages,
+    threads_passages,
     title_passages,
 )
 from recollect.store import IndexChange, View
@@ -33,13 +33,21 @@ class Passages:
         """Who makes the vectors of what is written."""
         return EmbedderId(self._embedder.name, self._embedder.dimensions)
 
+    def threads_passages(self, given: Sequence[tuple[Thread, Collection[NodeId], bool]]) -> dict[NodeId, list[Passage]]:
+        """The passages of some messages of conversations with their tool calls and, where it says so, of the titles, by
+        owner.
+        """
+        made = threads_passages(given, embedder=self._embedder, count_tokens=self._count_tokens)
+        found: dict[NodeId, list[Passage]] = {}
+        for (thread, fresh, titled), passages in zip(given, made, strict=True):
+            owners = [m.id for m in thread.messages if m.id in fresh]
+            owners += [call.id for call in thread.tool_calls if call.message_id in fresh]
+            found |= _by_owner(passages, [*owners, *([thread.conversation.id] if titled else [])])
+        return found
+
     def thread_passages(self, thread: Thread, fresh: Iterable[NodeId], *, titled: bool) -> dict[NodeId, list[Passage]]:
-        """The passages of some messages of a conversation with their tool calls, and of its title, by owner."""
-        wanted = set(fresh)
-        made = thread_passages(thread, wanted, titled=titled, embedder=self._embedder, count_tokens=self._count_tokens)
-        owners = [m.id for m in thread.messages if m.id in wanted]
-        owners += [call.id for call in thread.tool_calls if call.message_id in wanted]
-        return _by_owner(made, [*owners, *([thread.conversation.id] if titled else [])])
+        """The same of one conversation."""
+        return self.threads_passages([(thread, set(fresh), titled)])
 
     def owners_passages(self, view: View, messages: Sequence[Message]) -> dict[NodeId, list[Passage]]:
         """The passages of messages as they are given, with their tool calls, by owner."""

@@ -68,6 +68,8 @@ class _Text:
     text: str
     role: str
     message: Message | None = None
+    previous: Message | None = None  # what was said before it
+    people: bool = False  # whether the conversation is one among named people
     conversation_id: NodeId | None = None
     part: int = -1
     tokens: int = 0  # where they are counted already
@@ -80,6 +82,19 @@ def is_person(speaker: str | None) -> bool:
     return (speaker or "").lower() not in GENERIC_SPEAKERS
 
 
+def threads_passages(
+    given: Iterable[tuple[Thread, Collection[NodeId], bool]],
+    *,
+    embedder: Embedder,
+    count_tokens: Callable[[str], int],
+) -> list[list[Passage]]:
+    """For each conversation the passages of its fresh messages with their parts and tool calls and, where it says so,
+    of its title. All are embedded together, which is faster than one after the other.
+    """
+    texts = [_thread_texts(thread, fresh, titled) for thread, fresh, titled in given]
+    return _passages(texts, embedder, count_tokens)
+
+
 def thread_passages(
     thread: Thread,
     fresh: Iterable[NodeId],
@@ -88,20 +103,8 @@ def thread_passages(
     embedder: Embedder,
     count_tokens: Callable[[str], int],
 ) -> list[Passage]:
-    """The passages of the fresh messages of a conversation with their parts and tool calls, and of its title."""
-    wanted = set(fresh)
-    by_id = {message.id: message for message in thread.messages}
-    people = any(message.kind is Kind.SAID and is_person(message.speaker) for message in thread.messages)
-    calls: dict[NodeId, list[ToolCall]] = {}
-    for call in thread.tool_calls:
-        calls.setdefault(call.message_id, []).append(call)
-    texts: list[_Text] = []
-    if titled and thread.conversation.title:
-        texts.append(_title_text(thread.conversation))
-    for message in thread.messages:
-        if message.id in wanted and not message.deleted:
-            texts += _message_texts(message, calls.get(message.id, ()), people)
-    return _passages(texts, lambda message: _before(message, by_id), people, embedder, count_tokens)
+    """The same of one conversation."""
+    return threads_passages([(thread, set(fresh), titled)], embedder=embedder, count_tokens=count_tokens)[0]
 
 
 def messages_passages(
@@ -118,9 +121,13 @@ def messages_passages(
 
     What has more tokens than `size` is cut as its chunks are, and in no case a passage is longer than 4,000.
     """
-    living = [message for message in messages if not message.deleted]
-    texts = [text for message in living for text in _message_texts(message, calls.get(message.id, ()), people)]
-    return _passages(texts, lambda message: previous.get(message.id), people, embedder, count_tokens, size)
+    texts = [
+        text
+        for message in messages
+        if not message.deleted
+        for text in _message_texts(message, calls.get(message.id, ()), previous.get(message.id), people)
+    ]
+    return _passages([texts], embedder, count_tokens, size)[0]
 
 
 def said_before(view: View, message: Message, living: Collection[NodeId] = ()) -> Message | None:
@@ -144,7 +151,7 @@ def _is_passed_over(above: Message, message: Message, living: Collection[NodeId]
 def title_passages(conversation: Conversation, embedder: Embedder, count_tokens: Callable[[str], int]) -> list[Passage]:
     """The passage of a conversation's title."""
     texts = [_title_text(conversation)] if conversation.title else []
-    return _passages(texts, lambda _: None, False, embedder, count_tokens)
+    return _passages([texts], embedder, count_tokens)[0]
 
 
 def document_passages(document: Document, *, embedder: Embedder, count_tokens: Callable[[str], int]) -> list[Passage]:
@@ -160,7 +167,7 @@ def document_passages(document: Document, *, embedder: Embedder, count_tokens: C
         label=document.title,
         timestamp=to_microseconds(document.created),
     )
-    return _passages([text], lambda _: None, False, embedder, count_tokens)
+    return _passages([[text]], embedder, count_tokens)[0]
 
 
 def node_passages(node: Node, embedder: Embedder, count_tokens: Callable[[str], int]) -> list[Passage]:
@@ -183,7 +190,20 @@ def node_passages(node: Node, embedder: Embedder, count_tokens: Callable[[str], 
         label=concept if isinstance(concept, str) else "",
         timestamp=to_microseconds(node.valid_from),
     )
-    return _passages([text], lambda _: None, False, embedder, count_tokens)
+    return _passages([[text]], embedder, count_tokens)[0]
+
+
+def _thread_texts(thread: Thread, fresh: Collection[NodeId], titled: bool) -> list[_Text]:
+    by_id = {message.id: message for message in thread.messages}
+    people = any(message.kind is Kind.SAID and is_person(message.speaker) for message in thread.messages)
+    calls: dict[NodeId, list[ToolCall]] = {}
+    for call in thread.tool_calls:
+        calls.setdefault(call.message_id, []).append(call)
+    texts = [_title_text(thread.conversation)] if titled and thread.conversation.title else []
+    for message in thread.messages:
+        if message.id in fresh and not message.deleted:
+            texts += _message_texts(message, calls.get(message.id, ()), _before(message, by_id), people)
+    return texts
 
 
 def _title_text(conversation: Conversation) -> _Text:
@@ -192,9 +212,16 @@ def _title_text(conversation: Conversation) -> _Text:
     )
 
 
-def _message_texts(message: Message, calls: Sequence[ToolCall], people: bool) -> Iterator[_Text]:
-    role = message.role.value
-    of_message: dict[str, Any] = {"role": role, "message": message, "conversation_id": message.conversation_id}
+def _message_texts(
+    message: Message, calls: Sequence[ToolCall], previous: Message | None, people: bool
+) -> Iterator[_Text]:
+    of_message: dict[str, Any] = {
+        "role": message.role.value,
+        "message": message,
+        "previous": previous,
+        "people": people,
+        "conversation_id": message.conversation_id,
+    }
     if message.content.strip():
         label = message.speaker or "" if people and message.kind is Kind.SAID and is_person(message.speaker) else ""
         yield _Text(
@@ -227,23 +254,28 @@ def _before(message: Message, by_id: dict[NodeId, Message]) -> Message | None:
 
 
 def _passages(
-    texts: Sequence[_Text],
-    before: Callable[[Message], Message | None],
-    people: bool,
+    groups: Sequence[Sequence[_Text]],
     embedder: Embedder,
     count_tokens: Callable[[str], int],
     size: int = CHUNK_TOKENS,
-) -> list[Passage]:
-    pieces = [(text, index, span) for text in texts for index, span in enumerate(_spans(text, count_tokens, size))]
-    contents = [text.text[start:end] or text.label for text, _, (start, end) in pieces]
-    partitions = [_partition(text.kind) for text, _, _ in pieces]
+) -> list[list[Passage]]:
+    """The passages of each group of texts."""
+    pieces = [
+        (group, text, index, span)
+        for group, texts in enumerate(groups)
+        for text in texts
+        for index, span in enumerate(_spans(text, count_tokens, size))
+    ]
+    contents = [text.text[start:end] or text.label for _, text, _, (start, end) in pieces]
+    partitions = [_partition(text.kind) for _, text, _, _ in pieces]
     cut = [_cut(content, partition) for content, partition in zip(contents, partitions, strict=True)]
     whole, windows = embed_with_runs(embedder, cut)
-    found, at = [], 0
-    for i, (text, index, (start, end)) in enumerate(pieces):
+    found: list[list[Passage]] = [[] for _ in groups]
+    at = 0
+    for i, (group, text, index, (start, end)) in enumerate(pieces):
         own = windows[at : at + len(cut[i].runs)]
         at += len(cut[i].runs)
-        found.append(_passage(text, index, start, end, contents[i], whole[i], own, partitions[i], before, people))
+        found[group].append(_passage(text, index, start, end, contents[i], whole[i], own, partitions[i]))
     return found
 
 
@@ -256,11 +288,8 @@ def _passage(
     vector: Float,
     windows: Float,
     partition: Partition,
-    before: Callable[[Message], Message | None],
-    people: bool,
 ) -> Passage:
-    message = text.message
-    previous = before(message) if message is not None else None
+    message, previous, people = text.message, text.previous, text.people
     labelled = f"{text.label}: {content}" if text.label and content != text.label else content
     surface = words(labelled)
     bits = int(flags(content)) | ROLES.index(text.role) << ROLE_SHIFT

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from recollect.embedding import packaged, static
+from recollect.embedding.base import unit_rows
 from recollect.embedding.static import StaticEmbedder
-from recollect.embedding.tokenizer import UNKNOWN
+from recollect.embedding.tokenizer import UNKNOWN, WordPieces
 from recollect.errors import ModelError
 from tests.embedding.reference import needs_reference, reference
 
@@ -67,6 +68,16 @@ def test_a_text_among_others_has_the_vector_it_has_alone(embedder):
     texts = [f"note number {n}: " + "word " * (n % 90) for n in range(300)] + ["", "w " * 30_000]
     alone = np.concatenate([embedder.embed([text]) for text in texts])
     np.testing.assert_allclose(embedder.embed(texts), alone, atol=1e-5)
+
+
+def test_short_texts_have_exactly_the_sums_of_their_rows(embedder):
+    rows, scales = static._table()
+    texts = [" ".join(["a kettle of 7 unbelievable fish boils"] * n) for n in (1, 2, 3, 8, 40)]
+    sums = [
+        np.add.reduceat(rows[ids] * scales[ids][:, None], [0], axis=0)[0]
+        for ids in map(np.array, WordPieces().ids(texts))
+    ]
+    assert np.array_equal(embedder.embed(texts), unit_rows(np.stack(sums)))
 
 
 def test_broken_unicode_is_embedded_all_the_same(embedder):
