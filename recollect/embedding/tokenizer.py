@@ -179,7 +179,8 @@ def _spell(word: str) -> list[int]:
         while start < len(part):
             end = len(part)
             while (found := known.get(mark + part[start:end])) is None:
-                end -= 1
+                if (end := end - 1) == start:
+                    raise damaged(packaged("tokenizer.json"))
             ids.append(found)
             start, mark = end, "##"
     return ids

@@ -139,6 +139,12 @@ def test_a_damaged_vocabulary_is_a_model_error(tmp_path, monkeypatch):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no fork")
+def test_a_vocabulary_that_lacks_a_letter_is_a_model_error(monkeypatch):
+    monkeypatch.setattr(tokenizer, "vocabulary", lambda: {"a": 1, "##a": 2})
+    with pytest.raises(ModelError, match="damaged"):
+        tokenizer.WordPieces().ids(["aab"])
+
+
 def test_a_forked_child_tokenizes_without_warning_or_waiting():
     code = """
 import os

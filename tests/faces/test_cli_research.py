@@ -104,6 +104,20 @@ def test_ctrl_c_leaves_the_research_to_whoever_resumes_it(
     assert archive("research", "--resume").code == 0
 
 
+def test_ctrl_c_before_there_is_a_plan_names_nothing_to_resume(
+    archive: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(question: str, found: object) -> object:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr("recollect.research.plan.by_rules", interrupted)
+        ran = archive("research", QUESTION)
+    assert ran.code == 130
+    assert ran.err == "Interrupted.\n"
+    assert archive("research", "--resume").code == 1
+
+
 def test_wrong_usage_is_explained(archive: CommandLine) -> None:
     assert archive("research").code == 2
     assert archive("research", "--resume", "--since", "2024").code == 2

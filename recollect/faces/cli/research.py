@@ -76,11 +76,17 @@ def research(
 
 
 def _made(session: Session, memory: Memory, asked: str, options: dict[str, Any]) -> Report:
+    from recollect.record import utc_now
+
+    began = utc_now()
     try:
         if not session.json:
             return _told(session, memory.research_stream(asked, **options))
         report = memory.research(asked, **options)
     except KeyboardInterrupt:
+        # Before its plan is made, there is nothing to resume.
+        if "resume" not in options and not any(one.created >= began and not one.finished for one in memory.reports()):
+            raise
         raise KeyboardInterrupt(session.out.hint("What was learned is saved: recollect research --resume")) from None
     session.out.document(report.to_json())
     return report
