@@ -120,7 +120,10 @@ class Block:
     def of_conversations(self, wanted: Int) -> Bool:
         """Which rows are of these conversations."""
         conversations, own = self.talks
-        return np.asarray(np.isin(conversations, wanted)[own])
+        at = np.minimum(np.searchsorted(conversations, wanted), len(conversations) - 1)
+        held = np.zeros(len(conversations), bool)
+        held[at[conversations[at] == wanted]] = True
+        return held[own]
 
     def rows_of(self, numbers: Int) -> Int:
         """The rows of passages by number; those that are not here are left out."""
