@@ -1,8 +1,8 @@
 """Every citation is checked: a number in an answer stands for a message that was retrieved, or it is taken out.
 
-What is kept is numbered anew, in the order in which it is cited. Models write [2], [1, 3], [2-4], 【2】, [[2]] and
-[Message 2]. What stands in code is left as it is. The check works on a stream: only brackets and code of one line wait
-for their ends.
+What is kept is numbered anew, in the order in which it is cited. Models write [2], [1, 3], [2-4], 【2】, [[2]],
+[Message 2] and [Message 2, Message 3]. What stands in code is left as it is. The check works on a stream: only brackets
+and code of one line wait for their ends.
 """
 
 from __future__ import annotations
@@ -11,17 +11,19 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 
 _OPEN, _CLOSE = "[【［", "]】］"
-_LONGEST = 40  # characters of a citation
+_LONGEST = 80  # characters of a citation
 _FENCE = 3  # ticks that begin code of several lines
 _FARTHEST = 2_000  # characters that wait for the end of a link, or of code on one line
+#: What may stand before each number. Blanks are taken at once: there is one way to read a text, or none.
+_BEFORE = r"""\s*+ (?: (?: messages?|msgs?|sources?|references?|refs?|citations?|passages?|see
+      | nachricht(?:en)?|quellen?|fuentes?|mensajes? )\b [.:]? | 消息|来源 )? \s*+ [\^#]? \s*+"""
 _CITATION = re.compile(
-    r"""\s* (?: (?: messages?|msgs?|sources?|references?|refs?|citations?|passages?|see
-      | nachricht(?:en)?|quellen?|fuentes?|mensajes? )\b [.:]? | 消息|来源 )?
-    \s* [\^#]? \s* \d{1,3} (?: \s* (?: (?:[,;，；、]\s*)? (?:and|or|&) | [,;，；、–—-] | to ) \s* [\^#]? \s* \d{1,3} )*
-    \s* (?:†[^\]】］]*)? \s*""",
+    rf"""{_BEFORE} \d{{1,3}}
+    (?: \s*+ (?: (?:[,;，；、]\s*+)? (?:and|or|&) | [,;，；、–—-] | to ) {_BEFORE} \d{{1,3}} )*
+    \s*+ (?:†[^\]】］]*)? \s*+""",
     re.IGNORECASE | re.VERBOSE,
 )
-_RANGE = re.compile(r"(\d{1,3})\s*(?:[-–—]|to)\s*[\^#]?\s*(\d{1,3})|(\d{1,3})", re.IGNORECASE)
+_RANGE = re.compile(rf"(\d{{1,3}}) \s*+ (?:[-–—]|to) {_BEFORE} (\d{{1,3}}) | (\d{{1,3}})", re.IGNORECASE | re.VERBOSE)
 _MARK = re.compile(
     r"^(?P<ticks>`{3,})[^\n]*\n.*?(?:^(?P=ticks)`*[ \t]*$|\Z)|\[(?P<number>\d{1,3})\]", re.DOTALL | re.MULTILINE
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -27,6 +29,8 @@ def fed(text: str, known: set[int], size: int = 1) -> tuple[str, Checked]:
         ("Twice the same lie [9, 9].", "Twice the same lie.", [], 1),
         ("An absurd run [1-999].", "An absurd run [1].", [1], 1),
         ("Words [sic] and [see below] stay, and [3.5].", "Words [sic] and [see below] stay, and [3.5].", [], 0),
+        ("Named each [Message 1, Message 9] and [Source 2; Source 3].", "Named each [1] and [2][3].", [1, 2, 3], 1),
+        ("[Message 1, Message 2, Message 3, Message 9] and [msg 1 to msg 3]", "[1][2][3] and [1][2][3]", [1, 2, 3], 1),
         ("Listed [3, 2, and 9] or [2 & 3].", "Listed [1][2] or [2][1].", [3, 2], 1),
         ("Named [Message 2], [#3], [Sources: 8, 9] and [see 2].", "Named [1], [2], and [1].", [2, 3], 2),
         ("In pairs [[2]], [[9]] and [[wiki link]].", "In pairs [1], and [[wiki link]].", [2], 1),
@@ -109,3 +113,10 @@ def test_how_a_stream_is_cut_changes_nothing_and_no_number_stands_for_nothing(te
 def test_numbers_are_moved_and_code_is_left_as_it_was_written() -> None:
     code = "````md\n```py\nx = items[1]\n```\ny[2]\n````"
     assert renumbered(f"See [1].\n{code}\nAnd [2][7].", {1: 4, 2: 1}) == f"See [4].\n{code}\nAnd [1][7]."
+
+
+@pytest.mark.parametrize("said", ["[1" + " , 1" * 19 + "x]", "[1" + " " * 77 + "x]", "[1" + "   and   1" * 7 + " x]"])
+def test_what_is_almost_a_citation_is_read_at_once(said: str) -> None:
+    began = time.process_time()
+    assert Checked({1}).feed(said) == said
+    assert time.process_time() - began < 0.5
