@@ -108,6 +108,22 @@ def test_the_vector_of_a_passage_stands_in_one_place(
     assert holding(store.space(DEFAULT), "heron 7") == ["the heron stands 7"]
 
 
+def test_upkeep_that_finds_nothing_to_do_writes_nothing(store: Neo4jStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    few(monkeypatch)
+    space = store.space(DEFAULT)
+    assert not space.maintain(timedelta(0))  # nothing was ever written
+    ingest(store).threads([talk("a", *(f"the heron stands {i}" for i in range(20)))])
+    with space.view() as view:
+        before = view.stamp
+    maintained(space)
+    with space.view() as view:
+        after = view.stamp
+    assert after != before
+    assert not space.maintain(timedelta(seconds=5))
+    with space.view() as view:
+        assert view.stamp == after
+
+
 def vectors_of(session: neo4j.Session) -> dict[str, int]:
     """In how many rows of which nodes the vectors of passages stand; none anywhere as a list of numbers."""
     nodes = [(r["label"], r["n"]) for r in session.run("MATCH (n) RETURN labels(n)[0] AS label, properties(n) AS n")]

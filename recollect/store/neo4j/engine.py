@@ -184,10 +184,13 @@ class Neo4jSpace:
     def maintain(self, budget: timedelta) -> bool:
         """Seals, compacts, sweeps, in short transactions; True while there is more."""
         limit = time.monotonic() + budget.total_seconds()
-        while self._writing_if_there(maintain.step, False):
+        while self._is_due() and self._writing_if_there(maintain.step, False):
             if time.monotonic() > limit:
                 return True
         return False
+
+    def _is_due(self) -> bool:
+        return self._server.read(lambda tx: maintain.is_due(tx, self.namespace, self._store.location))
 
     def check(self) -> list[Violation]:
         """Verifies every invariant. What others are just writing may not be in sight yet: so it is looked twice."""

@@ -9,12 +9,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, LiteralString
 
+import neo4j
+
+from recollect.record import Namespace
 from recollect.store.index.columns import SEGMENT_ROWS, SETTLED_ROWS
 from recollect.store.index.segment import seal, without
 from recollect.store.index.source import SegmentMark
 from recollect.store.neo4j import tail
+from recollect.store.neo4j.schema import verify
 from recollect.store.neo4j.writing import Generation, Writing
 
+# Whether there may be anything to do: asked without the lock, and without writing.
+DUE = """
+MATCH (s:Schema {name: 'recollect'}) MATCH (n:Namespace {name: $ns})
+RETURN s.version AS version,
+    EXISTS { MATCH (g:Generation) WHERE g.namespace = $ns AND g.number > 0 AND g.state = 'garbage' }
+    OR EXISTS { MATCH (x:Partition) WHERE x.space IN [n.live, n.building] AND x.partition IS NOT NULL
+      AND (x.tail_rows >= $settled OR x.log >= $deaths) } AS due
+"""
 ADD_SEGMENT = """
 CREATE (:IndexSegment {space: $space, partition: $partition, first: $first, last: $last, size: $size,
     checksum: $checksum, data: $data})
@@ -82,6 +94,15 @@ _REWRITTEN = 8  # segments a transaction
 _FEW_DEATHS = 1000  # a log of so many deaths is no burden
 
 
+def is_due(tx: neo4j.ManagedTransaction, ns: Namespace, location: str) -> bool:
+    """Whether `step` may find something to do. Raises StoreError for a newer store."""
+    found = tx.run(DUE, ns=ns, settled=SETTLED_ROWS, deaths=_FEW_DEATHS).single()
+    if found is None:
+        return False
+    verify(found["version"], location)
+    return bool(found["due"])
+
+
 def step(writing: Writing) -> bool:
     """Does one thing; False where there is nothing to do."""
     return _sweep(writing) or _seal(writing) or _compact(writing)
@@ -126,7 +147,7 @@ def _seal(writing: Writing) -> bool:
             if state.tail_rows < SETTLED_ROWS:
                 continue
             where: dict[str, Any] = {"space": generation.space, "partition": partition}
-            dead = {r["number"] for r in writing.tx.run(DEATHS, where)}
+            dead = {r["number"] for r in writing.tx.run(DEATHS, where)} if state.log else set()
             rows = tail.take(writing, generation.space, partition, SEGMENT_ROWS)
             living = [row for row in rows if row.number not in dead]
             if living:
@@ -148,6 +169,8 @@ def _compact(writing: Writing) -> bool:
     """Where many rows have died, segments are written anew without them, and the log of these deaths is emptied."""
     for generation in _in_use(writing):
         for partition, state in writing.partitions(generation.space).items():
+            if state.log < _FEW_DEATHS:
+                continue
             where: dict[str, Any] = {"space": generation.space, "partition": partition}
             dead = [r["number"] for r in writing.tx.run(DEATHS, **where) if r["number"] <= state.sealed]
             if len(dead) < _FEW_DEATHS:
