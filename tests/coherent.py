@@ -5,7 +5,7 @@ from __future__ import annotations
 from recollect.embedding.tokenizer import count_tokens
 from recollect.memory import Memory
 from recollect.record import Kind, Role, Thread, path_to
-from recollect.search.indexing import document_passages, thread_passages
+from recollect.search.indexing import document_passages, threads_passages
 from recollect.text.terms import words
 from tests.store.builders import embedder
 
@@ -43,8 +43,8 @@ def passages_that_belong(memory: Memory, threads: list[Thread]) -> int:
     """How many passages the record makes: a doubled or forgotten one shows in the number."""
     count = 0
     for thread in threads:
-        everything = [m.id for m in thread.messages]
-        count += len(thread_passages(thread, everything, titled=True, embedder=embedder(), count_tokens=count_tokens))
+        given = [(thread, {m.id for m in thread.messages}, True)]
+        count += len(threads_passages(given, embedder=embedder(), count_tokens=count_tokens)[0])
     for document in memory.documents():
         count += len(document_passages(document, embedder=embedder(), count_tokens=count_tokens))
     return count

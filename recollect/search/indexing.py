@@ -95,18 +95,6 @@ def threads_passages(
     return _passages(texts, embedder, count_tokens)
 
 
-def thread_passages(
-    thread: Thread,
-    fresh: Iterable[NodeId],
-    *,
-    titled: bool,
-    embedder: Embedder,
-    count_tokens: Callable[[str], int],
-) -> list[Passage]:
-    """The same of one conversation."""
-    return threads_passages([(thread, set(fresh), titled)], embedder=embedder, count_tokens=count_tokens)[0]
-
-
 def messages_passages(
     messages: Sequence[Message],
     previous: Mapping[NodeId, Message | None],

@@ -8,16 +8,15 @@ from itertools import pairwise
 
 from recollect.embedding.tokenizer import count_tokens
 from recollect.record import Kind, Part, PartKind, Thread
-from recollect.search.indexing import is_person, thread_passages
+from recollect.search.indexing import is_person, threads_passages
 from recollect.store.passages import PEOPLE, ROLE_SHIFT, ROLES, Owner, Partition, Passage
 from recollect.text.flags import Flag
 from tests.store.builders import START, branched, embedder, said, talk, thread
 
 
 def passages(whole: Thread) -> list[Passage]:
-    return thread_passages(
-        whole, [m.id for m in whole.messages], titled=True, embedder=embedder(), count_tokens=count_tokens
-    )
+    given = [(whole, {m.id for m in whole.messages}, True)]
+    return threads_passages(given, embedder=embedder(), count_tokens=count_tokens)[0]
 
 
 def test_each_kind_goes_into_its_partition() -> None:

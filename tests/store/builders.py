@@ -18,7 +18,7 @@ from recollect.embedding.tokenizer import count_tokens
 from recollect.importers.base import DraftCall, DraftConversation, DraftMessage
 from recollect.importers.records.assemble import assemble, chunks_of
 from recollect.record import Document, Kind, Message, Namespace, Node, NodeId, Role, Thread, namespace
-from recollect.search.indexing import document_passages, node_passages, thread_passages
+from recollect.search.indexing import document_passages, node_passages, threads_passages
 from recollect.store import Change, IndexChange, Space, Store, View
 from recollect.store.passages import (
     CandidateQuery,
@@ -138,7 +138,7 @@ def by_owner(passages: Iterable[Passage], owners: Iterable[NodeId] = ()) -> dict
 def passages_of(whole: Thread, fresh: Sequence[NodeId] | None = None, titled: bool = True) -> list[Passage]:
     """The passages of a conversation, or of some of its messages."""
     wanted = [m.id for m in whole.messages] if fresh is None else fresh
-    return thread_passages(whole, wanted, titled=titled, embedder=embedder(), count_tokens=count_tokens)
+    return threads_passages([(whole, set(wanted), titled)], embedder=embedder(), count_tokens=count_tokens)[0]
 
 
 def index_of(passages: Iterable[Passage], owners: Iterable[NodeId] = (), **more: Any) -> IndexChange:

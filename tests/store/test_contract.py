@@ -459,14 +459,14 @@ def test_nodes_are_found_by_what_their_bodies_say(space: Space) -> None:
     space.write(Change(put=[node(name, key="Luna", text=name, body=body) for name, body in said.items()]))
     with space.view() as view:
 
-        def found(**where: object) -> set[str]:
-            return {n.text for n in view.find(Node, Where(**where)).items}  # type: ignore[arg-type]
+        def found(where: Where) -> set[str]:
+            return {n.text for n in view.find(Node, where).items}
 
-        assert found(attributes=("allergy", "dose"), keys=("Luna",), order="newest") == {"food", "pills"}
-        assert found(attributes=("home",)) == {"town"}
-        assert found(attributes=("enalapril", "dose of enalapril")) == set()
-        assert found(pinned=True, order="newest") == {"pills"}
-        assert found(pinned=True, attributes=("home",), keys=("Luna",)) == set()
+        assert found(Where(attributes=("allergy", "dose"), keys=("Luna",), order="newest")) == {"food", "pills"}
+        assert found(Where(attributes=("home",))) == {"town"}
+        assert found(Where(attributes=("enalapril", "dose of enalapril"))) == set()
+        assert found(Where(pinned=True, order="newest")) == {"pills"}
+        assert found(Where(pinned=True, attributes=("home",), keys=("Luna",))) == set()
 
 
 def test_messages_calls_turns_and_chunks_of_a_conversation_are_found(space: Space) -> None:
