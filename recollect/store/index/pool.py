@@ -13,7 +13,6 @@ from recollect.store.index.parts import Part, distinct
 from recollect.store.index.snapshot import Snapshot
 from recollect.store.index.source import Source
 from recollect.store.index.terms import term_hashes
-from recollect.store.index.threads import each
 from recollect.store.index.words import Scores
 from recollect.store.passages import KINDS, ROLE_SHIFT, ROLES, Bool, CandidateQuery, Float, Int
 from recollect.text.terms import stemmed
@@ -275,7 +274,7 @@ class _Leading:
         self._snapshot, self._allowed, self._cosines = snapshot, allowed, cosines
         self._wide, self._narrow = words
         self._extras = extras
-        scored = each(self._score, range(len(snapshot.parts)), together=snapshot.is_large)
+        scored = [self._score(place) for place in range(len(snapshot.parts))]
         self._lead = [lead for lead, _ in scored]
         self._dense = [dense for _, dense in scored]
 

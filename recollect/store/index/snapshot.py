@@ -48,7 +48,7 @@ class Snapshot:
 
     @property
     def is_large(self) -> bool:
-        """Whether it is more than all can be computed of: then cosines are rough first, and two cores share them."""
+        """Whether it is more than all can be computed of: then cosines are rough first."""
         return self.size > EXACT_ROWS
 
     @property

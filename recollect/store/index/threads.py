@@ -1,8 +1,9 @@
-"""Threads that search: one search on all cores, and many of them by turns.
+"""Threads that search, by turns.
 
-numpy and SQLite let other threads run while they work. So the blocks of a large snapshot are worked on side by side.
-But of fifty searches each would wait for all others at each of its hundreds of steps; by turns, as many at a time as
-there are cores, most are answered much sooner, and in all two to three times as many.
+numpy and SQLite let other threads run while they work, so that of fifty searches each would wait for all others at each
+of its hundreds of steps. By turns, as many at a time as there are cores, most are answered much sooner, and in all two
+to three times as many. One search stays on one core: its steps are many and small, and two cores read vectors from
+memory no faster than one.
 """
 
 from __future__ import annotations
@@ -10,18 +11,10 @@ from __future__ import annotations
 import os
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from functools import cache
-from typing import TYPE_CHECKING, TypeVar
 
 from recollect.processes import cores
-
-if TYPE_CHECKING:
-    from concurrent.futures import ThreadPoolExecutor
-
-T = TypeVar("T")
-R = TypeVar("R")
 
 
 class Turns:
@@ -85,25 +78,10 @@ def turn(*, waits: bool = False) -> AbstractContextManager[None]:
     return nullcontext() if waits else _turns.turn()
 
 
-def each(work: Callable[[T], R], items: Iterable[T], *, together: bool) -> list[R]:
-    """What the work makes of each item, in order; `together` where it is worth the trouble of threads."""
-    pool = _pool() if together else None
-    return [work(item) for item in items] if pool is None else list(pool.map(work, items))
-
-
-@cache
-def _pool() -> ThreadPoolExecutor | None:
-    from concurrent.futures import ThreadPoolExecutor
-
-    many = min(cores(), 4)
-    return ThreadPoolExecutor(many, thread_name_prefix="recollect-index") if many > 1 else None
-
-
 def _begin() -> None:
-    """All turns are free, and there are no threads: so it is in a forked child, which has none of its parent's."""
+    """All turns are free: so it is in a forked child, which has none of its parent's threads."""
     global _turns
     _turns = Turns(max(cores(), 2))
-    _pool.cache_clear()
 
 
 _turns: Turns

@@ -14,7 +14,6 @@ from recollect.store.index.numeric import bm25
 from recollect.store.index.parts import Part
 from recollect.store.index.snapshot import Snapshot
 from recollect.store.index.terms import term_hashes
-from recollect.store.index.threads import each
 from recollect.store.passages import Bool, Float, Int, QueryTerms
 
 #: k1 and b of BM25: of what is ranked, and of what chooses candidates among the words of people.
@@ -90,8 +89,8 @@ class Words:
 
     def scores(self) -> tuple[Scores, Scores]:
         """BM25 of every living row, with WIDE and with NARROW parameters."""
-        living, parts = self._snapshot.living, range(len(self._snapshot.parts))
-        scored = each(self._totals, parts, together=self._snapshot.is_large)
+        living = self._snapshot.living
+        scored = [self._totals(place) for place in range(len(self._snapshot.parts))]
         rows = [_NO_ROWS if totals is None else np.flatnonzero(totals[0] != 0) for totals in scored]
         scores = []
         for which in range(2):

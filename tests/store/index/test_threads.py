@@ -1,4 +1,4 @@
-"""Searches side by side, and by turns."""
+"""Searches by turns."""
 
 from __future__ import annotations
 
@@ -11,18 +11,17 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from recollect.store.index.threads import Turns, each
+from recollect.store.index.threads import Turns
 
-#: All turns are had, and the threads for large snapshots are there, when the process is forked.
+#: All turns are had when the process is forked.
 _FORKED = """
 import os, threading
-from recollect.store.index.threads import _turns, each, turn
-each(str, range(3), together=True)
+from recollect.store.index.threads import _turns, turn
 while _turns._free:
     threading.Thread(target=_turns._take).start()
 if os.fork() == 0:
     with turn():
-        os._exit(each(str, range(3), together=True) != ["0", "1", "2"])
+        os._exit(0)
 os._exit(os.waitstatus_to_exitcode(os.wait()[1]))
 """
 
@@ -97,8 +96,3 @@ def test_who_is_interrupted_while_waiting_takes_no_turn_along(
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")
 def test_a_forked_process_waits_for_no_thread_of_its_parent() -> None:
     subprocess.run([sys.executable, "-W", "ignore", "-c", _FORKED], check=True, timeout=30)
-
-
-@pytest.mark.parametrize("together", [False, True])
-def test_each_keeps_the_order(together: bool) -> None:
-    assert each(str, range(100), together=together) == [str(n) for n in range(100)]
