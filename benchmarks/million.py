@@ -1,4 +1,4 @@
-"""A million messages on SQLite: import, search, append and cold start, each in a process of its own.
+"""A million messages on SQLite: import, search, contexts, append and cold start, each in a process of its own.
 
 python -m benchmarks.million [MESSAGES] [--export FILE] [--out DIR]      (half an hour and 8 GB on disk)
 """
@@ -54,7 +54,9 @@ def measure(messages: int, folder: Path, say: Any, made: Path | None = None) -> 
         raise RuntimeError(f"Of {messages:,} messages {imported['messages']:,} are in.")
     say(f"{json.dumps(imported)}; searching")  # as it comes: the whole may be stopped before its end
     searched = worker("search", store, _SEARCHES)
-    say(f"{json.dumps(searched)}; searching beside another process that appends")
+    say(f"{json.dumps(searched)}; preparing contexts")
+    context = worker("context", store, _SEARCHES)
+    say(f"{json.dumps(context)}; searching beside another process that appends")
     fresh = worker("fresh", store, _FRESH)
     say(f"{json.dumps(fresh)}; starting cold")
     cold = cold_search(store, folder)
@@ -65,6 +67,7 @@ def measure(messages: int, folder: Path, say: Any, made: Path | None = None) -> 
         "messages": messages,
         "import": {**imported, "rate": messages / imported["seconds"]},
         "search": searched,
+        "context": context,
         "fresh": fresh,
         "cold_seconds": cold,
         "append": appended,
@@ -84,12 +87,14 @@ def measure_quality(messages: int, folder: Path, say: Any) -> dict[str, Any]:
 
 def markdown(whole: dict[str, Any], quality: dict[str, Any]) -> str:
     """The table for the README."""
-    search, fresh, append, imported = whole["search"], whole["fresh"], whole["append"], whole["import"]
+    search, context, fresh = whole["search"], whole["context"], whole["fresh"]
+    append, imported = whole["append"], whole["import"]
     rows = [
         ("import, messages a second", f"{imported['rate']:,.0f}"),
         ("of the first and the last tenth", f"{imported['first_tenth']:,.0f}, {imported['last_tenth']:,.0f}"),
         ("import, most memory", f"{imported['peak_bytes'] / _MIB:,.0f} MiB"),
         ("a warm search, p50 / p95", f"{search['p50_ms']:.0f} / {search['p95_ms']:.0f} ms"),
+        ("a context of 10,000 tokens, p50 / p95", f"{context['p50_ms']:.0f} / {context['p95_ms']:.0f} ms"),
         ("the first search after another process has appended, slower by", f"{fresh['slower_p50_ms']:.0f} ms"),
         ("a searching process, memory of its own", f"{search['own_bytes'] / _MIB:,.0f} MiB"),
         ("a live message, p50 / p95 / slowest",

@@ -1,7 +1,7 @@
 """One measurement in a process of its own, so that its memory and start are its own: prints one JSON object.
 
 python -m benchmarks.worker import STORE NAMESPACE EXPORT
-python -m benchmarks.worker append|search|quality|fresh|vectors STORE NAMESPACE COUNT
+python -m benchmarks.worker append|search|quality|context|fresh|vectors STORE NAMESPACE COUNT
 """
 
 from __future__ import annotations
@@ -89,6 +89,19 @@ def search(memory: Memory, count: int, mode: str = "instant") -> dict[str, objec
     return {"first_ms": first * 1000, **every, "forms": forms, "own_bytes": own_memory()}
 
 
+def contexts(memory: Memory, count: int) -> dict[str, float]:
+    """Milliseconds until a context is prepared: every other one in one of the conversations, the newest first."""
+    asked = queries(count + _WARMING)
+    known = [row.conversation.id for row in memory.conversations(limit=_CONVERSATIONS)]
+    taken = []
+    for number, query in enumerate(asked):
+        within = known[number // 2 % len(known)] if number % 2 else None
+        began = time.perf_counter()
+        memory.prepare_context(query.text, within)
+        taken.append(time.perf_counter() - began)
+    return percentiles(taken[_WARMING:])
+
+
 def fresh(memory: Memory, count: int) -> dict[str, float]:
     """Milliseconds of a search after somebody else has appended a message, and of the same one after nothing."""
     asked = queries(count + _WARMING)
@@ -157,6 +170,8 @@ def main(arguments: list[str]) -> int:
             measured: dict[str, object] = {**import_export(memory, Path(detail))}
         elif what == "append":
             measured = {**append(memory, int(detail))}
+        elif what == "context":
+            measured = {**contexts(memory, int(detail))}
         elif what == "fresh":
             measured = {**fresh(memory, int(detail))}
         elif what == "vectors":
