@@ -87,11 +87,11 @@ _PREFERENCE = r"""\b(?=[imr])(?:
 _NEVER = r"\b(?:never|haven't|have\ not|not\ yet)\b"
 
 _LONGEST_DATE = 60  # characters
+# What it can read it reads in one way only: in several, a long number that is no date would be tried for ever.
 _DATE = rf"""(?x)
-    (?=.*\d) (?=.*(?:[a-z]{{3}} | \d{{4}} | \d[:./-]\d))
-    (?: (?: \d+(?:st|nd|rd|th)? | {_WEEKDAYS} | {_MONTHS} | may | [ap]\.?m\.? | of | on | at | the
-          | (?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|mon|tue|wed|thu|fri|sat|sun|t|z|utc|gmt)(?![a-z]) )
-        [\W_\d]* )+
+    (?=[^\W_]) (?=.*\d) (?=.*(?:[a-z]{{3}} | \d{{4}} | \d[:./-]\d))
+    (?: [\W_\d] | (?<=\d)(?:st|nd|rd|th) | {_WEEKDAYS} | {_MONTHS} | may | [ap]\.?m | of | on | at | the
+      | (?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|mon|tue|wed|thu|fri|sat|sun|t|z|utc|gmt)(?![a-z]) )+
 """
 
 

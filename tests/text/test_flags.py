@@ -87,6 +87,15 @@ def test_fifty_megabytes_take_no_longer_than_a_page() -> None:
     assert time.thread_time() - began < 1
 
 
+@pytest.mark.parametrize(
+    "text", ["4111111111111111 is my card", "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 what", "am.pm." * 9 + "0000?x"]
+)
+def test_what_begins_like_a_date_is_soon_told_from_one(text: str) -> None:
+    began = time.thread_time()
+    assert Flag.DATE not in flags(text)
+    assert time.thread_time() - began < 0.05
+
+
 @given(st.sampled_from([(pattern, cues) for _, pattern, cues in _signs() if cues]), st.data())
 def test_whatever_a_pattern_finds_holds_one_of_its_cues(sign: tuple[re.Pattern[str], tuple[str, ...]], data) -> None:
     pattern, cues = sign
