@@ -42,9 +42,9 @@ def started(command: str, store: str | Path, *arguments: str | Path) -> subproce
     return process
 
 
-def finished(process: subprocess.Popen[str]) -> list[str]:
+def finished(process: subprocess.Popen[str], timeout: float = 600) -> list[str]:
     """What it has printed, line by line. Raises where it failed."""
-    printed, errors = process.communicate(timeout=600)
+    printed, errors = process.communicate(timeout=timeout)
     if process.returncode:
         raise RuntimeError(errors)
     return printed.splitlines()

@@ -50,7 +50,7 @@ def conversations(chance: random.Random) -> Iterator[object]:
 def most_memory(folder: Path, megabytes: int) -> float:
     """What an import takes at most, in MB."""
     export = written(folder / f"{megabytes}.zip", megabytes)
-    told = json.loads(finished(started("import", folder / f"{megabytes}.db", export))[-1])
+    told = json.loads(finished(started("import", folder / f"{megabytes}.db", export), timeout=3600)[-1])
     rate = told["messages"] / told["seconds"]
     print(f"{megabytes} MB: {told['messages']:,} messages, {rate:,.0f}/s, {told['mb']:.0f} MB")
     return float(told["mb"])
