@@ -21,8 +21,10 @@ if TYPE_CHECKING:
 _SHARE = (3, 8)  # of the numbers of a vector
 _INT8 = 127
 _AT_ONCE = 4096  # vectors
-#: Blocks of fewer rows are compared exactly; the axes of very long vectors take too long to find.
-_LEAST_ROWS, _LONGEST = 16_384, 1024
+#: Blocks of fewer rows and short vectors are soon read whole; the axes of very long vectors take too long to find.
+_LEAST_ROWS, _SHORTEST, _LONGEST = 16_384, 64, 1024
+#: Of the variance that the axes must hold: of vectors that differ in all directions alike, they would lose the nearest.
+_LEAST_VARIANCE = 0.6
 
 
 @dataclass(frozen=True)
@@ -38,9 +40,11 @@ class Shortened:
         """Of packed vectors (n, d), their inverse lengths (n,) and their moments; None where it is not worth it."""
         n, d = vectors.shape
         kept = d * _SHARE[0] // _SHARE[1]
-        if n < _LEAST_ROWS or d > _LONGEST or not kept:
+        if n < _LEAST_ROWS or not _SHORTEST <= d <= _LONGEST:
             return None
-        centre, axes = moments.axes(kept)
+        centre, axes, share = moments.axes(kept)
+        if share < _LEAST_VARIANCE:
+            return None
         placed = np.empty((n, kept), np.float32)
         for at in range(0, n, _AT_ONCE):
             own = slice(at, at + _AT_ONCE)

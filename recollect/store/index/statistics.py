@@ -63,11 +63,14 @@ class Moments:
         variance = float(np.einsum("i,i->", product, exact)) / self.count - mean * mean
         return mean, float(np.sqrt(max(variance, 0.0)))
 
-    def axes(self, count: int) -> tuple[Float, Float]:
-        """The mean (d,) of the vectors, and the axes (count, d) along which they differ most from it, by the most."""
+    def axes(self, count: int) -> tuple[Float, Float, float]:
+        """The mean (d,) of the vectors, the axes (count, d) along which they differ most from it, by the most, and
+        which share of their variance lies along these.
+        """
         mean = self.total / self.count
-        _, axes = np.linalg.eigh(self.squares / self.count - np.outer(mean, mean))
-        return mean.astype(np.float32), np.ascontiguousarray(axes[:, : -count - 1 : -1].T, np.float32)
+        variances, axes = np.linalg.eigh(self.squares / self.count - np.outer(mean, mean))
+        share = float(variances[-count:].sum() / max(variances.sum(), 1e-12))
+        return mean.astype(np.float32), np.ascontiguousarray(axes[:, : -count - 1 : -1].T, np.float32), share
 
 
 NO_MOMENTS = Moments(0, np.zeros(0), np.zeros((0, 0)))

@@ -125,6 +125,7 @@ def test_rough_cosines_find_nearly_the_same_pool_and_features_stay_exact(
     in_files: bool, corpus: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shortened_module, "_LEAST_ROWS", 1024)
+    monkeypatch.setattr(shortened_module, "_SHORTEST", SIZE)
     engine = ListEngine()
     engine.add(made_rows(6000, 5))
     for _ in range(11):

@@ -16,7 +16,7 @@ from recollect.store.index.quantize import to_int8, unit
 from recollect.store.index.shortened import Shortened
 from recollect.store.index.statistics import Moments
 from recollect.store.passages import Float
-from tests.store.index.rows import ListEngine, made_rows
+from tests.store.index.rows import SIZE, ListEngine, made_rows
 
 Make = Callable[..., Corpus]
 
@@ -35,7 +35,8 @@ def test_a_cosine_is_told_up_to_what_the_axes_leave_out(count: int, size: int, s
     )
     vector = unit(chance.normal(size=(1, size)))[0]
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(shortened_module, "_LEAST_ROWS", 2)
+        for bound in ("_LEAST_ROWS", "_SHORTEST", "_LEAST_VARIANCE"):
+            patched.setattr(shortened_module, bound, 0)
         made = shortened_of(vectors)
     assert made is not None
     assert made.rows.shape == (count, size * 3 // 8)
@@ -62,15 +63,26 @@ def test_vectors_that_lie_in_few_directions_are_told_as_they_are(monkeypatch: py
     assert np.argmax(made.cosines(question)) == 7
 
 
-def test_few_vectors_and_very_long_ones_are_not_shortened(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert shortened_of(np.ones((300, 32), np.float32)) is None
+def test_few_vectors_and_very_long_or_short_ones_are_not_shortened(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert shortened_of(np.ones((300, 256), np.float32)) is None
     monkeypatch.setattr(shortened_module, "_LEAST_ROWS", 2)
-    assert shortened_of(np.ones((3, 2), np.float32)) is None
-    assert shortened_of(np.ones((3, 1536), np.float32)) is None
+    vectors = np.arange(1, 4)[:, None] * np.linspace(1, 2, 1536, dtype=np.float32) + np.eye(3, 1536, dtype=np.float32)
+    assert shortened_of(vectors[:, :256]) is not None
+    for size in (2, 3, 8, 16, 1536):
+        assert shortened_of(vectors[:, :size]) is None
+
+
+def test_vectors_that_differ_in_all_directions_alike_are_not_shortened(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shortened_module, "_LEAST_ROWS", 2)
+    chance = np.random.default_rng(5)
+    vectors = chance.normal(size=(4000, 256)).astype(np.float32)
+    assert shortened_of(vectors) is None  # which of them are near a question, no few axes can tell
+    assert shortened_of(vectors * (np.arange(256) < 96)) is not None
 
 
 def test_blocks_in_files_have_them(corpus: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shortened_module, "_LEAST_ROWS", 64)
+    monkeypatch.setattr(shortened_module, "_SHORTEST", SIZE)
     engine = ListEngine()
     engine.add(made_rows(100))
     for _ in range(12):
