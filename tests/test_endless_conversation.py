@@ -151,6 +151,17 @@ class Endless(RuleBasedStateMachine):
         if not known.deleted:
             self.assert_found(known)
 
+    @rule(ids=st.lists(said, min_size=1, max_size=4, unique=True), text=TEXTS, place=PLACES)
+    def edit_several(self, ids: list[str], text: object, place: float) -> None:
+        given = [(own, self.next(text, place), marker(self.number)) for own in ids]
+        self.memory.update_messages({"id": own, "content": words} for own, words, _ in given)
+        for own, words, word in given:
+            known = self.known[own]
+            known.before.append(known.text)
+            known.text, known.marker = words, word
+            if not known.deleted:
+                self.assert_found(known)
+
     @rule(id=said)
     def delete(self, id: str) -> None:
         self.memory.delete_message(id)

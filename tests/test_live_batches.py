@@ -87,6 +87,48 @@ def test_all_are_there_or_none(tmp_path: Path) -> None:
         assert memory.store_messages([]) == []
 
 
+def test_several_edits_are_as_one_after_the_other(tmp_path: Path) -> None:
+    given = mappings([("user", None, None), ("assistant", None, None), ("user", "Ana", None), ("assistant", None, 1)])
+    changes = [("M2", "Otters by the weir."), ("M1", LONG), ("M0", given[0]["content"]), ("X0", "Storks, elsewhere.")]
+    with opened(tmp_path / "a.db") as one, opened(tmp_path / "b.db") as all_:
+        for memory in (one, all_):
+            memory.store_messages(given, conversation_id="C", title="Talk")
+            memory.store_message("Something elsewhere.", id="X0", conversation_id="X", timestamp=NOW)
+            memory.consolidate()
+        for own, words in changes:
+            one.update_message(own, words)
+        edited = all_.update_messages({"id": own, "content": words} for own, words in changes)
+        assert [message.id for message in edited] == [own for own, _ in changes]
+        assert [(m.content, [v.content for v in m.versions]) for m in edited] == [
+            (m.content, [v.content for v in m.versions]) for m in one.messages([own for own, _ in changes])
+        ]
+        assert edited == all_.messages([own for own, _ in changes])
+        assert edited[2].versions == ()  # its words are what they were
+        assert len(all_.get_message_with_chunks("M1")) > 1
+        assert all_.search("otters weir", group_by="message")[0].best.message.id == "M2"
+        assert all_.search("storks", group_by="message")[0].best.message.id == "X0"
+        assert_coherent(all_)
+        assert all_.update_messages([]) == []
+
+
+def test_all_edits_are_made_or_none(tmp_path: Path) -> None:
+    with opened(tmp_path / "memory.db") as memory:
+        long = memory.store_message(LONG, title="Tides")
+        said = memory.store_message("Where is the key?", conversation_id=long.conversation_id)
+        chunk = memory.get_message_with_chunks(long.id)[0]
+        for bad, told in [
+            ({"id": "nowhere", "content": "x"}, "No message has the ID nowhere"),
+            ({"id": chunk.id, "content": "x"}, f"is a chunk of {long.id}"),
+            ({"id": long.id, "content": " "}, "The new text is empty"),
+            ({"id": said.id, "content": "x"}, f"{said.id} is changed twice"),
+            ({"id": long.id}, "Change 1: content missing or unknown"),
+            ({"id": long.id, "content": "x", "role": "user"}, "Change 1: role missing or unknown"),
+        ]:
+            with pytest.raises(recollect.RecollectError, match=told):
+                memory.update_messages([{"id": said.id, "content": "Who has the key?"}, bad])
+        assert memory.messages([said.id]) == [said]
+
+
 def test_tool_calls_that_a_message_made_at_once(tmp_path: Path) -> None:
     with opened(tmp_path / "memory.db") as memory:
         asked = memory.store_message("What are wind and swell?", title="Sea")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from recollect.consolidate import outbox
@@ -18,6 +18,15 @@ from recollect.text.clean import clean_metadata
 from recollect.untelling import untold
 
 
+@dataclass(frozen=True, slots=True)
+class Rewording:
+    """New words for a message, and other metadata where it is given."""
+
+    message_id: NodeId
+    content: str
+    metadata: Mapping[str, Any] | None = None
+
+
 class Changes(Writer):
     """Changes messages that are there."""
 
@@ -27,46 +36,66 @@ class Changes(Writer):
         """Gives a message a new wording, and other metadata where it is given; `now` holds the old wording's place in
         the history. Raises NotFound.
         """
-        return self._insisting(lambda: self._edit(message_id, content, now, metadata), f"Message {message_id} is")
+        return self.edit_all([Rewording(message_id, content, metadata)], now)[0]
 
-    def _edit(self, message_id: NodeId, content: str, now: Version, metadata: Mapping[str, Any] | None) -> Message:
+    def edit_all(self, rewordings: Sequence[Rewording], now: Version) -> list[Message]:
+        """Edits messages, each as `edit` does it, all in one transaction. Raises as that does."""
+        ids = [one.message_id for one in rewordings]
+        what = f"Message {ids[0]} is" if len(ids) == 1 else "These messages are"
+        return self._insisting(lambda: self._edit_all(rewordings, now), what)
+
+    def _edit_all(self, rewordings: Sequence[Rewording], now: Version) -> list[Message]:
         with self._space.view() as view:
-            message = _unforgotten(view, message_id)
-            kept = message.metadata if metadata is None else clean_metadata(metadata)
-            if message.content == content and message.metadata == kept:
-                return message
-            revision = view.revisions([message.conversation_id])[message.conversation_id].number
-            end = view.end(message.conversation_id)
-            previous = said_before(view, message)
-            stale = outbox.stale(view, [message.conversation_id], [message.id])
-            turns = view.get(Turn, [stable_id("turn", message.id)])  # what a chat knew of the old wording
-            meant = [e for e in view.edges([message.id], ("MENTIONS",)) if e.name == outbox.BY_TURN] if turns else []
-        versions = message.versions
-        if message.content != content:
-            versions = (*versions, replace(now, content=message.content))
-        else:
-            turns, meant = [], []
-        edited = replace(message, content=content, versions=versions, tokens=self._count_tokens(content), metadata=kept)
-        people = is_person(message.speaker) or bool(end and end.named)
+            found = [_unforgotten(view, one.message_id) for one in rewordings]
+            after = [self._reworded(message, one, now) for message, one in zip(found, rewordings, strict=True)]
+            edited = [new for old, new in zip(found, after, strict=True) if new != old]
+            if not edited:
+                return after
+            touched = list(dict.fromkeys(message.conversation_id for message in edited))
+            revisions = {i: revision.number for i, revision in view.revisions(touched).items()}
+            ends = {i: view.end(i) for i in touched}
+            words = {message.id: message for message in edited}
+            before = {message.id: said_before(view, message) for message in edited}
+            stale = outbox.stale(view, touched, list(words))
+            # What a chat knew of the old wording.
+            told = [new.id for old, new in zip(found, after, strict=True) if new.content != old.content]
+            turns = {i: turn for i in told for turn in view.get(Turn, [stable_id("turn", i)])}
+            meant = [edge for edge in view.edges(list(turns), ("MENTIONS",)) if edge.name == outbox.BY_TURN]
+        passages: dict[NodeId, list[Passage]] = {}
+        for message in edited:
+            end, previous = ends[message.conversation_id], before[message.id]
+            people = is_person(message.speaker) or bool(end and end.named)
+            said = words.get(previous.id, previous) if previous else None
+            passages |= self._message_passages(message, said, people, ())
+        resolved = {edge.source_id for edge in meant}
         self._space.write(
             Change(
-                expect={message.conversation_id: revision},
+                expect=revisions,
                 put=[
-                    edited,
+                    *edited,
                     *(
                         replace(turn, resolved_query=None, entities=())
-                        for turn in turns
-                        if turn.resolved_query or meant
+                        for i, turn in turns.items()
+                        if turn.resolved_query or i in resolved
                     ),
-                    *self._chunks(edited),
+                    *(chunk for message in edited for chunk in self._chunks(message)),
                 ],
                 cut=[(edge.source_id, edge.type, edge.target_id, edge.name) for edge in meant],
                 mark=stale,
-                tasks=outbox.due([message.conversation_id]),
-                index=self._index_change(self._message_passages(edited, previous, people, ())),
+                tasks=outbox.due(touched),
+                index=self._index_change(passages),
             )
         )
-        return edited
+        return after
+
+    def _reworded(self, message: Message, to: Rewording, now: Version) -> Message:
+        """The message with its new words; as it is, where they are the same."""
+        kept = message.metadata if to.metadata is None else clean_metadata(to.metadata)
+        if message.content == to.content:
+            return message if message.metadata == kept else replace(message, metadata=kept)
+        versions = (*message.versions, replace(now, content=message.content))
+        tokens = self._count_tokens(to.content)
+        return replace(message, content=to.content, versions=versions, tokens=tokens, metadata=kept)
 
     def untell(self, conversation_id: NodeId, gone: Sequence[Message]) -> None:
         """Takes the words of messages that are to be erased out of what else of a conversation tells them: its title,

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from recollect.errors import InvalidInput
+from recollect.ingest.changes import Rewording
 from recollect.memory.handle import LIVE_SOURCE, count_tokens
 from recollect.record import (
     NOTHING,
@@ -30,6 +31,7 @@ _NEEDED, _OF_A_MESSAGE = (
     frozenset({"content"}),
     frozenset({"role", "speaker", "parent_id", "timestamp", "kind", "model", "parts", "metadata", "id"}),
 )
+_NEEDED_OF_A_CHANGE = frozenset({"id", "content"})
 _NEEDED_OF_A_CALL, _OF_A_CALL = frozenset({"name", "arguments", "result"}), frozenset({"timestamp", "metadata", "id"})
 
 
@@ -104,6 +106,19 @@ class Drafts:
             _checked(f"Call {number}", one, _NEEDED_OF_A_CALL, _OF_A_CALL)
         return [self._call(asked, **one) for one in given]
 
+    def rewordings(self, given: Sequence[Mapping[str, str]]) -> list[Rewording]:
+        """New wordings of messages."""
+        made: dict[str, Rewording] = {}
+        for number, one in enumerate(given):
+            _checked(f"Change {number}", one, _NEEDED_OF_A_CHANGE, frozenset())
+            words = cut_recall(clean_text(one["content"]))
+            if not words.strip():
+                raise InvalidInput("The new text is empty.", hint="To remove the message: delete_message()")
+            if one["id"] in made:
+                raise InvalidInput(f"Message {one['id']} is changed twice.", hint="Give each message once.")
+            made[one["id"]] = Rewording(NodeId(one["id"]), words)
+        return list(made.values())
+
     def _call(
         self,
         asked: Message,
@@ -146,7 +161,8 @@ def _checked(what: str, given: Mapping[str, Any], needed: frozenset[str], more: 
     if wrong:
         raise InvalidInput(
             f"{what}: {', '.join(wrong)} missing or unknown.",
-            hint=f"It needs {', '.join(sorted(needed))}; it may have {', '.join(sorted(more))}.",
+            hint=f"It needs {', '.join(sorted(needed))}"
+            + (f"; it may have {', '.join(sorted(more))}." if more else "."),
         )
 
 

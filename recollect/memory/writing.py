@@ -8,7 +8,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from recollect.errors import InvalidInput
 from recollect.memory.documents import Documents
 from recollect.memory.handle import LIVE_SOURCE, writes
 from recollect.memory.reading import Reading, several
@@ -164,13 +163,15 @@ class Writing(Reading, Documents):
         """Gives a message a new wording; the old ones are kept. Same id, new chunks and vectors. Raises NotFound, and
         InvalidInput for a chunk: the message is edited as a whole [4].
         """
-        from recollect.text.clean import clean_text
-        from recollect.text.marks import cut_recall
+        return self._reword([{"id": id, "content": content}])[0]
 
-        words = cut_recall(clean_text(content))
-        if not words.strip():
-            raise InvalidInput("The new text is empty.", hint="To remove the message: delete_message()")
-        return self._ingest.edit(NodeId(id), words, Version("", self._clock()))
+    @traced("update_memory", records)
+    @writes
+    def update_messages(self, changes: Iterable[Mapping[str, str]]) -> list[Message]:
+        """Gives several messages new wordings in one transaction: all of them, or none. Each is a mapping with `id` and
+        `content`. Raises as `update_message` does.
+        """
+        return self._reword(list(changes))
 
     @traced("delete_memory", records)
     @writes
@@ -228,6 +229,10 @@ class Writing(Reading, Documents):
         document = partial(self._document_named, hidden_reports=True)
         selection = Selection.read(self.resolve, document, names, named, since, until, everything, self._clock())
         return forget(self._space, selection, self._retract, self._ingest.untell, dry_run=dry_run)
+
+    def _reword(self, changes: Sequence[Mapping[str, str]]) -> list[Message]:
+        rewordings = self._drafts.rewordings(changes)
+        return self._ingest.edit_all(rewordings, Version("", self._clock())) if rewordings else []
 
     @property
     def _drafts(self) -> Drafts:

@@ -181,3 +181,19 @@ def test_the_environment_sets_what_is_not_given(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setenv("INDEX_CHUNK_THRESHOLD", "600")
     chat = InfiniteChatStorage(path=tmp_path / "memory.db", index_config={"snippet_length": 50})
     assert (chat.index_config.chunk_threshold, chat.index_config.snippet_length) == (600, 50)
+
+
+def test_a_model_of_embeddings_in_the_environment_sends_no_text_away(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in [("MODEL", "text-embedding-3-small"), ("DIMENSIONS", "1536")]:
+        monkeypatch.setenv(f"EMBEDDING_{name}", value)
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")  # nobody answers there
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
+
+    async def talk() -> str:
+        async with InfiniteChatStorage(path=tmp_path / "memory.db", openai_key="sk-none") as chat:
+            await chat.store_message("The brass sextant says 38 degrees.")
+            return (await chat.vector_search("brass sextant"))[0].snippet
+
+    assert "38 degrees" in asyncio.run(talk())
