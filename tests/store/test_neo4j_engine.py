@@ -124,6 +124,23 @@ def test_upkeep_that_finds_nothing_to_do_writes_nothing(store: Neo4jStore, monke
         assert view.stamp == after
 
 
+def test_a_batch_of_conversations_is_written_in_few_statements(
+    store: Neo4jStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    into = ingest(store)
+    into.threads([talk("a", "the heron", "stands")])
+    statements = list[str]()
+    run = neo4j.ManagedTransaction.run
+
+    def counted(tx: neo4j.ManagedTransaction, query: Any, *args: Any, **values: Any) -> neo4j.Result:
+        statements.append(query)
+        return run(tx, query, *args, **values)
+
+    monkeypatch.setattr(neo4j.ManagedTransaction, "run", counted)
+    into.threads([branched(), talk("b", *(f"the heron stands {i}" for i in range(1500)))])
+    assert len(statements) <= 12, statements
+
+
 def vectors_of(session: neo4j.Session) -> dict[str, int]:
     """In how many rows of which nodes the vectors of passages stand; none anywhere as a list of numbers."""
     nodes = [(r["label"], r["n"]) for r in session.run("MATCH (n) RETURN labels(n)[0] AS label, properties(n) AS n")]

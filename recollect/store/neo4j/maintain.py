@@ -105,7 +105,7 @@ def is_due(tx: neo4j.ManagedTransaction, ns: Namespace, location: str) -> bool:
 
 def step(writing: Writing) -> bool:
     """Does one thing; False where there is nothing to do."""
-    return _sweep(writing) or _seal(writing) or _compact(writing)
+    return _seal(writing) or _compact(writing) or _sweep(writing)
 
 
 def segments_without(

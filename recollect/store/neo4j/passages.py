@@ -207,8 +207,8 @@ def add(writing: Writing, generation: Generation, passages: Sequence[Passage]) -
         row = TailRow(number, columns[i].tobytes(), packed[i].tobytes(), dict(p.terms))
         tails.setdefault(int(p.partition), []).append(row)
     writing.put(ADD, rows, space=space)
+    tail.add(writing, space, tails)
     for partition, own in tails.items():
-        tail.add(writing, space, partition, own)
         writing.partition(space, partition).last = own[-1].number
 
 

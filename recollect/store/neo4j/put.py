@@ -3,39 +3,30 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, LiteralString, TypeVar
+from typing import Any
 
 from recollect.errors import NotFound, StoreError
 from recollect.record import Chunk, Conversation, Document, Message, Node, NodeId, ToolCall, Turn
 from recollect.store.base import Stale
 from recollect.store.change import Change, Mark, Record
 from recollect.store.neo4j import relations
-from recollect.store.neo4j.records import LABELS, own_label, properties
+from recollect.store.neo4j.records import LABELS, all_labels, own_label, properties
 from recollect.store.neo4j.writing import Known, Writing, labelled
 from recollect.store.passages import FINDABLE_STATES
 
-CREATE_CONVERSATIONS = "UNWIND $rows AS r CREATE (n:Node:Conversation:Session) SET n = r.values, n.namespace = $ns"
-CREATE_MESSAGES = "UNWIND $rows AS r CREATE (n:Node:Message) SET n = r.values, n.namespace = $ns"
-CREATE_CALLS = "UNWIND $rows AS r CREATE (n:Node:ToolCall) SET n = r.values, n.namespace = $ns"
-CREATE_TURNS = "UNWIND $rows AS r CREATE (n:Node:Turn) SET n = r.values, n.namespace = $ns"
-CREATE_CHUNKS = "UNWIND $rows AS r CREATE (n:Node:Chunk) SET n = r.values, n.namespace = $ns"
-CREATE_DOCUMENTS = "UNWIND $rows AS r CREATE (n:Node:Document) SET n = r.values, n.namespace = $ns"
-CREATE_DERIVED = "UNWIND $rows AS r CREATE (n:Node:Derived:$(r.label)) SET n = r.values, n.namespace = $ns"
+CREATE = "UNWIND $rows AS r CREATE (n:$(r.labels)) SET n = r.values, n.namespace = $ns"
 REPLACE = "UNWIND $rows AS r MATCH (n:Node {namespace: $ns, id: r.id}) SET n += r.values"
 CHUNKS_OF = """
 UNWIND $rows AS id MATCH (k:Chunk) WHERE k.namespace = $ns AND k.parent_id = id RETURN k.id AS id
 """
 DELETE = "UNWIND $rows AS id MATCH (n:Node {namespace: $ns, id: id}) DETACH DELETE n"
+# A conversation has its messages counted, and its last turn named: by these a reader tells whether it sees all of it.
 RAISE = """
 UNWIND $rows AS r MATCH (n:Node {namespace: $ns, id: r.id})
-SET n.revision = coalesce(n.revision, 0) + 1, n.digest = r.digest
-"""
-# What a reader measures by whether it sees all of a conversation: how many messages it has, and which turn is the last.
-GROW = """
-UNWIND $rows AS r MATCH (n:Conversation&Node {namespace: $ns, id: r.id})
-SET n.messages = coalesce(n.messages, 0) + r.messages
+SET n.revision = coalesce(n.revision, 0) + 1, n.digest = r.digest,
+    n.messages = coalesce(n.messages + r.messages, n.messages, r.messages)
 """
 LAST_TURN = """
 UNWIND $rows AS id MATCH (n:Conversation&Node {namespace: $ns, id: id})
@@ -54,19 +45,10 @@ CALLS_OF = """
 UNWIND $rows AS id MATCH (:Message&Node {namespace: $ns, id: id})<-[:CALLED_BY]-(t:ToolCall) RETURN t.id AS id
 """
 
-_CREATE: Mapping[type[Any], LiteralString] = {
-    Conversation: CREATE_CONVERSATIONS,
-    Message: CREATE_MESSAGES,
-    ToolCall: CREATE_CALLS,
-    Turn: CREATE_TURNS,
-    Chunk: CREATE_CHUNKS,
-    Document: CREATE_DOCUMENTS,
-    Node: CREATE_DERIVED,
-}
 _NUMBERED = (Conversation, Message, Document, Node)
 _REVISED = (Conversation, Document, Node)
 
-R = TypeVar("R", Conversation, Message, ToolCall, Turn, Chunk, Document, Node)
+Row = dict[str, Any]
 
 
 @dataclass(slots=True)
@@ -91,15 +73,14 @@ class Putting:
         for record in change.put:
             self._touch(record)
         self.touched.update((node_id, None) for node_id in change.digests if self.writing.known(node_id) is not None)
-        made = [node_id for kind in _CREATE for node_id in self._put(kind, kept)]
+        made = self._put(kept)
         self._link(kept, frozenset(made))
-        self._grow(kept, frozenset(made))
         relations.draw_waiting(self.writing, made)
         for mark in change.mark:
             self._mark(mark)
         calls = self.writing.put(CALLS_OF, list(self.silenced))
         self.silenced.update((record["id"], None) for record in calls)
-        self._raise()
+        self._raise(kept, frozenset(made))
 
     # --- before anything is written ---------------------------------------------------------------------------------
     def _look(self) -> None:
@@ -111,9 +92,9 @@ class Putting:
                 ids[record.conversation_id] = None
             if isinstance(record, ToolCall):
                 ids[record.message_id] = None
-            if isinstance(record, Chunk):
+            if isinstance(record, Message | Chunk) and record.parent_id is not None:
                 ids[record.parent_id] = None
-            if isinstance(record, Turn) and _has_words(record):
+            if isinstance(record, Turn):
                 ids.update(dict.fromkeys([record.query_id, *record.response_ids]))
         for mark in change.mark:
             ids.update(dict.fromkeys(mark.ids))
@@ -170,30 +151,38 @@ class Putting:
             self.touched[id if revised else known.conversation_id or id] = None
 
     # --- records ----------------------------------------------------------------------------------------------------
-    def _put(self, kind: type[R], records: Sequence[Record]) -> list[NodeId]:
-        """Puts the records of a kind; returns those that are new."""
-        own: dict[NodeId, R] = {record.id: record for record in records if isinstance(record, kind)}
-        if not own:
-            return []
-        known = {
-            node_id: labelled(there, LABELS[kind])
-            for node_id in own
-            if (there := self.writing.known(node_id)) is not None
-        }
-        for node_id, there in known.items():
-            self._replaced(own[node_id], there)
-        self.writing.put(REPLACE, [{"id": node_id, "values": properties(own[node_id])} for node_id in known])
-        fresh = [record for node_id, record in own.items() if node_id not in known]
-        numbers = self.writing.numbers(len(fresh)) if kind in _NUMBERED else None
-        rows = []
-        for at, record in enumerate(fresh):
-            values = properties(record)
-            if numbers is not None:
-                values["number"] = numbers[at]
-            rows.append({"values": values, "label": own_label(record.kind) if isinstance(record, Node) else None})
-            self._made(record, values.get("number"))
-        self.writing.put(_CREATE[kind], rows)
-        return [record.id for record in fresh]
+    def _put(self, records: Sequence[Record]) -> list[NodeId]:
+        """Puts records; returns those that are new."""
+        replaced, created, made = list[Row](), list[Row](), list[NodeId]()
+        messages, turns = _message_counts(records), _last_turns(records)
+        roles = relations.roles(record for record in records if isinstance(record, Turn))
+        for kind, label in LABELS.items():
+            own = {record.id: record for record in records if isinstance(record, kind)}
+            known = {
+                node_id: labelled(there, label) for node_id in own if (there := self.writing.known(node_id)) is not None
+            }
+            for node_id, there in known.items():
+                self._replaced(own[node_id], there)
+                replaced.append({"id": node_id, "values": properties(own[node_id])})
+            fresh = [record for node_id, record in own.items() if node_id not in known]
+            numbers = self.writing.numbers(len(fresh)) if kind in _NUMBERED else None
+            for at, record in enumerate(fresh):
+                values = properties(record)
+                if numbers is not None:
+                    values["number"] = numbers[at]
+                if kind in _REVISED:
+                    values |= {"revision": 1, "digest": self.change.digests.get(record.id)}
+                if kind is Conversation:
+                    values |= {"messages": messages.get(record.id), "turn_id": turns.get(record.id)}
+                labels = all_labels(record)
+                if kind is Message:
+                    labels += roles.get(record.id, ())
+                self._made(record, values.get("number"))
+                created.append({"labels": labels, "values": values})
+                made.append(record.id)
+        self.writing.put(REPLACE, replaced)
+        self.writing.put(CREATE, created)
+        return made
 
     def _made(self, record: Record, number: int | None) -> None:
         """Keeps what is new. Raises StoreError for a message without a conversation."""
@@ -243,28 +232,19 @@ class Putting:
 
     def _link(self, kept: Sequence[Record], made: frozenset[NodeId]) -> None:
         """Draws what the fields of the records say, and removes the chunks that their owners have no more."""
-        messages = [r for r in kept if isinstance(r, Message) and r.parent_id is not None]
-        before = {r.id: r for r in kept if isinstance(r, Message) and r.id not in made}
-        moved = [node_id for node_id, r in before.items() if self._parent_of(node_id) != r.parent_id]
-        linked = [r for r in messages if r.id in made or r.id in moved]
-        relations.link_replies(self.writing, [(r.id, r.parent_id) for r in linked if r.parent_id], moved)
-        for node_id in moved:
-            self.writing.change(node_id, parent_id=before[node_id].parent_id)
+        messages = [r for r in kept if isinstance(r, Message)]
+        moved = [r for r in messages if r.id not in made and self._parent_of(r.id) != r.parent_id]
+        for message in moved:
+            self.writing.change(message.id, parent_id=message.parent_id)
         calls = [r for r in kept if isinstance(r, ToolCall)]
-        relations.link_calls(self.writing, calls, [call.id for call in calls if call.id not in made])
         turns = [r for r in kept if isinstance(r, Turn)]
-        old = {turn.conversation_id for turn in turns} - made
-        relations.link_turns(self.writing, turns, [turn.id for turn in turns if turn.id not in made], old)
+        relations.unlink(self.writing, moved, [r for r in calls + turns if r.id not in made])
+        relations.link(self.writing, [*moved, *(r for r in messages if r.id in made)], calls, turns, made)
         chunks = {r.id: r for r in kept if isinstance(r, Chunk)}
         self._drop_chunks(
             [r.id for r in kept if isinstance(r, Message | ToolCall | Document) and r.id not in made], chunks
         )
         self.writing.put(relations.LINK_CHUNKS, [{"id": k.id, "parent_id": k.parent_id} for k in chunks.values()])
-
-    def _grow(self, kept: Sequence[Record], made: frozenset[NodeId]) -> None:
-        grown = Counter(r.conversation_id for r in kept if isinstance(r, Message) and r.id in made)
-        self.writing.put(GROW, [{"id": node_id, "messages": count} for node_id, count in grown.items()])
-        self.writing.put(LAST_TURN, list(dict.fromkeys(r.conversation_id for r in kept if isinstance(r, Turn))))
 
     def _parent_of(self, id: NodeId) -> NodeId | None:
         known = self.writing.known(id)
@@ -306,10 +286,26 @@ class Putting:
         if deleted:
             self.silenced.update(dict.fromkeys(living))
 
-    def _raise(self) -> None:
-        digests = self.change.digests
-        rows = [{"id": node_id, "digest": digests.get(node_id)} for node_id in self.touched]
+    def _raise(self, kept: Sequence[Record], made: frozenset[NodeId]) -> None:
+        """Raises the revisions of what was there before."""
+        digests, messages = self.change.digests, _message_counts(r for r in kept if r.id in made)
+        rows = [
+            {"id": node_id, "digest": digests.get(node_id), "messages": messages.get(node_id)}
+            for node_id in self.touched
+            if node_id not in made
+        ]
         self.writing.put(RAISE, rows)
+        self.writing.put(LAST_TURN, [node_id for node_id in _last_turns(kept) if node_id not in made])
+
+
+def _message_counts(records: Iterable[Record]) -> Mapping[NodeId, int]:
+    return Counter(record.conversation_id for record in records if isinstance(record, Message))
+
+
+def _last_turns(records: Iterable[Record]) -> Mapping[NodeId, NodeId]:
+    """Which of these turns is the last of each conversation."""
+    turns = sorted((r for r in records if isinstance(r, Turn)), key=lambda turn: (turn.position, turn.id))
+    return {turn.conversation_id: turn.id for turn in turns}
 
 
 def _is_findable(record: Record) -> bool:

@@ -38,6 +38,14 @@ def own_label(kind: NodeKind) -> str:
     return kind.value.capitalize()
 
 
+def all_labels(record: Record) -> list[str]:
+    """The labels that the node of a record is made with."""
+    own = LABELS[type(record)]
+    if isinstance(record, Node):
+        return ["Node", own, own_label(record.kind)]
+    return ["Node", own, "Session"] if isinstance(record, Conversation) else ["Node", own]
+
+
 def key(text: str | None) -> str | None:
     """What stands for a text in an index: itself, or of a long one its fingerprint (an index takes 8,000 bytes)."""
     if text is None or len(text) <= _LONGEST_KEY:

@@ -8,53 +8,36 @@ fields say stays apart from these, as a node.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from recollect.record import Edge, NodeId, ToolCall, Turn
+from recollect.record import Edge, Message, NodeId, ToolCall, Turn
 from recollect.store.change import EdgeKey
 from recollect.store.codec import pack
 from recollect.store.neo4j.writing import Writing
 from recollect.store.results import OF_FIELDS
 
-LINK_REPLIES = """
-UNWIND $rows AS r MATCH (m:Node {namespace: $ns, id: r.id}) MATCH (p:Message&Node {namespace: $ns, id: r.parent_id})
-CREATE (m)-[:REPLIES_TO]->(p)
+LINK = """
+UNWIND $rows AS r
+MATCH (a:Node {namespace: $ns, id: r.source_id}) MATCH (b:Node {namespace: $ns, id: r.target_id})
+CREATE (a)-[:$(r.type)]->(b)
 """
 UNLINK_REPLIES = "UNWIND $rows AS id MATCH (m:Node {namespace: $ns, id: id})-[x:REPLIES_TO]->() DELETE x"
-LINK_CALLS = """
-UNWIND $rows AS r MATCH (t:Node {namespace: $ns, id: r.id}) MATCH (m:Message&Node {namespace: $ns, id: r.message_id})
-CREATE (t)-[:CALLED_BY]->(m)
+# Of tool calls and turns.
+UNLINK = """
+UNWIND $rows AS id
+MATCH (n:Node {namespace: $ns, id: id})-[x:CALLED_BY|HAS_TURN|HAS_QUERY|HAS_RESPONSE|NEXT_TURN]-()
+DELETE x
 """
-UNLINK_CALLS = "UNWIND $rows AS id MATCH (t:Node {namespace: $ns, id: id})-[x:CALLED_BY]->() DELETE x"
 LINK_CHUNKS = """
 UNWIND $rows AS r MATCH (k:Node {namespace: $ns, id: r.id}) MATCH (p:Node {namespace: $ns, id: r.parent_id})
 MERGE (k)-[:CHUNK_OF]->(p)
-"""
-UNLINK_TURNS = """
-UNWIND $rows AS id
-MATCH (t:Turn&Node {namespace: $ns, id: id})-[x:HAS_TURN|HAS_QUERY|HAS_RESPONSE|NEXT_TURN]-() DELETE x
-"""
-LINK_TURNS = """
-UNWIND $rows AS r MATCH (t:Node {namespace: $ns, id: r.id})
-MATCH (c:Conversation&Node {namespace: $ns, id: r.conversation_id}) CREATE (c)-[:HAS_TURN]->(t)
-"""
-LINK_NEXT = """
-UNWIND $rows AS r MATCH (a:Node {namespace: $ns, id: r.id}) MATCH (b:Node {namespace: $ns, id: r.next_id})
-MERGE (a)-[:NEXT_TURN]->(b)
 """
 FIND_BESIDE = """
 UNWIND $rows AS r MATCH (t:Turn)
 WHERE t.namespace = $ns AND t.conversation_id = r.conversation_id AND t.position = r.position
 RETURN r.id AS id, r.position AS position, t.id AS beside
 """
-LINK_QUERIES = """
-UNWIND $rows AS r MATCH (t:Node {namespace: $ns, id: r.id}) MATCH (m:Message&Node {namespace: $ns, id: r.message_id})
-SET m:Query CREATE (t)-[:HAS_QUERY]->(m)
-"""
-LINK_RESPONSES = """
-UNWIND $rows AS r MATCH (t:Node {namespace: $ns, id: r.id}) MATCH (m:Message&Node {namespace: $ns, id: r.message_id})
-SET m:Response CREATE (t)-[:HAS_RESPONSE]->(m)
-"""
+ADD_ROLES = "UNWIND $rows AS r MATCH (m:Node {namespace: $ns, id: r.id}) SET m:$(r.roles)"
 DRAW = """
 UNWIND $rows AS r
 MATCH (a:Node {namespace: $ns, id: r.source_id}) MATCH (b:Node {namespace: $ns, id: r.target_id})
@@ -110,31 +93,58 @@ WITH DISTINCT e DELETE e
 _DRAWABLE = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 
 
-def link_replies(writing: Writing, rows: Sequence[tuple[NodeId, NodeId]], moved: Sequence[NodeId]) -> None:
-    """Draws the answers (message, parent); the `moved` had another parent before."""
-    writing.put(UNLINK_REPLIES, moved)
-    writing.put(LINK_REPLIES, [{"id": node_id, "parent_id": parent} for node_id, parent in rows])
+def roles(turns: Iterable[Turn]) -> Mapping[NodeId, Sequence[str]]:
+    """The labels that turns give to messages."""
+    found: dict[NodeId, dict[str, None]] = {}
+    for turn in turns:
+        found.setdefault(turn.query_id, {})["Query"] = None
+        for node_id in turn.response_ids:
+            found.setdefault(node_id, {})["Response"] = None
+    return {node_id: list(own) for node_id, own in found.items()}
 
 
-def link_calls(writing: Writing, calls: Sequence[ToolCall], known: Sequence[NodeId]) -> None:
-    """Draws which message each call belongs to; the `known` were there before."""
-    writing.put(UNLINK_CALLS, known)
-    writing.put(LINK_CALLS, [{"id": call.id, "message_id": call.message_id} for call in calls])
+def unlink(writing: Writing, messages: Sequence[Message], others: Sequence[ToolCall | Turn]) -> None:
+    """Removes what was drawn before of messages that answer another one now, and of calls and turns."""
+    writing.put(UNLINK_REPLIES, [message.id for message in messages])
+    writing.put(UNLINK, [record.id for record in others])
 
 
-def link_turns(writing: Writing, turns: Sequence[Turn], known: Sequence[NodeId], old: Iterable[NodeId]) -> None:
-    """Draws turns: to their conversation, to each other, to query and responses. `old`: conversations that were there
-    before, in which other turns may stand beside these.
+def link(
+    writing: Writing,
+    messages: Sequence[Message],
+    calls: Sequence[ToolCall],
+    turns: Sequence[Turn],
+    made: Collection[NodeId],
+) -> None:
+    """Draws what messages answer, which message each call belongs to, and turns: to their conversation, to each other,
+    to query and responses. `made`: the nodes that are new.
     """
-    writing.put(UNLINK_TURNS, known)
-    writing.put(LINK_TURNS, [{"id": turn.id, "conversation_id": turn.conversation_id} for turn in turns])
+    ends = [(message.id, "REPLIES_TO", message.parent_id) for message in messages if message.parent_id]
+    ends += [(call.id, "CALLED_BY", call.message_id) for call in calls]
+    ends += [(turn.id, "HAS_QUERY", turn.query_id) for turn in turns]
+    ends += [(turn.id, "HAS_RESPONSE", node_id) for turn in turns for node_id in turn.response_ids]
+    ends = [end for end in ends if _is_there(writing, end[2], "Message")]
+    owned = [turn for turn in turns if _is_there(writing, turn.conversation_id, "Conversation")]
+    ends += [(turn.conversation_id, "HAS_TURN", turn.id) for turn in owned]
+    ends += [(node_id, "NEXT_TURN", beside) for node_id, beside in _following(writing, turns, made)]
+    writing.put(LINK, [{"source_id": a, "type": kind, "target_id": b} for a, kind, b in ends])
+    known = {i: own for i, own in roles(turns).items() if i not in made and _is_there(writing, i, "Message")}
+    writing.put(ADD_ROLES, [{"id": node_id, "roles": own} for node_id, own in known.items()])
+
+
+def _is_there(writing: Writing, id: NodeId, label: str) -> bool:
+    known = writing.known(id)
+    return known is not None and label in known.labels
+
+
+def _following(writing: Writing, turns: Sequence[Turn], made: Collection[NodeId]) -> list[tuple[NodeId, NodeId]]:
+    """Which turn follows which, where one of the two is one of these."""
     here = {(turn.conversation_id, turn.position): turn.id for turn in turns}
     pairs = {(node_id, here[owner, at + 1]) for (owner, at), node_id in here.items() if (owner, at + 1) in here}
-    grown = frozenset(old)
     sought = [
         {"id": turn.id, "conversation_id": turn.conversation_id, "position": at}
         for turn in turns
-        if turn.conversation_id in grown
+        if turn.conversation_id not in made
         for at in (turn.position - 1, turn.position + 1)
         if at >= 0 and (turn.conversation_id, at) not in here
     ]
@@ -142,11 +152,7 @@ def link_turns(writing: Writing, turns: Sequence[Turn], known: Sequence[NodeId],
     for record in writing.put(FIND_BESIDE, sought):
         ends = record["id"], record["beside"]
         pairs.add(ends if record["position"] > position[record["id"]] else (ends[1], ends[0]))
-    writing.put(LINK_NEXT, [{"id": node_id, "next_id": beside} for node_id, beside in sorted(pairs)])
-    writing.put(LINK_QUERIES, [{"id": turn.id, "message_id": turn.query_id} for turn in turns])
-    writing.put(
-        LINK_RESPONSES, [{"id": turn.id, "message_id": node_id} for turn in turns for node_id in turn.response_ids]
-    )
+    return sorted(pairs)
 
 
 def put_edges(writing: Writing, edges: Iterable[Edge]) -> None:

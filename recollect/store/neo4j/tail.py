@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,10 +12,7 @@ from recollect.store.index.columns import COLUMNS
 from recollect.store.index.source import TailRow
 from recollect.store.neo4j.writing import Writing, pieces
 
-ADD = """
-CREATE (:Tail {space: $space, partition: $partition, first: $first, last: $last, size: $size, columns: $columns,
-    vectors: $vectors, terms: $terms})
-"""
+ADD = "UNWIND $rows AS r CREATE (t:Tail) SET t = r, t.space = $space"
 TAIL = """
 MATCH (t:Tail) WHERE t.space = $space AND t.partition = $partition AND t.last > $after
 RETURN t.last AS last, t.columns AS columns, t.vectors AS vectors, t.terms AS terms
@@ -28,22 +25,27 @@ RETURN DISTINCT t.last AS last, t.columns AS columns, t.vectors AS vectors, t.te
 """
 DROP = "UNWIND $rows AS last MATCH (t:Tail {space: $space, partition: $partition, last: last}) DELETE t"
 
+_ROWS = 1000  # a node
 
-def add(writing: Writing, space: int, partition: int, rows: Sequence[TailRow]) -> None:
-    """Adds rows, ascending by number."""
-    writing.partition(space, partition).tail_rows += len(rows)
-    for own in pieces(rows):
-        writing.tx.run(
-            ADD,
-            space=space,
-            partition=partition,
-            first=own[0].number,
-            last=own[-1].number,
-            size=len(own),
-            columns=b"".join(row.columns for row in own),
-            vectors=b"".join(row.vector for row in own),
-            terms=orjson.dumps([row.terms for row in own]),
-        ).consume()
+
+def add(writing: Writing, space: int, tails: Mapping[int, Sequence[TailRow]]) -> None:
+    """Adds rows to the tails of partitions, ascending by number."""
+    nodes = []
+    for partition, rows in tails.items():
+        writing.partition(space, partition).tail_rows += len(rows)
+        nodes += [
+            {
+                "partition": partition,
+                "first": own[0].number,
+                "last": own[-1].number,
+                "size": len(own),
+                "columns": b"".join(row.columns for row in own),
+                "vectors": b"".join(row.vector for row in own),
+                "terms": orjson.dumps([row.terms for row in own]),
+            }
+            for own in pieces(rows, _ROWS)
+        ]
+    writing.put(ADD, nodes, space=space)
 
 
 def rows_of(node: Any, after: int = 0) -> list[TailRow]:
@@ -70,7 +72,7 @@ def take(writing: Writing, space: int, partition: int, count: int) -> list[TailR
         if len(taken) >= count:
             break
     _drop(writing, space, partition, emptied, len(taken))
-    add(writing, space, partition, taken[count:])
+    add(writing, space, {partition: taken[count:]})
     return taken[:count]
 
 
@@ -81,7 +83,7 @@ def remove(writing: Writing, space: int, partition: int, numbers: Iterable[int])
     rows_by_last = {node["last"]: rows_of(node) for node in found}
     _drop(writing, space, partition, sorted(rows_by_last), sum(map(len, rows_by_last.values())))
     for own in rows_by_last.values():
-        add(writing, space, partition, [row for row in own if row.number not in gone])
+        add(writing, space, {partition: [row for row in own if row.number not in gone]})
 
 
 def rows(nodes: Iterable[Any], after: int) -> Iterator[TailRow]:

@@ -30,7 +30,6 @@ MERGE (k:Counter {name: 'namespaces'}) SET k.value = coalesce(k.value, 0) + 1
 WITH k.value AS number
 MERGE (n:Namespace {name: $ns}) ON CREATE SET n.number = number, n.next = 1, n.generations = 0
 """
-ADVANCE = "MATCH (n:Namespace {name: $ns}) SET n.next = $next"
 KNOW = """
 UNWIND $rows AS id MATCH (n:Node {namespace: $ns, id: id})
 RETURN n.id AS id, labels(n) AS labels, n.number AS number, n.conversation_id AS conversation_id,
@@ -43,11 +42,12 @@ MATCH (x:Partition) WHERE x.space = $space AND x.partition IS NOT NULL
 RETURN x.partition AS partition, x.last AS last, x.sealed AS sealed, x.epoch AS epoch, x.deaths AS deaths,
     x.quality AS quality, x.segment_rows AS segment_rows, x.tail_rows AS tail_rows, x.log AS log, x.vectors AS vectors
 """
-PUT_PARTITIONS = """
-UNWIND $rows AS r MERGE (x:Partition {space: r.space, partition: r.partition}) SET x += r.state
+FINISH = """
+MATCH (n:Namespace {name: $ns}) SET n.next = $next
+WITH n UNWIND $partitions AS r MERGE (x:Partition {space: r.space, partition: r.partition}) SET x += r.state
 """
 
-ROWS = 1000  # a statement: the best size measured
+ROWS = 4000  # a statement: it takes the whole batch of an import
 T = TypeVar("T")
 
 
@@ -195,8 +195,7 @@ class Writing:
             for partition, state in states.items()
             if self._before.get((space, partition)) != state
         ]
-        self.put(PUT_PARTITIONS, changed)
-        self.tx.run(ADVANCE, ns=self.namespace, next=self.next).consume()
+        self.tx.run(FINISH, ns=self.namespace, next=self.next, partitions=changed).consume()
 
 
 def pieces(rows: Sequence[T], size: int = ROWS) -> Iterator[Sequence[T]]:
