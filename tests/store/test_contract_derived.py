@@ -9,7 +9,7 @@ import pytest
 
 from recollect.embedding.tokenizer import count_tokens
 from recollect.ingest import Ingest
-from recollect.record import Node, NodeId, NodeKind, stable_id
+from recollect.record import Node, NodeKind, stable_id
 from recollect.reindex import reindex
 from recollect.store import Change, IndexChange, Mark, Space, Store
 from recollect.store.passages import Filter, Owner, Partition
@@ -94,12 +94,13 @@ def test_what_changes_while_an_index_is_built_is_looked_at_again(space: Space) -
     number = space.generation("begin", ingest.embedder_id)
     early = {node: tuple(ingest.node_passages(fact(node))) for node in ("1", "2")}
     space.write(Change(mark=[Mark(ids=[fact("1").id], state="stale"), Mark(ids=[fact("2").id], state="superseded")]))
+    space.write(Change(put=[replace(fact("3", "A third zeppelin"), state="superseded")]))  # is made so, and findable
     late = {fact(node).id: passages for node, passages in early.items()}
     space.write(Change(index=IndexChange(embedder=ingest.embedder_id, passages=late, generation=number)))
     with space.view() as view:
-        assert set(view.index().todo) == {fact("1").id, NodeId(fact("2").id)}
+        assert set(view.index().todo) == {fact(name).id for name in ("1", "2", "3")}
     reindex(space, ingest)
     with space.view() as view:
         found = view.candidates(query("zeppelin", Partition.DERIVED))
-        assert texts(view, found) == ["Another zeppelin"]
+        assert sorted(texts(view, found)) == ["A third zeppelin", "Another zeppelin"]
         assert len(view.candidates(query("zeppelin", Partition.DERIVED, filter=Filter(kinds=("past",))))) == 1

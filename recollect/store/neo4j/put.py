@@ -74,6 +74,7 @@ class Putting:
             self._touch(record)
         self.touched.update((node_id, None) for node_id in change.digests if self.writing.known(node_id) is not None)
         made = self._put(kept)
+        self.retired.update((record.id, None) for record in kept if isinstance(record, Node) and record.state != "live")
         self._link(kept, frozenset(made))
         relations.draw_waiting(self.writing, made)
         for mark in change.mark:
@@ -217,8 +218,6 @@ class Putting:
             )
         if isinstance(record, Node):
             labelled(there, own_label(record.kind))
-            if record.state != "live":
-                self.retired[record.id] = None
         gone = bool(getattr(record, "deleted", False) or getattr(record, "erased", False))
         if gone:
             self.silenced[record.id] = None
