@@ -13,6 +13,7 @@ from recollect.store.passages import Float
 Double = NDArray[np.float64]
 
 _FEW = 64  # rows
+_ALIKE = 0.01  # a deviation of cosines below which all are alike: what is left is rounding
 
 
 @dataclass(frozen=True)
@@ -54,14 +55,14 @@ class Moments:
         return float(np.einsum("i,i->", self.total, vector.astype(np.float64))) / self.count
 
     def spread(self, vector: Float) -> tuple[float, float]:
-        """Mean and standard deviation of the products with a vector (d,)."""
+        """Mean and standard deviation of the products with a unit vector (d,), the latter 0.01 at least."""
         if not self.count:
             return 0.0, 0.0
         exact = vector.astype(np.float64)
         mean = self.mean(vector)
         product = np.einsum("ij,j->i", self.squares, exact)  # not @: see `numeric.dots`
         variance = float(np.einsum("i,i->", product, exact)) / self.count - mean * mean
-        return mean, float(np.sqrt(max(variance, 0.0)))
+        return mean, float(np.sqrt(max(variance, _ALIKE**2)))
 
     def axes(self, count: int) -> tuple[Float, Float, float]:
         """The mean (d,) of the vectors, the axes (count, d) along which they differ most from it, by the most, and

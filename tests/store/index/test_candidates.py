@@ -199,3 +199,14 @@ def test_quality_vectors_stand_for_their_own_passages(corpus: Make) -> None:
     found = candidates(corpus().snapshot(source), source, query)
     assert found.passages[np.argmax(found.similarity)] == 9
     assert np.count_nonzero(found.similarity) == 3
+
+
+def test_a_passage_that_is_alone_is_as_near_as_the_average(corpus: Make) -> None:
+    engine = ListEngine()
+    engine.add(made_rows(40))
+    engine.seal(40)
+    numbers = list(engine.living)
+    engine.kill(numbers[1:])
+    for seed in range(20):  # the sums that the dead are taken from leave their rounding
+        found = candidates(corpus().snapshot(engine.source()), engine.source(), asking(seed, terms=()))
+        assert found.dense_z == pytest.approx(0, abs=0.01)
