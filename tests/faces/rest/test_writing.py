@@ -57,6 +57,17 @@ def test_a_wording_is_changed_and_the_old_one_kept(writing: TestClient) -> None:
     assert found(writing, "13 kg") == [own]
 
 
+def test_several_wordings_are_changed_together_or_not_at_all(writing: TestClient) -> None:
+    talk = {"messages": [{"content": "Luna weighs 12 kg."}, {"content": "A good weight.", "role": "assistant"}]}
+    one, other = (m["id"] for m in writing.post(f"{API}/messages/batch", json=talk).json()["items"])
+    changes = [{"id": one, "content": "Luna weighs 13 kg."}, {"id": other, "content": "A little much."}]
+    answer = writing.patch(f"{API}/messages/batch", json={"messages": changes})
+    assert [m["content"] for m in answer.json()["items"]] == ["Luna weighs 13 kg.", "A little much."]
+    broken = [{"id": one, "content": "Luna weighs 14 kg."}, {"id": "01JB3Z7Q2KABCDEFGHJKMNPQRS", "content": "No."}]
+    assert writing.patch(f"{API}/messages/batch", json={"messages": broken}).status_code == 404
+    assert writing.get(f"{API}/messages/{one}").json()["content"] == "Luna weighs 13 kg."
+
+
 def test_deleting_hides_and_restoring_shows_again(writing: TestClient) -> None:
     own = writing.post(f"{API}/messages", json={"content": "A secret about marzipan.", "title": "Sweets"}).json()
     assert writing.delete(f"{API}/messages/{own['id']}").status_code == 204

@@ -29,6 +29,7 @@ from recollect.faces.rest.schemas.writes import (
     NewToolCall,
     NewToolCalls,
     NewWords,
+    Rewordings,
 )
 from recollect.record import Part
 
@@ -125,6 +126,13 @@ def store_messages(memory: Scoped, once: Once, several: NewMessages) -> Page[Mes
     begun = several.conversation_id or (None if several.messages[0].parent_id else once.id("conversation"))
     stored = memory.store_messages(given, conversation_id=begun, title=several.title)
     return Page[Message].model_validate({"items": stored})
+
+
+@routes.patch("/messages/batch", dependencies=[ONCE])
+def update_messages(memory: Scoped, several: Rewordings) -> Page[Message]:
+    """Gives several messages new wordings in one transaction: all of them, or none; the old ones are kept."""
+    reworded = memory.update_messages(one.model_dump() for one in several.messages)
+    return Page[Message].model_validate({"items": reworded})
 
 
 @routes.get("/messages/fingerprint")

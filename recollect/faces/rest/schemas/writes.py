@@ -65,6 +65,20 @@ class NewWords(Asked):
     content: str = Field(examples=["Luna weighs 13 kg now."])
 
 
+class Rewording(NewWords):
+    """The new wording of one of several messages."""
+
+    id: str
+
+
+class Rewordings(Asked):
+    """New wordings of several messages, written in one transaction."""
+
+    model_config = shown(messages=[{"id": "01K7ZC5VJ9Q2M4N8R6T3W0X1YZ", "content": "Luna weighs 13 kg now."}])
+
+    messages: list[Rewording] = Field(min_length=1, max_length=10_000)
+
+
 class NewToolCall(Asked):
     """A call of a tool with its result; what is no text is kept as JSON."""
 
