@@ -160,6 +160,14 @@ def test_a_lease_is_held_for_longer_while_its_work_goes_on(space: Space, clock: 
     assert space.renew([renewed], MINUTE) == []
 
 
+def test_a_lease_that_ran_out_is_not_held_through_the_next_one_of_its_task(space: Space, clock: Clock) -> None:
+    space.write(Change(tasks=[task("1")]))
+    (first,) = claim(space)
+    clock.forward(seconds=70)
+    (second,) = claim(space)
+    assert [lease.fence for lease in space.renew([first, second], MINUTE)] == [second.fence]
+
+
 def test_dead_tasks_are_tried_again_when_somebody_says_so(space: Space, clock: Clock) -> None:
     assert space.revive() == 0
     space.write(Change(tasks=[task("1"), task("2")]))

@@ -33,21 +33,13 @@ class Terms:
 
     def find(self, hashes: NDArray[np.uint64]) -> list[tuple[int, int]]:
         """Where the postings of each of these terms begin and end; equal numbers where no row holds it."""
-        starts, ends = self._bounds(hashes)
-        return list(zip(starts.tolist(), ends.tolist(), strict=True))
-
-    def frequencies(self, hashes: NDArray[np.uint64]) -> Int:
-        """How many rows hold each of these terms."""
-        starts, ends = self._bounds(hashes)
-        return np.asarray(ends.astype(np.int64) - starts, np.int64)
-
-    def _bounds(self, hashes: NDArray[np.uint64]) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
         at = np.searchsorted(self.hashes, hashes)
         known = at < len(self.hashes)
         known[known] = self.hashes[at[known]] == hashes[known]
         at = np.where(known, at, 0)
         starts = np.where(known, self.starts[at], 0)
-        return starts, np.where(known, self.starts[np.minimum(at + 1, len(self.starts) - 1)], 0)
+        ends = np.where(known, self.starts[np.minimum(at + 1, len(self.starts) - 1)], 0)
+        return list(zip(starts.tolist(), ends.tolist(), strict=True))
 
     def text(self, term: int) -> bytes:
         """The text of a term by its place."""

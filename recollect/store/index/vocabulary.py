@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +13,7 @@ from numpy.typing import NDArray
 from recollect.store.index.block import Block
 from recollect.store.index.snapshot import Snapshot
 from recollect.store.index.spelling import holding
-from recollect.store.index.terms import encoded, term_hash
+from recollect.store.index.terms import Terms, encoded, term_hash
 from recollect.store.passages import Int, PassageText
 from recollect.store.results import Near
 from recollect.text.terms import terms, words
@@ -36,20 +38,27 @@ class IndexVocabulary:
         said: Callable[[], Snapshot],
         titles: Callable[[], Snapshot],
         passages: Callable[[Sequence[int]], list[PassageText]],
+        compounds: dict[tuple[str, int], list[str]],
     ) -> None:
-        self._said, self._titles, self._passages = said, titles, passages
+        """`compounds`: those found before in the same view; each kind of passage is ranked by them."""
+        self._said, self._titles, self._passages, self._compounds = said, titles, passages, compounds
 
     def compounds(self, term: str, limit: int = 12) -> list[str]:
         """Terms that begin or end with this one, most frequent first; for a single character, all that hold it."""
+        if (term, limit) not in self._compounds:
+            self._compounds[term, limit] = self._found_compounds(term, limit)
+        return self._compounds[term, limit]
+
+    def _found_compounds(self, term: str, limit: int) -> list[str]:
         part, known = encoded(term), _Known([self._said()])
         if len(term) == 1 and not term.isascii():
-            found = known.texts(lambda block: holding(block.terms, part))
+            held = known.held(lambda block: holding(block.terms, part))
         elif len(term) >= _SHORTEST_PART:
-            found = known.texts(lambda block: _around(block, part))
+            held = known.held(lambda block: _around(block, part))
         else:
             return []
-        found.pop(part, None)
-        return [_decoded(text) for text, _ in known.most_frequent(found, limit)]
+        others = held.only(np.flatnonzero(held.hashes != term_hash(term)))
+        return [_decoded(text) for text, _ in known.most_frequent(others, limit)]
 
     def days(self) -> dict[int, int]:
         """How many messages were said on each day since 1970."""
@@ -70,21 +79,21 @@ class IndexVocabulary:
         from rapidfuzz import process
         from rapidfuzz.distance import OSA
 
-        edits: dict[bytes, int] = {}
-        for typed in {word, *(term for term in terms(word) if len(term) >= _SHORTEST_TYPO)}:
+        forms = {word, *(term for term in terms(word) if len(term) >= _SHORTEST_TYPO)}
+        held = known.held(lambda block: np.concatenate([_near(block, typed) for typed in forms]))
+        texts = held.texts()
+        edits: dict[int, int] = {}
+        for typed in forms:
             allowed = _allowed(typed)
-            # An edit changes two letters at most: one goes, another one comes; each may be several bytes.
-            different = 2 * allowed * (1 if typed.isascii() else 4)
-            listed = [_decoded(text) for text in known.texts(partial(_near, word=encoded(typed), different=different))]
-            for term, distance, _ in process.extract(
-                typed, listed, scorer=OSA.distance, score_cutoff=allowed, limit=None
+            for term, distance, number in process.extract(
+                typed, texts, scorer=OSA.distance, score_cutoff=allowed, limit=None
             ):
                 if not distance or len(typed) >= _FREE_BEGINNING or term[0] == typed[0]:
-                    edits[encoded(term)] = min(int(distance), edits.get(encoded(term), allowed))
+                    edits[number] = min(int(distance), edits.get(number, allowed))
         found: list[Near] = []
         for distance in sorted(set(edits.values())):
-            hashes = {text: term_hash(_decoded(text)) for text, own in edits.items() if own == distance}
-            for text, living in known.most_frequent(hashes, limit - len(found)):
+            numbers = np.array([number for number, own in edits.items() if own == distance], np.int64)
+            for text, living in known.most_frequent(held.only(numbers), limit - len(found)):
                 # Stems may be near whose words are not: "mediator" is not meant to be "meditation".
                 form = min(self._forms(_decoded(text)), key=partial(OSA.distance, word), default=_decoded(text))
                 if OSA.distance(word, form) <= _allowed(word):
@@ -96,15 +105,15 @@ class IndexVocabulary:
         from rapidfuzz.distance import OSA
 
         allowed = _allowed(word)
-        texts = known.texts(partial(_inside, word=encoded(word), different=1 if word.isascii() else 4))
-        stems = {
-            text: key
-            for text, key in texts.items()
-            if max(_SHORTEST_TYPO, len(word) - _LONGEST_ENDING) <= len(term := _decoded(text)) < len(word)
+        held = known.held(partial(_inside, word=encoded(word), different=1 if word.isascii() else 4))
+        stems = [
+            number
+            for number, term in enumerate(held.texts())
+            if max(_SHORTEST_TYPO, len(word) - _LONGEST_ENDING) <= len(term) < len(word)
             and OSA.distance(word[: len(term)], term, score_cutoff=1) <= 1
-        }
+        ]
         found: dict[str, Near] = {}
-        for text, living in known.most_frequent(stems, _STEMS_LOOKED_AT):
+        for text, living in known.most_frequent(held.only(np.array(stems, np.int64)), _STEMS_LOOKED_AT):
             for form in self._forms(_decoded(text)):
                 distance = int(OSA.distance(word, form))
                 if distance <= allowed:
@@ -118,54 +127,71 @@ class IndexVocabulary:
             yield from spellings(term, (text.text for text in texts))
 
 
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """Terms of some partitions, each once: t of them, with the number of rows that hold each, dead ones included."""
+
+    hashes: _Hashes  # (t,)
+    rows: Int  # (t,)
+    blocks: Int  # (t,) of the block that tells its text
+    places: Int  # (t,) and where there
+    terms: Sequence[Terms]  # of each of the blocks
+
+    def only(self, numbers: Int) -> _Held:
+        own = (self.hashes[numbers], self.rows[numbers], self.blocks[numbers], self.places[numbers])
+        return _Held(*own, self.terms)
+
+    def text(self, number: int) -> bytes:
+        block, place = int(self.blocks[number]), int(self.places[number])
+        return self.terms[block].text(place)
+
+    def texts(self) -> list[str]:
+        return [_decoded(self.text(number)) for number in range(len(self.hashes))]
+
+
 class _Known:
     """The terms of some partitions."""
 
     def __init__(self, snapshots: Sequence[Snapshot]) -> None:
         self._parts = [part for snapshot in snapshots for part in snapshot.parts]
 
-    def texts(self, places: Callable[[Block], Int]) -> dict[bytes, int]:
-        """The texts of some terms of each block, each once, with their hashes."""
-        found: dict[bytes, int] = {}
-        seen = np.zeros(0, np.uint64)
-        for part in self._parts:
-            own = part.block.terms
-            at = places(part.block)
-            hashes, first = np.unique(own.hashes[at], return_index=True)
-            new = ~np.isin(hashes, seen, assume_unique=True)
-            seen = np.concatenate([seen, hashes[new]])
-            found |= zip(map(own.text, at[first[new]].tolist()), hashes[new].tolist(), strict=True)
-        return found
+    def held(self, places: Callable[[Block], Int]) -> _Held:
+        """Terms that stand at some places of each block: the same term in all of them."""
+        blocks = [part.block.terms for part in self._parts]
+        chosen = [np.unique(places(part.block)) for part in self._parts]
+        both = list(zip(blocks, chosen, strict=True))
+        hashes = [terms.hashes[at] for terms, at in both]
+        rows = [terms.starts[at + 1].astype(np.int64) - terms.starts[at] for terms, at in both]
+        known, first, which = np.unique(_joined(hashes, np.uint64), return_index=True, return_inverse=True)
+        total = np.zeros(len(known), np.int64)
+        np.add.at(total, which, _joined(rows, np.int64))
+        of = np.repeat(np.arange(len(blocks)), [len(at) for at in chosen])
+        return _Held(known, total, of[first], _joined(chosen, np.int64)[first], blocks)
 
-    def most_frequent(self, found: dict[bytes, int], limit: int) -> list[tuple[bytes, int]]:
+    def most_frequent(self, held: _Held, limit: int) -> list[tuple[bytes, int]]:
         """Those that most living passages hold, then by their texts, with how many; none that none of them holds."""
-        texts = list(found)
-        hashes = np.array(list(found.values()), np.uint64)
-        most = self._frequencies(hashes)
-        order = sorted(range(len(texts)), key=lambda i: (-most[i], texts[i]))
         best: list[tuple[bytes, int]] = []
-        for i in order:
-            if len(best) == limit and (not limit or most[i] < best[-1][1]):
+        for rows in np.unique(held.rows)[::-1].tolist():
+            if len(best) == limit and (not limit or rows < best[-1][1]):
                 break  # the dead only make them fewer
-            living = self._living(hashes[i : i + 1])
-            if living:
-                best = sorted([*best, (texts[i], living)], key=lambda of: (-of[1], of[0]))[:limit]
+            for number in np.flatnonzero(held.rows == rows).tolist():
+                living = rows - self._dead(held.hashes[number : number + 1])
+                best += [(held.text(number), living)] if living else []
+            best = sorted(best, key=lambda of: (-of[1], of[0]))[:limit]
         return best
 
-    def _frequencies(self, hashes: _Hashes) -> list[int]:
-        """How many rows hold each term, dead ones included."""
-        total = np.zeros(len(hashes), np.int64)
-        for part in self._parts:
-            total += part.block.terms.frequencies(hashes)
-        return total.tolist()
-
-    def _living(self, term: _Hashes) -> int:
+    def _dead(self, term: _Hashes) -> int:
+        """How many rows that live no more hold it."""
         count = 0
         for part in self._parts:
-            start, end = part.block.terms.find(term)[0]
-            rows = part.block.terms.rows[start:end]
-            count += len(rows) if part.alive is None else int(np.count_nonzero(part.alive[rows]))
+            if part.alive is not None:
+                start, end = part.block.terms.find(term)[0]
+                count += int(np.count_nonzero(~part.alive[part.block.terms.rows[start:end]]))
         return count
+
+
+def _joined(arrays: Sequence[NDArray[Any]], kind: type[Any]) -> NDArray[Any]:
+    return np.concatenate([np.zeros(0, kind), *arrays])
 
 
 def _around(block: Block, part: bytes) -> Int:
@@ -181,8 +207,9 @@ def _inside(block: Block, word: bytes, different: int) -> Int:
     return block.spelling.inside(word, different)
 
 
-def _near(block: Block, word: bytes, different: int) -> Int:
-    return block.spelling.near(word, different)
+def _near(block: Block, word: str) -> Int:
+    # An edit changes two letters at most: one goes, another one comes; each may be several bytes.
+    return block.spelling.near(encoded(word), 2 * _allowed(word) * (1 if word.isascii() else 4))
 
 
 def _decoded(text: bytes) -> str:

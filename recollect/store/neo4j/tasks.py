@@ -38,7 +38,7 @@ SET t.state = $state, t.ready = coalesce($ready, t.ready), t.why = $why, t.fence
 """
 RENEW = """
 UNWIND $rows AS r MATCH (t:Task {namespace: $ns, id: r.id}) WHERE t.state = 'leased' AND t.fence = r.fence
-SET t.ready = $ready RETURN t.id AS id
+SET t.ready = $ready RETURN t.id AS id, t.fence AS fence
 """
 REVIVE = """
 MATCH (t:Task) WHERE t.namespace = $ns AND t.state = 'dead' AND ($ids IS NULL OR t.id IN $ids)
@@ -106,8 +106,8 @@ def renew(writing: Writing, leases: Sequence[Lease], length: timedelta, now: dat
     until = now + length
     rows = [{"id": lease.task.id, "fence": lease.fence} for lease in leases]
     found = writing.tx.run(RENEW, ns=writing.namespace, rows=rows, ready=to_microseconds(until))
-    held = {record["id"] for record in found}
-    return [replace(lease, until=until) for lease in leases if lease.task.id in held]
+    held = {(record["id"], record["fence"]) for record in found}
+    return [replace(lease, until=until) for lease in leases if (lease.task.id, lease.fence) in held]
 
 
 def revive(writing: Writing, ids: Collection[NodeId] | None) -> int:

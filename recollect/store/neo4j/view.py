@@ -81,6 +81,7 @@ class Neo4jView:
         self._space = self._live.space if self._live else _NOWHERE
         self._kept: OrderedDict[Hashable, Any] = OrderedDict()
         self._snapshots: dict[int, Snapshot] = {}
+        self._compounds: dict[tuple[str, int], list[str]] = {}
         self._writes: int | None = state["writes"]
 
     @property
@@ -222,6 +223,7 @@ class Neo4jView:
             lambda: self._snapshot(Partition.SAID),
             lambda: self._snapshot(Partition.TITLE),
             self.passages,
+            self._compounds,
             lambda: [r["name"] for r in self._tx.run(SPEAKERS, space=self._space)],
         )
 
@@ -275,9 +277,10 @@ class Neo4jVocabulary(IndexVocabulary):
         said: Callable[[], Snapshot],
         titles: Callable[[], Snapshot],
         passages: Callable[[Sequence[int]], list[PassageText]],
+        compounds: dict[tuple[str, int], list[str]],
         names: Callable[[], list[str]],
     ) -> None:
-        super().__init__(said, titles, passages)
+        super().__init__(said, titles, passages, compounds)
         self._names = names
 
     def speakers(self) -> list[str]:

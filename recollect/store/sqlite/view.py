@@ -38,6 +38,7 @@ class SQLiteView:
         self._live = generations.live(connection, self._ns)
         self._snapshots: dict[int, Snapshot] = {}
         self._phrases: dict[str, Int] = {}
+        self._compounds: dict[tuple[str, int], list[str]] = {}
 
     @property
     def stamp(self) -> Hashable:
@@ -142,6 +143,7 @@ class SQLiteView:
             lambda: self._snapshot(Partition.SAID),
             lambda: self._snapshot(Partition.TITLE),
             self.passages,
+            self._compounds,
         )
 
     def _source(self, partition: int) -> PartitionSource:

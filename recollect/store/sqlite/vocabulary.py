@@ -37,8 +37,9 @@ class SQLiteVocabulary(IndexVocabulary):
         said: Callable[[], Snapshot],
         titles: Callable[[], Snapshot],
         passages: Callable[[Sequence[int]], list[PassageText]],
+        compounds: dict[tuple[str, int], list[str]],
     ) -> None:
-        super().__init__(said, titles, passages)
+        super().__init__(said, titles, passages, compounds)
         self._connection, self._ns = connection, ns
 
     def speakers(self) -> list[str]:

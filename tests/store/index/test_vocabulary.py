@@ -29,7 +29,7 @@ def vocabulary(
         engine.seal(sealed)
     engine.kill(dead)
     said, named = corpus().snapshot(engine.source()), corpus().snapshot(others.source())
-    return IndexVocabulary(lambda: said, lambda: named, lambda numbers: [])
+    return IndexVocabulary(lambda: said, lambda: named, lambda numbers: [], {})
 
 
 def near(own: IndexVocabulary, word: str) -> list[str]:
