@@ -27,10 +27,10 @@ from recollect.store.neo4j.quality import PIECES
 from recollect.store.neo4j.records import key
 from recollect.store.passages import Int
 
-STATE = """
-MATCH (x:Partition {space: $space, partition: $partition})
-RETURN x.epoch AS epoch, x.last AS last, x.sealed AS sealed, x.deaths AS deaths, x.quality AS quality,
-    [x.segment_rows, x.tail_rows, x.log] AS rows, x.vectors AS vectors
+STATES = """
+MATCH (x:Partition) WHERE x.space = $space AND x.partition IS NOT NULL
+RETURN x.partition AS partition, x.epoch AS epoch, x.last AS last, x.sealed AS sealed, x.deaths AS deaths,
+    x.quality AS quality, [x.segment_rows, x.tail_rows, x.log] AS rows, x.vectors AS vectors
 """
 SEEN_ROWS = """
 RETURN COLLECT { MATCH (s:IndexSegment) WHERE s.space = $space AND s.partition = $partition AND s.first > 0
@@ -56,7 +56,7 @@ RETURN q.place AS place, q.number AS number, q.vector AS vector ORDER BY place
 """
 RUNS = """
 UNWIND $numbers AS number MATCH (p:Passage {space: $space, number: number}) WHERE p.runs IS NOT NULL
-RETURN number, p.runs AS runs
+RETURN collect(number) AS numbers, collect(p.runs) AS runs
 """
 CONVERSATIONS = """
 MATCH (c:Conversation) WHERE c.namespace = $ns AND c.id IS NOT NULL AND ($sources IS NULL OR c.source IN $sources)
@@ -81,8 +81,24 @@ def quoted(words: Sequence[str]) -> str:
 
 #: The last states of partitions, by space and number, of which everything was seen.
 Seen = dict[tuple[int, int], IndexState]
-
 _PATIENCE, _PAUSE = 5.0, 0.005  # seconds
+
+
+class Marks:
+    """What a space says of its partitions: one statement reads those of all, and again where one is asked for twice."""
+
+    def __init__(self, tx: neo4j.Transaction, space: int) -> None:
+        self._tx, self._space = tx, space
+        self._marks: dict[int, neo4j.Record] | None = None
+        self._told: set[int] = set()
+
+    def __call__(self, partition: int) -> neo4j.Record | None:
+        """The row of one; None where nothing is in it."""
+        if self._marks is None or partition in self._told:
+            self._marks = {mark["partition"]: mark for mark in self._tx.run(STATES, space=self._space)}
+            self._told.clear()
+        self._told.add(partition)
+        return self._marks.get(partition)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,13 +111,14 @@ class PartitionSource:
     space: int
     partition: int
     seen: Seen
+    marks: Marks
 
     def state(self) -> IndexState:
         """Where it stands, as soon as all of that is in sight. Raises IndexDamaged where it never is, StoreBusy."""
         where = {"space": self.space, "partition": self.partition}
         limit, first = time.monotonic() + _PATIENCE, None
         while True:
-            found = self.tx.run(STATE, where).single()
+            found = self.marks(self.partition)
             if found is None:
                 return IndexState(self.generation, 0, 0, 0, 0, 0)
             state = IndexState(
@@ -161,9 +178,10 @@ class PartitionSource:
         return ((r["place"], r["number"], bytes(r["vector"])) for r in self.tx.run(QUALITY, where))
 
     def runs(self, numbers: Sequence[int]) -> Sequence[tuple[int, bytes]]:
-        """The vectors of runs of sentences."""
+        """The vectors of runs of sentences; hundreds a search, in one row: each row would cost the driver a read."""
         wanted = [int(number) for number in numbers]
-        return [(r["number"], bytes(r["runs"])) for r in self.tx.run(RUNS, space=self.space, numbers=wanted)]
+        found = self.tx.run(RUNS, space=self.space, numbers=wanted).single(strict=True)
+        return list(zip(found["numbers"], map(bytes, found["runs"]), strict=True))
 
     def pieces(self) -> tuple[int, bytes] | None:
         """Counts of word pieces."""

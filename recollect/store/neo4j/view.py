@@ -24,7 +24,7 @@ from recollect.store.index.vocabulary import IndexVocabulary
 from recollect.store.index.words import known
 from recollect.store.neo4j import counts, edges, find, read, texts
 from recollect.store.neo4j.generations import TODO, TODO_SHOWN
-from recollect.store.neo4j.source import PartitionSource, Seen
+from recollect.store.neo4j.source import Marks, PartitionSource, Seen
 from recollect.store.neo4j.tasks import task_of
 from recollect.store.neo4j.writing import Generation
 from recollect.store.passages import CandidateQuery, Features, Partition, PassageText, QueryTerms
@@ -82,6 +82,7 @@ class Neo4jView:
         self._kept: OrderedDict[Hashable, Any] = OrderedDict()
         self._snapshots: dict[int, Snapshot] = {}
         self._compounds: dict[tuple[str, int], list[str]] = {}
+        self._marks = Marks(tx, self._space)
         self._writes: int | None = state["writes"]
 
     @property
@@ -230,7 +231,7 @@ class Neo4jView:
     # --- inside ----------------------------------------------------------------------------------------------------
     def _source(self, partition: int) -> PartitionSource:
         generation = self._live.number if self._live else 0
-        return PartitionSource(self._tx, self._ns, generation, self._space, int(partition), self._seen)
+        return PartitionSource(self._tx, self._ns, generation, self._space, int(partition), self._seen, self._marks)
 
     def _demand_index(self) -> None:
         if self._live is None and self._tx.run(HAS_MESSAGES, ns=self._ns).single(strict=True)["found"]:
