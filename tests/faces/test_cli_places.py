@@ -129,7 +129,7 @@ def read_only(two: CommandLine, home: Path) -> Iterator[Callable[..., subprocess
 
     def command(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
         typed = [*powerless, *COMMAND, *map(str, arguments)]
-        return subprocess.run(typed, env=dict(os.environ), capture_output=True, text=True, check=False)
+        return subprocess.run(typed, env=dict(os.environ), capture_output=True, text=True, check=False, timeout=30)
 
     yield command
     for path in (folder, *folder.rglob("*")):
@@ -159,3 +159,13 @@ def test_what_writes_says_that_it_cannot(
     assert len(ran.stderr.splitlines()) == 1
     assert "is read-only" in ran.stderr
     assert str(home / "recollect" / "memory.db") in ran.stderr
+
+
+@pytest.mark.parametrize("more", [(), ("--once",), ("--json",)], ids=" ".join)
+def test_a_worker_that_cannot_write_says_so_once_and_ends(
+    read_only: Callable[..., subprocess.CompletedProcess[str]], more: tuple[str, ...], home: Path
+) -> None:
+    ran = read_only("worker", *more)
+    assert ran.returncode == 2
+    said = f"{home / 'recollect' / 'memory.db'} is read-only: nothing can be written to it."
+    assert (ran.stdout + ran.stderr).count(said) == 1

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import apsw
 
-from recollect.errors import StoreError
+from recollect.errors import StoreError, StoreUnusable
 from recollect.store.sqlite import problems
 from recollect.store.sqlite.functions import add_functions
 from recollect.store.sqlite.migrations import NEWEST, is_foreign, migrate, require, version
@@ -303,7 +303,7 @@ class Database:
         found = version(connection)
         if found != NEWEST:
             require(connection, found)
-            raise StoreError(f"{self.path} was replaced by an older store.", hint="Open it again.")
+            raise StoreUnusable(f"{self.path} was replaced by an older store.", hint="Open it again.")
 
     def _patience(self) -> Callable[[int], bool]:
         """What a connection does while another one is in its way. The state is the connection's own."""

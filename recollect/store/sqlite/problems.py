@@ -6,7 +6,7 @@ from pathlib import Path
 
 import apsw
 
-from recollect.errors import StoreBusy, StoreError
+from recollect.errors import StoreBusy, StoreError, StoreUnusable
 
 
 def told(problem: apsw.Error, path: Path, wait: float) -> StoreError | None:
@@ -35,7 +35,7 @@ def told(problem: apsw.Error, path: Path, wait: float) -> StoreError | None:
 
 def damaged(path: Path) -> StoreError:
     """The file holds what SQLite, or Python, cannot read."""
-    return StoreError(
+    return StoreUnusable(
         f"{path} is damaged.",
         hint="To see what is wrong: recollect check. To go back to a backup: recollect restore FILE --replace",
     )
@@ -48,12 +48,14 @@ def busy(path: Path, wait: float) -> StoreBusy:
 
 def no_store(path: Path) -> StoreError:
     """The file is somebody else's."""
-    return StoreError(f"{path} is not a Recollect store.", hint="Choose another place with RECOLLECT_HOME or --store.")
+    return StoreUnusable(
+        f"{path} is not a Recollect store.", hint="Choose another place with RECOLLECT_HOME or --store."
+    )
 
 
 def read_only(path: Path) -> StoreError:
     """Reading works, writing does not."""
-    return StoreError(
+    return StoreUnusable(
         f"{path} is read-only: nothing can be written to it.",
         hint="You can search, show and export. To change it, copy it to a writable place.",
     )
@@ -61,12 +63,12 @@ def read_only(path: Path) -> StoreError:
 
 def closed() -> StoreError:
     """The handle was closed."""
-    return StoreError("This memory is closed.", hint="Open it again with recollect.open().")
+    return StoreUnusable("This memory is closed.", hint="Open it again with recollect.open().")
 
 
 def newer(written_by: str, own: str) -> StoreError:
     """An older program stands before a newer store, be it while it runs."""
-    return StoreError(
+    return StoreUnusable(
         f"This store was written by Recollect {written_by}, this is {own}.",
         hint="Update: pip install -U recollect. Or export the memory with that version: recollect export",
     )
