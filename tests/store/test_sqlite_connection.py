@@ -20,6 +20,7 @@ from recollect.errors import StoreBusy, StoreError
 from recollect.record import Conversation
 from recollect.store import Change, Where
 from recollect.store.sqlite.engine import SQLiteStore
+from tests.disks import needs_root, small_disk
 from tests.store.builders import DEFAULT, change_of, holding, talk, write
 
 NOBODY = 65534
@@ -269,14 +270,9 @@ def test_an_older_program_that_is_running_refuses_a_newer_store(path: Path) -> N
         assert newer.execute("SELECT count(*) FROM message").get == 1
 
 
-@pytest.mark.skipif(not hasattr(os, "fork") or os.geteuid() != 0, reason="needs a small disk of its own: root")
+@needs_root
 def test_a_full_disk_is_told_and_loses_nothing(tmp_path: Path) -> None:
-    small = tmp_path / "small"
-    small.mkdir()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(small)], capture_output=True)
-    if mounted.returncode:
-        pytest.skip("no disk can be mounted here")
-    try:
+    with small_disk(tmp_path / "small", 2) as small:
         store = SQLiteStore(small / "memory.db")
         space, written = store.space(DEFAULT), 0
         said = ""
@@ -292,5 +288,3 @@ def test_a_full_disk_is_told_and_loses_nothing(tmp_path: Path) -> None:
             assert view.counts().conversations == written > 0
         store.close()
         assert len(conversations(small / "memory.db")) == written
-    finally:
-        subprocess.run(["umount", str(small)], check=True)

@@ -17,20 +17,35 @@ def told(problem: apsw.Error, path: Path, wait: float) -> StoreError | None:
         return no_store(path)
     if isinstance(problem, apsw.CorruptError):
         return damaged(path)
-    if isinstance(problem, apsw.FullError):
-        return StoreError(
-            f"The disk is full: {path} could not be written.",
-            hint="Free some space and try again. Everything saved so far is safe.",
-        )
+    if isinstance(problem, apsw.FullError | apsw.IOError):
+        return of_disk(problem, path)
     if isinstance(problem, apsw.ReadOnlyError | apsw.PermissionsError | apsw.AuthError):
         return read_only(path)
     if isinstance(problem, apsw.CantOpenError):
         return StoreError(f"{path} cannot be opened: {problem}.")
-    if isinstance(problem, apsw.IOError):
-        return StoreError(
-            f"{path} could not be read or written: {problem}.", hint="Check the disk. Everything saved so far is safe."
-        )
     return None
+
+
+def of_disk(problem: apsw.FullError | apsw.IOError, path: Path) -> StoreError:
+    """The disk refuses. There may be no room for the index of the log either, which SQLite does not call full."""
+    if isinstance(problem, apsw.FullError) or extended(problem) == apsw.SQLITE_IOERR_SHMSIZE:
+        return full(path)
+    return StoreError(
+        f"{path} could not be read or written: {problem}.", hint="Check the disk. Everything saved so far is safe."
+    )
+
+
+def extended(problem: apsw.Error) -> int:
+    """SQLite's extended code of it, which says what was being done."""
+    return getattr(problem, "extendedresult", 0)
+
+
+def full(path: Path) -> StoreError:
+    """There is no room on the disk."""
+    return StoreError(
+        f"The disk is full: {path} could not be written.",
+        hint="Free some space and try again. Everything saved so far is safe.",
+    )
 
 
 def damaged(path: Path) -> StoreError:
