@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.disks import fill, needs_root, small_disk
 from tests.faces.conftest import CommandLine, Ran
 from tests.faces.terminal import COMMAND
 
@@ -144,6 +145,27 @@ def test_what_only_reads_works_on_a_read_only_disk(
         assert (ran.returncode, ran.stderr) == (0, ""), arguments
     assert read_only("export", tmp_path / "dump.jsonl").returncode == 0
     assert read_only("backup", tmp_path / "copy.db").returncode == 0
+
+
+@needs_root
+def test_what_only_reads_works_on_a_full_disk_and_what_writes_says_that_it_is_full(
+    run: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with small_disk(tmp_path / "small", 2) as small:
+        monkeypatch.setenv("RECOLLECT_HOME", str(small))
+        run("remember", "dough in the default namespace", "--title", "Default")
+        filler = fill(small)
+        for reads in ((), ("search", "dough"), ("list",), ("show", "Default"), ("stats",), ("check",), ("export", "-")):
+            ran = run(*reads)
+            assert (ran.code, ran.err) == (0, ""), reads
+            assert "Default" in ran.out or reads in ((), ("stats",), ("check",))
+        assert run("backup", tmp_path / "copy.db").code == 0
+        for writes in (("remember", "one more"), ("delete", "Default"), ("forget", "Default", "--yes"), ("embed",)):
+            ran = run(*writes)
+            assert ran.code == 2, writes
+            assert ran.err.startswith(f"The disk is full: {small / 'memory.db'} could not be written.")
+        filler.unlink()
+        assert run("remember", "one more").code == 0
 
 
 @pytest.mark.parametrize(

@@ -27,12 +27,17 @@ def told(problem: apsw.Error, path: Path, wait: float) -> StoreError | None:
 
 
 def of_disk(problem: apsw.FullError | apsw.IOError, path: Path) -> StoreError:
-    """The disk refuses. There may be no room for the index of the log either, which SQLite does not call full."""
-    if isinstance(problem, apsw.FullError) or extended(problem) == apsw.SQLITE_IOERR_SHMSIZE:
+    """The disk refuses."""
+    if isinstance(problem, apsw.FullError) or has_no_room(problem):
         return full(path)
     return StoreError(
         f"{path} could not be read or written: {problem}.", hint="Check the disk. Everything saved so far is safe."
     )
+
+
+def has_no_room(problem: apsw.Error) -> bool:
+    """Whether the index of the log, which SQLite makes beside the file, does not fit on the disk."""
+    return extended(problem) == apsw.SQLITE_IOERR_SHMSIZE
 
 
 def extended(problem: apsw.Error) -> int:
