@@ -45,6 +45,12 @@ class StoreError(RecollectError):
     code = "store_error"
 
 
+class StoreUnusable(StoreError):
+    """It fails again however often it is tried, until somebody does something: the store is read-only, damaged, closed,
+    or of a newer version.
+    """
+
+
 class StoreBusy(StoreError):
     """Another process has been writing for longer than we were told to wait."""
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import recollect
-from recollect.errors import InvalidInput, NotFound
+from recollect.errors import InvalidInput, NotFound, StoreError
 from recollect.memory import Memory
 
 
@@ -84,3 +84,9 @@ def test_a_kept_report_comes_with_what_it_cites(memory: Memory) -> None:
         memory.report("nothing")
     with pytest.raises((NotFound, InvalidInput)):
         memory.report("")
+
+
+def test_a_worker_ends_where_trying_again_would_not_help(memory: Memory) -> None:
+    memory.close()
+    with pytest.raises(StoreError, match="This memory is closed"):
+        memory.work(is_over=lambda idle, attempt: idle > 0)

@@ -14,9 +14,9 @@ from recollect.consolidate import quality
 from recollect.consolidate.desk import NOTHING_DONE, Consolidated
 from recollect.consolidate.worker import Worker
 from recollect.embedding import TokenEmbedder
-from recollect.errors import ModelError, StoreError
+from recollect.errors import ModelError, StoreError, StoreUnusable
 from recollect.record import Namespace, utc_now
-from recollect.store import Store
+from recollect.store import Store, WrongEmbedder
 
 _TURN = 5.0  # seconds of making vectors before looking for tasks again
 _UPKEEP = timedelta(seconds=1)
@@ -84,14 +84,19 @@ class Shift:
         """Until it is told to stop, or `is_over`, which is told between rounds for how many seconds nothing was done,
         and in how many something that failed is to be tried again.
 
-        A store that is busy or away, or a model that cannot be used, is tried again.
+        A store that is busy or away, or a model that cannot be used, is tried again. Raises StoreUnusable where that
+        would not help, as with a store that is read-only, and WrongEmbedder where namespaces are named.
         """
         pause = _LOOK
+        # Of all namespaces, those of another embedder are left out in the next round.
+        lasting = (StoreUnusable,) if self._namespaces is None else (StoreUnusable, WrongEmbedder)
         while not self._stop.is_set() and not (is_over and is_over(self._idle(), self._next_attempt())):
             moved = False
             try:
                 moved = self._round()
                 pause = _LOOK
+            except lasting:
+                raise
             except (StoreError, ModelError) as problem:
                 _log.warning("%s", problem)
                 pause = min(2 * pause, _LONGEST_PAUSE)

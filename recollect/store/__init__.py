@@ -2,6 +2,7 @@
 
 from recollect.store.base import Fenced, IndexDamaged, Space, Stale, Store, View, Vocabulary, WrongEmbedder
 from recollect.store.change import Change, EdgeKey, IndexChange, Lease, Mark, Record, Task
+from recollect.store.invariants import Invariant
 from recollect.store.results import (
     Counts,
     End,
@@ -25,6 +26,7 @@ __all__ = [
     "IndexChange",
     "IndexDamaged",
     "IndexInfo",
+    "Invariant",
     "Lease",
     "Mark",
     "Page",

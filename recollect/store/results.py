@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Generic, Literal, TypeVar
 
 from recollect.record import Chunk, Conversation, Document, Message, Node, NodeId, ToolCall, Turn
+from recollect.store.invariants import Invariant
 from recollect.store.passages import EmbedderId
 
 R = TypeVar("R", Conversation, Message, ToolCall, Turn, Chunk, Document, Node)
@@ -141,7 +142,7 @@ class Erased:
 class Violation:
     """An invariant that does not hold: which, where, how many times, and what mends it."""
 
-    invariant: str
+    invariant: Invariant
     where: str
     count: int = 1
     remedy: Literal["reindex", "backup"] = "backup"  # derived: made anew from the messages; else only a copy helps

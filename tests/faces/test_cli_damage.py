@@ -11,6 +11,10 @@ import apsw
 import pytest
 
 from recollect import reindex
+from recollect.faces.cli import check
+from recollect.store import Invariant
+from recollect.store.neo4j import check as neo4j_check
+from recollect.store.sqlite import check as sqlite_check
 from tests.faces.conftest import CommandLine, Ran
 
 pytestmark = pytest.mark.slow
@@ -125,6 +129,30 @@ def test_damaged_messages_are_told_with_what_to_do(own: CommandLine, store: Path
     still = own("check", "--repair")
     assert still.code == 1
     assert "recollect check --repair" not in still.err
+
+
+PLAIN_WORDS = (
+    ("UPDATE message SET active = 0 WHERE position = 0", "shown, but the message before it is on another branch"),
+    (
+        "INSERT INTO chunk (ns, id, parent_id, part, idx, start, end, tokens) VALUES (1, 'c', 'm', -1, 0, 5, 9, 1)",
+        "parts of the text are missing, or overlap",
+    ),
+    ("UPDATE segment_data SET data = zeroblob(1000)", "a part of the search index is damaged"),
+)
+
+
+@pytest.mark.parametrize(("damage", "words"), PLAIN_WORDS)
+def test_check_says_in_plain_words_what_is_wrong(own: CommandLine, store: Path, damage: str, words: str) -> None:
+    change(store, damage)
+    lines = own("check").out.splitlines()
+    assert any(line.startswith(f"[bad] {words}") for line in lines), lines
+    assert not any("does not hold" in line for line in lines), lines
+
+
+def test_check_has_words_for_whatever_an_engine_may_find() -> None:
+    for statements in (sqlite_check.RECORD, sqlite_check.INDEX, neo4j_check.RECORD, neo4j_check.INDEX):
+        assert all(isinstance(invariant, Invariant) for invariant in statements)
+    assert check.PROBLEMS.keys() == set(Invariant)
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -10,6 +10,7 @@ import apsw
 import pytest
 
 from recollect.faces.cli import app
+from tests.exports import chat, export
 from tests.faces.conftest import CommandLine, Device
 from tests.paths import ROOT
 
@@ -73,9 +74,15 @@ def test_a_store_of_a_newer_version_is_refused_in_a_sentence(
     assert store.read_bytes() == before
 
 
-def test_a_store_of_0_1_0_is_brought_up_to_date_and_told_what_to_do(run: CommandLine, tmp_path: Path) -> None:
+@pytest.fixture
+def store_of_0_1_0(tmp_path: Path) -> Path:
     store = tmp_path / "old.db"
     store.write_bytes(gzip.decompress((ROOT / "tests/fixtures/memory-0.1.0.db.gz").read_bytes()))
+    return store
+
+
+def test_a_store_of_0_1_0_is_brought_up_to_date_and_told_what_to_do(run: CommandLine, store_of_0_1_0: Path) -> None:
+    store = store_of_0_1_0
     status = run("--store", store)
     assert status.code == 0
     assert "Search index: " in status.out
@@ -85,6 +92,26 @@ def test_a_store_of_0_1_0_is_brought_up_to_date_and_told_what_to_do(run: Command
     assert run("reindex", "--store", store).code == 0
     assert run("search", "project", "--store", store).err == ""
     assert run("check", "--store", store).code == 0
+
+
+def test_until_the_index_is_built_nothing_is_said_to_be_searchable_or_embedded(
+    run: CommandLine, store_of_0_1_0: Path, tmp_path: Path
+) -> None:
+    of = ("--store", store_of_0_1_0)
+    source = export(tmp_path / "export", [chat("Which bread rises?", "Brioche.")])
+    reindex = f"recollect --store {store_of_0_1_0} reindex"
+    imported = run("import", source, *of)
+    assert imported.code == 0
+    assert f"  search index: not built yet - search uses keywords alone ({reindex})\n" in imported.out
+    assert "searchable now" not in imported.out
+    for more in ((), ("--json",)):
+        embedded = run("embed", *of, *more)
+        assert embedded.code == 2
+        assert "search index is not built yet" in embedded.out + embedded.err
+        assert reindex in embedded.out + embedded.err
+    run("reindex", *of)
+    assert "searchable now" in run("import", source, *of).out
+    assert run("embed", "--limit", "4", *of).out.startswith("Embedded 4 passages.")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="these devices are Linux's")

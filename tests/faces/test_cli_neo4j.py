@@ -9,6 +9,7 @@ import pytest
 
 from tests.exports import chat, export
 from tests.faces.conftest import CommandLine
+from tests.store import neo4j_server
 
 TALK = chat("Which bread holds most water?", "Focaccia, at 85 percent.", title="Bread and water")
 
@@ -48,6 +49,24 @@ def test_every_command_works_on_a_server(server: CommandLine, neo4j_uri: str, tm
     assert server("search", "rye").code == 1
     assert server("check").code == 0
     assert server("config", "--json").document["settings"]["store"] == {"value": neo4j_uri, "from": "RECOLLECT_STORE"}
+
+
+def test_check_says_in_plain_words_what_is_wrong_and_what_mends_it(
+    server: CommandLine, neo4j_uri: str, tmp_path: Path
+) -> None:
+    server("import", export(tmp_path / "export", [TALK]))
+    damaged = ("MATCH (p:Passage) DETACH DELETE p", "MATCH (m:Message {position: 1}) SET m.position = 7")
+    with neo4j_server.driver(neo4j_uri).session() as session:
+        for statement in damaged:
+            session.run(statement).consume()
+    ran = server("check")
+    assert ran.code == 1
+    assert "[bad] missing from the search index (2 times): " in ran.out
+    assert "[bad] messages of the conversation are missing: " in ran.out
+    assert "does not hold" not in ran.out
+    assert "recollect check --repair" in ran.err
+    assert "Restore the database from a backup" in ran.err
+    assert "recollect restore" not in ran.err, "that brings back files only"
 
 
 @pytest.mark.parametrize("command", [("search", "bread"), ("list",), ("stats",), ("export", "-"), ("check",)])

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.disks import fill, needs_root, small_disk
 from tests.faces.conftest import CommandLine, Ran
 from tests.faces.terminal import COMMAND
 
@@ -129,7 +130,7 @@ def read_only(two: CommandLine, home: Path) -> Iterator[Callable[..., subprocess
 
     def command(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
         typed = [*powerless, *COMMAND, *map(str, arguments)]
-        return subprocess.run(typed, env=dict(os.environ), capture_output=True, text=True, check=False)
+        return subprocess.run(typed, env=dict(os.environ), capture_output=True, text=True, check=False, timeout=30)
 
     yield command
     for path in (folder, *folder.rglob("*")):
@@ -146,6 +147,27 @@ def test_what_only_reads_works_on_a_read_only_disk(
     assert read_only("backup", tmp_path / "copy.db").returncode == 0
 
 
+@needs_root
+def test_what_only_reads_works_on_a_full_disk_and_what_writes_says_that_it_is_full(
+    run: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with small_disk(tmp_path / "small", 2) as small:
+        monkeypatch.setenv("RECOLLECT_HOME", str(small))
+        run("remember", "dough in the default namespace", "--title", "Default")
+        filler = fill(small)
+        for reads in ((), ("search", "dough"), ("list",), ("show", "Default"), ("stats",), ("check",), ("export", "-")):
+            ran = run(*reads)
+            assert (ran.code, ran.err) == (0, ""), reads
+            assert "Default" in ran.out or reads in ((), ("stats",), ("check",))
+        assert run("backup", tmp_path / "copy.db").code == 0
+        for writes in (("remember", "one more"), ("delete", "Default"), ("forget", "Default", "--yes"), ("embed",)):
+            ran = run(*writes)
+            assert ran.code == 2, writes
+            assert ran.err.startswith(f"The disk is full: {small / 'memory.db'} could not be written.")
+        filler.unlink()
+        assert run("remember", "one more").code == 0
+
+
 @pytest.mark.parametrize(
     "arguments",
     [("remember", "one more"), ("delete", "Default"), ("forget", "Default", "--yes"), ("embed",), ("reindex",)],
@@ -159,3 +181,13 @@ def test_what_writes_says_that_it_cannot(
     assert len(ran.stderr.splitlines()) == 1
     assert "is read-only" in ran.stderr
     assert str(home / "recollect" / "memory.db") in ran.stderr
+
+
+@pytest.mark.parametrize("more", [(), ("--once",), ("--json",)], ids=" ".join)
+def test_a_worker_that_cannot_write_says_so_once_and_ends(
+    read_only: Callable[..., subprocess.CompletedProcess[str]], more: tuple[str, ...], home: Path
+) -> None:
+    ran = read_only("worker", *more)
+    assert ran.returncode == 2
+    said = f"{home / 'recollect' / 'memory.db'} is read-only: nothing can be written to it."
+    assert (ran.stdout + ran.stderr).count(said) == 1

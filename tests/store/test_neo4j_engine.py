@@ -23,7 +23,7 @@ from recollect.errors import NotFound, StoreError
 from recollect.ingest import Ingest
 from recollect.record import Edge, Message, Namespace, Node, NodeId, NodeKind, Version, namespace
 from recollect.reindex import reindex
-from recollect.store import Change, Erased, Fenced, IndexChange, IndexDamaged, Mark, Space, Stale, Task
+from recollect.store import Change, Erased, Fenced, IndexChange, IndexDamaged, Invariant, Mark, Space, Stale, Task
 from recollect.store.neo4j import erase, maintain, source
 from recollect.store.neo4j.engine import Neo4jStore
 from recollect.store.neo4j.source import PartitionSource
@@ -234,7 +234,7 @@ def test_check_sees_what_belongs_to_no_generation(store: Neo4jStore, session: ne
     ingest(store).threads([branched()])
     reindex(store.space(DEFAULT), ingest(store))
     session.run("MATCH (g:Generation {state: 'garbage'}) DELETE g").consume()
-    assert [v.invariant for v in store.space(DEFAULT).check()] == ["nothing is left of generations that are gone"]
+    assert [v.invariant for v in store.space(DEFAULT).check()] == [Invariant.NOTHING_LEFT]
 
 
 # --- S14, S15: whose it is --------------------------------------------------------------------------------------------
@@ -390,7 +390,7 @@ def test_rows_that_are_gone_are_told(
     with pytest.raises(IndexDamaged, match="missing"):
         holding(store.space(DEFAULT), "heron")
     told = store.space(DEFAULT).check()
-    assert {(v.invariant, v.remedy) for v in told} == {("every passage is in the tail or in one segment", "reindex")}
+    assert {(v.invariant, v.remedy) for v in told} == {(Invariant.IN_ONE_PLACE, "reindex")}
 
 
 def test_what_is_planned_on_a_message_that_is_written_meanwhile_is_stale(open_store: Opened) -> None:
@@ -462,7 +462,7 @@ def test_a_damaged_segment_is_told_and_mended_by_another_generation(
     with pytest.raises(IndexDamaged):
         holding(space, "heron")
     told = space.check()
-    assert {(v.invariant, v.remedy) for v in told} == {("the segments of the search index are whole", "reindex")}
+    assert {(v.invariant, v.remedy) for v in told} == {(Invariant.SEGMENTS_READABLE, "reindex")}
     with space.view() as view:
         assert len(view.scan(["heron"], 20)) == 9
     reindex(space, ingest(fresh))

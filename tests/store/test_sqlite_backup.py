@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import threading
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from recollect.record import Conversation
 from recollect.store import Where
 from recollect.store.sqlite.backup import restore_backup
 from recollect.store.sqlite.engine import SQLiteStore
+from tests.disks import fill, needs_root, small_disk
 from tests.store.builders import DEFAULT, change_of, holding, query, talk, write
 
 
@@ -95,6 +97,56 @@ def test_a_backup_that_cannot_be_written_leaves_nothing(path: Path, tmp_path: Pa
         store.backup(tmp_path / "copy.db", interrupt)
     assert {file.name for file in tmp_path.iterdir()} <= {"memory.db", "memory.db-wal", "memory.db-shm"}
     store.close()
+
+
+# Pages beside those of the copy that there is room for: from none at all to just enough, the log's index included.
+ROOM = (-1000, -1, 0, 1, 4, 8)
+
+
+@needs_root
+@pytest.mark.parametrize("room", ROOM)
+def test_a_backup_to_a_full_disk_names_its_file_and_leaves_nothing(path: Path, tmp_path: Path, room: int) -> None:
+    store = SQLiteStore(path)
+    write(store, *(talk(f"t{i}", *(f"heron {i} {j}" for j in range(40))) for i in range(5)))
+    store.backup(tmp_path / "copy.db")
+    with small_disk(tmp_path / "small", 2) as small:
+        filler = fill(small, leave=(tmp_path / "copy.db").stat().st_size + (room << 12))
+        said = done(lambda: store.backup(small / "copy.db"))
+        assert said == ("" if room == ROOM[-1] else f"The disk is full: {small / 'copy.db'} could not be written.")
+        assert {file.name for file in small.iterdir()} == {filler.name} | ({"copy.db"} if not said else set())
+        filler.unlink()
+        (small / "copy.db").unlink(missing_ok=True)
+        store.backup(small / "copy.db")
+        assert conversations(small / "copy.db") == 5
+    store.close()
+
+
+@needs_root
+@pytest.mark.parametrize("log", [False, True])
+@pytest.mark.parametrize("room", ROOM)
+def test_what_does_not_fit_is_not_restored_and_the_store_is_named(
+    path: Path, tmp_path: Path, log: bool, room: int
+) -> None:
+    store = SQLiteStore(path)
+    write(store, *(talk(f"t{i}", *(f"heron {i} {j}" for j in range(40))) for i in range(5)))
+    store.backup(tmp_path / "copy.db")
+    with small_disk(tmp_path / "small", 2) as small:
+        filler = fill(small, leave=(tmp_path / "copy.db").stat().st_size + (room << 12))
+        target = small / "memory.db"
+        said = done(lambda: restore_backup(path if log else tmp_path / "copy.db", target))
+        assert said in ("", f"The disk is full: {target} could not be written.")
+        assert said or room > 0
+        assert {file.name for file in small.iterdir()} == {filler.name} | ({"memory.db"} if not said else set())
+    store.close()
+
+
+def done(work: Callable[[], object]) -> str:
+    """What is said of a store that cannot do it; nothing where it was done."""
+    try:
+        work()
+    except StoreError as problem:
+        return problem.message
+    return ""
 
 
 def test_a_store_comes_back_from_its_backup(path: Path, tmp_path: Path) -> None:

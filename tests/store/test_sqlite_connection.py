@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import stat
 import subprocess
@@ -10,6 +11,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
@@ -20,9 +22,11 @@ from recollect.errors import StoreBusy, StoreError
 from recollect.record import Conversation
 from recollect.store import Change, Where
 from recollect.store.sqlite.engine import SQLiteStore
+from tests.disks import fill, needs_root, small_disk
 from tests.store.builders import DEFAULT, change_of, holding, talk, write
 
 NOBODY = 65534
+OLD_STORE = Path(__file__).parents[1] / "fixtures" / "memory-0.1.0.db.gz"
 
 
 @pytest.fixture
@@ -269,14 +273,9 @@ def test_an_older_program_that_is_running_refuses_a_newer_store(path: Path) -> N
         assert newer.execute("SELECT count(*) FROM message").get == 1
 
 
-@pytest.mark.skipif(not hasattr(os, "fork") or os.geteuid() != 0, reason="needs a small disk of its own: root")
+@needs_root
 def test_a_full_disk_is_told_and_loses_nothing(tmp_path: Path) -> None:
-    small = tmp_path / "small"
-    small.mkdir()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(small)], capture_output=True)
-    if mounted.returncode:
-        pytest.skip("no disk can be mounted here")
-    try:
+    with small_disk(tmp_path / "small", 2) as small:
         store = SQLiteStore(small / "memory.db")
         space, written = store.space(DEFAULT), 0
         said = ""
@@ -292,5 +291,71 @@ def test_a_full_disk_is_told_and_loses_nothing(tmp_path: Path) -> None:
             assert view.counts().conversations == written > 0
         store.close()
         assert len(conversations(small / "memory.db")) == written
-    finally:
-        subprocess.run(["umount", str(small)], check=True)
+
+
+@needs_root
+def test_where_nothing_fits_on_the_disk_any_more_the_store_is_read_and_written_again_when_there_is_room(
+    tmp_path: Path,
+) -> None:
+    """A log needs an index beside the file, and there is no room for that either."""
+    with small_disk(tmp_path / "small", 2) as small:
+        store = SQLiteStore(small / "memory.db")
+        write(store, talk("a", "the heron stands", "and waits"))
+        store.close()
+        filler = fill(small)
+        store, other = SQLiteStore(small / "memory.db"), SQLiteStore(small / "memory.db")
+        space = store.space(DEFAULT)
+        with space.view() as view:
+            assert view.counts().messages == 2
+            assert holding(other.space(DEFAULT), "heron") == ["the heron stands"]
+            with pytest.raises(StoreError, match="The disk is full"):
+                space.write(change_of(talk("b", "x")))
+        assert space.check() == []
+        for write_to_it in (lambda: space.write(change_of(talk("b", "x"))), lambda: space.erase([])):
+            with pytest.raises(StoreError, match="The disk is full"):
+                write_to_it()
+        filler.unlink()
+        write(store, talk("b", "an egret flies"))
+        assert holding(other.space(DEFAULT), "egret") == ["an egret flies"]
+        write(other, talk("c", "a zeppelin lands"))
+        assert holding(space, "zeppelin") == ["a zeppelin lands"]
+        store.close()
+        other.close()
+        assert len(conversations(small / "memory.db")) == 3
+
+
+@needs_root
+def test_threads_that_read_on_a_full_disk_leave_nothing_behind_that_keeps_from_writing(tmp_path: Path) -> None:
+    with small_disk(tmp_path / "small", 2) as small:
+        store = SQLiteStore(small / "memory.db")
+        write(store, talk("a", "the heron stands"))
+        store.close()
+        filler = fill(small)
+        store = SQLiteStore(small / "memory.db")
+        space = store.space(DEFAULT)
+
+        def read() -> int:
+            with space.view() as view:
+                return view.counts().messages
+
+        with ThreadPoolExecutor(8) as pool:
+            reading = [pool.submit(read) for _ in range(200)]
+            for _ in range(20):
+                with pytest.raises(StoreError, match="The disk is full"):
+                    space.write(change_of(talk("b", "x")))
+            assert {one.result() for one in reading} == {1}
+        filler.unlink()
+        write(store, talk("b", "an egret flies"))
+        store.close()
+
+
+@needs_root
+def test_a_store_of_0_1_0_that_does_not_fit_on_the_disk_is_left_as_it_is(tmp_path: Path) -> None:
+    with small_disk(tmp_path / "small", 4) as small:
+        path = small / "memory.db"
+        path.write_bytes(gzip.decompress(OLD_STORE.read_bytes()))
+        filler = fill(small)
+        with pytest.raises(StoreError, match="The disk is full"):
+            SQLiteStore(path)
+        filler.unlink()
+        assert conversations(path)

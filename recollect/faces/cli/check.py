@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recollect.faces.cli.parser import Command, Option
 from recollect.faces.cli.session import Session
+from recollect.store.invariants import Invariant
 
 if TYPE_CHECKING:
     from recollect.store import Violation
@@ -14,26 +16,37 @@ if TYPE_CHECKING:
 _PLACES = 3
 
 #: What is wrong where one of these does not hold, said as the problem that it is.
-_PROBLEMS = {
-    "what has words is in the search index": "missing from the search index",
-    "the messages of an older version are in the search index": "not yet in the search index after an upgrade",
-    "what is deleted is not in the search index": "deleted, but still in the search index",
-    "the search index leads to things that are there": "in the search index, but nowhere else",
-    "nothing is in the search index twice": "twice in the search index",
-    "every passage is in one segment or in the tail": "a part of the search index is lost",
-    "every passage has its words": "not found by phrases",
-    "the words of the search index can be read": "the text part of the search index is damaged",
-    "the tail of the search index can be read": "the newest part of the search index is damaged",
-    "quality vectors belong to passages, and come with their tokens": "incomplete in the quality mode",
-    "the file is whole": "the file is damaged",
-    "no row refers to a missing one": "refers to something that is missing",
-    "what was erased has no words left": "forgotten, but some of its text is left",
-    "the positions of a conversation run from 0 without gap": "messages of the conversation are missing",
-    "the parent of a message is a message of the same conversation": "the message before it is missing",
-    "the active path ends at the conversation's last message": "the last message is missing",
-    "a chunk has its parent": "part of a text that is missing",
-    "a turn names messages that are there": "a question or an answer is missing",
-    "a tool call belongs to a message, and names a result that is there": "its message or result is missing",
+PROBLEMS = {
+    Invariant.FILE_IS_WHOLE: "the file is damaged",
+    Invariant.REFERENCES: "refers to something that is missing",
+    Invariant.HAS_CONVERSATION: "the conversation is missing, and only its messages are left",
+    Invariant.ONE_NAMESPACE: "its conversation is in another namespace",
+    Invariant.HAS_PARENT: "the message before it is missing",
+    Invariant.NO_CIRCLE: "comes before itself in the conversation",
+    Invariant.POSITIONS: "messages of the conversation are missing",
+    Invariant.ACTIVE_PATH: "shown, but the message before it is on another branch",
+    Invariant.ACTIVE_END: "the last message is missing",
+    Invariant.TOOL_CALL: "its message or result is missing",
+    Invariant.TURN: "a question or an answer is missing",
+    Invariant.TURNS_FOLLOW: "not linked to the question before it",
+    Invariant.HAS_WHOLE: "part of a text that is missing",
+    Invariant.CHUNKS_FOLLOW: "parts of the text are missing, or overlap",
+    Invariant.ERASED: "forgotten, but some of its text is left",
+    Invariant.EDGES: "a link of the graph is not drawn",
+    Invariant.FINDABLE: "missing from the search index",
+    Invariant.UPGRADED: "not yet in the search index after an upgrade",
+    Invariant.DELETED: "deleted, but still in the search index",
+    Invariant.LEADS_SOMEWHERE: "in the search index, but nowhere else",
+    Invariant.ONCE: "twice in the search index",
+    Invariant.IN_ONE_PLACE: "a part of the search index is lost",
+    Invariant.HAS_WORDS: "not found by phrases",
+    Invariant.WORDS_READABLE: "the text part of the search index is damaged",
+    Invariant.TAIL_READABLE: "the newest part of the search index is damaged",
+    Invariant.SEGMENTS_READABLE: "a part of the search index is damaged",
+    Invariant.QUALITY: "incomplete in the quality mode",
+    Invariant.PIECES_COUNTED: "counted wrongly in the quality mode",
+    Invariant.SPEAKERS: "no longer speaks anywhere, but is still in the search index",
+    Invariant.NOTHING_LEFT: "left over from an earlier search index",
 }
 
 
@@ -77,7 +90,7 @@ def _print(session: Session, violations: Sequence[Violation]) -> None:
     """A line for each kind of problem, with the first places."""
     if session.json:
         return
-    kinds: dict[str, list[Violation]] = {}
+    kinds: dict[Invariant, list[Violation]] = {}
     for violation in violations:
         kinds.setdefault(violation.invariant, []).append(violation)
     for kind, found in kinds.items():
@@ -85,10 +98,7 @@ def _print(session: Session, violations: Sequence[Violation]) -> None:
         places = [violation.where for violation in found if violation.where][:_PLACES]
         where = ", ".join(places) + (f" {session.out.symbols.more}" if len(found) > len(places) else "")
         times = f" ({count:,} times)" if count > 1 else ""
-        session.out.line(
-            f"{session.out.symbols.bad} {_PROBLEMS.get(kind, f'does not hold: {kind}')}{times}"
-            + (f": {where}" if where else "")
-        )
+        session.out.line(f"{session.out.symbols.bad} {PROBLEMS[kind]}{times}" + (f": {where}" if where else ""))
 
 
 def _print_remedies(session: Session, violations: Sequence[Violation], *, repaired: bool) -> None:
@@ -96,12 +106,10 @@ def _print_remedies(session: Session, violations: Sequence[Violation], *, repair
     if not repaired and any(violation.remedy == "reindex" for violation in violations):
         out.note(out.hint("The search index can be rebuilt from the messages: recollect check --repair"))
     if any(violation.remedy == "backup" for violation in violations):
-        out.note(
-            out.hint(
-                "The messages themselves are damaged. From a backup: recollect restore FILE --replace\n"
-                "Without one, save what can be read: recollect export FILE"
-            )
-        )
+        is_file = isinstance(session.store, Path)
+        step = "From a backup: recollect restore FILE --replace" if is_file else "Restore the database from a backup."
+        out.note(out.hint(f"The messages themselves are damaged. {step}"))
+        out.note(out.hint("Without one, save what can be read: recollect export FILE"))
 
 
 COMMAND = Command(

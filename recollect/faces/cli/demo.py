@@ -67,7 +67,7 @@ def _print(session: Session, memory: Memory, archive: list[Path], store: Path, k
 
     out = session.out
     out.line(out.bold(f"$ recollect import {' '.join(path.name for path in archive)}"))
-    print_report(memory.import_file(*archive), memory.stats(), out, all_problems=False)
+    print_report(memory.import_file(*archive), memory.stats(), memory.index(), out, all_problems=False)
     for query, filters in _SEARCHES:
         options = "".join(f" --{name} {value}" for name, value in filters.items()) + f" -n {_RESULTS}"
         out.line()

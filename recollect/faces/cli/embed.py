@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from recollect.errors import StoreError
 from recollect.faces.cli.parser import Command, Option, whole
 from recollect.faces.cli.session import Session
 
@@ -12,10 +13,16 @@ def embed(session: Session, limit: int | None = None) -> int:
     A small model that comes with the package reads every message once, newest first. You can search meanwhile, and
     interrupt it at any time: the next run continues where this one stopped.
     """
+    from recollect.faces.cli.indexed import is_missing
     from recollect.faces.cli.progress import on_interrupt, progress
     from recollect.faces.cli.times import number, percent
 
     memory = session.existing_memory()
+    if is_missing(memory.index(), memory.stats().messages):
+        raise StoreError(
+            "The quality mode is built on the search index, and the search index is not built yet.",
+            hint="To build it first: recollect reindex",
+        )
     told = session.out.hint("Progress is saved. To continue: recollect embed")
     with on_interrupt(told), progress(session.out, "Embedding") as report:
         made = memory.embed(limit=limit, progress=lambda done, of: report(done, of, number(done, "passage")))

@@ -68,9 +68,9 @@ def _import(session: Session, paths: Sequence[str], format_name: str | None, all
     if session.json and not report.nothing:
         session.out.document(report_as_json(report, session.memory().stats()))
     elif not session.json:
-        counts = session.memory().stats()
-        background = session.leaves_worker
-        print_report(report, counts, session.out, all_problems=all_problems, background=background)
+        memory, background = session.memory(), session.leaves_worker
+        counts, index = memory.stats(), memory.index()
+        print_report(report, counts, index, session.out, all_problems=all_problems, background=background)
         if not report.nothing:
             _tell_what_it_will_cost(session)
             session.out.line(session.out.hint(f'Next: recollect search "{session.out.symbols.more}"'))

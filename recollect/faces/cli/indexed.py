@@ -22,13 +22,18 @@ def is_complete(counts: Counts) -> bool:
     return 0 < counts.said_passages <= counts.quality
 
 
+def is_missing(info: IndexInfo, messages: int) -> bool:
+    """Whether there is no search index yet for so many messages, as after an upgrade from 0.1.0."""
+    return bool(messages) and not info.generation
+
+
 def index_state(info: IndexInfo, messages: int) -> str:
     """What is to be said of the search index, for so many messages; empty where it is simply in use."""
     if info.building is not None:
         return "being rebuilt" if info.generation else "being built"
     if info.embedder is not None and info.embedder.is_outdated:
         return "made by an earlier version"
-    return "not built yet" if messages and not info.generation else ""
+    return "not built yet" if is_missing(info, messages) else ""
 
 
 def index_advice(info: IndexInfo, messages: int, out: Output) -> str:

@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from recollect.faces.cli.indexed import is_complete, quality_state
+from recollect.faces.cli.indexed import index_state, is_complete, is_missing, quality_state
 from recollect.faces.cli.names import source_label
 from recollect.faces.cli.output import Output, harmless
 from recollect.faces.cli.times import number, span
 from recollect.importers.base import Problem
 from recollect.importing import ImportReport
 from recollect.record import from_microseconds, iso, utc_now
-from recollect.store import Counts
+from recollect.store import Counts, IndexInfo
 
 _SHOWN = 3
 _KEPT = " kept"  # in a note: it is in, though it is not known what it is
@@ -25,10 +25,16 @@ _ONE = {"entries": "entry"}
 
 
 def print_report(
-    report: ImportReport, namespace: Counts, out: Output, *, all_problems: bool, background: bool = False
+    report: ImportReport,
+    namespace: Counts,
+    index: IndexInfo,
+    out: Output,
+    *,
+    all_problems: bool,
+    background: bool = False,
 ) -> None:
-    """Prints the report, with the first problems or all; `namespace` is all that is in the namespace now. `background`
-    says that a worker makes the rest.
+    """Prints the report, with the first problems or all; `namespace` is all that is in the namespace now, and `index`
+    what search reads. `background` says that a worker makes the rest.
     """
     dot, stored, written = f" {out.symbols.dot} ", report.stored, report.written
     for source in report.sources:
@@ -39,9 +45,7 @@ def print_report(
     when = span(from_microseconds(stored.first), from_microseconds(stored.last), utc_now(), out.symbols.dash)
     out.line(out.bold("Imported ") + ", ".join(_counted(report)) + (dot + when if when else ""))
     out.line(f"  {written.new:,} new{dot}{written.changed:,} changed{dot}{written.same:,} unchanged")
-    step = "being built in the background" if background else out.hint("recollect embed")
-    embed = "" if is_complete(namespace) else f" ({step})"
-    out.line(f"  searchable now{dot}{quality_state(namespace)}{embed}")
+    out.line(f"  {dot.join(_findable(namespace, index, out, background=background))}")
     if report.forgotten:
         left_out = f"{number(report.forgotten, 'conversation')} that you forgot"
         them = "it" if report.forgotten == 1 else "them"
@@ -57,6 +61,15 @@ def print_report(
         if some:
             out.line(out.dim(f"  {words}: {', '.join(some)}"))
     print_problems(report.problems, out, all_problems=all_problems)
+
+
+def _findable(namespace: Counts, index: IndexInfo, out: Output, *, background: bool) -> list[str]:
+    """How far what is in can be searched, and what does the rest."""
+    if is_missing(index, namespace.messages):
+        state = index_state(index, namespace.messages)
+        return [f"search index: {state}", f"search uses keywords alone ({out.hint('recollect reindex')})"]
+    step = "being built in the background" if background else out.hint("recollect embed")
+    return ["searchable now", quality_state(namespace) + ("" if is_complete(namespace) else f" ({step})")]
 
 
 def print_problems(problems: Sequence[Problem], out: Output, *, all_problems: bool) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 from recollect.record import Namespace
 from recollect.store.base import IndexDamaged
 from recollect.store.index.segment import unseal
+from recollect.store.invariants import Invariant
 from recollect.store.neo4j import tail
 from recollect.store.neo4j.maintain import SEGMENT
 from recollect.store.neo4j.source import DEATHS, SEGMENTS
@@ -18,8 +19,8 @@ from recollect.store.neo4j.writing import PARTITIONS, Generation
 from recollect.store.results import Violation
 
 #: Of the record: what is wrong here cannot be made anew from anything.
-RECORD: Mapping[str, LiteralString] = {
-    "every parent of a message is a message of the same conversation": """
+RECORD: Mapping[Invariant, LiteralString] = {
+    Invariant.HAS_PARENT: """
         MATCH (m:Message) WHERE m.namespace = $ns AND m.conversation_id IS NOT NULL AND m.position >= 0
           AND m.parent_id IS NOT NULL
         OPTIONAL MATCH (m)-[:REPLIES_TO]->(p:Message)
@@ -27,39 +28,39 @@ RECORD: Mapping[str, LiteralString] = {
         WHERE size(parents) <> 1 OR parents[0].id <> m.parent_id OR parents[0].namespace <> $ns
           OR parents[0].conversation_id <> m.conversation_id
         RETURN m.id AS place, 1 AS number""",
-    "no message answers itself, by whatever detour": """
+    Invariant.NO_CIRCLE: """
         MATCH (m:Message) WHERE m.namespace = $ns AND m.conversation_id IS NOT NULL AND m.position >= 0
         MATCH (m)-[:REPLIES_TO]->(p) WHERE p.position >= m.position
           AND EXISTS { MATCH (p)-[:REPLIES_TO*0..]->(m) }
         RETURN m.id AS place, 1 AS number""",
-    "the positions of a conversation run from 0 without gap": """
+    Invariant.POSITIONS: """
         MATCH (m:Message) WHERE m.namespace = $ns AND m.conversation_id IS NOT NULL AND m.position IS NOT NULL
         WITH m.conversation_id AS id, min(m.position) AS low, max(m.position) AS high, count(*) AS number,
             count(DISTINCT m.position) AS places
         WHERE low <> 0 OR high <> number - 1 OR places <> number
         RETURN id AS place, 1 AS number""",
-    "every message has its conversation": """
+    Invariant.HAS_CONVERSATION: """
         MATCH (m:Message) WHERE m.namespace = $ns AND m.conversation_id IS NOT NULL AND m.position IS NOT NULL
         WITH DISTINCT m.conversation_id AS id
         WHERE NOT EXISTS { MATCH (c:Conversation&Node {namespace: $ns, id: id}) }
         RETURN id AS place, 1 AS number""",
-    "the parent of an active message is active": """
+    Invariant.ACTIVE_PATH: """
         MATCH (m:Message) WHERE m.namespace = $ns AND m.conversation_id IS NOT NULL AND m.position >= 0 AND m.active
         MATCH (m)-[:REPLIES_TO]->(p) WHERE NOT p.active
         RETURN m.id AS place, 1 AS number""",
-    "the active path ends at the conversation's leaf": """
+    Invariant.ACTIVE_END: """
         MATCH (c:Conversation) WHERE c.namespace = $ns AND c.id IS NOT NULL
           AND EXISTS { MATCH (x:Message) WHERE x.namespace = $ns AND x.conversation_id = c.id AND x.position >= 0 }
           AND NOT EXISTS { MATCH (m:Message&Node {namespace: $ns, id: c.leaf_id})
             WHERE m.active AND m.conversation_id = c.id }
         RETURN c.id AS place, 1 AS number""",
-    "every tool call belongs to a message, and names a result that is there": """
+    Invariant.TOOL_CALL: """
         MATCH (t:ToolCall) WHERE t.namespace = $ns AND t.conversation_id IS NOT NULL
           AND (NOT EXISTS { MATCH (t)-[:CALLED_BY]->(m:Message) WHERE m.namespace = $ns AND m.id = t.message_id }
             OR t.result_message_id IS NOT NULL
               AND NOT EXISTS { MATCH (m:Message&Node {namespace: $ns, id: t.result_message_id}) })
         RETURN t.id AS place, 1 AS number""",
-    "every turn names messages that are there, and is linked to them and to its conversation": """
+    Invariant.TURN: """
         MATCH (t:Turn) WHERE t.namespace = $ns AND t.conversation_id IS NOT NULL AND t.position >= 0
           AND (NOT EXISTS { MATCH (t)-[:HAS_QUERY]->(m:Message) WHERE m.namespace = $ns AND m.id = t.query_id }
             OR NOT EXISTS {
@@ -68,30 +69,30 @@ RECORD: Mapping[str, LiteralString] = {
                 WHERE m.namespace = $ns AND t.response_ids CONTAINS '"' + m.id + '"' }
               <> size(split(coalesce(t.response_ids, ''), '"')) / 2)
         RETURN t.id AS place, 1 AS number""",
-    "turns follow each other": """
+    Invariant.TURNS_FOLLOW: """
         MATCH (t:Turn) WHERE t.namespace = $ns AND t.conversation_id IS NOT NULL AND t.position > 0
         MATCH (b:Turn) WHERE b.namespace = $ns AND b.conversation_id = t.conversation_id AND b.position = t.position - 1
           AND NOT EXISTS { MATCH (b)-[:NEXT_TURN]->(t) }
         RETURN t.id AS place, 1 AS number""",
-    "every chunk has its parent": """
+    Invariant.HAS_WHOLE: """
         MATCH (k:Chunk) WHERE k.namespace = $ns AND k.parent_id IS NOT NULL
           AND NOT EXISTS { MATCH (k)-[:CHUNK_OF]->(p) WHERE p.namespace = $ns AND p.id = k.parent_id }
         RETURN k.id AS place, 1 AS number""",
-    "the chunks of a text follow each other without gap": """
+    Invariant.CHUNKS_FOLLOW: """
         MATCH (k:Chunk) WHERE k.namespace = $ns AND k.parent_id IS NOT NULL
         OPTIONAL MATCH (b:Chunk) WHERE b.namespace = $ns AND b.parent_id = k.parent_id AND b.part = k.part
           AND b.index = k.index - 1
         WITH k, b
         WHERE k.index = 0 AND k.start <> 0 OR k.index > 0 AND (b IS NULL OR k.start > b.end OR k.end <= b.end)
         RETURN k.parent_id AS place, 1 AS number""",
-    "nothing is left of the words of what was erased": """
+    Invariant.ERASED: """
         MATCH (n:Node) WHERE n.namespace = $ns AND n.id IS NOT NULL AND n.erased
           AND (coalesce(n.content, '') <> '' OR coalesce(n.title, '') <> '' OR coalesce(n.text, '') <> ''
             OR coalesce(n.key, '') <> '' OR n.parts IS NOT NULL OR n.metadata IS NOT NULL OR n.versions IS NOT NULL
             OR n.body IS NOT NULL OR n.speaker IS NOT NULL
             OR EXISTS { MATCH (n)-[x]-() WHERE x.name IS NOT NULL })
         RETURN n.id AS place, 1 AS number""",
-    "an edge whose ends are both there is drawn": """
+    Invariant.EDGES: """
         MATCH (e:Edge) WHERE e.namespace = $ns AND e.target_id IS NOT NULL AND e.drawable
           AND EXISTS { MATCH (a:Node {namespace: $ns, id: e.source_id}) }
           AND EXISTS { MATCH (b:Node {namespace: $ns, id: e.target_id}) }
@@ -99,42 +100,42 @@ RECORD: Mapping[str, LiteralString] = {
 }
 
 #: Of what is derived for search, in the generation that is read: `recollect reindex` makes it anew.
-INDEX: Mapping[str, LiteralString] = {
-    "everything that has words can be found": """
+INDEX: Mapping[Invariant, LiteralString] = {
+    Invariant.FINDABLE: """
         MATCH (m:Message) WHERE m.namespace = $ns AND m.conversation_id IS NOT NULL AND m.position >= 0
           AND NOT m.deleted AND m.content <> ''
           AND NOT EXISTS { MATCH (p:Passage) WHERE p.space = $space AND p.owner_id = m.id }
         RETURN m.id AS place, 1 AS number""",
-    "nothing that is deleted can be found": """
+    Invariant.DELETED: """
         MATCH (m:Message) WHERE m.namespace = $ns AND m.conversation_id IS NOT NULL AND m.position >= 0 AND m.deleted
           AND (EXISTS { MATCH (p:Passage) WHERE p.space = $space AND p.owner_id = m.id }
             OR EXISTS { MATCH (m)<-[:CALLED_BY]-(t) MATCH (p:Passage) WHERE p.space = $space AND p.owner_id = t.id })
         RETURN m.id AS place, 1 AS number""",
-    "every passage leads to something that is there": """
+    Invariant.LEADS_SOMEWHERE: """
         MATCH (p:Passage) WHERE p.space = $space AND p.number > 0
           AND NOT EXISTS { MATCH (o:Node {namespace: $ns, id: p.owner_id}) WHERE NOT coalesce(o.erased, false) }
         RETURN p.owner_id AS place, 1 AS number""",
-    "no passage is there twice": """
+    Invariant.ONCE: """
         MATCH (p:Passage) WHERE p.space = $space AND p.number > 0
         WITH p.owner_id AS id, p.part AS part, p.start AS start, count(*) AS number WHERE number > 1
         RETURN id AS place, number - 1 AS number""",
-    "every passage has its words": """
+    Invariant.HAS_WORDS: """
         MATCH (p:Passage) WHERE p.space = $space AND p.number > 0 AND (p.words IS NULL OR p.scope IS NULL)
         RETURN p.owner_id AS place, 1 AS number""",
-    "quality vectors belong to living passages, and come with their tokens": """
+    Invariant.QUALITY: """
         MATCH (q:Quality) WHERE q.space = $space AND q.number > 0
           AND (q.tokens IS NULL OR q.place IS NULL
             OR NOT EXISTS { MATCH (p:Passage {space: $space, number: q.number}) WHERE p.bare IS NULL })
         RETURN toString(q.number) AS place, 1 AS number""",
-    "the passages with word pieces are counted": """
+    Invariant.PIECES_COUNTED: """
         OPTIONAL MATCH (k:PieceCount {space: $space})
         WITH coalesce(k.passages, 0) AS counted,
             COUNT { MATCH (q:Quality) WHERE q.space = $space AND q.number > 0 } AS there
         WHERE counted <> there RETURN 'word pieces' AS place, abs(counted - there) AS number""",
-    "who speaks is known by living passages": """
+    Invariant.SPEAKERS: """
         MATCH (s:Speaker) WHERE s.space = $space AND s.key IS NOT NULL AND s.passages <= 0
         RETURN s.key AS place, 1 AS number""",
-    "nothing is left of generations that are gone": """
+    Invariant.NOTHING_LEFT: """
         MATCH (k:Counter {name: 'spaces'}) UNWIND range(1, k.value) AS space
         WITH space WHERE NOT EXISTS { MATCH (g:Generation {space: space}) }
           AND (EXISTS { MATCH (p:Passage) WHERE p.space = space AND p.number > 0 }
@@ -148,8 +149,6 @@ NUMBERS = """
 MATCH (p:Passage) WHERE p.space = $space AND p.number > 0 AND p.partition = $partition RETURN p.number AS number
 """
 
-_IN_PARTITIONS = "every passage is in the tail or in one segment"
-_WHOLE = "the segments of the search index are whole"
 _SHOWN = 20
 
 
@@ -170,18 +169,19 @@ def violations(tx: neo4j.Transaction, ns: Namespace, state: neo4j.Record) -> lis
     return found
 
 
-def _told(invariant: str, remedy: Any, broken: list[list[Any]]) -> list[Violation]:
+def _told(invariant: Invariant, remedy: Any, broken: list[list[Any]]) -> list[Violation]:
     found = [Violation(invariant, str(place), number, remedy) for place, number in broken[:_SHOWN]]
     if len(broken) > _SHOWN:
         found.append(Violation(invariant, "and elsewhere", len(broken) - _SHOWN, remedy))
     return found
 
 
-def _partitions(tx: neo4j.Transaction, live: Generation) -> Iterator[tuple[str, list[list[Any]]]]:
+def _partitions(tx: neo4j.Transaction, live: Generation) -> Iterator[tuple[Invariant, list[list[Any]]]]:
     """What is wrong with tails and segments: their numbers against the passages that live and those that died."""
     for partition in sorted(r["partition"] for r in tx.run(PARTITIONS, space=live.space)):
         where = {"space": live.space, "partition": partition}
         damaged: list[list[Any]] = []
+        unreadable: list[list[Any]] = []
         sealed: list[int] = []
         for mark in list(tx.run(SEGMENTS, where)):
             name = f"partition {partition}, segment {mark['first']}"
@@ -199,14 +199,15 @@ def _partitions(tx: neo4j.Transaction, live: Generation) -> Iterator[tuple[str, 
         try:
             in_tail.update(row.number for row in tail.rows(tx.run(tail.TAIL, after=0, **where), 0))
         except (ValueError, TypeError):
-            damaged.append([f"partition {partition}, tail", 1])
-        yield _WHOLE, damaged
-        if damaged:
+            unreadable.append([f"partition {partition}", 1])
+        yield Invariant.SEGMENTS_READABLE, damaged
+        yield Invariant.TAIL_READABLE, unreadable
+        if damaged or unreadable:
             continue
         dead = {r["number"] for r in tx.run(DEATHS, after=0, **where)}
         living = {r["number"] for r in tx.run(NUMBERS, where)}
         in_segment = set(sealed)
         rows = in_tail | in_segment
         lost = (living - rows) | (rows - living - dead) | (in_tail & in_segment) | (living & dead)
-        yield _IN_PARTITIONS, [[f"partition {partition}, passage {number}", 1] for number in sorted(lost)]
-        yield _IN_PARTITIONS, [[f"partition {partition}", 1]] * (len(sealed) != len(in_segment))
+        yield Invariant.IN_ONE_PLACE, [[f"partition {partition}, passage {number}", 1] for number in sorted(lost)]
+        yield Invariant.IN_ONE_PLACE, [[f"partition {partition}", 1]] * (len(sealed) != len(in_segment))

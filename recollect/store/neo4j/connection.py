@@ -24,7 +24,7 @@ from neo4j.exceptions import (
     TransientError,
 )
 
-from recollect.errors import InvalidInput, RecollectError, StoreBusy, StoreError
+from recollect.errors import InvalidInput, RecollectError, StoreBusy, StoreError, StoreUnusable
 from recollect.place import read_address
 
 #: Vectors beside full text, dynamic labels and OPTIONAL CALL: what the statements here need.
@@ -251,12 +251,13 @@ class Server:
                 f"{where} has no database {self._database!r}.", hint="The database name is the path of the address."
             )
         if "Security.Forbidden" in code:
-            return StoreError(
+            return StoreUnusable(
                 f"{where} does not allow this user to do that.",
                 hint="Recollect needs to read, write and create indexes; for searching, reading is enough.",
             )
         if "ReadOnly" in code or "NotALeader" in code or "AccessMode" in code:
-            return StoreError(
+            passes = "NotALeader" in code  # the driver may find the leader the next time
+            return (StoreError if passes else StoreUnusable)(
                 f"{where} is read-only.",
                 hint="In a cluster, use neo4j:// instead of bolt://: it finds the leader.",
             )
@@ -298,7 +299,7 @@ class _UntilClosed:
 
 
 def _closed() -> StoreError:
-    return StoreError("This memory is closed.", hint="Open it again with recollect.open().")
+    return StoreUnusable("This memory is closed.", hint="Open it again with recollect.open().")
 
 
 def read_version(told: str, where: str) -> tuple[int, ...]:

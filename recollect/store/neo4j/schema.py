@@ -12,7 +12,7 @@ from typing import Any, LiteralString
 
 import neo4j
 
-from recollect.errors import StoreError
+from recollect.errors import StoreError, StoreUnusable
 from recollect.store.neo4j.connection import Server
 
 #: Raised when statements of an older Recollect would do harm. 0.1.0 wrote none, and is told by that.
@@ -139,7 +139,7 @@ def prepare(server: Server) -> None:
 def verify(version: int | None, location: str) -> None:
     """Raises StoreError for a store of a newer Recollect. Called in every transaction: it may change at any time."""
     if version is not None and version > VERSION:
-        raise StoreError(
+        raise StoreUnusable(
             f"{location} was written by a newer version of Recollect (schema {version}, this one knows {VERSION}).",
             hint='Update: pip install --upgrade "recollect[neo4j]"',
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import secrets
 import shutil
@@ -23,6 +24,7 @@ ANOTHER_STORE = "UPDATE about SET identity = ?"
 READ = "SELECT count(*) FROM sqlite_schema"
 
 _PAGES = 2048  # a step
+_OF_READING = frozenset({apsw.SQLITE_IOERR_READ, apsw.SQLITE_IOERR_SHORT_READ})
 
 
 def backup(database: Database, target: Path, progress: Callable[[int, int], None] | None = None) -> None:
@@ -35,7 +37,7 @@ def backup(database: Database, target: Path, progress: Callable[[int, int], None
         raise InvalidInput(f"{target} is {what}.")
     with _beside(target) as made:
         with database.told(), database.reading() as connection:
-            _copy(connection, made, progress)
+            _copy(connection, made, target, progress)
         _verify(made, target)
         _put(made, target)
 
@@ -60,7 +62,7 @@ def restore_backup(file: Path, target: Path, *, replace: bool = False) -> None:
     except OSError as problem:
         raise StoreError(f"{target.parent} cannot be created: {problem.strerror}.") from problem
     with _beside(target) as made:
-        _copy_file(file, made)
+        _copy_file(file, made, target)
         _verify(made, file)
         _rename(made)
         if target.exists():
@@ -69,22 +71,28 @@ def restore_backup(file: Path, target: Path, *, replace: bool = False) -> None:
         shutil.rmtree(index_folder(target), ignore_errors=True)
 
 
-def _copy(source: apsw.Connection, made: Path, progress: Callable[[int, int], None] | None) -> None:
-    """As the transaction of `source` sees it: what is written meanwhile does not disturb."""
+def _copy(
+    source: apsw.Connection, made: Path, target: Path, progress: Callable[[int, int], None] | None = None
+) -> None:
+    """As the transaction of `source` sees it: what is written meanwhile does not disturb. Raises StoreError in the name
+    of the target for what cannot be written.
+    """
     source.execute(READ).fetchall()
-    copy = apsw.Connection(str(made))
     try:
-        with copy.backup("main", source, "main") as going:
-            while not going.done:
-                going.step(_PAGES)
-                if progress is not None:
-                    progress(going.page_count - going.remaining, going.page_count)
-        copy.execute(ONE_FILE)
-    finally:
-        copy.close()
+        with contextlib.closing(apsw.Connection(str(made))) as copy:
+            with copy.backup("main", source, "main") as going:
+                while not going.done:
+                    going.step(_PAGES)
+                    if progress is not None:
+                        progress(going.page_count - going.remaining, going.page_count)
+            copy.execute(ONE_FILE)
+    except (apsw.FullError, apsw.IOError) as problem:
+        if problems.extended(problem) in _OF_READING:  # the source
+            raise
+        raise problems.of_disk(problem, target) from problem
 
 
-def _copy_file(file: Path, made: Path) -> None:
+def _copy_file(file: Path, made: Path, target: Path) -> None:
     """A backup as a file; through SQLite where something stands in a log beside it."""
     try:
         connection = (
@@ -96,8 +104,10 @@ def _copy_file(file: Path, made: Path) -> None:
             shutil.copyfile(file, made)
             return
         with contextlib.closing(connection):
-            _copy(connection, made, None)
+            _copy(connection, made, target)
     except OSError as problem:
+        if problem.errno == errno.ENOSPC:
+            raise problems.full(target) from problem
         raise StoreError(f"{file} could not be copied: {problem.strerror}.") from problem
     except apsw.Error as problem:
         raise problems.told(problem, file, 0) or StoreError(f"{file} could not be copied: {problem}.") from problem
@@ -114,6 +124,8 @@ def _verify(made: Path, named: Path) -> None:
             said = connection.execute(WHOLE).get
     except apsw.NotADBError as problem:
         raise StoreError(f"{named} is not a Recollect store.") from problem
+    except (apsw.FullError, apsw.IOError):  # of the disk that it lies on now
+        raise
     except apsw.Error as problem:
         raise StoreError(f"{named} is damaged: {problem}.", hint="Try another backup.") from problem
     if said != "ok":
@@ -153,6 +165,8 @@ def _beside(target: Path) -> Iterator[Path]:
         raise StoreError(f"{target} cannot be written: {problem.strerror}.") from problem
     try:
         yield made
+    except (apsw.FullError, apsw.IOError) as problem:
+        raise problems.of_disk(problem, target) from problem
     finally:
         for left in (made, *(made.with_name(made.name + ending) for ending in ("-wal", "-shm", "-journal"))):
             left.unlink(missing_ok=True)

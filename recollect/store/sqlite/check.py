@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Literal
 
 import apsw
@@ -10,6 +11,7 @@ from recollect.store.base import IndexDamaged
 from recollect.store.index.columns import COLUMNS
 from recollect.store.index.segment import unseal
 from recollect.store.index.source import SegmentMark
+from recollect.store.invariants import Invariant
 from recollect.store.results import Violation
 from recollect.store.sqlite import words
 
@@ -17,43 +19,43 @@ WHOLE_FILE = "PRAGMA integrity_check"
 REFERENCES = "PRAGMA foreign_key_check"
 
 # Each returns where it does not hold; ?1 is the namespace.
-RECORD = {
-    "the parent of a message is a message of the same conversation": """
+RECORD: Mapping[Invariant, str] = {
+    Invariant.HAS_PARENT: """
         SELECT m.id FROM message m LEFT JOIN message p ON p.ns = m.ns AND p.id = m.parent_id
         WHERE m.ns = ?1 AND m.parent_id IS NOT NULL AND (p.num IS NULL OR p.conversation != m.conversation)""",
-    "a message and its conversation are of one namespace": """
+    Invariant.ONE_NAMESPACE: """
         SELECT m.id FROM message m JOIN conversation c ON c.num = m.conversation WHERE m.ns = ?1 AND m.ns != c.ns""",
-    "the positions of a conversation run from 0 without gap": """
+    Invariant.POSITIONS: """
         SELECT c.id FROM conversation c CROSS JOIN message m ON m.conversation = c.num WHERE c.ns = ?1
         GROUP BY c.num HAVING min(m.position) != 0 OR max(m.position) != count(*) - 1""",
-    "the parent of an active message is active": """
+    Invariant.ACTIVE_PATH: """
         SELECT m.id FROM message m JOIN message p ON p.ns = m.ns AND p.id = m.parent_id
         WHERE m.ns = ?1 AND m.active AND NOT p.active""",
-    "the active path ends at the conversation's last message": """
+    Invariant.ACTIVE_END: """
         SELECT c.id FROM conversation c LEFT JOIN message m ON m.ns = c.ns AND m.id = c.leaf_id
         WHERE c.ns = ?1 AND EXISTS (SELECT 1 FROM message x WHERE x.conversation = c.num)
           AND (m.num IS NULL OR m.conversation != c.num OR NOT m.active)""",
-    "a tool call belongs to a message, and names a result that is there": """
+    Invariant.TOOL_CALL: """
         SELECT t.id FROM tool_call t WHERE t.ns = ?1
           AND (NOT EXISTS (SELECT 1 FROM message m WHERE m.ns = t.ns AND m.id = t.message_id)
             OR t.result_message_id IS NOT NULL
                AND NOT EXISTS (SELECT 1 FROM message m WHERE m.ns = t.ns AND m.id = t.result_message_id))""",
-    "a turn names messages that are there": """
+    Invariant.TURN: """
         SELECT t.id FROM turn t WHERE t.ns = ?1
           AND (NOT EXISTS (SELECT 1 FROM message m WHERE m.ns = t.ns AND m.id = t.query_id)
             OR EXISTS (SELECT 1 FROM json_each(t.response_ids) r
                        WHERE NOT EXISTS (SELECT 1 FROM message m WHERE m.ns = t.ns AND m.id = r.value)))""",
-    "a chunk has its parent": """
+    Invariant.HAS_WHOLE: """
         SELECT k.id FROM chunk k WHERE k.ns = ?1
           AND NOT EXISTS (SELECT 1 FROM message m WHERE m.ns = k.ns AND m.id = k.parent_id)
           AND NOT EXISTS (SELECT 1 FROM tool_call t WHERE t.ns = k.ns AND t.id = k.parent_id)
           AND NOT EXISTS (SELECT 1 FROM document d WHERE d.ns = k.ns AND d.id = k.parent_id)""",
-    "the chunks of a text follow each other without gap": """
+    Invariant.CHUNKS_FOLLOW: """
         SELECT k.parent_id FROM chunk k
         LEFT JOIN chunk b ON b.ns = k.ns AND b.parent_id = k.parent_id AND b.part = k.part AND b.idx = k.idx - 1
         WHERE k.ns = ?1 AND CASE WHEN k.idx = 0 THEN k.start != 0
             ELSE b.num IS NULL OR k.start > b.end OR k.end <= b.end END""",
-    "what was erased has no words left": """
+    Invariant.ERASED: """
         SELECT id FROM message WHERE ns = ?1 AND erased
             AND (content != '' OR parts IS NOT NULL OR versions IS NOT NULL OR NOT deleted)
         UNION ALL SELECT id FROM conversation WHERE ns = ?1 AND erased AND (title != '' OR NOT deleted)
@@ -63,17 +65,17 @@ RECORD = {
         UNION ALL SELECT t.id FROM tool_call t JOIN message m ON m.ns = t.ns AND m.id = t.message_id
             WHERE t.ns = ?1 AND m.erased""",
 }
-INDEX = {
-    "what has words is in the search index": """
+INDEX: Mapping[Invariant, str] = {
+    Invariant.FINDABLE: """
         SELECT m.id FROM message m JOIN generation g ON g.ns = m.ns AND g.state = 'live'
         WHERE m.ns = ?1 AND NOT m.deleted AND trim(m.content, ' ' || char(9, 10, 11, 12, 13)) != ''
           AND NOT EXISTS (SELECT 1 FROM passage p WHERE p.gen = g.num AND p.owner = 0 AND p.owner_num = m.num)""",
-    "the messages of an older version are in the search index": """
+    Invariant.UPGRADED: """
         SELECT name FROM namespace WHERE num = ?1 AND unindexed""",
-    "what is deleted is not in the search index": """
+    Invariant.DELETED: """
         SELECT m.id FROM message m JOIN generation g ON g.ns = m.ns AND g.state != 'garbage'
         JOIN passage p ON p.gen = g.num AND p.owner = 0 AND p.owner_num = m.num WHERE m.ns = ?1 AND m.deleted""",
-    "the search index leads to things that are there": """
+    Invariant.LEADS_SOMEWHERE: """
         SELECT 'passage ' || p.num FROM generation g JOIN passage p ON p.gen = g.num
         WHERE g.ns = ?1 AND g.state != 'garbage' AND NOT CASE p.owner
             WHEN 0 THEN EXISTS (SELECT 1 FROM message x WHERE x.num = p.owner_num AND x.ns = ?1)
@@ -81,11 +83,11 @@ INDEX = {
             WHEN 2 THEN EXISTS (SELECT 1 FROM document x WHERE x.num = p.owner_num AND x.ns = ?1)
             WHEN 3 THEN EXISTS (SELECT 1 FROM conversation x WHERE x.num = p.owner_num AND x.ns = ?1)
             ELSE EXISTS (SELECT 1 FROM node x WHERE x.num = p.owner_num AND x.ns = ?1) END""",
-    "nothing is in the search index twice": """
+    Invariant.ONCE: """
         SELECT 'passage ' || max(p.num) FROM generation g JOIN passage p ON p.gen = g.num
         WHERE g.ns = ?1 AND g.state != 'garbage'
         GROUP BY p.gen, p.owner, p.owner_num, p.part, p.start HAVING count(*) > 1""",
-    "every passage is in one segment or in the tail": """
+    Invariant.IN_ONE_PLACE: """
         SELECT 'passage ' || p.num FROM generation g JOIN index_state s ON s.gen = g.num
         JOIN passage p ON p.gen = g.num AND p.partition = s.partition
         WHERE g.ns = ?1 AND g.state != 'garbage'
@@ -102,10 +104,10 @@ INDEX = {
         UNION ALL SELECT 'partition ' || s.partition FROM generation g JOIN index_state s ON s.gen = g.num
             WHERE g.ns = ?1 AND g.state != 'garbage' AND s.last < (
                 SELECT max(p.num) FROM passage p WHERE p.gen = g.num AND p.partition = s.partition)""",
-    "every passage has its words": """
+    Invariant.HAS_WORDS: """
         SELECT 'passage ' || p.num FROM generation g JOIN passage p ON p.gen = g.num
         WHERE g.ns = ?1 AND g.state != 'garbage' AND NOT EXISTS (SELECT 1 FROM words w WHERE w.rowid = p.num)""",
-    "quality vectors belong to passages, and come with their tokens": """
+    Invariant.QUALITY: """
         SELECT 'passage ' || q.num FROM generation g JOIN quality_vector q ON q.gen = g.num
         WHERE g.ns = ?1 AND g.state != 'garbage'
           AND (NOT EXISTS (SELECT 1 FROM passage p WHERE p.num = q.num)
@@ -133,25 +135,25 @@ _Remedy = Literal["reindex", "backup"]
 
 def violations(connection: apsw.Connection, ns: int | None) -> list[Violation]:
     """What does not hold in a namespace, and whether the file is whole."""
-    found = _shown("the words of the search index can be read", words.damage(connection), "reindex")
+    found = _shown(Invariant.WORDS_READABLE, words.damage(connection), "reindex")
     said = [str(row[0]) for row in connection.execute(WHOLE_FILE)]
     found += _shown(
-        "the file is whole", [line for line in said if line != "ok" and "fts5" not in line.lower()], "backup"
+        Invariant.FILE_IS_WHOLE, [line for line in said if line != "ok" and "fts5" not in line.lower()], "backup"
     )
-    found += _shown(
-        "no row refers to a missing one", [f"{row[0]} {row[1]}" for row in connection.execute(REFERENCES)], "backup"
-    )
+    found += _shown(Invariant.REFERENCES, [f"{row[0]} {row[1]}" for row in connection.execute(REFERENCES)], "backup")
     if ns is None:
         return found
     for invariants, remedy in ((RECORD, "backup"), (INDEX, "reindex")):
         for invariant, statement in invariants.items():
             found += _asked(connection, ns, invariant, statement, remedy)  # type: ignore[arg-type]
     tail = connection.execute(UNREADABLE, (ns, COLUMNS.itemsize))
-    found += _shown("the tail of the search index can be read", [str(row[0]) for row in tail], "reindex")
+    found += _shown(Invariant.TAIL_READABLE, [str(row[0]) for row in tail], "reindex")
     return found + _segments(connection, ns)
 
 
-def _asked(connection: apsw.Connection, ns: int, invariant: str, statement: str, remedy: _Remedy) -> list[Violation]:
+def _asked(
+    connection: apsw.Connection, ns: int, invariant: Invariant, statement: str, remedy: _Remedy
+) -> list[Violation]:
     try:
         rows: list[Any] = connection.execute(statement, (ns,)).fetchall()
     except apsw.CorruptError as problem:
@@ -159,7 +161,7 @@ def _asked(connection: apsw.Connection, ns: int, invariant: str, statement: str,
     return _shown(invariant, [str(row[0]) for row in rows], remedy)
 
 
-def _shown(invariant: str, places: list[str], remedy: _Remedy) -> list[Violation]:
+def _shown(invariant: Invariant, places: list[str], remedy: _Remedy) -> list[Violation]:
     """At most 20 places of an invariant, and a last line that counts the rest."""
     found = [Violation(invariant, where, 1, remedy) for where in places[:_SHOWN]]
     if len(places) > _SHOWN:
@@ -186,6 +188,6 @@ def _segments(connection: apsw.Connection, ns: int) -> list[Violation]:
     except apsw.CorruptError as problem:
         unreadable.append(f"segments cannot be read: {problem}")
     return [
-        *_shown("the segments of the search index can be read", unreadable, "reindex"),
-        *_shown("every passage is in one segment or in the tail", lacking, "reindex"),
+        *_shown(Invariant.SEGMENTS_READABLE, unreadable, "reindex"),
+        *_shown(Invariant.IN_ONE_PLACE, lacking, "reindex"),
     ]

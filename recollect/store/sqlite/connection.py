@@ -14,11 +14,12 @@ from pathlib import Path
 
 import apsw
 
-from recollect.errors import StoreError
+from recollect.errors import StoreError, StoreUnusable
 from recollect.store.sqlite import problems
 from recollect.store.sqlite.functions import add_functions
 from recollect.store.sqlite.migrations import NEWEST, is_foreign, migrate, require, version
-from recollect.store.sqlite.place import has_log, immutable_uri, prepare, read_only_uri
+from recollect.store.sqlite.place import has_log, immutable_uri, prepare, read_only_uri, without_index_uri
+from recollect.store.sqlite.room import room_of
 
 #: Before this version a database in WAL mode could be damaged by two connections (the WAL-reset bug).
 OLDEST_SQLITE = (3, 51, 3)
@@ -66,6 +67,7 @@ class Database:
         self._changed = threading.Condition()
         self._idle: list[apsw.Connection] = []
         self._lent: dict[int, tuple[apsw.Connection | None, int]] = {}  # by a number: the connection, and the thread
+        self._room, self._without_room = room_of(path), set[int]()  # of these: those that read on a full disk
         self._lending = 0
         self._asking = list[object]()  # who waits for one, in order
         self._writing = threading.Lock()
@@ -117,7 +119,7 @@ class Database:
             if self._closed:
                 raise problems.closed()
             if self._writer is None:
-                self._writer = self._connect()
+                self._writer = self._connect_writer()
                 self._writer.execute(WRITER_CACHE)
                 self._writer.execute(CHECKPOINT_AFTER)
             yield self._writer
@@ -186,12 +188,13 @@ class Database:
             self._lent[number] = (connection, thread)
         if connection is None:
             try:
-                connection = self._connect()
+                connection = self._connect_reader(number)
                 connection.execute(READER_CACHE)
             except BaseException:
                 with self._changed:
                     self._lent.pop(number, None)
                     self._changed.notify_all()
+                self._end_without_room(number)
                 raise
             with self._changed:
                 self._lent[number] = (connection, thread)
@@ -217,12 +220,14 @@ class Database:
     def _take_back(self, number: int, connection: apsw.Connection) -> None:
         with self._changed:
             self._lent.pop(number, None)
-            keep = not self._closed and not self._immutable and len(self._idle) < _IDLE
+            passing = self._immutable or number in self._without_room
+            keep = not self._closed and not passing and len(self._idle) < _IDLE
             if keep:
                 self._idle.append(connection)
             self._changed.notify_all()
         if not keep:
             connection.close()
+            self._end_without_room(number)
 
     def _close_lent(self) -> None:
         """Stops what other threads read; their next statement, or this one, finds the connection closed."""
@@ -259,6 +264,8 @@ class Database:
                         hint="Copy it to a writable place, and open it there.",
                     )
                 return
+            if self._without_room and version(connection) < NEWEST:
+                raise problems.full(self.path)
             self.migrated = migrate(connection)
 
     def _connect(self) -> apsw.Connection:
@@ -276,6 +283,53 @@ class Database:
             connection.close()
             raise
         return connection
+
+    def _connect_reader(self, number: int) -> apsw.Connection:
+        """One that reads, also where the disk is full: it is given up after use then."""
+        with self._room.opening:
+            connection = self._connect_with_room()
+            if connection is None:
+                connection = self._connect_without_room()
+                self._room.readers += 1
+                self._without_room.add(number)
+            return connection
+
+    def _connect_writer(self) -> apsw.Connection:
+        with self._room.opening:
+            connection = self._connect_with_room()
+        if connection is None:
+            raise problems.full(self.path)
+        return connection
+
+    def _connect_with_room(self) -> apsw.Connection | None:
+        """None where the disk is full, or was so for a reader that is still open."""
+        if self._room.readers:
+            return None
+        try:
+            return self._connect()
+        except apsw.IOError as problem:
+            if problems.has_no_room(problem):
+                return None
+            raise
+
+    def _connect_without_room(self) -> apsw.Connection:
+        flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+        connection = apsw.Connection(without_index_uri(self.path), flags=flags)
+        try:
+            connection.set_busy_handler(self._patience())
+            connection.execute(CAN_READ)
+            connection.execute(IN_MEMORY)
+            add_functions(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _end_without_room(self, number: int) -> None:
+        if number in self._without_room:
+            with self._room.opening:
+                self._without_room.remove(number)
+                self._room.readers -= 1
 
     def _connect_read_only(self) -> apsw.Connection:
         flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
@@ -303,7 +357,7 @@ class Database:
         found = version(connection)
         if found != NEWEST:
             require(connection, found)
-            raise StoreError(f"{self.path} was replaced by an older store.", hint="Open it again.")
+            raise StoreUnusable(f"{self.path} was replaced by an older store.", hint="Open it again.")
 
     def _patience(self) -> Callable[[int], bool]:
         """What a connection does while another one is in its way. The state is the connection's own."""

@@ -67,6 +67,11 @@ def read_only_uri(path: Path) -> str:
     return f"file:{quote(str(path))}?mode=ro"
 
 
+def without_index_uri(path: Path) -> str:
+    """For a file whose log gets no index beside it, as on a full disk: SQLite reads the log into memory then."""
+    return f"{read_only_uri(path)}&readonly_shm=1"
+
+
 def immutable_uri(path: Path) -> str:
     """For a file on a disk that nobody writes to: SQLite then needs no files beside it."""
     return f"file:{quote(str(path))}?immutable=1"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import apsw
 
-from recollect.errors import StoreBusy, StoreError
+from recollect.errors import StoreBusy, StoreError, StoreUnusable
 
 
 def told(problem: apsw.Error, path: Path, wait: float) -> StoreError | None:
@@ -17,25 +17,45 @@ def told(problem: apsw.Error, path: Path, wait: float) -> StoreError | None:
         return no_store(path)
     if isinstance(problem, apsw.CorruptError):
         return damaged(path)
-    if isinstance(problem, apsw.FullError):
-        return StoreError(
-            f"The disk is full: {path} could not be written.",
-            hint="Free some space and try again. Everything saved so far is safe.",
-        )
+    if isinstance(problem, apsw.FullError | apsw.IOError):
+        return of_disk(problem, path)
     if isinstance(problem, apsw.ReadOnlyError | apsw.PermissionsError | apsw.AuthError):
         return read_only(path)
     if isinstance(problem, apsw.CantOpenError):
         return StoreError(f"{path} cannot be opened: {problem}.")
-    if isinstance(problem, apsw.IOError):
-        return StoreError(
-            f"{path} could not be read or written: {problem}.", hint="Check the disk. Everything saved so far is safe."
-        )
     return None
+
+
+def of_disk(problem: apsw.FullError | apsw.IOError, path: Path) -> StoreError:
+    """The disk refuses."""
+    if isinstance(problem, apsw.FullError) or has_no_room(problem):
+        return full(path)
+    return StoreError(
+        f"{path} could not be read or written: {problem}.", hint="Check the disk. Everything saved so far is safe."
+    )
+
+
+def has_no_room(problem: apsw.Error) -> bool:
+    """Whether the index of the log, which SQLite makes beside the file, does not fit on the disk."""
+    return extended(problem) == apsw.SQLITE_IOERR_SHMSIZE
+
+
+def extended(problem: apsw.Error) -> int:
+    """SQLite's extended code of it, which says what was being done."""
+    return getattr(problem, "extendedresult", 0)
+
+
+def full(path: Path) -> StoreError:
+    """There is no room on the disk."""
+    return StoreError(
+        f"The disk is full: {path} could not be written.",
+        hint="Free some space and try again. Everything saved so far is safe.",
+    )
 
 
 def damaged(path: Path) -> StoreError:
     """The file holds what SQLite, or Python, cannot read."""
-    return StoreError(
+    return StoreUnusable(
         f"{path} is damaged.",
         hint="To see what is wrong: recollect check. To go back to a backup: recollect restore FILE --replace",
     )
@@ -48,12 +68,14 @@ def busy(path: Path, wait: float) -> StoreBusy:
 
 def no_store(path: Path) -> StoreError:
     """The file is somebody else's."""
-    return StoreError(f"{path} is not a Recollect store.", hint="Choose another place with RECOLLECT_HOME or --store.")
+    return StoreUnusable(
+        f"{path} is not a Recollect store.", hint="Choose another place with RECOLLECT_HOME or --store."
+    )
 
 
 def read_only(path: Path) -> StoreError:
     """Reading works, writing does not."""
-    return StoreError(
+    return StoreUnusable(
         f"{path} is read-only: nothing can be written to it.",
         hint="You can search, show and export. To change it, copy it to a writable place.",
     )
@@ -61,12 +83,12 @@ def read_only(path: Path) -> StoreError:
 
 def closed() -> StoreError:
     """The handle was closed."""
-    return StoreError("This memory is closed.", hint="Open it again with recollect.open().")
+    return StoreUnusable("This memory is closed.", hint="Open it again with recollect.open().")
 
 
 def newer(written_by: str, own: str) -> StoreError:
     """An older program stands before a newer store, be it while it runs."""
-    return StoreError(
+    return StoreUnusable(
         f"This store was written by Recollect {written_by}, this is {own}.",
         hint="Update: pip install -U recollect. Or export the memory with that version: recollect export",
     )
