@@ -26,6 +26,7 @@ def open(  # noqa: A001
     durable: bool = True,
     background: bool | None = None,
     chunk_tokens: int = 4_000,
+    chunk_overlap: int | None = None,
     on_wait: Callable[[], None] | None = None,
 ) -> Memory:
     """Opens a memory, and makes it where there is none. Close it, or use it in a `with`.
@@ -41,8 +42,10 @@ def open(  # noqa: A001
     `durable=False` may lose the last moments before a power cut, never more. `background`:
     whether writing leaves a worker behind, a process of low priority that ends when nothing is due; None: as the
     setting of that name says (docs/how-to/background-work.md). `chunk_tokens`: longer messages and tool results that
-    are written live are cut in chunks, 200 or more. `on_wait` is called when another process has been
-    writing for two seconds. Raises InvalidInput, StoreError, and ModelError for a model without its package or key.
+    are written live are cut in chunks, 200 or more; each begins `chunk_overlap` tokens before the end of the one
+    before, less than half of that (None: 200, of small chunks a twentieth). What is stored stays cut as it is.
+    `on_wait` is called when another process has been writing for two seconds.
+    Raises InvalidInput, StoreError, and ModelError for a model without its package or key.
     """
     from recollect.embedding.lazy import LazyEmbedder
     from recollect.errors import InvalidInput
@@ -51,10 +54,12 @@ def open(  # noqa: A001
     from recollect.record import namespace as checked
     from recollect.settings import load_settings
     from recollect.store.choose import open_store
+    from recollect.text.chunks import Chunking
 
     name = checked(namespace)
     if chunk_tokens < _SMALLEST_CHUNK:
         raise InvalidInput(f"Chunks of {chunk_tokens} tokens are too small.", hint=f"Use {_SMALLEST_CHUNK} or more.")
+    chunking = Chunking.of(chunk_tokens, chunk_overlap)
     store_place = load_settings().store if path is None else path
     if isinstance(store_place, str):
         store_place = read_place(store_place)
@@ -75,7 +80,7 @@ def open(  # noqa: A001
         asked_model=_within_budget(checked_asked, store.location, name, limited=False),
         reranker=checked_reranker,
         background=starter,
-        chunk_tokens=chunk_tokens,
+        chunking=chunking,
     )
 
 

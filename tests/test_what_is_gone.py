@@ -108,7 +108,7 @@ def test_nobody_is_named_who_only_spoke_in_deleted_messages(memory: Memory) -> N
 
 def speakers(memory: Memory) -> list[str]:
     with memory._space.view() as view:
-        return view.vocabulary().speakers()
+        return view.speakers()
 
 
 def test_what_another_process_added_and_deleted_between_two_searches_is_not_found(memory: Memory) -> None:

@@ -55,6 +55,7 @@ class AsyncMemory(AsyncContext):
         durable: bool = True,
         background: bool | None = None,
         chunk_tokens: int = 4000,
+        chunk_overlap: int | None = None,
         on_wait: Callable[[], None] | None = None,
     ) -> Opening[AsyncMemory]: ...
     async def ask(

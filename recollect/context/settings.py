@@ -9,6 +9,7 @@ from typing import Any, Self, get_args
 
 from recollect.context.choices import IndexStrategy, SnippetStrategy
 from recollect.errors import InvalidInput
+from recollect.text.chunks import Chunking
 
 #: The fewest tokens in which a context makes sense: what says what it is, and some lines.
 LEAST_TOKENS = 200
@@ -21,7 +22,8 @@ class IndexConfig:
     `max_index_tokens` is the budget of the whole context. `clustering_threshold` (0 to 1) says how much nearer to each
     other than usual messages must be to form a cluster: 0.85 is nearer than 85 % of the pairs among the results, which
     means the same for every embedder. `recent_window_size` are messages that are always there. `chunk_threshold` is
-    from where on a message is cut in chunks when it is stored. Raises InvalidInput for what makes no sense.
+    from where on a message is cut in chunks when it is stored, `chunk_overlap` how much of one the next one repeats:
+    less than half of it (None: 200, of small chunks a twentieth). Raises InvalidInput for what makes no sense.
     """
 
     snippet_length: int = 100
@@ -32,11 +34,13 @@ class IndexConfig:
     min_cluster_size: int = 3
     recent_window_size: int = 10
     chunk_threshold: int = 4_000
+    chunk_overlap: int | None = None
     include_tool_calls: bool = True
 
     def __post_init__(self) -> None:
         for name, read in _READERS.items():
             object.__setattr__(self, name, _told(name, read, getattr(self, name)))
+        Chunking.of(self.chunk_threshold, self.chunk_overlap)  # raises where the one does not fit the other
 
     @classmethod
     def of(cls, values: Mapping[str, Any] | Self | None, environment: Mapping[str, str] | None = None) -> Self:
@@ -84,6 +88,7 @@ VARIABLES: Mapping[str, str] = {
     "recent_window_size": "INDEX_RECENT_WINDOW",
     "clustering_threshold": "INDEX_CLUSTERING_THRESHOLD",
     "chunk_threshold": "INDEX_CHUNK_THRESHOLD",
+    "chunk_overlap": "INDEX_CHUNK_OVERLAP",
     "include_tool_calls": "INDEX_INCLUDE_TOOL_CALLS",
     "snippet_strategy": "INDEX_SNIPPET_STRATEGY",
     "index_strategy": "INDEX_STRATEGY",
@@ -149,6 +154,7 @@ _READERS: Mapping[str, Callable[[object], Any]] = {
     "min_cluster_size": _whole(2, 10_000),
     "recent_window_size": _whole(0, 1_000),
     "chunk_threshold": _whole(1),
+    "chunk_overlap": lambda value: None if value is None else _whole(0)(value),
     "include_tool_calls": _switch,
 }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 from recollect.consolidate import outbox
@@ -61,12 +62,13 @@ class Changes(Writer):
             told = [new.id for old, new in zip(found, after, strict=True) if new.content != old.content]
             turns = {i: turn for i in told for turn in view.get(Turn, [stable_id("turn", i)])}
             meant = [edge for edge in view.edges(list(turns), ("MENTIONS",)) if edge.name == outbox.BY_TURN]
+        chunks = self._chunks(edited)
         passages: dict[NodeId, list[Passage]] = {}
         for message in edited:
             end, previous = ends[message.conversation_id], before[message.id]
             people = is_person(message.speaker) or bool(end and end.named)
             said = words.get(previous.id, previous) if previous else None
-            passages |= self._message_passages(message, said, people, ())
+            passages |= self._message_passages(message, said, people, (), chunks)
         resolved = {edge.source_id for edge in meant}
         self._space.write(
             Change(
@@ -78,7 +80,7 @@ class Changes(Writer):
                         for i, turn in turns.items()
                         if turn.resolved_query or i in resolved
                     ),
-                    *(chunk for message in edited for chunk in self._chunks(message)),
+                    *chain.from_iterable(chunks.values()),
                 ],
                 cut=[(edge.source_id, edge.type, edge.target_id, edge.name) for edge in meant],
                 mark=stale,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from recollect.branching import place, place_answer
 from recollect.consolidate import outbox
@@ -76,7 +77,8 @@ class Live(Writer):
             placed = placed_all(view, conversation, [message for message, _ in fresh])
             stale = outbox.stale(view, [conversation.id], placed.left) if placed.left or placed.revived else []
         calls = {message.id: calls for message, calls in fresh}
-        passages = self._fresh_passages(placed.messages, placed.previous, placed.people, calls)
+        chunks = self._chunks(placed.messages)
+        passages = self._fresh_passages(placed.messages, placed.previous, placed.people, calls, chunks)
         if not placed.revision or placed.revived:
             passages |= self.title_passages(placed.conversation)
         self._space.write(
@@ -87,7 +89,7 @@ class Live(Writer):
                     *placed.messages,
                     *(call for message_calls in calls.values() for call in message_calls),
                     *placed.turns,
-                    *(chunk for message in placed.messages for chunk in self._chunks(message)),
+                    *chain.from_iterable(chunks.values()),
                 ],
                 revive=placed.revived,
                 mark=[*placed.marks, *stale],
@@ -123,12 +125,13 @@ class Live(Writer):
             placed = place(view, conversation, query)
             stale = outbox.stale(view, [conversation.id], []) if placed.revived else []
         last = place_answer(placed, answer) if answer else placed
-        passages = self._message_passages(placed.message, placed.previous, placed.people, ())
+        written = [placed.message, last.message] if answer else [placed.message]
+        chunks = self._chunks(written)
+        passages = self._message_passages(placed.message, placed.previous, placed.people, (), chunks)
         if answer:
-            passages |= self._message_passages(last.message, placed.message, placed.people, exchange.calls)
+            passages |= self._message_passages(last.message, placed.message, placed.people, exchange.calls, chunks)
         if not placed.revision or placed.revived:
             passages |= self.title_passages(placed.conversation)
-        written = [placed.message, last.message] if answer else [placed.message]
         self._space.write(
             Change(
                 expect={conversation.id: placed.revision} | dict.fromkeys(exchange.message_ids, 0),
@@ -137,7 +140,7 @@ class Live(Writer):
                     *written,
                     *exchange.calls,
                     *(exchange.told(turn) for turn in last.turns),
-                    *(chunk for message in written for chunk in self._chunks(message)),
+                    *chain.from_iterable(chunks.values()),
                 ],
                 edges=exchange.edges,
                 revive=placed.revived,

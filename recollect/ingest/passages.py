@@ -9,6 +9,7 @@ from recollect.embedding import Embedder
 from recollect.importers.records.assemble import chunks_of, message_chunks
 from recollect.record import Chunk, Conversation, Document, Message, Node, NodeId, Thread, ToolCall
 from recollect.search.indexing import (
+    chunks_by_parent,
     document_passages,
     is_person,
     messages_passages,
@@ -19,14 +20,15 @@ from recollect.search.indexing import (
 )
 from recollect.store import IndexChange, View
 from recollect.store.passages import EmbedderId, Passage
+from recollect.text.chunks import Chunking
 
 
 class Passages:
     """Makes the passages of records, and cuts what is long."""
 
-    def __init__(self, embedder: Embedder, count_tokens: Callable[[str], int], chunk_tokens: int) -> None:
+    def __init__(self, embedder: Embedder, count_tokens: Callable[[str], int], chunking: Chunking) -> None:
         self._embedder, self._count_tokens = embedder, count_tokens
-        self._chunk_tokens = chunk_tokens  # of what is written live; longer texts are cut
+        self._chunking = chunking  # of what is written live
 
     @property
     def embedder_id(self) -> EmbedderId:
@@ -53,6 +55,7 @@ class Passages:
         """The passages of messages as they are given, with their tool calls, by owner."""
         found: dict[NodeId, list[Passage]] = {}
         living = {message.id for message in messages if not message.deleted}
+        chunks = chunks_by_parent(view.get(Chunk, [message.id for message in messages]))
         for message in messages:
             callers = view.edges([message.id], ["CALLED_BY"], "in")
             calls = view.get(ToolCall, [edge.source_id for edge in callers])
@@ -60,7 +63,7 @@ class Passages:
             calls = [replace(call, result="") if call.result_message_id else call for call in calls]
             end = view.end(message.conversation_id)
             people = is_person(message.speaker) or bool(end and end.named)
-            found |= self._message_passages(message, said_before(view, message, living), people, calls)
+            found |= self._message_passages(message, said_before(view, message, living), people, calls, chunks)
         return found
 
     def title_passages(self, conversation: Conversation) -> dict[NodeId, list[Passage]]:
@@ -82,9 +85,14 @@ class Passages:
         return node_passages(node, self._embedder, self._count_tokens)
 
     def _message_passages(
-        self, message: Message, previous: Message | None, people: bool, calls: Sequence[ToolCall]
+        self,
+        message: Message,
+        previous: Message | None,
+        people: bool,
+        calls: Sequence[ToolCall],
+        chunks: Mapping[NodeId, Sequence[Chunk]],
     ) -> dict[NodeId, list[Passage]]:
-        return self._fresh_passages([message], {message.id: previous}, people, {message.id: calls})
+        return self._fresh_passages([message], {message.id: previous}, people, {message.id: calls}, chunks)
 
     def _fresh_passages(
         self,
@@ -92,20 +100,25 @@ class Passages:
         previous: Mapping[NodeId, Message | None],
         people: bool,
         calls: Mapping[NodeId, Sequence[ToolCall]],
+        chunks: Mapping[NodeId, Sequence[Chunk]],
     ) -> dict[NodeId, list[Passage]]:
         made = messages_passages(
             messages,
             previous,
             calls,
+            chunks,
             people=people,
             embedder=self._embedder,
             count_tokens=self._count_tokens,
-            size=self._chunk_tokens,
         )
         return _by_owner(made, [*(m.id for m in messages), *(c.id for several in calls.values() for c in several)])
 
-    def _chunks(self, message: Message) -> Iterator[Chunk]:
-        return message_chunks(message, count_tokens=self._count_tokens, size=self._chunk_tokens)
+    def _chunks(self, messages: Iterable[Message]) -> dict[NodeId, list[Chunk]]:
+        """What the long ones of messages that are written live are cut in."""
+        return {
+            message.id: list(message_chunks(message, count_tokens=self._count_tokens, chunking=self._chunking))
+            for message in messages
+        }
 
     def _index_change(self, passages: Mapping[NodeId, Sequence[Passage]]) -> IndexChange:
         """What is written of passages; to remove some no embedder is asked for."""

@@ -13,7 +13,7 @@ from recollect.errors import StoreBusy
 from recollect.ingest.passages import Passages
 from recollect.record import utc_now
 from recollect.store import Space, Stale
-from recollect.text.chunks import CHUNK_TOKENS
+from recollect.text.chunks import USUAL, Chunking
 
 _PATIENCE = 30.0  # seconds of planning anew before a writer gives up
 _LONGEST_PAUSE = 0.004  # seconds: about as long as planning and writing a message takes
@@ -30,9 +30,9 @@ class Writer(Passages):
         embedder: Embedder,
         count_tokens: Callable[[str], int],
         clock: Callable[[], datetime] = utc_now,
-        chunk_tokens: int = CHUNK_TOKENS,
+        chunking: Chunking = USUAL,
     ) -> None:
-        super().__init__(embedder, count_tokens, chunk_tokens)
+        super().__init__(embedder, count_tokens, chunking)
         self._space, self._clock = space, clock
 
     def _insisting(self, work: Callable[[], T], what: str) -> T:

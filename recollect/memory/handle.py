@@ -12,7 +12,7 @@ from recollect.record import DEFAULT_NAMESPACE, Namespace, NodeId, new_id, utc_n
 from recollect.record import namespace as checked
 from recollect.store import Store
 from recollect.store.kept import Kept
-from recollect.text.chunks import CHUNK_TOKENS
+from recollect.text.chunks import USUAL, Chunking
 
 if TYPE_CHECKING:
     from recollect.chat.behind import Behind
@@ -73,7 +73,7 @@ class Handle:
         quality: Callable[[], TokenEmbedder] | None = None,
         reranker: Reranker | None = None,
         background: Background | None = None,
-        chunk_tokens: int = CHUNK_TOKENS,
+        chunking: Chunking = USUAL,
         clock: Callable[[], datetime] = utc_now,
         ids: Callable[[], NodeId] = new_id,
     ) -> None:
@@ -82,7 +82,7 @@ class Handle:
         self._model, self._asked_model, self._background = model, asked_model or model, background
         self._make_quality, self._clock, self._ids = quality or _packaged_quality, clock, ids
         self._reranker = reranker
-        self._space, self._kept, self._chunk_tokens = store.space(namespace), Kept(), chunk_tokens
+        self._space, self._kept, self._chunking = store.space(namespace), Kept(), chunking
         self._owns_store = True
 
     def __enter__(self) -> Self:
@@ -123,7 +123,7 @@ class Handle:
             quality=self._make_quality,
             reranker=self._reranker,
             background=self._background,
-            chunk_tokens=self._chunk_tokens,
+            chunking=self._chunking,
             clock=self._clock,
             ids=self._ids,
         )
@@ -157,7 +157,7 @@ class Handle:
         """The way in; who only searches never loads it."""
         from recollect.ingest import Ingest
 
-        return Ingest(self._space, self._embedder, count_tokens, self._clock, self._chunk_tokens)
+        return Ingest(self._space, self._embedder, count_tokens, self._clock, self._chunking)
 
 
 def count_tokens(text: str) -> int:

@@ -60,17 +60,17 @@ def ask(
     view: View, search: Search, embedder: Embedder, quality: Callable[[], TokenEmbedder], today: date | None = None
 ) -> Asked:
     """Reads what is asked."""
-    vocabulary, query = view.vocabulary(), search.query
-    question = read_question(query.text, years=vocabulary.years(), today=today)
+    query = search.query
+    question = read_question(query.text, years=view.years(), today=today)
     if search.wording:
-        question = _worded(question, read_question(search.wording, years=vocabulary.years(), today=today))
+        question = _worded(question, read_question(search.wording, years=view.years(), today=today))
     # Among typed words quotes demand; in a sentence they are titles and sayings, which the answer need not repeat.
     quoted = _phrases(query.phrases)
     demanded = quoted if not question.is_sentence or query.literal else ()
     if not question.terms and not demanded:
         demanded = _all_common(question.text)
     wished = () if demanded else quoted
-    people = named(question.clean, vocabulary.speakers())
+    people = named(question.clean, view.speakers())
     plain = without_names(question.clean, people)
     vector = _towards(embedder.embed([plain, *search.like]))
     if query.literal or (question.is_foreign_script and reads_latin_alone(embedder.name)):

@@ -14,6 +14,7 @@ from typing import Any
 from recollect.embedding import Embedder
 from recollect.embedding.runs import embed_with_runs
 from recollect.record import (
+    Chunk,
     Conversation,
     Document,
     Kind,
@@ -39,7 +40,7 @@ from recollect.store.passages import (
     Partition,
     Passage,
 )
-from recollect.text.chunks import CHUNK_TOKENS, chunk_spans, overlap_of
+from recollect.text.chunks import CHUNK_TOKENS, chunk_spans
 from recollect.text.flags import flags
 from recollect.text.sentences import Sentences, cut_sentences
 from recollect.text.terms import stemmed, words
@@ -74,6 +75,7 @@ class _Text:
     part: int = -1
     tokens: int = 0  # where they are counted already
     label: str = ""  # words that lead to it beside its own: a speaker's or file's name, a fact's concept
+    spans: tuple[tuple[int, int], ...] = ()  # of its chunks
     timestamp: int | None = None  # where there is no message to take it from
 
 
@@ -99,15 +101,14 @@ def messages_passages(
     messages: Sequence[Message],
     previous: Mapping[NodeId, Message | None],
     calls: Mapping[NodeId, Sequence[ToolCall]],
+    chunks: Mapping[NodeId, Sequence[Chunk]],
     *,
     people: bool,
     embedder: Embedder,
     count_tokens: Callable[[str], int],
-    size: int = CHUNK_TOKENS,
 ) -> list[Passage]:
-    """The passages of messages that are appended or edited, given what was said before each, and their tool calls.
-
-    What has more tokens than `size` is cut as its chunks are, and in no case a passage is longer than 4,000.
+    """The passages of messages that are appended or edited, given what was said before each, their tool calls, and
+    their chunks.
     """
     texts = [
         text
@@ -115,7 +116,15 @@ def messages_passages(
         if not message.deleted
         for text in _message_texts(message, calls.get(message.id, ()), previous.get(message.id), people)
     ]
-    return _passages([texts], embedder, count_tokens, size)[0]
+    return _passages([_with_chunks(texts, chunks)], embedder, count_tokens)[0]
+
+
+def chunks_by_parent(chunks: Iterable[Chunk]) -> dict[NodeId, list[Chunk]]:
+    """Chunks by what they are pieces of."""
+    found: dict[NodeId, list[Chunk]] = {}
+    for chunk in chunks:
+        found.setdefault(chunk.parent_id, []).append(chunk)
+    return found
 
 
 def said_before(view: View, message: Message, living: Collection[NodeId] = ()) -> Message | None:
@@ -191,7 +200,27 @@ def _thread_texts(thread: Thread, fresh: Collection[NodeId], titled: bool) -> li
     for message in thread.messages:
         if message.id in fresh and not message.deleted:
             texts += _message_texts(message, calls.get(message.id, ()), _before(message, by_id), people)
-    return texts
+    return _with_chunks(texts, chunks_by_parent(thread.chunks))
+
+
+def _with_chunks(texts: Iterable[_Text], chunks: Mapping[NodeId, Sequence[Chunk]]) -> list[_Text]:
+    """The texts of messages with the places where they are cut."""
+    return [
+        replace(text, spans=_spans_of(text.text, [chunk for chunk in own if chunk.part == text.part]))
+        if text.owner == Owner.MESSAGE and (own := chunks.get(text.owner_id))
+        else text
+        for text in texts
+    ]
+
+
+def _spans_of(text: str, chunks: Sequence[Chunk]) -> tuple[tuple[int, int], ...]:
+    """Where chunks cut a text; nothing where they leave some of it out, or are too long for a passage."""
+    chunks = sorted(chunks, key=lambda chunk: chunk.index)
+    ends = [0, *(chunk.end for chunk in chunks)]
+    covers = all(0 <= chunk.start <= end < chunk.end for chunk, end in zip(chunks, ends, strict=False))
+    if not covers or ends[-1] != len(text) or any(chunk.tokens > CHUNK_TOKENS for chunk in chunks):
+        return ()
+    return tuple((chunk.start, chunk.end) for chunk in chunks)
 
 
 def _title_text(conversation: Conversation) -> _Text:
@@ -245,14 +274,13 @@ def _passages(
     groups: Sequence[Sequence[_Text]],
     embedder: Embedder,
     count_tokens: Callable[[str], int],
-    size: int = CHUNK_TOKENS,
 ) -> list[list[Passage]]:
     """The passages of each group of texts."""
     pieces = [
         (group, text, index, span)
         for group, texts in enumerate(groups)
         for text in texts
-        for index, span in enumerate(_spans(text, count_tokens, size))
+        for index, span in enumerate(_spans(text, count_tokens))
     ]
     contents = [text.text[start:end] or text.label for _, text, _, (start, end) in pieces]
     partitions = [_partition(text.kind) for _, text, _, _ in pieces]
@@ -319,12 +347,13 @@ def _partition(kind: str) -> Partition:
     return Partition.SAID if kind in SAID_KINDS else Partition.OTHER
 
 
-def _spans(of: _Text, count_tokens: Callable[[str], int], size: int) -> list[tuple[int, int]]:
-    text, most = of.text, min(size, CHUNK_TOKENS)
-    if len(text) <= min(most, _CERTAINLY_SHORT) or (of.tokens or count_tokens(text)) <= most:
-        return [(0, len(text))]
-    spans = chunk_spans(text, size=most, overlap=overlap_of(most), count_tokens=count_tokens)
-    return [(span.start, span.end) for span in spans]
+def _spans(of: _Text, count_tokens: Callable[[str], int]) -> Sequence[tuple[int, int]]:
+    """Where a text is cut: as its chunks are, and in no case a passage is longer than 4,000 tokens."""
+    if of.spans:
+        return of.spans
+    if len(of.text) <= _CERTAINLY_SHORT or (of.tokens or count_tokens(of.text)) <= CHUNK_TOKENS:
+        return [(0, len(of.text))]
+    return [(span.start, span.end) for span in chunk_spans(of.text, count_tokens=count_tokens)]
 
 
 def _cut(content: str, partition: Partition) -> Sentences:

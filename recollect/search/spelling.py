@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from recollect.embedding.tokenizer import is_common_english
 from recollect.search.question import LONGEST_QUESTION, Question
-from recollect.store import Vocabulary
 from recollect.store.results import Near
 from recollect.text.stopwords import STOP_WORDS
 from recollect.text.terms import is_identifier, terms, words
+
+if TYPE_CHECKING:
+    from recollect.store.index.vocabulary import Vocabulary
 
 #: More unknown words than these are no slips but another language, or something that was pasted.
 _MOST_TYPOS = 3

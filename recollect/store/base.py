@@ -7,7 +7,8 @@ results.py. *Passages belong to owners* and replace what the owner had. What is 
 a new one is built beside the old and published. What a write acknowledges survives a kill.
 
 Candidates, statistics and what is kept in memory for search are not an engine's business: it gives the rows
-(`recollect.store.index.source.Source`) and `recollect.store.index` does the rest. Methods raise StoreError and its kin.
+(`recollect.store.index.source.Source`), and `recollect.store.index` does the rest: `View.known`, `candidates`,
+`sharing` and `vocabulary` are a call of it each. Methods raise StoreError and its kin.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from collections.abc import Callable, Collection, Hashable, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from recollect.errors import StoreError
 from recollect.record import Edge, Message, Namespace, NodeId, Thread
@@ -27,7 +28,6 @@ from recollect.store.results import (
     End,
     Erased,
     IndexInfo,
-    Near,
     Page,
     R,
     Revision,
@@ -36,6 +36,9 @@ from recollect.store.results import (
     Violation,
     Where,
 )
+
+if TYPE_CHECKING:
+    from recollect.store.index.vocabulary import Vocabulary
 
 
 class Stale(Exception):
@@ -62,75 +65,41 @@ class IndexDamaged(StoreError):
     code = "index_damaged"
 
 
-class Vocabulary(Protocol):
-    """The words of a namespace, as of a view."""
-
-    def compounds(self, term: str, limit: int = 12) -> list[str]:
-        """Terms that begin or end with this one (parts of compounds), most frequent first."""
-        ...
-
-    def near(self, word: str, limit: int = 3) -> list[Near]:
-        """Known words that are spelled nearly so, nearest first, then most frequent; the word itself if it is known."""
-        ...
-
-    def speakers(self) -> list[str]:
-        """The names of people who speak in messages that are not deleted, sorted."""
-        ...
-
-    def years(self) -> list[int]:
-        """The years in which something was said, ascending."""
-        ...
-
-    def days(self) -> dict[int, int]:
-        """How many messages were said on each day since 1970 (-1: it is not known when), by ascending days."""
-        ...
-
-
 class View(Protocol):
     """One snapshot of a namespace. Not thread-safe; useless after its `with`."""
 
     @property
     def stamp(self) -> Hashable:
         """What two views of a namespace on one handle have in common only where nothing was written between them."""
-        ...
 
     def get(self, kind: type[R], ids: Sequence[NodeId]) -> list[R]:
         """Those that are there, in the order asked for; of Chunk, those of the parents `ids`, in order. A tool call's
         result that is a message of its own is filled in.
         """
-        ...
 
     def find(self, kind: type[R], where: Where, *, after: str | None = None, limit: int = 100) -> Page[R]:
         """A page of records."""
-        ...
 
     def revisions(self, ids: Sequence[NodeId]) -> dict[NodeId, Revision]:
         """Of those conversations, documents and derived nodes that are there."""
-        ...
 
     def thread(self, id: NodeId) -> Thread | None:
         """A conversation with everything in it, messages by position."""
-        ...
 
     def end(self, id: NodeId) -> End | None:
         """The growing end of a conversation."""
-        ...
 
     def above(self, id: NodeId, most: int) -> list[Message]:
         """What stands above a message, its parent first."""
-        ...
 
     def around(self, spans: Sequence[Span]) -> list[Message]:
         """The messages at these positions, span by span, each in order."""
-        ...
 
     def sizes(self, ids: Sequence[NodeId]) -> dict[NodeId, tuple[int, int]]:
         """How many messages these conversations have: those that are not deleted, and all, deleted and erased too."""
-        ...
 
     def named(self, text: str, limit: int = 5) -> list[NodeId]:
         """Conversations and messages whose id or source id is this, whatever the case, or else whose id ends so."""
-        ...
 
     def edges(
         self,
@@ -142,29 +111,23 @@ class View(Protocol):
         """The edges that leave (or enter) these nodes, written ones and those that fields say (REPLIES_TO, HAS_TURN …),
         sorted by type, source, target, name. None: all written ones, sorted by source, type, target, name, no limit.
         """
-        ...
 
     def counts(self, of: Sequence[NodeId] | None = None) -> Counts:
         """What is in the namespace, or in some of its conversations."""
-        ...
 
     def tasks(self, state: Literal["due", "leased", "dead"], limit: int = 100) -> list[tuple[Task, str]]:
         """Tasks with the reason of their last failure, oldest first."""
-        ...
 
     def index(self) -> IndexInfo:
         """Which generation search reads, and what is being built."""
-        ...
 
     def known(self, partition: Partition, terms: QueryTerms) -> Sequence[bool] | None:
         """Whether any passage of a partition holds each query term or one of its alternatives; None where there are no
         passages. Raises IndexDamaged.
         """
-        ...
 
     def candidates(self, query: CandidateQuery) -> Features:
         """The passages that may answer, with everything that the ranker scores them by. Raises IndexDamaged."""
-        ...
 
     def sharing(
         self, partition: Partition, terms: Sequence[str], most: int, *, kinds: Sequence[str] = (), inside: bool = False
@@ -173,25 +136,26 @@ class View(Protocol):
         most of them first, then the newest. `inside`: words that contain a term count as the term. The cost grows
         neither with the index nor with how common a term is. Raises IndexDamaged.
         """
-        ...
 
     def passages(self, numbers: Sequence[int], *, tokens: bool = False) -> list[PassageText]:
         """The texts of passages (with `tokens`: and their token vectors), in the order asked for."""
-        ...
 
     def unembedded(self, limit: int) -> list[PassageText]:
         """Passages of what was said that have no quality vectors yet, newest first."""
-        ...
 
     def scan(self, words: Sequence[str], limit: int) -> list[Message]:
         """Living messages that hold these words, most of them first, then newest first: a slow search in the record
         itself, for when the index is damaged.
         """
-        ...
+
+    def speakers(self) -> list[str]:
+        """The names of people who speak in messages that are not deleted, sorted."""
+
+    def years(self) -> list[int]:
+        """The years in which something was said, ascending. A damaged index is told by `candidates`, not here."""
 
     def vocabulary(self) -> Vocabulary:
-        """The words of the namespace."""
-        ...
+        """The words that the index holds, and the days. Its calls raise IndexDamaged."""
 
 
 class Space(Protocol):
@@ -205,40 +169,32 @@ class Space(Protocol):
 
     def write(self, change: Change) -> None:
         """Writes all or nothing. Raises Stale, Fenced, WrongEmbedder, StoreBusy, and NotFound for a mark on nothing."""
-        ...
 
     def view(self) -> AbstractContextManager[View]:
         """A snapshot to read in."""
-        ...
 
     def claim(self, worker: str, kinds: Sequence[str], most: int, lease: timedelta) -> list[Lease]:
         """Due tasks, oldest first, now held by this worker; those whose lease has run out among them. A task without
         a time is due whatever the clock says, so that one which goes back holds nothing up.
         """
-        ...
 
     def keep(self, lease: Lease, answer: bytes) -> None:
         """Keeps what was generated before it is applied, so that no model call is paid for twice. Raises Fenced."""
-        ...
 
     def renew(self, leases: Sequence[Lease], length: timedelta) -> list[Lease]:
         """Holds tasks for so long from now; returns the leases as they are now, without those that were lost."""
-        ...
 
     def release(self, lease: Lease, why: str, again: datetime | None) -> None:
         """Gives a task back with the reason: due again at a time, or dead (None). Raises Fenced."""
-        ...
 
     def revive(self, ids: Collection[NodeId] | None = None) -> int:
         """Makes dead tasks due at once, as if they had never been tried; all, or those of `ids`. Returns how many."""
-        ...
 
     def erase(self, ids: Sequence[NodeId]) -> Erased:
         """Removes the words of messages, conversations (with all in them), documents and nodes from every table, index
         and file; the answers that are kept with tasks go too, since they may repeat them. Tombstones stay (`erased`),
         so that importing again does not bring them back. Raises NotFound.
         """
-        ...
 
     def generation(
         self,
@@ -250,15 +206,12 @@ class Space(Protocol):
         `todo` is not empty; quality vectors are taken over where passages are the same), or drops it. Returns its
         number. With a `number` only that one is published, else StoreError: another builder may have been faster.
         """
-        ...
 
     def maintain(self, budget: timedelta) -> bool:
         """Seals, compacts, sweeps what is left of old generations, in short transactions; True while there is more."""
-        ...
 
     def check(self) -> list[Violation]:
         """Verifies every invariant; an empty list means that all hold."""
-        ...
 
 
 class Store(Protocol):
@@ -268,22 +221,17 @@ class Store(Protocol):
 
     def space(self, namespace: Namespace) -> Space:
         """A handle on one namespace."""
-        ...
 
     def namespaces(self) -> list[Namespace]:
         """The namespaces that hold anything, sorted."""
-        ...
 
     def info(self) -> StoreInfo:
         """Engine, schema version, size."""
-        ...
 
     def backup(self, target: Path, progress: Callable[[int, int], None] | None = None) -> None:
         """Writes a verified copy of the whole store while it is in use. Raises StoreError where the engine has another
         way. `progress` gets the parts done and all.
         """
-        ...
 
     def close(self) -> None:
         """Releases everything. Further calls raise StoreError."""
-        ...

@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Self
 
 from recollect.errors import InvalidInput
 
@@ -29,20 +30,41 @@ class Span:
     tokens: int
 
 
-def chunk_spans(
-    text: str, *, size: int = CHUNK_TOKENS, overlap: int = CHUNK_OVERLAP, count_tokens: Callable[[str], int]
-) -> list[Span]:
-    """Pieces of at most `size` tokens that cover the text without gaps, each about `overlap` tokens into the next.
+@dataclass(frozen=True, slots=True)
+class Chunking:
+    """How long texts are cut: in pieces of at most `size` tokens, each about `overlap` tokens into the next.
+
+    Raises InvalidInput where the overlap is no smaller than half the size.
+    """
+
+    size: int = CHUNK_TOKENS
+    overlap: int = CHUNK_OVERLAP
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.overlap * 2 < self.size:
+            raise InvalidInput(
+                f"Chunks of {self.size} tokens cannot overlap by {self.overlap}.",
+                hint=f"Use an overlap of less than half: from 0 to {max(self.size - 1, 0) // 2}.",
+            )
+
+    @classmethod
+    def of(cls, size: int, overlap: int | None = None) -> Self:
+        """Without an overlap it is 200 tokens, of small pieces a twentieth."""
+        return cls(size, min(CHUNK_OVERLAP, size // 20) if overlap is None else overlap)
+
+
+#: How texts are cut unless something else is set.
+USUAL = Chunking()
+
+
+def chunk_spans(text: str, chunking: Chunking = USUAL, *, count_tokens: Callable[[str], int]) -> list[Span]:
+    """Pieces that cover the text without gaps.
 
     Pieces end at a paragraph, line, sentence or blank where one is near, and never inside of what is read as one
     character (an emoji with its modifiers, a letter with its accents) where that can be helped. Only a single
     character may have more tokens than `size`. Time is linear: each part of the text is counted a few times.
-    Raises InvalidInput where the overlap is no smaller than half the size.
     """
-    if not 0 <= overlap * 2 < size:
-        raise InvalidInput(
-            f"Pieces of {size} tokens cannot overlap by {overlap}.", hint="Use an overlap of less than half."
-        )
+    size, overlap = chunking.size, chunking.overlap
     spans: list[Span] = []
     start, density = 0, _CHARACTERS_PER_TOKEN
     while start < len(text):
@@ -55,11 +77,6 @@ def chunk_spans(
         density = max((span.end - span.start) / max(span.tokens, 1), 0.1)
         start = _overlap_start(text, span, overlap, density, count_tokens)
     return spans
-
-
-def overlap_of(size: int) -> int:
-    """How many tokens a piece of so many shares with the one before: a twentieth."""
-    return min(CHUNK_OVERLAP, size // 20)
 
 
 def first_span(text: str, start: int, size: int, count_tokens: Callable[[str], int]) -> Span:

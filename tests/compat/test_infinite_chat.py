@@ -171,7 +171,28 @@ def test_tool_calls_are_left_out_where_so_configured(tmp_path: Path) -> None:
     assert "tool_call" not in asyncio.run(found(False))
 
 
-@pytest.mark.parametrize("config", [{"snippet_size": 3}, {"chunk_threshold": "many"}, {"max_index_tokens": 0}])
+def test_chunks_share_as_much_as_configured(tmp_path: Path) -> None:
+    async def pieces(**config: int) -> list[str]:
+        chat = InfiniteChatStorage(path=tmp_path / f"{len(config)}.db", index_config={"chunk_threshold": 500, **config})
+        found = await chat.get_message_with_chunks(await chat.store_message(LONG[:9_000]))
+        await chat.close()
+        return [piece.content for piece in found]
+
+    apart, usual = asyncio.run(pieces(chunkOverlap=0)), asyncio.run(pieces())
+    assert "".join(apart) == LONG[:9_000]
+    assert sum(map(len, usual)) > 9_000
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        {"snippet_size": 3},
+        {"chunk_threshold": "many"},
+        {"max_index_tokens": 0},
+        {"chunk_overlap": -1},
+        {"chunk_threshold": 400, "chunk_overlap": 200},
+    ],
+)
 def test_settings_that_there_are_not_are_refused_at_once(config: dict[str, Any]) -> None:
     with pytest.raises(InvalidInput):
         InfiniteChatStorage(index_config=config)
@@ -179,8 +200,10 @@ def test_settings_that_there_are_not_are_refused_at_once(config: dict[str, Any])
 
 def test_the_environment_sets_what_is_not_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("INDEX_CHUNK_THRESHOLD", "600")
+    monkeypatch.setenv("INDEX_CHUNK_OVERLAP", "120")
     chat = InfiniteChatStorage(path=tmp_path / "memory.db", index_config={"snippet_length": 50})
-    assert (chat.index_config.chunk_threshold, chat.index_config.snippet_length) == (600, 50)
+    config = chat.index_config
+    assert (config.chunk_threshold, config.chunk_overlap, config.snippet_length) == (600, 120, 50)
 
 
 def test_a_model_of_embeddings_in_the_environment_sends_no_text_away(

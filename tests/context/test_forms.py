@@ -194,12 +194,14 @@ def test_the_configuration_has_the_names_and_defaults_of_the_specification(monke
     config = IndexConfig()
     assert (config.snippet_length, config.max_index_tokens, config.recent_window_size) == (100, 10_000, 10)
     assert (config.clustering_threshold, config.chunk_threshold, config.include_tool_calls) == (0.85, 4_000, True)
+    assert config.chunk_overlap is None  # 200, of small chunks a twentieth
     for name, value in {
         "INDEX_SNIPPET_LENGTH": "80",
         "INDEX_MAX_TOKENS": "5000",
         "INDEX_RECENT_WINDOW": "6",
         "INDEX_CLUSTERING_THRESHOLD": "0.5",
         "INDEX_CHUNK_THRESHOLD": "2000",
+        "INDEX_CHUNK_OVERLAP": "150",
         "INDEX_INCLUDE_TOOL_CALLS": "false",
     }.items():
         monkeypatch.setenv(name, value)
@@ -209,6 +211,7 @@ def test_the_configuration_has_the_names_and_defaults_of_the_specification(monke
         recent_window_size=6,
         clustering_threshold=0.5,
         chunk_threshold=2_000,
+        chunk_overlap=150,
         include_tool_calls=False,
     )
     assert IndexConfig.of({"snippetLength": 120}).snippet_length == 120  # what is given outranks the environment

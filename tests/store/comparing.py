@@ -260,8 +260,7 @@ def assert_same_words(view: View, model: Model, random: Random) -> None:
     assert view.scan(words, limit) == found[:limit]
     said = [known.passage for known in living_in(model.live, Partition.SAID)]
     living = [m for m in model.messages.values() if not m.deleted and m.kind == "said"]
-    vocabulary = view.vocabulary()
-    speakers, years = vocabulary.speakers(), vocabulary.years()
+    speakers, years = view.speakers(), view.years()
     assert speakers == sorted(speakers)
     assert {p.speaker for p in said if p.speaker} <= set(speakers) <= {m.speaker for m in living}
     assert years == sorted(years)
@@ -307,5 +306,5 @@ def assert_empty(view: View) -> None:
     assert not any(view.tasks(state) for state in states)
     for partition in Partition:
         assert_found(view, Model(), partition, "heron")
-    assert view.vocabulary().speakers() == view.vocabulary().years() == []
+    assert view.speakers() == view.years() == []
     assert view.scan(["heron"], 9) == view.unembedded(9) == []

@@ -284,7 +284,7 @@ def test_a_namespace_that_was_never_written_is_empty(store: Store) -> None:
         assert view.counts().messages == 0
         assert view.find(Message, Where(order="newest")).items == []
         assert view.index().embedder is None
-        assert view.vocabulary().speakers() == view.vocabulary().years() == []
+        assert view.speakers() == view.years() == []
         assert view.tasks("due") == []
     assert space.check() == []
     assert store.namespaces() == []

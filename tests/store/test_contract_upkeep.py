@@ -267,7 +267,7 @@ def test_an_erased_message_leaves_its_place_and_nothing_else(space: Space) -> No
         assert (view.get(Turn, [turn.id])[0].resolved_query, view.get(Turn, [turn.id])[0].entities) == (None, ())
         assert view.edges([call.message_id], ["MENTIONS"]) == []
         assert view.counts().messages == 6
-        assert "zeppelin" not in view.vocabulary().speakers()
+        assert "zeppelin" not in view.speakers()
         assert view.vocabulary().compounds("zeppelin") == []
     assert holding(space, "zeppelin") == []
     assert holding(space, "zeppelin", Partition.OTHER) == []

@@ -61,8 +61,8 @@ def assert_same(ours: Space, theirs: Space) -> None:
             ends = [replace(end, revision=0) for view in (own, other) if (end := view.end(conversation_id))]
             assert ends[0] == ends[1]
         assert_same_edges(own, other, revised)
-        assert own.vocabulary().speakers() == other.vocabulary().speakers()
-        assert own.vocabulary().years() == other.vocabulary().years()
+        assert own.speakers() == other.speakers()
+        assert own.years() == other.years()
         assert own.vocabulary().compounds("light") == other.vocabulary().compounds("light")
         assert own.vocabulary().near("mooringg") == other.vocabulary().near("mooringg")
         assert own.scan(["heron", "STRASSE", "重跑"], 7) == other.scan(["heron", "STRASSE", "重跑"], 7)

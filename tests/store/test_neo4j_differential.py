@@ -234,8 +234,8 @@ def assert_same(ours: Store, theirs: Store) -> None:
     with one.view() as own, other.view() as others:
         assert own.counts() == others.counts()
         assert own.index() == others.index()
-        assert own.vocabulary().years() == others.vocabulary().years()
-        assert own.vocabulary().speakers() == others.vocabulary().speakers()
+        assert own.years() == others.years()
+        assert own.speakers() == others.speakers()
         newest = Where(order="newest")
         assert own.find(Conversation, newest, limit=7) == others.find(Conversation, newest, limit=7)
         assert own.find(Message, newest, limit=7) == others.find(Message, newest, limit=7)

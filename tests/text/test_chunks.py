@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.errors import InvalidInput
-from recollect.text.chunks import Span, chunk_spans
+from recollect.text.chunks import Chunking, Span, chunk_spans
 
 
 def words(text: str) -> int:
@@ -16,7 +16,7 @@ def words(text: str) -> int:
 
 
 def cut(text: str, size: int = 40, overlap: int = 8) -> list[Span]:
-    return chunk_spans(text, size=size, overlap=overlap, count_tokens=words)
+    return chunk_spans(text, Chunking(size, overlap), count_tokens=words)
 
 
 PIECES = st.sampled_from(
@@ -36,7 +36,7 @@ def test_pieces_cover_the_text_without_gaps_and_none_is_too_long(text: str) -> N
 
 @given(st.text(max_size=400))
 def test_any_text_at_all_is_covered(text: str) -> None:
-    spans = chunk_spans(text, size=5, overlap=2, count_tokens=len)
+    spans = chunk_spans(text, Chunking(5, 2), count_tokens=len)
     ends = [0, *(span.end for span in spans[:-1])]
     assert "".join(text[end : span.end] for end, span in zip(ends, spans, strict=False)) == text
     assert all(span.start <= end for end, span in zip(ends, spans, strict=False))
@@ -69,7 +69,7 @@ def test_what_is_read_as_one_character_is_not_split(sign: str) -> None:
 
 
 def test_a_character_of_more_tokens_than_a_piece_does_not_stop_it() -> None:
-    spans = chunk_spans("abc", size=3, overlap=1, count_tokens=lambda text: 10 * len(text))
+    spans = chunk_spans("abc", Chunking(3, 1), count_tokens=lambda text: 10 * len(text))
     assert [(span.start, span.end) for span in spans] == [(0, 1), (1, 2), (2, 3)]
 
 
@@ -87,6 +87,22 @@ def test_each_part_of_a_long_text_is_counted_a_few_times_only(unit: str) -> None
     assert counted < 3 * len(text)
 
 
-def test_pieces_cannot_share_half_of_themselves() -> None:
-    with pytest.raises(InvalidInput):
-        chunk_spans("text", size=10, overlap=5, count_tokens=len)
+@pytest.mark.parametrize("overlap", [-1, 5, 10, 11])
+def test_pieces_cannot_share_half_of_themselves(overlap: int) -> None:
+    with pytest.raises(InvalidInput, match=f"Chunks of 10 tokens cannot overlap by {overlap}"):
+        Chunking(10, overlap)
+
+
+@pytest.mark.parametrize(("size", "overlap"), [(10_000, 200), (4_000, 200), (500, 25), (1, 0)])
+def test_without_an_overlap_it_is_a_twentieth_and_no_more_than_200(size: int, overlap: int) -> None:
+    assert Chunking.of(size) == Chunking(size, overlap)
+    assert Chunking.of(1_000, 0) == Chunking(1_000, 0)
+
+
+@pytest.mark.parametrize("overlap", [0, 60, 190])
+def test_pieces_share_what_is_asked_for(overlap: int) -> None:
+    text = "The quick brown fox jumps over the lazy dog near the river bank. " * 200
+    spans = cut(text, 400, overlap)
+    shared = [words(text[after.start : before.end]) for before, after in pairwise(spans)]
+    assert len(spans) > 5
+    assert all(0.75 * overlap <= tokens <= 1.25 * overlap for tokens in shared)

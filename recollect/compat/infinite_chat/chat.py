@@ -178,6 +178,7 @@ class InfiniteChat:
                     embedder=self._embedder,
                     background=self._background,
                     chunk_tokens=self.index_config.chunk_threshold,
+                    chunk_overlap=self.index_config.chunk_overlap,
                 )
             return self._opened
 

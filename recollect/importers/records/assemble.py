@@ -24,7 +24,7 @@ from recollect.record import (
     iso,
     stable_id,
 )
-from recollect.text.chunks import CHUNK_TOKENS, chunk_spans, overlap_of
+from recollect.text.chunks import USUAL, Chunking, chunk_spans
 from recollect.text.clean import clean_metadata, clean_text, clean_title
 from recollect.text.marks import cut_recall
 
@@ -75,12 +75,12 @@ def assemble_document(draft: DraftDocument, namespace: Namespace) -> Document:
 
 
 def chunks_of(
-    parent: NodeId, text: str, *, count_tokens: Callable[[str], int], part: int = -1, size: int = CHUNK_TOKENS
+    parent: NodeId, text: str, *, count_tokens: Callable[[str], int], part: int = -1, chunking: Chunking = USUAL
 ) -> Iterator[Chunk]:
-    """The chunks of a text of more tokens than `size`; none for a shorter one, which is its own piece."""
-    if len(text) * _MOST_BYTES <= size or count_tokens(text) <= size:
+    """The chunks of a text of more tokens than one may have; none for a shorter one, which is its own piece."""
+    if len(text) * _MOST_BYTES <= chunking.size or count_tokens(text) <= chunking.size:
         return
-    spans = chunk_spans(text, size=size, overlap=overlap_of(size), count_tokens=count_tokens)
+    spans = chunk_spans(text, chunking, count_tokens=count_tokens)
     for index, span in enumerate(spans):
         chunk_id = stable_id("chunk", parent, part, index)
         yield Chunk(chunk_id, parent, index, span.start, span.end, span.tokens, part)
@@ -237,13 +237,13 @@ def _query_above(
 
 
 def message_chunks(
-    message: Message, *, count_tokens: Callable[[str], int], size: int = CHUNK_TOKENS
+    message: Message, *, count_tokens: Callable[[str], int], chunking: Chunking = USUAL
 ) -> Iterator[Chunk]:
     """The chunks of a message's words and of what hangs on it."""
-    if message.tokens > size:
-        yield from chunks_of(message.id, message.content, count_tokens=count_tokens, size=size)
+    if message.tokens > chunking.size:
+        yield from chunks_of(message.id, message.content, count_tokens=count_tokens, chunking=chunking)
     for number, part in enumerate(message.parts):
-        yield from chunks_of(message.id, part.text, count_tokens=count_tokens, part=number, size=size)
+        yield from chunks_of(message.id, part.text, count_tokens=count_tokens, part=number, chunking=chunking)
 
 
 def _all_chunks(

@@ -28,9 +28,10 @@ _FREE_BEGINNING = 6  # letters from which a slip may be in the first of them: "y
 _Hashes = NDArray[np.uint64]
 
 
-class IndexVocabulary:
-    """The terms that living passages of a view hold: the part of `recollect.store.base.Vocabulary` that is the same
-    for every engine.
+class Vocabulary:
+    """The terms that living passages of a view hold, and the days on which they were said.
+
+    Its calls raise IndexDamaged.
     """
 
     def __init__(

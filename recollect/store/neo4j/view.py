@@ -14,13 +14,13 @@ from typing import Any, Literal, TypeVar
 import neo4j
 
 from recollect.record import Chunk, Edge, Message, Namespace, NodeId, Thread, to_microseconds
-from recollect.store.base import IndexDamaged, Vocabulary
+from recollect.store.base import IndexDamaged
 from recollect.store.change import Task
 from recollect.store.index.cache import IndexCache
 from recollect.store.index.candidates import candidates
 from recollect.store.index.sharing import sharing
 from recollect.store.index.snapshot import Snapshot
-from recollect.store.index.vocabulary import IndexVocabulary
+from recollect.store.index.vocabulary import Vocabulary
 from recollect.store.index.words import known
 from recollect.store.neo4j import counts, edges, find, read, texts
 from recollect.store.neo4j.generations import TODO, TODO_SHOWN
@@ -218,14 +218,24 @@ class Neo4jView:
         """A slow search in the record itself."""
         return read.scan(self._tx, self._ns, words, limit)
 
+    def speakers(self) -> list[str]:
+        """The names of people who speak."""
+        return [r["name"] for r in self._tx.run(SPEAKERS, space=self._space)]
+
+    def years(self) -> list[int]:
+        """The years in which something was said; none while the index is damaged, which `candidates` tells."""
+        try:
+            return self._snapshot(Partition.SAID).years()
+        except IndexDamaged:
+            return []
+
     def vocabulary(self) -> Vocabulary:
-        """The words of the namespace."""
-        return Neo4jVocabulary(
+        """The words that the index holds."""
+        return Vocabulary(
             lambda: self._snapshot(Partition.SAID),
             lambda: self._snapshot(Partition.TITLE),
             self.passages,
             self._compounds,
-            lambda: [r["name"] for r in self._tx.run(SPEAKERS, space=self._space)],
         )
 
     # --- inside ----------------------------------------------------------------------------------------------------
@@ -268,29 +278,3 @@ class Neo4jView:
         self._kept[key] = value
         if len(self._kept) > _KEPT:
             self._kept.popitem(last=False)
-
-
-class Neo4jVocabulary(IndexVocabulary):
-    """Implements `recollect.store.base.Vocabulary`."""
-
-    def __init__(
-        self,
-        said: Callable[[], Snapshot],
-        titles: Callable[[], Snapshot],
-        passages: Callable[[Sequence[int]], list[PassageText]],
-        compounds: dict[tuple[str, int], list[str]],
-        names: Callable[[], list[str]],
-    ) -> None:
-        super().__init__(said, titles, passages, compounds)
-        self._names = names
-
-    def speakers(self) -> list[str]:
-        """The names of people who speak in messages that are not deleted."""
-        return self._names()
-
-    def years(self) -> list[int]:
-        """The years in which something was said; none while the index is damaged, which `candidates` tells."""
-        try:
-            return self._said().years()
-        except IndexDamaged:
-            return []

@@ -11,18 +11,18 @@ from typing import Literal
 import apsw
 
 from recollect.record import Edge, Message, NodeId, Thread
-from recollect.store.base import IndexDamaged, Vocabulary
+from recollect.store.base import IndexDamaged
 from recollect.store.change import Task
 from recollect.store.index.cache import IndexCache
 from recollect.store.index.candidates import candidates
 from recollect.store.index.sharing import sharing
 from recollect.store.index.snapshot import Snapshot
+from recollect.store.index.vocabulary import Vocabulary
 from recollect.store.index.words import known
 from recollect.store.passages import CandidateQuery, Features, Int, Partition, PassageText, QueryTerms
 from recollect.store.results import Counts, End, IndexInfo, Page, R, Revision, Span, Where
-from recollect.store.sqlite import counts, edges, find, generations, read, tasks, texts
+from recollect.store.sqlite import counts, edges, find, generations, read, spoken, tasks, texts
 from recollect.store.sqlite.source import PartitionSource
-from recollect.store.sqlite.vocabulary import SQLiteVocabulary
 
 _NOWHERE = -1  # the number of a namespace that holds nothing yet
 
@@ -135,11 +135,17 @@ class SQLiteView:
         """A slow search in the record itself."""
         return texts.scan(self._connection, self._ns, words, limit)
 
+    def speakers(self) -> list[str]:
+        """The names of people who speak."""
+        return spoken.speakers(self._connection, self._ns)
+
+    def years(self) -> list[int]:
+        """The years in which something was said."""
+        return spoken.years(self._connection, self._ns)
+
     def vocabulary(self) -> Vocabulary:
-        """The words of the namespace."""
-        return SQLiteVocabulary(
-            self._connection,
-            self._ns,
+        """The words that the index holds."""
+        return Vocabulary(
             lambda: self._snapshot(Partition.SAID),
             lambda: self._snapshot(Partition.TITLE),
             self.passages,

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from recollect.store.index.blockfiles import BlockFiles
 from recollect.store.index.corpus import Corpus
-from recollect.store.index.vocabulary import IndexVocabulary, spellings
+from recollect.store.index.vocabulary import Vocabulary, spellings
 from recollect.store.results import Near
 from tests.properties import examples
 from tests.store.index.rows import ListEngine, row
@@ -21,7 +21,7 @@ Make = Callable[..., Corpus]
 
 def vocabulary(
     corpus: Make, *passages: str, titles: tuple[str, ...] = (), dead: tuple[int, ...] = (), sealed: int = 0
-) -> IndexVocabulary:
+) -> Vocabulary:
     engine, others = ListEngine(), ListEngine()
     engine.add([row(n, dict.fromkeys(text.split(), 1)) for n, text in enumerate(passages, 1)])
     others.add([row(n, dict.fromkeys(text.split(), 1)) for n, text in enumerate(titles, 1)])
@@ -29,10 +29,10 @@ def vocabulary(
         engine.seal(sealed)
     engine.kill(dead)
     said, named = corpus().snapshot(engine.source()), corpus().snapshot(others.source())
-    return IndexVocabulary(lambda: said, lambda: named, lambda numbers: [], {})
+    return Vocabulary(lambda: said, lambda: named, lambda numbers: [], {})
 
 
-def near(own: IndexVocabulary, word: str) -> list[str]:
+def near(own: Vocabulary, word: str) -> list[str]:
     return [found.word for found in own.near(word)]
 
 
