@@ -11,6 +11,7 @@ import pytest
 
 from recollect.errors import NotFound, StoreError
 from recollect.record import (
+    Chunk,
     Conversation,
     Document,
     Edge,
@@ -328,6 +329,18 @@ def test_what_was_erased_is_not_brought_back_by_an_import(space: Space) -> None:
         assert view.thread(longer.conversation.id) == longer
     assert len(holding(space, "zeppelin")) == 2
     assert space.check() == []
+
+
+def test_a_document_that_was_erased_keeps_its_revision_when_it_comes_again(space: Space) -> None:
+    document = Document(stable_id("d"), "notes", "Harbour", "The tides of the harbour. " * 200)
+    space.write(document_change(document))
+    space.erase([document.id])
+    with space.view() as view:
+        before = view.revisions([document.id])
+    space.write(document_change(document))
+    with space.view() as view:
+        assert view.revisions([document.id]) == before
+        assert view.find(Chunk, Where()).items == []
 
 
 def test_erasing_reaches_what_is_sealed_and_every_generation(space: Space) -> None:

@@ -140,10 +140,8 @@ class Putting:
     def _touch(self, record: Record) -> None:
         if isinstance(record, Message | ToolCall | Turn):
             self.touched[record.conversation_id] = None
-        elif isinstance(record, Chunk):
-            self._touch_known(record.parent_id)
-        elif isinstance(record, Conversation) or not self._is_forgotten(record):
-            self.touched[record.id] = None
+        elif isinstance(record, Conversation) or not (isinstance(record, Chunk) or self._is_forgotten(record)):
+            self.touched[record.id] = None  # chunks come with what they are of
 
     def _touch_known(self, id: NodeId) -> None:
         known = self.writing.known(id)
