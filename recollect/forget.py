@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from recollect.consolidate import outbox
@@ -37,6 +37,8 @@ _ALL = 1_000_000
 Retract = Callable[[Sequence[NodeId], Sequence[NodeId]], None]
 #: Takes the words of messages out of what else tells them: the id of their conversation, and they themselves.
 Untell = Callable[[NodeId, Sequence[Message]], None]
+#: Agrees to what goes.
+Confirm = Callable[["Forgotten"], bool]
 Resolve = Callable[[str], tuple[Thread, Message | None]]
 ResolveDocument = Callable[[str], Document]
 
@@ -62,7 +64,7 @@ class Forgotten:
 @dataclass(frozen=True, slots=True)
 class Selection:
     """What is to be forgotten. `conversations` and `documents` go whole; `messages` alone; else what matches source and
-    time.
+    time. Where there is an `only`, nothing else of it: what came in since these ids were chosen stays.
     """
 
     conversations: tuple[NodeId, ...] = ()
@@ -72,6 +74,7 @@ class Selection:
     since: int | None = None
     until: int | None = None
     everything: bool = False
+    only: frozenset[NodeId] | None = None
 
     @classmethod
     def read(
@@ -125,8 +128,12 @@ class Selection:
         return self.since is not None or self.until is not None
 
     def takes(self, message: Message) -> bool:
-        """Whether a message lies in the time."""
-        return self.holds(message.timestamp)
+        """Whether a message lies in the time, and was there."""
+        return self.knows(message.id) and self.holds(message.timestamp)
+
+    def knows(self, id: NodeId) -> bool:
+        """Whether something was there when it was chosen what goes."""
+        return self.only is None or id in self.only
 
     def holds(self, time: datetime | None) -> bool:
         """Whether a time lies between since and until; an unknown one only where neither is given."""
@@ -138,8 +145,11 @@ class Selection:
         return (self.since is None or moment >= self.since) and (self.until is None or moment < self.until)
 
 
-def forget(space: Space, selection: Selection, retract: Retract, untell: Untell, *, dry_run: bool) -> Forgotten:
-    """Erases what is selected, or with `dry_run` only counts it.
+def forget(
+    space: Space, selection: Selection, retract: Retract, untell: Untell, *, dry_run: bool, confirm: Confirm | None
+) -> Forgotten:
+    """Erases what is selected, or with `dry_run` only counts it. Unless `confirm` agrees to it, nothing goes; then no
+    more goes than it was shown.
 
     What was derived from it goes first: `retract` deletes messages softly and derives their conversations without them.
     What tells their words in the conversations that stay goes as well (`untell`).
@@ -148,29 +158,51 @@ def forget(space: Space, selection: Selection, retract: Retract, untell: Untell,
     Interrupted before the end, nothing was forgotten yet, and it is simply done again.
     """
     with space.view() as view:
-        found = _Found.of(view, selection)
-        found.add_reports(view)
-        derived = HEAD in view.revisions([HEAD]) and not found.nodes
-        messages = list(found.all_messages(view)) if derived else []
-        made = outbox.made_of(view, [message.id for message in messages])
-        entities = outbox.only_mentioned(view, [message.id for message in messages])
-        single = view.get(Message, found.messages)
-        found.derived = Counter(node.kind.value for node in view.get(Node, list(made)) if not node.erased)
+        going = _Going.of(view, selection)
     if dry_run:
-        return found.counted()
+        return going.found.counted()
+    if confirm is not None:
+        if not confirm(going.found.counted()):
+            return Forgotten()
+        with space.view() as view:
+            going = _Going.of(view, replace(selection, only=going.found.ids))
+    found, messages, single = going.found, going.messages, going.single
     if messages:
         retract([message.id for message in messages if not message.deleted], [c.id for c in found.touched])
     for conversation_id in dict.fromkeys(message.conversation_id for message in single):
         untell(conversation_id, [message for message in single if message.conversation_id == conversation_id])
-    corrections = [correction_id(entity) for entity in entities]
+    corrections = [correction_id(entity) for entity in going.entities]
     ids = [*found.conversations, *found.messages, *found.documents, *found.nodes]
     if ids:
         with space.view() as view:
             ids += outbox.made_of(view, [message.id for message in messages])
             ids += [node.id for node in view.get(Node, corrections) if not node.erased]
-            ids += _still_stale(view, made)
+            ids += _still_stale(view, going.made)
         space.erase(ids)
     return found.counted()
+
+
+@dataclass(frozen=True, slots=True)
+class _Going:
+    """What goes, and what else that concerns, as of one moment."""
+
+    found: _Found
+    messages: list[Message]  # from which something was derived
+    single: list[Message]  # of conversations that stay
+    made: Sequence[NodeId]
+    entities: Sequence[NodeId]  # that nothing else mentions
+
+    @classmethod
+    def of(cls, view: View, selection: Selection) -> _Going:
+        found = _Found.of(view, selection)
+        found.add_reports(view)
+        derived = HEAD in view.revisions([HEAD]) and not found.nodes
+        messages = list(found.all_messages(view)) if derived else []
+        ids = [message.id for message in messages]
+        made = outbox.made_of(view, ids)
+        found.derived = Counter(node.kind.value for node in view.get(Node, list(made)) if not node.erased)
+        single = view.get(Message, found.messages)
+        return cls(found, messages, single, made, outbox.only_mentioned(view, ids))
 
 
 def _still_stale(view: View, made: Sequence[NodeId]) -> list[NodeId]:
@@ -188,7 +220,7 @@ class _Found:
     nodes: list[NodeId]
     touched: list[Conversation]
     titles: list[str] = field(default_factory=list)  # of documents that were named
-    inside: int = 0  # messages of the conversations that go whole
+    inside: list[NodeId] = field(default_factory=list)  # messages of the conversations that go whole
     derived: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
@@ -197,17 +229,19 @@ class _Found:
         for conversation in _conversations(view, selection):
             if conversation.erased or (selection.sources and conversation.source not in selection.sources):
                 continue
+            if not selection.knows(conversation.id):
+                continue
             found._add(view, conversation, selection)
         documents: Iterable[Document] = selection.documents
         if not selection.is_named:
             documents = every(view, Document, Where(sources=selection.sources))
         for document in documents:
             of_source = not selection.sources or document.source in selection.sources
-            if not document.erased and of_source and selection.holds(document.created):
+            if not document.erased and of_source and selection.knows(document.id) and selection.holds(document.created):
                 found.documents.append(document.id)
                 found.titles += [document.title] if selection.is_named else []
         if selection.everything and not (selection.sources or selection.has_times):
-            found.nodes = [node.id for node in every(view, Node) if not node.erased]
+            found.nodes = [node.id for node in every(view, Node) if not node.erased and selection.knows(node.id)]
         return found
 
     def _add(self, view: View, conversation: Conversation, selection: Selection) -> None:
@@ -217,12 +251,18 @@ class _Found:
         chosen = [m for m in living if (whole or m.id in named) and selection.takes(m)]
         if len(chosen) == len(living) and (whole or living):
             self.conversations.append(conversation.id)
-            self.inside += len(living)
+            self.inside += [message.id for message in living]
         elif chosen:
             self.messages += [message.id for message in chosen]
         else:
             return
         self.touched.append(conversation)
+
+    @property
+    def ids(self) -> frozenset[NodeId]:
+        """All that goes, and the conversations that lose something."""
+        touched = (conversation.id for conversation in self.touched)
+        return frozenset((*touched, *self.inside, *self.messages, *self.documents, *self.nodes))
 
     def add_reports(self, view: View) -> None:
         """Reports, finished or not, that were made of what goes, or of a report that goes."""
@@ -252,7 +292,7 @@ class _Found:
         newest = sorted(self.touched, key=lambda c: to_microseconds(c.updated or c.created) or 0, reverse=True)
         return Forgotten(
             conversations=len(self.conversations),
-            messages=self.inside + len(self.messages),
+            messages=len(self.inside) + len(self.messages),
             documents=len(self.documents),
             nodes=len(self.nodes),
             titles=tuple([*(conversation.title for conversation in newest), *self.titles][:_TITLES]),

@@ -216,19 +216,21 @@ class Writing(Reading, Documents):
         until: str | datetime | None = None,
         everything: bool = False,
         dry_run: bool = False,
+        confirm: Callable[[Forgotten], bool] | None = None,
     ) -> Forgotten:
         """Erases for good: no table, index or file holds the words any longer, and importing does not bring them back.
 
         `names` are ids, ends of ids, source ids or titles of messages, conversations and documents; `sources`, `since`
         and `until` choose among all messages, or among those named; `everything` is the whole namespace. Returns what
-        goes. Raises NotFound, InvalidInput where nothing is named.
+        goes. `confirm` is shown it before anything does: unless it agrees, nothing goes, and what came in meanwhile
+        stays. Raises NotFound, InvalidInput where nothing is named.
         """
         from recollect.forget import Selection, forget
 
         named = self._sources(several(sources))
         document = partial(self._document_named, hidden_reports=True)
         selection = Selection.read(self.resolve, document, names, named, since, until, everything, self._clock())
-        return forget(self._space, selection, self._retract, self._ingest.untell, dry_run=dry_run)
+        return forget(self._space, selection, self._retract, self._ingest.untell, dry_run=dry_run, confirm=confirm)
 
     def _reword(self, changes: Sequence[Mapping[str, str]]) -> list[Message]:
         rewordings = self._drafts.rewordings(changes)

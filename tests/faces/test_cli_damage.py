@@ -11,7 +11,7 @@ import apsw
 import pytest
 
 from recollect import reindex
-from recollect.faces.cli import check
+from recollect.faces.cli.damage import PROBLEMS
 from recollect.store import Invariant
 from recollect.store.neo4j import check as neo4j_check
 from recollect.store.sqlite import check as sqlite_check
@@ -152,7 +152,7 @@ def test_check_says_in_plain_words_what_is_wrong(own: CommandLine, store: Path, 
 def test_check_has_words_for_whatever_an_engine_may_find() -> None:
     for statements in (sqlite_check.RECORD, sqlite_check.INDEX, neo4j_check.RECORD, neo4j_check.INDEX):
         assert all(isinstance(invariant, Invariant) for invariant in statements)
-    assert check.PROBLEMS.keys() == set(Invariant)
+    assert PROBLEMS.keys() == set(Invariant)
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from recollect.faces.cli.main import main
+from recollect.faces.cli.output import Output
 from tests.faces.conftest import CommandLine
 from tests.faces.terminal import typed_into
 
@@ -179,6 +181,57 @@ def test_a_terminal_is_asked(own: CommandLine, answer: str, code: int, left: int
     assert "Remove for good? [y/N] " in screen
     assert ("Nothing was forgotten." in screen) == (code == 1)
     assert own("stats", "--json").document["messages"] == left
+
+
+MEANWHILE = "Never seen by who was asked."
+
+
+@pytest.mark.parametrize(
+    ("asked", "added", "left", "said"),
+    [
+        (("c1",), ("--in", "c1"), 3, True),
+        (("c1", "c2"), ("--in", "c1"), 1, True),
+        (("--source", "OpenAI"), ("--in", "c1"), 1, True),
+        (("--until", "2024"), ("--in", "c1"), 3, True),
+        (("c1-1",), ("--in", "c1"), 4, False),
+        (("--all",), ("--title", "New"), 1, False),
+    ],
+)
+def test_what_comes_in_while_it_asks_is_not_forgotten_unseen(
+    run: CommandLine,
+    export: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    asked: tuple[str, ...],
+    added: tuple[str, ...],
+    left: int,
+    said: bool,
+) -> None:
+    run("import", export)
+
+    def confirms(out: Output, question: str) -> bool:
+        return main(["remember", MEANWHILE, *added]) == 0
+
+    monkeypatch.setattr(Output, "can_ask", True)
+    monkeypatch.setattr(Output, "confirms", confirms)
+    ran = run("forget", *asked)
+    assert (ran.code, ran.err) == (0, "")
+    assert ("What was added meanwhile is still there." in ran.out) == said
+    assert run("stats", "--json").document["messages"] == left
+    assert run("search", f'"{MEANWHILE}"').code == 0
+    assert run("search", '"attic"').code == (0 if asked == ("c1-1",) else 1)
+    assert run("check").code == 0
+
+
+def test_what_others_forget_while_it_asks_is_gone_all_the_same(
+    run: CommandLine, export: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run("import", export)
+    monkeypatch.setattr(Output, "can_ask", True)
+    monkeypatch.setattr(Output, "confirms", lambda out, question: main(["forget", "c1", "--yes"]) == 0)
+    ran = run("forget", "c1", "c2")
+    assert (ran.code, ran.err) == (0, "")
+    assert "meanwhile" not in ran.out
+    assert run("stats", "--json").document["messages"] == 0
 
 
 # --- delete and restore ----------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from recollect.errors import InvalidInput
@@ -35,38 +36,53 @@ def forget(
     its search index and its files, and stays away when you import the same export again, unless you use `recollect
     import --again`. To only hide something: recollect delete
     """
-    from recollect.faces.cli.layout import joined
-    from recollect.faces.cli.progress import on_interrupt
-
-    memory, out = session.existing_memory(), session.out
+    memory = session.existing_memory()
     chosen = _chosen(what or (), source or (), since, until, before, everything=everything)
     names = _names(memory, what or ())
-    found = memory.forget(*names, **chosen, dry_run=True)
-    if not _anything(found):
-        return _print_nothing(session, found)
-    if not dry_run and not yes:
-        if session.json or not out.can_ask:
-            raise InvalidInput(
-                f"Nothing was forgotten. This would remove {_counted(found)}, and there is no terminal to ask on.",
-                hint="Add --yes to remove them, or --dry-run to see what they are.",
-            )
-        _print_plan(session, found)
-        with on_interrupt("Nothing was forgotten."):
-            sure = out.confirms("Remove for good?")
-        if not sure:
-            out.line("Nothing was forgotten.")
-            return 1
-    if not dry_run:
-        found = _forget(session, names, chosen)
-    if session.json:
-        out.document(_as_json(found, done=not dry_run))
-    elif dry_run:
-        _print_plan(session, found)
-        out.line("Nothing was removed: this was a dry run.")
-    else:
-        back = out.hint("To bring it back from an export: recollect import --again PATH")
-        out.line(joined(f"Removed {_counted(found)}.", back, out))
+    if dry_run:
+        return _print_dry_run(session, memory.forget(*names, **chosen, dry_run=True))
+    with _Asking(session, asks=not yes) as asking:
+        done = memory.forget(*names, **chosen, confirm=asking)
+    if not _anything(asking.shown):
+        return _print_nothing(session, done)
+    if not _anything(done):
+        session.out.line("Nothing was forgotten.")
+        return 1
+    session.state.forget()  # it repeats words and titles of what is gone
+    _print_done(session, asking.shown, done)
     return 0
+
+
+class _Asking(ExitStack):
+    """Shows what would go and asks, unless it is not to; then shows for as long as its `with` goes on that it goes."""
+
+    shown: Forgotten
+
+    def __init__(self, session: Session, *, asks: bool) -> None:
+        super().__init__()
+        self._session, self._asks = session, asks
+
+    def __call__(self, found: Forgotten) -> bool:
+        from recollect.faces.cli.progress import progress
+
+        self.shown = found
+        if not _anything(found) or (self._asks and not _confirmed(self._session, found)):
+            return False
+        self.enter_context(progress(self._session.out, "Removing"))
+        return True
+
+
+def _confirmed(session: Session, found: Forgotten) -> bool:
+    from recollect.faces.cli.progress import on_interrupt
+
+    if session.json or not session.out.can_ask:
+        raise InvalidInput(
+            f"Nothing was forgotten. This would remove {_counted(found)}, and there is no terminal to ask on.",
+            hint="Add --yes to remove them, or --dry-run to see what they are.",
+        )
+    _print_plan(session, found)
+    with on_interrupt("Nothing was forgotten."):
+        return session.out.confirms("Remove for good?")
 
 
 def _chosen(
@@ -104,15 +120,6 @@ def _names(memory: Memory, what: Sequence[str]) -> list[str]:
     return names_meant(memory, what)
 
 
-def _forget(session: Session, names: Sequence[str], chosen: dict[str, Any]) -> Forgotten:
-    from recollect.faces.cli.progress import progress
-
-    with progress(session.out, "Removing"):
-        done = session.memory().forget(*names, **chosen)
-    session.state.forget()  # it repeats words and titles of what is gone
-    return done
-
-
 def _anything(found: Forgotten) -> bool:
     return bool(found.conversations or found.messages or found.documents or found.nodes)
 
@@ -123,6 +130,30 @@ def _print_nothing(session: Session, found: Forgotten) -> int:
     else:
         session.out.line("Nothing matches; nothing was forgotten.")
     return 1
+
+
+def _print_dry_run(session: Session, found: Forgotten) -> int:
+    if not _anything(found):
+        return _print_nothing(session, found)
+    if session.json:
+        session.out.document(_as_json(found, done=False))
+    else:
+        _print_plan(session, found)
+        session.out.line("Nothing was removed: this was a dry run.")
+    return 0
+
+
+def _print_done(session: Session, shown: Forgotten, done: Forgotten) -> None:
+    from recollect.faces.cli.layout import joined
+
+    out = session.out
+    if session.json:
+        out.document(_as_json(done, done=True))
+        return
+    back = out.hint("To bring it back from an export: recollect import --again PATH")
+    out.line(joined(f"Removed {_counted(done)}.", back, out))
+    if done.touched - done.conversations > shown.touched - shown.conversations:
+        out.line("What was added meanwhile is still there.")
 
 
 def _print_plan(session: Session, found: Forgotten) -> None:
