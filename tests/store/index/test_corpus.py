@@ -155,6 +155,7 @@ def test_an_append_reads_only_what_is_new(corpus: Make) -> None:
     source = engine.source()
     before = own.snapshot(source)
     assert source.read == []
+    assert len(source.rows_read) == 3
     assert sum(part.block.size for part in before.parts) == 303
 
 
