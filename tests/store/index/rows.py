@@ -97,10 +97,9 @@ class ListSource:
         return self.sealed[first][1]
 
     def tail(self, after: int) -> Iterator[TailRow]:
-        for row in self.rows:
-            if row.number > after:
-                self.rows_read.append(row.number)
-                yield row
+        found = [row for row in self.rows if row.number > after]
+        self.rows_read.extend(row.number for row in found)
+        return iter(found)
 
     def deaths(self, after: int) -> Sequence[tuple[int, int]]:
         return [death for death in self.log if death[0] > after]
