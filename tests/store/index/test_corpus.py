@@ -209,6 +209,7 @@ class _Moving(ListSource):
 
     def __init__(self, engine: ListEngine, moves: int) -> None:
         self.__dict__["engine"], self.__dict__["moves"] = engine, moves
+        self.__dict__["rows_read"] = list[int]()
 
     def __getattribute__(self, name: str) -> object:
         if name in ("now", "sealed", "rows", "log", "vectors"):
