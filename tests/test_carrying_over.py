@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -124,6 +125,23 @@ def test_a_dump_is_for_its_owner_alone(memory: Memory, tmp_path: Path) -> None:
     target.chmod(0o644)
     memory.export(target)
     assert stat.S_IMODE(target.stat().st_mode) == 0o600
+
+
+def test_a_dump_takes_its_name_when_it_is_on_the_disk(
+    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """S16: a power cut leaves the old file or the new one."""
+    memory.store_message("Hello")
+    target, sync = tmp_path / "dump.jsonl", os.fsync
+    there: list[bool] = []
+
+    def noted(number: int) -> None:
+        there.append(target.exists())
+        sync(number)
+
+    monkeypatch.setattr("recollect.writing.os.fsync", noted)
+    memory.export(target)
+    assert there == [False, True]  # first the file, then the folder in which it has its name
 
 
 def test_a_dump_can_be_written_to_any_stream(memory: Memory) -> None:

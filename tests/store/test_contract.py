@@ -27,7 +27,8 @@ from recollect.record import (
     stable_id,
     to_microseconds,
 )
-from recollect.store import Change, Mark, Space, Stale, Store, Where
+from recollect.store import Change, IndexChange, Mark, Space, Stale, Store, Where
+from recollect.store.codec import encode
 from recollect.store.results import Revision
 from tests.store.builders import (
     DEFAULT,
@@ -40,6 +41,7 @@ from tests.store.builders import (
     holding,
     index_of,
     passages_of,
+    quality_of,
     talk,
     write,
 )
@@ -187,6 +189,7 @@ def test_four_hundred_edits_do_not_store_the_text_four_hundred_times(space: Spac
     words = " ".join(f"word{i}" for i in range(400)).split()
     versions = tuple(Version(" ".join(words[:i]), START + timedelta(seconds=i)) for i in range(1, 400))
     message = replace(whole.messages[0], content=" ".join(words), versions=versions)
+    assert sum(len(value) for value in encode(message) if isinstance(value, str)) < 20 * len(message.content)
     space.write(Change(put=[whole.conversation, message]))
     with space.view() as view:
         assert view.get(Message, [message.id]) == [message]
@@ -271,6 +274,25 @@ def test_nothing_of_one_namespace_is_seen_from_another(store: Store, space: Spac
         numbers = other_numbers(other)
         assert view.passages(numbers, tokens=True) == []
     assert store.namespaces() == [ELSEWHERE, DEFAULT]
+
+
+def test_quality_vectors_reach_no_other_namespace(store: Store, space: Space) -> None:
+    """S14: the numbers of passages mean something in their own namespace only."""
+    other = store.space(ELSEWHERE)
+    write(store, talk("a", "one"))
+    write(store, branched(), into=ELSEWHERE)
+    with other.view() as view:
+        theirs = view.unembedded(99)
+    space.write(Change(index=IndexChange(quality=quality_of(theirs))))
+    with other.view() as view:
+        assert view.unembedded(99) == theirs
+        assert not view.index().quality
+    other.write(Change(index=IndexChange(quality=quality_of(theirs))))
+    numbers = [text.number for text in theirs]
+    with space.view() as view:
+        assert {text.owner_id for text in view.passages(numbers, tokens=True)}.isdisjoint(t.owner_id for t in theirs)
+    with other.view() as view:
+        assert all(text.tokens is not None for text in view.passages(numbers, tokens=True))
 
 
 def other_numbers(space: Space) -> list[int]:

@@ -84,6 +84,7 @@ class ListSource:
     sources: Mapping[str, Sequence[int]] = field(default_factory=dict)
     sentences: Mapping[int, bytes] = field(default_factory=dict)
     read: list[int] = field(default_factory=list)  # segments that were read
+    rows_read: list[int] = field(default_factory=list)  # of the tail
 
     def state(self) -> IndexState:
         return self.now
@@ -96,7 +97,9 @@ class ListSource:
         return self.sealed[first][1]
 
     def tail(self, after: int) -> Iterator[TailRow]:
-        return (row for row in self.rows if row.number > after)
+        found = [row for row in self.rows if row.number > after]
+        self.rows_read.extend(row.number for row in found)
+        return iter(found)
 
     def deaths(self, after: int) -> Sequence[tuple[int, int]]:
         return [death for death in self.log if death[0] > after]

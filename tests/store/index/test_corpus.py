@@ -155,6 +155,7 @@ def test_an_append_reads_only_what_is_new(corpus: Make) -> None:
     source = engine.source()
     before = own.snapshot(source)
     assert source.read == []
+    assert len(source.rows_read) == 3
     assert sum(part.block.size for part in before.parts) == 303
 
 
@@ -208,6 +209,7 @@ class _Moving(ListSource):
 
     def __init__(self, engine: ListEngine, moves: int) -> None:
         self.__dict__["engine"], self.__dict__["moves"] = engine, moves
+        self.__dict__["rows_read"] = list[int]()
 
     def __getattribute__(self, name: str) -> object:
         if name in ("now", "sealed", "rows", "log", "vectors"):
