@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
+from datetime import timedelta
 from pathlib import Path
 
+import apsw
 import pytest
 
 import recollect
+from recollect.consolidate import shift
 from recollect.errors import InvalidInput, NotFound, StoreError
 from recollect.memory import Memory
+from recollect.record import namespace
+from recollect.store.sqlite.engine import SQLiteStore
 
 
 @pytest.fixture
@@ -90,3 +96,22 @@ def test_a_worker_ends_where_trying_again_would_not_help(memory: Memory) -> None
     memory.close()
     with pytest.raises(StoreError, match="This memory is closed"):
         memory.work(is_over=lambda idle, attempt: idle > 0)
+
+
+def test_a_worker_that_works_until_nothing_is_left_does_all_the_upkeep(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shift, "_UPKEEP", timedelta(0))  # as where there is much to do
+    said = memory.store_message("The heron stands.")
+    memory.store_message("It waits.")
+    memory.work(once=True)
+    with closing(SQLiteStore(Path(memory.location))) as store:
+        space = store.space(namespace(memory.namespace))
+        with space.view() as view:
+            memory.forget(said.id)  # its words are wiped out when nobody reads any more
+            for _ in range(9):
+                space.generation("begin", view.index().embedder)
+                space.generation("drop")
+    memory.work(once=True)
+    with closing(apsw.Connection(memory.location)) as connection:
+        assert connection.execute("SELECT scrub FROM about").get == 0

@@ -77,7 +77,8 @@ class Shift:
                 self._stop.wait(_LOOK)
             else:
                 break
-        self._keep_up()
+        while self._keep_up() and not self._stop.is_set():
+            pass
         return self._done
 
     def run(self, is_over: Callable[[float, float | None], bool] | None = None) -> Done:
@@ -132,10 +133,12 @@ class Shift:
                     return True
         return False
 
-    def _keep_up(self) -> None:
-        """The store's own upkeep: what was forgotten while somebody read is wiped out by that, too."""
-        for name in self._names():
-            self._store.space(name).maintain(_UPKEEP)
+    def _keep_up(self) -> bool:
+        """The store's own upkeep, for a moment; whether there is more. What was forgotten while somebody read is wiped
+        out by that, too.
+        """
+        more = [self._store.space(name).maintain(_UPKEEP) for name in self._names()]
+        return any(more)
 
     def _round(self) -> bool:
         """Whether anything was done."""

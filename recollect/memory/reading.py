@@ -150,8 +150,10 @@ class Reading(Handle):
         self._written()
         with self._space.view() as view:
             thread = view.thread(NodeId(id))
-        if thread is None or thread.conversation.erased:
+        if thread is None:
             raise NotFound(f"No conversation has the ID {id}.", hint="To see what there is: recollect list")
+        if thread.conversation.erased:
+            raise _forgotten(f"Conversation {id}")
         return thread
 
     def deleted(self, *, limit: int = 50, offset: int = 0) -> list[DeletedRow]:
@@ -266,7 +268,9 @@ class Reading(Handle):
             raise NotFound(f"No conversation or message matches {name!r}.", hint="To see what there is: recollect list")
         if len(ids) > 1:
             raise self._ambiguous(name, ids)
-        message = next(iter(self.messages(ids)), None)
+        message = next(iter(self.messages(ids, forgotten=True)), None)
+        if message is not None and message.erased:
+            raise _forgotten(f"Message {message.id}")
         return self.conversation(message.conversation_id if message else ids[0]), message
 
     def _ambiguous(self, name: str, ids: Sequence[NodeId]) -> InvalidInput:
@@ -302,6 +306,10 @@ class Reading(Handle):
             by_id |= {conversation.id for conversation in view.get(Conversation, ids)}
             named = every(view, Conversation, Where(title=title_or_id, deleted=False))
             return sorted(by_id | {conversation.id for conversation in named})
+
+
+def _forgotten(what: str) -> NotFound:
+    return NotFound(f"{what} was forgotten.", hint="To bring it back from an export: recollect import --again PATH")
 
 
 def _rows(view: View, found: Sequence[Conversation]) -> list[ConversationRow]:

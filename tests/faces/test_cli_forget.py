@@ -5,12 +5,18 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from contextlib import closing
+from datetime import timedelta
 from pathlib import Path
 
+import apsw
 import pytest
 
+import recollect
+from recollect.consolidate import shift
 from recollect.faces.cli.main import main
 from recollect.faces.cli.output import Output
+from tests.disks import fill, needs_root, small_disk
 from tests.faces.conftest import CommandLine
 from tests.faces.terminal import typed_into
 
@@ -181,6 +187,56 @@ def test_a_terminal_is_asked(own: CommandLine, answer: str, code: int, left: int
     assert "Remove for good? [y/N] " in screen
     assert ("Nothing was forgotten." in screen) == (code == 1)
     assert own("stats", "--json").document["messages"] == left
+
+
+def test_what_it_counts_reads_as_a_sentence(run: CommandLine, export: Path) -> None:
+    run("import", export)
+    ran = run("forget", "c1", "c2-1", "--dry-run")
+    assert ran.out.startswith("This removes 3 messages of 2 conversations (1 of them whole) from default:\n")
+    ran = run("forget", "c1", "c2-1", "--yes")
+    assert ran.out.startswith("Removed 3 messages of 2 conversations (1 of them whole). ")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [("show",), ("delete",), ("restore",), ("forget", "--yes"), ("remember", "more", "--in"), ("context", "x", "--in")],
+)
+def test_what_was_forgotten_is_called_so(run: CommandLine, export: Path, command: tuple[str, ...]) -> None:
+    run("import", export)
+    message = run("show", "c1-1", "--json").document["messages"][0]["id"]
+    conversation = run("show", "c2", "--json").document["conversation"]["id"]
+    run("forget", message, "c2", "--yes")
+    back = "To bring it back from an export: recollect import --again PATH\n"
+    for name in (message, message[-6:], "c1-1"):
+        assert (run(*command, name).code, run(*command, name).err) == (1, f"Message {message} was forgotten. {back}")
+    ran = run(*command, conversation)
+    assert (ran.code, ran.err) == (1, f"Conversation {conversation} was forgotten. {back}")
+
+
+@needs_root
+def test_words_that_a_full_disk_keeps_from_being_overwritten_are_overwritten_by_the_command_that_is_named(
+    run: CommandLine,
+    export: Path,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(shift, "_UPKEEP", timedelta(0))  # as where there is much to do
+    with small_disk(tmp_path / "small", 4) as small:
+        of = ("--store", small / "memory.db")
+        run("import", export, *of)
+        with recollect.open(small / "memory.db") as memory:
+            memory.store_message("x" * 300_000, kind="tool")
+        filler = fill(small, leave=300 << 10)
+        assert run("forget", "c1", "--yes", *of).code == 0
+        (told,) = [record.message for record in caplog.records if "not overwritten yet" in record.message]
+        assert "The disk is full" in told
+        assert told.endswith(" could not be written. To overwrite them later: recollect worker --once")
+        filler.unlink()
+        assert run("worker", "--once", *of).code == 0
+        assert not any(CANARY.encode() in file.read_bytes() for file in small.rglob("*") if file.is_file())
+        with closing(apsw.Connection(str(small / "memory.db"))) as connection:
+            assert connection.execute("SELECT scrub FROM about").get == 0
 
 
 MEANWHILE = "Never seen by who was asked."

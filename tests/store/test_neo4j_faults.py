@@ -278,6 +278,8 @@ def test_a_server_that_can_only_be_read_is_searched_and_not_written(server: Own)
             memory.store_message("Nobody writes this.", conversation_id=asked.conversation_id)
         with told_soon("is read-only"):
             memory.delete_message(asked.id)
+        with told_soon("is read-only"):  # a worker ends
+            memory.work(is_over=lambda idle, attempt: idle > 0)
         assert memory.messages([asked.id]) == [asked]
 
 

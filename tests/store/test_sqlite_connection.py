@@ -246,6 +246,21 @@ def test_who_waits_for_a_connection_is_lent_the_next_and_not_who_asks_again_at_o
     assert order == ["waiting", "again"]
 
 
+def test_threads_that_wait_for_another_process_do_not_wait_one_after_the_other(path: Path) -> None:
+    store = SQLiteStore(path, wait=0.5)
+    write(store, talk("a", "one"))
+    store.close()
+    with closing(apsw.Connection(str(path))) as other:
+        other.execute("PRAGMA locking_mode = EXCLUSIVE").fetchall()
+        other.execute("BEGIN IMMEDIATE")
+        began = time.monotonic()
+        with ThreadPoolExecutor(8) as pool:
+            for opened in [pool.submit(SQLiteStore, path, wait=0.5) for _ in range(8)]:
+                with pytest.raises(StoreBusy):
+                    opened.result()
+        assert time.monotonic() - began < 2.0
+
+
 def test_a_writer_that_waits_too_long_says_so(path: Path) -> None:
     store, told = SQLiteStore(path, wait=0.2), list[bool]()
     other = SQLiteStore(path, wait=0.2, on_wait=lambda: told.append(True))

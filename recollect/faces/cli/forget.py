@@ -175,7 +175,7 @@ def _titles(found: Forgotten, more: str) -> Iterator[str]:
 
 
 def _counted(found: Forgotten) -> str:
-    """As in "1 conversation with 8 messages", "41 messages of 3 conversations, 2 of them whole, and 1 document"."""
+    """As in "1 conversation with 8 messages", "41 messages of 3 conversations (2 of them whole) and 1 document"."""
     from recollect.faces.cli.times import number
 
     counted = []
@@ -183,14 +183,14 @@ def _counted(found: Forgotten) -> str:
     if found.touched and found.conversations == found.touched:
         counted.append(f"{conversations} with {messages}")
     elif found.conversations:
-        counted.append(f"{messages} of {conversations}, {found.conversations:,} of them whole,")
+        counted.append(f"{messages} of {conversations} ({found.conversations:,} of them whole)")
     elif found.messages:
         counted.append(f"{messages} of {conversations}")
     if found.documents:
         counted.append(number(found.documents, "document"))
     if found.nodes:
         counted.append(f"{number(found.nodes, 'note')} derived from them")
-    return " and ".join(counted).removesuffix(",")
+    return " and ".join(counted)
 
 
 def _as_json(found: Forgotten, *, done: bool) -> dict[str, Any]:

@@ -286,7 +286,7 @@ class Database:
 
     def _connect_reader(self, number: int) -> apsw.Connection:
         """One that reads, also where the disk is full: it is given up after use then."""
-        with self._room.opening:
+        with self._opening():
             connection = self._connect_with_room()
             if connection is None:
                 connection = self._connect_without_room()
@@ -295,11 +295,21 @@ class Database:
             return connection
 
     def _connect_writer(self) -> apsw.Connection:
-        with self._room.opening:
+        with self._opening():
             connection = self._connect_with_room()
         if connection is None:
             raise problems.full(self.path)
         return connection
+
+    @contextmanager
+    def _opening(self) -> Iterator[None]:
+        """One at a time; who waits too long for somebody who waits for another process waits for that, too."""
+        if not self._room.opening.acquire(timeout=self._wait):
+            raise problems.busy(self.path, self._wait)
+        try:
+            yield
+        finally:
+            self._room.opening.release()
 
     def _connect_with_room(self) -> apsw.Connection | None:
         """None where the disk is full, or was so for a reader that is still open."""

@@ -82,7 +82,8 @@ def clean(database: Database) -> bool:
         with database.writing() as connection:
             connection.execute(SCRUBBED)
     except StoreError as problem:
-        _log.warning("Erased words are not overwritten yet: %s", problem)
+        later = "To overwrite them later: recollect worker --once"
+        _log.warning("Erased words are not overwritten yet: %s %s", problem.message, later)
         return False
     return True
 
