@@ -23,6 +23,7 @@ _PROBLEMS = {
     "every passage is in one segment or in the tail": "a part of the search index is lost",
     "every passage has its words": "not found by phrases",
     "the words of the search index can be read": "the text part of the search index is damaged",
+    "the segments of the search index can be read": "a part of the search index is damaged",
     "the tail of the search index can be read": "the newest part of the search index is damaged",
     "quality vectors belong to passages, and come with their tokens": "incomplete in the quality mode",
     "the file is whole": "the file is damaged",
