@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -93,6 +94,13 @@ def test_check_names_the_damage_once_and_repair_mends_it(own: CommandLine, store
     assert (repaired.code, repaired.document) == (0, {"ok": True, "repaired": True, "violations": []})
     assert ids(own("search", "why does my sourdough turn out flat", "--json")) == before
     assert own("check").out == "[ok] No problems found.\n"
+
+
+def test_check_says_which_segment_is_damaged_and_how(own: CommandLine, store: Path) -> None:
+    change(store, "UPDATE segment_data SET data = substr(data, 1, 999)")
+    told = own("check").out.splitlines()
+    assert told == [line for line in told if line.startswith("[bad] a part of the search index is damaged")]
+    assert re.search(r": Segment of passages \d+ to \d+ of the search index is cut off, Segment of", told[0])
 
 
 def test_a_note_keeps_the_options_of_the_run(run: CommandLine, store: Path) -> None:

@@ -174,15 +174,15 @@ def _segments(connection: apsw.Connection, ns: int) -> list[Violation]:
     unreadable, lacking = [], []
     try:
         for _, gen, partition, first, last, count, checksum, data, size in connection.execute(SEGMENTS, (ns,)):
-            where = f"segment {first} to {last}"
+            where = f"of passages {first} to {last}"
             try:
                 segment = unseal(data, where, SegmentMark(first, last, count, checksum))
             except IndexDamaged as problem:
-                unreadable.append(problem.message)
+                unreadable.append(problem.message.removesuffix("."))
                 continue
             numbers = segment.columns["number"].tolist()
             if segment.vectors.shape[1] != size:
-                unreadable.append(f"{where} has vectors of another size")
+                unreadable.append(f"Segment {where} has vectors of another size")
             living = [row[0] for row in connection.execute(LIVING, (first, last, gen, partition))]
             lacking += [f"passage {num}" for num in sorted(set(living) - set(numbers))]
     except apsw.CorruptError as problem:
