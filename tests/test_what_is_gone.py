@@ -431,3 +431,46 @@ def test_no_file_holds_a_byte_of_what_was_forgotten(memory: Memory, tmp_path: Pa
     memory.maintain()
     assert holding_the_canary(folder) == []
     assert memory.check() == []
+
+
+def test_a_namespace_is_forgotten_whole_and_its_neighbours_stay(memory: Memory, tmp_path: Path) -> None:
+    talk = export(tmp_path / "a", [chat("heron one", "weir one", title="Herons")])
+    luna = memory.beside("acme/luna")
+    for own in (memory, luna):
+        own.import_file(talk)
+    luna.store_message(f"I am {CANARY}.", speaker=CANARY, conversation_id="C", title=CANARY, timestamp=NOON)
+    luna.store_fact(f"{CANARY} lives in Lisbon", concept=CANARY)
+    luna.consolidate()
+    luna.search(CANARY)
+    assert holding_the_canary(tmp_path / "store")
+    kept = dump_of(memory)
+    luna.forget(everything=True)
+    assert holding_the_canary(tmp_path / "store") == []
+    assert (luna.stats().messages, luna.conversations(), luna.entities(), luna.facts()) == (0, [], [], [])
+    assert luna.search("heron").hits == ()
+    assert luna.check() == []
+    assert dump_of(memory) == kept
+    assert found(memory, "heron one")
+
+
+def test_a_deleted_conversation_comes_back_with_all_that_was_derived_from_it(memory: Memory) -> None:
+    said = ["My cat is called Pixel.", "I live in Lisbon.", "I work as a diver.", "I prefer tea.", "We moved.", "Yes."]
+    for i, text in enumerate(said):
+        memory.store_message(text, conversation_id="C", id=f"M{i}", title="Pixel", timestamp=NOON + i * HOUR)
+    memory.store_message("One otter.", conversation_id="B", id="O", timestamp=NOON)
+    memory.consolidate()
+
+    def seen() -> tuple[object, ...]:
+        facts = sorted(fact.content for fact in memory.facts())
+        summaries = sorted(one.text for one in memory.summaries())
+        return memory.stats(), found(memory, "pixel"), facts, summaries, sorted(e.name for e in memory.entities())
+
+    before = seen()
+    assert before[2]
+    assert before[3]
+    memory.delete("Pixel")
+    memory.consolidate()
+    assert seen()[1:3] == ([], [])
+    assert memory.restore("C") == 6
+    memory.consolidate()
+    assert seen() == before

@@ -80,7 +80,7 @@ class Change:
     change, else Fenced; one of the same id may be put anew in it. `put` replaces records whole, by id, and the chunks
     of every message, tool call and document that is put are those in the same change. `digests` are fingerprints of
     imported conversations; a conversation that is written without one loses its own. What was erased is put back only
-    by `revive`.
+    by `revive`, and has no edges until then.
     """
 
     expect: Mapping[NodeId, int] = field(default_factory=dict)

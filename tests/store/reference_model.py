@@ -151,7 +151,11 @@ class Model:
         after._silence(silent | retired)
         if after.building is not None:
             after.building = replace(after.building, todo=after.building.todo | retired)
-        after.written |= {(e.source_id, e.type, e.target_id, e.name): e for e in change.edges}
+        after.written |= {
+            (e.source_id, e.type, e.target_id, e.name): e
+            for e in change.edges
+            if not (after.is_erased(e.source_id) or after.is_erased(e.target_id))
+        }
         for key in change.cut:
             after.written.pop(key, None)
         touched |= {node_id for node_id in change.digests if node_id in after.conversations}

@@ -343,6 +343,25 @@ def test_a_document_that_was_erased_keeps_its_revision_when_it_comes_again(space
         assert view.find(Chunk, Where()).items == []
 
 
+def test_an_edge_of_what_was_erased_is_not_written(space: Space) -> None:
+    """An edge may repeat in its name what the node said; and whoever drew it did not know yet."""
+    whole, luna, rex = talk("a", "the zeppelin", "and waits"), stable_id("luna"), stable_id("rex")
+    nodes = [Node(luna, NodeKind.ENTITY, "Luna"), Node(rex, NodeKind.ENTITY, "Rex")]
+    space.write(change_of(whole))
+    space.write(Change(put=nodes))
+    space.erase([whole.messages[0].id, luna])
+    gone = [Edge(whole.messages[0].id, "MENTIONS", rex, name="zeppelin"), Edge(rex, "RELATED_TO", luna, name="LIKES")]
+    kept = Edge(whole.messages[1].id, "MENTIONS", rex)
+    space.write(Change(put=nodes, edges=[*gone, kept]))
+    with space.view() as view:
+        assert view.edges(None) == [kept]
+    assert space.check() == []
+    space.write(Change(put=nodes, revive=True, edges=gone))
+    with space.view() as view:
+        assert view.edges(None) == [kept, gone[1]]
+    assert space.check() == []
+
+
 def test_erasing_reaches_what_is_sealed_and_every_generation(space: Space) -> None:
     other = EmbedderId("other@1", 256)
     threads = [talk(f"f{i}", *(f"zeppelin {i} {j}" for j in range(50))) for i in range(60)]

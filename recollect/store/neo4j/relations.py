@@ -155,8 +155,9 @@ def _following(writing: Writing, turns: Sequence[Turn], made: Collection[NodeId]
     return sorted(pairs)
 
 
-def put_edges(writing: Writing, edges: Iterable[Edge]) -> None:
-    """Writes edges; an equal one gets the new properties."""
+def put_edges(writing: Writing, edges: Sequence[Edge]) -> None:
+    """Writes edges; an equal one gets the new properties. None of what was erased, which they may tell of."""
+    writing.know([end for edge in edges for end in (edge.source_id, edge.target_id)])
     rows = [
         {
             "at": at,
@@ -168,9 +169,15 @@ def put_edges(writing: Writing, edges: Iterable[Edge]) -> None:
             "drawable": edge.type not in OF_FIELDS and bool(_DRAWABLE.fullmatch(edge.type)),
         }
         for at, edge in enumerate({_key(edge): edge for edge in edges}.values())
+        if not (_is_erased(writing, edge.source_id) or _is_erased(writing, edge.target_id))
     ]
     drawn = {record["at"] for record in writing.put(DRAW, [row for row in rows if row["drawable"]])}
     writing.put(KEEP, [row for row in rows if row["at"] not in drawn])
+
+
+def _is_erased(writing: Writing, id: NodeId) -> bool:
+    known = writing.known(id)
+    return known is not None and known.erased
 
 
 def draw_waiting(writing: Writing, ids: Sequence[NodeId]) -> None:

@@ -88,6 +88,12 @@ PUT_EDGE = """
 INSERT INTO edge (ns, source_id, type, target_id, properties, name) VALUES (?, ?, ?, ?, ?, ?)
 ON CONFLICT (ns, source_id, type, target_id, name) DO UPDATE SET properties = excluded.properties
 """
+ERASED = """
+SELECT w.value FROM json_each(?2) w WHERE EXISTS (SELECT 1 FROM message WHERE ns = ?1 AND id = w.value AND erased)
+    OR EXISTS (SELECT 1 FROM node WHERE ns = ?1 AND id = w.value AND erased)
+    OR EXISTS (SELECT 1 FROM conversation WHERE ns = ?1 AND id = w.value AND erased)
+    OR EXISTS (SELECT 1 FROM document WHERE ns = ?1 AND id = w.value AND erased)
+"""
 CUT_EDGE = "DELETE FROM edge WHERE ns = ? AND source_id = ? AND type = ? AND target_id = ? AND name = ?"
 
 
@@ -138,10 +144,19 @@ def put_records(connection: apsw.Connection, ns: int, records: Sequence[Record],
     return done
 
 
-def put_edges(connection: apsw.Connection, ns: int, edges: Iterable[Edge]) -> None:
-    """Puts edges by source, type, target and name."""
+def put_edges(connection: apsw.Connection, ns: int, edges: Sequence[Edge]) -> None:
+    """Puts edges by source, type, target and name; none of what was erased, which they may tell of."""
+    if not edges:
+        return
+    ends = dict.fromkeys(end for edge in edges for end in (edge.source_id, edge.target_id))
+    erased = {row[0] for row in connection.execute(ERASED, (ns, ids_json(ends)))}
     connection.executemany(
-        PUT_EDGE, [(ns, e.source_id, e.type, e.target_id, pack(dict(e.properties)), e.name) for e in edges]
+        PUT_EDGE,
+        [
+            (ns, e.source_id, e.type, e.target_id, pack(dict(e.properties)), e.name)
+            for e in edges
+            if erased.isdisjoint((e.source_id, e.target_id))
+        ],
     )
 
 
