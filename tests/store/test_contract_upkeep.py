@@ -9,7 +9,7 @@ from datetime import timedelta
 
 import pytest
 
-from recollect.errors import NotFound, StoreError
+from recollect.errors import NotFound, StoreUnusable
 from recollect.record import (
     Chunk,
     Conversation,
@@ -551,7 +551,7 @@ def test_closing_while_another_thread_reads_is_told_there(open_store: Callable[[
     store.close()
     reader.join(20)
     assert not reader.is_alive()
-    assert [type(p) for p in problems] == [StoreError]
+    assert [type(p) for p in problems] == [StoreUnusable]
 
 
 def test_threads_are_whole(space: Space) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.store.index.block import Block
+from recollect.store.index.parts import distinct
 from recollect.store.index.snapshot import Snapshot
 from recollect.store.index.spelling import holding
 from recollect.store.index.terms import Terms, encoded, term_hash
@@ -159,7 +160,7 @@ class _Known:
     def held(self, places: Callable[[Block], Int]) -> _Held:
         """Terms that stand at some places of each block: the same term in all of them."""
         blocks = [part.block.terms for part in self._parts]
-        chosen = [np.unique(places(part.block)) for part in self._parts]
+        chosen = [distinct(places(part.block)) for part in self._parts]
         both = list(zip(blocks, chosen, strict=True))
         hashes = [terms.hashes[at] for terms, at in both]
         rows = [terms.starts[at + 1].astype(np.int64) - terms.starts[at] for terms, at in both]
@@ -172,7 +173,7 @@ class _Known:
     def most_frequent(self, held: _Held, limit: int) -> list[tuple[bytes, int]]:
         """Those that most living passages hold, then by their texts, with how many; none that none of them holds."""
         best: list[tuple[bytes, int]] = []
-        for rows in np.unique(held.rows)[::-1].tolist():
+        for rows in distinct(held.rows)[::-1].tolist():
             if len(best) == limit and (not limit or rows < best[-1][1]):
                 break  # the dead only make them fewer
             for number in np.flatnonzero(held.rows == rows).tolist():
