@@ -111,6 +111,21 @@ def test_a_planned_change_that_is_written_twice_is_written_once(store: Store, sp
         assert view.revisions([whole.conversation.id]) == {whole.conversation.id: Revision(1)}
 
 
+def test_of_a_record_that_a_change_puts_twice_the_last_counts(space: Space) -> None:
+    whole = talk("herons", "the heron waits", "for the tide", title="Herons")
+    _, message = edited(whole, 0, "the heron sleeps")
+    change = change_of(whole)
+
+    space.write(replace(change, put=[*change.put, *change.put, message]))
+    assert space.check() == []
+    with space.view() as view:
+        end = view.end(whole.conversation.id)
+        assert end is not None
+        assert end.message_count == 2
+        assert view.get(Message, [message.id]) == [message]
+        assert len(view.edges([message.id], way="in")) == 2
+
+
 def test_a_stale_change_writes_nothing(space: Space) -> None:
     whole = talk("a", "one", "two")
     space.write(change_of(whole))

@@ -53,14 +53,21 @@ class Corpus:
             return newest
         with self._lock:
             for _ in range(_ATTEMPTS):
-                found = self._read(source, state)
-                # An engine whose statements see later commits may have moved rows into a segment while we read both.
+                found: Snapshot | IndexDamaged
+                try:
+                    found = self._read(source, state)
+                except IndexDamaged as problem:
+                    found = problem
+                # An engine whose statements see later commits may have moved rows into a segment while we read both, or
+                # have written a segment anew between its mark and its data, which is no damage.
                 again = source.state()
                 if (again.generation, again.epoch, again.sealed) == (state.generation, state.epoch, state.sealed):
                     break
                 state = again
             else:
                 raise StoreBusy("The search index changes faster than it can be read.", hint="Try again.")
+            if isinstance(found, IndexDamaged):
+                raise found
             if self._newest is None or order_of(self._newest.state) < order_of(state):
                 self._newest = found
             return found

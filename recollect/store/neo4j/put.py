@@ -69,8 +69,9 @@ class Putting:
     def run(self) -> None:
         """Puts, marks, raises revisions. Raises NotFound, StoreError."""
         change = self.change
-        kept = [self._without_words(record) for record in change.put if not self._is_forgotten(record)]
-        for record in change.put:
+        given = {(type(record), record.id): record for record in change.put}.values()  # of several, the last
+        kept = [self._without_words(record) for record in given if not self._is_forgotten(record)]
+        for record in given:
             self._touch(record)
         self.touched.update((node_id, None) for node_id in change.digests if self.writing.known(node_id) is not None)
         made = self._put(kept)

@@ -237,6 +237,26 @@ def test_rows_that_are_sealed_while_they_are_read_are_not_lost(corpus: Make) -> 
     assert living(snapshot) == list(engine.living)
 
 
+class _Compacted(_Moving):
+    """One whose segments are compacted between listing and reading them."""
+
+    def segments(self) -> list:  # type: ignore[type-arg]
+        found = ListSource.segments(self)
+        if self.moves:  # type: ignore[attr-defined]
+            self.__dict__["moves"] -= 1
+            self.engine.kill([max(self.engine.living)])  # type: ignore[attr-defined]
+            self.engine.compact()  # type: ignore[attr-defined]
+        return found
+
+
+def test_a_segment_that_is_compacted_while_it_is_read_is_not_damaged(corpus: Make) -> None:
+    engine = ListEngine()
+    engine.add(made_rows(20))
+    engine.seal(20)
+    snapshot = corpus().snapshot(_Compacted(engine, 2))
+    assert living(snapshot) == list(engine.living) == list(range(1, 19))
+
+
 def test_what_never_stands_still_is_given_up(corpus: Make) -> None:
     engine = ListEngine()
     engine.add(made_rows(100))
