@@ -69,8 +69,11 @@ def find_message(view: View, id: str) -> Message:
 
 def missing(view: View, id: str) -> NotFound:
     """The error for a message that cannot be shown."""
-    if any(message.deleted and not message.erased for message in view.get(Message, [NodeId(id)])):
-        return NotFound(f"Message {id} was deleted.", hint="To take that back: restore_message()")
+    for message in view.get(Message, [NodeId(id)]):
+        if message.erased:
+            return NotFound(f"Message {id} was forgotten.")
+        if message.deleted:
+            return NotFound(f"Message {id} was deleted.", hint="To take that back: restore_message()")
     return NotFound(f"No message has the ID {id}.")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from contextlib import closing
+from contextlib import AbstractContextManager, closing, nullcontext
 from datetime import timedelta
 from pathlib import Path
 
@@ -288,6 +288,22 @@ def test_what_others_forget_while_it_asks_is_gone_all_the_same(
     assert (ran.code, ran.err) == (0, "")
     assert "meanwhile" not in ran.out
     assert run("stats", "--json").document["messages"] == 0
+
+
+def test_where_others_forget_all_of_it_first_json_is_still_json(
+    run: CommandLine, export: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run("import", export)
+
+    def others_first(*given: object) -> AbstractContextManager[None]:
+        with recollect.open(background=False) as memory:
+            memory.forget("c1")
+        return nullcontext()
+
+    monkeypatch.setattr("recollect.faces.cli.progress.progress", others_first)
+    ran = run("forget", "c1", "--yes", "--json")
+    assert (ran.code, ran.err) == (1, "")
+    assert (ran.document["removed"], ran.document["messages"]) == (False, 0)
 
 
 # --- delete and restore ----------------------------------------------------------------------------------------------

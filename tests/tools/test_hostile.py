@@ -83,6 +83,8 @@ def test_a_result_that_was_deleted_is_not_shown_by_its_call(tmp_path: Path) -> N
             assert "Quuxville" not in box.call(tool, {name: own}).text
         assert "Bash" in box.call("get_tool_call", {"id": call.id}).text
         assert "was deleted" in box.call("get_message_by_id", {"id": result}).text
+        memory.forget(result)
+        assert "was forgotten" in box.call("get_message_by_id", {"id": result}).text
 
 
 def followed(box: Toolbox, tool: str, given: dict[str, object]) -> list[str]:

@@ -43,11 +43,8 @@ def forget(
         return _print_dry_run(session, memory.forget(*names, **chosen, dry_run=True))
     with _Asking(session, asks=not yes) as asking:
         done = memory.forget(*names, **chosen, confirm=asking)
-    if not _anything(asking.shown):
-        return _print_nothing(session, done)
     if not _anything(done):
-        session.out.line("Nothing was forgotten.")
-        return 1
+        return _print_nothing(session, done, matched=_anything(asking.shown))
     session.state.forget()  # it repeats words and titles of what is gone
     _print_done(session, asking.shown, done)
     return 0
@@ -124,11 +121,11 @@ def _anything(found: Forgotten) -> bool:
     return bool(found.conversations or found.messages or found.documents or found.nodes)
 
 
-def _print_nothing(session: Session, found: Forgotten) -> int:
+def _print_nothing(session: Session, found: Forgotten, *, matched: bool = False) -> int:
     if session.json:
         session.out.document(_as_json(found, done=False))
     else:
-        session.out.line("Nothing matches; nothing was forgotten.")
+        session.out.line("Nothing was forgotten." if matched else "Nothing matches; nothing was forgotten.")
     return 1
 
 
