@@ -25,7 +25,7 @@ class IndexCache:
 
         snapshot = cache.snapshot(namespace_number, partition, source)
         features = candidates(snapshot, source, query)      # recollect.store.index.candidates
-        vocabulary = Vocabulary(said, titles, passages)     # recollect.store.index.vocabulary
+        vocabulary = Vocabulary(said, titles, passages, {})  # recollect.store.index.vocabulary
 
     `maintain` calls `prepare` when it has sealed or compacted, in a view of its own, until that says that nothing is
     left to make. Erasing calls `forget` after its commit: what was erased is then in no file and no snapshot to come.

@@ -25,13 +25,9 @@ from recollect.store.neo4j.maintain import SEGMENT
 from recollect.store.neo4j.passages import scope
 from recollect.store.neo4j.quality import PIECES
 from recollect.store.neo4j.records import key
+from recollect.store.neo4j.writing import PARTITIONS
 from recollect.store.passages import Int
 
-STATES = """
-MATCH (x:Partition) WHERE x.space = $space AND x.partition IS NOT NULL
-RETURN x.partition AS partition, x.epoch AS epoch, x.last AS last, x.sealed AS sealed, x.deaths AS deaths,
-    x.quality AS quality, [x.segment_rows, x.tail_rows, x.log] AS rows, x.vectors AS vectors
-"""
 SEEN_ROWS = """
 RETURN COLLECT { MATCH (s:IndexSegment) WHERE s.space = $space AND s.partition = $partition AND s.first > 0
         RETURN coalesce(sum(s.size), 0) }
@@ -81,6 +77,7 @@ def quoted(words: Sequence[str]) -> str:
 
 #: The last states of partitions, by space and number, of which everything was seen.
 Seen = dict[tuple[int, int], IndexState]
+
 _PATIENCE, _PAUSE = 5.0, 0.005  # seconds
 
 
@@ -95,7 +92,7 @@ class Marks:
     def __call__(self, partition: int) -> neo4j.Record | None:
         """The row of one; None where nothing is in it."""
         if self._marks is None or partition in self._told:
-            self._marks = {mark["partition"]: mark for mark in self._tx.run(STATES, space=self._space)}
+            self._marks = {mark["partition"]: mark for mark in self._tx.run(PARTITIONS, space=self._space)}
             self._told.clear()
         self._told.add(partition)
         return self._marks.get(partition)
@@ -139,7 +136,9 @@ class PartitionSource:
         known = self.seen.get((self.space, self.partition))
         if known == state:
             return True
-        if self.tx.run(SEEN_ROWS, where).single(strict=True)["rows"] != found["rows"]:
+        if self.tx.run(SEEN_ROWS, where).single(strict=True)["rows"] != [
+            found[name] for name in ("segment_rows", "tail_rows", "log")
+        ]:
             return False
         if known is not None and all(getattr(known, name) == found[name] for name in ("quality", "deaths", "epoch")):
             return True

@@ -28,6 +28,7 @@ _PATIENCE = 2.0  # seconds of waiting before somebody is told
 _IDLE = 8  # connections that are kept for the next reader
 _MOST = 48  # that are lent at once; further threads wait
 _CLOSING = 10.0  # seconds for what is under way when the store is closed
+_TO_READ = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
 
 JOURNAL = "PRAGMA journal_mode = WAL"
 SYNCHRONOUS = {True: "PRAGMA synchronous = FULL", False: "PRAGMA synchronous = NORMAL"}
@@ -323,17 +324,7 @@ class Database:
             raise
 
     def _connect_without_room(self) -> apsw.Connection:
-        flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
-        connection = apsw.Connection(without_index_uri(self.path), flags=flags)
-        try:
-            connection.set_busy_handler(self._patience())
-            connection.execute(CAN_READ)
-            connection.execute(IN_MEMORY)
-            add_functions(connection)
-        except BaseException:
-            connection.close()
-            raise
-        return connection
+        return self._prepared(apsw.Connection(without_index_uri(self.path), flags=_TO_READ))
 
     def _end_without_room(self, number: int) -> None:
         if number in self._without_room:
@@ -342,25 +333,30 @@ class Database:
                 self._room.readers -= 1
 
     def _connect_read_only(self) -> apsw.Connection:
-        flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
-        connection = apsw.Connection(read_only_uri(self.path), flags=flags)
+        connection = apsw.Connection(read_only_uri(self.path), flags=_TO_READ)
         try:
-            connection.set_busy_handler(self._patience())
-            connection.execute(CAN_READ)
-            connection.execute(IN_MEMORY)
-        except (apsw.CantOpenError, apsw.ReadOnlyError) as problem:
-            connection.close()  # WAL wants to lay its index beside the file
+            return self._prepared(connection)
+        except (apsw.CantOpenError, apsw.ReadOnlyError) as problem:  # WAL wants to lay its index beside the file
             if has_log(self.path):
                 raise StoreError(
                     f"{self.path} was not closed properly, and its log cannot be read on a read-only disk.",
                     hint="Copy it together with its -wal file to a writable place, and open it there.",
                 ) from problem
-            connection = apsw.Connection(immutable_uri(self.path), flags=flags)
-            self._immutable = True
+        connection = apsw.Connection(immutable_uri(self.path), flags=_TO_READ)
+        self._immutable = True
+        add_functions(connection)
+        return connection
+
+    def _prepared(self, connection: apsw.Connection) -> apsw.Connection:
+        """One that reads and does not write; closed where it cannot."""
+        try:
+            connection.set_busy_handler(self._patience())
+            connection.execute(CAN_READ)
+            connection.execute(IN_MEMORY)
+            add_functions(connection)
         except BaseException:
             connection.close()
             raise
-        add_functions(connection)
         return connection
 
     def _require(self, connection: apsw.Connection) -> None:

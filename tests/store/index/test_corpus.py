@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from threading import Thread
@@ -18,7 +18,7 @@ from recollect.store.index.blockfiles import BlockFiles
 from recollect.store.index.candidates import candidates
 from recollect.store.index.corpus import Corpus
 from recollect.store.index.snapshot import Snapshot
-from recollect.store.index.source import IndexState, TailRow
+from recollect.store.index.source import IndexState, SegmentMark, TailRow
 from recollect.store.passages import CandidateQuery, Partition
 from tests.properties import examples
 from tests.store.index.conftest import TINY
@@ -207,6 +207,9 @@ def test_damaged_rows_of_the_tail_are_named(corpus: Make) -> None:
 class _Moving(ListSource):
     """A source whose statements see what is committed meanwhile: rows are sealed between reading marks and the tail."""
 
+    engine: ListEngine
+    moves: int
+
     def __init__(self, engine: ListEngine, moves: int) -> None:
         self.__dict__["engine"], self.__dict__["moves"] = engine, moves
         self.__dict__["rows_read"] = list[int]()
@@ -217,17 +220,21 @@ class _Moving(ListSource):
         return object.__getattribute__(self, name)
 
     def state(self) -> IndexState:
-        return self.engine.state  # type: ignore[attr-defined, no-any-return]
+        return self.engine.state
 
-    def segments(self) -> list:  # type: ignore[type-arg]
+    def segments(self) -> Sequence[SegmentMark]:
         found = list(super().segments())
-        if self.moves:  # type: ignore[attr-defined]
+        if self.moves:
             self.__dict__["moves"] -= 1
-            self.engine.seal(10)  # type: ignore[attr-defined]
+            self.move()
         return found
 
+    def move(self) -> None:
+        """What is committed between the marks and the rows."""
+        self.engine.seal(10)
+
     def segment(self, first: int) -> bytes:
-        return self.engine.sealed[first][1]  # type: ignore[attr-defined, no-any-return]
+        return self.engine.sealed[first][1]
 
 
 def test_rows_that_are_sealed_while_they_are_read_are_not_lost(corpus: Make) -> None:
@@ -240,13 +247,9 @@ def test_rows_that_are_sealed_while_they_are_read_are_not_lost(corpus: Make) -> 
 class _Compacted(_Moving):
     """One whose segments are compacted between listing and reading them."""
 
-    def segments(self) -> list:  # type: ignore[type-arg]
-        found = ListSource.segments(self)
-        if self.moves:  # type: ignore[attr-defined]
-            self.__dict__["moves"] -= 1
-            self.engine.kill([max(self.engine.living)])  # type: ignore[attr-defined]
-            self.engine.compact()  # type: ignore[attr-defined]
-        return found
+    def move(self) -> None:
+        self.engine.kill([max(self.engine.living)])
+        self.engine.compact()
 
 
 def test_a_segment_that_is_compacted_while_it_is_read_is_not_damaged(corpus: Make) -> None:
