@@ -28,10 +28,10 @@ from benchmarks.intervals import Interval, mean_of_groups, mean_with_bounds
 from benchmarks.prepared import Prepared, cache_folder
 from benchmarks.queries import queries
 from benchmarks.tables import table
-from recollect.ask.answer import Answer
-from recollect.ask.intents import Intent
+from recollect.answer.ask.answer import Answer
+from recollect.answer.ask.intents import Intent
 from recollect.memory import Memory
-from recollect.opening import open as open_memory
+from recollect.memory.opening import open as open_memory
 from recollect.text.terms import terms
 
 SETS = "sample,beam-dev,lifebench-en-dev,lifebench-zh-dev,locomo-dev,qmsum-dev"

@@ -12,8 +12,8 @@ import apsw
 import numpy as np
 
 from benchmarks.datasets import History
-from recollect.embedding.base import Embedder, Vectors
-from recollect.embedding.tokenizer import packaged_tokenizer
+from recollect.models.embedding.base import Embedder, Vectors
+from recollect.models.embedding.tokenizer import packaged_tokenizer
 from recollect.text.stopwords import STOP_WORDS
 
 #: From a question to the ids of all messages that it finds, best first.

@@ -10,13 +10,13 @@ import numpy as np
 from benchmarks.datasets import DataSet, Question
 from benchmarks.listwise import Asked
 from benchmarks.prepared import Prepared
-from recollect.embedding.static import StaticEmbedder
+from recollect.models.embedding.static import StaticEmbedder
 from recollect.record import Message
-from recollect.search.asking import ask
+from recollect.search.query.asking import ask
+from recollect.search.query.request import Search
+from recollect.search.query.syntax import parse_query
 from recollect.search.ranking import rank
-from recollect.search.request import Search
 from recollect.search.scoring import TERMS
-from recollect.search.syntax import parse_query
 from recollect.search.weights import LATE_POOL
 from recollect.store import View
 from recollect.store.passages import Filter, Partition

@@ -19,9 +19,9 @@ from benchmarks.datasets import History, Question, own_set
 from benchmarks.intervals import Interval, mean_with_bounds
 from benchmarks.prepared import Prepared, cache_folder
 from benchmarks.tables import table
-from recollect.ask import understand
+from recollect.answer.ask import understand
 from recollect.memory import Memory
-from recollect.search.parts import compared
+from recollect.search.query.parts import compared
 
 _WAYS = ("with its parts", "the question alone")
 

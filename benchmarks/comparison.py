@@ -20,7 +20,7 @@ from benchmarks.metrics import Figures, figures, first_seen, found
 from benchmarks.prepared import cache_folder
 from benchmarks.systems import Product
 from benchmarks.vectors import RememberingModel
-from recollect.embedding.base import TokenEmbedder
+from recollect.models.embedding.base import TokenEmbedder
 
 INSTANT, QUALITY = "recollect, instant", "recollect, quality"
 INSTANT_NEO4J, QUALITY_NEO4J = "recollect on Neo4j, instant", "recollect on Neo4j, quality"

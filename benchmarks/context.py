@@ -24,8 +24,8 @@ from benchmarks.intervals import mean_with_bounds
 from benchmarks.prepared import Prepared, cache_folder
 from benchmarks.tables import table
 from recollect.context.budget import PER_MESSAGE, tokens_in, tokens_in_each
-from recollect.embedding.static import StaticEmbedder
 from recollect.memory import Memory
+from recollect.models.embedding.static import StaticEmbedder
 
 BUDGETS = (10_000, 4_000, 2_000)
 CONTEXT, SHOWN, NAMED = "prepared context, whole", "or the passage found", "or a line"

@@ -19,10 +19,10 @@ from benchmarks.convert import write_openai
 from benchmarks.datasets import own_set
 from benchmarks.engines import SQLite
 from benchmarks.tables import table
-from recollect.embedding.minilm import MiniLM
-from recollect.embedding.static import StaticEmbedder
+from recollect.engines.choose import open_store
 from recollect.memory import Memory
-from recollect.store.choose import open_store
+from recollect.models.embedding.minilm import MiniLM
+from recollect.models.embedding.static import StaticEmbedder
 
 _WARMING = 20  # searches before the clock counts
 

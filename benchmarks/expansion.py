@@ -24,10 +24,10 @@ from benchmarks.intervals import mean_with_bounds
 from benchmarks.prepared import Prepared, cache_folder
 from benchmarks.tables import table
 from benchmarks.wordings import keywords
-from recollect.ask.intents import Intent
-from recollect.ask.understand import Understood, widened
+from recollect.answer.ask.intents import Intent
+from recollect.answer.ask.understand import Understood, widened
 from recollect.memory import Memory
-from recollect.search.result import SearchResults
+from recollect.search.results.result import SearchResults
 from recollect.search.several import FURTHER, Find, fused, search_several
 from recollect.text.terms import terms
 

@@ -24,10 +24,10 @@ import numpy as np
 from benchmarks.datasets import ALL_NAMES, PUBLIC, History, sets_named
 from benchmarks.intervals import Interval, mean_of_groups, mean_with_bounds
 from benchmarks.tables import table
-from recollect.consolidate.summaries.extract import choose, weighed
-from recollect.consolidate.summaries.policy import DEFAULT
-from recollect.consolidate.summaries.segmentation import segment
-from recollect.embedding.static import StaticEmbedder
+from recollect.derive.summaries.extract import choose, weighed
+from recollect.derive.summaries.policy import DEFAULT
+from recollect.derive.summaries.segmentation import segment
+from recollect.models.embedding.static import StaticEmbedder
 from recollect.record import Message, NodeId, Role
 from recollect.text.sentences import cut_sentences
 from recollect.text.terms import terms

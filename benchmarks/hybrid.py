@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from benchmarks.datasets import ALL_NAMES, PUBLIC_NAMES, DataSet, History, sets_named
 from benchmarks.metrics import found
 from benchmarks.tables import table
-from recollect.embedding.static import StaticEmbedder
+from recollect.models.embedding.static import StaticEmbedder
 from recollect.text.terms import terms
 
 Array = NDArray[np.float64]

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from benchmarks.intervals import mean_with_bounds
 from benchmarks.tables import table
-from recollect.ask.intents import Intent, read_intent
+from recollect.answer.ask.intents import Intent, read_intent
 
 QUESTIONS = Path(__file__).resolve().parent / "asked" / "intents.jsonl"
 
@@ -47,8 +47,8 @@ def read_all(path: Path = QUESTIONS, read: Callable[[str], Intent] = read_intent
 
 def by_model(spec: str) -> Callable[[str], Intent]:
     """What reads as `ask` has a model read; the rules, where none is named. Raises InvalidInput, ModelError."""
-    from recollect.ask.understand import Remembered
-    from recollect.model.choose import open_model
+    from recollect.answer.ask.understand import Remembered
+    from recollect.models.language.choose import open_model
 
     model, remembered = open_model(spec), Remembered()
     if model is None:

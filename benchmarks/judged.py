@@ -28,11 +28,11 @@ from benchmarks.tables import table
 from benchmarks.verdicts import Judged, Kept
 from recollect.errors import InvalidInput, ModelError
 from recollect.memory import Memory
-from recollect.model.base import LanguageModel
-from recollect.model.budget import metered
-from recollect.model.choose import open_model
-from recollect.model.usage import NOTHING_USED, Usage, total_cost
-from recollect.settings import load_settings, own_places
+from recollect.memory.settings import load_settings, own_places
+from recollect.models.language.base import LanguageModel
+from recollect.models.language.budget import metered
+from recollect.models.language.choose import open_model
+from recollect.models.language.usage import NOTHING_USED, Usage, total_cost
 
 #: The sets that give an answer to each question.
 SETS = "lifebench-en-dev,lifebench-zh-dev,qmsum-dev"

@@ -13,9 +13,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from recollect.model.base import LanguageModel, Prompt, Request
-from recollect.model.transcript import Entry, material
-from recollect.model.usage import Usage
+from recollect.models.language.base import LanguageModel, Prompt, Request
+from recollect.models.language.transcript import Entry, material
+from recollect.models.language.usage import Usage
 from recollect.record import NodeId
 
 FILE = Path(__file__).resolve().parent / "prompts" / "judge.toml"

@@ -27,8 +27,8 @@ import recollect
 from benchmarks.generator import write_openai
 from benchmarks.queries import queries
 from benchmarks.tables import table
+from recollect.answer.tools import Toolbox
 from recollect.memory import Memory
-from recollect.tools import Toolbox
 
 SIZES = (10, 400, 3_000, 20_000)
 BUDGET = 10_000

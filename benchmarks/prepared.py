@@ -19,17 +19,24 @@ from tempfile import TemporaryDirectory
 from benchmarks.convert import openai_conversation, write_openai
 from benchmarks.datasets import ROOT, DataSet, History
 from benchmarks.vectors import RememberingModel
-from recollect.embedding.base import TokenEmbedder
-from recollect.embedding.static import StaticEmbedder
+from recollect.engines.choose import open_store
 from recollect.memory import Memory
-from recollect.model.base import LanguageModel
+from recollect.models.embedding.base import TokenEmbedder
+from recollect.models.embedding.static import StaticEmbedder
+from recollect.models.language.base import LanguageModel
 from recollect.record import Namespace
 from recollect.store import View
-from recollect.store.choose import open_store
 
 #: What decides how a message becomes a passage, and what of the store only reads passages and may change meanwhile.
-_WRITES = ("importers", "text", "embedding", "record", "store", "importing.py", "ingest", "search/indexing.py")
-_ONLY_READS = ("passages.py", "candidates.py", "pool.py", "spelling.py", "vocabulary.py")
+_WRITES = ("importers", "text", "models/embedding", "record", "store", "engines", "index", "ingest")
+_ONLY_READS = (
+    "store/passages.py",
+    "engines/neo4j/passages.py",
+    "index/candidates.py",
+    "index/pool.py",
+    "index/spelling.py",
+    "index/vocabulary.py",
+)
 _KEPT = 2  # stores a set: one of the main line, one of a branch beside it
 
 
@@ -102,10 +109,10 @@ def key(data: DataSet) -> str:
 
 def _code() -> Iterable[Path]:
     for name in _WRITES:
-        path = ROOT / "recollect" / name
-        files = path.rglob("*") if path.is_dir() else [path]
-        left_out = _ONLY_READS if name == "store" else ()
-        yield from (file for file in files if file.is_file() and file.suffix != ".pyc" and file.name not in left_out)
+        for file in (ROOT / "recollect" / name).rglob("*"):
+            place = file.relative_to(ROOT / "recollect").as_posix()
+            if file.is_file() and file.suffix != ".pyc" and place not in _ONLY_READS:
+                yield file
 
 
 def _size(path: Path) -> bytes:

@@ -8,11 +8,11 @@ from uuid import uuid4
 from benchmarks.asking import conversation_ids, message_ids
 from benchmarks.convert import write_openai
 from benchmarks.datasets import History
-from recollect.embedding.base import TokenEmbedder
-from recollect.embedding.static import StaticEmbedder
+from recollect.engines.choose import open_store
 from recollect.memory import Memory
+from recollect.models.embedding.base import TokenEmbedder
+from recollect.models.embedding.static import StaticEmbedder
 from recollect.record import Namespace
-from recollect.store.choose import open_store
 
 
 class Product:

@@ -29,12 +29,12 @@ from benchmarks.datasets import ALL_NAMES, PUBLIC, PUBLIC_NAMES, SAMPLE_NAME, Da
 from benchmarks.intervals import auroc, auroc_of_groups
 from benchmarks.prepared import Prepared, cache_folder
 from benchmarks.tables import table
-from recollect.embedding.static import StaticEmbedder
-from recollect.search.asking import ask
+from recollect.models.embedding.static import StaticEmbedder
 from recollect.search.known import Signs
+from recollect.search.query.asking import ask
+from recollect.search.query.request import Search
+from recollect.search.query.syntax import parse_query
 from recollect.search.ranking import rank
-from recollect.search.request import Search
-from recollect.search.syntax import parse_query
 from recollect.search.weights import KNOWN
 from recollect.store.passages import Filter, Partition
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from recollect.embedding.base import MAX_TOKENS, QUALITY_TOKENS, TokenEmbedder, TokenVectors, Vectors
+from recollect.models.embedding.base import MAX_TOKENS, QUALITY_TOKENS, TokenEmbedder, TokenVectors, Vectors
 
 _CREATE = "CREATE TABLE IF NOT EXISTS made (key BLOB PRIMARY KEY, vector BLOB, ids BLOB, tokens BLOB) WITHOUT ROWID"
 _GET = "SELECT vector, ids, tokens FROM made WHERE key = ?"
@@ -29,7 +29,7 @@ class RememberingModel:
     @classmethod
     def packaged(cls, cache: Path) -> RememberingModel:
         """The model that comes with the product."""
-        from recollect.embedding.minilm import MiniLM
+        from recollect.models.embedding.minilm import MiniLM
 
         return cls(MiniLM(), cache / "vectors.db")
 

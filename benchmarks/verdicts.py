@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.judging import Verdict
-from recollect.model.usage import NOTHING_USED, Usage
+from recollect.models.language.usage import NOTHING_USED, Usage
 
 
 @dataclass(frozen=True, slots=True)

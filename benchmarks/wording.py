@@ -10,7 +10,7 @@ from functools import lru_cache
 from itertools import accumulate
 from random import Random
 
-from recollect.embedding.tokenizer import packaged_tokenizer
+from recollect.models.embedding.tokenizer import packaged_tokenizer
 
 TOPICS = 400
 _WORDS_OF_TOPIC = 90

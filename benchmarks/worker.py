@@ -23,10 +23,10 @@ from benchmarks.machine import own_memory, peak_memory
 from benchmarks.queries import queries
 from benchmarks.wording import TOPICS, Writer, topic
 from recollect import Memory
-from recollect.embedding import TokenVectors
-from recollect.embedding.base import Vectors
-from recollect.embedding.static import StaticEmbedder
-from recollect.store.choose import open_store
+from recollect.engines.choose import open_store
+from recollect.models.embedding import TokenVectors
+from recollect.models.embedding.base import Vectors
+from recollect.models.embedding.static import StaticEmbedder
 
 _CONVERSATIONS = 20  # that live messages go to
 _WARMING = 20  # searches before the clock counts

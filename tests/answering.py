@@ -10,7 +10,7 @@ import pytest
 
 import recollect
 from recollect.memory import Memory
-from tests.model.conftest import model, provider, server
+from tests.models.language.conftest import model, provider, server
 
 __all__ = ["memory", "model", "provider", "quiet", "server", "store"]
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from recollect.embedding.tokenizer import count_tokens
+from recollect.index.passages import document_passages, threads_passages
 from recollect.memory import Memory
+from recollect.models.embedding.tokenizer import count_tokens
 from recollect.record import Kind, Role, Thread, path_to
-from recollect.search.indexing import document_passages, threads_passages
 from recollect.text.terms import words
 from tests.store.builders import embedder
 

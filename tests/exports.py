@@ -10,10 +10,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from recollect.importing import Progress
+from recollect.engines.sqlite.engine import SQLiteStore
+from recollect.ingest.importing import Progress
 from recollect.memory import Memory
 from recollect.record import Message, reading_order
-from recollect.store.sqlite.engine import SQLiteStore
 from tests.store.builders import embedder
 
 START = 1_740_000_000.0  # epoch seconds: February 2025

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.worker import MadeUp
-from recollect.embedding.base import MAX_TOKENS, TokenVectors, Vectors
+from recollect.engines.sqlite.engine import SQLiteStore
 from recollect.memory import Memory
-from recollect.store.sqlite.engine import SQLiteStore
+from recollect.models.embedding.base import MAX_TOKENS, TokenVectors, Vectors
 from tests.store.builders import embedder
 
 #: What leads on to calls of the store: `Store.space()`, `Space.view()`.

@@ -17,12 +17,12 @@ import apsw
 
 from benchmarks.machine import peak_memory
 from benchmarks.worker import MadeUp
-from recollect.embedding.static import StaticEmbedder
+from recollect.engines.choose import open_store
 from recollect.errors import StoreError
 from recollect.memory import Memory
+from recollect.models.embedding.static import StaticEmbedder
 from recollect.record import stable_id
-from recollect.store.choose import open_store
-from tests.chat.parrot import Parrot
+from tests.answer.chat.parrot import Parrot
 from tests.paths import ROOT
 from tests.working import KINDS
 

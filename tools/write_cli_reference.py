@@ -10,8 +10,8 @@ import sys
 from pathlib import Path
 from unittest.mock import patch
 
-from recollect.faces.cli.app import help_of
 from recollect.faces.cli.commands import SUMMARIES, load
+from recollect.faces.cli.commands.help_ import help_of
 from recollect.faces.cli.parser import PROGRAM
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "reference" / "cli.md"

@@ -6,7 +6,7 @@ import argparse
 import math
 
 from benchmarks.facts.sentences import PARTS, Judged, examples, judged
-from recollect.consolidate.facts.rules.draw import draw
+from recollect.derive.facts.rules.draw import draw
 
 
 def run(part: str) -> list[Judged]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from recollect.consolidate.facts.claim import Claim, entity_key, folded
+from recollect.derive.facts.claim import Claim, entity_key, folded
 from recollect.record import Kind, Message, NodeId, Role
 
 HERE = Path(__file__).parent

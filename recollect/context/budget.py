@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import chain, islice
 
-from recollect.embedding.tokenizer import count_tokens_of, slices
+from recollect.models.embedding.tokenizer import count_tokens_of, slices
 
 #: What a message costs beside its words: who says it, and where it begins and ends.
 PER_MESSAGE = 4

@@ -23,13 +23,13 @@ from recollect.context.result import Context, Part
 from recollect.context.settings import LEAST_TOKENS, IndexConfig, Patience
 from recollect.context.staged import Staged, TooLong
 from recollect.context.standing import Read, Standing, standing
-from recollect.embedding import Embedder, TokenEmbedder, is_remote
 from recollect.errors import InvalidInput
+from recollect.index.threads import turn
+from recollect.models.embedding import Embedder, TokenEmbedder, is_remote
 from recollect.record import NodeId
 from recollect.search.recalling import Recall, Recalled, recall
-from recollect.search.result import DerivedHit
+from recollect.search.results.result import DerivedHit
 from recollect.store import Space, View
-from recollect.store.index.threads import turn
 from recollect.store.kept import Kept
 from recollect.text.marks import marked
 

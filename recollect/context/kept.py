@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from recollect.consolidate.summaries.nodes import CONVERSATION, COVERS
+from recollect.derive.summaries.nodes import CONVERSATION, COVERS
 from recollect.record import Conversation, Document, Message, Node, NodeId, NodeKind, ToolCall, stable_id
 from recollect.store import View
 from recollect.store.kept import Kept

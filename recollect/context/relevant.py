@@ -14,7 +14,7 @@ from recollect.context.budget import PER_ENTRY, shortened, tokens_in, tokens_in_
 from recollect.context.result import Part
 from recollect.record import NodeId, to_microseconds
 from recollect.search.recalling import Recalled
-from recollect.search.snippet import excerpt
+from recollect.search.results.snippet import excerpt
 
 #: What one message may take of the room: of the first few, and of the others.
 _FIRST, _OF_FIRST, _OF_OTHERS = 4, 0.6, 0.35

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from recollect.consolidate.summaries.extract import choose, weighed
-from recollect.consolidate.summaries.policy import Policy
 from recollect.context import wording
 from recollect.context.choices import SnippetStrategy
-from recollect.embedding import Embedder
+from recollect.derive.summaries.extract import choose, weighed
+from recollect.derive.summaries.policy import Policy
+from recollect.models.embedding import Embedder
 from recollect.record import Message, NodeId, Role
 from recollect.search.recalling import Recalled
 from recollect.text.sentences import cut_sentences

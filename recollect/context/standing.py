@@ -11,13 +11,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from recollect.consolidate.base import LIVE
-from recollect.consolidate.facts.claim import DOSE, VITAL, entity_key, is_vital
-from recollect.consolidate.facts.rules.subjects import ONES_OWN, ones_own
-from recollect.consolidate.summaries.nodes import COVERS, L1, L2
 from recollect.context import wording
 from recollect.context.budget import PER_ENTRY, PER_MESSAGE, shortened, tokens_in, tokens_in_each
 from recollect.context.result import Part
+from recollect.derive.facts.claim import DOSE, VITAL, entity_key, is_vital
+from recollect.derive.facts.rules.subjects import ONES_OWN, ones_own
+from recollect.derive.summaries.nodes import COVERS, L1, L2
+from recollect.derive.tasks.base import LIVE
 from recollect.errors import NotFound
 from recollect.record import Conversation, Kind, Message, Node, NodeId, NodeKind, Role, to_microseconds
 from recollect.store import View, Where

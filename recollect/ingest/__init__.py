@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from recollect.ingest.changes import Changes
 from recollect.ingest.conversations import Conversations
-from recollect.ingest.documents import Documents
+from recollect.ingest.documents.writing import Documents
 from recollect.ingest.live import Live
 
 

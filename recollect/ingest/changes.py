@@ -7,16 +7,16 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
-from recollect.consolidate import outbox
-from recollect.drawn import back, withdrawn
+from recollect.derive.tasks import outbox
 from recollect.errors import InvalidInput, NotFound
+from recollect.index.passages import is_person, said_before
+from recollect.ingest.drawn import back, withdrawn
+from recollect.ingest.untelling import untold
 from recollect.ingest.writer import Writer
 from recollect.record import Conversation, Message, NodeId, Turn, Version, stable_id
-from recollect.search.indexing import is_person, said_before
 from recollect.store import Change, Mark, View
 from recollect.store.passages import Passage
 from recollect.text.clean import clean_metadata
-from recollect.untelling import untold
 
 
 @dataclass(frozen=True, slots=True)

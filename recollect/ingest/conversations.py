@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from recollect.consolidate import outbox
+from recollect.derive.tasks import outbox
 from recollect.importers.records.identity import tokens
 from recollect.importers.records.known import Chains, Known, Settled
 from recollect.importers.records.merge import Plan, plan

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
-from recollect.branching import place, place_answer
-from recollect.consolidate import outbox
+from recollect.derive.tasks import outbox
 from recollect.errors import InvalidInput
 from recollect.importers.records.assemble import clean_part
+from recollect.ingest.branching import place, place_answer
+from recollect.ingest.pending import Entry, placed_all
 from recollect.ingest.writer import Writer
-from recollect.pending import Entry, placed_all
 from recollect.record import Conversation, Edge, Message, NodeId, ToolCall, Turn
 from recollect.store import Change
 from recollect.text.clean import clean_metadata, clean_title

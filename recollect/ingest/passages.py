@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from recollect.embedding import Embedder
 from recollect.importers.records.assemble import chunks_of, message_chunks
-from recollect.record import Chunk, Conversation, Document, Message, Node, NodeId, Thread, ToolCall
-from recollect.search.indexing import (
+from recollect.index.passages import (
     chunks_by_parent,
     document_passages,
     is_person,
@@ -18,6 +16,8 @@ from recollect.search.indexing import (
     threads_passages,
     title_passages,
 )
+from recollect.models.embedding import Embedder
+from recollect.record import Chunk, Conversation, Document, Message, Node, NodeId, Thread, ToolCall
 from recollect.store import IndexChange, View
 from recollect.store.passages import EmbedderId, Passage
 from recollect.text.chunks import Chunking

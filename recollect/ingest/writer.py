@@ -8,9 +8,9 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import TypeVar
 
-from recollect.embedding import Embedder
 from recollect.errors import StoreBusy
 from recollect.ingest.passages import Passages
+from recollect.models.embedding import Embedder
 from recollect.record import utc_now
 from recollect.store import Space, Stale
 from recollect.text.chunks import USUAL, Chunking

@@ -1,23 +1,27 @@
-"""The façade: one namespace of one store, with everything that can be done with it. The faces sit on this alone.
-
-Each part of it is a file, which calls into the folder that does the work.
-"""
+"""The façade `Memory`, its asynchronous twin, settings, and how a memory is opened."""
 
 from __future__ import annotations
 
-from recollect.memory.chat import Chatting
-from recollect.memory.handle import LIVE_SOURCE, Background
-from recollect.memory.probing import Probe, Probing
-from recollect.memory.reading import ConversationPage, ConversationRow, DeletedRow
-from recollect.memory.researching import Researching
-from recollect.memory.timelines import Timelines
-from recollect.memory.tools import Tools
-from recollect.memory.upkeep import Upkeep
-from recollect.memory.work import Work
-from recollect.memory.writing import Writing
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from recollect.memory.memory import (
+        LIVE_SOURCE,
+        Background,
+        ConversationPage,
+        ConversationRow,
+        DeletedRow,
+        Memory,
+        Probe,
+    )
 
 __all__ = ["LIVE_SOURCE", "Background", "ConversationPage", "ConversationRow", "DeletedRow", "Memory", "Probe"]
 
 
-class Memory(Researching, Chatting, Writing, Tools, Timelines, Probing, Work, Upkeep):
-    """A handle on one namespace. Thread-safe; usable as a context manager. Open one with `recollect.open()`."""
+def __getattr__(name: str) -> object:
+    """The façade is imported on first use: `import recollect` needs only `open` and the settings."""
+    if name in __all__:
+        from recollect.memory import memory
+
+        return getattr(memory, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

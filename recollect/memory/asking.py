@@ -12,8 +12,8 @@ from recollect.memory.ends import end_of
 from recollect.memory.reading import several
 
 if TYPE_CHECKING:
-    from recollect.ask.answer import Answer, Event
-    from recollect.ask.understand import Remembered
+    from recollect.answer.ask.answer import Answer, Event
+    from recollect.answer.ask.understand import Remembered
 
 
 class Asking(Chatting):
@@ -38,7 +38,7 @@ class Asking(Chatting):
         question may hold filters, as that of `search`. `intent` (RETRIEVAL, QA, DECISION, CODE_LOOKUP, SYNTHESIS) is
         read from the question, unless given. Nothing is written. Raises InvalidInput, StoreError, ModelError.
         """
-        from recollect.ask.answer import Answer
+        from recollect.answer.ask.answer import Answer
 
         stream = self.ask_stream(
             question,
@@ -69,9 +69,9 @@ class Asking(Chatting):
         """As `ask`, told while it happens: each `Step`, the `Words` of a model's answer as they come, with citations
         already checked, that it broke off and is asked for `Again`, and last the `Answer`.
         """
-        from recollect.ask import NO_QUESTION
-        from recollect.ask.intents import named_intent
-        from recollect.ask.session import Asker
+        from recollect.answer.ask import NO_QUESTION
+        from recollect.answer.ask.intents import named_intent
+        from recollect.answer.ask.session import Asker
 
         search = self._read_search(
             question,
@@ -94,6 +94,6 @@ class Asking(Chatting):
     @cached_property
     def _remembered(self) -> Remembered:
         """What models made of questions."""
-        from recollect.ask.understand import Remembered
+        from recollect.answer.ask.understand import Remembered
 
         return Remembered()

@@ -12,9 +12,9 @@ from recollect.memory.tools import Tools
 from recollect.record import NodeId
 
 if TYPE_CHECKING:
-    from recollect.chat.events import Answer, Event
-    from recollect.chat.session import Chat, Save
-    from recollect.model.base import LanguageModel
+    from recollect.answer.chat.events import Answer, Event
+    from recollect.answer.chat.session import Chat, Save
+    from recollect.models.language.base import LanguageModel
 
 
 class Chatting(Tools):
@@ -45,7 +45,7 @@ class Chatting(Tools):
         or behind the answer; the next turn sees it either way. Without a model the answer says so and lists the
         messages that may answer. Raises InvalidInput, StoreError, ModelError; then nothing was written.
         """
-        from recollect.chat.events import Answer
+        from recollect.answer.chat.events import Answer
 
         stream = self.chat_stream(conversation_id, text, budget=budget, mode=mode, title=title, tools=tools, save=save)
         return end_of(stream, Answer)
@@ -65,7 +65,7 @@ class Chatting(Tools):
         that an answer broke off and is asked for `Again`, and last the `Answer`. Whoever stops before that has no turn
         written.
         """
-        from recollect.chat.session import Options
+        from recollect.answer.chat.session import Options
 
         options = Options(budget=budget, mode=mode, title=title, with_tools=tools, save=save)
         own = NodeId(conversation_id) if conversation_id else None
@@ -77,8 +77,8 @@ class Chatting(Tools):
 
     @cached_property
     def _chat(self) -> Chat:
-        from recollect.ask.of_sources import extract_of
-        from recollect.chat.session import Chat, Parts
+        from recollect.answer.ask.of_sources import extract_of
+        from recollect.answer.chat.session import Chat, Parts
 
         return Chat(
             Parts(
@@ -97,6 +97,6 @@ class Chatting(Tools):
 
     def _answering(self) -> LanguageModel | None:
         """The model for what is asked for now."""
-        from recollect.model.budget import within
+        from recollect.models.language.budget import within
 
         return within(self._asked_model, self.namespace) if self._asked_model else None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from recollect.errors import NotFound
 from recollect.memory.knowledge import Knowledge
 from recollect.record import Message, NodeId
-from recollect.tracing import records, traced
+from recollect.runtime.tracing import records, traced
 
 if TYPE_CHECKING:
     from recollect.context import Context, IndexConfig, Patience
@@ -81,9 +81,9 @@ class Contexts(Knowledge):
         """The messages of a cluster that a context names: those of a topic, by its id, label or a term of it; or those
         nearest in meaning to a message, by its id or the end of that, itself first [4]. Raises NotFound.
         """
-        from recollect.embedding import is_remote
+        from recollect.index.threads import turn
+        from recollect.models.embedding import is_remote
         from recollect.search.recalling import alike
-        from recollect.store.index.threads import turn
 
         try:
             return self.get_topic_messages(cluster_id, limit)

@@ -12,7 +12,7 @@ from recollect.store import Where
 from recollect.store.transfer import every
 
 if TYPE_CHECKING:
-    from recollect.documents.importing import DocumentProgress, DocumentReport
+    from recollect.ingest.documents.importing import DocumentProgress, DocumentReport
 
 
 class Documents(Handle):
@@ -30,7 +30,7 @@ class Documents(Handle):
         Importing again leaves alone what is unchanged, replaces what has changed, and reports what is gone. What was
         forgotten stays away, unless `again` brings it back. Raises NotFound, ImportProblem, StoreError.
         """
-        from recollect.documents.importing import DocumentImporting
+        from recollect.ingest.documents.importing import DocumentImporting
 
         importing = DocumentImporting(self._space, self._ingest, progress, again=again)
         return importing([Path(path).expanduser() for path in paths])
@@ -45,7 +45,7 @@ class Documents(Handle):
         return self._document_named(name)
 
     def _document_named(self, name: str, *, hidden_reports: bool = False) -> Document:
-        from recollect.documents.finding import named
+        from recollect.ingest.documents.finding import named
 
         with self._space.view() as view:
             return named(view, name, hidden_reports=hidden_reports)

@@ -15,11 +15,11 @@ from recollect.store.kept import Kept
 from recollect.text.chunks import USUAL, Chunking
 
 if TYPE_CHECKING:
-    from recollect.chat.behind import Behind
-    from recollect.embedding import Embedder, TokenEmbedder
+    from recollect.answer.chat.behind import Behind
     from recollect.ingest import Ingest
-    from recollect.model.base import LanguageModel
-    from recollect.rerank import Reranker
+    from recollect.models.embedding import Embedder, TokenEmbedder
+    from recollect.models.language.base import LanguageModel
+    from recollect.models.rerank import Reranker
 
 #: The source of conversations that are written here rather than imported.
 LIVE_SOURCE = "recollect"
@@ -148,7 +148,7 @@ class Handle:
     @cached_property
     def _behind(self) -> Behind:
         """What writes turns behind their answers."""
-        from recollect.chat.behind import Behind
+        from recollect.answer.chat.behind import Behind
 
         return Behind()
 
@@ -162,13 +162,13 @@ class Handle:
 
 def count_tokens(text: str) -> int:
     """How many tokens a text has; the tokenizer is loaded when it is first needed."""
-    from recollect.embedding import tokenizer
+    from recollect.models.embedding import tokenizer
 
     return tokenizer.count_tokens(text)
 
 
 @cache  # one for all handles of the process
 def _packaged_quality() -> TokenEmbedder:
-    from recollect.embedding.minilm import MiniLM
+    from recollect.models.embedding.minilm import MiniLM
 
     return MiniLM()

@@ -10,13 +10,13 @@ from recollect.memory.handle import Handle, writes
 from recollect.record import Message, NodeId
 
 if TYPE_CHECKING:
-    from recollect.consolidate.entities.by_hand import ByHand
-    from recollect.consolidate.entities.entity import Entity
-    from recollect.consolidate.entities.graph import Graph, Paths
-    from recollect.consolidate.facts.correct import Corrections
-    from recollect.consolidate.facts.fact import Fact
-    from recollect.consolidate.summaries.reading import Summary
-    from recollect.consolidate.topics.reading import Segment, Topic
+    from recollect.derive.entities.by_hand import ByHand
+    from recollect.derive.entities.entity import Entity
+    from recollect.derive.entities.graph import Graph, Paths
+    from recollect.derive.facts.correct import Corrections
+    from recollect.derive.facts.fact import Fact
+    from recollect.derive.summaries.reading import Summary
+    from recollect.derive.topics.reading import Segment, Topic
 
 
 class Knowledge(Handle):
@@ -34,7 +34,7 @@ class Knowledge(Handle):
         period or topic. `since` and `before` ask for those of what began in a time. Made in the background, or by
         `consolidate`. Raises InvalidInput for another kind.
         """
-        from recollect.consolidate.summaries.reading import summaries
+        from recollect.derive.summaries.reading import summaries
 
         with self._space.view() as view:
             return summaries(view, NodeId(conversation_id) if conversation_id else None, kind, since, before)
@@ -53,7 +53,7 @@ class Knowledge(Handle):
         longer holds as well; with a `conversation` (its id) only what its messages prove, whomever it is about. Raises
         InvalidInput for what is no time.
         """
-        from recollect.consolidate.facts.fact import find_facts, moment_of
+        from recollect.derive.facts.fact import find_facts, moment_of
 
         moment = None if as_of is None else moment_of(as_of, self._clock())
         with self._space.view() as view:
@@ -93,7 +93,7 @@ class Knowledge(Handle):
 
     def entities(self, *, type: str | None = None, limit: int = 50) -> list[Entity]:
         """The people, places, tools and other names that messages mention, the most salient first [2]."""
-        from recollect.consolidate.entities.directory import Directory, salient
+        from recollect.derive.entities.directory import Directory, salient
 
         with self._space.view() as view:
             every = self._kept.of(view, "entities", Directory(view).all)
@@ -101,14 +101,14 @@ class Knowledge(Handle):
 
     def entity(self, name: str) -> Entity:
         """The entity of a name, in any of its spellings. Raises NotFound with the nearest names."""
-        from recollect.consolidate.entities.directory import Directory
+        from recollect.derive.entities.directory import Directory
 
         with self._space.view() as view:
             return Directory(view).named(name)
 
     def graph(self, entity: str, depth: int = 1, limit: int = 150) -> Graph:
         """What lies around an entity: others, and the relations among them with their evidence. Raises NotFound."""
-        from recollect.consolidate.entities.graph import around
+        from recollect.derive.entities.graph import around
 
         with self._space.view() as view:
             name = ("graph", entity, depth, limit)  # who explores asks for the same again and again
@@ -116,7 +116,7 @@ class Knowledge(Handle):
 
     def mentions(self, entity: str, other: str | None = None, limit: int = 50) -> list[Message]:
         """The messages that mention an entity, or two entities together, the newest first. Raises NotFound."""
-        from recollect.consolidate.entities.mentioning import mentioning
+        from recollect.derive.entities.mentioning import mentioning
 
         with self._space.view() as view:
             return mentioning(view, [entity] if other is None else [entity, other], limit)
@@ -126,7 +126,7 @@ class Knowledge(Handle):
 
         Raises NotFound.
         """
-        from recollect.consolidate.entities.graph import between
+        from recollect.derive.entities.graph import between
 
         with self._space.view() as view:
             return between(view, source, target)
@@ -160,33 +160,33 @@ class Knowledge(Handle):
 
     def topics(self, limit: int = 50) -> list[Topic]:
         """What many conversations are about, the largest first, each with its period [4]."""
-        from recollect.consolidate.topics import reading
+        from recollect.derive.topics import reading
 
         with self._space.view() as view:
             return reading.topics(view, limit)
 
     def get_topic_messages(self, topic: str, limit: int = 50) -> list[Message]:
         """The messages of a topic by its label, a term of it or its id, the most typical first [4]. Raises NotFound."""
-        from recollect.consolidate.topics import reading
+        from recollect.derive.topics import reading
 
         with self._space.view() as view:
             return reading.messages_of(view, reading.named(view, topic), limit)
 
     def segments(self, conversation_id: str) -> list[Segment]:
         """A conversation as runs of turns about one thing, cut where it drifts [2]. Raises NotFound."""
-        from recollect.consolidate.topics import reading
+        from recollect.derive.topics import reading
 
         with self._space.view() as view:
             return reading.segments(view, NodeId(conversation_id))
 
     @cached_property
     def _corrections(self) -> Corrections:
-        from recollect.consolidate.facts.correct import Corrections
+        from recollect.derive.facts.correct import Corrections
 
         return Corrections(self._space, self._embedder, self._clock)
 
     @cached_property
     def _entities_by_hand(self) -> ByHand:
-        from recollect.consolidate.entities.by_hand import ByHand
+        from recollect.derive.entities.by_hand import ByHand
 
         return ByHand(self._space)

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 from recollect.errors import InvalidInput, NotFound
 from recollect.memory.handle import Handle
 from recollect.record import Conversation, Kind, Message, NodeId, Thread, ToolCall, to_microseconds
+from recollect.runtime.tracing import records, traced
 from recollect.store import View, Where
 from recollect.store.transfer import every
-from recollect.tracing import records, traced
 
 if TYPE_CHECKING:
-    from recollect.search.request import Search
-    from recollect.search.result import SearchResults
+    from recollect.search.query.request import Search
+    from recollect.search.results.result import SearchResults
 
 _MOST_NAMED = 8  # of what a name may mean
 _ON_THE_WAY, _MOST_ON_THE_WAY = 16, 500  # messages that are read at once on the way up a conversation
@@ -213,7 +213,7 @@ class Reading(Handle):
     def _where(
         self, source: Sequence[str], title: str, since: str | datetime | None, until: str | datetime | None
     ) -> Where:
-        from recollect.search.times import read_period
+        from recollect.search.query.times import read_period
 
         first, last = (None, None) if since is until is None else read_period(since, until, None, self._clock())
         return Where(
@@ -226,10 +226,10 @@ class Reading(Handle):
         )
 
     def _read_search(self, query: str, *, now: datetime | None = None, **options: Any) -> Search:
-        """A query with its options (recollect.search.request), checked against this namespace; relative dates are told
-        from `now`. Raises InvalidInput.
+        """A query with its options (recollect.search.query.request), checked against this namespace; relative
+        dates are told from `now`. Raises InvalidInput.
         """
-        from recollect.search.request import read_search
+        from recollect.search.query.request import read_search
 
         return read_search(
             query,
@@ -294,7 +294,7 @@ class Reading(Handle):
     def _sources(self, named: Sequence[str]) -> tuple[str, ...]:
         if not named:
             return ()
-        from recollect.search.sources import checked_sources
+        from recollect.search.query.sources import checked_sources
 
         with self._space.view() as view:
             return checked_sources(view, named)

@@ -15,12 +15,12 @@ from recollect.memory.reading import several
 from recollect.record import iso
 
 if TYPE_CHECKING:
-    from recollect.ask.evidence import Evidence
-    from recollect.ask.intents import Intent, Settings
-    from recollect.research.plan import Found
-    from recollect.research.report import Event, Report, SavedReport
-    from recollect.research.saving import Desk, Run
-    from recollect.search.request import Search
+    from recollect.answer.ask.evidence import Evidence
+    from recollect.answer.ask.intents import Intent, Settings
+    from recollect.answer.research.plan import Found
+    from recollect.answer.research.report import Event, Report, SavedReport
+    from recollect.answer.research.saving import Desk, Run
+    from recollect.search.query.request import Search
     from recollect.search.several import Find
 
 _FIRST = 6
@@ -56,7 +56,7 @@ class Researching(Asking):
         said, never on other reports. One that found nothing is not saved. Raises InvalidInput, NotFound, StoreError,
         ModelError.
         """
-        from recollect.research.report import Report
+        from recollect.answer.research.report import Report
 
         stream = self.research_stream(
             question,
@@ -96,9 +96,9 @@ class Researching(Asking):
         citations already checked, that it broke off and is asked for `Again`, and last the `Report`. Whoever stops
         before that can go on with `resume`.
         """
-        from recollect.research.budget import Budget
-        from recollect.research.saving import Run
-        from recollect.research.session import Researcher
+        from recollect.answer.research.budget import Budget
+        from recollect.answer.research.saving import Run
+        from recollect.answer.research.session import Researcher
         from recollect.text.clean import clean_text
 
         self._written()
@@ -149,14 +149,14 @@ class Researching(Asking):
         """A report that is kept, by its id or the end of one, with what it cites and is there still. Raises NotFound,
         InvalidInput.
         """
-        from recollect.research.kept import report_of
+        from recollect.answer.research.kept import report_of
 
         document = self._desk.finished(id)
         with self._space.view() as view:
             return report_of(view, document)
 
     def _research_search(self, run: Run) -> Search:
-        from recollect.research import NO_QUESTION
+        from recollect.answer.research import NO_QUESTION
 
         filters: Mapping[str, Any] = run.filters
         return self._read_search(
@@ -164,14 +164,14 @@ class Researching(Asking):
         )
 
     def _gathered(self, find: Find, search: Search, intent: Intent, settings: Settings) -> Evidence:
-        from recollect.ask.evidence import gather
+        from recollect.answer.ask.evidence import gather
 
         return gather(find, self._space, search, intent, settings)
 
     def _first_found(self, find: Find, search: Search) -> list[Found]:
         """The conversations that a question finds first, but for those far behind the best."""
-        from recollect.research.findings import NEAR_BEST
-        from recollect.research.plan import Found
+        from recollect.answer.research.findings import NEAR_BEST
+        from recollect.answer.research.plan import Found
 
         if search.filter.conversation_ids is not None:
             return []
@@ -181,7 +181,7 @@ class Researching(Asking):
 
     @cached_property
     def _desk(self) -> Desk:
-        from recollect.research.saving import Desk
+        from recollect.answer.research.saving import Desk
 
         return Desk(self._space, self._ingest, self._clock)
 

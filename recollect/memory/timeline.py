@@ -12,7 +12,7 @@ from recollect.record import Conversation, Kind, Message, NodeId
 from recollect.store import View, Where
 
 if TYPE_CHECKING:
-    from recollect.consolidate.topics.reading import Topic
+    from recollect.derive.topics.reading import Topic
 
 _EPOCH = date(1970, 1, 1)
 _UNDATED = -1
@@ -71,7 +71,7 @@ class Day:
 
 def timeline(view: View, topics: int) -> Timeline:
     """How much was said on each day, and the largest topics by month."""
-    from recollect.consolidate.topics import reading
+    from recollect.derive.topics import reading
 
     counted = view.vocabulary().days()
     found = reading.topics(view, topics)

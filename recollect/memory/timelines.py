@@ -28,8 +28,8 @@ class Timelines(Handle):
         `period` is a time as in `get_period_messages`: 2024-01, 2024-01-13, "2024-01-01 to 2024-01-14". Raises
         InvalidInput.
         """
+        from recollect.answer.tools.opening import span_of
         from recollect.memory.timeline import days
-        from recollect.tools.opening import span_of
 
         since, until = span_of(period, self._clock().date())
         with self._space.view() as view:

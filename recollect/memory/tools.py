@@ -12,12 +12,12 @@ from recollect.memory.context import Contexts
 from recollect.memory.handle import writes
 from recollect.memory.reading import Reading
 from recollect.record import Message, ToolCall
-from recollect.tracing import one_record, records, traced
+from recollect.runtime.tracing import one_record, records, traced
 
 if TYPE_CHECKING:
-    from recollect.consolidate.facts.fact import Fact
-    from recollect.tools import Toolbox
-    from recollect.tools.finding import FoundText
+    from recollect.answer.tools import Toolbox
+    from recollect.answer.tools.finding import FoundText
+    from recollect.derive.facts.fact import Fact
 
 _MOST = 1000
 
@@ -30,27 +30,27 @@ class Tools(Reading, Contexts):
 
         With `read_only` those that write are left out. Raises InvalidInput for too small a limit.
         """
-        from recollect.tools import Toolbox
+        from recollect.answer.tools import Toolbox
 
         return Toolbox(self, max_tokens=max_tokens, read_only=read_only)
 
     def get_message_by_id(self, id: str) -> Message:
         """A message, or the piece of a long one, by its id. Raises NotFound, also for what was deleted."""
-        from recollect.tools import opening
+        from recollect.answer.tools import opening
 
         with self._space.view() as view:
             return opening.find_message(view, id)
 
     def get_messages_by_ids(self, ids: Iterable[str]) -> list[Message]:
         """Those messages and pieces that are there and were not deleted, in the order asked for."""
-        from recollect.tools import opening
+        from recollect.answer.tools import opening
 
         with self._space.view() as view:
             return opening.find_messages(view, list(ids))
 
     def get_message_with_chunks(self, id: str) -> list[Message]:
         """A long message as its pieces (`MessageChunk`), in order; a short one as it is. Raises NotFound."""
-        from recollect.tools import opening
+        from recollect.answer.tools import opening
 
         with self._space.view() as view:
             return opening.with_chunks(view, id)
@@ -59,7 +59,7 @@ class Tools(Reading, Contexts):
         """What was said around a message, up to `depth` messages before and after it; of a conversation's id its
         beginning. Raises NotFound, InvalidInput.
         """
-        from recollect.tools import opening
+        from recollect.answer.tools import opening
 
         with self._space.view() as view:
             return opening.thread(view, message_id, _between(depth, 0, _MOST, "depth"))
@@ -68,7 +68,7 @@ class Tools(Reading, Contexts):
         """What was said in a time: today, this_week, last_month, 2025-03, "2025-03-01 to 2025-03-14". The newest
         `limit` messages, in order of time; `offset` leaves out as many of the newest. Raises InvalidInput.
         """
-        from recollect.tools import opening
+        from recollect.answer.tools import opening
 
         many, left_out = _between(limit, 1, _MOST, "limit"), _between(offset, 0, 10**9, "offset")
         with self._space.view() as view:
@@ -76,8 +76,8 @@ class Tools(Reading, Contexts):
 
     def get_tool_call(self, id: str) -> ToolCall:
         """A tool call with its result, by its own id, that of its result, or of a piece of that. Raises NotFound."""
+        from recollect.answer.tools import opening
         from recollect.errors import NotFound
-        from recollect.tools import opening
 
         with self._space.view() as view:
             found = opening.find_tool_calls(view, [id])
@@ -87,7 +87,7 @@ class Tools(Reading, Contexts):
 
     def get_tool_calls_by_message(self, message_id: str) -> list[ToolCall]:
         """The tool calls of a message with their results, in order. Raises NotFound."""
-        from recollect.tools import opening
+        from recollect.answer.tools import opening
 
         with self._space.view() as view:
             return opening.tool_calls_of(view, message_id)
@@ -101,8 +101,8 @@ class Tools(Reading, Contexts):
 
         The query may hold filters, as that of `search`. Raises InvalidInput.
         """
-        from recollect.search.request import read_search
-        from recollect.tools.finding import DOCUMENTS, SAID, WITH_TOOL_CALLS, found_texts
+        from recollect.answer.tools.finding import DOCUMENTS, SAID, WITH_TOOL_CALLS, found_texts
+        from recollect.search.query.request import read_search
 
         first, many = _between(offset, 0, _MOST - 1, "offset"), _between(limit, 1, _MOST, "limit")
         kinds = WITH_TOOL_CALLS if include_tool_calls else SAID
@@ -127,8 +127,8 @@ class Tools(Reading, Contexts):
     @traced("search_memory", records, query=True)
     def search_facts(self, query: str, limit: int = 10) -> list[Fact]:
         """The facts that have to do with a query, best first. Raises InvalidInput."""
-        from recollect.consolidate.facts.fact import facts_of
-        from recollect.search.request import read_search
+        from recollect.derive.facts.fact import facts_of
+        from recollect.search.query.request import read_search
 
         search = read_search(
             query,
@@ -160,7 +160,7 @@ class Tools(Reading, Contexts):
         the place of what was stored before; the same again is the same fact. What is left out, rules read from
         `content`. Raises InvalidInput.
         """
-        from recollect.consolidate.facts.stored import told_fact
+        from recollect.derive.facts.stored import told_fact
 
         told = told_fact(
             content,

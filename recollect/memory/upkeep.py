@@ -22,7 +22,7 @@ class Upkeep(Handle):
 
         Search answers meanwhile; interrupted, it goes on where it was. `progress` gets the messages done and all.
         """
-        from recollect.reindex import reindex
+        from recollect.ingest.reindex import reindex
 
         done = reindex(self._space, self._ingest, progress)
         self.maintain()
@@ -48,8 +48,8 @@ class Upkeep(Handle):
         A file appears whole or not at all, and is yours alone to read. Something else than a dump is replaced only
         where `overwrite` says so. Raises InvalidInput, StoreError.
         """
+        from recollect.runtime.files import whole_file
         from recollect.store.transfer import dump
-        from recollect.writing import whole_file
 
         if isinstance(target, str | Path):
             with whole_file(Path(target).expanduser(), overwrite=overwrite) as stream:

@@ -14,11 +14,11 @@ from recollect.store import Task
 if TYPE_CHECKING:
     from threading import Event
 
-    from recollect.consolidate.backlog import Backlog
-    from recollect.consolidate.desk import Consolidated
-    from recollect.consolidate.shift import Done
-    from recollect.consolidate.worker import Worker
-    from recollect.model.base import LanguageModel
+    from recollect.derive.shift import Done
+    from recollect.derive.tasks.backlog import Backlog
+    from recollect.derive.tasks.desk import Consolidated
+    from recollect.derive.worker import Worker
+    from recollect.models.language.base import LanguageModel
 
 
 class Work(Handle):
@@ -30,7 +30,7 @@ class Work(Handle):
         Interrupted, it goes on where it was; while a background worker makes them, it waits for that. `progress` gets
         the passages made and wanted.
         """
-        from recollect.consolidate.quality import embed_all
+        from recollect.derive.tasks.quality import embed_all
 
         return embed_all(self._space, self._make_quality, self._clock, limit, progress)
 
@@ -78,7 +78,7 @@ class Work(Handle):
         for how many seconds nothing was done, and in how many something that failed is tried again. `again` as in
         `consolidate`.
         """
-        from recollect.consolidate.shift import Shift
+        from recollect.derive.shift import Shift
 
         names = None if namespaces is None else [checked(name) for name in namespaces]
         shift = Shift(
@@ -97,8 +97,8 @@ class Work(Handle):
         """What waits for the model that is set, and about what it will take; in this namespace, or in some. None where
         none is set. Nothing is asked or changed.
         """
-        from recollect.consolidate.backlog import backlogs
-        from recollect.consolidate.registry import model_works
+        from recollect.derive.registry import model_works
+        from recollect.derive.tasks.backlog import backlogs
 
         if self._model is None:
             return None
@@ -107,11 +107,11 @@ class Work(Handle):
 
     @cached_property
     def _worker(self) -> Worker:
-        from recollect.consolidate.worker import Worker
+        from recollect.derive.worker import Worker
 
         return Worker(self._store, self._embedder, model=self._model_for, clock=self._clock)
 
     def _model_for(self, namespace: Namespace) -> LanguageModel | None:
-        from recollect.model.budget import within
+        from recollect.models.language.budget import within
 
         return within(self._model, namespace) if self._model else None

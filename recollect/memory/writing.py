@@ -21,11 +21,11 @@ from recollect.record import (
     ToolCall,
     Version,
 )
-from recollect.tracing import one_record, records, traced
+from recollect.runtime.tracing import one_record, records, traced
 
 if TYPE_CHECKING:
-    from recollect.forget import Forgotten
-    from recollect.importing import ImportReport, Progress
+    from recollect.ingest.forget import Forgotten
+    from recollect.ingest.importing import ImportReport, Progress
     from recollect.memory.drafts import Drafts
 
 
@@ -46,8 +46,8 @@ class Writing(Reading, Documents):
         Importing again changes nothing; a newer export adds what is new. What was forgotten stays away, unless `again`
         brings it back. Raises NotFound, ImportProblem, StoreError.
         """
-        from recollect.embedding.tokenizer import count_tokens, count_tokens_of
-        from recollect.importing import Importing
+        from recollect.ingest.importing import Importing
+        from recollect.models.embedding.tokenizer import count_tokens, count_tokens_of
 
         importing = Importing(self._space, self._ingest, count_tokens, count_tokens_of, progress, again=again)
         return importing([Path(path).expanduser() for path in paths], format)
@@ -61,8 +61,8 @@ class Writing(Reading, Documents):
         Files that belong together are given together: a session, those that it resumes, its subagents. What has gone
         meanwhile is left out. Raises StoreError.
         """
-        from recollect.embedding.tokenizer import count_tokens, count_tokens_of
-        from recollect.importing import Importing
+        from recollect.ingest.importing import Importing
+        from recollect.models.embedding.tokenizer import count_tokens, count_tokens_of
 
         importing = Importing(self._space, self._ingest, count_tokens, count_tokens_of, progress)
         return importing.of_growing(Path(folder), [Path(file) for file in files])
@@ -225,7 +225,7 @@ class Writing(Reading, Documents):
         goes. `confirm` is shown it before anything does: unless it agrees, nothing goes, and what came in meanwhile
         stays. Raises NotFound, InvalidInput where nothing is named.
         """
-        from recollect.forget import Selection, forget
+        from recollect.ingest.forget import Selection, forget
 
         named = self._sources(several(sources))
         document = partial(self._document_named, hidden_reports=True)
@@ -243,9 +243,9 @@ class Writing(Reading, Documents):
         return Drafts(self._clock, self._ids, self._message)
 
     def _retract(self, message_ids: Sequence[NodeId], conversation_ids: Sequence[NodeId]) -> None:
-        from recollect.consolidate.base import Setting
-        from recollect.consolidate.conversation import Conversations
-        from recollect.consolidate.registry import derivers
+        from recollect.derive.registry import derivers
+        from recollect.derive.tasks.base import Setting
+        from recollect.derive.tasks.conversation import Conversations
 
         if message_ids:
             self._ingest.delete(message_ids)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from recollect.embedding import TokenEmbedder
+from recollect.models.embedding import TokenEmbedder
 from recollect.record import REPORTS, Document, NodeId
 from recollect.record.outline import place_in
-from recollect.search.asking import Asked
+from recollect.search.query.asking import Asked
+from recollect.search.query.request import Search
 from recollect.search.ranking import Ranked, Ranking, rank
-from recollect.search.request import Search
-from recollect.search.result import DocumentHit, Why
-from recollect.search.snippet import densest, excerpt_and_words, marking
+from recollect.search.results.result import DocumentHit, Why
+from recollect.search.results.snippet import densest, excerpt_and_words, marking
 from recollect.search.weights import DOCUMENT_CLOSE, DOCUMENT_SHARE
 from recollect.store import View
 from recollect.store.passages import Partition, PassageText

@@ -8,28 +8,28 @@ from dataclasses import replace
 from datetime import date
 from typing import TYPE_CHECKING
 
-from recollect.embedding import Embedder, TokenEmbedder, is_remote
+from recollect.index.threads import turn
+from recollect.models.embedding import Embedder, TokenEmbedder, is_remote
 from recollect.record import Node
-from recollect.search.asking import Asked, ask
 from recollect.search.derived import derived_hits, found_facts
 from recollect.search.documents import document_hits, rank_documents
-from recollect.search.facets import count_facets
 from recollect.search.grouping import by_conversation, by_message, titles_to_show
 from recollect.search.moments import placed
+from recollect.search.query.asking import Asked, ask
+from recollect.search.query.forms import surface
+from recollect.search.query.request import Search
+from recollect.search.query.spelling import correction
 from recollect.search.ranking import Ranking, rank
-from recollect.search.request import Search
-from recollect.search.result import SearchResults
+from recollect.search.results.facets import count_facets
+from recollect.search.results.result import SearchResults
 from recollect.search.scan import scanned
-from recollect.search.snippet import surface
-from recollect.search.spelling import correction
 from recollect.search.titles import title_matches
 from recollect.search.weights import ALL, RANKED
 from recollect.store import IndexDamaged, Space, View
-from recollect.store.index.threads import turn
 from recollect.store.passages import SAID_KINDS, Partition
 
 if TYPE_CHECKING:
-    from recollect.rerank import Reranker
+    from recollect.models.rerank import Reranker
 
 
 class Searcher:

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from recollect.record import Chunk, Conversation, Kind, Message, NodeId, Role, Window
-from recollect.search.asking import Asked
-from recollect.search.copies import grouped
-from recollect.search.filtering import holds, passes
+from recollect.search.query.asking import Asked
+from recollect.search.query.filtering import holds, passes
 from recollect.search.ranking import Ranked
-from recollect.search.result import Hit, MessageHit, Why
-from recollect.search.snippet import excerpt, excerpt_and_words, marking, words_in
+from recollect.search.results.copies import grouped
+from recollect.search.results.result import Hit, MessageHit, Why
+from recollect.search.results.snippet import excerpt, excerpt_and_words, marking, words_in
 from recollect.search.titles import TitleMatch
 from recollect.search.weights import TITLES
 from recollect.store import View

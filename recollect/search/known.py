@@ -15,6 +15,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from recollect.index.numeric import dots
 from recollect.search.late import Late
 from recollect.search.scoring import Evidence
 from recollect.search.weights import (
@@ -27,7 +28,6 @@ from recollect.search.weights import (
     RUN_FOR_WORDS,
     TELLING_SIZE,
 )
-from recollect.store.index.numeric import dots
 from recollect.store.passages import Features, Float, Int
 from recollect.text.terms import terms
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recollect.embedding import TokenVectors
+from recollect.models.embedding import TokenVectors
 from recollect.search.weights import LATE_AFTER, LATE_BEFORE
 from recollect.store.passages import Features, Float, Int, TokenRows
 

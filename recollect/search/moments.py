@@ -11,17 +11,17 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 
-from recollect.embedding import Embedder, TokenEmbedder
+from recollect.models.embedding import Embedder, TokenEmbedder
 from recollect.record import Conversation, Message, Node, NodeKind, Role
-from recollect.search.asking import Asked, ask
-from recollect.search.clauses import Clause, read_clause
 from recollect.search.derived import may_be_found
-from recollect.search.filtering import excluded_phrases
-from recollect.search.moment import Moment
+from recollect.search.query.asking import Asked, ask
+from recollect.search.query.clauses import Clause, read_clause
+from recollect.search.query.filtering import excluded_phrases
+from recollect.search.query.moment import Moment
+from recollect.search.query.request import Search
+from recollect.search.query.syntax import Query
+from recollect.search.query.told import told_days
 from recollect.search.ranking import Ranked, rank
-from recollect.search.request import Search
-from recollect.search.syntax import Query
-from recollect.search.told import told_days
 from recollect.store import View, Where
 from recollect.store.passages import Filter, Owner, Partition
 from recollect.text.sentences import cut_sentences

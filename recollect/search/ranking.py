@@ -8,14 +8,14 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from recollect.embedding import QUALITY_TOKENS, TokenEmbedder
-from recollect.search.asking import Asked, candidate_query
-from recollect.search.facets import Matched
+from recollect.models.embedding import QUALITY_TOKENS, TokenEmbedder
 from recollect.search.known import Signs, likelihood, signs
 from recollect.search.late import Late, late_interaction, wanted
-from recollect.search.question import Question
+from recollect.search.query.asking import Asked, candidate_query
+from recollect.search.query.question import Question
+from recollect.search.query.spelling import compounds
+from recollect.search.results.facets import Matched
 from recollect.search.scoring import Evidence, Scores, in_order, matrix, own_coverage, pool_z, weighed
-from recollect.search.spelling import compounds
 from recollect.search.titles import Titles, titles_above
 from recollect.search.weights import (
     BLIND_COSINE,

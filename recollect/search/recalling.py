@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 
-from recollect.embedding import Embedder, TokenEmbedder
+from recollect.models.embedding import Embedder, TokenEmbedder
 from recollect.record import (
     REPORTS,
     Conversation,
@@ -17,14 +17,14 @@ from recollect.record import (
     to_microseconds,
 )
 from recollect.record.outline import place_in
-from recollect.search.asking import Asked, ask
 from recollect.search.derived import derived_hits
+from recollect.search.query.asking import Asked, ask
+from recollect.search.query.request import Search
+from recollect.search.query.spelling import correction
+from recollect.search.query.syntax import Query
 from recollect.search.ranking import Ranked, Ranking, rank
-from recollect.search.request import Search
-from recollect.search.result import DerivedHit
+from recollect.search.results.result import DerivedHit
 from recollect.search.scan import scanned
-from recollect.search.spelling import correction
-from recollect.search.syntax import Query
 from recollect.store import IndexDamaged, View
 from recollect.store.passages import Filter, Float, Owner, Partition, PassageText
 

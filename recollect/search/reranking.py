@@ -12,11 +12,11 @@ from dataclasses import replace
 import numpy as np
 
 from recollect.errors import ModelError
-from recollect.rerank import Reranker
-from recollect.search.asking import Asked
+from recollect.models.rerank import Reranker
+from recollect.search.query.asking import Asked
 from recollect.search.ranking import Ranked, Ranking
+from recollect.search.results.snippet import densest
 from recollect.search.scoring import pool_z
-from recollect.search.snippet import densest
 from recollect.search.weights import RERANK_POOL, RERANKED
 from recollect.store import View
 from recollect.store.passages import Float

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from recollect.record import Conversation, Message, NodeId, Window, to_microseconds
-from recollect.search.filtering import holds, passes
-from recollect.search.request import Search
-from recollect.search.result import Hit, MessageHit, SearchResults, Why
-from recollect.search.snippet import excerpt, words_in
+from recollect.search.query.filtering import holds, passes
+from recollect.search.query.request import Search
+from recollect.search.results.result import Hit, MessageHit, SearchResults, Why
+from recollect.search.results.snippet import excerpt, words_in
 from recollect.store import View
 from recollect.text.stopwords import STOP_WORDS
 from recollect.text.terms import terms, words

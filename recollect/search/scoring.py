@@ -12,9 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recollect.search.clauses import Order
-from recollect.search.moment import Moment
-from recollect.search.question import Question
+from recollect.index.numeric import dots
+from recollect.search.query.clauses import Order
+from recollect.search.query.moment import Moment
+from recollect.search.query.question import Question
 from recollect.search.weights import (
     FIRST_OF_SEVERAL,
     IN_ORDER,
@@ -24,7 +25,6 @@ from recollect.search.weights import (
     NO_QUESTION,
     QUOTED,
 )
-from recollect.store.index.numeric import dots
 from recollect.store.passages import KINDS, PEOPLE, ROLE_SHIFT, ROLES, Bool, Features, Float
 from recollect.text.flags import Flag
 

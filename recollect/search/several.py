@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from recollect.record import NodeId
-from recollect.search.request import Search
-from recollect.search.result import Hit, SearchResults
+from recollect.search.query.request import Search
+from recollect.search.results.result import Hit, SearchResults
 
 Find = Callable[[Search], SearchResults]
 

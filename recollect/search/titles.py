@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from recollect.record import NodeId
-from recollect.search.asking import Asked, Groups, title_query
+from recollect.search.query.asking import Asked, Groups, title_query
 from recollect.search.scoring import own_coverage
 from recollect.search.weights import TITLE_LIKE, TITLE_SHARE, TITLE_WORDS, TITLES
 from recollect.store import View

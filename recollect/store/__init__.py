@@ -1,6 +1,6 @@
 """Where the graph is kept: one port (base.py), an engine a folder."""
 
-from recollect.store.base import Fenced, IndexDamaged, Space, Stale, Store, View, WrongEmbedder
+from recollect.store.base import Fenced, IndexDamaged, Space, Stale, Store, View, Vocabulary, WrongEmbedder
 from recollect.store.change import Change, EdgeKey, IndexChange, Lease, Mark, Record, Task
 from recollect.store.invariants import Invariant
 from recollect.store.results import (
@@ -40,6 +40,7 @@ __all__ = [
     "Task",
     "View",
     "Violation",
+    "Vocabulary",
     "Where",
     "WrongEmbedder",
 ]

@@ -7,8 +7,8 @@ results.py. *Passages belong to owners* and replace what the owner had. What is 
 a new one is built beside the old and published. What a write acknowledges survives a kill.
 
 Candidates, statistics and what is kept in memory for search are not an engine's business: it gives the rows
-(`recollect.store.index.source.Source`), and `recollect.store.index` does the rest: `View.known`, `candidates`,
-`sharing` and `vocabulary` are a call of it each. Methods raise StoreError and its kin.
+(`recollect.index.source.Source`), and `recollect.index` does the rest: `View.known`, `candidates`, `sharing` and
+`vocabulary` are a call of it each. Methods raise StoreError and its kin.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from collections.abc import Callable, Collection, Hashable, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import Literal, Protocol
 
 from recollect.errors import StoreError
 from recollect.record import Edge, Message, Namespace, NodeId, Thread
@@ -28,6 +28,7 @@ from recollect.store.results import (
     End,
     Erased,
     IndexInfo,
+    Near,
     Page,
     R,
     Revision,
@@ -36,9 +37,6 @@ from recollect.store.results import (
     Violation,
     Where,
 )
-
-if TYPE_CHECKING:
-    from recollect.store.index.vocabulary import Vocabulary
 
 
 class Stale(Exception):
@@ -63,6 +61,19 @@ class IndexDamaged(StoreError):
     """What is derived for search cannot be read; the record can (`View.scan`), and it is made anew from that."""
 
     code = "index_damaged"
+
+
+class Vocabulary(Protocol):
+    """The words that the index of a view holds, and the days on which they were said. Its calls raise IndexDamaged."""
+
+    def compounds(self, term: str, limit: int = 12) -> list[str]:
+        """Terms that begin or end with this one, most frequent first; for a single character, all that hold it."""
+
+    def near(self, word: str, limit: int = 3) -> list[Near]:
+        """Terms that may be meant by a word that no passage has, nearest first."""
+
+    def days(self) -> dict[int, int]:
+        """How many messages were said on each day, by its number since 1970."""
 
 
 class View(Protocol):

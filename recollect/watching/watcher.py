@@ -21,7 +21,7 @@ from recollect.importers.formats.claude_code.files import place_of
 from recollect.importers.formats.codex.codex import Codex
 from recollect.importers.reading.growing import growing
 from recollect.importers.registry import reader_of
-from recollect.importing import ImportReport, Progress
+from recollect.ingest.importing import ImportReport, Progress
 from recollect.memory import Memory
 from recollect.watching.folders import Watched
 from recollect.watching.kept import Kept

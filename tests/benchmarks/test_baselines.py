@@ -8,7 +8,7 @@ import pytest
 from benchmarks import baselines
 from benchmarks.datasets import History, Said, Session
 from benchmarks.hybrid import Hybrid, OwnBM25
-from recollect.embedding.static import StaticEmbedder
+from recollect.models.embedding.static import StaticEmbedder
 
 WHEN = datetime(2024, 5, 1, tzinfo=UTC)
 

@@ -12,9 +12,9 @@ import pytest
 
 from benchmarks.judged import main
 from benchmarks.judging import prompt, request
-from recollect.model.structured import check, wire_schema
-from tests.ask.asides import of_questions
-from tests.model.wire_server import Says, WireServer, says, wire_server
+from recollect.models.language.structured import check, wire_schema
+from tests.answer.ask.asides import of_questions
+from tests.models.language.wire_server import Says, WireServer, says, wire_server
 
 #: What each version says: another text needs another version, which is printed with the figures.
 FINGERPRINTS = {"judge/1": "22faa02c84361300"}
@@ -26,7 +26,7 @@ ASKED = (("What is the boiler called?", "Vaillant ecoTEC", "m1"), ("What does th
 def server(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[WireServer]:
     monkeypatch.setenv("OPENAI_API_KEY", "k")
     monkeypatch.setenv("RECOLLECT_BENCH_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr("recollect.ask.understand.PATIENCE", 60.0)
+    monkeypatch.setattr("recollect.answer.ask.understand.PATIENCE", 60.0)
     with wire_server() as running:
         running.aside = of_questions
         running.otherwise = answered

@@ -11,11 +11,11 @@ import pytest
 
 from recollect.context import Patience
 from recollect.context.staged import Staged, TooLong
-from recollect.embedding.base import Vectors
-from recollect.embedding.static import StaticEmbedder
+from recollect.engines.choose import open_store
 from recollect.errors import InvalidInput, StoreError
 from recollect.memory import Memory
-from recollect.store.choose import open_store
+from recollect.models.embedding.base import Vectors
+from recollect.models.embedding.static import StaticEmbedder
 
 ASKED = "Where did we moor the boat?"
 

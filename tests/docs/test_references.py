@@ -12,6 +12,7 @@ import pytest
 
 import recollect
 from recollect.memory import Memory
+from recollect.memory.settings import LEARNED, Settings
 from recollect.record import (
     Chunk,
     Conversation,
@@ -26,8 +27,7 @@ from recollect.record import (
     Turn,
     Version,
 )
-from recollect.search.result import DocumentHit, Hit, MessageHit, SearchResults, Snippet, Why
-from recollect.settings import LEARNED, Settings
+from recollect.search.results.result import DocumentHit, Hit, MessageHit, SearchResults, Snippet, Why
 from tests.paths import ROOT
 from tools import write_cli_reference, write_formats_reference, write_rest_reference, write_terms_reference
 
@@ -111,7 +111,7 @@ def test_every_kind_is_told() -> None:
 
 
 def test_every_table_of_the_store_is_told() -> None:
-    schema = resources.files("recollect.store.sqlite").joinpath("schema.sql").read_text(encoding="utf-8")
+    schema = resources.files("recollect.engines.sqlite").joinpath("schema.sql").read_text(encoding="utf-8")
     page = text_of(ROOT / "docs" / "explanation" / "store.md")
     tables = re.findall(r"^CREATE (?:VIRTUAL )?TABLE (\w+)", schema, re.MULTILINE)
     assert [name for name in tables if f"`{name}`" not in page] == []

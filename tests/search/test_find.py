@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 import recollect
+from recollect.engines.sqlite.view import SQLiteView
 from recollect.errors import InvalidInput
 from recollect.memory import Memory
 from recollect.record import Message
 from recollect.store.passages import CandidateQuery, Features, Partition
-from recollect.store.sqlite.view import SQLiteView
 
 TALKS = {
     "Proxy trouble": [

@@ -12,7 +12,7 @@ import recollect
 from recollect import Memory
 from recollect.search.known import likelihood, signs
 from recollect.search.late import Late
-from recollect.search.question import Question, read_question
+from recollect.search.query.question import Question, read_question
 from recollect.search.scoring import Evidence
 from recollect.search.weights import KNOWN, KNOWN_INSTANT, KNOWN_QUALITY, LATE_ONE_CONVERSATION, ONE_CONVERSATION
 from recollect.store.passages import Features

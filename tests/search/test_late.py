@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from recollect.embedding import TokenVectors
+from recollect.models.embedding import TokenVectors
 from recollect.search.late import late_interaction, wanted
 from recollect.store.passages import TokenRows
 from tests.search.features_made import flags, pool

@@ -12,8 +12,8 @@ import recollect
 from recollect.errors import InvalidInput, ModelError
 from recollect.memory import Memory
 from recollect.search.weights import RERANK_POOL
-from tests.rerank.cross_encoder import write_cross_encoder
-from tests.rerank.rerank_server import rerank_server
+from tests.models.rerank.cross_encoder import write_cross_encoder
+from tests.models.rerank.rerank_server import rerank_server
 
 TALKS = {
     "Harbour": ["The harbour ferry leaves at nine", "The harbour ferry is painted green", "The harbour has a crane"],

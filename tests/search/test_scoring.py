@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from recollect.record import NodeId
-from recollect.search.clauses import Order, Side
-from recollect.search.moment import Moment
-from recollect.search.question import Question, read_question
+from recollect.search.query.clauses import Order, Side
+from recollect.search.query.moment import Moment
+from recollect.search.query.question import Question, read_question
 from recollect.search.scoring import TERMS, Evidence, coverage, in_order, matrix, own_coverage, pool_z, weighed
 from recollect.search.weights import INSTANT, QUALITY
 from recollect.store.passages import Features

@@ -11,13 +11,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from recollect.embedding import CachedEmbedder, is_remote
-from recollect.embedding.lazy import LazyEmbedder
+from recollect.engines.sqlite import connection
+from recollect.engines.sqlite.engine import SQLiteStore
+from recollect.index import threads
+from recollect.index.threads import Turns, turn
 from recollect.memory import Memory
-from recollect.store.index import threads
-from recollect.store.index.threads import Turns, turn
-from recollect.store.sqlite import connection
-from recollect.store.sqlite.engine import SQLiteStore
+from recollect.models.embedding import CachedEmbedder, is_remote
+from recollect.models.embedding.lazy import LazyEmbedder
 from tests.store.builders import embedder
 
 

@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from recollect.embedding.static import StaticEmbedder
-from recollect.embedding.tokenizer import count_tokens
 from recollect.importers.base import DraftCall, DraftConversation, DraftMessage
 from recollect.importers.records.assemble import assemble, chunks_of
+from recollect.index.passages import document_passages, node_passages, threads_passages
+from recollect.models.embedding.static import StaticEmbedder
+from recollect.models.embedding.tokenizer import count_tokens
 from recollect.record import Document, Kind, Message, Namespace, Node, NodeId, Role, Thread, namespace
-from recollect.search.indexing import document_passages, node_passages, threads_passages
 from recollect.store import Change, IndexChange, Space, Store, View
 from recollect.store.passages import (
     CandidateQuery,

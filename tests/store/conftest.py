@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from recollect.engines.sqlite.engine import SQLiteStore
 from recollect.store import Space, Store
-from recollect.store.sqlite.engine import SQLiteStore
 from tests.store import neo4j_server
 from tests.store.builders import DEFAULT, Clock
 
@@ -28,7 +28,7 @@ def open_store(request: pytest.FixtureRequest, tmp_path: Path, clock: Clock) -> 
     def open_one() -> Store:
         store: Store
         if neo4j_uri:
-            from recollect.store.neo4j.engine import Neo4jStore
+            from recollect.engines.neo4j.engine import Neo4jStore
 
             store = Neo4jStore(neo4j_uri, neo4j_server.auth(), wait=5.0, clock=clock)
         else:

@@ -13,9 +13,10 @@ from zlib import crc32
 
 import numpy as np
 
-from recollect.embedding.tokenizer import count_tokens
 from recollect.importers.base import DraftCall, DraftMessage
 from recollect.ingest import Ingest
+from recollect.ingest.reindex import reindex
+from recollect.models.embedding.tokenizer import count_tokens
 from recollect.record import (
     Conversation,
     Document,
@@ -35,7 +36,6 @@ from recollect.record import (
     Version,
     stable_id,
 )
-from recollect.reindex import reindex
 from recollect.store import Change, IndexChange, Lease, Mark, Store, Task, Where
 from recollect.store.passages import QualityVectors
 from tests.store.builders import DEFAULT, START, embedder, thread

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from recollect.engines.sqlite import maintain, segments
+from recollect.engines.sqlite.engine import SQLiteStore
+from recollect.index import corpus
+from recollect.index.cache import IndexCache
 from recollect.store import Store
-from recollect.store.index import corpus
-from recollect.store.index.cache import IndexCache
-from recollect.store.sqlite import maintain, segments
-from recollect.store.sqlite.engine import SQLiteStore
 from tests.store import neo4j_server
 from tests.store.planning import START
 
@@ -51,8 +51,8 @@ def sqlite(folder: Path) -> Iterator[Opening]:
 @contextmanager
 def neo4j(uri: str) -> Iterator[Opening]:
     """The server, emptied."""
-    from recollect.store.neo4j import maintain as upkeep
-    from recollect.store.neo4j.engine import Neo4jStore
+    from recollect.engines.neo4j import maintain as upkeep
+    from recollect.engines.neo4j.engine import Neo4jStore
 
     def opened(clock: Clock) -> Store:
         return Neo4jStore(uri, neo4j_server.auth(), wait=5.0, clock=clock)

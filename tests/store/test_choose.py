@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from recollect.engines.choose import open_store
+from recollect.engines.sqlite.engine import SQLiteStore
 from recollect.errors import InvalidInput, StoreError
-from recollect.store.choose import open_store
-from recollect.store.sqlite.engine import SQLiteStore
 
 
 def test_a_path_is_a_sqlite_file(tmp_path: Path) -> None:

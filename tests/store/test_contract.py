@@ -8,6 +8,7 @@ from datetime import timedelta
 
 import pytest
 
+from recollect.engines.codec import encode
 from recollect.errors import NotFound, StoreError
 from recollect.record import (
     Chunk,
@@ -28,7 +29,6 @@ from recollect.record import (
     to_microseconds,
 )
 from recollect.store import Change, IndexChange, Mark, Space, Stale, Store, Where
-from recollect.store.codec import encode
 from recollect.store.results import Revision
 from tests.store.builders import (
     DEFAULT,

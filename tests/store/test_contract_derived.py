@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from recollect.embedding.tokenizer import count_tokens
 from recollect.ingest import Ingest
+from recollect.ingest.reindex import reindex
+from recollect.models.embedding.tokenizer import count_tokens
 from recollect.record import Node, NodeKind, stable_id
-from recollect.reindex import reindex
 from recollect.store import Change, IndexChange, Mark, Space, Store
 from recollect.store.passages import Filter, Owner, Partition
 from tests.store.builders import START, embedder, holding, node_change, query, talk, texts, write

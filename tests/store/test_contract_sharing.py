@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from recollect.index import sharing
 from recollect.record import Node, NodeKind, stable_id
 from recollect.store import Change, Mark, Space
-from recollect.store.index import sharing
 from recollect.store.passages import Partition
 from recollect.text.terms import terms
 from tests.store.builders import node_change

@@ -15,9 +15,12 @@ from hypothesis import strategies as st
 
 pytest.importorskip("neo4j", reason="the Neo4j driver is not installed")
 
-from recollect.embedding.tokenizer import count_tokens
+from recollect.engines.neo4j.engine import Neo4jStore
+from recollect.engines.sqlite.engine import SQLiteStore
 from recollect.importers.base import DraftCall, DraftMessage
 from recollect.ingest import Ingest
+from recollect.ingest.reindex import reindex
+from recollect.models.embedding.tokenizer import count_tokens
 from recollect.record import (
     Conversation,
     Document,
@@ -34,11 +37,8 @@ from recollect.record import (
     Version,
     stable_id,
 )
-from recollect.reindex import reindex
 from recollect.store import Change, IndexChange, Mark, Store, View, Where
-from recollect.store.neo4j.engine import Neo4jStore
 from recollect.store.passages import CandidateQuery, Features, Filter, Partition, QualityVectors
-from recollect.store.sqlite.engine import SQLiteStore
 from recollect.store.transfer import dump_lines, every
 from recollect.text.terms import terms
 from tests.store import neo4j_server

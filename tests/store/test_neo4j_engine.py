@@ -18,16 +18,16 @@ pytest.importorskip("neo4j", reason="the Neo4j driver is not installed")
 
 import neo4j
 
-from recollect.embedding.tokenizer import count_tokens
+from recollect.engines.neo4j import erase, maintain, source
+from recollect.engines.neo4j.engine import Neo4jStore
+from recollect.engines.neo4j.source import PartitionSource
+from recollect.engines.neo4j.writing import Writing
 from recollect.errors import NotFound, StoreError
 from recollect.ingest import Ingest
+from recollect.ingest.reindex import reindex
+from recollect.models.embedding.tokenizer import count_tokens
 from recollect.record import Edge, Message, Namespace, Node, NodeId, NodeKind, Version, namespace
-from recollect.reindex import reindex
 from recollect.store import Change, Erased, Fenced, IndexChange, IndexDamaged, Invariant, Mark, Space, Stale, Task
-from recollect.store.neo4j import erase, maintain, source
-from recollect.store.neo4j.engine import Neo4jStore
-from recollect.store.neo4j.source import PartitionSource
-from recollect.store.neo4j.writing import Writing
 from recollect.store.passages import CandidateQuery, Partition, QualityVectors
 from recollect.text.terms import terms
 from tests.store import neo4j_server

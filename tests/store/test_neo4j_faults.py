@@ -23,12 +23,12 @@ pytest.importorskip("neo4j", reason="the Neo4j driver is not installed")
 import neo4j
 
 import recollect
-import recollect.importing
+import recollect.ingest.importing
 from recollect import StoreBusy, StoreError
+from recollect.engines.neo4j import connection, writing
+from recollect.engines.neo4j.connection import read_version
+from recollect.engines.neo4j.engine import Neo4jStore
 from recollect.memory import Memory
-from recollect.store.neo4j import connection, writing
-from recollect.store.neo4j.connection import read_version
-from recollect.store.neo4j.engine import Neo4jStore
 from tests.exports import chat, dump_of, export
 from tests.processes import started
 from tests.store import neo4j_server
@@ -237,7 +237,7 @@ def test_a_restart_is_survived_by_the_same_handle(server: Own) -> None:
 def test_a_server_that_is_killed_in_the_middle_of_a_write_keeps_all_of_it_or_nothing(
     server: Own, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(recollect.importing, "BATCH_MESSAGES", 48)
+    monkeypatch.setattr(recollect.ingest.importing, "BATCH_MESSAGES", 48)
     talks = [chat(*(f"message {i} of {n}, on tides" for i in range(24)), name=f"c{n}") for n in range(16)]
     exported = export(tmp_path / "export", talks)
     with recollect.open(tmp_path / "calm.db") as calm, server.open() as memory:

@@ -13,7 +13,7 @@ import pytest
 pytest.importorskip("neo4j", reason="the Neo4j driver is not installed")
 
 import recollect
-from recollect.importing import Progress
+from recollect.ingest.importing import Progress
 from recollect.memory import Memory
 from recollect.record import Document, Edge, Node, NodeKind, Origin, stable_id
 from tests.exports import dump_of
@@ -21,8 +21,8 @@ from tests.paths import ROOT
 
 #: Small batches, so that a kill finds some of them done and others not.
 IMPORT = """
-import sys, recollect, recollect.importing
-recollect.importing.BATCH_MESSAGES = 40
+import sys, recollect, recollect.ingest.importing
+recollect.ingest.importing.BATCH_MESSAGES = 40
 with recollect.open(sys.argv[1]) as memory:
     memory.import_file(sys.argv[2])
 """

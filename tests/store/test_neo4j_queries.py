@@ -11,12 +11,12 @@ import pytest
 
 pytest.importorskip("neo4j", reason="the Neo4j driver is not installed")
 
-from recollect.embedding.tokenizer import count_tokens
+from recollect.engines import neo4j as package
+from recollect.engines.neo4j import check, maintain
+from recollect.engines.neo4j.engine import Neo4jStore
+from recollect.engines.neo4j.schema import FULL_TEXT, RANGE, UNIQUE
 from recollect.ingest import Ingest
-from recollect.store import neo4j as package
-from recollect.store.neo4j import check, maintain
-from recollect.store.neo4j.engine import Neo4jStore
-from recollect.store.neo4j.schema import FULL_TEXT, RANGE, UNIQUE
+from recollect.models.embedding.tokenizer import count_tokens
 from tests.store import neo4j_server
 from tests.store.builders import DEFAULT, branched, embedder
 
@@ -27,7 +27,7 @@ def catalogue() -> Mapping[str, str]:
     """The statements of all modules, each once."""
     found: dict[str, str] = {}
     for name in MODULES:
-        module = import_module(f"recollect.store.neo4j.{name}")
+        module = import_module(f"recollect.engines.neo4j.{name}")
         for constant, value in vars(module).items():
             if constant.isupper() and isinstance(value, str) and any(word in value for word in ("MATCH", "RETURN")):
                 found.setdefault(value, f"{name}.{constant}")

@@ -12,11 +12,11 @@ pytest.importorskip("neo4j", reason="the Neo4j driver is not installed")
 
 import neo4j
 
+from recollect.engines.neo4j.engine import Neo4jStore
+from recollect.engines.neo4j.schema import OLD_CONSTRAINTS, VERSION
 from recollect.errors import StoreError
 from recollect.record import Conversation, Edge, Message, NodeId, Role, namespace
 from recollect.store import Change, Space, Task
-from recollect.store.neo4j.engine import Neo4jStore
-from recollect.store.neo4j.schema import OLD_CONSTRAINTS, VERSION
 from tests.store import neo4j_server
 
 HERE, MINUTE = namespace("here"), timedelta(minutes=1)

@@ -12,11 +12,11 @@ from pathlib import Path
 import apsw
 import pytest
 
+from recollect.engines.sqlite.backup import restore_backup
+from recollect.engines.sqlite.engine import SQLiteStore
 from recollect.errors import InvalidInput, NotFound, StoreBusy, StoreError
 from recollect.record import Conversation
 from recollect.store import Where
-from recollect.store.sqlite.backup import restore_backup
-from recollect.store.sqlite.engine import SQLiteStore
 from tests.disks import fill, needs_root, small_disk
 from tests.store.builders import DEFAULT, change_of, holding, query, talk, write
 

@@ -18,10 +18,10 @@ from pathlib import Path
 import apsw
 import pytest
 
+from recollect.engines.sqlite.engine import SQLiteStore
 from recollect.errors import StoreBusy, StoreError
 from recollect.record import Conversation
 from recollect.store import Change, Where
-from recollect.store.sqlite.engine import SQLiteStore
 from tests.disks import fill, needs_root, small_disk
 from tests.store.builders import DEFAULT, change_of, holding, talk, write
 
@@ -166,7 +166,7 @@ def test_a_read_only_disk_lets_search_and_refuses_to_write(folder: Path) -> None
 def test_a_read_only_store_whose_log_was_left_says_so(folder: Path) -> None:
     path = folder / "memory.db"
     code = (
-        "import os, sys; from pathlib import Path; from recollect.store.sqlite.engine import SQLiteStore\n"
+        "import os, sys; from pathlib import Path; from recollect.engines.sqlite.engine import SQLiteStore\n"
         "from tests.store.builders import talk, write\n"
         "store = SQLiteStore(Path(sys.argv[1])); write(store, talk('a', 'one')); os._exit(0)"
     )
@@ -227,7 +227,7 @@ def test_views_within_views_do_not_wait_for_themselves(path: Path) -> None:
 def test_who_waits_for_a_connection_is_lent_the_next_and_not_who_asks_again_at_once(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("recollect.store.sqlite.connection._MOST", 1)
+    monkeypatch.setattr("recollect.engines.sqlite.connection._MOST", 1)
     order: list[str] = []
     with closing(SQLiteStore(path)) as store:
 

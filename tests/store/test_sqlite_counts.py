@@ -8,9 +8,9 @@ from pathlib import Path
 
 import apsw
 
+from recollect.engines.sqlite.counts import counts
+from recollect.engines.sqlite.engine import SQLiteStore
 from recollect.record import NodeId
-from recollect.store.sqlite.counts import counts
-from recollect.store.sqlite.engine import SQLiteStore
 from tests.store.builders import DEFAULT, START, change_of, talk
 
 

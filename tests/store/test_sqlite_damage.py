@@ -11,9 +11,9 @@ from pathlib import Path
 import apsw
 import pytest
 
+from recollect.engines.sqlite.engine import SQLiteStore
 from recollect.record import Conversation
 from recollect.store import Change, IndexDamaged, Space, Where
-from recollect.store.sqlite.engine import SQLiteStore
 from tests.store.builders import DEFAULT, change_of, embedder_id, holding, index_of, passages_of, query, talk
 
 pytestmark = pytest.mark.slow

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from recollect.engines.sqlite.engine import SQLiteStore
 from recollect.record import Edge, Node, NodeKind, Part, PartKind, Thread, Version, stable_id
 from recollect.store import Change, IndexChange, Space, Task
-from recollect.store.sqlite.engine import SQLiteStore
 from tests.store.builders import (
     DEFAULT,
     START,

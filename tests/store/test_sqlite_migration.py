@@ -18,11 +18,11 @@ from typing import Any
 import apsw
 import pytest
 
+from recollect.engines.sqlite.engine import SQLiteStore
 from recollect.errors import StoreError
 from recollect.record import Chunk, Conversation, Document, Namespace, Thread, namespace
 from recollect.record.wire import dumps, thread_to_wire, to_wire
 from recollect.store import Change, IndexDamaged, Space, Where
-from recollect.store.sqlite.engine import SQLiteStore
 from tests.store.builders import (
     DEFAULT,
     change_of,
@@ -136,7 +136,7 @@ def test_it_is_upgraded_once_and_no_old_byte_is_left_free(path: Path) -> None:
 
 
 def test_a_store_on_a_read_only_disk_asks_for_a_copy(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("recollect.store.sqlite.connection.prepare", lambda _, create: False)
+    monkeypatch.setattr("recollect.engines.sqlite.connection.prepare", lambda _, create: False)
     with pytest.raises(StoreError, match="has to be upgraded, but it is read-only"):
         SQLiteStore(path)
     with closing(apsw.Connection(str(path))) as connection:
@@ -164,7 +164,7 @@ def test_a_running_program_of_0_1_0_can_write_no_more(path: Path) -> None:
 def test_killed_at_any_moment_it_opens_again(path: Path) -> None:
     raw = path.read_bytes()
     rng = random.Random(7)
-    code = "import sys; from pathlib import Path; from recollect.store.sqlite.engine import SQLiteStore\n"
+    code = "import sys; from pathlib import Path; from recollect.engines.sqlite.engine import SQLiteStore\n"
     code += "print('go', flush=True); SQLiteStore(Path(sys.argv[1])); print('done', flush=True)"
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     versions = set()

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import apsw
 
+from recollect.engines.sqlite.edges import edges
+from recollect.engines.sqlite.engine import SQLiteStore
+from recollect.engines.sqlite.find import find
 from recollect.record import Edge, Node, NodeId, NodeKind
 from recollect.store import Where
-from recollect.store.sqlite.edges import edges
-from recollect.store.sqlite.engine import SQLiteStore
-from recollect.store.sqlite.find import find
 from tests.store.builders import DEFAULT, START, change_of, node_change, talk
 
 TALK = talk("c0", "Where is the key?", "Below the mat.")

@@ -17,11 +17,11 @@ from typing import Any
 import apsw
 import pytest
 
+from recollect.engines.sqlite import segments
+from recollect.engines.sqlite.engine import SQLiteStore
 from recollect.record import NodeId, stable_id
 from recollect.store import Change, IndexChange, Mark
 from recollect.store.passages import EmbedderId
-from recollect.store.sqlite import segments
-from recollect.store.sqlite.engine import SQLiteStore
 from tests.store.builders import (
     DEFAULT,
     change_of,
@@ -226,8 +226,8 @@ from datetime import timedelta
 from pathlib import Path
 from recollect.store import Change, IndexChange, Mark
 from recollect.store.passages import EmbedderId
-from recollect.store.sqlite import segments
-from recollect.store.sqlite.engine import SQLiteStore
+from recollect.engines.sqlite import segments
+from recollect.engines.sqlite.engine import SQLiteStore
 from tests.store.builders import *
 segments.MOST_DEATHS = 50
 rng = random.Random(int(sys.argv[2]))

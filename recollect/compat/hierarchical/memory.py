@@ -24,13 +24,13 @@ from recollect.compat.hierarchical.graph import KnowledgeNode, KnowledgeSubgraph
 from recollect.compat.hierarchical.names import extract_entity_name
 from recollect.compat.hierarchical.place import place_of
 from recollect.compat.hierarchical.records import STATES, as_dict, category_of, episode_node, fact_node, knowledge
-from recollect.embedding.lazy import LazyEmbedder
+from recollect.engines.choose import open_store
 from recollect.errors import StoreBusy, StoreError
-from recollect.place import Address
+from recollect.index.passages import node_passages
+from recollect.models.embedding.lazy import LazyEmbedder
 from recollect.record import Namespace, Node, NodeKind, utc_now
-from recollect.search.indexing import node_passages
+from recollect.runtime.place import Address
 from recollect.store import Change, Stale, View, Where
-from recollect.store.choose import open_store
 from recollect.store.passages import EmbedderId, Passage
 
 _AGENT = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9_\-]{0,63}")
@@ -278,7 +278,7 @@ class HierarchicalMemory:
         return EmbedderId(self._embedder.name, self._embedder.dimensions)
 
     def _passages(self, node: Node) -> list[Passage]:
-        from recollect.embedding.tokenizer import count_tokens
+        from recollect.models.embedding.tokenizer import count_tokens
 
         return node_passages(node, self._embedder, count_tokens)
 

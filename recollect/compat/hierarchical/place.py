@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from recollect.place import Address, Place, read_place
-from recollect.settings import load_settings
+from recollect.memory.settings import load_settings
+from recollect.runtime.place import Address, Place, read_place
 
 FILE = "memory.db"
 _FILES = (".db", ".sqlite", ".sqlite3")

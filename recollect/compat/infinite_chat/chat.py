@@ -15,10 +15,10 @@ from recollect.compat.infinite_chat.records import Message, SearchResult, ToolCa
 from recollect.context.settings import IndexConfig
 from recollect.errors import NotFound
 from recollect.memory import Memory
-from recollect.opening import open as open_memory
-from recollect.place import Address, read_place
+from recollect.memory.opening import open as open_memory
 from recollect.record import Role, stable_id
 from recollect.record import ToolCall as StoredCall
+from recollect.runtime.place import Address, read_place
 
 
 class InfiniteChat:

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from recollect import record
+from recollect.answer.tools.finding import FoundText
 from recollect.record import iso
 from recollect.record.pieces import MessageChunk, ToolCallChunk
-from recollect.tools.finding import FoundText
 
 
 @dataclass(frozen=True, slots=True)

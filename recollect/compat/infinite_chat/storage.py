@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from recollect.asynchronous.derive import AsyncContext, Derived
 from recollect.compat.infinite_chat.chat import InfiniteChat
+from recollect.memory.async_derive import AsyncContext, Derived
 
 
 class InfiniteChatStorage(AsyncContext, Derived[InfiniteChat], of=InfiniteChat):

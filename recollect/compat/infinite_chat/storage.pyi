@@ -4,10 +4,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from recollect.asynchronous.derive import AsyncContext
 from recollect.compat.infinite_chat.chat import InfiniteChat
 from recollect.compat.infinite_chat.records import Message, SearchResult, ToolCall
 from recollect.context.settings import IndexConfig
+from recollect.memory.async_derive import AsyncContext
 
 class InfiniteChatStorage(AsyncContext):
     sync: InfiniteChat

@@ -13,12 +13,12 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from recollect.consolidate.base import LIVE
-from recollect.consolidate.facts.book import DERIVES_FROM
 from recollect.context import wording
 from recollect.context.brief.folders import Project, project_of
 from recollect.context.budget import PER_ENTRY, shortened, tokens_in
 from recollect.context.result import Part
+from recollect.derive.facts.book import DERIVES_FROM
+from recollect.derive.tasks.base import LIVE
 from recollect.errors import InvalidInput
 from recollect.record import Conversation, Kind, Message, Node, NodeId, NodeKind
 from recollect.store import View, Where

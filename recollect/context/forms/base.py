@@ -11,7 +11,7 @@ from recollect.context.budget import PER_ENTRY, fitting, tokens_in, tokens_in_ea
 from recollect.context.result import Part
 from recollect.context.settings import IndexConfig
 from recollect.context.snippets import snippets
-from recollect.embedding import Embedder
+from recollect.models.embedding import Embedder
 from recollect.record import NodeId
 from recollect.search.recalling import Recalled
 

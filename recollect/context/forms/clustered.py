@@ -11,17 +11,17 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from recollect.consolidate.summaries.phrases import phrases
-from recollect.consolidate.topics.reading import Topic, topics_of
 from recollect.context import wording
 from recollect.context.forms.base import Block, IndexRequest, headed, in_blocks
 from recollect.context.forms.snippet import lines_of
 from recollect.context.result import Part
 from recollect.context.snippets import cut
+from recollect.derive.summaries.phrases import phrases
+from recollect.derive.topics.reading import Topic, topics_of
+from recollect.index.numeric import products
 from recollect.record import NodeId, from_microseconds, to_microseconds
 from recollect.search.recalling import Recalled
 from recollect.store import View
-from recollect.store.index.numeric import products
 from recollect.store.passages import Float
 
 HEADING = "Message Clusters:"

@@ -88,7 +88,7 @@ def _looked_up(what: str, before: Sequence[str]) -> Sequence[str]:
         from recollect.importers.registry import READERS
 
         return [reader.name for reader in READERS]
-    from recollect.faces.cli.session import open_session
+    from recollect.faces.cli.terminal.session import open_session
 
     pairs = {flag: value for flag, value in pairwise(before) if flag.startswith("--")}
     with open_session({"store": pairs.get("--store"), "namespace": pairs.get("--namespace")}) as session:

@@ -6,8 +6,8 @@ import inspect
 import textwrap
 from collections.abc import Iterator, Sequence
 
-from recollect.faces.cli.output import terminal_size
 from recollect.faces.cli.parser import COMMON, PROGRAM, Command, Option
+from recollect.faces.cli.terminal.output import terminal_size
 
 _WIDEST = 80
 _INDENT = "  "

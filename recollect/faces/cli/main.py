@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import NoReturn
 
 from recollect.errors import ImportProblem, NotFound, RecollectError
-from recollect.faces.cli.output import STANDARD_OUTPUT, harmless, terminal_size, use_utf8
+from recollect.faces.cli.terminal.output import STANDARD_OUTPUT, harmless, terminal_size, use_utf8
 
 COMPLETE = "_RECOLLECT_COMPLETE"  #: the variable by which shells ask for completions
 
@@ -113,7 +113,7 @@ def _explain(code: str, message: str, hint: str, *, in_json: bool) -> None:
         width = terminal_size()[0] if sys.stderr.isatty() else None
         apart = "\n" in message or (width is not None and len(message) + len(hint) >= width)
         if width is not None:
-            from recollect.faces.cli.layout import wrapped_words
+            from recollect.faces.cli.terminal.layout import wrapped_words
 
             message = "\n".join(line for part in message.split("\n") for line in wrapped_words(part, width))
         print(("\n" if apart else " ").join(filter(None, (message, hint))), file=sys.stderr)

@@ -14,7 +14,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 
 from recollect.errors import ImportProblem
-from recollect.processes import has_ended
+from recollect.runtime.processes import has_ended
 
 _FOLDER = "uploads"
 _SPARE = 200_000_000  # bytes that stay free on the disk

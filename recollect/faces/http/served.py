@@ -6,7 +6,7 @@ import ipaddress
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from recollect.settings import Places, Settings
+from recollect.memory.settings import Places, Settings
 
 #: The names of this machine for itself.
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")

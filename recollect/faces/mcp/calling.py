@@ -15,11 +15,11 @@ from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, CallToolResult, TextContent
 
+from recollect.answer.tools.schema import read_arguments
 from recollect.errors import RecollectError
 from recollect.faces.mcp.links import Links
 from recollect.faces.mcp.tools.base import Call, Reply, ServerTool
 from recollect.memory import Memory
-from recollect.tools.schema import read_arguments
 
 _AT_ONCE = 32  # calls that are worked on; further ones wait
 _NAMESPACE = "recollect/namespace"

@@ -10,14 +10,14 @@ from urllib.parse import unquote, urlsplit
 
 from mcp_types import Annotations, Resource, ResourceTemplate, TextResourceContents
 
+from recollect.answer.tools.desk import day_of
 from recollect.errors import InvalidInput, NotFound
 from recollect.faces.mcp.links import SCHEME, part, part_in, resource
 from recollect.faces.mcp.tools.texts import part_of, recalled, title_of, transcript
 from recollect.record import iso
-from recollect.tools.desk import day_of
 
 if TYPE_CHECKING:
-    from recollect.consolidate.summaries.reading import Summary
+    from recollect.derive.summaries.reading import Summary
     from recollect.memory import ConversationRow, Memory
 
 PAGE = 50

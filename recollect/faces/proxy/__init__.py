@@ -16,14 +16,14 @@ import anyio.to_thread
 import httpx2
 from fastapi import APIRouter, Request, Response
 
-from recollect.endless.exchange import TRIES, Endless, Exchange
-from recollect.endless.wires import COMPLETIONS, MESSAGES, RESPONSES, Wire
 from recollect.errors import InvalidInput, ModelError, RecollectError
 from recollect.faces.http.memories import Memories
 from recollect.faces.http.served import Served
 from recollect.faces.proxy.passing import Begun, Streamed, begin_reading
 from recollect.faces.proxy.problems import problem, vendor_of
 from recollect.faces.proxy.upstream import SelfCall, Upstream, answer_headers, refuse_own, sent_headers, upstream
+from recollect.gateway.exchange import TRIES, Endless, Exchange
+from recollect.gateway.wires import COMPLETIONS, MESSAGES, RESPONSES, Wire
 
 _MOST_BODY = 64_000_000  # bytes: requests carry pictures and files
 _SILENCE, _CONNECT = 600.0, 10.0  # seconds

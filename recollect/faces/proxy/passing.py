@@ -11,9 +11,9 @@ import httpx2
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from recollect.endless.exchange import Exchange
-from recollect.endless.refusals import Opening, Refusal
 from recollect.faces.proxy import problems
+from recollect.gateway.exchange import Exchange
+from recollect.gateway.refusals import Opening, Refusal
 
 
 @dataclass(slots=True)

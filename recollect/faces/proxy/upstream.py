@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from recollect.errors import InvalidInput
 from recollect.faces.http.served import Served, is_loopback
-from recollect.model.wire import OWN_CALL, checked_base_url
+from recollect.models.language.wire import OWN_CALL, checked_base_url
 
 _DEFAULTS = {"openai": "https://api.openai.com/v1", "anthropic": "https://api.anthropic.com"}
 #: What a client sends as its key where it must send one and has none: then that of the environment is taken.

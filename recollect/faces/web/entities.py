@@ -10,15 +10,15 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from recollect.errors import NotFound
-from recollect.faces.cli.entities import as_json
 from recollect.faces.http.scope import Scoped
+from recollect.faces.present.knowledge import entity_as_json
 from recollect.faces.web.back import back_to
 from recollect.faces.web.graph import quotations
 from recollect.faces.web.graphing.kinds import KINDS, TOGETHER, kind_of, worded
 from recollect.faces.web.page import page
 
 if TYPE_CHECKING:
-    from recollect.consolidate.entities.entity import Entity
+    from recollect.derive.entities.entity import Entity
 
 router = APIRouter()
 
@@ -44,7 +44,7 @@ def entities(
     return page(
         request,
         "entities.html",
-        data=lambda: {"entities": [as_json(one) for one in shown], "more": len(chosen) > start + _SHOWN},
+        data=lambda: {"entities": [entity_as_json(one) for one in shown], "more": len(chosen) > start + _SHOWN},
         here="/graph",
         shown=shown,
         total=len(every),
@@ -72,7 +72,7 @@ def entity(request: Request, memory: Scoped, name: str, edit: str = "", done: st
     return page(
         request,
         "entity.html",
-        data=lambda: {"entity": as_json(one)},
+        data=lambda: {"entity": entity_as_json(one)},
         here="/graph",
         one=one,
         name=name,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from recollect.faces.cli.names import source_label, titled
-from recollect.faces.cli.times import clock, day
+from recollect.faces.present.names import source_label, titled
+from recollect.faces.present.times import clock, day
 from recollect.faces.web.wording import speaker
 from recollect.record import Kind, Thread
 

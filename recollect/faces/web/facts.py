@@ -12,15 +12,15 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from recollect.errors import NotFound
-from recollect.faces.cli.facts import as_json
 from recollect.faces.http.scope import Scoped
+from recollect.faces.present.knowledge import fact_as_json
 from recollect.faces.web.back import back_to
 from recollect.faces.web.page import page
 from recollect.record import utc_now
 
 if TYPE_CHECKING:
-    from recollect.consolidate.entities.entity import Entity
-    from recollect.consolidate.facts.fact import Fact
+    from recollect.derive.entities.entity import Entity
+    from recollect.derive.facts.fact import Fact
     from recollect.memory import Memory
 
 router = APIRouter()
@@ -82,7 +82,7 @@ def facts(
     return page(
         request,
         "facts.html",
-        data=lambda: {"facts": [as_json(fact) for fact in shown], "more": len(chosen) > first + _SHOWN},
+        data=lambda: {"facts": [fact_as_json(fact) for fact in shown], "more": len(chosen) > first + _SHOWN},
         here="/facts",
         groups=_grouped(memory, shown),
         opens=_places(memory, shown),
@@ -111,7 +111,7 @@ def correct(
     other: Annotated[str, Form()] = "",
 ) -> Response:
     """What is done to a fact by hand; then the page where it was done. Raises NotFound, InvalidInput."""
-    from recollect.consolidate.facts.fact import Fact
+    from recollect.derive.facts.fact import Fact
 
     done: dict[str, Callable[[], Fact | str | Sequence[Fact]]] = {
         "edit": lambda: memory.edit_fact(id, content),

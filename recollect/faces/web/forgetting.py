@@ -10,15 +10,15 @@ from fastapi import APIRouter, Form, Query, Request, Response
 from starlette.responses import RedirectResponse
 
 from recollect.errors import InvalidInput, RecollectError
+from recollect.faces.http.once import answers_of
 from recollect.faces.http.scope import Scoped
-from recollect.faces.rest.once import answers_of
 from recollect.faces.web.import_ import state_of
 from recollect.faces.web.live import drawn_by, run_address
 from recollect.faces.web.page import address, fragments, page
 from recollect.faces.web.runs import Run, runs_of, sources_known
 
 if TYPE_CHECKING:
-    from recollect.forget import Forgotten
+    from recollect.ingest.forget import Forgotten
     from recollect.memory import Memory
 
 router = APIRouter()

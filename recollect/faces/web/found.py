@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 from fastapi import Request
 
-from recollect.faces.cli.names import source_label
-from recollect.faces.cli.times import number
+from recollect.faces.present.names import source_label
+from recollect.faces.present.times import number
 from recollect.faces.web.months import Bars, month_bars
 from recollect.faces.web.page import address
 from recollect.memory import Memory
-from recollect.search.facets import Facets
-from recollect.search.result import DerivedHit, Hit, MessageHit, SearchResults, Why
-from recollect.search.syntax import parse_query
+from recollect.search.query.syntax import parse_query
+from recollect.search.results.facets import Facets
+from recollect.search.results.result import DerivedHit, Hit, MessageHit, SearchResults, Why
 from recollect.store import Counts
 
 if TYPE_CHECKING:
-    from recollect.faces.web.search import Asked
+    from recollect.faces.web.asked import Asked
 
 LINES = 3  # of each result
 

@@ -23,8 +23,8 @@ from recollect.faces.web.wording import marked
 from recollect.record import utc_now
 
 if TYPE_CHECKING:
-    from recollect.consolidate.entities.entity import Entity
-    from recollect.consolidate.entities.graph import Relation
+    from recollect.derive.entities.entity import Entity
+    from recollect.derive.entities.graph import Relation
     from recollect.memory import Memory
     from recollect.record import Message
 

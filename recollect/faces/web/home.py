@@ -27,7 +27,7 @@ def home(request: Request, memory: Scoped, served: ServedHere) -> Response:
     """Search; in an empty memory, how to begin."""
     if memory.conversations(limit=1) or any(True for _ in memory.documents()):
         return RedirectResponse(address("/search", request), 303)
-    from recollect.faces.cli.status import found_labels
+    from recollect.faces.present.found import found_labels
     from recollect.importers.found import found_on_this_machine
 
     found = found_on_this_machine(Path.home(), os.environ)

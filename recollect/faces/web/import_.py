@@ -13,10 +13,10 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import RedirectResponse
 
 from recollect.errors import InvalidInput, RecollectError
-from recollect.faces.cli.report import report_as_json
-from recollect.faces.cli.state import State
-from recollect.faces.cli.status import newer_than
 from recollect.faces.http.scope import Scoped, served
+from recollect.faces.present.found import newer_than, tilde
+from recollect.faces.present.imports import report_as_json
+from recollect.faces.present.state import State
 from recollect.faces.web.live import drawn_by, run_address
 from recollect.faces.web.page import address, fragments, page
 from recollect.faces.web.runs import Run, runs_of
@@ -24,7 +24,7 @@ from recollect.faces.web.uploads import received, removed_after
 from recollect.record import utc_now
 
 if TYPE_CHECKING:
-    from recollect.importing import ImportReport, Progress
+    from recollect.ingest.importing import ImportReport, Progress
     from recollect.memory import Memory
     from recollect.store import Counts
 
@@ -58,7 +58,7 @@ def import_(request: Request, memory: Scoped) -> Response:
         },
         counts=counts,
         runs=[(run, _where(request, run)) for run in runs[:8]],
-        found=[(one, _tilde(one.path)) for one in found],
+        found=[(one, tilde(one.path)) for one in found],
     )
 
 
@@ -83,7 +83,7 @@ def import_found(request: Request, memory: Scoped, path: Annotated[str, Form()])
     if found is None:
         raise InvalidInput("That is not among what was found on this machine.", hint="Look at the page again.")
     work = _work(request, memory, [found.path], lambda: nullcontext(), shown=str)
-    title = f"{found.label}, {_tilde(found.path)}"
+    title = f"{found.label}, {tilde(found.path)}"
     run = runs_of(request).begin("import", str(memory.namespace), path, title, work)
     return RedirectResponse(_where(request, run), 303)
 
@@ -150,11 +150,6 @@ def _view(request: Request, run: Run) -> dict[str, Any]:
         "events": run_address(request, run, "events"),
         "stop": run_address(request, run, "stop"),
     }
-
-
-def _tilde(path: Path) -> str:
-    home = Path.home()
-    return f"~/{path.relative_to(home).as_posix()}" if path.is_relative_to(home) else str(path)
 
 
 def _parts(request: Request, run: Run) -> Mapping[str, str]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from markupsafe import Markup, escape
 
-from recollect.search.result import Snippet
+from recollect.search.results.result import Snippet
 
 _OPEN, _CLOSE = "\ue000", "\ue001"  # where marks begin and end, while the text is worked on
 _OWN = re.compile(f"[{_OPEN}{_CLOSE}]")

@@ -20,8 +20,8 @@ from recollect.faces.web.sources import grouped, hold, place
 from recollect.faces.web.steps import steps, words_so_far
 
 if TYPE_CHECKING:
+    from recollect.answer.research.report import Report
     from recollect.memory import Memory
-    from recollect.research.report import Report
 
 router = APIRouter()
 

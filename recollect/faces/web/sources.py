@@ -15,10 +15,10 @@ from recollect.errors import NotFound
 from recollect.faces.web.inline import inline
 from recollect.faces.web.page import address
 from recollect.faces.web.wording import is_you, speaker
-from recollect.search.readable import readable
+from recollect.search.results.readable import readable
 
 if TYPE_CHECKING:
-    from recollect.ask.answer import Citation
+    from recollect.answer.ask.answer import Citation
     from recollect.memory import Memory
 
 _BESIDE = 140  # characters on either side of the sentence

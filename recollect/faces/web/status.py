@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 from fastapi import APIRouter, Form, Request, Response
 from starlette.responses import RedirectResponse
 
-from recollect.background.lock import is_working
-from recollect.faces.cli.indexed import index_state
-from recollect.faces.cli.names import source_label
-from recollect.faces.cli.status import newer_than
-from recollect.faces.cli.working import task_counts
 from recollect.faces.http.scope import Scoped, served
+from recollect.faces.present.found import newer_than
+from recollect.faces.present.indexed import index_state
+from recollect.faces.present.names import source_label
+from recollect.faces.present.working import task_counts
 from recollect.faces.web.import_ import state_of
 from recollect.faces.web.page import address, page
 from recollect.faces.web.runs import Run, runs_of
-from recollect.model.budget import FILE, Ledger, Spent
+from recollect.memory.background.lock import is_working
+from recollect.models.language.budget import FILE, Ledger, Spent
 from recollect.record import utc_now
 
 if TYPE_CHECKING:

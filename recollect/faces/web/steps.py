@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from recollect.ask.answer import Step
-from recollect.chat.events import Again, Words
+from recollect.answer.ask.answer import Step
+from recollect.answer.chat.events import Again, Words
 from recollect.faces.web.runs import Run, Told
 
 

@@ -17,7 +17,7 @@ from recollect.faces.web.page import page
 from recollect.record import iso
 
 if TYPE_CHECKING:
-    from recollect.consolidate.summaries.reading import Summary
+    from recollect.derive.summaries.reading import Summary
     from recollect.memory import Memory
     from recollect.record import Message
 

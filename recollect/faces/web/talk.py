@@ -13,8 +13,9 @@ from recollect.faces.web.path import Fork, Path
 from recollect.faces.web.text.markdown import html
 from recollect.faces.web.text.marking import Range, marked_html, quoted
 from recollect.record import Kind, Message, NodeId, Part, PartKind, Role, Thread, ToolCall
-from recollect.search.snippet import marking, marks_in, surface
-from recollect.search.syntax import parse_query
+from recollect.search.query.forms import surface
+from recollect.search.query.syntax import parse_query
+from recollect.search.results.snippet import marking, marks_in
 from recollect.text.terms import terms
 
 #: So many messages are drawn at once, around the one at which the conversation opens.

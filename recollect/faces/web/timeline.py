@@ -15,7 +15,7 @@ from recollect.faces.web.page import page
 from recollect.faces.web.spans import Span
 
 if TYPE_CHECKING:
-    from recollect.consolidate.summaries.reading import Summary
+    from recollect.derive.summaries.reading import Summary
     from recollect.memory import Memory
     from recollect.memory.timeline import Day, Timeline
 

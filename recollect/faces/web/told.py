@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from recollect.consolidate.summaries.reading import Summary
+    from recollect.derive.summaries.reading import Summary
 
 #: A quoted line, as in "2024-01-13 user: I want to plan …".
 _LINE = re.compile(r"(?:(?P<day>\d{4}-\d\d-\d\d) )?(?P<who>[^:\n]{1,60}): (?P<text>.+)", re.DOTALL)

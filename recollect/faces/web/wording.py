@@ -8,9 +8,9 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from recollect.faces.cli.names import source_label, titled
-from recollect.faces.cli.names import speaker as spoken_by
-from recollect.faces.cli.times import ago, clock, day, moment_after, month, number, percent, size
+from recollect.faces.present.names import source_label, titled
+from recollect.faces.present.names import speaker as spoken_by
+from recollect.faces.present.times import ago, clock, day, moment_after, month, number, percent, size
 from recollect.faces.web.inline import excerpt, inline
 from recollect.record import Kind, Message, Role, from_microseconds, iso, utc_now
 from recollect.text.addressed import addressed

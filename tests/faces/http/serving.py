@@ -8,12 +8,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from recollect.faces.http.app import build
 from recollect.faces.http.memories import Memories
 from recollect.faces.http.served import Served
-from recollect.faces.http.server import Server, listen
+from recollect.faces.server.app import build
+from recollect.faces.server.server import Server, listen
 from recollect.memory import Memory
-from recollect.settings import load_settings, places
+from recollect.memory.settings import load_settings, places
 
 
 @contextmanager

@@ -92,11 +92,11 @@ def of_program(parameters: StdioServerParameters, asked: Asked[T], *, mode: str 
 @pytest.fixture
 def listening(tmp_path: Path) -> Iterator[Callable[..., str]]:
     """Starts a server on a free port of the loopback: `listening(memory, token="")` gives its address."""
-    from recollect.faces.http.app import build
     from recollect.faces.http.memories import Memories
     from recollect.faces.http.served import Served
-    from recollect.faces.http.server import Server, listen
-    from recollect.settings import load_settings, places
+    from recollect.faces.server.app import build
+    from recollect.faces.server.server import Server, listen
+    from recollect.memory.settings import load_settings, places
 
     started: list[tuple[Any, threading.Thread]] = []
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.errors import InvalidInput
-from recollect.faces.mcp.setup import jsonc, toml
+from recollect.faces.cli.setup import jsonc, toml
 
 ENTRY = {"command": "recollect", "args": ["mcp", "--namespace", 'a "b"'], "env": {"RECOLLECT_HOME": "C:\\memory"}}
 

@@ -14,13 +14,13 @@ from typing import Any
 import pytest
 
 import recollect
-from recollect.faces.http.app import build
 from recollect.faces.http.memories import Memories
 from recollect.faces.http.served import Served
-from recollect.faces.http.server import Server, listen
+from recollect.faces.server.app import build
+from recollect.faces.server.server import Server, listen
 from recollect.memory import Memory
-from recollect.settings import load_settings, places
-from tests.endless.upstream import Upstream, upstream
+from recollect.memory.settings import load_settings, places
+from tests.gateway.upstream import Upstream, upstream
 
 
 @dataclass(frozen=True)

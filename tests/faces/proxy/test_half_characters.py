@@ -11,7 +11,7 @@ import httpx2
 import pytest
 
 from tests.faces.proxy.conftest import Proxy
-from tests.model.wire_server import Says
+from tests.models.language.wire_server import Says
 
 pytestmark = pytest.mark.slow
 

@@ -10,10 +10,10 @@ import httpx2
 import pytest
 
 import recollect
-from recollect.faces.http import server
-from tests.endless.upstream import Upstream
+from recollect.faces.server import server
 from tests.faces.proxy.conftest import Proxy, serving
-from tests.model.wire_server import Says
+from tests.gateway.upstream import Upstream
+from tests.models.language.wire_server import Says
 
 pytestmark = pytest.mark.slow
 

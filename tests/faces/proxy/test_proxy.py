@@ -13,9 +13,9 @@ import pytest
 from recollect.errors import StoreError
 from recollect.record import Kind
 from recollect.text.marks import OPEN
-from tests.endless.upstream import Upstream
 from tests.faces.proxy.conftest import Proxy, serving
-from tests.model.wire_server import Says
+from tests.gateway.upstream import Upstream
+from tests.models.language.wire_server import Says
 
 pytestmark = pytest.mark.slow
 
@@ -262,9 +262,9 @@ def test_an_upstream_that_is_not_there(proxy: Proxy, tmp_path: Path) -> None:
 
 
 def test_the_memorys_own_calls_do_not_pass(proxy: Proxy, monkeypatch: pytest.MonkeyPatch) -> None:
-    from recollect.model.choose import open_model
-    from recollect.model.errors import LanguageModelError
-    from recollect.model.talk import Said, Talk, talking
+    from recollect.models.language.choose import open_model
+    from recollect.models.language.errors import LanguageModelError
+    from recollect.models.language.talk import Said, Talk, talking
 
     monkeypatch.setenv("OPENAI_BASE_URL", f"{proxy.address}/v1")
     for spec in ("openai:m", f"anthropic:m@{proxy.address}"):
@@ -344,8 +344,8 @@ def test_what_goes_wrong_inside_costs_nothing_more_either(proxy: Proxy, monkeypa
     def fails(*_: Any, **__: Any) -> Any:
         raise ZeroDivisionError
 
-    monkeypatch.setattr("recollect.endless.threads.Threads.place", fails)
-    monkeypatch.setattr("recollect.endless.exchange.keep", fails)
+    monkeypatch.setattr("recollect.gateway.threads.Threads.place", fails)
+    monkeypatch.setattr("recollect.gateway.exchange.keep", fails)
     raw = proxy.openai(base_url=f"{proxy.address}/in/übung/v1").chat.completions.with_raw_response.create(
         model="m", messages=[{"role": "user", "content": "Hello"}]
     )

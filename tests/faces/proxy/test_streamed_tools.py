@@ -9,13 +9,13 @@ from typing import Any
 import httpx2
 import pytest
 
-from recollect.endless.events import Events
-from recollect.endless.talk import Heard
-from recollect.endless.wires import COMPLETIONS, MESSAGES, RESPONSES, Wire
+from recollect.gateway.events import Events
+from recollect.gateway.talk import Heard
+from recollect.gateway.wires import COMPLETIONS, MESSAGES, RESPONSES, Wire
 from recollect.record import Kind
-from tests.endless.upstream import _events
 from tests.faces.proxy.conftest import Proxy
-from tests.model.wire_server import Says
+from tests.gateway.upstream import _events
+from tests.models.language.wire_server import Says
 
 _CALLS = (
     ("look", json.dumps({"at": 'Grüße 🐕 \\ "x"'}, ensure_ascii=False)),

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from tests.endless.upstream import Upstream
 from tests.faces.proxy.conftest import Proxy, serving
 from tests.faces.proxy.test_proxy import said
-from tests.model.wire_server import Says
+from tests.gateway.upstream import Upstream
+from tests.models.language.wire_server import Says
 
 SCOPE = {"X-Recollect-Namespace": "acme/rex"}
 FIRST = "My locker at the Porto pool has the code 4417."

@@ -13,10 +13,10 @@ import pytest
 from fastapi.testclient import TestClient
 
 import recollect
-from recollect.faces.http.app import build
 from recollect.faces.http.memories import Memories
 from recollect.faces.http.served import Served
-from recollect.settings import load_settings, places
+from recollect.faces.server.app import build
+from recollect.memory.settings import load_settings, places
 
 BASE = "http://127.0.0.1:7070"
 

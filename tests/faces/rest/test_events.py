@@ -17,12 +17,12 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from recollect.faces.rest import events as streams
-from recollect.faces.rest.events import Gone, Tell
+from recollect.faces.http import events as streams
+from recollect.faces.http.events import Gone, Tell
 from recollect.faces.rest.routes import worker
 from tests.faces.rest.conftest import events, serve
-from tests.model.conftest import model_of
-from tests.model.wire_server import Says, wire_server
+from tests.models.language.conftest import model_of
+from tests.models.language.wire_server import Says, wire_server
 
 pytestmark = pytest.mark.slow
 

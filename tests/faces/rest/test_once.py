@@ -12,10 +12,10 @@ from fastapi.testclient import TestClient
 
 import recollect
 from recollect.errors import StoreBusy
-from recollect.faces.rest.once import Answer, Answers
+from recollect.faces.http.once import Answer, Answers
 from tests.faces.rest.conftest import events, hang_up, serve
-from tests.model.conftest import model_of
-from tests.model.wire_server import Says, wire_server
+from tests.models.language.conftest import model_of
+from tests.models.language.wire_server import Says, wire_server
 
 pytestmark = pytest.mark.slow
 

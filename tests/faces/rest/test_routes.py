@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from recollect.asynchronous.derive import public_members
 from recollect.memory import Memory
+from recollect.memory.async_derive import public_members
 
 #: What the façade offers and no request can ask for.
 NO_ROUTE = {

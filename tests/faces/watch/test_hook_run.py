@@ -92,7 +92,7 @@ def test_whoever_types_it_is_told(run: CommandLine) -> None:
 def test_the_end_of_a_session_does_not_wait_for_the_import(session: Session, home: Path) -> None:
     """The process that imports outlives the hook; a worker is not left behind, so that the test leaves nothing."""
     environment = {**os.environ, "RECOLLECT_BACKGROUND": "1"}
-    code = "from recollect.faces.cli.hooks import _take_in"  # loaded before, as the time of Python is not ours
+    code = "from recollect.faces.cli.commands.hooks import _take_in"  # loaded before, as the time of Python is not ours
     subprocess.run([sys.executable, "-c", code], check=True, env=environment)
     words = [*COMMAND, "hooks", "run"]
     subprocess.run(words, input=event(session, "SessionEnd"), text=True, check=True, env=environment, timeout=20)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 
-from recollect.model.base import Completion, Request
-from recollect.model.errors import RequestRejected
-from recollect.model.talk import Said, Spoken, Talk
-from recollect.model.usage import Usage
+from recollect.models.language.base import Completion, Request
+from recollect.models.language.errors import RequestRejected
+from recollect.models.language.talk import Said, Spoken, Talk
+from recollect.models.language.usage import Usage
 
 
 class SlowModel:

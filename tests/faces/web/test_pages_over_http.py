@@ -12,13 +12,13 @@ import pytest
 from starlette.requests import Request
 
 import recollect
-from recollect.faces.http.app import build
 from recollect.faces.http.memories import Memories
 from recollect.faces.http.served import Served
-from recollect.faces.http.server import Server, listen
+from recollect.faces.server.app import build
+from recollect.faces.server.server import Server, listen
 from recollect.faces.web.runs import Runs, Stopped, runs_of
 from recollect.faces.web.uploads import safe_parts
-from recollect.settings import load_settings, places
+from recollect.memory.settings import load_settings, places
 from tests.faces.web.conftest import Running, serving
 
 pytestmark = pytest.mark.slow

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollect import InvalidInput
-from recollect.consolidate.topics.reading import Topic
+from recollect.derive.topics.reading import Topic
 from recollect.faces.web.bands import thin, wide
 from recollect.faces.web.graphing.kept import KeptPlaces
 from recollect.faces.web.graphing.kinds import KINDS

@@ -6,8 +6,8 @@ from datetime import UTC, date, datetime
 
 import pytest
 
-from recollect.search.question import read_question
-from recollect.search.relative import parse_moment, relative_dates
+from recollect.search.query.question import read_question
+from recollect.search.query.relative import parse_moment, relative_dates
 
 FRIDAY = date(2025, 3, 14)
 

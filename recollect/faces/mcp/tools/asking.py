@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
+from recollect.answer.tools.desk import day_of
+from recollect.answer.tools.schema import About
 from recollect.faces.mcp.tools.base import Call, Reply, tool
 from recollect.faces.mcp.tools.shapes import NAMESPACE, TEXT, TEXT_OR_NONE, WHOLE, YES, many, record
 from recollect.faces.mcp.tools.texts import recalled, title_of
 from recollect.record import iso
-from recollect.tools.desk import day_of
-from recollect.tools.schema import About
 
 if TYPE_CHECKING:
-    from recollect.ask.answer import Answer, Citation
+    from recollect.answer.ask.answer import Answer, Citation
 
 _CITED = record(
     {"n": WHOLE, "id": TEXT, "title": TEXT, "url": TEXT, "quote": TEXT},
@@ -33,7 +33,7 @@ _CITED = record(
 )
 def ask(call: Call, question: Annotated[str, About("The question, in a sentence.")]) -> Reply:
     """The answer, once its steps are told."""
-    from recollect.ask.answer import Answer, Step
+    from recollect.answer.ask.answer import Answer, Step
 
     answer: Answer | None = None
     for event in call.memory.ask_stream(question):

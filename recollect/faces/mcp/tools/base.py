@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from recollect.answer.tools.schema import Argument, arguments_of, json_schema
 from recollect.faces.mcp.links import Links
-from recollect.tools.schema import Argument, arguments_of, json_schema
 
 if TYPE_CHECKING:
     from recollect.memory import Memory

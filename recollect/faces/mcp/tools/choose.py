@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
+from recollect.answer.tools import TOOLS, Tool, Toolbox
 from recollect.faces.mcp.tools.asking import ask
 from recollect.faces.mcp.tools.base import Call, Reply, ServerTool, tool_of
 from recollect.faces.mcp.tools.searching import fetch, search
@@ -14,7 +15,6 @@ from recollect.faces.mcp.tools.sets import CORE
 from recollect.faces.mcp.tools.shapes import schema_of
 from recollect.faces.mcp.tools.times import timeline
 from recollect.faces.mcp.tools.writing import forget, remember
-from recollect.tools import TOOLS, Tool, Toolbox
 
 CORE_TOOLS: tuple[ServerTool, ...] = tuple(
     tool_of(function) for function in (search, fetch, ask, timeline, remember, forget)

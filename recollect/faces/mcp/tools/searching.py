@@ -9,6 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
+from recollect.answer.tools.desk import count
+from recollect.answer.tools.messages import plain
+from recollect.answer.tools.schema import About
 from recollect.errors import NotFound
 from recollect.faces.mcp.links import id_in, part, part_in
 from recollect.faces.mcp.tools.base import Call, Reply, tool
@@ -16,13 +19,10 @@ from recollect.faces.mcp.tools.shapes import NAMESPACE, TEXT, TEXT_OR_NONE, WHOL
 from recollect.faces.mcp.tools.texts import part_of, recalled, title_of, transcript
 from recollect.record import iso
 from recollect.record.pieces import MessageChunk
-from recollect.tools.desk import count
-from recollect.tools.messages import plain
-from recollect.tools.schema import About
 
 if TYPE_CHECKING:
     from recollect.record import Document, Message
-    from recollect.search.result import DerivedHit, DocumentHit, Hit, SearchResults
+    from recollect.search.results.result import DerivedHit, DocumentHit, Hit, SearchResults
 
 _RESULTS, _DOCUMENTS, _DERIVED = 10, 3, 3
 _FIRST = 3  # messages, behind which documents stand

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from recollect.answer.tools.desk import count, day_of
 from recollect.record import Message
 from recollect.text.chunks import first_span
 from recollect.text.marks import marked
-from recollect.tools.desk import count, day_of
 
 #: Tokens of a part. Clients warn of answers above 10,000, and cut them at 25,000.
 PART = 8_000

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
+from recollect.answer.tools.desk import begin_of, day_of
+from recollect.answer.tools.opening import span_of
+from recollect.answer.tools.schema import About
 from recollect.faces.mcp.tools.base import Call, Reply, tool
 from recollect.faces.mcp.tools.shapes import NAMESPACE, TEXT, TEXT_OR_NONE, WHOLE, YES, many, record
 from recollect.faces.mcp.tools.texts import recalled, title_of
 from recollect.record import from_microseconds, iso, utc_now
-from recollect.tools.desk import begin_of, day_of
-from recollect.tools.opening import span_of
-from recollect.tools.schema import About
 
 if TYPE_CHECKING:
     from recollect.memory import ConversationRow

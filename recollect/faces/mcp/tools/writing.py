@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
+from recollect.answer.tools.desk import begin_of
+from recollect.answer.tools.messages import plain
+from recollect.answer.tools.schema import About
 from recollect.errors import InvalidInput, NotFound
 from recollect.faces.mcp.links import id_in
 from recollect.faces.mcp.tools.base import Call, Reply, tool
 from recollect.faces.mcp.tools.shapes import NAMESPACE, TEXT, WHOLE, YES, many, record
-from recollect.tools.desk import begin_of
-from recollect.tools.messages import plain
-from recollect.tools.schema import About
 
 if TYPE_CHECKING:
-    from recollect.consolidate.facts.fact import Fact
-    from recollect.forget import Forgotten
+    from recollect.derive.facts.fact import Fact
+    from recollect.ingest.forget import Forgotten
     from recollect.memory import Memory
 
 _KINDS = ("conversations", "messages", "documents", "facts")

@@ -8,9 +8,9 @@ from typing import Annotated, Any, TypeVar
 from fastapi import Path, Query, Request, Response
 from pydantic import BaseModel
 
+from recollect.faces.http.events import answered, in_events
+from recollect.faces.http.once import ONCE
 from recollect.faces.http.scope import Scoped
-from recollect.faces.rest.events import answered, in_events
-from recollect.faces.rest.once import ONCE
 from recollect.faces.rest.routes.family import calls, family
 from recollect.faces.rest.schemas.answers import (
     Answer,
@@ -124,8 +124,8 @@ def _made(kind: type[R], last: Any) -> R:
 
 
 def _told() -> Told:
-    from recollect.ask.answer import Step
-    from recollect.chat.events import Again, ToolUsed, Words
+    from recollect.answer.ask.answer import Step
+    from recollect.answer.chat.events import Again, ToolUsed, Words
 
     return {
         Step: ("step", lambda step: {"name": step.name, "detail": step.detail}),

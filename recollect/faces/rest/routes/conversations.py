@@ -7,9 +7,9 @@ from typing import Annotated
 from fastapi import Path, Query, Response
 
 from recollect.errors import NotFound
+from recollect.faces.http.once import ONCE, Once
 from recollect.faces.http.scope import Scoped
 from recollect.faces.rest.cursors import Paged
-from recollect.faces.rest.once import ONCE, Once
 from recollect.faces.rest.routes.family import Limit, Several, Since, Until, calls, family
 from recollect.faces.rest.schemas.base import Page
 from recollect.faces.rest.schemas.knowledge import Segment

@@ -9,9 +9,9 @@ from typing import Annotated
 
 from fastapi import Query
 
+from recollect.faces.http.once import ONCE
 from recollect.faces.http.scope import Scoped
 from recollect.faces.rest.cursors import Paged
-from recollect.faces.rest.once import ONCE
 from recollect.faces.rest.routes.family import Limit, calls, family
 from recollect.faces.rest.schemas.base import Page
 from recollect.faces.rest.schemas.knowledge import Entity, EntityEdit, EntityMerge, Graph, Paths

@@ -6,9 +6,9 @@ from typing import Annotated
 
 from fastapi import Path, Query
 
+from recollect.faces.http.once import ONCE
 from recollect.faces.http.scope import Scoped
 from recollect.faces.rest.cursors import Paged
-from recollect.faces.rest.once import ONCE
 from recollect.faces.rest.routes.family import Limit, calls, family
 from recollect.faces.rest.routes.search import Query_
 from recollect.faces.rest.schemas.base import Page

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 
-from recollect.faces.rest.once import WrittenOnce
+from recollect.faces.http.once import WrittenOnce
 
 #: How many are given.
 Limit = Annotated[int, Query(ge=1, le=1000, description="How many are given.")]

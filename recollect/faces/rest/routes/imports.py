@@ -13,11 +13,11 @@ from fastapi import Query, Request, Response
 from starlette.concurrency import run_in_threadpool
 
 from recollect.errors import ImportProblem, InvalidInput
+from recollect.faces.http.events import Tell, in_events, worked
+from recollect.faces.http.once import ONCE
 from recollect.faces.http.received import check_room, new_folder
 from recollect.faces.http.scope import NAMES_FILES, Scoped, ServedHere
 from recollect.faces.rest.cursors import Paged
-from recollect.faces.rest.events import Tell, in_events, worked
-from recollect.faces.rest.once import ONCE
 from recollect.faces.rest.routes.family import Limit, calls, family
 from recollect.faces.rest.schemas.base import Page
 from recollect.faces.rest.schemas.records import Document, DocumentRow

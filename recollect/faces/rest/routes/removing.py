@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from fastapi import Request
 
+from recollect.faces.http.once import ONCE, answers_of
 from recollect.faces.http.scope import Scoped
 from recollect.faces.rest.cursors import Paged
-from recollect.faces.rest.once import ONCE, answers_of
 from recollect.faces.rest.routes.family import Limit, family
 from recollect.faces.rest.schemas.base import Page
 from recollect.faces.rest.schemas.writes import Counted, DeletedRow, Forgotten, Names, ToForget

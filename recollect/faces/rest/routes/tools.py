@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 
 from fastapi import Path
 
+from recollect.faces.http.once import ONCE
 from recollect.faces.http.scope import Scoped
-from recollect.faces.rest.once import ONCE
 from recollect.faces.rest.routes.family import calls, family
 from recollect.faces.rest.schemas.upkeep import ToolAnswer, ToolArguments, ToolDescriptions
 

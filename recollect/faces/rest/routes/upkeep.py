@@ -12,9 +12,9 @@ from fastapi import Request, Response
 from fastapi.responses import StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
+from recollect.faces.http.events import Stream, Tell, in_events, worked
+from recollect.faces.http.once import ONCE
 from recollect.faces.http.scope import NAMES_FILES, AllMemories, Scoped
-from recollect.faces.rest.events import Stream, Tell, in_events, worked
-from recollect.faces.rest.once import ONCE
 from recollect.faces.rest.routes.family import calls, family
 from recollect.faces.rest.schemas.upkeep import (
     BackedUp,

@@ -13,11 +13,11 @@ from fastapi.sse import KEEPALIVE_COMMENT
 from starlette.concurrency import run_in_threadpool
 
 from recollect.errors import RecollectError
+from recollect.faces.http.events import ERROR, EVENTS, HEADERS, Stream, Tell, event, in_events, worked
+from recollect.faces.http.once import ONCE
 from recollect.faces.http.problems import status_of
 from recollect.faces.http.scope import Scoped
 from recollect.faces.rest.cursors import Paged
-from recollect.faces.rest.events import ERROR, EVENTS, HEADERS, Stream, Tell, event, in_events, worked
-from recollect.faces.rest.once import ONCE
 from recollect.faces.rest.routes.family import Limit, calls, family
 from recollect.faces.rest.schemas.base import Page
 from recollect.faces.rest.schemas.upkeep import (

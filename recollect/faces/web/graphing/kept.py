@@ -14,7 +14,7 @@ from pathlib import Path
 
 from recollect.errors import RecollectError
 from recollect.faces.web.graphing.layout import Point
-from recollect.writing import whole_file
+from recollect.runtime.files import whole_file
 
 _MOST = 300  # pictures; the one that was seen least recently goes first
 _LOCK = threading.Lock()

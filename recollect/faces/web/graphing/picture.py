@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from recollect.faces.cli.entities import as_json as entity_as_json
+from recollect.faces.present.knowledge import entity_as_json
 from recollect.faces.web.graphing.kept import KeptPlaces
 from recollect.faces.web.graphing.kinds import NOT, TOGETHER, Kind, kind_of, worded
 from recollect.faces.web.graphing.layout import Placed, Point, laid_out, side
 
 if TYPE_CHECKING:
-    from recollect.consolidate.entities.entity import Entity
-    from recollect.consolidate.entities.graph import Relation
+    from recollect.derive.entities.entity import Entity
+    from recollect.derive.entities.graph import Relation
     from recollect.memory import Memory
 
 #: Names of a picture at first, what one that is opened may add, and the most that there can be.

@@ -1,0 +1,122 @@
+"""What asking gives back: an answer with numbered citations, and what is told while it is made."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from recollect.answer.ask.intents import Intent
+from recollect.answer.chat.events import Again, Words
+from recollect.models.language.usage import NOTHING_USED, Usage
+from recollect.record import Conversation, Message, iso
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A message that proves what stands before its number: `quote` is `message.content[start:end]`.
+
+    Of a part of a document, `cited` names the file and the place, `offset` is where the part begins in the document,
+    and there is no conversation.
+    """
+
+    number: int
+    message: Message
+    conversation: Conversation | None
+    start: int
+    end: int
+    cited: str = ""
+    offset: int = 0
+
+    @property
+    def place(self) -> int:
+        """Where the quote begins in the whole message or document."""
+        return self.offset + self.start
+
+    @property
+    def quote(self) -> str:
+        """The words themselves."""
+        return self.message.content[self.start : self.end]
+
+    def to_json(self) -> dict[str, Any]:
+        """As in `ask --json`."""
+        c, m = self.conversation, self.message
+        return {
+            "n": self.number,
+            "conversation": None
+            if c is None
+            else {"id": c.id, "title": c.title, "source": c.source, "created": iso(c.created)},
+            "document": m.id if self.cited else None,
+            "cited": self.cited,
+            "message": None
+            if self.cited
+            else {
+                "id": m.id,
+                "source_id": m.source_id,
+                "index": m.position,
+                "role": m.role.value,
+                "timestamp": iso(m.timestamp),
+            },
+            "quote": self.quote,
+            "start": self.place,
+            "end": self.offset + self.end,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What was done on the way: `name` is understood, searched or answering, `detail` says it in words."""
+
+    name: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """An answer from the memory. `known` is False where the conversations do not say: then `citations` are the nearest.
+
+    `likelihood` is how likely the memory holds an answer, as the search judges it. `model` is None for an extract.
+    `removed` counts citations of a model that pointed to nothing that was retrieved. `notes` say what the reader should
+    know besides.
+    """
+
+    question: str
+    intent: Intent
+    known: bool
+    text: str
+    citations: tuple[Citation, ...] = ()
+    likelihood: float = 0.0
+    model: str | None = None
+    usage: Usage = NOTHING_USED
+    cost: float | None = None
+    removed: int = 0
+    notes: Sequence[str] = ()
+    took_ms: float = 0.0
+
+    @property
+    def tokens(self) -> int:
+        """What a model read and wrote."""
+        return self.usage.tokens
+
+    def to_json(self) -> dict[str, Any]:
+        """The document that `recollect ask --json` prints (docs/reference/json.md)."""
+        return {
+            "question": self.question,
+            "intent": self.intent.value,
+            "known": self.known,
+            "likelihood": round(self.likelihood, 3),
+            "answer": self.text,
+            "citations": [citation.to_json() for citation in self.citations],
+            "removed": self.removed,
+            "notes": list(self.notes),
+            "model": self.model,
+            "tokens": {"input": self.usage.input_tokens, "output": self.usage.output_tokens, "calls": self.usage.calls},
+            "cost": self.cost,
+            "took_ms": round(self.took_ms, 1),
+        }
+
+    def __str__(self) -> str:
+        return self.text
+
+
+Event = Step | Words | Again | Answer

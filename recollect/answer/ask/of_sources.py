@@ -1,0 +1,57 @@
+"""What a chat answers where no model is set: the same extract as of a question, of what the chat has found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from recollect.answer.ask.citations import renumbered
+from recollect.answer.ask.evidence import Evidence, Passage, around
+from recollect.answer.ask.extract import extract
+from recollect.answer.ask.intents import read_intent
+from recollect.answer.chat.retrieve import Source
+from recollect.record import Conversation
+from recollect.store import Space
+
+NO_MODEL = "No language model is set, so this is an extract of what was said:"
+#: What is said where nothing was found.
+NOTHING = "No language model is set, and the memory holds nothing near this."
+
+
+def extract_of(space: Space, question: str, sources: Sequence[Source]) -> tuple[str, list[Source]]:
+    """The extract with the numbers of the sources, and these, those that it quotes marked as used."""
+    if not sources:
+        return NOTHING, []
+    messages = [source.message for source in sources if not source.cited]
+    with space.view() as view:
+        found = view.get(Conversation, list({message.conversation_id for message in messages}))
+    conversations = {conversation.id: conversation for conversation in found}
+    passages = tuple(
+        Passage(
+            source.number,
+            source.message,
+            conversations.get(source.message.conversation_id),
+            source.score,
+            cited=source.cited,
+        )
+        for source in sources
+    )
+    draft = extract(
+        Evidence(
+            question=question,
+            intent=read_intent(question),
+            passages=passages,
+            around=around(space, messages),
+            known=True,
+        )
+    )
+    if not draft.citations:
+        return NOTHING, list(sources)
+    quoted = {citation.number: _number_of(sources, citation.message.id) for citation in draft.citations}
+    text = renumbered(draft.text, quoted)
+    used = [replace(source, is_used=source.number in quoted.values()) for source in sources]
+    return f"{NO_MODEL}\n\n{text}", used
+
+
+def _number_of(sources: Sequence[Source], message_id: str) -> int:
+    return next(source.number for source in sources if source.message.id == message_id)

@@ -1,0 +1,112 @@
+"""What the graph of entities knows of a question: who is named, who of several is meant, what lies around them [2]."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from recollect.derive.entities.directory import Directory
+from recollect.derive.entities.entity import Entity
+from recollect.derive.entities.message import found_in
+from recollect.derive.entities.naming import entity_id
+from recollect.derive.entities.relating import RELATED
+from recollect.derive.entities.relations import SAME
+from recollect.derive.entities.tally import MENTIONS
+from recollect.record import NodeId
+from recollect.store import View
+
+_RELATION = 3.0  # what a relation counts beside one message that mentions both
+_EDGES = 2_000
+_MOST_RELATIONS = 8
+_MOST_NAMED = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """An entity that a text names, as it names it. `others` are those of the same name that it is not taken for."""
+
+    said: str
+    entity: Entity
+    others: tuple[str, ...] = ()
+
+
+class Neighbourhood:
+    """Entities and what they are near to, in one view."""
+
+    def __init__(self, view: View) -> None:
+        self._view, self._directory = view, Directory(view)
+
+    def named(self, text: str, beside: Sequence[str] = ()) -> list[Named]:
+        """The entities that a text names. A name of several is the one that is nearest to the other names of the text,
+        else to those `beside` it; where none is, it stays with its own name.
+        """
+        names = [mention.name for mention in found_in(text)][:_MOST_NAMED]
+        found: list[Named] = []
+        for name in names:
+            several = self._bearers(name)
+            if len(several) > 1:
+                around = [other for other in names if other != name]
+                chosen = self._nearest(several, around) or self._nearest(several, beside)
+                if chosen is not None:
+                    others = tuple(entity.name for entity in several if entity.id != chosen.id)
+                    found.append(Named(name, chosen, others))
+                    continue
+            if (entity := self._directory.find(name)) is not None:
+                found.append(Named(name, entity))
+        return list({one.entity.id: one for one in found}.values())
+
+    def nearness(self, names: Sequence[str], others: Sequence[str]) -> list[float]:
+        """How near each name is to some others: by relations, and by messages that mention both."""
+        entities = [self._directory.find(name) for name in names]
+        around = [entity for name in others if (entity := self._directory.find(name)) is not None]
+        return [self._near(entity, around) if entity is not None else 0.0 for entity in entities]
+
+    def relations(self, entities: Iterable[Entity]) -> list[str]:
+        """What messages say of these, in words: `Project Titan USES Kubernetes`."""
+        ids = [i for entity in entities for i in entity.ids]
+        if not ids:
+            return []
+        edges = self._view.edges(ids, (RELATED,), "out", _EDGES) + self._view.edges(ids, (RELATED,), "in", _EDGES)
+        edges.sort(key=lambda edge: (-edge.properties["weight"], edge.source_id, edge.name, edge.target_id))
+        names = self._directory.of(i for edge in edges[:_EDGES] for i in (edge.source_id, edge.target_id))
+        told = [
+            f"{names[edge.source_id].name} {edge.name.replace('_', ' ')} {names[edge.target_id].name}"
+            for edge in edges
+            if edge.source_id in names and edge.target_id in names
+        ]
+        return list(dict.fromkeys(told))[:_MOST_RELATIONS]
+
+    def mentioned_in(self, entities: Iterable[Entity], most: int) -> list[NodeId]:
+        """The newest messages that mention these, those that mention several first."""
+        ids = [i for entity in entities for i in entity.ids]
+        if not ids:
+            return []
+        edges = self._view.edges(ids, (MENTIONS,), "in", _EDGES)
+        times: dict[NodeId, int] = {}
+        targets: dict[NodeId, set[NodeId]] = {}
+        for edge in edges:
+            times[edge.source_id] = max(times.get(edge.source_id, 0), edge.properties.get("at") or 0)
+            targets.setdefault(edge.source_id, set()).add(edge.target_id)
+        return sorted(times, key=lambda i: (-len(targets[i]), -times[i], i))[:most]
+
+    def _bearers(self, name: str) -> list[Entity]:
+        """The entities that messages call by this name, where there are several: "Anna" of two full names."""
+        same = self._view.edges([entity_id(name)], (SAME,), "out", _EDGES)
+        return list({e.id: e for e in self._directory.of(edge.target_id for edge in same).values()}.values())
+
+    def _nearest(self, several: Sequence[Entity], names: Sequence[str]) -> Entity | None:
+        around = [entity for name in names if (entity := self._directory.find(name)) is not None]
+        weights = sorted(((self._near(one, around), one.mentions, one.id, one) for one in several), reverse=True)
+        best, second = weights[0], weights[1]
+        return best[3] if best[0] > 0 and best[0] > second[0] else None
+
+    def _near(self, entity: Entity, others: Sequence[Entity]) -> float:
+        own, theirs = set(entity.ids), {i for other in others for i in other.ids}
+        if not theirs or own & theirs:
+            return 0.0
+        edges = self._view.edges(sorted(own), (RELATED,), "out", _EDGES)
+        edges += self._view.edges(sorted(own), (RELATED,), "in", _EDGES)
+        related = sum(int(e.properties["weight"]) for e in edges if {e.source_id, e.target_id} & theirs)
+        mine = {edge.source_id for edge in self._view.edges(sorted(own), (MENTIONS,), "in", _EDGES)}
+        both = {edge.source_id for edge in self._view.edges(sorted(theirs), (MENTIONS,), "in", _EDGES)} & mine
+        return _RELATION * related + len(both)

@@ -1,0 +1,296 @@
+"""One turn of a stateful chat, from the question to the turn that is written [2].
+
+The five steps of [2]: references are resolved against this conversation; graph and search are asked, this conversation
+first; what they found is ranked together; the model is asked, with tools; and the question, the answer, its sources and
+what both mention are written in one transaction.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Literal, Protocol, get_args
+
+from recollect.answer.chat.behind import Behind
+from recollect.answer.chat.events import Answer, Event, ToolUsed
+from recollect.answer.chat.graph import Named, Neighbourhood
+from recollect.answer.chat.loop import Ended, Tools, converse, opened_by
+from recollect.answer.chat.prompt import asked, system, talk
+from recollect.answer.chat.recent import Recent, recent
+from recollect.answer.chat.references.model import resolve
+from recollect.answer.chat.references.rules import Resolution
+from recollect.answer.chat.retrieve import Source, Wanted, loaded, retrieve, used
+from recollect.answer.chat.turn import Spoken, exchange
+from recollect.errors import InvalidInput
+from recollect.ingest import Ingest
+from recollect.models.embedding.tokenizer import count_tokens_of
+from recollect.models.language.base import LanguageModel
+from recollect.models.language.talk import Said, talking
+from recollect.record import Conversation, NodeId
+from recollect.search.query.request import MODES, one_of
+from recollect.search.several import Find
+from recollect.store import Space
+from recollect.text.clean import clean_text, clean_title
+from recollect.text.marks import cut_recall
+
+#: When the turn is written: before the answer is returned, or behind it.
+Save = Literal["now", "behind"]
+
+#: Of the budget, what the context that is prepared may have; the rest is for what is retrieved for this question.
+_CONTEXT_SHARE = 0.6
+#: Parts of it that stand beside what is retrieved; its own choice of relevant messages is left to the retrieval here.
+_MORE = ("knowledge", "index")
+_FRAME = 400  # tokens of the graph and of what stands around the parts
+_LEAST_KNOWLEDGE = 200
+_LEAST_BUDGET = 2_000
+_TITLE = 60  # characters
+
+
+class PreparedPart(Protocol):
+    """A part of a context."""
+
+    @property
+    def text(self) -> str:
+        """Its words."""
+        ...
+
+    @property
+    def ids(self) -> Sequence[NodeId]:
+        """What stands in it."""
+        ...
+
+
+class Prepared(Protocol):
+    """A context as `memory.prepare_context` makes it."""
+
+    @property
+    def messages(self) -> Sequence[Mapping[str, str]]:
+        """As a model takes them: a system part, then what was said, then what is asked."""
+        ...
+
+    def part(self, name: str) -> PreparedPart | None:
+        """The part of that name."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """What a chat is made of, from the façade."""
+
+    space: Space
+    ingest: Ingest
+    find: Find
+    prepare: Callable[[str, NodeId | None, int], Prepared]
+    tools: Callable[[], Tools]
+    extract: Callable[[str, Sequence[Source]], tuple[str, list[Source]]]
+    behind: Behind
+    clock: Callable[[], datetime]
+    ids: Callable[[], NodeId]
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """How a turn is answered. `budget` is what is sent, in tokens, besides what tools answer."""
+
+    budget: int = 10_000
+    max_tokens: int = 2_048
+    mode: str = "auto"
+    title: str = ""
+    with_tools: bool = True
+    save: Save = "now"
+
+
+@dataclass(frozen=True, slots=True)
+class _Understood:
+    """What is asked, and what it is about."""
+
+    before: Recent
+    resolution: Resolution
+    named: list[Named]
+    relations: list[str]
+    drifted: bool
+
+
+class Chat:
+    """Chats in one space."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+
+    def resolve(self, conversation_id: NodeId, question: str, model: LanguageModel | None) -> Resolution:
+        """The question made whole, or as it was."""
+        self._parts.behind.settle(conversation_id)
+        with self._parts.space.view() as view:
+            before = recent(view, conversation_id)
+            return resolve(question, before.lines, model, Neighbourhood(view).nearness)
+
+    def turn(
+        self, conversation_id: NodeId | None, text: str, model: LanguageModel | None, options: Options
+    ) -> Generator[Event, None, None]:
+        """The words of the answer as they come, the tools that it takes, and at last the answer, with the turn written.
+        Whoever stops listening before that has no turn written. Raises InvalidInput, StoreError, ModelError.
+        """
+        began = time.perf_counter()
+        question = cut_recall(clean_text(text))
+        if not question.strip():
+            raise InvalidInput("Nothing is asked: the text is empty.")
+        if options.budget < _LEAST_BUDGET:
+            raise InvalidInput(
+                f"A budget of {options.budget} tokens is too small.", hint=f"Use {_LEAST_BUDGET} or more."
+            )
+        one_of("mode", options.mode, MODES)
+        one_of("save", options.save, get_args(Save))
+        own, at = conversation_id or self._parts.ids(), self._parts.clock()
+        self._parts.behind.settle(own)
+        understood = self._understand(own, question, model)
+        answered: Ended | None = None
+        if model is None:
+            sources = self._sources(own, understood, (), options)
+        else:
+            for event in self._answered(own, understood, model, options):
+                if isinstance(event, Ended):
+                    answered = event
+                elif isinstance(event, list):
+                    sources = event
+                else:
+                    yield event
+        answer, written = self._written(own, question, at, understood, sources, answered, options)
+        if options.save == "behind":
+            self._parts.behind.write(own, written)
+        else:
+            written()
+        yield replace(answer, took_ms=(time.perf_counter() - began) * 1000)
+
+    def _understand(self, own: NodeId, question: str, model: LanguageModel | None) -> _Understood:
+        with self._parts.space.view() as view:
+            before = recent(view, own)
+            near = Neighbourhood(view)
+            resolution = resolve(question, before.lines, model, near.nearness)
+            named = near.named(resolution.text, before.salient)
+            relations = near.relations([one.entity for one in named])
+        drifted = not resolution.changed and before.drifts(question)
+        return _Understood(before, resolution, named, relations, drifted)
+
+    def _sources(self, own: NodeId, understood: _Understood, shown: Sequence[NodeId], options: Options) -> list[Source]:
+        wanted = Wanted(
+            question=understood.resolution.text,
+            conversation_id=own if understood.before.conversation is not None else None,
+            entities=[one.entity for one in understood.named],
+            shown=shown,
+            drifted=understood.drifted,
+            mode=options.mode,
+        )
+        return retrieve(self._parts.space, self._parts.find, wanted)
+
+    def _answered(
+        self, own: NodeId, understood: _Understood, model: LanguageModel, options: Options
+    ) -> Generator[Any, None, None]:
+        """The messages that may answer, then the model's answer as it comes, and how it ended."""
+        model = talking(model, "a chat")
+        before, whole = understood.before, understood.resolution.text
+        context = self._parts.prepare(
+            whole, own if before.conversation is not None else None, int(options.budget * _CONTEXT_SHARE)
+        )
+        newest = context.part("recent") if before.messages else None  # of a new talk they are of others
+        sources = self._sources(own, understood, newest.ids if newest is not None else (), options)
+        yield sources
+        head = "\n\n".join([system(), *(m["content"] for m in context.messages if m["role"] == "system")])
+        said = [
+            Said(role="assistant" if message["role"] == "assistant" else "user", text=message["content"])
+            for message in (context.messages[:-1] if newest is not None else ())
+            if message["role"] != "system"
+        ]
+        more = [part.text for name in _MORE if (part := context.part(name)) is not None and part.text]
+        spent = sum(count_tokens_of([head, *(turn.text for turn in said), *more])) + _FRAME
+        last = asked(
+            whole,
+            sources,
+            before.salient,
+            understood.relations,
+            _about(before),
+            more=more,
+            most_tokens=max(options.budget - spent, _LEAST_KNOWLEDGE),
+        )
+        yield from converse(
+            model,
+            head,
+            talk(said, last),
+            self._parts.tools() if options.with_tools else None,
+            max_tokens=options.max_tokens,
+        )
+
+    def _written(
+        self,
+        own: NodeId,
+        question: str,
+        at: datetime,
+        understood: _Understood,
+        sources: list[Source],
+        answered: Ended | None,
+        options: Options,
+    ) -> tuple[Answer, Callable[[], None]]:
+        """The answer, and what writes the turn."""
+        before = understood.before
+        resolution = understood.resolution
+        if answered is not None:
+            sources = used(answered.text, question, sources)
+            sources += loaded(self._parts.space, opened_by(answered.tools), sources)
+            text = answered.text
+        else:
+            text, sources = self._parts.extract(resolution.text, sources)
+        conversation = before.conversation or Conversation(
+            own, self._parts.source, title=clean_title(options.title) or _title(question), created=at, updated=at
+        )
+        spoken = Spoken(
+            conversation=conversation,
+            question=question,
+            resolution=resolution,
+            named=understood.named,
+            sources=sources,
+            answered=answered,
+            asked_at=at,
+            answered_at=self._parts.clock(),
+        )
+        turn = exchange(spoken, self._parts.ids)
+        answer = Answer(
+            text=text,
+            conversation_id=own,
+            question_id=turn.query.id,
+            answer_id=turn.answer.id if turn.answer is not None else None,
+            question=question,
+            resolved=resolution.text,
+            references=resolution.references,
+            entities=turn.entities,
+            drifted=understood.drifted,
+            sources=tuple(sources),
+            tools=answered.tools if answered is not None else (),
+            model=answered.model if answered is not None else None,
+            note="The answer was cut off at the limit of its tokens." if answered is not None and answered.cut else "",
+        )
+        if answered is not None:
+            answer = replace(answer, usage=answered.usage, cost=answered.cost)
+
+        def write() -> None:
+            self._parts.ingest.exchange(turn)
+
+        return answer, write
+
+
+def _about(before: Recent) -> str:
+    """What the last answer was about."""
+    last = next((turn for turn in reversed(list(before.turns.values())) if turn.entities), None)
+    return ", ".join(last.entities[:4]) if last is not None else ""
+
+
+def _title(question: str) -> str:
+    line = " ".join(question.split())
+    if len(line) <= _TITLE:
+        return clean_title(line)
+    blank = line.rfind(" ", 0, _TITLE)
+    return clean_title(line[: blank if blank > 0 else _TITLE] + " …")  # Chinese has no blanks, nor has an address
+
+
+__all__ = ["Chat", "Options", "Parts", "Save", "ToolUsed"]

@@ -1,0 +1,43 @@
+"""The searches of a round, beside each other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextvars import copy_context
+from dataclasses import replace
+
+from recollect.answer.ask.evidence import Evidence
+from recollect.answer.ask.intents import Intent, Settings
+from recollect.answer.research.plan import SubQuery
+from recollect.search.query.parts import MOST, concrete
+from recollect.search.query.request import Search
+
+#: Finds the evidence for a question (recollect.answer.ask.evidence).
+Gather = Callable[[Search, Intent, Settings], Evidence]
+
+#: What each search brings: no more than a few of a conversation, so that a part is not told by one alone.
+SETTINGS = Settings(passages=10, each=3)
+
+
+def search_all(gather: Gather, search: Search, queries: Sequence[SubQuery]) -> Iterator[tuple[SubQuery, Evidence]]:
+    """Each query with what it found, as they are done, within the filters of `search`. Raises StoreError.
+
+    Whoever stops before the end waits for those that are under way; the others are not begun.
+    """
+    with ThreadPoolExecutor(MOST, "recollect-research") as pool:
+        waiting = {pool.submit(copy_context().run, _one, gather, search, query): query for query in queries}
+        try:
+            for done in as_completed(waiting):
+                yield waiting[done], done.result()
+        finally:
+            for future in waiting:
+                future.cancel()
+
+
+def _one(gather: Gather, search: Search, query: SubQuery) -> Evidence:
+    asked, settings = replace(search, query=replace(search.query, text=concrete(query.text))), SETTINGS
+    if query.inside is not None:
+        asked = replace(asked, filter=replace(asked.filter, conversation_ids=(query.inside,)))
+        settings = replace(settings, each=settings.passages)
+    return gather(asked, Intent.SYNTHESIS if query.inside is not None else Intent.QA, settings)

@@ -1,0 +1,10 @@
+"""The tools by which a model reaches all that is remembered [4]: three layers, each as large as the model asks for.
+
+The index (`vector_search`) names what there is with what it costs, the run (`get_conversation_thread`) shows what was
+said around it, and the full text comes by ids (`get_messages_by_ids`).
+"""
+
+from recollect.answer.tools.base import Tool, ToolAnswer
+from recollect.answer.tools.toolbox import TOOLS, Toolbox
+
+__all__ = ["TOOLS", "Tool", "ToolAnswer", "Toolbox"]

@@ -1,0 +1,136 @@
+"""What a person corrects of entities. It outranks what was derived, survives a rebuild and is in dumps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from recollect.derive.entities.directory import SAID, Directory
+from recollect.derive.entities.entity import Correction, Entity
+from recollect.derive.entities.naming import correction_id, entity_id, folded
+from recollect.derive.entities.types import TYPES
+from recollect.errors import InvalidInput, NotFound, StoreBusy
+from recollect.record import Node, NodeId, NodeKind, Origin
+from recollect.store import Change, Space, Stale, View
+from recollect.text.clean import clean_title
+
+_TRIES = 20
+
+
+class ByHand:
+    """Corrections of the entities of a namespace."""
+
+    def __init__(self, space: Space) -> None:
+        self._space = space
+
+    def edit(self, name: str, new_name: str | None, type: str | None) -> Entity:
+        """Gives an entity another name or type. Raises NotFound, InvalidInput."""
+        if new_name is None and type is None:
+            raise InvalidInput("Nothing to change.", hint="Give a new name or a type.")
+        shown = clean_title(new_name or "")
+        if new_name is not None and not shown:
+            raise InvalidInput("The new name is empty.")
+        if type is not None and type not in TYPES:
+            raise InvalidInput(f"{type!r} is no type of entity.", hint=f"One of: {', '.join(TYPES)}.")
+        return self._corrected(name, lambda said: replace(said, name=shown or said.name, type=type or said.type))
+
+    def pin(self, name: str, *, pinned: bool) -> Entity:
+        """Lists an entity first and keeps it where nothing mentions it any more, or no longer. Raises NotFound."""
+        with self._space.view() as view:
+            entity = Directory(view).named(name)
+        held = entity.name if pinned else None
+        return self._corrected(name, lambda said: replace(said, pinned=pinned, name=said.name or held))
+
+    def merge(self, name: str, into: str) -> Entity:
+        """Takes one entity for another name of a second. Raises NotFound, InvalidInput where they are one already."""
+        with self._space.view() as view:
+            directory = Directory(view)
+            one, other = directory.named(name), directory.named(into)
+        if one.id == other.id:
+            raise InvalidInput(f"{name!r} and {into!r} are the same entity already: {other.name}.")
+        self._correct(one.id, lambda said: replace(said, into=other.id, apart=False))
+        return self._named(other.id, into)
+
+    def unmerge(self, name: str) -> Entity:
+        """Takes a name out of what it was merged into, to stand for itself. Raises NotFound, InvalidInput."""
+        own = entity_id(name)
+        with self._space.view() as view:
+            entity = Directory(view).named(name)
+        if own not in entity.ids or len(entity.ids) < 2:
+            raise InvalidInput(
+                f"{name!r} is not merged with another name.",
+                hint="Give one of its other names, as entities shows them.",
+            )
+        if own == entity.id:
+            raise InvalidInput(f"{name!r} is what the others are merged into.", hint="Give one of the other names.")
+        self._correct(own, lambda said: replace(said, into=None, apart=True))
+        return self._named(own, name)
+
+    def forget(self, name: str) -> Entity:
+        """Shows an entity no longer, whatever mentions it. The messages stay. Raises NotFound."""
+        with self._space.view() as view:
+            entity = Directory(view).named(name)
+        for own in entity.ids:
+            self._correct(own, lambda said: Correction(said.entity, forgotten=True))
+        return entity
+
+    def undo(self, name: str) -> Entity:
+        """Takes back whatever was said of a name by hand. Raises NotFound."""
+        own = entity_id(name)
+        with self._space.view() as view:
+            if (found := Directory(view).find(name)) is not None:
+                own = found.id
+            if not view.get(Node, [correction_id(own)]):
+                raise NotFound(f"Nothing was corrected of {name!r}.", hint="To see what there is: recollect entities")
+        self._correct(own, lambda said: Correction(said.entity))
+        return self._named(own, name)
+
+    def _corrected(self, name: str, change: Callable[[Correction], Correction]) -> Entity:
+        with self._space.view() as view:
+            entity = Directory(view).named(name)
+        self._correct(entity.id, change)
+        return self._named(entity.id, name)
+
+    def _correct(self, entity: NodeId, change: Callable[[Correction], Correction]) -> None:
+        own = correction_id(entity)
+        for _ in range(_TRIES):
+            with self._space.view() as view:
+                revisions = view.revisions([own])
+                said = change(_known(view, entity))
+            try:
+                self._space.write(
+                    Change(
+                        expect={own: revisions[own].number if own in revisions else 0}, put=[_node(said)], revive=True
+                    )
+                )
+            except Stale:
+                continue
+            return
+        raise StoreBusy("The entity is being changed by others all the time.", hint="Try again.")
+
+    def _named(self, entity: NodeId, name: str) -> Entity:
+        with self._space.view() as view:
+            found = Directory(view).of([entity]).get(entity)
+        if found is None:
+            raise NotFound(f"No entity is called {name!r}.")
+        return found
+
+
+def _known(view: View, entity: NodeId) -> Correction:
+    nodes = [node for node in view.get(Node, [correction_id(entity)]) if not node.erased]
+    return Correction.of(nodes[0]) if nodes else Correction(entity)
+
+
+def _node(said: Correction) -> Node:
+    """A correction as it is stored, found by the name that it gives, or by the entity that it leads to."""
+    told = {"name": said.name, "type": said.type, "into": said.into, "apart": said.apart}
+    told |= {"pinned": said.pinned, "forgotten": said.forgotten}
+    return Node(
+        correction_id(said.entity),
+        NodeKind.ENTITY,
+        key=said.into or folded(said.name or ""),
+        text=said.name or "",
+        state=SAID,
+        origin=Origin.SAID,
+        body={"entity": said.entity, **{name: value for name, value in told.items() if value}},
+    )

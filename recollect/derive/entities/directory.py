@@ -1,0 +1,128 @@
+"""Finding entities in a view: by name, by id, by salience. What is read is bounded, however large a hub is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from recollect.derive.entities.entity import Correction, Entity, united
+from recollect.derive.entities.naming import correction_id, entity_id, folded, group
+from recollect.derive.entities.relations import SAME
+from recollect.derive.tasks.base import LIVE
+from recollect.errors import NotFound
+from recollect.record import Node, NodeId, NodeKind
+from recollect.store import View, Where
+
+#: The state of what a person said of an entity.
+SAID = "said"
+_KIND = (NodeKind.ENTITY.value,)
+_LISTED = 50_000  # entities that a list chooses from, those that were mentioned last
+_PAGE = 2_000
+_ROUNDS = 4
+_SAME_EDGES = 2_000
+_NEAR = 72  # of 100, the likeness of two spellings
+
+
+class Directory:
+    """The entities of a view. Useless after it."""
+
+    def __init__(self, view: View) -> None:
+        self._view = view
+        self._known: dict[NodeId, Entity | None] = {}
+
+    def of(self, ids: Iterable[NodeId]) -> dict[NodeId, Entity]:
+        """The entities that these nodes belong to."""
+        ids = list(dict.fromkeys(ids))
+        missing = [i for i in ids if i not in self._known]
+        if missing:
+            self._known |= dict.fromkeys(missing)
+            for entity in self._united(missing):
+                self._known |= dict.fromkeys((*entity.ids, entity.id), entity)
+        return {i: found for i in ids if (found := self._known[i]) is not None}
+
+    def named(self, name: str) -> Entity:
+        """The entity of a name, whatever its spelling. Raises NotFound with the nearest names."""
+        if (found := self.find(name)) is not None:
+            return found
+        near = self.near(name)
+        hint = f"Did you mean: {', '.join(near)}?" if near else "To see what there is: recollect entities"
+        raise NotFound(f"No entity is called {name!r}.", hint=hint)
+
+    def find(self, name: str) -> Entity | None:
+        """The entity of a name, or None."""
+        own, key = entity_id(name), group(folded(name))
+        where = Where(kinds=_KIND, keys=tuple({key, folded(name)}), states=(LIVE, SAID))
+        keyed = [node for node in self._view.find(Node, where, limit=100).items if not node.erased]
+        ids = [own, *(NodeId(n.body["entity"]) if n.state == SAID else n.id for n in keyed)]
+        found = self.of(ids)
+        return found.get(own) or max(found.values(), key=lambda e: (e.by_hand, e.mentions, e.id), default=None)
+
+    def near(self, name: str, limit: int = 3) -> list[str]:
+        """Names that are spelled nearly so, begin so, or hold all of these words."""
+        from rapidfuzz.fuzz import token_set_ratio
+
+        asked = folded(name)
+        names = {entity.name: folded(entity.name) for entity in self.all()}
+        likeness = {
+            shown: 100.0 if other.startswith(asked) else token_set_ratio(asked, other) for shown, other in names.items()
+        }
+        near = [shown for shown, score in likeness.items() if score >= _NEAR]
+        return sorted(near, key=lambda shown: -likeness[shown])[:limit]
+
+    def all(self) -> list[Entity]:
+        """Every entity, or of very many those that were mentioned last."""
+        nodes: list[Node] = []
+        after: str | None = None
+        where = Where(kinds=_KIND, states=(LIVE, SAID), order="newest")
+        while len(nodes) < _LISTED:
+            page = self._view.find(Node, where, after=after, limit=_PAGE)
+            nodes += [node for node in page.items if not node.erased]
+            if (after := page.next) is None:
+                break
+        derived = [node for node in nodes if node.state == LIVE]
+        same = self._view.edges([node.id for node in derived], (SAME,), "out", _LISTED)
+        corrections = {c.entity: c for node in nodes if node.state == SAID and (c := Correction.of(node))}
+        return united(derived, same, corrections)
+
+    def _united(self, ids: list[NodeId]) -> list[Entity]:
+        """The entities around these nodes, with all that leads to them by being the same."""
+        nodes: dict[NodeId, Node] = {}
+        corrections: dict[NodeId, Correction] = {}
+        frontier = ids
+        same = []
+        for _ in range(_ROUNDS):
+            if not frontier:
+                break
+            fresh = [node for node in self._view.get(Node, frontier) if node.state == LIVE]
+            said = self._view.get(Node, [correction_id(i) for i in frontier])
+            into = self._nodes(frontier, SAID)
+            group_of = self._nodes([node.key for node in fresh if node.key], LIVE)
+            nodes |= {node.id: node for node in (*fresh, *group_of)}
+            corrections |= {c.entity: c for node in (*said, *into) if not node.erased and (c := Correction.of(node))}
+            seen = [*frontier, *(node.id for node in group_of)]
+            edges = [
+                *self._view.edges(seen, (SAME,), "out", _SAME_EDGES),
+                *self._view.edges(seen, (SAME,), "in", _SAME_EDGES),
+            ]
+            same += edges
+            around = {i for edge in edges for i in (edge.source_id, edge.target_id)} | {n.id for n in group_of}
+            around |= {i for c in corrections.values() for i in (c.entity, c.into) if i}
+            frontier = sorted(around - nodes.keys() - set(ids))
+            ids = [*ids, *frontier]
+        said = self._view.get(Node, [correction_id(i) for i in sorted(nodes.keys() - corrections.keys())])
+        corrections |= {c.entity: c for node in said if not node.erased and (c := Correction.of(node))}
+        unique = {(edge.source_id, edge.target_id): edge for edge in same}
+        return united(list(nodes.values()), list(unique.values()), corrections)
+
+    def _nodes(self, keys: Iterable[str], state: str) -> list[Node]:
+        wanted = tuple(dict.fromkeys(keys))
+        if not wanted:
+            return []
+        found = self._view.find(Node, Where(kinds=_KIND, keys=wanted, states=(state,)), limit=_SAME_EDGES)
+        return [node for node in found.items if not node.erased]
+
+
+def salient(entities: Iterable[Entity], now: datetime, type: str | None = None, limit: int = 50) -> list[Entity]:
+    """The most salient, those that are pinned first."""
+    chosen = [entity for entity in entities if type is None or entity.type == type]
+    return sorted(chosen, key=lambda e: (not e.pinned, -e.salience(now), e.name, e.id))[:limit]

@@ -1,0 +1,193 @@
+"""An entity as readers get it: all spellings of it together, with why, and what a person said of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from recollect.derive.entities.naming import folded, why_same
+from recollect.derive.tasks.base import LIVE
+from recollect.record import Edge, Node, NodeId, from_microseconds
+
+#: After so long without a mention, an entity counts half; of what was ever frequent a quarter remains.
+HALF_LIFE = timedelta(days=90)
+_REMAINS = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class Alias:
+    """Another spelling of an entity's name, and why it is taken for the same."""
+
+    name: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """Somebody or something that messages mention. `mentions` counts messages, for each spelling."""
+
+    id: NodeId
+    name: str
+    type: str
+    aliases: tuple[Alias, ...] = ()
+    mentions: int = 0
+    first: datetime | None = None
+    last: datetime | None = None
+    pinned: bool = False
+    by_hand: bool = False
+    ids: tuple[NodeId, ...] = field(default=(), repr=False)  # the nodes of all spellings
+
+    def salience(self, now: datetime) -> float:
+        """How much it matters now, by how often and how recently it was mentioned [2]."""
+        age = max(timedelta(), now - self.last) if self.last else timedelta(days=3650)
+        recent = math.pow(0.5, age / HALF_LIFE)
+        return math.log2(1 + self.mentions) * (_REMAINS + (1 - _REMAINS) * recent)
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """What a person said of an entity: it outranks what was derived."""
+
+    entity: NodeId
+    name: str | None = None
+    type: str | None = None
+    into: NodeId | None = None
+    apart: bool = False
+    pinned: bool = False
+    forgotten: bool = False
+
+    @classmethod
+    def of(cls, node: Node) -> Correction:
+        """As a node holds it."""
+        body = node.body
+        return cls(
+            NodeId(body["entity"]),
+            body.get("name"),
+            body.get("type"),
+            NodeId(body["into"]) if body.get("into") else None,
+            bool(body.get("apart")),
+            bool(body.get("pinned")),
+            bool(body.get("forgotten")),
+        )
+
+
+Corrections = Mapping[NodeId, Correction]
+
+
+def united(nodes: Sequence[Node], same: Sequence[Edge], corrections: Corrections) -> list[Entity]:
+    """Nodes as entities: what is the same is one.
+
+    Spellings of one group are the same. A name that messages say to be another's is that, unless they say it of
+    several: then it is ambiguous and stays apart. What a person said comes first.
+    """
+    living = {node.id: node for node in nodes if node.state == LIVE and not node.erased}
+    for correction in corrections.values():
+        if correction.entity not in living and (correction.name and not correction.forgotten):
+            living[correction.entity] = _said(correction)
+    above = _above(living, same, corrections)
+    members: dict[NodeId, list[tuple[Node, str]]] = {}
+    for node in living.values():
+        root, why = _root(node.id, above)
+        members.setdefault(root, []).append((node, why))
+    entities = [_entity(living[root], found, corrections) for root, found in members.items()]
+    return [entity for entity in entities if entity is not None]
+
+
+def _above(
+    living: Mapping[NodeId, Node], same: Sequence[Edge], corrections: Corrections
+) -> dict[NodeId, tuple[NodeId, str]]:
+    """What each node is another name of, and why."""
+    by_group: dict[str, list[Node]] = {}
+    for node in living.values():
+        if not _apart(node.id, corrections):
+            by_group.setdefault(node.key, []).append(node)
+    above: dict[NodeId, tuple[NodeId, str]] = {}
+    for group in by_group.values():
+        chief = min(group, key=lambda node: (-node.body["count"], -len(node.text), node.id))
+        above |= {node.id: (chief.id, why_same(node.text, chief.text)) for node in group if node is not chief}
+    targets: dict[NodeId, dict[NodeId, Edge]] = {}
+    for edge in same:
+        if edge.source_id in living and edge.target_id in living and not _apart(edge.source_id, corrections):
+            chief_id, _ = _root(edge.target_id, above)
+            targets.setdefault(edge.source_id, {})[chief_id] = edge
+    for source, found in sorted(targets.items()):
+        (target, edge), *others = found.items()
+        chief_id, _ = _root(source, above)
+        if not others and chief_id not in (target, _root(target, above)[0]):
+            weight = edge.properties["weight"]
+            above[chief_id] = (target, f"said so in {weight} message{'s' if weight > 1 else ''}")
+    for correction in corrections.values():
+        if correction.into is not None and correction.into in living and correction.entity in living:
+            above[correction.entity] = (correction.into, "said by hand")
+            above.pop(correction.into, None)
+    return above
+
+
+def _root(node: NodeId, above: Mapping[NodeId, tuple[NodeId, str]]) -> tuple[NodeId, str]:
+    """Where a name leads in the end, and the first reason on the way."""
+    seen, why = {node}, ""
+    while node in above:
+        following, reason = above[node]
+        if following in seen:
+            break
+        why = why or reason
+        seen.add(following)
+        node = following
+    return node, why
+
+
+def _apart(node: NodeId, corrections: Corrections) -> bool:
+    correction = corrections.get(node)
+    return correction is not None and (correction.apart or correction.into is not None)
+
+
+def _entity(chief: Node, members: Sequence[tuple[Node, str]], corrections: Corrections) -> Entity | None:
+    said = corrections.get(chief.id)
+    if said is not None and said.forgotten:
+        return None
+    shown = [(node, why) for node, why in members if not (node.id in corrections and corrections[node.id].forgotten)]
+    name = said.name if said and said.name else chief.text
+    firsts = [node.body["first"] for node, _ in shown if "first" in node.body]
+    lasts = [node.body["last"] for node, _ in shown if "last" in node.body]
+    return Entity(
+        id=chief.id,
+        name=name,
+        type=said.type if said and said.type else _type(chief, shown),
+        aliases=tuple(sorted(_aliases(name, chief, shown), key=lambda alias: alias.name)),
+        mentions=sum(node.body["count"] for node, _ in shown),
+        first=from_microseconds(min(firsts, default=None)),
+        last=from_microseconds(max(lasts, default=None)),
+        pinned=bool(said and said.pinned),
+        by_hand=said is not None,
+        ids=tuple(sorted(node.id for node, _ in shown)),
+    )
+
+
+def _type(chief: Node, members: Sequence[tuple[Node, str]]) -> str:
+    own = str(chief.body["type"])
+    if own != "concept":
+        return own
+    told = [node.body["type"] for node, _ in members if node.body["type"] != "concept"]
+    return str(min(told, key=lambda kind: (-told.count(kind), kind))) if told else own
+
+
+def _aliases(name: str, chief: Node, members: Sequence[tuple[Node, str]]) -> list[Alias]:
+    found: dict[str, str] = {}
+    for node, why in members:
+        for spelling in node.body["spellings"]:
+            if spelling != name:
+                renamed = "the name in the messages" if folded(name) != folded(chief.text) else "the same letters"
+                found.setdefault(spelling, why or renamed)
+    return [Alias(spelling, why) for spelling, why in found.items()]
+
+
+def _said(correction: Correction) -> Node:
+    """The node of an entity that no message mentions, and a person holds on to."""
+    from recollect.derive.entities.naming import group
+    from recollect.record import NodeKind
+
+    name = correction.name or ""
+    body = {"type": correction.type or "concept", "count": 0, "spellings": {}, "types": {}}
+    return Node(correction.entity, NodeKind.ENTITY, key=group(folded(name)), text=name, body=body)

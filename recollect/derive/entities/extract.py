@@ -1,0 +1,293 @@
+"""Names in a text, without a model: capitals that grammar does not ask for, names of code, what is known, and speakers.
+
+Precision comes before number: what merely begins a sentence, a list or a heading is no name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from recollect.derive.entities import cjk
+from recollect.derive.entities.known import FIRST_NAMES, KNOWN, WORDS_TOO
+from recollect.derive.entities.lines import Line, lines
+from recollect.derive.entities.naming import folded
+from recollect.derive.entities.types import type_of
+from recollect.derive.entities.wording import (
+    CUTS,
+    GREETINGS,
+    LABELS,
+    NEVER,
+    TITLES,
+    WITHIN,
+    frequent_words,
+    is_ordinary,
+)
+from recollect.text.language import is_english
+from recollect.text.stopwords import STOP_WORDS
+
+_MOST = 60  # names of one message: a list of a thousand words is no talk
+_LONGEST = 60  # characters of a name
+_MOST_WORDS = 6
+_SEEN = 50_000  # characters of a message
+
+_EXTENDED = "".join(char for char in map(chr, range(0x100, 0x250)) if char.isupper())
+_UPPER = f"A-ZÀ-ÖØ-ÞΑ-ΩЁА-Я{_EXTENDED}"
+_CAPITAL = rf"(?:[{_UPPER}]|\b[a-z](?=[A-Z][a-z]))"  # an upper-case letter, or iPhone's i
+_STOP = r"(?:(?<=\b[A-Z])\.|(?<=\b(?:Dr|Mr|Ms|St))\.|(?<=\bMrs)\.|(?<=\bProf)\.)"
+_WORD = rf"{_CAPITAL}[\w']*(?:[.&/+-](?=\w)[\w']+)*(?:\+\+|\#(?!\w))?{_STOP}?"
+_INNER = r"(?:of(?: the)?|de|del|della|di|da|do|dos|das|du|van|von|der|den|la|le|el|al|bin|ibn|y|&)"
+_NUMBER = r"(?:\d+(?:\.\d+)*[a-z]?)(?![\w%:.,/-]*\d)"
+RUN = re.compile(rf"(?<![\w@#$/\\.~-])(?:{_WORD})(?:[ ](?:{_INNER}[ ]){{0,2}}(?:{_WORD})|[ ]{_NUMBER}(?!\w))*")
+
+_SMALL_WORD = re.compile(r"(?<![\w@#$/\\.~-])[a-z][\w+#]*(?:\.(?:js|io|py))?(?![\w/@-]|\.\w)")
+_CODE = re.compile(
+    r"(?<![\w@#$/\\.~'’-])(?:[A-Za-z][a-z0-9]+(?:[A-Z][a-z0-9]*)+|[a-z][a-z0-9]+(?:_[a-z0-9]+)+|"
+    r"[A-Za-z][\w-]*\.(?:js|py|ts|rs|go|sql|json|yaml|yml|toml|md|css|html))(?![\w(=\[]|\.\w)"
+)
+_QUOTES = ('"', "“", "«")
+_HASHTAG = re.compile(r"(?<![\w&/#])#([^\W\d_][\w]{2,30})\b")
+_TITLE = re.compile(r"[\"“«]([A-Z][^\"“”«»\n]{2,58}?)[,.!?]?[\"”»]")
+_INITIAL = re.compile(
+    r"(?:\A|[.!?:;…。！？]['\"”’)\]]*\s+|[(\[{\"“«‘|>•·–—*]\s*|(?:\s|\A|\()'|"
+    r"\W[\U0001F000-\U0001FAFF☀-➿]\s*|\s-{1,2}\s+|\.\.+\s*)$|\A\s*['\"]$"
+)
+_SPEAKS = re.compile(
+    r"(?:'s\b|,?\s(?:said|says|told|asked|thinks|thought|wants|called|texted|"
+    r"and [A-Z][a-z]+ (?:are|were|is|have)|is|was|has|had|"
+    r"lives|works|runs|uses|needs|does|can|will|helps|comes|goes|improves|replaces|supports|sent|gave|came|went)\b)"
+)
+_POSSESSIVE = re.compile(r"'s?$")
+_NO_NAME = re.compile(
+    r"(?:[KQRBN][a-h]?x?[a-h][1-8][+#]?|[A-Z]\d{1,3}|[A-Z][a-z#b]|[A-Z]/\w+)$"
+)  # chess, cells, chords
+_ACRONYM = re.compile(r"[A-Z][A-Z0-9]{1,5}s?$")
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A name as a text has it, the character where it first stands (of the lines that were read), and how sure its
+    type is.
+    """
+
+    name: str
+    type: str
+    start: int
+
+
+def mentions(text: str, speaker: str | None = None) -> list[Mention]:
+    """The names in a text, each once, in order. A speaker's own name is no mention, and tells that it is a person's.
+
+    >>> [(m.name, m.type) for m in mentions("We moved from React to Next.js. Maria Lopez in Porto likes it.")]
+    [('React', 'technology'), ('Next.js', 'technology'), ('Maria Lopez', 'person'), ('Porto', 'place')]
+    """
+    text = text[:_SEEN].replace("’", "'")
+    found: dict[str, Mention] = {}
+    cut = [(line, _runs(line.text)) for line in lines(text)]
+    mid = _mid_sentence(cut)
+    strict = _many_capitals(text) and not is_english(text[:400])
+    for line, runs in cut:
+        for name, start in _names_of(line, runs, mid, strict=strict):
+            key = folded(name)
+            if key not in found and len(found) < _MOST:
+                kind = type_of(name, line.text, start)
+                if kind != "concept" or key not in frequent_words() or name.isupper():
+                    found[key] = Mention(name, kind, line.start + start)
+    if not text.isascii():
+        for name, kind, start in cjk.names(text):
+            found.setdefault(folded(name), Mention(name, kind, start))
+    return sorted(found.values(), key=lambda m: (m.start, m.name))
+
+
+#: Runs of capitalised words, and whether a sentence begins with them.
+_Runs = list[tuple[re.Match[str], bool]]
+
+
+def _runs(text: str) -> _Runs:
+    return [
+        (run, _INITIAL.search(text, max(0, run.start() - 12), run.start()) is not None) for run in RUN.finditer(text)
+    ]
+
+
+def _names_of(line: Line, runs: _Runs, mid: frozenset[str], *, strict: bool) -> Iterator[tuple[str, int]]:
+    text = line.text
+    taken: list[tuple[int, int]] = []
+    if not line.heading and any(sign in text for sign in _QUOTES):
+        for match in _TITLE.finditer(text):
+            if _is_title(match[1]):
+                taken.append(match.span())
+                yield match[1].strip(), match.start(1)
+    for run, initial in runs:
+        if any(a <= run.start() < b for a, b in taken):
+            continue
+        for name, start in _of_run(run, text, mid, initial=initial, heading=line.heading, strict=strict):
+            taken.append((start, start + len(name)))
+            yield name, start
+    for match in _CODE.finditer(text):
+        if not any(a <= match.start() < b for a, b in taken) and not _is_noise(match[0]):
+            yield match[0], match.start()
+    if "#" in text:
+        for match in _HASHTAG.finditer(text):
+            yield match[1], match.start(1)
+    for word in sorted(_SMALL_KNOWN.intersection(_SMALL_WORD.findall(text))):
+        yield word, text.find(word)
+
+
+def _of_run(
+    run: re.Match[str], text: str, mid: frozenset[str], *, initial: bool, heading: bool, strict: bool
+) -> Iterator[tuple[str, int]]:
+    """The names in a run of capitalised words: without what begins a sentence, greetings, weekdays."""
+    for words, start, first in _pieces(run, initial):
+        name = " ".join(words)
+        end = start + len(name)
+        if len(words) > _MOST_WORDS or len(name) > _LONGEST:
+            continue
+        if is_name(words, text[end : end + 24], mid, first=first, heading=heading, strict=strict):
+            yield _POSSESSIVE.sub("", name), start
+        elif heading and len(words) > 1:
+            yield from _known_in(words, start)
+
+
+def _known_in(words: list[str], start: int) -> Iterator[tuple[str, int]]:
+    """Of a heading's words those that are names wherever they stand: "JavaScript" of "JavaScript Implementation"."""
+    for word in words:
+        if word.lower() in KNOWN and word.lower() not in WORDS_TOO and word.lower() not in FIRST_NAMES:
+            yield word, start
+        start += len(word) + 1
+
+
+def _pieces(run: re.Match[str], initial: bool) -> Iterator[tuple[list[str], int, str]]:
+    """The run cut at words that are never part of a name: each piece, where it begins, and what it comes first in.
+
+    That is "begins" where a sentence begins with it, "cut" where it follows a word that was cut off, else "".
+    """
+    piece: list[str] = []
+    start, at, first = run.start(), run.start(), "begins" if initial else ""
+    for number, word in enumerate(run[0].split(" ")):
+        plain = _POSSESSIVE.sub("", word).rstrip(".").lower()
+        inner = plain in WITHIN and word[:1].islower()
+        if (
+            not inner
+            and plain not in TITLES
+            and _is_out(word, plain, begins=not piece, initial=initial and number == 0)
+        ):
+            yield from _closed(piece, start, first)
+            piece, first = [], "" if plain in GREETINGS or plain in STOP_WORDS else "cut"
+        else:
+            if not piece:
+                start = at
+            piece.append(word)
+            if word.endswith("'s"):
+                yield from _closed(piece, start, first)
+                piece, first = [], ""
+        at += len(word) + 1
+    yield from _closed(piece, start, first)
+
+
+def _is_out(word: str, plain: str, *, begins: bool, initial: bool) -> bool:
+    """Whether a word is no part of the name that it stands in."""
+    if plain in CUTS:
+        return not (word.isupper() and plain in KNOWN)
+    if plain in KNOWN:
+        return False
+    return (begins and plain in LABELS) or (initial and is_ordinary(plain))
+
+
+def _closed(piece: list[str], start: int, first: str) -> Iterator[tuple[list[str], int, str]]:
+    """The piece without small words at its ends."""
+    while piece and (piece[-1].lower() in WITHIN and piece[-1][:1].islower()):
+        piece = piece[:-1]
+    while piece and ((piece[0].lower() in WITHIN and piece[0][:1].islower()) or piece[0][:1].isdigit()):
+        start += len(piece[0]) + 1
+        piece = piece[1:]
+    if piece:
+        yield piece, start, first
+
+
+def is_name(words: list[str], after: str, mid: frozenset[str], *, first: str, heading: bool, strict: bool) -> bool:
+    """Whether capitalised words name something here."""
+    plain = [_POSSESSIVE.sub("", word).rstrip(".").lower() for word in words]
+    whole = " ".join(plain)
+    if whole in KNOWN and whole not in WORDS_TOO:
+        return True
+    if len(words) == 1:
+        return _is_single(words[0], plain[0], after, mid, first=first, heading=heading, strict=strict)
+    if plain[0] in TITLES:
+        return len(plain[1]) > 1
+    if heading:
+        return False
+    if strict:
+        return any(word in KNOWN and word not in WORDS_TOO for word in plain) and not all(map(is_ordinary, plain))
+    if first == "begins" and all(is_ordinary(word) and word not in KNOWN for word in plain):
+        return False
+    return not all(word in GREETINGS or len(word) == 1 for word in plain)
+
+
+def _is_single(
+    word: str, plain: str, after: str, mid: frozenset[str], *, first: str, heading: bool, strict: bool
+) -> bool:
+    if len(plain) < 2 or plain in NEVER or plain in TITLES or _NO_NAME.match(word) or plain.removesuffix("s") in LABELS:
+        return False
+    if plain in WORDS_TOO:
+        return not first and not heading and not strict
+    if _looks_like_code(word):
+        return not (_ACRONYM.match(word) and (heading or is_ordinary(plain)))
+    if heading or strict:
+        return False
+    if first:
+        return plain in mid or (bool(_SPEAKS.match(after)) and not is_ordinary(plain))
+    if "-" in plain and all(is_ordinary(part) for part in plain.split("-")):
+        return False
+    return not word.isupper() or not is_ordinary(plain)
+
+
+def _looks_like_code(word: str) -> bool:
+    """Capitals, digits or dots within: PostgreSQL, GPT-4, Next.js, AWS."""
+    inner = word[1:]
+    return any(char.isupper() or char.isdigit() for char in inner) or "." in inner.rstrip(".")
+
+
+def _is_title(quoted: str) -> bool:
+    """Whether what stands in quotes is a title: its longer words have capitals, and it is no sentence."""
+    words = quoted.split()
+    long = [word for word in words if len(word) > 3]
+    if not 2 <= len(words) <= 8 or not long:
+        return False
+    return all(not word[0].islower() for word in long) and not quoted.rstrip().endswith(("?", "!"))
+
+
+_SMALL_KNOWN = frozenset(
+    word
+    for word in KNOWN
+    if " " not in word
+    and word not in WORDS_TOO
+    and type_of(word, "", 0) == "technology"
+    and not (
+        word.isalpha()
+        and is_ordinary(word)
+        and word not in {"python", "javascript", "linux", "java", "mysql", "html", "css", "sql", "android"}
+    )
+)
+
+
+def _is_noise(word: str) -> bool:
+    return len(word) > 40 or len(word) < 4
+
+
+def _mid_sentence(cut: list[tuple[Line, _Runs]]) -> frozenset[str]:
+    """Single capitalised words that stand within sentences somewhere in the text, folded."""
+    found = set()
+    for line, runs in cut:
+        for run, initial in runs if not line.heading else ():
+            if not initial:
+                word = _POSSESSIVE.sub("", run[0].partition(" ")[0]).lower()
+                if word not in NEVER and not (" " in run[0] and is_ordinary(word)):
+                    found.add(word)
+    return frozenset(found)
+
+
+def _many_capitals(text: str) -> bool:
+    """Whether capitals are so frequent that nouns must have them, as in German."""
+    words = [word for word in text.split()[:200] if word[:1].isalpha()]
+    return len(words) >= 8 and sum(word[0].isupper() for word in words) > 0.2 * len(words)

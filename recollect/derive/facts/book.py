@@ -1,0 +1,294 @@
+"""Slots in the store: which claims are there, and which facts they make. Only the slots that are touched are settled.
+
+A claim stands in the properties of an edge from its slot to its message: so the words of a message that is erased go
+with it, and what a message said is found from the message. The cost depends on the slots that are touched, not on how
+much is known of everything else.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from recollect.derive.facts import by_hand
+from recollect.derive.facts.by_hand import BY_HAND, CORRECTS, ByHand, by_hand_id
+from recollect.derive.facts.claim import Claim, from_plain, to_plain
+from recollect.derive.facts.settle import Settled, settle
+from recollect.derive.tasks.base import Effects, retired
+from recollect.record import Edge, Node, NodeId, NodeKind, Origin, stable_id, to_microseconds
+from recollect.store import EdgeKey, View
+
+#: The edges from slots to messages, and the state of slots.
+CLAIMS, SLOT = "CLAIMS", "slot"
+DERIVES_FROM, SUPERSEDES, TRANSITIONED_TO = "DERIVES_FROM", "SUPERSEDES", "TRANSITIONED_TO"
+
+#: Names of CLAIMS edges: who made the claims.
+RULES, MODEL = "rules", "model"
+
+_ALL = 1_000_000_000
+_CERTAIN, _OFTEN, _ONCE, _GUESSED, _PAST = 1.0, 0.95, 0.9, 0.5, 0.5
+
+
+@dataclass(slots=True)
+class Ledger:
+    """What changes in the claims of slots: edges that are put and cut, and what is decided by hand."""
+
+    put: dict[EdgeKey, Edge] = field(default_factory=dict)
+    cut: dict[EdgeKey, Edge] = field(default_factory=dict)
+    hands: dict[NodeId, ByHand] = field(default_factory=dict)
+    touched: set[NodeId] = field(default_factory=set)
+
+    def touch(self, slots: Iterable[NodeId]) -> None:
+        """Settles these as well: what was made stale and is found true again must live again."""
+        self.touched |= set(slots)
+
+    def add(self, claims: Iterable[Claim], maker: str, **more: str) -> None:
+        """Takes claims in; those of one message and slot replace what it said there. `more` is noted beside them."""
+        groups: defaultdict[tuple[NodeId, NodeId], list[Claim]] = defaultdict(list)
+        for claim in claims:
+            groups[claim.slot, claim.message_id].append(claim)
+        for (slot, message), several in groups.items():
+            edge = Edge(slot, CLAIMS, message, {"claims": [to_plain(claim) for claim in several], **more}, maker)
+            self.put[_key(edge)] = edge
+
+    def drop(self, edges: Iterable[Edge]) -> None:
+        """Takes back what edges say, unless it is said again."""
+        for edge in edges:
+            self.cut[_key(edge)] = edge
+
+    def keep_unchanged(self, stored: Iterable[Edge]) -> None:
+        """Leaves out what is stored already just so."""
+        for edge in stored:
+            fresh = self.put.get(_key(edge))
+            if fresh is not None and dict(fresh.properties) == dict(edge.properties):
+                del self.put[_key(edge)]
+            elif fresh is None:
+                self.cut[_key(edge)] = edge
+
+    @property
+    def slots(self) -> set[NodeId]:
+        """Those that are touched."""
+        gone = {key for key in self.cut if key not in self.put}
+        return {key[0] for key in (*self.put, *gone)} | set(self.hands) | self.touched
+
+
+def settled(view: View, ledger: Ledger) -> Effects:
+    """The effects of a ledger: its edges, and the facts of all slots that it touches."""
+    slots = sorted(ledger.slots)
+    if not slots:
+        return Effects()
+    hands = _hands(view, slots, ledger)
+    claims = _claims(view, sorted(hands), ledger)
+    nodes = {node.id: node for node in view.get(Node, sorted(hands))}
+    old_ids = [NodeId(i) for slot in hands for i in _facts_of(nodes.get(slot))]
+    old = {node.id: node for node in view.get(Node, old_ids)}
+    old_edges = {_key(e): e for e in view.edges(list(old), (DERIVES_FROM, SUPERSEDES, TRANSITIONED_TO), limit=_ALL)}
+    made = _Made()
+    for slot, hand in sorted(hands.items()):
+        made.add(slot, hand.applied(_gathered(hand, hands, claims)), hand, nodes.get(slot))
+    kept = {node.id for node in made.facts}
+    gone = [_gone(old[i]) for i in old_ids if i in old and i not in kept and not old[i].erased]
+    put = [node for node in made.facts if old.get(node.id) != node] + [n for n in gone if old[n.id] != n] + made.slots
+    edges = {_key(edge): edge for edge in made.edges}
+    cut = [key for key in ledger.cut if key not in ledger.put] + [key for key in old_edges if key not in edges]
+    fresh = [edge for key, edge in edges.items() if _differs(edge, old_edges.get(key))]
+    return Effects(put=put, edges=[*ledger.put.values(), *fresh], cut=cut)
+
+
+def current_hands(view: View, slots: Sequence[NodeId]) -> dict[NodeId, ByHand]:
+    """What is decided about these slots, and those that they were merged into or from."""
+    return _hands(view, slots, Ledger())
+
+
+def source_claims(view: View, hand: ByHand) -> list[Claim]:
+    """The claims of a slot in order, as a person corrected them."""
+    hands = _hands(view, [hand.slot], Ledger(hands={hand.slot: hand}))
+    found = hand.applied(_gathered(hand, hands, _claims(view, sorted(hands), Ledger())))
+    return sorted(found, key=lambda claim: claim.sort_key)
+
+
+def derived_claims(view: View, slots: Sequence[NodeId]) -> dict[NodeId, list[Claim]]:
+    """The claims of slots as they were derived, whatever was decided about them."""
+    return _claims(view, slots, Ledger())
+
+
+def merged_from(hands: Mapping[NodeId, ByHand], slot: NodeId, identity: str) -> list[tuple[NodeId, str]]:
+    """The slots and identities of what was derived that a fact is made of: its own, and what was merged into it."""
+    found = dict.fromkeys((slot, of) for of in hands[slot].derived_as(identity))
+    frontier = list(found)
+    while frontier:
+        taken = [key for at, of in frontier for key, into in hands[at].taken.items() if into == of]
+        frontier = [key for key in taken if key not in found]
+        found |= dict.fromkeys(frontier)
+    return list(found)
+
+
+@dataclass(slots=True)
+class _Made:
+    facts: list[Node] = field(default_factory=list)
+    edges: list[Edge] = field(default_factory=list)
+    slots: list[Node] = field(default_factory=list)
+
+    def add(self, slot: NodeId, claims: Sequence[Claim], hand: ByHand, before: Node | None) -> None:
+        """The facts of a slot, as nodes and edges."""
+        facts = settle(claims, hand.pins)
+        ids = [fact_id(slot, fact) for fact in facts]
+        by_fact = {id(fact): fact_id_ for fact, fact_id_ in zip(facts, ids, strict=True)}
+        for index, (fact, own) in enumerate(zip(facts, ids, strict=True)):
+            self.facts.append(_node(slot, own, fact, index))
+            self.edges += _proofs(own, fact)
+            if fact.replaces is not None:
+                older = by_fact[id(fact.replaces)]
+                change = {
+                    "from_value": fact.first.value,
+                    "to_value": fact.replaces.first.value,
+                    "turn": index,
+                    "transition_type": "update",
+                }
+                self.edges += [Edge(own, SUPERSEDES, older), Edge(own, TRANSITIONED_TO, older, change)]
+        node = Node(slot, NodeKind.REPORT, state=SLOT, body={"facts": ids})
+        if before != node:
+            self.slots.append(node)
+
+
+def fact_id(slot: NodeId, fact: Settled) -> NodeId:
+    """The same for the same claim, whoever derives it."""
+    return stable_id("fact", slot, fact.identity, fact.run)
+
+
+def _node(slot: NodeId, own: NodeId, fact: Settled, index: int) -> Node:
+    first, edited = fact.first, any(claim.made_by == BY_HAND for claim in fact.claims)
+    messages = {claim.message_id for claim in fact.claims if claim.message_id}
+    if edited or fact.pinned:
+        confidence = _CERTAIN
+    elif all(claim.said_by_assistant for claim in fact.claims):
+        confidence = _GUESSED
+    else:
+        confidence = _OFTEN if len(messages) > 1 else _ONCE
+    body: dict[str, Any] = {
+        "concept": first.attribute,
+        "category": fact.category.value,
+        "tags": [],
+        "entity": first.entity,
+        "attribute": first.attribute,
+        "value": first.value,
+        "said_by": next((c.said_by for c in fact.claims if not c.said_by_assistant), first.said_by),
+        "temporal_index": index,
+        "slot": slot,
+        "identity": fact.identity,
+        "known_from": to_microseconds(fact.known_from),
+    }
+    if fact.known_to is not None:
+        body["known_to"] = to_microseconds(fact.known_to)
+    if fact.pinned:
+        body["pinned"] = True
+    if edited:
+        body["by_hand"] = "edit"
+    return Node(
+        own,
+        NodeKind.FACT,
+        key=first.entity_key,
+        text=first.content,
+        state="live" if fact.is_open else "superseded",
+        valid_from=fact.valid_from,
+        valid_to=fact.valid_to or fact.claims[-1].until,
+        score=confidence if fact.is_open else round(confidence * _PAST, 3),
+        origin=Origin.DERIVED,
+        made_by=first.made_by,
+        body=body,
+    )
+
+
+def _proofs(own: NodeId, fact: Settled) -> list[Edge]:
+    """One edge for each message: the first place in it that says so."""
+    edges: dict[NodeId, Edge] = {}
+    for claim in fact.proofs:
+        if claim.message_id and claim.message_id not in edges:
+            proof = {
+                "quote": claim.quote,
+                "start": claim.start,
+                "end": claim.end,
+                "said_by": claim.said_by,
+                "said_at": to_microseconds(claim.said_at),
+            }
+            edges[claim.message_id] = Edge(own, DERIVES_FROM, claim.message_id, proof)
+    return list(edges.values())
+
+
+def _hands(view: View, slots: Sequence[NodeId], ledger: Ledger) -> dict[NodeId, ByHand]:
+    """What was decided about the slots, and about those that they were merged into or from."""
+    found: dict[NodeId, ByHand] = {}
+    frontier = list(slots)
+    while frontier:
+        stored = {node.id: node for node in view.get(Node, [by_hand_id(slot) for slot in frontier])}
+        words: defaultdict[NodeId, list[Edge]] = defaultdict(list)
+        for edge in view.edges(list(stored), (CORRECTS,), limit=_ALL):
+            words[edge.source_id].append(edge)
+        for slot in frontier:
+            own = by_hand_id(slot)
+            found[slot] = ledger.hands.get(slot) or by_hand.read(slot, stored.get(own), words[own])
+        moved = {to for slot in frontier for to, _ in found[slot].moved.values()}
+        taken = {of for slot in frontier for of, _ in found[slot].taken}
+        frontier = sorted((moved | taken) - found.keys())
+    return found
+
+
+def _claims(view: View, slots: Sequence[NodeId], ledger: Ledger) -> dict[NodeId, list[Claim]]:
+    """The claims of slots as they are after the ledger."""
+    edges = {_key(edge): edge for edge in view.edges(slots, (CLAIMS,), limit=_ALL)}
+    edges = {key: edge for key, edge in edges.items() if key not in ledger.cut} | ledger.put
+    claims: defaultdict[NodeId, list[Claim]] = defaultdict(list)
+    for edge in edges.values():
+        claims[edge.source_id] += [from_plain(edge.target_id, plain) for plain in edge.properties["claims"]]
+    return claims
+
+
+def _gathered(hand: ByHand, hands: Mapping[NodeId, ByHand], claims: Mapping[NodeId, list[Claim]]) -> list[Claim]:
+    """The claims of a slot, with those that were merged into it in its own words."""
+    merged = [claim for into in dict.fromkeys(hand.taken.values()) for claim in _merged(hand, into, hands, claims)]
+    return [*claims.get(hand.slot, ()), *merged]
+
+
+def _merged(
+    hand: ByHand,
+    into: str,
+    hands: Mapping[NodeId, ByHand],
+    claims: Mapping[NodeId, list[Claim]],
+    seen: frozenset[tuple[NodeId, str]] = frozenset(),
+) -> list[Claim]:
+    """The claims that were merged into one of a slot, and into these before, in its words."""
+    own = [claim for claim in claims.get(hand.slot, ()) if claim.identity == into]
+    model = min(own, key=lambda claim: claim.sort_key, default=None)
+    found: list[Claim] = []
+    for (slot, of), to in hand.taken.items():
+        if to == into and (slot, of) not in seen:
+            said = [claim for claim in claims.get(slot, ()) if claim.identity == of]
+            deeper = _merged(hands[slot], of, hands, claims, seen | {(slot, of)})
+            found += [_worded_as(claim, model) for claim in (*hands[slot].remembered(said), *deeper)]
+    return found
+
+
+def _worded_as(claim: Claim, model: Claim | None) -> Claim:
+    if model is None:
+        return claim
+    return replace(claim, entity=model.entity, attribute=model.attribute, value=model.value, content=model.content)
+
+
+def _facts_of(node: Node | None) -> Sequence[str]:
+    return () if node is None else node.body.get("facts", ())
+
+
+def _gone(node: Node) -> Node:
+    """A fact that is no more: only which slot and digest it had, for whoever takes a decision back."""
+    kept = {name: node.body[name] for name in ("slot", "identity") if name in node.body}
+    return replace(retired(node), body=kept)
+
+
+def _key(edge: Edge) -> EdgeKey:
+    return edge.source_id, edge.type, edge.target_id, edge.name
+
+
+def _differs(edge: Edge, stored: Edge | None) -> bool:
+    return stored is None or dict(stored.properties) != dict(edge.properties)

@@ -1,0 +1,186 @@
+"""What a person decided about facts: edits, pins, merges, and what is to be forgotten. One node a slot, without words.
+
+It is said, not derived: it is in a dump, survives a rebuild, and is applied whenever its slot is settled. The words of
+an edit stand in edges to the messages that it corrects, so that they go when the last of these is erased. Facts are
+named by digests of what they say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+from recollect.derive.facts.claim import Claim, Polarity, identity_of
+from recollect.record import Edge, Node, NodeId, NodeKind, Origin, from_microseconds, stable_id, to_microseconds
+
+#: The state of such nodes, and the type of the edges that hold the words of edits.
+BY_HAND, CORRECTS = "by hand", "CORRECTS"
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """A fact in other words. `of` is the identity of what was derived, `becomes` what it is now; `at` is when it was
+    corrected.
+    """
+
+    of: str
+    becomes: str
+    value: str
+    content: str
+    at: datetime | None
+    messages: tuple[NodeId, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ByHand:
+    """All that a person decided about the facts of a slot.
+
+    `forgotten`: identities with the messages that they are not to be drawn from; `moved`: identities with the slot and
+    identity that they were merged into; `taken`: (slot, identity) that were merged into an identity of this one.
+    """
+
+    slot: NodeId
+    pins: frozenset[str] = frozenset()
+    forgotten: Mapping[str, frozenset[NodeId]] = field(default_factory=dict)
+    moved: Mapping[str, tuple[NodeId, str]] = field(default_factory=dict)
+    taken: Mapping[tuple[NodeId, str], str] = field(default_factory=dict)
+    edits: tuple[Edit, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was decided."""
+        return not (self.pins or self.forgotten or self.moved or self.taken or self.edits)
+
+    def node(self) -> Node:
+        """As it is stored."""
+        body: dict[str, Any] = {
+            "slot": self.slot,
+            "pins": sorted(self.pins),
+            "forgotten": {of: sorted(messages) for of, messages in sorted(self.forgotten.items())},
+            "moved": {of: list(to) for of, to in sorted(self.moved.items())},
+            "taken": [[*of, into] for of, into in sorted(self.taken.items())],
+        }
+        return Node(by_hand_id(self.slot), NodeKind.REPORT, state=BY_HAND, origin=Origin.SAID, body=body)
+
+    def edges(self) -> list[Edge]:
+        """The words of its edits."""
+        return [
+            Edge(
+                by_hand_id(self.slot),
+                CORRECTS,
+                message,
+                {"value": edit.value, "content": edit.content, "at": to_microseconds(edit.at), "becomes": edit.becomes},
+                edit.of,
+            )
+            for edit in self.edits
+            for message in edit.messages
+        ]
+
+    def remembered(self, claims: Iterable[Claim]) -> list[Claim]:
+        """The claims without those that are not to be drawn from their messages."""
+        return [claim for claim in claims if claim.message_id not in self.forgotten.get(claim.identity, ())]
+
+    def derived_as(self, identity: str) -> list[str]:
+        """The identities of what was derived that are shown as this one: what was edited to it, and itself."""
+        return [*sorted({edit.of for edit in self.edits if edit.becomes == identity} - {identity}), identity]
+
+    def shown_as(self, identity: str) -> frozenset[str]:
+        """All identities that a fact has had: what was derived, and what that was edited to."""
+        derived = self.derived_as(identity)
+        return frozenset((*derived, *(edit.becomes for edit in self.edits if edit.of in derived)))
+
+    def applied(self, claims: Iterable[Claim]) -> list[Claim]:
+        """The claims as they count after what was decided. Those of `taken` must be among them, in the words of this
+        slot already.
+        """
+        kept: list[Claim] = []
+        corrections = {edit.of: edit for edit in self.edits}
+        corrected: dict[str, Claim] = {}
+        for claim in self.remembered(claims):
+            if claim.identity in self.moved:
+                continue
+            edit = corrections.get(claim.identity)
+            if edit is not None and not (claim.since and edit.at and claim.since > edit.at):
+                claim = replace(claim, value=edit.value, content=edit.content, made_by=BY_HAND)
+                corrected.setdefault(edit.of, claim)
+            kept.append(claim)
+        for of, claim in corrected.items():
+            at = corrections[of].at
+            if claim.polarity is Polarity.IS and at is not None:
+                kept.append(replace(claim, said_at=at, since=None, order=("", 0), message_id=NodeId("")))
+        return kept
+
+    def with_edit(self, of: str, claims: Sequence[Claim], value: str, content: str, at: datetime) -> ByHand:
+        """Another wording of a fact; an edit of an edit corrects what was derived."""
+        before = next((edit for edit in self.edits if edit.becomes == of), None)
+        messages = tuple(sorted({claim.message_id for claim in claims if claim.message_id}))
+        becomes = identity_of(claims[0].attribute, value)
+        fresh = Edit(before.of if before else of, becomes, value, content, at, messages)
+        pins = (self.pins - {of}) | {becomes} if of in self.pins else self.pins
+        return replace(self, pins=pins, edits=(*(e for e in self.edits if e.of != fresh.of), fresh))
+
+    def taking(self, slot: NodeId, of: str, into: str) -> ByHand:
+        """One of another slot is merged into one of this."""
+        return replace(self, taken={**self.taken, (slot, of): into})
+
+    def leaving(self, slot: NodeId, of: str) -> ByHand:
+        """It is no longer."""
+        return replace(self, taken={key: into for key, into in self.taken.items() if key != (slot, of)})
+
+    def moving(self, of: str, slot: NodeId, into: str) -> ByHand:
+        """One of this slot is merged into one of another."""
+        return replace(self, moved={**self.moved, of: (slot, into)})
+
+    def staying(self, of: str) -> ByHand:
+        """It is no longer."""
+        return replace(self, moved={name: to for name, to in self.moved.items() if name != of})
+
+    def forgetting(self, of: str, messages: frozenset[NodeId]) -> ByHand:
+        """One is not to be drawn from these messages."""
+        known = self.forgotten.get(of, frozenset())
+        return replace(self, forgotten={**self.forgotten, of: known | messages})
+
+    def recalling(self, of: str) -> ByHand:
+        """It may be drawn from all messages again."""
+        return replace(self, forgotten={name: messages for name, messages in self.forgotten.items() if name != of})
+
+    def without(self, identities: frozenset[str]) -> ByHand:
+        """Nothing decided about these any more (the identities of what was derived, or of what it was edited to)."""
+        return replace(
+            self,
+            pins=self.pins - identities,
+            forgotten={of: messages for of, messages in self.forgotten.items() if of not in identities},
+            moved={of: to for of, to in self.moved.items() if of not in identities},
+            taken={of: into for of, into in self.taken.items() if into not in identities},
+            edits=tuple(edit for edit in self.edits if edit.of not in identities),
+        )
+
+
+def by_hand_id(slot: NodeId) -> NodeId:
+    """The id of what was decided about a slot."""
+    return stable_id("facts by hand", slot)
+
+
+def read(slot: NodeId, node: Node | None, edges: Iterable[Edge]) -> ByHand:
+    """The inverse of `node` and `edges`."""
+    if node is None or node.erased:
+        return ByHand(slot)
+    edits: dict[str, Edit] = {}
+    for edge in sorted(edges, key=lambda edge: (edge.name, edge.target_id)):
+        words = edge.properties
+        before = edits.get(edge.name)
+        messages = (*(before.messages if before else ()), edge.target_id)
+        edits[edge.name] = Edit(
+            edge.name, words["becomes"], words["value"], words["content"], from_microseconds(words["at"]), messages
+        )
+    body = node.body
+    return ByHand(
+        slot,
+        pins=frozenset(body.get("pins", ())),
+        forgotten={of: frozenset(messages) for of, messages in body.get("forgotten", {}).items()},
+        moved={of: (NodeId(to[0]), to[1]) for of, to in body.get("moved", {}).items()},
+        taken={(NodeId(slot_), of): into for slot_, of, into in body.get("taken", ())},
+        edits=tuple(edits.values()),
+    )

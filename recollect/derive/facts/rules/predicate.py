@@ -1,0 +1,52 @@
+"""What a predicate is, and the pieces that patterns are made of: dates, times, doses.
+
+The words before the patterns are in one form: "am", "are" and "have been" are "is", "have" is "has", adverbs are gone.
+In a pattern `v` is the value, up to where it ends by itself; `a` makes part of the attribute, `d` is a dose.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from recollect.derive.facts.claim import Category, Polarity
+
+
+@dataclass(frozen=True, slots=True)
+class Predicate:
+    """What may be said of somebody. `several`: the value may be a list of values. `only`: of "people", or of all."""
+
+    pattern: re.Pattern[str]
+    attribute: str
+    check: Callable[[str], bool] | None = None
+    several: bool = False
+    exact: bool = False  # the value is what `v` matched, and not trimmed
+    clause: bool = False  # the value is all of the clause from where `v` begins
+    most_words: int = 6
+    category: Category = Category.SEMANTIC
+    polarity: Polarity = Polarity.IS
+    only: str = ""
+
+
+def predicate(pattern: str, attribute: str, check: Callable[[str], bool] | None = None, **more: Any) -> Predicate:
+    """A predicate by its pattern."""
+    capitals = re.sub(r"\[A-Z(?:À-ÖØ-Þ)?\]", r"(?-i:\g<0>)", pattern)  # a capital is one, whatever the case of the rest
+    return Predicate(re.compile(capitals, re.IGNORECASE), attribute, check, **more)
+
+
+def capital(value: str) -> bool:
+    """Whether it is a name."""
+    return value[0].isupper()
+
+
+DOSE = r"\d+(?:[.,]\d+)?\s?(?:mg|mcg|µg|ug|g|ml|mL|IU|units?|tablets?|pills?|drops?|puffs?|capsules?)(?:/day|/kg)?"
+
+_MONTH = r"(?:(?:january|february|march|april|may|june|july|august|september|october|november|december)\b|(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b\.?)"
+
+WEEKDAY = r"(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday)"
+
+DATE = rf"(?:the )?(?:\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {_MONTH}(?:,? \d{{4}})?|{_MONTH} (?:the )?\d{{1,2}}(?:st|nd|rd|th)?(?:,? \d{{4}})?|\d{{4}}-\d\d-\d\d|\d{{1,2}}[./]\d{{1,2}}[./]\d{{2,4}})"
+
+WHEN = rf"\b(?:(?:on |at |for |in |this |next |until )?(?:{DATE}|{WEEKDAY}s?|{_MONTH}(?: \d{{4}})?)|tomorrow|tonight|next (?:week|weekend|month|year|spring|summer|autumn|fall|winter)|this (?:coming )?(?:weekend|spring|summer|autumn|fall|winter)|in (?:two|three|four|\d+) (?:days|weeks|months)|(?:19|20)\d\d-\d\d-\d\d)"

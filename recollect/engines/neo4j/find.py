@@ -1,0 +1,137 @@
+"""Finding records page by page. A page begins after the last record of the one before."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import neo4j
+import orjson
+
+from recollect.engines.neo4j.records import LABELS, key, record
+from recollect.errors import InvalidInput
+from recollect.record import Chunk, Message, Namespace, ToolCall, Turn
+from recollect.store.results import Page, R, Where
+
+# All records of a namespace stand in one index, ordered by id; those of the other kinds are passed over.
+BY_ID = """
+MATCH (n:Node) USING INDEX n:Node(namespace, id) WHERE n.namespace = $ns AND n.id > $id
+WITH n ORDER BY n.namespace, n.id
+WHERE $label IN labels(n)
+  AND ($kinds IS NULL OR n.kind IN $kinds)
+  AND coalesce($since IS NULL OR coalesce(n.timestamp, n.valid_from) >= $since, false)
+  AND coalesce($until IS NULL OR coalesce(n.timestamp, n.valid_from) < $until, false)
+  AND ($states IS NULL OR n.state IN $states)
+  AND ($current IS NULL OR coalesce(n.valid_from, $current) <= $current
+    AND $current < coalesce(n.valid_to, 9223372036854775807))
+  AND ($deleted IS NULL OR coalesce(n.deleted, n.erased, false) = $deleted)
+WITH n LIMIT $limit
+OPTIONAL MATCH (m:Message&Node {namespace: $ns, id: n.result_message_id})
+RETURN properties(n) AS node, 0 AS time, m.content AS result ORDER BY n.id
+"""
+# Those that an index leads to (of a conversation, of keys; conversations and documents), else all; sorted afterwards.
+CHOSEN = """
+CALL () {
+    UNWIND CASE WHEN $label = 'Conversation' THEN [1] ELSE [] END AS _
+    MATCH (n:Conversation) WHERE n.namespace = $ns AND n.id IS NOT NULL RETURN n
+    UNION ALL UNWIND CASE WHEN $label = 'Document' THEN [1] ELSE [] END AS _
+    MATCH (n:Document) WHERE n.namespace = $ns AND n.id IS NOT NULL RETURN n
+    UNION ALL UNWIND CASE WHEN $label = 'Message' AND $conversation IS NOT NULL THEN [1] ELSE [] END AS _
+    MATCH (n:Message) WHERE n.namespace = $ns AND n.conversation_id = $conversation AND n.position >= 0 RETURN n
+    UNION ALL UNWIND CASE WHEN $label = 'Message' AND $conversation IS NULL THEN [1] ELSE [] END AS _
+    MATCH (n:Message) WHERE n.namespace = $ns AND n.conversation_id IS NOT NULL AND n.position >= 0 RETURN n
+    UNION ALL UNWIND CASE WHEN $label = 'ToolCall' THEN [1] ELSE [] END AS _
+    MATCH (n:ToolCall) WHERE n.namespace = $ns AND n.conversation_id IS NOT NULL
+      AND ($conversation IS NULL OR n.conversation_id = $conversation) RETURN n
+    UNION ALL UNWIND CASE WHEN $label = 'Turn' THEN [1] ELSE [] END AS _
+    MATCH (n:Turn) WHERE n.namespace = $ns AND n.conversation_id IS NOT NULL AND n.position >= 0
+      AND ($conversation IS NULL OR n.conversation_id = $conversation) RETURN n
+    UNION ALL UNWIND CASE WHEN $label = 'Derived' AND $conversation IS NOT NULL THEN [1] ELSE [] END AS _
+    MATCH (n:Derived) WHERE n.namespace = $ns AND n.conversation_id = $conversation RETURN n
+    UNION ALL UNWIND CASE WHEN $label = 'Derived' AND $conversation IS NULL THEN $short_keys ELSE [] END AS short_key
+    MATCH (n:Derived) WHERE n.namespace = $ns AND n.short_key = short_key RETURN n
+    UNION ALL UNWIND CASE WHEN $label = 'Derived' AND $conversation IS NULL AND $keys IS NULL THEN [1] ELSE [] END AS _
+    MATCH (n:Derived) WHERE n.namespace = $ns AND n.short_key IS NOT NULL RETURN n
+}
+WITH n, coalesce(n.updated, n.created, n.timestamp, n.valid_from) AS latest,
+    coalesce(n.created, n.updated, n.timestamp, n.valid_from) AS earliest
+WHERE ($kinds IS NULL OR n.kind IN $kinds)
+  AND ($sources IS NULL OR n.source IN $sources)
+  AND ($title = '' OR coalesce(n.folded CONTAINS $title, false))
+  AND ($keys IS NULL OR n.key IN $keys)
+  AND ($states IS NULL OR n.state IN $states)
+  AND ($conversation IS NULL OR n.conversation_id = $conversation)
+  AND ($current IS NULL OR coalesce(n.valid_from, $current) <= $current
+    AND $current < coalesce(n.valid_to, 9223372036854775807))
+  AND ($since IS NULL OR coalesce(latest >= $since, false))
+  AND ($until IS NULL OR coalesce(earliest < $until, false))
+  AND (NOT $pinned OR coalesce(n.body CONTAINS '"pinned":true', false))
+  AND ($attributes IS NULL
+    OR coalesce(split(split(split(n.body, '"attribute":"')[1], '"')[0], ' of ')[0] IN $attributes, false))
+  AND ($deleted IS NULL OR coalesce(n.deleted, n.erased, false) = $deleted)
+WITH n, CASE WHEN n:Turn THEN n.position ELSE coalesce(latest, -9223372036854775808) END AS time
+WHERE CASE WHEN $newest THEN time < $time OR time = $time AND n.id < $id ELSE n.id > $id END
+WITH n, time ORDER BY CASE WHEN $newest THEN NULL ELSE n.id END, time DESC, n.id DESC LIMIT $limit
+OPTIONAL MATCH (m:Message&Node {namespace: $ns, id: n.result_message_id})
+RETURN properties(n) AS node, time, m.content AS result
+ORDER BY CASE WHEN $newest THEN NULL ELSE n.id END, time DESC, n.id DESC
+"""
+
+_LAST_TIME, _LAST_ID = (1 << 63) - 1, "\U0010ffff"  # before the first of the newest
+
+
+def find(tx: neo4j.Transaction, ns: Namespace, kind: type[R], where: Where, after: str | None, limit: int) -> Page[R]:
+    """A page of records. Raises InvalidInput for an order that they have not, or a cursor that no page gave."""
+    newest = where.order == "newest"
+    if kind is Chunk and newest:
+        raise InvalidInput("Chunks have no time.")
+    time, begin = _begin(after, newest)
+    whole = kind is Chunk or (kind in (Message, ToolCall, Turn) and where.conversation is None and not newest)
+    found = list(
+        tx.run(
+            BY_ID if whole else CHOSEN,
+            ns=ns,
+            label=LABELS[kind],
+            id=begin,
+            time=time,
+            newest=newest,
+            sources=list(where.sources) or None,
+            title=where.title.casefold(),
+            conversation=where.conversation,
+            kinds=list(where.kinds) or None,
+            keys=list(where.keys) or None,
+            short_keys=[key(one) for one in where.keys],
+            states=list(where.states) or None,
+            since=where.since,
+            until=where.until,
+            current=where.current,
+            attributes=list(where.attributes) or None,
+            pinned=where.pinned,
+            deleted=where.deleted,
+            limit=limit + 1,
+        )
+    )
+    items = [record(kind, _filled(kind, r)) for r in found[:limit]]
+    if len(found) <= limit or not items:
+        return Page(items)
+    last = found[limit - 1]
+    last_id = str(last["node"]["id"])
+    return Page(items, orjson.dumps([last["time"], last_id]).decode() if newest else last_id)
+
+
+def _filled(kind: type[Any], found: neo4j.Record) -> Any:
+    """The properties of a node; of a tool call with the result that is a message of its own."""
+    node = found["node"]
+    return {**node, "result": node["result"] or found["result"] or ""} if kind is ToolCall else node
+
+
+def _begin(after: str | None, newest: bool) -> tuple[int, str]:
+    """Where a page begins: a time (of the newest) and an id."""
+    if after is None:
+        return (_LAST_TIME, _LAST_ID) if newest else (0, "")
+    if not newest:
+        return 0, after
+    try:
+        time, last = orjson.loads(after)
+    except ValueError:
+        raise InvalidInput("This is not the cursor of a page.") from None
+    return int(time), str(last)

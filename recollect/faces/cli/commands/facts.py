@@ -1,0 +1,152 @@
+"""`recollect facts`: what is held true, who said so and where; and correcting it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from recollect.faces.cli.parser import Command, Option, Words, WrongUsage, whole
+from recollect.faces.cli.terminal.session import Session
+from recollect.faces.cli.views.waiting import none_found
+from recollect.faces.present.knowledge import fact_as_json
+from recollect.text.addressed import addressed
+
+if TYPE_CHECKING:
+    from recollect.derive.facts.fact import Fact
+    from recollect.faces.cli.terminal.output import Output
+
+_LIMIT = 30
+_PROOFS = 3  # that are printed of a fact
+#: What can be done by hand.
+_ACTIONS = ("edit", "pin", "unpin", "merge", "forget", "undo")
+
+
+def facts(
+    session: Session,
+    what: list[str] | None = None,
+    as_of: str | None = None,
+    history: bool = False,
+    to: str | None = None,
+    value: str | None = None,
+    limit: int = _LIMIT,
+) -> int:
+    """List what is known, who said it and where, and correct it.
+
+    ABOUT names whom or what it concerns ("me", "Luna"); without it everything is listed, the newest first. Each fact is
+    followed by who said it, when, and the message that proves it, which `recollect show` opens. --as-of asks what was
+    believed at a time, --history adds what held before.
+
+    What you correct outranks what was derived, now and later: `edit ID --to TEXT` or `edit ID --value VALUE`, `pin ID`
+    and `unpin ID`, `merge ID OTHER...`, `forget ID` (the messages stay), and `undo ID`, which takes corrections back.
+    The six characters at the left are the end of the id, and enough.
+    """
+    words = what or []
+    if words and words[0] in _ACTIONS:
+        return _correct(session, words[0], words[1:], to, value)
+    if to is not None or value is not None:
+        raise WrongUsage(
+            "--to and --value are for edit.", hint='For example: recollect facts edit 7Q2KAB --value "Leeds"'
+        )
+    memory = session.existing_memory()
+    found = memory.facts(" ".join(words) or None, as_of, include_past=False)
+    if session.json:
+        session.out.document({"facts": [fact_as_json(fact) for fact in found[:limit]], "more": len(found) > limit})
+    else:
+        _print(session.out, found[:limit], more=len(found) > limit, history=history)
+        if not found:
+            none_found(session, memory, "No facts match." if words or as_of else "No facts yet.")
+    return 0 if found else 1
+
+
+def _correct(session: Session, action: str, ids: list[str], to: str | None, value: str | None) -> int:
+    fewest = 2 if action == "merge" else 1
+    if len(ids) < fewest or (action != "merge" and len(ids) > 1):
+        wanted = "the IDs of two facts or more" if fewest == 2 else "the ID of one fact"
+        raise WrongUsage(f"recollect facts {action} needs {wanted}.", hint="See recollect facts --help")
+    if action == "edit" and to is None and value is None:
+        raise WrongUsage("recollect facts edit needs --to TEXT or --value VALUE.")
+    memory = session.existing_memory()
+    done: dict[str, Callable[[], Fact]] = {
+        "edit": lambda: memory.edit_fact(ids[0], to, value=value),
+        "pin": lambda: memory.pin_fact(ids[0]),
+        "unpin": lambda: memory.pin_fact(ids[0], pinned=False),
+        "merge": lambda: memory.merge_facts(ids[0], *ids[1:]),
+    }
+    if action in done:
+        shown = [done[action]()]
+    elif action == "undo":
+        shown = memory.undo_fact(ids[0])
+    else:
+        return _forgotten(session, memory.forget_fact(ids[0]))
+    if session.json:
+        session.out.document({"done": action, "facts": [fact_as_json(fact) for fact in shown]})
+    else:
+        _print(session.out, shown, more=False, history=False)
+    return 0
+
+
+def _forgotten(session: Session, fact_id: str) -> int:
+    from recollect.faces.cli.terminal.layout import joined
+    from recollect.faces.present.names import short
+
+    if session.json:
+        session.out.document({"done": "forget", "id": fact_id})
+    else:
+        undo = session.out.hint(f"recollect facts undo {short(fact_id)}")
+        session.out.line(joined("It will not be drawn from these messages again.", f"To undo: {undo}", session.out))
+    return 0
+
+
+def _print(out: Output, found: list[Fact], *, more: bool, history: bool) -> None:
+    for fact in found:
+        _print_fact(out, fact)
+        for older in fact.history if history else ():
+            _print_older(out, older)
+    if more:
+        out.note(f"There are more: add -n {2 * len(found)}, or name whom or what they are about.")
+
+
+def _print_fact(out: Output, fact: Fact) -> None:
+    from recollect.faces.cli.terminal.output import harmless
+    from recollect.faces.present.names import short
+    from recollect.faces.present.times import day
+
+    marks = [mark for mark, holds in (("pinned", fact.pinned), ("corrected by hand", fact.by_hand)) if holds]
+    since = f"since {day(fact.valid_from)}" if fact.valid_from else ""
+    until = f"until {day(fact.valid_to)}" if fact.valid_to else ""
+    notes = f" {out.symbols.dot} ".join(filter(None, (since, until, *marks)))
+    out.line(f"{out.dim(short(fact.id))}  {out.bold(harmless(addressed(fact.content)))}  {out.dim(notes)}")
+    for proof in fact.proofs[:_PROOFS]:
+        said = f"{harmless(proof.said_by or fact.said_by)}, {day(proof.said_at)}"
+        quote = harmless(" ".join(proof.quote.split()))
+        out.line(f'        {out.dim(said)}  "{quote}"  {out.hint(f"recollect show {short(proof.message_id)}")}')
+    if len(fact.proofs) > _PROOFS:
+        out.line(out.dim(f"        and {len(fact.proofs) - _PROOFS} more"))
+
+
+def _print_older(out: Output, fact: Fact) -> None:
+    from recollect.faces.cli.terminal.output import harmless
+    from recollect.faces.present.names import short
+    from recollect.faces.present.times import day
+
+    held = f"{day(fact.valid_from)} {out.symbols.dash} {day(fact.valid_to)}"
+    opens = out.hint(f"recollect show {short(fact.proofs[0].message_id)}") if fact.proofs else ""
+    out.line(f"        {out.dim(f'before, {held}:')}  {harmless(addressed(fact.content))}  {opens}")
+
+
+COMMAND = Command(
+    facts,
+    (
+        "recollect facts Luna",
+        "recollect facts me --as-of 2025-03",
+        'recollect facts edit 7Q2KAB --value "Leeds"',
+    ),
+    (
+        Option(("--as-of",), "What was believed then: 2025-03, 2025-03-14, last spring …", "TIME"),
+        Option(("--history",), "Print what held before as well.", default=False),
+        Option(("--to",), "With edit: the fact in your words.", "TEXT"),
+        Option(("--value",), "With edit: the right value.", "VALUE"),
+        Option(("--limit", "-n"), "How many are listed.", "N", default=_LIMIT, read=whole(1)),
+    ),
+    Words("ABOUT|ACTION", "what", several=True, values=_ACTIONS),
+)

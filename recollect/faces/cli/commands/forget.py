@@ -1,0 +1,222 @@
+"""`recollect forget`: removes messages for good, with everything derived from them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any
+
+from recollect.errors import InvalidInput
+from recollect.faces.cli.parser import Command, Option, Words
+from recollect.faces.cli.terminal.options import BEFORE, SINCE, SOURCE, UNTIL
+from recollect.faces.cli.terminal.session import Session
+
+if TYPE_CHECKING:
+    from recollect.ingest.forget import Forgotten
+    from recollect.memory import Memory
+
+_SHOWN = 10
+
+
+def forget(
+    session: Session,
+    what: list[str] | None = None,
+    source: list[str] | None = None,
+    since: str | None = None,
+    until: str | None = None,
+    before: str | None = None,
+    everything: bool = False,
+    dry_run: bool = False,
+    yes: bool = False,
+) -> int:
+    """Remove messages or whole conversations for good.
+
+    Name them by id or title (the last characters of an id are enough), or choose them by --source, --since, --until or
+    --before; all conditions must hold. It shows what will be removed, and asks. The text is removed from the memory,
+    its search index and its files, and stays away when you import the same export again, unless you use `recollect
+    import --again`. To only hide something: recollect delete
+    """
+    memory = session.existing_memory()
+    chosen = _chosen(what or (), source or (), since, until, before, everything=everything)
+    names = _names(memory, what or ())
+    if dry_run:
+        return _print_dry_run(session, memory.forget(*names, **chosen, dry_run=True))
+    with _Asking(session, asks=not yes) as asking:
+        done = memory.forget(*names, **chosen, confirm=asking)
+    if not _anything(done):
+        return _print_nothing(session, done, matched=_anything(asking.shown))
+    session.state.forget()  # it repeats words and titles of what is gone
+    _print_done(session, asking.shown, done)
+    return 0
+
+
+class _Asking(ExitStack):
+    """Shows what would go and asks, unless it is not to; then shows for as long as its `with` goes on that it goes."""
+
+    shown: Forgotten
+
+    def __init__(self, session: Session, *, asks: bool) -> None:
+        super().__init__()
+        self._session, self._asks = session, asks
+
+    def __call__(self, found: Forgotten) -> bool:
+        from recollect.faces.cli.terminal.progress import progress
+
+        self.shown = found
+        if not _anything(found) or (self._asks and not _confirmed(self._session, found)):
+            return False
+        self.enter_context(progress(self._session.out, "Removing"))
+        return True
+
+
+def _confirmed(session: Session, found: Forgotten) -> bool:
+    from recollect.faces.cli.terminal.progress import on_interrupt
+
+    if session.json or not session.out.can_ask:
+        raise InvalidInput(
+            f"Nothing was forgotten. This would remove {_counted(found)}, and there is no terminal to ask on.",
+            hint="Add --yes to remove them, or --dry-run to see what they are.",
+        )
+    _print_plan(session, found)
+    with on_interrupt("Nothing was forgotten."):
+        return session.out.confirms("Remove for good?")
+
+
+def _chosen(
+    what: Sequence[str],
+    source: Sequence[str],
+    since: str | None,
+    until: str | None,
+    before: str | None,
+    *,
+    everything: bool,
+) -> dict[str, Any]:
+    """The filters, as the façade takes them. Raises InvalidInput where it is not clear what is to go."""
+    from recollect.faces.cli.terminal.options import period
+
+    filtered = bool(source) or any(time is not None for time in (since, until, before))
+    if everything and (what or filtered):
+        raise InvalidInput("--all means everything.", hint="Leave it out to choose by names and filters.")
+    if not (what or filtered or everything):
+        raise InvalidInput(
+            "Nothing to forget: name something or choose it by a filter.",
+            hint="Give an ID or a title, or use --source, --since, --until, --before or --all.",
+        )
+    first, last = period(since, until, before)
+    return {
+        "sources": list(source),
+        "since": first,
+        "until": last,
+        "everything": everything,
+    }
+
+
+def _names(memory: Memory, what: Sequence[str]) -> list[str]:
+    from recollect.faces.present.names import names_meant
+
+    return names_meant(memory, what)
+
+
+def _anything(found: Forgotten) -> bool:
+    return bool(found.conversations or found.messages or found.documents or found.nodes)
+
+
+def _print_nothing(session: Session, found: Forgotten, *, matched: bool = False) -> int:
+    if session.json:
+        session.out.document(_as_json(found, done=False))
+    else:
+        session.out.line("Nothing was forgotten." if matched else "Nothing matches; nothing was forgotten.")
+    return 1
+
+
+def _print_dry_run(session: Session, found: Forgotten) -> int:
+    if not _anything(found):
+        return _print_nothing(session, found)
+    if session.json:
+        session.out.document(_as_json(found, done=False))
+    else:
+        _print_plan(session, found)
+        session.out.line("Nothing was removed: this was a dry run.")
+    return 0
+
+
+def _print_done(session: Session, shown: Forgotten, done: Forgotten) -> None:
+    from recollect.faces.cli.terminal.layout import joined
+
+    out = session.out
+    if session.json:
+        out.document(_as_json(done, done=True))
+        return
+    back = out.hint("To bring it back from an export: recollect import --again PATH")
+    out.line(joined(f"Removed {_counted(done)}.", back, out))
+    if done.touched - done.conversations > shown.touched - shown.conversations:
+        out.line("What was added meanwhile is still there.")
+
+
+def _print_plan(session: Session, found: Forgotten) -> None:
+    out = session.out
+    out.line(out.bold(f"This removes {_counted(found)} from {session.settings.namespace}:"))
+    for line in _titles(found, out.symbols.more):
+        out.line(f"  {line}")
+
+
+def _titles(found: Forgotten, more: str) -> Iterator[str]:
+    from recollect.faces.cli.terminal.output import harmless
+    from recollect.faces.present.names import titled
+
+    shown = found.titles[:_SHOWN]
+    for title in shown:
+        yield harmless(titled(title)).replace("\n", " ")
+    if found.touched > len(shown):
+        yield f"{more} and {found.touched - len(shown):,} more"
+
+
+def _counted(found: Forgotten) -> str:
+    """As in "1 conversation with 8 messages", "41 messages of 3 conversations (2 of them whole) and 1 document"."""
+    from recollect.faces.present.times import number
+
+    counted = []
+    messages, conversations = number(found.messages, "message"), number(found.touched, "conversation")
+    if found.touched and found.conversations == found.touched:
+        counted.append(f"{conversations} with {messages}")
+    elif found.conversations:
+        counted.append(f"{messages} of {conversations} ({found.conversations:,} of them whole)")
+    elif found.messages:
+        counted.append(f"{messages} of {conversations}")
+    if found.documents:
+        counted.append(number(found.documents, "document"))
+    if found.nodes:
+        counted.append(f"{number(found.nodes, 'note')} derived from them")
+    return " and ".join(counted)
+
+
+def _as_json(found: Forgotten, *, done: bool) -> dict[str, Any]:
+    return {
+        "removed": done,
+        "conversations": found.conversations,
+        "messages": found.messages,
+        "documents": found.documents,
+        "nodes": found.nodes,
+        "touched": found.touched,
+        "titles": list(found.titles),
+    }
+
+
+COMMAND = Command(
+    forget,
+    (
+        "recollect forget 7Q2KAB",
+        'recollect forget "Letter to the landlord" --dry-run',
+        "recollect forget --source chatgpt --until 2023",
+    ),
+    (
+        SOURCE,
+        SINCE,
+        UNTIL,
+        BEFORE,
+        Option(("--all",), "Everything in the namespace.", name="everything", default=False),
+        Option(("--dry-run",), "Show what would be removed, and change nothing.", default=False),
+        Option(("--yes", "-y"), "Do not ask.", default=False),
+    ),
+    Words("ID|TITLE", "what", several=True),
+)

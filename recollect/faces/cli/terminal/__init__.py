@@ -1,0 +1,1 @@
+"""The terminal: one run with its settings and memory, output, layout, progress, what is typed."""

@@ -1,0 +1,218 @@
+"""One run of the command line: its settings, its output, and the memory, opened when it is first needed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from recollect.errors import NotFound, RecollectError, StoreError
+from recollect.faces.cli.terminal.output import Output
+from recollect.memory.settings import Places, Settings, load_settings, own_places
+
+if TYPE_CHECKING:
+    from recollect.faces.present.state import LastDocument, LastHit, State
+    from recollect.memory import Memory
+    from recollect.models.language.base import LanguageModel
+    from recollect.runtime.place import Place
+
+
+class Session:
+    """What a command works with. `json` says that one JSON document is wanted instead of text."""
+
+    def __init__(self, settings: Settings, places: Places, out: Output, *, json: bool) -> None:
+        self.settings, self.places, self.out, self.json = settings, places, out, json
+        self._opened: Memory | None = None
+        self._background: bool | None = None  # as the settings say
+        self._asked_model: str = ""
+
+    def within(self, memory: Memory, store: Place) -> Session:
+        """A session of its own, with a memory elsewhere that is open already."""
+        settings = replace(self.settings, store=store, namespace=memory.namespace)
+        inner = Session(settings, self.places, self.out, json=self.json)
+        inner._opened = memory
+        return inner
+
+    @property
+    def store(self) -> Place:
+        """Where the memory is."""
+        return self.settings.store
+
+    def memory(self) -> Memory:
+        """The memory, made where there is none: for commands that write."""
+        if self._opened is None:
+            self._opened = self.another_memory()
+        return self._opened
+
+    def another_memory(self) -> Memory:
+        """The memory opened once more, for a thread that ends when it likes. Whoever asks for it closes it."""
+        import recollect
+
+        self._refuse_file_as_folder()
+        s = self.settings
+        return recollect.open(
+            s.store,
+            namespace=s.namespace,
+            embedder=s.embedder,
+            model=self._background_model(),
+            asked_model=self._asked_model or None,
+            reranker=s.reranker or None,
+            durable=s.durable,
+            background=s.background if self._background is None else self._background,
+            on_wait=lambda: self.out.note("Waiting: another process is writing. Ctrl-C to stop."),
+        )
+
+    @property
+    def chosen_namespace(self) -> str | None:
+        """The namespace that this run names; None where it is the one of the settings."""
+        return self.settings.namespace if self.settings.origins["namespace"].startswith("--") else None
+
+    def ask_model(self, spec: str, *, now: bool = True) -> None:
+        """The model for this run's background work. To be called before the memory is opened. Raises InvalidInput, and
+        where it is to be asked `now` ModelNotReady for one that cannot be.
+        """
+        from recollect.models.language.choose import open_model
+
+        open_model(spec, check=now)
+        self.settings = replace(self.settings, background_model=spec)
+
+    def answering_model(self, spec: str | None) -> tuple[str, str]:
+        """Chooses the model for what this run asks for now: the one that is named, else the one that is set, else the
+        one that a key in the environment pays for. Returns its name and where that comes from, both empty for none.
+        To be called before the memory is opened. Raises InvalidInput.
+        """
+        from recollect.models.language.choose import model_of_keys, split_spec
+
+        if spec is not None:
+            found = (spec if split_spec(spec)[0] else "", "--model")
+        elif self.settings.origins["model"] != "default":
+            found = (self.settings.model, self.settings.origins["model"])
+        else:
+            found = model_of_keys(os.environ)
+        self._asked_model = found[0]
+        return found if found[0] else ("", "")
+
+    @property
+    def leaves_worker(self) -> bool:
+        """Whether what this run writes leaves a worker behind."""
+        from recollect.memory.background.lock import AVAILABLE
+
+        return AVAILABLE and (self.settings.background if self._background is None else self._background)
+
+    def without_background(self) -> None:
+        """Nothing that this run writes leaves a worker behind. To be called before the memory is opened."""
+        self._background = False
+
+    def _background_model(self) -> LanguageModel | None:
+        """The model that is set for background work; whether it can be asked is seen when it is."""
+        if not self.settings.background_model:
+            return None
+        from recollect.models.language.choose import open_model
+
+        return open_model(self.settings.background_model, prices=self.places.prices, check=False)
+
+    def existing_memory(self) -> Memory:
+        """The memory, for commands that only read. Raises NotFound where there is none yet."""
+        if not self.has_memory():
+            raise NotFound(
+                f"No memory {self._whose()}at {self.store} yet.",
+                hint="To create one: recollect import PATH. To try it out first: recollect demo",
+            )
+        return self.memory()
+
+    def has_memory(self) -> bool:
+        """Whether there is a memory: its file, or on a server anything that was ever written to the namespace."""
+        if isinstance(self.store, Path):
+            self._refuse_file_as_folder()
+            return self._opened is not None or self.store.exists()
+        memory = self.memory()
+        return memory.stored_embedder() is not None or memory.namespace in memory.namespaces()
+
+    def last_hit(self, number: int) -> LastHit | LastDocument:
+        """A hit of the last search, counted from 1.
+
+        Raises NotFound, also where the last search was in another memory or namespace than this run would look in
+        without having been told so: its hits are on the screen, not those of an earlier search here.
+        """
+        elsewhere = self.state.searched_elsewhere()
+        if elsewhere is None or (elsewhere == "" and self._was_told("store")):
+            return self.state.hit(number)
+        if elsewhere == "":
+            raise NotFound(
+                "The last search was in another memory.", hint="Name that memory here too, or search here first."
+            )
+        if self._was_told("namespace"):
+            return self.state.hit(number)
+        raise NotFound(
+            f"The last search was in the namespace {elsewhere}, not in {self.settings.namespace}.",
+            hint=f"To see that result: recollect show {number} --namespace {elsewhere}",
+        )
+
+    def _was_told(self, setting: str) -> bool:
+        """Whether a flag or a variable of this run sets it."""
+        return self.settings.origins[setting].startswith(("--", "RECOLLECT_", "NEO4J_"))
+
+    def _whose(self) -> str:
+        """Of which namespace, where others are there."""
+        return f"of {self.settings.namespace} " if self._opened and self._opened.namespaces() else ""
+
+    def _refuse_file_as_folder(self) -> None:
+        if not isinstance(self.store, Path):
+            return
+        above = next((folder for folder in self.store.parents if folder.exists()), None)
+        if above is None or above.is_dir():
+            return
+        moved = self.settings.origins["store"] == "default" and os.environ.get("RECOLLECT_HOME")
+        hint = "Set RECOLLECT_HOME to a folder." if moved else "recollect config shows where this setting comes from."
+        raise StoreError(f"Cannot create a memory at {self.store}: {above} is a file, not a folder.", hint=hint)
+
+    @cached_property
+    def state(self) -> State:
+        """What is remembered from run to run for this store and namespace."""
+        from recollect.faces.present.state import State
+
+        return State.of(self.places.state, self.store, self.settings.namespace)
+
+    def close(self) -> None:
+        """Closes the memory."""
+        if self._opened is not None:
+            self._opened.close()
+            self._opened = None
+
+
+@contextmanager
+def open_session(flags: Mapping[str, Any]) -> Iterator[Session]:
+    """A session with the settings in force under these flags (None: not given). Raises InvalidInput.
+
+    The hints of errors are completed by the options of this run, so that what they name can be typed.
+    """
+    places = own_places()
+    given = {name: value for name, value in flags.items() if name != "json"}
+    settings = load_settings(given, where=places)
+    if isinstance(settings.store, Path) and settings.store.is_dir():
+        settings = replace(settings, store=settings.store / places.store.name)
+    session = Session(
+        settings,
+        places,
+        Output.standard(settings.color, options=_options(given, settings)),
+        json=bool(flags.get("json")),
+    )
+    try:
+        yield session
+    except RecollectError as problem:
+        problem.hint = session.out.hint(problem.hint)
+        raise
+    finally:
+        session.close()
+
+
+def _options(given: Mapping[str, Any], settings: Settings) -> str:
+    if given.get("store") is None and given.get("namespace") is None:
+        return ""
+    from recollect.faces.cli.terminal.typed import memory_options
+
+    return memory_options(given, settings)

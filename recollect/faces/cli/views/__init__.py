@@ -1,0 +1,1 @@
+"""What commands show: hits, transcripts, reports, documents, advice."""

@@ -1,0 +1,1 @@
+"""What several faces show alike: names, times, states, documents."""

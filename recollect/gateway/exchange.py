@@ -1,0 +1,277 @@
+"""One request and its answer: the request as it is sent on, with what the memory knows, and what is kept of both."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from threading import Lock
+from typing import Any
+from urllib.parse import quote
+
+from recollect.errors import RecollectError
+from recollect.gateway.blocks import TIMES, Blocks, affordable
+from recollect.gateway.events import Events
+from recollect.gateway.fitting import Fit, cost_of, fit, is_kept_there
+from recollect.gateway.keeping import keep, keep_first
+from recollect.gateway.measure import holds_files
+from recollect.gateway.refusals import Refusal
+from recollect.gateway.scope import Asked, read_scope, without_ours
+from recollect.gateway.talk import Heard, Talk
+from recollect.gateway.threads import Placed, Threads
+from recollect.gateway.windows import Windows, answer_allowed
+from recollect.gateway.wires import Wire
+from recollect.memory import Memory
+from recollect.record import NodeId, stable_id
+from recollect.text.marks import OPEN
+
+BUDGET = 4_000  # tokens that a request is given at most, unless it says otherwise
+_LEAST, _MOST = 400, 100_000
+TRIES = 4  # so often a request is sent that turns out to be too long
+_WINDOW = 10  # exchanges of the conversation itself, for clients that send only what is new
+_LONGEST = 2_000  # characters of a text that is looked up
+_SHORT = 40  # characters: so short a text is looked up together with what was said before it
+
+_NOTHING = Fit(0)
+
+_log = logging.getLogger("recollect.endless")
+
+
+@dataclass(frozen=True, slots=True)
+class Endless:
+    """Gives requests a memory. Thread-safe. `memory_of` finds the memory of a namespace; `window` is how many tokens a
+    request may have, 0 for any number, None for what its server allows.
+    """
+
+    memory_of: Callable[[str], Memory]
+    budget: int = BUDGET
+    window: int | None = None
+    windows: Windows = field(default_factory=Windows)
+    threads: Threads = field(default_factory=Threads)
+    blocks: Blocks = field(default_factory=Blocks)
+
+    def begin(
+        self,
+        wire: Wire,
+        body: Mapping[str, Any],
+        headers: Mapping[str, str],
+        *,
+        address: str = "",
+        own: str = "",
+        counts_only: bool = False,
+        upstream: str = "",
+    ) -> Exchange:
+        """A request as it is to be sent. `counts_only`: nothing is answered, and nothing kept. `upstream` is the server
+        that is asked. Raises InvalidInput for a namespace or a number that is none; what else goes wrong costs the
+        request its memory, nothing more.
+        """
+        talk = wire.read(body)
+        asked = read_scope(headers, body, talk, address=address, own=own)
+        bare = without_ours(body)
+        again = partial(
+            self.begin, wire, body, headers, address=address, own=own, counts_only=counts_only, upstream=upstream
+        )
+        # A file may be a thousand pages long: what is learned from a request with one holds for such requests.
+        kind = "files" if holds_files(body) else ""
+        model = (upstream, str(body.get("model")), headers.get("anthropic-beta", ""), kind)
+        exchange = Exchange(self, wire, asked, bare, again, model, changed=bare is not body)
+        is_said = any(said.is_said for said in talk.said) or _goes_on(asked, talk)
+        try:
+            exchange.fit = self._fitted(exchange, talk)
+            if counts_only or _asks_nothing(body) or not is_said:
+                exchange.asked = replace(asked, stores=False)
+            if is_said:
+                self._prepare(exchange, talk)
+        except RecollectError as problem:
+            _log.warning("A request goes on without its memory: %s", problem)
+            exchange.degraded = problem.message
+        except Exception as bug:  # somebody waits for an answer, which needs nothing of us
+            _log.exception("A request goes on without its memory.")
+            exchange.degraded = f"Something went wrong inside Recollect ({type(bug).__name__})."
+        exchange.leave_out()
+        return exchange
+
+    def _fitted(self, exchange: Exchange, talk: Talk) -> Fit:
+        """What of a request goes, and what it may be given."""
+        asked = exchange.asked
+        given = TIMES * self._budget(asked) if asked.recalls else 0
+        told = self.window if asked.window is None else asked.window
+        # What goes and is not stored is gone: only a limit that somebody has set is a reason for that.
+        exchange.may_be_cut = told != 0 and (told is not None or asked.stores) and not is_kept_there(exchange.body)
+        window = self.windows.of(exchange.model, told) if exchange.may_be_cut else None
+        return Fit(given) if window is None else fit(exchange.wire, exchange.body, talk, window, given)
+
+    def _budget(self, asked: Asked) -> int:
+        """How many tokens one question is given at most, 0 for none."""
+        wanted = self.budget if asked.budget is None else asked.budget
+        return min(max(wanted, _LEAST), _MOST) if wanted else 0
+
+    def _prepare(self, exchange: Exchange, talk: Talk) -> None:
+        asked, gone = exchange.asked, exchange.fit.gone
+        memory = exchange.memory = self.memory_of(asked.namespace)
+        placed = exchange.placed = self.threads.place(memory, talk, asked.conversation)
+        if gone and asked.stores:  # what the model is not sent must be found
+            until = max((n for n, said in enumerate(talk.said) if said.at in gone), default=-1)
+            placed = exchange.placed = keep_first(memory, self.threads, placed, until)
+        most = exchange.fit.given
+        if most < _LEAST or _is_given(talk, exchange.body, exchange.wire):
+            return
+        users = [n for n, one in enumerate(talk.said) if one.role == "user" and one.is_said]
+        if not users:
+            return
+        blocks = {
+            talk.said[n].at: block
+            for n in users[:-1]
+            if talk.said[n].at not in gone
+            and (block := self.blocks.of(memory, _named(placed.digests[n], gone))) is not None
+            and block.text
+        }
+        last, key = users[-1], _named(placed.key, gone)
+        newest = self.blocks.of(memory, key)
+        if newest is None or newest.tokens > most:
+            context = memory.prepare_context(
+                _looked_up(talk, last),
+                placed.conversation_id if placed.goes_on else None,
+                min(self._budget(asked), max(most // 2, _LEAST)),
+                config={"recent_window_size": _WINDOW if placed.goes_on else 0, "include_tool_calls": False},
+                known=[own for n, own in placed.known.items() if talk.said[n].at not in gone],
+                tools=False,
+            )
+            exchange.degraded = context.degraded or ""
+            newest = self.blocks.make(memory, key, context)
+        if newest.text:
+            blocks[talk.said[last].at] = newest
+        if blocks:
+            given = affordable(blocks, most)
+            exchange.tokens = sum(block.tokens for block in given.values())
+            exchange.body = exchange.wire.with_blocks(exchange.body, {at: one.text for at, one in given.items()})
+            exchange.changed = True
+
+
+@dataclass(slots=True, eq=False)
+class Exchange:
+    """A request on its way, and its answer. `body` is what is sent; `changed`: it is not what came."""
+
+    endless: Endless
+    wire: Wire
+    asked: Asked
+    body: Mapping[str, Any]
+    again: Callable[[], Exchange]
+    model: tuple[str, ...]  # as its windows are known
+    changed: bool = False
+    may_be_cut: bool = False
+    fit: Fit = _NOTHING
+    memory: Memory | None = None
+    placed: Placed | None = None
+    tokens: int = 0
+    degraded: str = ""
+    heard: Heard = field(default_factory=Heard)
+    _events: Events = field(default_factory=Events)
+    _is_kept: bool = False
+    _keeping: Lock = field(default_factory=Lock)
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """What the answer says of the memory."""
+        found = {
+            "X-Recollect-Namespace": quote(self.asked.namespace, safe="/@+:,;=!*'()~"),
+            "X-Recollect-Scope": self.asked.why,
+            "X-Recollect-Context": str(self.tokens),
+            "X-Recollect-Stored": "yes" if self.asked.stores and self.placed is not None else "no",
+        }
+        if self.fit.gone:
+            found["X-Recollect-Left-Out"] = str(len(self.fit.gone))
+        if self.placed is not None:
+            found["X-Recollect-Conversation"] = self.placed.conversation_id
+        if self.degraded:
+            found["X-Recollect-Degraded"] = " ".join(self.degraded.encode("ascii", "replace").decode().split())
+        return found
+
+    def leave_out(self) -> None:
+        """Leaves out what has to go."""
+        if self.fit.gone:
+            self.body, self.changed = self.fit.rest(self.wire, self.body), True
+
+    def shorter(self, refusal: Refusal) -> Exchange | None:
+        """The same request once more, shorter than what was refused for its length; None where it cannot be."""
+        if not self.may_be_cut:
+            return None
+        own = cost_of(self.wire, self.body)
+        self.endless.windows.learn(self.model, refusal, own, answer_allowed(self.body) or 0)
+        again = self.again()
+        return again if cost_of(again.wire, again.body) < own else None
+
+    def hear(self, piece: bytes) -> bool:
+        """Listens to a piece of an answer that streams. Whether the answer is whole now, and not kept yet."""
+        try:
+            for event in self._events.feed(piece):
+                self.wire.hear(event, self.heard)
+        except Exception:  # it goes on to the client, who may understand it
+            _log.warning("An event of an answer could not be read.", exc_info=True)
+        return self.heard.is_whole and not self._is_kept
+
+    def hear_whole(self, answer: object) -> None:
+        """Listens to an answer that comes in one piece."""
+        try:
+            if isinstance(answer, Mapping):
+                self.wire.whole(answer, self.heard)
+        except Exception:
+            _log.warning("An answer could not be read.", exc_info=True)
+
+    def keep(self) -> None:
+        """Keeps what was said; once, and who comes second waits for that. Nothing is kept of a request that was not
+        answered.
+        """
+        with self._keeping:
+            if not self._is_kept:
+                self._is_kept = True
+                self._keep()
+
+    def _keep(self) -> None:
+        if not self.asked.stores or self.memory is None or self.placed is None:
+            return
+        if not (self.heard.is_whole or self.heard.text):
+            return
+        is_kept_there = self.wire.path == "/responses" and self.body.get("store") is not False
+        try:
+            keep(self.memory, self.endless.threads, self.placed, self.heard, is_kept_there=is_kept_there)
+        except RecollectError as problem:
+            _log.error("An answer was not kept: %s", problem)
+        except Exception:
+            _log.exception("An answer was not kept.")
+
+
+def _goes_on(asked: Asked, talk: Talk) -> bool:
+    """Whether tools have answered within a conversation that somebody else keeps: nothing is said on the way."""
+    return bool(talk.follows or asked.conversation) and any(said.results for said in talk.said)
+
+
+def _asks_nothing(body: Mapping[str, Any]) -> bool:
+    """Whether a request only warms a cache or tries a key."""
+    return any(body.get(name) in (0, 1) for name in ("max_tokens", "max_completion_tokens", "max_output_tokens"))
+
+
+def _named(digest: NodeId, gone: frozenset[int]) -> NodeId:
+    """The name of a block: another where something else is left out, for then something else is worth telling."""
+    return stable_id(digest, str(len(gone))) if gone else digest
+
+
+def _is_given(talk: Talk, body: Mapping[str, Any], wire: Wire) -> bool:
+    """Whether somebody before us gave it a memory: a wrapped client that asks through the proxy."""
+    last = next((said for said in reversed(talk.said) if said.role == "user" and said.is_said), None)
+    if last is None:
+        return False
+    items = body.get("input" if wire.path == "/responses" else "messages")
+    given = items if isinstance(items, str) else items[last.at] if isinstance(items, list) else ""
+    return OPEN in str(given)
+
+
+def _looked_up(talk: Talk, last: int) -> str:
+    """The words that the memory is asked with: of a long text its beginning and end."""
+    text = talk.said[last].text
+    if len(text) < _SHORT:
+        before = next((one.text for one in reversed(talk.said[:last]) if one.role == "user" and one.text), "")
+        text = f"{before[-_LONGEST // 4 :]}\n{text}".strip()
+    half = _LONGEST // 2
+    return text if len(text) <= _LONGEST else f"{text[:half]} … {text[-half:]}"

@@ -1,0 +1,62 @@
+"""A request within its window: what of it goes, and how much of the memory it may be given beside the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from recollect.gateway.cutting import cut
+from recollect.gateway.measure import cost_of_each, cost_of_frame
+from recollect.gateway.talk import Talk
+from recollect.gateway.windows import Window
+from recollect.gateway.wires import Wire
+
+_OF_WINDOW = 4  # the part of a window that may be given
+_KEPT_THERE = ("previous_response_id", "conversation")
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """The places of what goes, and how many tokens of the memory may stand in the rest."""
+
+    given: int
+    gone: frozenset[int] = frozenset()
+
+    def rest(self, wire: Wire, body: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The request without what goes."""
+        if not self.gone:
+            return body
+        return {**body, wire.items: [item for at, item in enumerate(_items(wire, body)) if at not in self.gone]}
+
+
+def fit(wire: Wire, body: Mapping[str, Any], talk: Talk, window: Window, given: int) -> Fit:
+    """What of a request goes so that it fits into a window with as much as may be given of the memory."""
+    items = _items(wire, body)
+    costs = cost_of_each(items)
+    room = window.own - cost_of_frame(body) - window.answer(body)
+    given = min(given, window.own // _OF_WINDOW)
+    links = [wire.links(item if isinstance(item, Mapping) else {}) for item in items]
+    gone = cut(links, costs, _newest(talk, len(items)), room - given, window.step)
+    left = room - sum(cost for at, cost in enumerate(costs) if at not in gone)
+    return Fit(max(min(given, left), 0), gone)
+
+
+def cost_of(wire: Wire, body: Mapping[str, Any]) -> int:
+    """The tokens of a request."""
+    return sum(cost_of_each(_items(wire, body))) + cost_of_frame(body)
+
+
+def is_kept_there(body: Mapping[str, Any]) -> bool:
+    """Whether the provider has what was said before: it alone can leave some of that out."""
+    return any(body.get(name) for name in _KEPT_THERE)
+
+
+def _items(wire: Wire, body: Mapping[str, Any]) -> Sequence[object]:
+    found = body.get(wire.items)
+    return found if isinstance(found, list) else [found]
+
+
+def _newest(talk: Talk, many: int) -> int:
+    """The place of the newest question; where nobody asks anything, of what came last."""
+    return next((said.at for said in reversed(talk.said) if said.role == "user" and said.is_said), many - 1)

@@ -1,0 +1,203 @@
+"""Whose memory a request is about, and which conversation: what the client says of both.
+
+Nobody is put into a memory that is shared without anybody having said so. In this order it is that of a header, of the
+address, of the request's metadata, of its user, of the server where one was set for it, of the project that a coding
+agent works in, of the conversation alone. A request that tells neither is remembered apart, and given nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from recollect.errors import InvalidInput
+from recollect.gateway.talk import Talk, words
+from recollect.importers.reading.lenient import objects_of, text_of
+from recollect.record import NodeId, stable_id
+from recollect.record import namespace as checked
+
+NAMESPACE, CONVERSATION = "x-recollect-namespace", "x-recollect-conversation"
+STORE, BUDGET, WINDOW = "x-recollect-store", "x-recollect-budget", "x-recollect-window"
+#: The headers that are for us alone, and go no further.
+OURS = "x-recollect-"
+
+#: Where requests go that tell neither user nor conversation.
+APART = "apart"
+
+_KEYS = {"recollect_namespace": NAMESPACE, "recollect_conversation": CONVERSATION, "recollect_store": STORE}
+#: Under which names clients tell their session.
+_SESSIONS = ("x-claude-code-session-id", "x-openwebui-chat-id", "session_id", "session-id", "conversation_id")
+_USERS = ("x-openwebui-user-id",)
+_IN_USER_ID = re.compile(r"_session_([0-9a-f-]{16,})\Z")
+_ULID = re.compile(r"[0-9A-HJKMNP-TV-Z]{26}")
+_FOLDER = re.compile(
+    r"(?:working directory(?: is)?|in the directory|workspace(?: is| path)?|project root|<cwd>)\s*:?\s*[`'\"]?"
+    r"((?:/|[A-Za-z]:[\\/]|~/)[^\n<`'\"]+)",
+    re.IGNORECASE,
+)
+_CWD = re.compile(r"<cwd>([^\n<]+)</cwd>")
+_YES, _NO = ("", "yes", "on", "true", "1"), ("no", "off", "false", "0", "none")
+_DIGITS = 15  # more tokens than these can count nobody has
+_UNFIT = re.compile(r"[^\w.@+-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a request asks of the memory. `why` says where the namespace comes from: header, address, metadata, user,
+    server, project, conversation, apart.
+    """
+
+    namespace: str
+    why: str
+    conversation: NodeId | None = None
+    stores: bool = True
+    budget: int | None = None
+    window: int | None = None
+
+    @property
+    def recalls(self) -> bool:
+        """Whether it is given anything."""
+        return self.why != "apart"
+
+
+def read_scope(
+    headers: Mapping[str, str], body: Mapping[str, Any], talk: Talk, *, address: str = "", own: str = ""
+) -> Asked:
+    """What a request asks for. Names of headers are in small letters; `address` is a namespace that the address names,
+    `own` one that was set for all. Raises InvalidInput for a namespace that is none.
+    """
+    told = {**_in_metadata(body), **{name: _decoded(value) for name, value in headers.items() if value}}
+    conversation = _conversation(told, body)
+    namespace, why = _namespace(headers, told, body, talk, address, own)
+    if not why and conversation:
+        namespace, why = f"conversation/{conversation}", "conversation"
+    return Asked(
+        checked(namespace or APART),
+        why or "apart",
+        conversation,
+        stores=_switch(told, STORE),
+        budget=_count(told, BUDGET),
+        window=_count(told, WINDOW),
+    )
+
+
+def without_ours(body: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The request without what was said to us in its metadata, which a provider would refuse; the very same where
+    nothing was.
+    """
+    metadata = body.get("metadata")
+    if not isinstance(metadata, Mapping) or not metadata.keys() & _KEYS.keys():
+        return body
+    rest = {key: value for key, value in metadata.items() if key not in _KEYS}
+    bare = {key: value for key, value in body.items() if key != "metadata"}
+    return {**bare, "metadata": rest} if rest else bare
+
+
+def _decoded(value: str) -> str:
+    """A header's value, which may be UTF-8 that was read as something else."""
+    try:
+        return value if value.isascii() else value.encode("latin-1").decode()
+    except UnicodeError:
+        return value
+
+
+def _in_metadata(body: Mapping[str, Any]) -> dict[str, str]:
+    metadata = body.get("metadata")
+    if not isinstance(metadata, Mapping):
+        return {}
+    return {header: str(metadata[key]) for key, header in _KEYS.items() if metadata.get(key) not in (None, "")}
+
+
+def _namespace(
+    headers: Mapping[str, str],
+    told: Mapping[str, str],
+    body: Mapping[str, Any],
+    talk: Talk,
+    address: str,
+    own: str,
+) -> tuple[str, str]:
+    if named := told.get(NAMESPACE):
+        return named.strip(), "header" if headers.get(NAMESPACE) else "metadata"
+    if address:
+        return address, "address"
+    if user := _user(told, body):
+        return f"user/{_fit(user)}", "user"
+    if own:
+        return own, "server"
+    if folder := _folder(body, talk):
+        name = re.split(r"[\\/]", folder)[-1]
+        return f"project/{_fit(name)}-{stable_id('folder', folder)[-6:].lower()}", "project"
+    return "", ""
+
+
+def _user(told: Mapping[str, str], body: Mapping[str, Any]) -> str:
+    metadata = body.get("metadata")
+    of_metadata = text_of(metadata.get("user_id")) if isinstance(metadata, Mapping) else ""
+    if _session_of(of_metadata):  # an agent's: it names a machine and a session rather than somebody
+        of_metadata = ""
+    found = (text_of(body.get("safety_identifier")), text_of(body.get("user")), of_metadata, *map(told.get, _USERS))
+    return next((user.strip() for user in found if user and user.strip()), "")
+
+
+def _conversation(told: Mapping[str, str], body: Mapping[str, Any]) -> NodeId | None:
+    """The conversation that is named; an id of ours as it is."""
+    if named := told.get(CONVERSATION, "").strip():
+        return NodeId(named) if _ULID.fullmatch(named) else stable_id("conversation", "proxy", named)
+    kept = body.get("conversation")
+    metadata = body.get("metadata")
+    of_user = text_of(metadata.get("user_id")) if isinstance(metadata, Mapping) else ""
+    sessions = (
+        text_of(kept.get("id")) if isinstance(kept, Mapping) else text_of(kept),
+        *map(told.get, _SESSIONS),
+        _session_of(of_user),
+    )
+    return next((stable_id("conversation", "session", session) for session in sessions if session), None)
+
+
+def _session_of(user_id: str) -> str:
+    """The session in a user id as Claude Code makes it; empty where there is none."""
+    if found := _IN_USER_ID.search(user_id):
+        return found[1]
+    if user_id.startswith("{"):
+        try:
+            value = json.loads(user_id)
+        except ValueError:
+            return ""
+        return text_of(value.get("session_id")) if isinstance(value, dict) else ""
+    return ""
+
+
+def _folder(body: Mapping[str, Any], talk: Talk) -> str:
+    """The folder that a coding agent says it works in."""
+    found = _FOLDER.search(talk.system)
+    if found is None:
+        for item in objects_of(body.get("messages") or body.get("input"))[:4]:
+            if found := _CWD.search(words(item.get("content"))):
+                break
+    return found[1].strip().rstrip("/\\.,") if found else ""
+
+
+def _fit(name: str) -> str:
+    """A name as a part of a namespace; what has to be changed for that is told apart by a hash."""
+    fit = _UNFIT.sub("-", name).strip("-")[:60] or "one"
+    return fit if fit == name else f"{fit}-{stable_id('name', name)[-6:].lower()}"
+
+
+def _switch(told: Mapping[str, str], header: str) -> bool:
+    """Whether something is wanted. Who means no and is not understood must be told: it would be stored."""
+    value = told.get(header, "").strip().lower()
+    if value not in _YES + _NO:
+        raise InvalidInput(f"{header}: {value!r} is neither yes nor no.", hint="Use yes or no.")
+    return value in _YES
+
+
+def _count(told: Mapping[str, str], header: str) -> int | None:
+    value = told.get(header, "").strip()
+    if not value:
+        return None
+    if not value.isdecimal() or len(value) > _DIGITS:
+        raise InvalidInput(f"{header}: {value!r} is not a number of tokens.", hint="Use a whole number.")
+    return int(value)

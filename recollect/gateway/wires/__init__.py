@@ -1,0 +1,13 @@
+"""The wire forms, one file each."""
+
+from __future__ import annotations
+
+from recollect.gateway.wires.base import Wire
+from recollect.gateway.wires.completions import Completions
+from recollect.gateway.wires.messages import Messages
+from recollect.gateway.wires.responses import Responses
+
+COMPLETIONS, RESPONSES, MESSAGES = Completions(), Responses(), Messages()
+WIRES: tuple[Wire, ...] = (COMPLETIONS, RESPONSES, MESSAGES)
+
+__all__ = ["COMPLETIONS", "MESSAGES", "RESPONSES", "WIRES", "Wire"]

@@ -1,0 +1,105 @@
+"""OpenAI's Responses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from recollect.gateway.talk import Call, Heard, Result, Said, Talk, assets, output, own_of, own_words, words
+from recollect.gateway.wires.base import Body, Links, before_words
+from recollect.importers.reading.lenient import objects_of, text_of
+
+_SYSTEM = ("system", "developer")
+#: What stands for all that was said before it.
+_STAYS = ("compaction", "compaction_summary")
+_ENDS = ("response.completed", "response.incomplete")
+
+
+class Responses:
+    """`POST …/responses`."""
+
+    vendor, path, items = "openai", "/responses", "input"
+
+    def read(self, body: Body) -> Talk:
+        """What stands in a request."""
+        given, system = body.get("input"), [text_of(body.get("instructions"))]
+        said: list[Said] = []
+        if isinstance(given, str):
+            said.append(Said("user", own_words(given, "user"), 0))
+        for at, item in enumerate(given if isinstance(given, list) else ()):
+            if not isinstance(item, Mapping):
+                continue
+            kind, role, content = text_of(item.get("type")) or "message", text_of(item.get("role")), item.get("content")
+            if kind == "message" and role in _SYSTEM:
+                system.append(words(content))
+            elif kind == "message" and role in ("user", "assistant"):
+                said.append(Said(role, own_of(content, role), at, assets=assets(content)))
+            elif kind.endswith("call_output"):
+                result = Result(text_of(item.get("call_id")), output(item.get("output")))
+                said.append(Said("tool", "", at, results=(result,)))
+            elif kind in ("function_call", "custom_tool_call"):
+                said.append(Said("assistant", "", at, calls=(_call(item),)))
+        return Talk(tuple(said), "\n\n".join(filter(None, system)), text_of(body.get("previous_response_id")))
+
+    def links(self, item: Body) -> Links:
+        """What an item hangs together with. A thought is the model's, and so is what it led to."""
+        kind, role = text_of(item.get("type")) or "message", text_of(item.get("role"))
+        if kind in _STAYS or (kind == "message" and role in _SYSTEM):
+            return Links("system")
+        if kind == "message" and role == "user":
+            return Links("user")
+        if kind.endswith("call_output"):
+            return Links("result", closes=(text_of(item.get("call_id")),))
+        if kind == "mcp_approval_response":
+            return Links("result", closes=(text_of(item.get("approval_request_id")),))
+        name = text_of(item.get("id") if kind == "mcp_approval_request" else item.get("call_id"))
+        return Links("assistant", (name,) if name else ())
+
+    def with_blocks(self, body: Body, blocks: Mapping[int, str]) -> dict[str, Any]:
+        """The request with a text before the words of some of its messages, by their places."""
+        given = body.get("input")
+        if isinstance(given, str):
+            return {**body, "input": f"{blocks[0]}\n\n{given}" if 0 in blocks else given}
+        items = [
+            {**item, "content": before_words(item.get("content"), blocks[at], "input_text")}
+            if at in blocks and isinstance(item, Mapping)
+            else item
+            for at, item in enumerate(given if isinstance(given, list) else ())
+        ]
+        return {**body, "input": items}
+
+    def hear(self, event: Body, heard: Heard) -> None:
+        """Takes in an event. A message that is done is told once more, whole; and so is all of it at the end, which
+        counts where nothing was told before.
+        """
+        kind, response = text_of(event.get("type")), event.get("response")
+        if kind == "response.created" and isinstance(response, Mapping):
+            heard.model, heard.id = text_of(response.get("model")), text_of(response.get("id"))
+        elif kind in ("response.output_text.delta", "response.refusal.delta"):
+            heard.words.append(text_of(event.get("delta")))
+        elif kind == "response.output_item.done" and isinstance(item := event.get("item"), Mapping):
+            self._item(item, heard)
+        elif kind in _ENDS:
+            if isinstance(response, Mapping) and not (heard.text or heard.calls):
+                self.whole(response, heard)
+            heard.is_whole = True
+
+    def whole(self, answer: Body, heard: Heard) -> None:
+        """Takes in an answer that comes in one piece."""
+        heard.model, heard.id = text_of(answer.get("model")), text_of(answer.get("id"))
+        for item in objects_of(answer.get("output")):
+            self._item(item, heard)
+        heard.is_whole = answer.get("status") in ("completed", "incomplete")
+
+    def _item(self, item: Body, heard: Heard) -> None:
+        if item.get("type") == "message":
+            heard.words = [words(item.get("content"))] if words(item.get("content")) else heard.words
+            heard.begin()
+        if item.get("type") in ("function_call", "custom_tool_call"):
+            call = _call(item)
+            heard.calls[call.id] = [call.id, call.name, call.arguments]
+
+
+def _call(item: Body) -> Call:
+    given = item.get("arguments", item.get("input"))
+    return Call(text_of(item.get("call_id")), text_of(item.get("name")) or "tool", output(given))

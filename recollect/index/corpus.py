@@ -1,0 +1,234 @@
+"""One partition kept up to date: what is loaded is brought forward by what was written since, and lent out.
+
+What is kept is as new as the newest state that anybody read. A reader with an older view gets a snapshot of its own
+and leaves the rest as it is: nothing that was read in an old view is ever kept for a new one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice, pairwise
+from threading import Lock
+
+import numpy as np
+
+from recollect.errors import StoreBusy
+from recollect.index.block import BLOCK_ROWS, Block, build, merged
+from recollect.index.blockfiles import BlockFiles, plan
+from recollect.index.columns import COLUMNS, SEGMENT_ROWS
+from recollect.index.parts import Deaths, Joined, Part, distinct, is_after, order_of, place_blocks, without_rows
+from recollect.index.quality import QualityCache
+from recollect.index.segment import Segment, select, unseal
+from recollect.index.snapshot import Snapshot
+from recollect.index.source import IndexState, SegmentMark, Source, TailRow
+from recollect.index.statistics import NOTHING
+from recollect.index.terms import index_terms
+from recollect.store.base import IndexDamaged
+
+#: What is left of full blocks goes into blocks of an eighth, and what is left of these into blocks of a segment: a
+#: process that starts has little to build.
+_SMALLER, _SMALLEST = 8, 32
+_ATTEMPTS = 5
+
+
+class Corpus:
+    """What is loaded of one partition. Thread-safe; whoever finds it up to date waits for nobody."""
+
+    def __init__(self, files: BlockFiles, rows: int = BLOCK_ROWS) -> None:
+        self.files = files
+        self._rows, self._smaller, self._smallest = rows, rows // _SMALLER, rows // _SMALLEST
+        self._newest: Snapshot | None = None
+        self._lock = Lock()
+
+    @property
+    def memory_rows(self) -> int:
+        """How many rows are in memory, not in mapped files."""
+        parts = self._newest.parts if self._newest else ()
+        return sum(part.block.size for part in parts if not part.block.mapped)
+
+    def snapshot(self, source: Source) -> Snapshot:
+        """The partition as the source sees it. Raises IndexDamaged, StoreBusy."""
+        newest, state = self._newest, source.state()
+        if newest is not None and newest.state == state:
+            return newest
+        with self._lock:
+            for _ in range(_ATTEMPTS):
+                found: Snapshot | IndexDamaged
+                try:
+                    found = self._read(source, state)
+                except IndexDamaged as problem:
+                    found = problem
+                # An engine whose statements see later commits may have moved rows into a segment while we read both, or
+                # have written a segment anew between its mark and its data, which is no damage.
+                again = source.state()
+                if (again.generation, again.epoch, again.sealed) == (state.generation, state.epoch, state.sealed):
+                    break
+                state = again
+            else:
+                raise StoreBusy("The search index changes faster than it can be read.", hint="Try again.")
+            if isinstance(found, IndexDamaged):
+                raise found
+            if self._newest is None or order_of(self._newest.state) < order_of(state):
+                self._newest = found
+            return found
+
+    def prepare(self, source: Source) -> bool:
+        """Makes one file that is missing, so that no search has to; whether there may be more to make."""
+        state = source.state()
+        groups, _, _ = self._plan(source)
+        missing = [marks for marks in groups if (file := self.files.of(state, marks)) and not file.path.exists()]
+        if missing:
+            self._block(source, state, missing[0])
+        self.files.tidy(state, groups)
+        return len(missing) > 1
+
+    def _read(self, source: Source, state: IndexState) -> Snapshot:
+        newest = self._newest
+        if newest is None or (state.generation, state.epoch) != (newest.state.generation, newest.state.epoch):
+            return self._load(source, state)
+        if state == newest.state:
+            return newest
+        if is_after(state, newest.state):
+            return self._advance(newest, source, state)
+        return _as_of(newest, state) or self._load(source, state)
+
+    # --- from the beginning ----------------------------------------------------------------------------------------
+    def _load(self, source: Source, state: IndexState) -> Snapshot:
+        newest = self._newest
+        groups, full, rest = self._plan(source)
+        known = {}
+        if newest is not None and (newest.state.generation, newest.state.epoch) == (state.generation, state.epoch):
+            known = {_ends(part.block): part.block for part in newest.parts}
+        blocks = [known.get((marks[0].first, marks[-1].last)) or self._block(source, state, marks) for marks in groups]
+        blocks += self._blocks(_rows_after(source, state, rest, 0))
+        for before, after in pairwise(blocks):
+            if before.number[-1] >= after.number[0]:
+                raise IndexDamaged(
+                    f"Passages {before.number[-1]} and {after.number[0]} of the search index are out of order.",
+                    hint="Rebuild it: recollect reindex",
+                )
+        if newest is None or order_of(newest.state) < order_of(state):
+            self.files.tidy(state, groups)
+        deaths = Deaths().with_more(_deaths(source, state, 0))
+        parts, gone = without_rows(place_blocks(blocks), deaths.numbers)
+        statistics = sum((block.statistics for block in blocks), NOTHING) - gone
+        joined = Joined([part for place, part in enumerate(parts) if place < full or part.block.mapped])
+        return Snapshot(state, tuple(parts), full, statistics, deaths, joined, QualityCache(self.files))
+
+    def _plan(self, source: Source) -> tuple[list[list[SegmentMark]], int, list[SegmentMark]]:
+        """The segments of each block that may be in a file, how many of these blocks are full, and what is left."""
+        full, rest = plan(source.segments(), self._rows)
+        smaller, rest = plan(rest, self._smaller)
+        smallest, rest = plan(rest, self._smallest)
+        return [*full, *smaller, *smallest], len(full), rest
+
+    def _block(self, source: Source, state: IndexState, marks: Sequence[SegmentMark]) -> Block:
+        return self.files.block(state, marks, lambda: build([_segment(source, mark) for mark in marks]))
+
+    def _blocks(self, segments: Iterable[Segment]) -> list[Block]:
+        """Segments as blocks, as few as there may be."""
+        blocks, gathered, count = [], list[Segment](), 0
+        for segment in segments:
+            if gathered and count + len(segment.columns) > self._rows:
+                blocks.append(build(gathered))
+                gathered, count = [], 0
+            gathered.append(segment)
+            count += len(segment.columns)
+        return [*blocks, build(gathered)] if gathered else blocks
+
+    # --- from a state to a later one -------------------------------------------------------------------------------
+    def _advance(self, newest: Snapshot, source: Source, state: IndexState) -> Snapshot:
+        parts, statistics = list(newest.parts), newest.statistics
+        if state.last > newest.state.last:
+            marks = source.segments() if state.sealed > newest.state.last else []
+            if len(plan(marks, self._rows)[0]) > newest.full:
+                return self._load(source, state)  # what was in memory has become a full block
+            added = self._blocks(_rows_after(source, state, marks, newest.state.last))
+            parts += place_blocks(added, newest.size)
+            statistics = sum((block.statistics for block in added), statistics)
+            parts = _settled(parts, newest.full, self._smaller)
+        found = _deaths(source, state, newest.state.deaths)
+        if found:
+            parts, gone = without_rows(parts, np.array([number for _, number in found], np.int64))
+            statistics -= gone
+        return Snapshot(
+            state,
+            tuple(parts),
+            newest.full,
+            statistics,
+            newest.deaths.with_more(found),
+            newest.joined,
+            newest.qualities,
+        )
+
+
+def _as_of(newest: Snapshot, state: IndexState) -> Snapshot | None:
+    """An earlier state out of a later one; None where rows of it are here no longer."""
+    if not is_after(newest.state, state):
+        return None
+    deaths = newest.deaths
+    later = deaths.places > state.deaths
+    revived = distinct(deaths.numbers[later & (deaths.numbers <= state.last)])
+    if len(newest.positions_of(revived)) < len(revived):
+        return None  # they died in the tail before we read it
+    blocks = [part.block for part in newest.parts]
+    known = Deaths(deaths.numbers[~later], deaths.places[~later])
+    unborn = [block.number[block.number > state.last] for block in blocks]
+    parts, gone = without_rows(place_blocks(blocks), np.concatenate([known.numbers, *unborn]))
+    statistics = sum((block.statistics for block in blocks), NOTHING) - gone
+    return Snapshot(state, tuple(parts), newest.full, statistics, known, newest.joined, newest.qualities)
+
+
+def _settled(parts: list[Part], full: int, most: int) -> list[Part]:
+    """The same rows with the small blocks at the end merged, so that there are few and each row is seldom moved."""
+    last, count = len(parts) - 1, parts[-1].block.size if parts else 0
+    while last > full and not parts[last - 1].block.mapped:
+        size = parts[last - 1].block.size
+        if size >= 2 * count or size + count > most:
+            break
+        last, count = last - 1, count + size
+    small = parts[last:]
+    if len(small) < 2:
+        return parts
+    alive = None
+    if any(part.alive is not None for part in small):
+        alive = np.concatenate([np.ones(p.block.size, bool) if p.alive is None else p.alive for p in small])
+    return [*parts[:last], Part(merged([part.block for part in small]), small[0].offset, alive)]
+
+
+def _ends(block: Block) -> tuple[int, int]:
+    return int(block.number[0]), int(block.number[-1])
+
+
+# --- reading a source ------------------------------------------------------------------------------------------------
+def _deaths(source: Source, state: IndexState, after: int) -> list[tuple[int, int]]:
+    return [death for death in source.deaths(after) if death[0] <= state.deaths] if state.deaths > after else []
+
+
+def _rows_after(source: Source, state: IndexState, marks: Sequence[SegmentMark], after: int) -> Iterator[Segment]:
+    """The rows of these segments and of the tail with higher numbers than one, as segments."""
+    for mark in marks:
+        if mark.last > after:
+            segment = _segment(source, mark)
+            yield segment if mark.first > after else select(segment, segment.columns["number"] > after)
+    rows = (row for row in source.tail(after) if row.number <= state.last)
+    while some := list(islice(rows, SEGMENT_ROWS)):
+        yield _tail_segment(some)
+
+
+def _segment(source: Source, mark: SegmentMark) -> Segment:
+    return unseal(source.segment(mark.first), f"of passages {mark.first} to {mark.last}", mark)
+
+
+def _tail_segment(rows: Sequence[TailRow]) -> Segment:
+    columns, vectors = b"".join(row.columns for row in rows), b"".join(row.vector for row in rows)
+    if len(columns) != len(rows) * COLUMNS.itemsize or len({len(row.vector) for row in rows}) > 1:
+        raise IndexDamaged(
+            f"Passages {rows[0].number} to {rows[-1].number} of the search index have the wrong layout.",
+            hint="Rebuild it: recollect reindex",
+        )
+    return Segment(
+        np.frombuffer(columns, COLUMNS),
+        np.frombuffer(vectors, np.int8).reshape(len(rows), -1),
+        index_terms([row.terms for row in rows]),
+    )

@@ -1,0 +1,100 @@
+"""Records that are no conversations: documents that came or were made here, and edges and nodes of an import."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from recollect.importers.records.assemble import chunks_of
+from recollect.importers.records.merge import replaced, updated
+from recollect.ingest.drawn import DRAWN_FROM
+from recollect.ingest.writer import Writer
+from recollect.record import Chunk, Document, Edge, Message, Node, NodeId
+from recollect.store import Change
+from recollect.store.passages import Passage
+
+
+class Documents(Writer):
+    """Writes documents, edges and nodes."""
+
+    def documents(
+        self, documents: Sequence[tuple[Document, Sequence[Chunk]]], *, again: bool = False, newest: bool = False
+    ) -> None:
+        """Writes documents with their chunks; where none are given, chunks are made.
+
+        An earlier text of a document is nothing new, as it comes from an older export; unless these are the `newest`.
+        """
+        self._insisting(lambda: self._documents(documents, again, newest), "These documents are")
+
+    def _documents(self, documents: Sequence[tuple[Document, Sequence[Chunk]]], again: bool, newest: bool) -> None:
+        ids = [document.id for document, _ in documents]
+        with self._space.view() as view:
+            revisions = view.revisions(ids)
+            known = {document.id: document for document in view.get(Document, ids)}
+        merge = replaced if newest else updated
+        fresh = [
+            (document, chunks)
+            for given, chunks in documents
+            if (document := merge(given, known.get(given.id), now=self._clock(), again=again)) is not None
+        ]
+        if not fresh:
+            return
+        put: list[Document | Chunk] = []
+        passages: dict[NodeId, list[Passage]] = {}
+        for document, given in fresh:
+            put += [document, *(given or chunks_of(document.id, document.content, count_tokens=self._count_tokens))]
+            passages[document.id] = self.document_passages(document)
+        self._space.write(
+            Change(
+                expect={d.id: revisions[d.id].number if d.id in revisions else 0 for d, _ in fresh},
+                put=put,
+                revive=again,
+                index=self._index_change(passages),
+            )
+        )
+
+    def made(
+        self,
+        document: Document,
+        sources: Sequence[NodeId],
+        allows: Callable[[Document | None], None] = lambda _: None,
+    ) -> bool:
+        """Writes a document that was made of messages and documents, in the place of what it was, with edges to them.
+
+        Nothing is written where it was erased meanwhile, or one of the sources was deleted: then it says no. `allows`
+        is shown what it was, and may raise.
+        """
+        return self._insisting(lambda: self._made(document, sources, allows), f"Document {document.id} is")
+
+    def _made(self, document: Document, sources: Sequence[NodeId], allows: Callable[[Document | None], None]) -> bool:
+        with self._space.view() as view:
+            known = next(iter(view.get(Document, [document.id])), None)
+            allows(known)
+            messages = [found for found in view.get(Message, sources) if not (found.deleted or found.erased)]
+            files = [found for found in view.get(Document, sources) if not (found.hidden or found.erased)]
+            there = {*(found.id for found in messages), *(found.id for found in files)}
+            if (known is not None and known.erased) or not set(sources) <= there:
+                return False
+            ids = [document.id, *(m.conversation_id for m in messages), *(found.id for found in files)]
+            revisions = view.revisions(ids)
+            had = view.edges([document.id], (DRAWN_FROM,), "out")
+        self._space.write(
+            Change(
+                expect={i: revisions[i].number if i in revisions else 0 for i in dict.fromkeys(ids)},
+                put=[document, *self._pieces(document)],
+                edges=[Edge(document.id, DRAWN_FROM, source) for source in sources],
+                cut=[(e.source_id, e.type, e.target_id, e.name) for e in had if e.target_id not in sources],
+                index=self._index_change({document.id: self.document_passages(document)}),
+            )
+        )
+        return True
+
+    def others(self, records: Sequence[Edge | Node]) -> None:
+        """Writes edges and nodes."""
+        from recollect.derive.facts.work import due as decisions_due
+
+        edges = [record for record in records if isinstance(record, Edge)]
+        nodes = [record for record in records if isinstance(record, Node)]
+        if edges or nodes:
+            passages = {node.id: self.node_passages(node) for node in nodes}
+            index = self._index_change(passages)
+            self._space.write(Change(put=nodes, edges=edges, index=index, tasks=decisions_due(nodes)))

@@ -1,0 +1,308 @@
+"""Forgetting: what was named becomes a list of ids, is shown, and is erased.
+
+A conversation that loses its last message goes whole, with its title.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from recollect.derive.entities.naming import correction_id
+from recollect.derive.tasks import outbox
+from recollect.derive.tasks.base import STALE, topic_summary_id
+from recollect.derive.tasks.cursor import HEAD
+from recollect.errors import InvalidInput, NotFound
+from recollect.ingest.drawn import DRAWN_FROM
+from recollect.record import (
+    REPORTS,
+    Conversation,
+    Document,
+    Message,
+    Node,
+    NodeId,
+    NodeKind,
+    Thread,
+    to_microseconds,
+)
+from recollect.store import Space, View, Where
+from recollect.store.transfer import every
+
+_TITLES = 20
+_ALL = 1_000_000
+
+#: Takes messages out of whatever was derived from them: their ids, and those of their conversations.
+Retract = Callable[[Sequence[NodeId], Sequence[NodeId]], None]
+#: Takes the words of messages out of what else tells them: the id of their conversation, and they themselves.
+Untell = Callable[[NodeId, Sequence[Message]], None]
+#: Agrees to what goes.
+Confirm = Callable[["Forgotten"], bool]
+Resolve = Callable[[str], tuple[Thread, Message | None]]
+ResolveDocument = Callable[[str], Document]
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """What goes: conversations that go whole, messages (those of these conversations too), documents, other nodes.
+
+    `titles` are of conversations that lose anything, the twenty newest, and of documents that were named; `touched`
+    counts the conversations. `derived` counts by kind what was made of them and goes with them, or is made anew without
+    them.
+    """
+
+    conversations: int = 0
+    messages: int = 0
+    documents: int = 0
+    nodes: int = 0
+    titles: tuple[str, ...] = ()
+    touched: int = 0
+    derived: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What is to be forgotten. `conversations` and `documents` go whole; `messages` alone; else what matches source and
+    time. Where there is an `only`, nothing else of it: what came in since these ids were chosen stays.
+    """
+
+    conversations: tuple[NodeId, ...] = ()
+    messages: tuple[Message, ...] = ()
+    documents: tuple[Document, ...] = ()
+    sources: tuple[str, ...] = ()
+    since: int | None = None
+    until: int | None = None
+    everything: bool = False
+    only: frozenset[NodeId] | None = None
+
+    @classmethod
+    def read(
+        cls,
+        resolve: Resolve,
+        resolve_document: ResolveDocument,
+        names: Sequence[str],
+        sources: Sequence[str],
+        since: str | datetime | None,
+        until: str | datetime | None,
+        everything: bool,
+        now: datetime,
+    ) -> Selection:
+        """What names and options mean. Raises InvalidInput where they name nothing, NotFound."""
+        from recollect.search.query.times import read_period
+
+        if not (names or sources or since or until or everything):
+            raise InvalidInput(
+                "Nothing to forget: name something or choose it by a filter.",
+                hint="Give IDs or titles, or use source, since, until or everything.",
+            )
+        found: list[tuple[Thread, Message | None]] = []
+        documents: list[Document] = []
+        for name in names:
+            try:
+                found.append(resolve(name))
+            except NotFound as unknown:
+                try:
+                    documents.append(resolve_document(name))
+                except NotFound:
+                    raise unknown from None
+        first, last = read_period(since, until, None, now)
+        return cls(
+            conversations=tuple(thread.conversation.id for thread, message in found if message is None),
+            messages=tuple(message for _, message in found if message is not None),
+            documents=tuple(documents),
+            sources=tuple(name.lower() for name in sources),
+            since=to_microseconds(first),
+            until=to_microseconds(last),
+            everything=everything,
+        )
+
+    @property
+    def is_named(self) -> bool:
+        """Whether it speaks of certain messages, conversations and documents."""
+        return bool(self.conversations or self.messages or self.documents)
+
+    @property
+    def has_times(self) -> bool:
+        """Whether only some messages of a conversation may be meant."""
+        return self.since is not None or self.until is not None
+
+    def takes(self, message: Message) -> bool:
+        """Whether a message lies in the time, and was there."""
+        return self.knows(message.id) and self.holds(message.timestamp)
+
+    def knows(self, id: NodeId) -> bool:
+        """Whether something was there when it was chosen what goes."""
+        return self.only is None or id in self.only
+
+    def holds(self, time: datetime | None) -> bool:
+        """Whether a time lies between since and until; an unknown one only where neither is given."""
+        moment = to_microseconds(time)
+        if not self.has_times:
+            return True
+        if moment is None:
+            return False
+        return (self.since is None or moment >= self.since) and (self.until is None or moment < self.until)
+
+
+def forget(
+    space: Space, selection: Selection, retract: Retract, untell: Untell, *, dry_run: bool, confirm: Confirm | None
+) -> Forgotten:
+    """Erases what is selected, or with `dry_run` only counts it. Unless `confirm` agrees to it, nothing goes; then no
+    more goes than it was shown.
+
+    What was derived from it goes first: `retract` deletes messages softly and derives their conversations without them.
+    What tells their words in the conversations that stay goes as well (`untell`).
+    Reports that were made of any of it go whole.
+    What a person said by hand of an entity that nothing else mentions goes as well: it may hold the name.
+    Interrupted before the end, nothing was forgotten yet, and it is simply done again.
+    """
+    with space.view() as view:
+        going = _Going.of(view, selection)
+    if dry_run:
+        return going.found.counted()
+    if confirm is not None:
+        if not confirm(going.found.counted()):
+            return Forgotten()
+        with space.view() as view:
+            going = _Going.of(view, replace(selection, only=going.found.ids))
+    found, messages, single = going.found, going.messages, going.single
+    if messages:
+        retract([message.id for message in messages if not message.deleted], [c.id for c in found.touched])
+    for conversation_id in dict.fromkeys(message.conversation_id for message in single):
+        untell(conversation_id, [message for message in single if message.conversation_id == conversation_id])
+    corrections = [correction_id(entity) for entity in going.entities]
+    ids = [*found.conversations, *found.messages, *found.documents, *found.nodes]
+    if ids:
+        with space.view() as view:
+            ids += outbox.made_of(view, [message.id for message in messages])
+            ids += [node.id for node in view.get(Node, corrections) if not node.erased]
+            ids += _still_stale(view, going.made)
+        space.erase(ids)
+    return found.counted()
+
+
+@dataclass(frozen=True, slots=True)
+class _Going:
+    """What goes, and what else that concerns, as of one moment."""
+
+    found: _Found
+    messages: list[Message]  # from which something was derived
+    single: list[Message]  # of conversations that stay
+    made: Sequence[NodeId]
+    entities: Sequence[NodeId]  # that nothing else mentions
+
+    @classmethod
+    def of(cls, view: View, selection: Selection) -> _Going:
+        found = _Found.of(view, selection)
+        found.add_reports(view)
+        derived = HEAD in view.revisions([HEAD]) and not found.nodes
+        messages = list(found.all_messages(view)) if derived else []
+        ids = [message.id for message in messages]
+        made = outbox.made_of(view, ids)
+        found.derived = Counter(node.kind.value for node in view.get(Node, list(made)) if not node.erased)
+        single = view.get(Message, found.messages)
+        return cls(found, messages, single, made, outbox.only_mentioned(view, ids))
+
+
+def _still_stale(view: View, made: Sequence[NodeId]) -> list[NodeId]:
+    """What was made of what goes and is not made anew yet: of that, and of topics that wait for it from before."""
+    topics = [node.id for node in every(view, Node, Where(kinds=(NodeKind.TOPIC.value,), states=(STALE,)))]
+    ids = dict.fromkeys((*made, *topics, *map(topic_summary_id, topics)))
+    return [node.id for node in view.get(Node, list(ids)) if node.state == STALE and not node.erased]
+
+
+@dataclass(slots=True)
+class _Found:
+    conversations: list[NodeId]
+    messages: list[NodeId]
+    documents: list[NodeId]
+    nodes: list[NodeId]
+    touched: list[Conversation]
+    titles: list[str] = field(default_factory=list)  # of documents that were named
+    inside: list[NodeId] = field(default_factory=list)  # messages of the conversations that go whole
+    derived: Mapping[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, view: View, selection: Selection) -> _Found:
+        found = cls([], [], [], [], [])
+        for conversation in _conversations(view, selection):
+            if conversation.erased or (selection.sources and conversation.source not in selection.sources):
+                continue
+            if not selection.knows(conversation.id):
+                continue
+            found._add(view, conversation, selection)
+        documents: Iterable[Document] = selection.documents
+        if not selection.is_named:
+            documents = every(view, Document, Where(sources=selection.sources))
+        for document in documents:
+            of_source = not selection.sources or document.source in selection.sources
+            if not document.erased and of_source and selection.knows(document.id) and selection.holds(document.created):
+                found.documents.append(document.id)
+                found.titles += [document.title] if selection.is_named else []
+        if selection.everything and not (selection.sources or selection.has_times):
+            found.nodes = [node.id for node in every(view, Node) if not node.erased and selection.knows(node.id)]
+        return found
+
+    def _add(self, view: View, conversation: Conversation, selection: Selection) -> None:
+        named = {message.id for message in selection.messages}
+        whole = conversation.id in selection.conversations or not selection.is_named
+        living = [m for m in every(view, Message, Where(conversation=conversation.id)) if not m.erased]
+        chosen = [m for m in living if (whole or m.id in named) and selection.takes(m)]
+        if len(chosen) == len(living) and (whole or living):
+            self.conversations.append(conversation.id)
+            self.inside += [message.id for message in living]
+        elif chosen:
+            self.messages += [message.id for message in chosen]
+        else:
+            return
+        self.touched.append(conversation)
+
+    @property
+    def ids(self) -> frozenset[NodeId]:
+        """All that goes, and the conversations that lose something."""
+        touched = (conversation.id for conversation in self.touched)
+        return frozenset((*touched, *self.inside, *self.messages, *self.documents, *self.nodes))
+
+    def add_reports(self, view: View) -> None:
+        """Reports, finished or not, that were made of what goes, or of a report that goes."""
+        whole, gone = set(self.conversations), {*self.messages, *self.documents}
+        waiting: dict[NodeId, set[NodeId]] = {}
+        titles: dict[NodeId, str] = {}
+        for report in every(view, Document, Where(sources=(REPORTS,))):
+            if report.erased or report.id in gone:
+                continue
+            made_of = [edge.target_id for edge in view.edges([report.id], (DRAWN_FROM,), "out", _ALL)]
+            lost = {m.id for m in view.get(Message, made_of) if m.conversation_id in whole}
+            waiting[report.id], titles[report.id] = {*made_of}, report.title
+            gone |= lost
+        while losing := [report for report, made_of in waiting.items() if made_of & gone]:
+            gone.update(losing)
+            self.documents += losing
+            self.titles += [titles[report] for report in losing]
+            waiting = {report: made_of for report, made_of in waiting.items() if report not in gone}
+
+    def all_messages(self, view: View) -> Iterator[Message]:
+        """Those that go, those of whole conversations too."""
+        for conversation_id in self.conversations:
+            yield from (m for m in every(view, Message, Where(conversation=conversation_id)) if not m.erased)
+        yield from view.get(Message, self.messages)
+
+    def counted(self) -> Forgotten:
+        newest = sorted(self.touched, key=lambda c: to_microseconds(c.updated or c.created) or 0, reverse=True)
+        return Forgotten(
+            conversations=len(self.conversations),
+            messages=len(self.inside) + len(self.messages),
+            documents=len(self.documents),
+            nodes=len(self.nodes),
+            titles=tuple([*(conversation.title for conversation in newest), *self.titles][:_TITLES]),
+            touched=len(newest),
+            derived=self.derived,
+        )
+
+
+def _conversations(view: View, selection: Selection) -> Iterable[Conversation]:
+    if not selection.is_named:
+        return every(view, Conversation, Where(sources=selection.sources))
+    ids = [*selection.conversations, *(message.conversation_id for message in selection.messages)]
+    return view.get(Conversation, list(dict.fromkeys(ids)))

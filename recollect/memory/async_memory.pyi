@@ -1,0 +1,396 @@
+# Written by `python -m tools.write_async_stub` from the source; a test keeps it true. Do not edit.
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from pathlib import Path
+from threading import Event
+from typing import Any, BinaryIO, Literal, Self
+
+from recollect.answer.chat.events import Answer
+from recollect.answer.chat.session import Save
+from recollect.answer.research.report import Report, SavedReport
+from recollect.answer.tools import Tool, Toolbox
+from recollect.answer.tools.base import ToolAnswer
+from recollect.answer.tools.finding import FoundText
+from recollect.answer.tools.toolbox import Provider
+from recollect.context import Context
+from recollect.context.brief import Brief
+from recollect.context.settings import IndexConfig, Patience
+from recollect.derive.entities.entity import Entity
+from recollect.derive.entities.graph import Graph, Paths
+from recollect.derive.facts.fact import Fact
+from recollect.derive.shift import Done
+from recollect.derive.summaries.reading import Summary
+from recollect.derive.tasks.backlog import Backlog
+from recollect.derive.tasks.desk import Consolidated
+from recollect.derive.topics.reading import Segment, Topic
+from recollect.ingest.documents.importing import DocumentProgress, DocumentReport
+from recollect.ingest.forget import Forgotten
+from recollect.ingest.importing import ImportReport, Progress
+from recollect.memory import Memory
+from recollect.memory.async_derive import AsyncContext, Opening
+from recollect.memory.probing import Probe
+from recollect.memory.reading import ConversationPage, ConversationRow, DeletedRow
+from recollect.memory.timeline import Day, Timeline
+from recollect.models.language.base import LanguageModel
+from recollect.models.rerank import Reranker
+from recollect.record import NOTHING, Conversation, Document, Message, Metadata, Namespace, Part, Thread, ToolCall
+from recollect.runtime.place import Address
+from recollect.search.results.result import SearchResults
+from recollect.store import Counts, IndexInfo, StoreInfo, Task, Violation
+
+class AsyncMemory(AsyncContext):
+    sync: Memory
+    namespace: Namespace
+    def __init__(self, sync: Memory) -> None: ...
+    @classmethod
+    def open(
+        cls,
+        path: str | Path | Address | None = None,
+        *,
+        namespace: str = "default",
+        embedder: str = "static",
+        model: str | LanguageModel | None = None,
+        asked_model: str | LanguageModel | None = None,
+        reranker: str | Reranker | None = None,
+        durable: bool = True,
+        background: bool | None = None,
+        chunk_tokens: int = 4000,
+        chunk_overlap: int | None = None,
+        on_wait: Callable[[], None] | None = None,
+    ) -> Opening[AsyncMemory]: ...
+    async def ask(
+        self,
+        question: str,
+        *,
+        intent: str | None = None,
+        source: str | Sequence[str] = (),
+        role: str | Sequence[str] = (),
+        conversation: str | None = None,
+        since: str | datetime | None = None,
+        until: str | datetime | None = None,
+        before: str | datetime | None = None,
+        mode: str = "auto",
+    ) -> Answer: ...
+    def ask_stream(
+        self,
+        question: str,
+        *,
+        intent: str | None = None,
+        source: str | Sequence[str] = (),
+        role: str | Sequence[str] = (),
+        conversation: str | None = None,
+        since: str | datetime | None = None,
+        until: str | datetime | None = None,
+        before: str | datetime | None = None,
+        mode: str = "auto",
+    ) -> AsyncGenerator[Event]: ...
+    async def backlog(self, *, namespaces: Sequence[str] | None = None) -> Backlog | None: ...
+    async def backup(self, target: str | Path, *, progress: Callable[[int, int], None] | None = None) -> int: ...
+    def beside(self, namespace: str) -> Self: ...
+    async def brief(self, folder: str | Path | None = None, budget: int = 1500) -> Brief: ...
+    async def chat(
+        self,
+        conversation_id: str | None,
+        text: str,
+        *,
+        budget: int = 10000,
+        mode: str = "auto",
+        title: str = "",
+        tools: bool = True,
+        save: Save = "now",
+    ) -> Answer: ...
+    def chat_stream(
+        self,
+        conversation_id: str | None,
+        text: str,
+        *,
+        budget: int = 10000,
+        mode: str = "auto",
+        title: str = "",
+        tools: bool = True,
+        save: Save = "now",
+    ) -> AsyncGenerator[Event]: ...
+    async def check(self) -> list[Violation]: ...
+    async def close(self) -> None: ...
+    async def consolidate(
+        self, *, limit: int | None = None, again: bool = False, progress: Callable[[Consolidated], None] | None = None
+    ) -> Consolidated: ...
+    async def conversation(self, id: str) -> Thread: ...
+    async def conversation_named(self, id: str) -> Conversation | None: ...
+    async def conversation_page(
+        self,
+        *,
+        source: str | Sequence[str] = (),
+        title: str = "",
+        since: str | datetime | None = None,
+        until: str | datetime | None = None,
+        limit: int = 50,
+        after: str | None = None,
+    ) -> ConversationPage: ...
+    async def conversations(
+        self,
+        *,
+        source: str | Sequence[str] = (),
+        title: str = "",
+        since: str | datetime | None = None,
+        until: str | datetime | None = None,
+        limit: int = 50,
+        offset: int = 0,
+    ) -> list[ConversationRow]: ...
+    async def days(self, period: str) -> list[Day]: ...
+    async def delete(self, *names: str) -> int: ...
+    async def delete_message(self, *ids: str) -> None: ...
+    async def deleted(self, *, limit: int = 50, offset: int = 0) -> list[DeletedRow]: ...
+    async def document(self, name: str) -> Document: ...
+    def documents(self) -> AsyncGenerator[Document]: ...
+    async def edit_entity(self, name: str, new_name: str | None = None, *, type: str | None = None) -> Entity: ...
+    async def edit_fact(self, id: str, content: str | None = None, *, value: str | None = None) -> Fact: ...
+    async def embed(self, *, progress: Callable[[int, int], None] | None = None, limit: int | None = None) -> int: ...
+    @property
+    def embedder_name(self) -> str: ...
+    async def entities(self, *, type: str | None = None, limit: int = 50) -> list[Entity]: ...
+    async def entity(self, name: str) -> Entity: ...
+    async def export(
+        self, target: str | Path | BinaryIO, *, overwrite: bool = False, progress: Callable[[int], None] | None = None
+    ) -> int: ...
+    async def facts(
+        self,
+        about: str | None = None,
+        as_of: str | datetime | None = None,
+        include_past: bool = False,
+        *,
+        conversation: str | None = None,
+    ) -> list[Fact]: ...
+    async def fingerprint(self, ids: Iterable[str]) -> str: ...
+    async def forget(
+        self,
+        *names: str,
+        sources: str | Sequence[str] = (),
+        since: str | datetime | None = None,
+        until: str | datetime | None = None,
+        everything: bool = False,
+        dry_run: bool = False,
+        confirm: Callable[[Forgotten], bool] | None = None,
+    ) -> Forgotten: ...
+    async def forget_entity(self, name: str) -> Entity: ...
+    async def forget_fact(self, id: str) -> str: ...
+    async def get_all_facts(self, limit: int = 50, offset: int = 0) -> list[Fact]: ...
+    async def get_cluster(self, cluster_id: str, limit: int = 50) -> list[Message]: ...
+    async def get_conversation_thread(self, message_id: str, depth: int = 5) -> list[Message]: ...
+    async def get_message_by_id(self, id: str) -> Message: ...
+    async def get_message_with_chunks(self, id: str) -> list[Message]: ...
+    async def get_messages_by_ids(self, ids: Iterable[str]) -> list[Message]: ...
+    async def get_period_messages(self, period: str, limit: int = 50, offset: int = 0) -> list[Message]: ...
+    async def get_tool_call(self, id: str) -> ToolCall: ...
+    async def get_tool_calls_by_message(self, message_id: str) -> list[ToolCall]: ...
+    async def get_topic_messages(self, topic: str, limit: int = 50) -> list[Message]: ...
+    async def graph(self, entity: str, depth: int = 1, limit: int = 150) -> Graph: ...
+    async def import_documents(
+        self, *paths: str | Path, again: bool = False, progress: Callable[[DocumentProgress], None] | None = None
+    ) -> DocumentReport: ...
+    async def import_file(
+        self,
+        *paths: str | Path,
+        format: str | None = None,
+        again: bool = False,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> ImportReport: ...
+    async def import_growing(
+        self, folder: str | Path, files: Iterable[str | Path], *, progress: Callable[[Progress], None] | None = None
+    ) -> ImportReport: ...
+    async def index(self) -> IndexInfo: ...
+    async def info(self) -> StoreInfo: ...
+    async def latest(self, conversation_id: str, limit: int = 20) -> list[Message]: ...
+    @property
+    def location(self) -> str: ...
+    async def maintain(self, budget: timedelta | None = None) -> bool: ...
+    async def mentions(self, entity: str, other: str | None = None, limit: int = 50) -> list[Message]: ...
+    async def merge_entities(self, name: str, into: str) -> Entity: ...
+    async def merge_facts(self, keep: str, *others: str) -> Fact: ...
+    async def messages(self, ids: Iterable[str], *, forgotten: bool = False) -> list[Message]: ...
+    async def namespaces(self) -> list[Namespace]: ...
+    async def paths(self, source: str, target: str) -> Paths: ...
+    async def pin_entity(self, name: str, *, pinned: bool = True) -> Entity: ...
+    async def pin_fact(self, id: str, *, pinned: bool = True) -> Fact: ...
+    async def prepare_context(
+        self,
+        text: str,
+        conversation_id: str | None = None,
+        budget: int | None = None,
+        *,
+        config: IndexConfig | Mapping[str, Any] | None = None,
+        patience: Patience | None = None,
+        known: Iterable[str] = (),
+        tools: bool = True,
+    ) -> Context: ...
+    async def probe(self) -> Probe: ...
+    async def recall(
+        self,
+        query: str,
+        *,
+        limit: int = 10,
+        group_by: str = "conversation",
+        source: str | Sequence[str] = (),
+        role: str | Sequence[str] = (),
+        kind: str | Sequence[str] = (),
+        conversation: str | None = None,
+        since: str | datetime | None = None,
+        until: str | datetime | None = None,
+        before: str | datetime | None = None,
+        mode: str = "auto",
+        sort: str = "relevance",
+        literal: bool = False,
+        facets: bool = False,
+    ) -> SearchResults: ...
+    async def reindex(self, *, progress: Callable[[int, int], None] | None = None) -> int: ...
+    async def repair(self, *, progress: Callable[[int, int], None] | None = None) -> list[Violation]: ...
+    async def report(self, id: str) -> Report: ...
+    async def reports(self) -> list[SavedReport]: ...
+    async def research(
+        self,
+        question: str = "",
+        *,
+        resume: bool | str = False,
+        rounds: int | None = None,
+        calls: int | None = None,
+        tokens: int | None = None,
+        seconds: float | None = None,
+        source: str | Sequence[str] = (),
+        role: str | Sequence[str] = (),
+        conversation: str | None = None,
+        since: str | datetime | None = None,
+        until: str | datetime | None = None,
+        before: str | datetime | None = None,
+        mode: str = "auto",
+    ) -> Report: ...
+    def research_stream(
+        self,
+        question: str = "",
+        *,
+        resume: bool | str = False,
+        rounds: int | None = None,
+        calls: int | None = None,
+        tokens: int | None = None,
+        seconds: float | None = None,
+        source: str | Sequence[str] = (),
+        role: str | Sequence[str] = (),
+        conversation: str | None = None,
+        since: str | datetime | None = None,
+        until: str | datetime | None = None,
+        before: str | datetime | None = None,
+        mode: str = "auto",
+    ) -> AsyncGenerator[Event]: ...
+    async def resolve(self, name: str) -> tuple[Thread, Message | None]: ...
+    async def resolve_references(self, conversation_id: str, question: str) -> str: ...
+    async def restore(self, *names: str) -> int: ...
+    async def restore_message(self, *ids: str) -> None: ...
+    async def retry(self, *ids: str) -> int: ...
+    async def search(
+        self,
+        query: str,
+        *,
+        limit: int = 10,
+        group_by: str = "conversation",
+        source: str | Sequence[str] = (),
+        role: str | Sequence[str] = (),
+        kind: str | Sequence[str] = (),
+        conversation: str | None = None,
+        since: str | datetime | None = None,
+        until: str | datetime | None = None,
+        before: str | datetime | None = None,
+        mode: str = "auto",
+        sort: str = "relevance",
+        literal: bool = False,
+        facets: bool = False,
+    ) -> SearchResults: ...
+    async def search_and_retrieve(self, query: str, auto_limit: int = 5) -> list[Message]: ...
+    async def search_facts(self, query: str, limit: int = 10) -> list[Fact]: ...
+    async def segments(self, conversation_id: str) -> list[Segment]: ...
+    async def stats(self) -> Counts: ...
+    async def store_fact(
+        self,
+        content: str,
+        concept: str = "",
+        *,
+        entity: str = "",
+        value: str = "",
+        category: str = "",
+        confidence: float = 0.9,
+        tags: Sequence[str] = (),
+        said_by: str = "",
+        since: datetime | None = None,
+    ) -> Fact: ...
+    async def store_message(
+        self,
+        content: str,
+        role: str = "user",
+        *,
+        conversation_id: str | None = None,
+        parent_id: str | None = None,
+        speaker: str | None = None,
+        title: str = "",
+        timestamp: datetime | None = None,
+        kind: str = "said",
+        model: str | None = None,
+        parts: Sequence[Part] = (),
+        metadata: Metadata = NOTHING,
+        id: str | None = None,
+    ) -> Message: ...
+    async def store_messages(
+        self, messages: Iterable[Mapping[str, Any]], *, conversation_id: str | None = None, title: str = ""
+    ) -> list[Message]: ...
+    async def store_tool_call(
+        self,
+        name: str,
+        arguments: str | Mapping[str, Any],
+        result: object,
+        message_id: str,
+        *,
+        timestamp: datetime | None = None,
+        metadata: Metadata = NOTHING,
+        id: str | None = None,
+    ) -> ToolCall: ...
+    async def store_tool_calls(self, calls: Iterable[Mapping[str, Any]], message_id: str) -> list[ToolCall]: ...
+    async def stored_embedder(self) -> str | None: ...
+    async def summaries(
+        self,
+        conversation_id: str | None = None,
+        kind: str | None = None,
+        *,
+        since: datetime | None = None,
+        before: datetime | None = None,
+    ) -> list[Summary]: ...
+    async def tasks(
+        self, state: Literal["due", "leased", "dead"] = "due", *, limit: int = 100
+    ) -> list[tuple[Task, str]]: ...
+    async def timeline(self, topics: int = 12) -> Timeline: ...
+    async def tool_calls(self, ids: Iterable[str]) -> list[ToolCall]: ...
+    def toolbox(self, *, max_tokens: int = 4500, read_only: bool = False) -> AsyncToolbox: ...
+    async def topics(self, limit: int = 50) -> list[Topic]: ...
+    async def undo_entity(self, name: str) -> Entity: ...
+    async def undo_fact(self, id: str) -> list[Fact]: ...
+    async def unmerge_entity(self, name: str) -> Entity: ...
+    async def update_message(self, id: str, content: str) -> Message: ...
+    async def update_messages(self, changes: Iterable[Mapping[str, str]]) -> list[Message]: ...
+    async def vector_search(
+        self, query: str, limit: int = 10, offset: int = 0, *, include_tool_calls: bool = True
+    ) -> list[FoundText]: ...
+    async def work(
+        self,
+        *,
+        namespaces: Sequence[str] | None = None,
+        once: bool = False,
+        again: bool = False,
+        stop: Event | None = None,
+        is_over: Callable[[float, float | None], bool] | None = None,
+        progress: Callable[[Done], None] | None = None,
+    ) -> Done: ...
+
+class AsyncToolbox:
+    sync: Toolbox
+    tools: tuple[Tool, ...]
+    def __init__(self, sync: Toolbox) -> None: ...
+    async def call(self, name: str, arguments: object = None) -> ToolAnswer: ...
+    @property
+    def names(self) -> list[str]: ...
+    def schemas(self, provider: Provider = "anthropic") -> list[dict[str, Any]]: ...

@@ -1,0 +1,28 @@
+"""Text to vectors, without a download: static vectors by default, MiniLM as the quality mode, others by configuration.
+
+`open_embedder` gives an embedder by its name; the port that all of them keep is `Embedder`.
+"""
+
+from recollect.models.embedding.base import (
+    QUALITY_TOKENS,
+    TOKEN_SCALE,
+    Embedder,
+    TokenEmbedder,
+    TokenVectors,
+    is_remote,
+)
+from recollect.models.embedding.cache import CachedEmbedder
+from recollect.models.embedding.choose import open_embedder
+from recollect.models.embedding.tokenizer import count_tokens
+
+__all__ = [
+    "QUALITY_TOKENS",
+    "TOKEN_SCALE",
+    "CachedEmbedder",
+    "Embedder",
+    "TokenEmbedder",
+    "TokenVectors",
+    "count_tokens",
+    "is_remote",
+    "open_embedder",
+]

@@ -1,7 +1,0 @@
-"""Re-rankers: a cross-encoder of the user's own, which reads question and text together."""
-
-from recollect.rerank.base import Reranker
-from recollect.rerank.choose import open_reranker, read_reranker
-from recollect.rerank.lazy import LazyReranker
-
-__all__ = ["LazyReranker", "Reranker", "open_reranker", "read_reranker"]

@@ -1,0 +1,1 @@
+"""What Recollect needs of the machine: places, files, processes, tracing."""

@@ -1,0 +1,1 @@
+"""Reading the question: syntax, dates, names, what is wanted."""

@@ -1,0 +1,1 @@
+"""What a search gives: results, grouped, with excerpts and counts."""

@@ -1,0 +1,290 @@
+"""What a search gives back: typed, printable, and as the JSON of `recollect search --json`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from recollect.record import Conversation, Document, Message, NodeId, Window, iso
+from recollect.record.outline import Place
+from recollect.search.query.moment import Moment
+from recollect.search.results.facets import Facets
+
+
+@dataclass(frozen=True, slots=True)
+class Snippet:
+    """An excerpt of a text with the places of the words that matched: (start, end) in characters of the excerpt."""
+
+    text: str
+    marks: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Why:
+    """Why a message is there: its rank, what each term of the scorer added, the words of the question that it holds."""
+
+    rank: int
+    terms: Mapping[str, float]
+    words: tuple[str, ...]
+    found_in: str  # said, attachment, artifact, reasoning, tool, context, subagent, document, title
+
+    def to_json(self) -> dict[str, Any]:
+        """As in `search --json`."""
+        terms = {name: round(value, 3) for name, value in self.terms.items()}
+        return {"rank": self.rank, "terms": terms, "words": list(self.words), "found_in": self.found_in}
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class MessageHit:
+    """A message that matched. `beside` (of the best of a conversation) is what answers it, or what it answers.
+
+    `chunk_id` names the piece of a long text that matched, `tool_call_id` the call of a tool whose words did. `copies`
+    are near-identical messages that matched less well, which a flat list leaves out.
+    """
+
+    message: Message
+    score: float
+    snippet: Snippet
+    why: Why
+    beside: Message | None = None
+    chunk_id: NodeId | None = None
+    tool_call_id: NodeId | None = None
+    copies: tuple[NodeId, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """As in `search --json`."""
+        m = self.message
+        shown: dict[str, Any] = {
+            "id": m.id,
+            "source_id": m.source_id,
+            "index": m.position,
+            "role": m.role.value,
+            "kind": m.kind.value,
+            "speaker": m.speaker,
+            "timestamp": iso(m.timestamp),
+            "tokens": m.tokens,
+            "active": m.active,
+            "score": round(self.score, 4),
+            "snippet": self.snippet.text,
+            "marks": [list(mark) for mark in self.snippet.marks],
+            "why": self.why.to_json(),
+        }
+        if self.beside is not None:
+            b = self.beside
+            shown["beside"] = {"id": b.id, "source_id": b.source_id, "index": b.position, "role": b.role.value}
+        if self.chunk_id is not None:
+            shown["chunk_id"] = self.chunk_id
+        if self.tool_call_id is not None:
+            shown["tool_call_id"] = self.tool_call_id
+        if self.copies:
+            shown["copies"] = list(self.copies)
+        return shown
+
+    def __repr__(self) -> str:
+        begins = " ".join(self.snippet.text.split())[:60]
+        return f"<{self.message.role.value} {self.message.id[-6:]} {self.score:.2f} {begins!r}>"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Hit:
+    """One result: a conversation with the window that matched best, and the messages that did, in reading order.
+
+    With `group_by="message"` it holds one message.
+    """
+
+    conversation: Conversation
+    message_count: int  # of the conversation
+    score: float
+    window: Window
+    messages: tuple[MessageHit, ...]
+
+    @property
+    def best(self) -> MessageHit:
+        """The message that matched best."""
+        return max(self.messages, key=lambda hit: hit.score)
+
+    def to_json(self) -> dict[str, Any]:
+        """As in `search --json`."""
+        c = self.conversation
+        return {
+            "conversation": {
+                "id": c.id,
+                "source_id": c.source_id,
+                "title": c.title,
+                "source": c.source,
+                "created": iso(c.created),
+                "message_count": self.message_count,
+            },
+            "score": round(self.score, 4),
+            "window": {"start": self.window.start, "end": self.window.end},
+            "messages": [hit.to_json() for hit in self.messages],
+            "why": self.best.why.to_json(),
+        }
+
+    def __repr__(self) -> str:
+        title = self.conversation.title or "(no title)"
+        lines = "".join(f"\n  {hit!r}" for hit in self.messages)
+        return f"<{self.score:.2f} {title!r} {self.conversation.source}{lines}>"
+
+
+@dataclass(frozen=True, slots=True)
+class DerivedHit:
+    """A fact or a summary that answers: derived, not said. `messages` are those that it was made of, by time.
+
+    `level` of a summary is its kind (conversation, l1, l2, period …). `since` and `until` are when a fact holds, or the
+    time that a summary covers; one that is `extractive` quotes them. `conversation` is that of the first message.
+    """
+
+    id: NodeId
+    kind: str  # fact, summary
+    level: str
+    text: str
+    score: float
+    since: datetime | None
+    until: datetime | None
+    made_by: str
+    extractive: bool
+    messages: tuple[Message, ...]
+    conversation: Conversation
+
+    def to_json(self) -> dict[str, Any]:
+        """As in `search --json`."""
+        return {
+            "id": self.id,
+            "kind": self.kind,
+            "level": self.level,
+            "text": self.text,
+            "score": round(self.score, 4),
+            "since": iso(self.since),
+            "until": iso(self.until),
+            "made_by": self.made_by,
+            "extractive": self.extractive,
+            "messages": [
+                {"id": m.id, "conversation_id": m.conversation_id, "index": m.position, "timestamp": iso(m.timestamp)}
+                for m in self.messages
+            ],
+        }
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class DocumentHit:
+    """A document that matched, by its best chunk: `document.content[start:end]`; `at` is where it says so."""
+
+    document: Document
+    start: int
+    end: int
+    at: int
+    place: Place
+    score: float
+    snippet: Snippet
+    why: Why
+
+    @property
+    def text(self) -> str:
+        """The chunk."""
+        return self.document.content[self.start : self.end]
+
+    @property
+    def cited(self) -> str:
+        """File and place: "handbook/travel.md, Trains > Tickets", "report.pdf, page 12". A title that is the highest
+        heading as well is told once.
+        """
+        title, place = self.document.title, str(self.place)
+        if place.casefold().startswith(f"{title} > ".casefold()) or place.casefold() == title.casefold():
+            return place
+        return ", ".join(filter(None, (title, place)))
+
+    def to_json(self) -> dict[str, Any]:
+        """As in `search --json`."""
+        d = self.document
+        return {
+            "id": d.id,
+            "title": d.title,
+            "source": d.source,
+            "path": d.metadata.get("path"),
+            "created": iso(d.created),
+            "page": self.place.page,
+            "heading": self.place.heading,
+            "line": self.place.line,
+            "start": self.start,
+            "end": self.end,
+            "at": self.at,
+            "score": round(self.score, 4),
+            "snippet": self.snippet.text,
+            "marks": [list(mark) for mark in self.snippet.marks],
+            "why": self.why.to_json(),
+        }
+
+    def __repr__(self) -> str:
+        begins = " ".join(self.snippet.text.split())[:60]
+        return f"<{self.score:.2f} {self.cited!r} {begins!r}>"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class SearchResults(Sequence[Hit]):
+    """The results of a search, best first, with how they were found.
+
+    `signals` names what was used: words, meaning, late interaction, people, dates, moment, order.
+
+    `total` counts the conversations (or messages, grouped so) that match; unless `total_exact` there are more.
+    `suggestion` is the query as it may have been meant, where a word of it is nowhere; `corrected` is the one that was
+    searched instead. `close` is False where nothing near the question is in the memory; `likelihood` says, from 0 to 1,
+    how likely an answer to it is there. `derived` are facts and summaries that answer, `documents` the files that do,
+    if there are any. `moment` is what happened before or after the time that the question means.
+    `facets` says how what matches is spread, where that was asked for.
+    """
+
+    query: str
+    hits: tuple[Hit, ...]
+    took_ms: float
+    mode: str
+    signals: tuple[str, ...] = ()
+    suggestion: str | None = None
+    searched: int = 0  # passages
+    close: bool = True
+    notes: tuple[str, ...] = field(default=())
+    total: int = 0
+    total_exact: bool = True
+    corrected: str | None = None
+    derived: tuple[DerivedHit, ...] = ()
+    documents: tuple[DocumentHit, ...] = ()
+    moment: Moment | None = None
+    likelihood: float = 0.0
+    facets: Facets | None = None
+
+    def __len__(self) -> int:
+        return len(self.hits)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.hits[index]
+
+    def __iter__(self) -> Iterator[Hit]:
+        return iter(self.hits)
+
+    def to_json(self) -> dict[str, Any]:
+        """The document that `recollect search --json` prints (docs/reference/json.md)."""
+        moment = {"moment": self.moment.to_json()} if self.moment is not None else {}
+        facets = {"facets": self.facets.to_json()} if self.facets is not None else {}
+        return moment | {
+            "query": self.query,
+            "took_ms": round(self.took_ms, 1),
+            "mode": self.mode,
+            "signals": list(self.signals),
+            "total": self.total,
+            "total_exact": self.total_exact,
+            "suggestion": self.suggestion,
+            "corrected": self.corrected,
+            "close": self.close,
+            "likelihood": round(self.likelihood, 3),
+            "notes": list(self.notes),
+            "derived": [hit.to_json() for hit in self.derived],
+            "documents": [hit.to_json() for hit in self.documents],
+            "results": [hit.to_json() for hit in self.hits],
+            **facets,
+        }
+
+    def __repr__(self) -> str:
+        head = f"{len(self.hits)} results for {self.query!r} in {self.took_ms:.0f} ms ({self.mode})"
+        return "\n".join([head, *map(repr, self.hits), *map(repr, self.documents)])

@@ -1,0 +1,32 @@
+"""A turn on Neo4j: written whole, seen by the next, gone when it is forgotten."""
+
+from __future__ import annotations
+
+import recollect
+from recollect.derive.entities.naming import entity_id
+from recollect.record import NodeId
+from tests.answer.chat.parrot import Parrot
+
+
+def test_a_turn_is_written_and_seen_on_neo4j(neo4j_place: str) -> None:
+    with recollect.open(neo4j_place, model=Parrot(), background=False) as memory:
+        memory.store_message("Luna can't have chicken, says Dr. Weber.", conversation_id="Vet", title="At the vet")
+        first = memory.chat(None, "What can Luna not eat?")
+        second = memory.chat(first.conversation_id, "Can she have duck with Dr. Weber?")
+        assert second.resolved == "Can Luna have duck with Dr. Weber?"
+        thread = memory.conversation(first.conversation_id)
+        assert len(thread.messages) == 4
+        assert [len(turn.response_ids) for turn in thread.turns] == [1, 1]
+        assert thread.turns[1].resolved_query == second.resolved
+        with memory._space.view() as view:
+            asked, answered = NodeId(second.question_id), NodeId(second.answer_id or "")
+            mentions = {edge.target_id for edge in view.edges([asked], ("MENTIONS",), "out")}
+            assert {entity_id("Luna"), entity_id("Dr. Weber")} <= mentions
+            assert len(view.edges([answered], ("SOURCED_FROM",), "out")) == 1
+        memory.consolidate()
+        assert memory.entity("Luna").mentions >= 1
+        assert memory.check() == []
+        memory.forget(first.conversation_id)
+        with memory._space.view() as view:
+            assert view.edges([asked, answered], ("MENTIONS", "SOURCED_FROM"), "out") == []
+        assert memory.check() == []

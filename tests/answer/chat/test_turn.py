@@ -1,0 +1,420 @@
+"""A turn: what the model is given, what is written, and that the next turn sees it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from threading import Event, Timer
+from typing import Any
+
+import pytest
+
+import recollect
+from recollect.answer.ask.of_sources import NO_MODEL, NOTHING
+from recollect.answer.chat.behind import Behind
+from recollect.answer.chat.events import Answer, ToolUsed, Words
+from recollect.derive.entities.naming import entity_id
+from recollect.errors import InvalidInput, StoreError
+from recollect.ingest import Ingest
+from recollect.ingest.live import Exchange
+from recollect.memory import Memory
+from recollect.record import NodeId, Role
+from tests.coherent import assert_coherent
+from tests.models.language.wire_server import Says, WireServer, says
+
+LUNA = "Luna can't have chicken, she is allergic to it."
+
+
+def told(memory: Memory) -> str:
+    """A conversation elsewhere that answers, and what it says."""
+    memory.store_message(LUNA, conversation_id="Vet", title="At the vet")
+    memory.store_message("Noted: no chicken for Luna.", "assistant", conversation_id="Vet")
+    memory.store_message("The tide tables are in the kitchen drawer.", conversation_id="Home", title="At home")
+    return "Vet"
+
+
+def sent(body: dict[str, Any]) -> str:
+    """All that a request says."""
+    return json.dumps(body, ensure_ascii=False)
+
+
+def last_message(body: dict[str, Any]) -> str:
+    content = body["messages"][-1]["content"]
+    return str(content if isinstance(content, str) else content[-1]["text"])
+
+
+def edges(memory: Memory, message_id: str, type: str) -> set[str]:
+    with memory._space.view() as view:
+        return {edge.target_id for edge in view.edges([NodeId(message_id)], (type,), "out")}
+
+
+def test_the_question_goes_out_in_four_parts_and_the_answer_comes_back_with_its_sources(
+    memory: Memory, server: WireServer
+) -> None:
+    told(memory)
+    server.script.append(Says("She is allergic to chicken [1].", usage=(900, 12)))
+    answer = memory.chat(None, "What can Luna not eat?")
+    assert answer.text == "She is allergic to chicken [1]."
+    assert answer.model is not None
+    assert (answer.usage.input_tokens, answer.usage.output_tokens, answer.usage.calls) == (900, 12, 1)
+    body = server.bodies[0]
+    system = body["system"][0]["text"] if "system" in body else body["messages"][0]["content"]
+    assert system.startswith("You are an assistant with a persistent memory")
+    last = last_message(body)
+    parts = ["CONVERSATIONAL CONTEXT GRAPH:", "RETRIEVED KNOWLEDGE:", "USER QUERY:\nWhat can Luna not eat?"]
+    assert [last.index(part) for part in parts] == sorted(last.index(part) for part in parts)
+    assert f"| {LUNA}" in last
+    assert "| (At the vet)" in last
+    assert [source.number for source in answer.sources if source.is_used] == [1]
+    assert LUNA in [source.message.content for source in answer.sources]
+
+
+def test_question_and_answer_are_one_turn_with_sources_and_mentions(memory: Memory, server: WireServer) -> None:
+    told(memory)
+    server.script.append(Says("Luna is allergic to chicken, says Dr. Weber [1]."))
+    answer = memory.chat(None, "What can Luna not eat?")
+    thread = memory.conversation(answer.conversation_id)
+    query, reply = thread.messages
+    assert (query.id, reply.id) == (answer.question_id, answer.answer_id)
+    assert (query.content, reply.content) == ("What can Luna not eat?", answer.text)
+    assert (query.role, reply.role, reply.parent_id, reply.model) == (Role.USER, Role.ASSISTANT, query.id, answer.model)
+    assert thread.conversation.title == "What can Luna not eat?"
+    (turn,) = thread.turns
+    (source,) = [source.message.id for source in answer.sources if source.is_used]
+    assert (turn.query_id, turn.response_ids, turn.source_chunk_ids) == (query.id, (reply.id,), (source,))
+    assert turn.entities == ("Luna",)
+    assert edges(memory, reply.id, "SOURCED_FROM") == {source}
+    assert entity_id("Luna") in edges(memory, query.id, "MENTIONS")
+    assert entity_id("Dr. Weber") in edges(memory, reply.id, "MENTIONS")
+    assert_coherent(memory)
+
+
+def test_the_resolved_question_is_what_is_searched_and_kept(memory: Memory, server: WireServer) -> None:
+    told(memory)
+    server.script += [
+        Says("Luna is allergic to chicken [1]."),
+        says({"whole": "Can Luna have duck?", "references": [{"said": "she", "meant": "Luna"}]}),
+        Says("The memory does not say."),
+    ]
+    first = memory.chat(None, "What can Luna not eat?")
+    second = memory.chat(first.conversation_id, "Can she have duck?")
+    assert (second.question, second.resolved) == ("Can she have duck?", "Can Luna have duck?")
+    thread = memory.conversation(first.conversation_id)
+    assert thread.messages[2].content == "Can she have duck?"
+    assert [turn.resolved_query for turn in thread.turns] == [None, "Can Luna have duck?"]
+    assert entity_id("Luna") in edges(memory, second.question_id, "MENTIONS")
+    body = server.bodies[-1]
+    assert last_message(body).endswith("USER QUERY:\nCan Luna have duck?")
+    assert "The conversation is about: Luna" in last_message(body)
+    assert "Luna is allergic to chicken [1]." in sent(body)  # as it was said, in a turn of its own
+
+
+def test_the_rules_and_the_model_derive_entities_beside_the_mentions_of_turns(quiet: Memory) -> None:
+    first = quiet.chat(None, "Tell me about Project Titan.")
+    quiet.chat(first.conversation_id, "How does it scale?")
+    quiet.consolidate()
+    assert quiet.entity("Project Titan").mentions == 1
+    quiet.update_message(first.question_id, "Tell me about Project Apollo.")
+    quiet.consolidate()
+    assert [entity.name for entity in quiet.entities()] == ["Project Apollo"]
+    quiet.delete_message(first.question_id)
+    quiet.consolidate()
+    assert quiet.entities() == []
+    assert_coherent(quiet)
+
+
+def test_what_is_forgotten_leaves_nothing_in_the_turn(quiet: Memory) -> None:
+    first = quiet.chat(None, "Tell me about Project Titan.")
+    second = quiet.chat(first.conversation_id, "How does it scale?")
+    quiet.consolidate()
+    quiet.forget(second.question_id, first.question_id)
+    thread = quiet.conversation(first.conversation_id) if quiet.conversations() else None
+    assert thread is None or all(not turn.resolved_query and not turn.entities for turn in thread.turns)
+    assert quiet.entities() == []
+    assert edges(quiet, second.question_id, "MENTIONS") == set()
+    assert quiet.check() == []
+
+
+def test_words_come_before_the_answer_is_whole(memory: Memory, server: WireServer) -> None:
+    server.script.append(Says("word " * 12))
+    *words, answer = list(memory.chat_stream(None, "Say it twelve times"))
+    assert all(isinstance(event, Words) for event in words)
+    assert len(words) == 5
+    assert isinstance(answer, Answer)
+    assert "".join(event.text for event in words if isinstance(event, Words)).strip() == answer.text
+
+
+def test_who_stops_listening_has_no_turn_written(memory: Memory, server: WireServer) -> None:
+    server.script.append(Says("word " * 40))
+    stream = memory.chat_stream("C", "Say it forty times")
+    next(stream)
+    stream.close()  # type: ignore[attr-defined]
+    assert memory.stats().messages == 0
+
+
+def test_tools_are_called_and_their_answers_are_not_kept(memory: Memory, server: WireServer) -> None:
+    told(memory)
+    server.script += [
+        Says("Let me look.", calls=(("vector_search", '{"query": "tide tables"}'),)),
+        Says("They are in the kitchen drawer."),
+    ]
+    *events, answer = list(memory.chat_stream(None, "Where did I put that thing for the sea?"))
+    assert isinstance(answer, Answer)
+    (used,) = [event for event in events if isinstance(event, ToolUsed)]
+    assert (used.name, used.is_error) == ("vector_search", False)
+    assert "kitchen drawer" in sent(server.bodies[1])
+    assert answer.text == "Let me look.\n\nThey are in the kitchen drawer."
+    thread = memory.conversation(answer.conversation_id)
+    (call,) = thread.tool_calls
+    assert (call.name, call.arguments, call.result) == ("vector_search", '{"query": "tide tables"}', "")
+    assert call.message_id == answer.answer_id
+    assert len(thread.messages) == 2
+    assert_coherent(memory)
+
+
+def test_no_tool_that_writes_is_offered(memory: Memory, server: WireServer) -> None:
+    server.script.append(Says("Fine."))
+    memory.chat(None, "Remember that I moved to Porto.")
+    assert "store_fact" not in json.dumps(server.bodies[0]["tools"])
+
+
+def test_this_conversation_comes_before_the_rest(quiet: Memory) -> None:
+    quiet.store_message("The gate code of the harbour is 4711.", conversation_id="Old", title="Old")
+    quiet.store_message("The gate code of the harbour is 8825.", conversation_id="New", title="New")
+    for own, code in (("Old", "4711"), ("New", "8825")):
+        answer = quiet.chat(own, "What was the gate code of the harbour?")
+        assert code in answer.sources[0].message.content
+        assert answer.sources[0].is_own
+        assert {source.is_own for source in answer.sources} == {True, False}
+
+
+def test_the_graph_leads_to_what_the_words_do_not(quiet: Memory) -> None:
+    quiet.store_message("Dr. Weber fixed the hip of Luna in the clinic by the lake.", conversation_id="Vet")
+    quiet.consolidate()
+    answer = quiet.chat(None, "What was it that Dr. Weber did?")
+    assert any("hip of Luna" in source.message.content for source in answer.sources)
+
+
+def test_a_talk_that_turns_to_something_else_is_noticed(quiet: Memory) -> None:
+    own = quiet.chat(None, "Tell me how Kubernetes schedules pods on nodes with taints.").conversation_id
+    quiet.chat(own, "How do Kubernetes taints differ from affinity rules on nodes?")
+    answer = quiet.chat(own, "Which wine suits grilled sardines from Portugal on Sunday evening?")
+    assert answer.drifted
+    assert not quiet.chat(own, "Does the wine from Portugal suit grilled octopus too?").drifted
+
+
+def test_without_a_model_it_says_so_and_gives_the_passages(quiet: Memory) -> None:
+    told(quiet)
+    answer = quiet.chat(None, "What can Luna not eat?")
+    assert answer.model is None
+    assert answer.answer_id is None
+    assert answer.text.startswith(NO_MODEL)
+    assert LUNA in answer.text
+    thread = quiet.conversation(answer.conversation_id)
+    assert [message.content for message in thread.messages] == ["What can Luna not eat?"]
+    assert quiet.chat(None, "zyzzyva quokka").text == NOTHING
+    assert_coherent(quiet)
+
+
+@pytest.mark.parametrize("save", ["now", "behind"])
+def test_the_very_next_turn_sees_the_last(quiet: Memory, save: Any) -> None:
+    own = quiet.chat(None, "Tell me about Project Titan.", save=save).conversation_id
+    for question in ("How does it scale?", "Who leads it?", "What does it cost?"):
+        assert "Project Titan" in quiet.chat(own, question, save=save).resolved
+    assert "Project Titan" in quiet.resolve_references(own, "Is it late?")
+
+
+def test_what_is_written_behind_is_there_when_the_memory_is_closed(home: Any) -> None:
+    for number in range(5):
+        with recollect.open(home / "memory.db", background=False) as memory:
+            memory.chat("C", f"Question number {number}", save="behind")
+    with recollect.open(home / "memory.db", background=False) as memory:
+        assert [m.content for m in memory.conversation("C").messages] == [f"Question number {n}" for n in range(5)]
+
+
+def test_an_imported_conversation_is_gone_on_with(memory: Memory, server: WireServer, sample_archive: Any) -> None:
+    memory.import_file(*sample_archive)
+    row = memory.conversations(title="Sourdough turning out flat")[0]
+    server.script.append(Says("Longer."))
+    answer = memory.chat(row.conversation.id, "Should I let the dough rise longer than Anna does?")
+    thread = memory.conversation(row.conversation.id)
+    assert len(thread.messages) == row.messages + 2
+    assert thread.conversation.leaf_id == answer.answer_id
+    assert thread.conversation.source == row.conversation.source
+    assert memory.check() == []
+
+
+@pytest.mark.parametrize("text", ["", "  \n", "<recollect-context>\nrecall\n</recollect-context>"])
+def test_nothing_asked_is_an_error(quiet: Memory, text: str) -> None:
+    with pytest.raises(InvalidInput, match="Nothing is asked"):
+        quiet.chat(None, text)
+    assert quiet.stats().messages == 0
+
+
+@pytest.mark.parametrize("wrong", [{"mode": "quick"}, {"save": "later"}])
+def test_what_a_turn_cannot_do_is_said(quiet: Memory, wrong: Any) -> None:
+    with pytest.raises(InvalidInput, match="There is no"):
+        quiet.chat(None, "What can Luna not eat?", **wrong)
+    assert quiet.stats().messages == 0
+
+
+def test_a_message_is_no_conversation(quiet: Memory) -> None:
+    message = quiet.store_message("Luna sings.")
+    with pytest.raises(InvalidInput, match="already belongs to something else"):
+        quiet.chat(message.id, "Does Luna sing?")
+    assert quiet.stats().messages == 1
+
+
+def test_another_namespace_is_not_seen(home: Any, model: Any, server: WireServer) -> None:
+    with recollect.open(home / "memory.db", namespace="rex", model=model, background=False) as rex:
+        told(rex)
+    server.script.append(Says("I do not know."))
+    with recollect.open(home / "memory.db", namespace="luna", model=model, background=False) as other:
+        assert other.chat("Vet", "What can Luna not eat?").sources == ()
+    assert "chicken" not in sent(server.bodies[0])
+
+
+def test_what_was_asked_before_is_no_answer(quiet: Memory) -> None:
+    told(quiet)
+    for _ in range(3):
+        answer = quiet.chat(None, "What can Luna not eat?")
+    assert "What can Luna not eat?" not in [source.message.content for source in answer.sources]
+    assert answer.sources[0].message.conversation_id == "Vet"
+
+
+@pytest.mark.parametrize("question", ["这是一个没有空格的问题" * 30, "https://example.com/" + "x" * 300 + " why"])
+def test_a_title_of_words_without_blanks_is_short(quiet: Memory, question: str) -> None:
+    answer = quiet.chat(None, question)
+    titled = quiet.conversation_named(answer.conversation_id)
+    assert titled is not None
+    assert len(titled.title) <= 62
+
+
+def test_a_question_that_is_edited_is_no_longer_resolved_as_it_was(quiet: Memory) -> None:
+    first = quiet.chat(None, "How is Project Titan doing?")
+    second = quiet.chat(first.conversation_id, "How does it scale?")
+    assert "Project Titan" in second.resolved
+    assert edges(quiet, second.question_id, "MENTIONS")
+    quiet.update_message(second.question_id, "What does Project Quux cost?")
+    thread, _ = quiet.resolve(second.conversation_id)
+    assert [turn.resolved_query for turn in thread.turns] == [None, None]
+    assert thread.turns[1].entities == ()
+    assert entity_id("Project Titan") not in edges(quiet, second.question_id, "MENTIONS")
+    assert "Quux" in quiet.resolve_references(second.conversation_id, "How does it scale?")
+
+
+def test_what_a_forgotten_message_said_is_in_no_title_and_no_resolved_question(home: Path) -> None:
+    path = home / "gone.db"
+    with recollect.open(path, background=False) as memory:
+        first = memory.chat(None, "How is Project Zephyrine doing?")
+        second = memory.chat(first.conversation_id, "How does it scale?")
+        assert "Project Zephyrine" in second.resolved
+        memory.consolidate()
+        memory.forget(first.question_id)
+        thread, _ = memory.resolve(first.conversation_id)
+        assert thread.conversation.title == ""
+        assert [turn.resolved_query for turn in thread.turns] == [None, None]
+        assert edges(memory, second.question_id, "MENTIONS") == set()
+        assert not memory.search("Zephyrine")
+        assert memory.check() == []
+    assert not [found.name for found in home.rglob("gone.db*") if b"zephyrine" in found.read_bytes().lower()]
+
+
+def test_a_turn_that_is_written_behind_its_answer_is_there_for_what_comes_next(
+    quiet: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written, may_write = Ingest.exchange, Event()
+
+    def late(self: Ingest, turn: Exchange) -> Any:
+        may_write.wait(10)
+        return written(self, turn)
+
+    monkeypatch.setattr(Ingest, "exchange", late)
+    steps: list[Callable[[str], object]] = [
+        lambda own: quiet.prepare_context("And?", own),
+        lambda own: quiet.conversation(own),
+        lambda own: quiet.delete(own),
+        lambda own: quiet.forget(own),
+        lambda own: quiet.forget(everything=True),
+    ]
+    for step in steps:
+        may_write.clear()
+        answer = quiet.chat(None, "Where is the zebra?", save="behind")
+        opening = Timer(0.1, may_write.set)
+        opening.start()
+        step(answer.conversation_id)
+        opening.join()
+    assert not quiet.search("zebra")
+
+
+def test_what_failed_behind_an_answer_is_told_though_a_later_turn_was_written() -> None:
+    behind, may_fail = Behind(), Event()
+
+    def fails() -> None:
+        may_fail.wait(10)
+        raise StoreError("The disk is full.")
+
+    behind.write(NodeId("C"), fails)
+    behind.write(NodeId("C"), lambda: None)
+    may_fail.set()
+    with pytest.raises(StoreError, match="full"):
+        behind.settle(NodeId("C"))
+    behind.settle(NodeId("C"))
+    behind.close()
+
+
+def test_what_is_sent_is_within_the_budget(memory: Memory, server: WireServer) -> None:
+    from recollect.models.embedding.tokenizer import count_tokens
+
+    for number in range(120):
+        memory.store_message(f"Luna ate dish {number} of rice and fish. " * 30, conversation_id=f"C{number % 7}")
+    server.script += [Says("Rice.")] * 3
+    for budget in (2_000, 5_000, 10_000):
+        memory.chat("C1", "Which dish of rice did Luna eat last of all?", budget=budget)
+        body = server.bodies[-1]
+        system = body["system"][0]["text"] if "system" in body else ""
+        assert count_tokens(system) + sum(count_tokens(str(m["content"])) for m in body["messages"]) <= budget
+
+
+def test_an_edited_question_is_no_longer_known_by_what_it_meant(quiet: Memory) -> None:
+    own = quiet.chat(None, "Tell me about Project Titan.").conversation_id
+    second = quiet.chat(own, "How does it scale?")
+    assert second.entities == ("Project Titan",)
+    quiet.update_message(second.question_id, "How do I boil an egg?")
+    turn = quiet.conversation(own).turns[1]
+    assert (turn.resolved_query, turn.entities) == (None, ())
+    assert edges(quiet, second.question_id, "MENTIONS") == set()
+    assert quiet.check() == []
+
+
+def test_what_a_tool_opened_is_a_source(memory: Memory, server: WireServer) -> None:
+    told(memory)
+    hidden = memory.store_message("The spare key is under the third pot.", conversation_id="Pot", title="Pots").id
+    opens = (("get_message_by_id", json.dumps({"id": hidden})),)
+    server.script += [Says(calls=opens), Says("Under a pot.")]
+    answer = memory.chat(None, "Which wave buoy measures the swell off Nazare?")
+    assert hidden in [source.message.id for source in answer.sources if source.is_used]
+    assert hidden in edges(memory, answer.answer_id or "", "SOURCED_FROM")
+
+
+def test_an_answer_may_come_from_a_document(memory: Memory, server: WireServer, tmp_path: Path) -> None:
+    (tmp_path / "office.md").write_text("# Office\n\nThe wifi password is quokka-77.\n", encoding="utf-8")
+    memory.import_documents(tmp_path / "office.md")
+    told(memory)
+    server.script.append(Says("The office network takes quokka-77.", usage=(900, 12)))
+    answer = memory.chat(None, "What is the wifi password?")
+    assert "] document\n| (office.md, Office)" in last_message(server.bodies[0])
+    (source,) = [source for source in answer.sources if source.is_used]
+    assert source.cited == "office.md, Office"
+    assert edges(memory, answer.answer_id or "", "SOURCED_FROM") == {source.message.id}
+    assert answer.to_json()["sources"][source.number - 1]["document_id"] == source.message.id
+    assert_coherent(memory)
+
+
+def test_without_a_model_documents_are_among_the_passages(quiet: Memory, tmp_path: Path) -> None:
+    (tmp_path / "office.md").write_text("# Office\n\nThe wifi password is quokka-77.\n", encoding="utf-8")
+    quiet.import_documents(tmp_path / "office.md")
+    answer = quiet.chat(None, "What is the wifi password?")
+    assert "office.md, Office" in answer.text
+    assert "quokka-77" in answer.text

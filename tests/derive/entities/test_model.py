@@ -1,0 +1,126 @@
+"""Entities by a model: asked once a run, borne out by the messages, in the same nodes, gone with the run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import recollect
+from recollect.derive.tasks.enrol import enrol
+from recollect.derive.worker import Worker
+from recollect.errors import NotFound
+from recollect.memory import Memory
+from recollect.models.language.base import Completion, Request
+from tests.derive.entities.talking import derived
+
+THEN = datetime(2025, 1, 1, tzinfo=UTC)
+
+
+class Scripted:
+    """A model that has one answer about entities, and the example of the prompt about all else."""
+
+    name = "scripted:1"
+
+    def __init__(self, answer: Mapping[str, Any]) -> None:
+        self.answer, self.asked = answer, 0
+
+    def complete(self, request: Request) -> Completion:
+        if request.prompt.name != "entities":
+            return Completion(data=dict(request.prompt.example), model=self.name)
+        self.asked += 1
+        return Completion(data=self.answer, model=self.name)
+
+
+def entity(name: str, kind: str, *messages: int, aliases: tuple[str, ...] = ()) -> dict[str, Any]:
+    return {"name": name, "type": kind, "aliases": list(aliases), "messages": list(messages)}
+
+
+def relation(source: str, name: str, target: str, message: int, quote: str, detail: str = "") -> dict[str, Any]:
+    return {
+        "source": source, "relation": name, "target": target, "detail": detail, "message": message, "quote": quote,
+    }  # fmt: skip
+
+
+ANSWER = {
+    "entities": [
+        entity("PostgreSQL", "software", 1, aliases=("the elephant",)),
+        entity("quiet harbour", "place", 2),
+        entity("Atlantis", "place", 1, 2),
+    ],
+    "relations": [
+        relation("user", "LOCATED_IN", "quiet harbour", 2, "we sleep at the quiet harbour"),
+        relation("user", "KNOWS", "quiet harbour", 2, "the quiet harbour", "host"),
+        relation("PostgreSQL", "CONFLICTS_WITH", "quiet harbour", 2, "words that nobody said"),
+    ],
+}
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Memory:
+    return recollect.open(tmp_path / "memory.db", durable=False)
+
+
+def drain(memory: Memory, model: Scripted | None) -> None:
+    Worker(memory._store, memory._embedder, model=lambda _: model).drain([memory.namespace])
+
+
+def tell(memory: Memory) -> list[str]:
+    said = ("We use PostgreSQL here, the elephant that never forgets.", "And we sleep at the quiet harbour, mostly.")
+    return [
+        memory.store_message(words, conversation_id="a", timestamp=THEN + timedelta(minutes=number)).id
+        for number, words in enumerate(said)
+    ]
+
+
+def test_what_the_messages_bear_out_is_in_the_same_nodes(memory: Memory) -> None:
+    first, second = tell(memory)
+    drain(memory, Scripted(ANSWER))
+    postgres = memory.entity("PostgreSQL")
+    assert (postgres.type, postgres.mentions) == ("technology", 2)  # two spellings in one message
+    assert [alias.name for alias in postgres.aliases] == ["the elephant"]
+    assert memory.entity("quiet harbour").type == "place"
+    told = {str(r): r.evidence for r in memory.graph("you").relations}
+    assert told["you --[USES]--> PostgreSQL"] == (first,)
+    assert told["you --[LOCATED_IN]--> quiet harbour"] == (second,)
+    assert told["you --[HOST]--> quiet harbour"] == (second,)
+    with pytest.raises(NotFound):
+        memory.entity("Atlantis")  # no message names it
+    assert "CONFLICTS_WITH" not in str(told)
+
+
+def test_a_run_is_asked_about_once_and_kept_when_all_is_derived_anew(memory: Memory) -> None:
+    tell(memory)
+    model = Scripted(ANSWER)
+    drain(memory, model)
+    before = derived(memory)
+    enrol(memory._space, again=True)
+    drain(memory, model)
+    assert (model.asked, derived(memory)) == (1, before)
+
+
+def test_what_a_model_found_goes_with_its_run(memory: Memory) -> None:
+    _, second = tell(memory)
+    drain(memory, None)
+    plain = derived(memory)
+    drain(memory, Scripted(ANSWER))
+    enrol(memory._space, again=True)
+    drain(memory, Scripted(ANSWER))
+    assert derived(memory) != plain
+    memory.update_message(second, "And we sleep elsewhere.")
+    drain(memory, None)
+    assert "quiet harbour" not in str(derived(memory))
+    memory.update_message(second, "And we sleep at the quiet harbour, mostly.")
+    drain(memory, None)
+    assert derived(memory) == plain
+
+
+def test_long_conversations_are_asked_about_in_runs(memory: Memory) -> None:
+    for number in range(45):
+        memory.store_message(f"Number {number}.", conversation_id="a", timestamp=THEN + timedelta(minutes=number))
+    model = Scripted(ANSWER)
+    drain(memory, model)
+    assert model.asked == 3

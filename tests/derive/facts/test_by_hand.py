@@ -1,0 +1,285 @@
+"""What a person corrects outranks what was derived, survives a rebuild and a dump, and can be taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+import recollect
+from recollect import HierarchicalMemory
+from recollect.derive.facts.fact import Fact
+from recollect.derive.tasks.enrol import enrol
+from recollect.errors import InvalidInput, NotFound
+from recollect.memory import Memory
+from tests.derive.facts.conftest import contents, drain
+from tests.derive.facts.test_facts import day, everything, say
+
+
+def only(memory: Memory, value: str) -> Fact:
+    (fact,) = [fact for fact in memory.facts(include_past=True) if fact.value == value]
+    return fact
+
+
+def rebuilt(memory: Memory) -> Memory:
+    enrol(memory._space, again=True)
+    drain(memory)
+    return memory
+
+
+def carried(memory: Memory, make_memory: Callable[..., Memory], tmp_path: Path) -> Memory:
+    """The same memory after export and import into an empty one."""
+    memory.export(tmp_path / "dump.jsonl", overwrite=True)
+    other = make_memory("other")
+    other.import_file(tmp_path / "dump.jsonl")
+    drain(other)
+    return other
+
+
+@pytest.fixture
+def homes(memory: Memory) -> Memory:
+    say(memory, "I live in York.", day(1), "a")
+    say(memory, "I moved to Leads last week.", day(2), "b")
+    drain(memory)
+    return memory
+
+
+def test_an_edit_outranks_what_was_derived(homes: Memory, make_memory: Callable[..., Memory], tmp_path: Path) -> None:
+    edited = homes.edit_fact(only(homes, "Leads").id, value="Leeds")
+    assert (edited.content, edited.value, edited.by_hand, edited.confidence) == (
+        "The user lives in Leeds.", "Leeds", True, 1.0
+    )  # fmt: skip
+    say(homes, "I live in Leads.", day(3), "d")
+    say(homes, "I live in Hull.", day(1, 5), "e")
+    drain(homes)
+    for memory in (homes, rebuilt(homes), carried(homes, make_memory, tmp_path)):
+        assert contents(memory) == ["The user lives in Leeds."]
+        assert b"Leads." not in "".join(contents(memory, include_past=True)).encode()
+
+
+def test_what_is_said_after_an_edit_counts(homes: Memory) -> None:
+    homes.edit_fact(only(homes, "Leads").id, "The user lives in Leeds.")
+    assert only(homes, "Leeds").content == "The user lives in Leeds."
+    say(homes, "We moved to Bath.", day(1, year=2027), "f")
+    drain(homes)
+    assert contents(homes) == ["The user lives in Bath."]
+    assert [fact.value for fact in only(homes, "Bath").history] == ["Leeds", "York"]
+
+
+def test_a_pinned_fact_is_not_replaced(homes: Memory, make_memory: Callable[..., Memory], tmp_path: Path) -> None:
+    pinned = homes.pin_fact(only(homes, "York").id)
+    assert pinned.pinned
+    say(homes, "I moved to Bath.", day(5), "f")
+    drain(homes)
+    for memory in (homes, rebuilt(homes), carried(homes, make_memory, tmp_path)):
+        assert contents(memory) == ["The user lives in York."]
+        assert memory.facts()[0].pinned
+    homes.pin_fact(pinned.id, pinned=False)
+    assert contents(homes) == ["The user lives in Bath."]
+
+
+def test_a_forgotten_fact_is_not_drawn_again_from_the_same_messages(
+    homes: Memory, make_memory: Callable[..., Memory], tmp_path: Path
+) -> None:
+    gone = homes.forget_fact(only(homes, "Leads").id)
+    for memory in (homes, rebuilt(homes), carried(homes, make_memory, tmp_path)):
+        assert contents(memory, include_past=True) == ["The user lives in York."]
+    with pytest.raises(NotFound):
+        homes.forget_fact(gone)
+    (back,) = [fact for fact in homes.undo_fact(gone) if fact.current]
+    assert back.content == "The user lives in Leads."
+    homes.forget_fact(gone)
+    say(homes, "I live in Leads, really.", day(7), "g")
+    drain(homes)
+    assert contents(homes) == ["The user lives in Leads."]
+
+
+def test_merged_facts_are_one_with_all_proofs(
+    memory: Memory, make_memory: Callable[..., Memory], tmp_path: Path
+) -> None:
+    say(memory, "My dog is allergic to chicken.", day(1), "a")
+    say(memory, "Our dog Luna is allergic to chicken meat.", day(2), "b")
+    drain(memory)
+    kept, other = only(memory, "chicken meat"), only(memory, "chicken")
+    merged = memory.merge_facts(kept.id, other.id)
+    assert (merged.entity, len(merged.proofs)) == ("Luna", 2)
+    for one in (memory, rebuilt(memory), carried(memory, make_memory, tmp_path)):
+        assert [fact.value for fact in one.facts() if fact.attribute == "allergy"] == ["chicken meat"]
+    memory.undo_fact(kept.id)
+    assert sorted(f.value for f in memory.facts() if f.attribute == "allergy") == ["chicken", "chicken meat"]
+    memory.merge_facts(kept.id, other.id)
+    memory.undo_fact(other.id)
+    assert sorted(f.value for f in memory.facts() if f.attribute == "allergy") == ["chicken", "chicken meat"]
+
+
+@pytest.fixture
+def nuts(memory: Memory) -> Memory:
+    for number, name in enumerate(("peanuts", "groundnuts", "arachis")):
+        say(memory, f"I'm allergic to {name}.", day(1 + number), name)
+    drain(memory)
+    return memory
+
+
+def proved(memory: Memory) -> dict[str, list[str]]:
+    return {fact.value: [proof.quote.rstrip(".").split()[-1] for proof in fact.proofs] for fact in memory.facts()}
+
+
+def test_what_was_merged_before_is_merged_with_it(
+    nuts: Memory, make_memory: Callable[..., Memory], tmp_path: Path
+) -> None:
+    kept = nuts.merge_facts(only(nuts, "groundnuts").id, only(nuts, "peanuts").id)
+    nuts.merge_facts(only(nuts, "arachis").id, kept.id)
+    say(nuts, "Remember that I'm allergic to peanuts.", day(9), "again")
+    drain(nuts)
+    for memory in (nuts, rebuilt(nuts), carried(nuts, make_memory, tmp_path)):
+        assert proved(memory) == {"arachis": ["peanuts", "groundnuts", "arachis", "peanuts"]}
+    nuts.undo_fact(only(nuts, "arachis").id)
+    assert proved(nuts) == {"arachis": ["arachis"], "groundnuts": ["peanuts", "groundnuts", "peanuts"]}
+
+
+def test_a_merged_fact_is_forgotten_with_all_that_went_into_it(
+    nuts: Memory, make_memory: Callable[..., Memory], tmp_path: Path
+) -> None:
+    kept = nuts.merge_facts(only(nuts, "peanuts").id, only(nuts, "groundnuts").id, only(nuts, "arachis").id)
+    first = kept.proofs[0].message_id
+    nuts.forget_fact(kept.id)
+    for memory in (nuts, rebuilt(nuts), carried(nuts, make_memory, tmp_path)):
+        assert contents(memory, include_past=True) == []
+    nuts.delete_message(first)
+    drain(nuts)
+    assert contents(nuts, include_past=True) == []
+    nuts.restore_message(first)
+    drain(nuts)
+    nuts.undo_fact(kept.id)
+    assert sorted(proved(nuts)) == ["arachis", "groundnuts", "peanuts"]
+
+
+def test_edited_facts_can_be_merged(nuts: Memory, make_memory: Callable[..., Memory], tmp_path: Path) -> None:
+    edited = nuts.edit_fact(only(nuts, "peanuts").id, value="all nuts")
+    merged = nuts.merge_facts(edited.id, only(nuts, "groundnuts").id)
+    assert (merged.value, len(merged.proofs)) == ("all nuts", 2)
+    merged = nuts.merge_facts(only(nuts, "arachis").id, merged.id)
+    for memory in (nuts, rebuilt(nuts), carried(nuts, make_memory, tmp_path)):
+        assert proved(memory) == {"arachis": ["peanuts", "groundnuts", "arachis"]}
+    nuts.undo_fact(merged.id)
+    assert proved(nuts) == {"all nuts": ["peanuts", "groundnuts"], "arachis": ["arachis"]}
+
+
+def test_the_same_fact_at_two_times_is_not_merged_away(homes: Memory) -> None:
+    say(homes, "We moved back to York.", day(3), "c")
+    drain(homes)
+    now, before = homes.facts()[0], homes.facts()[0].history[-1]
+    assert now.value == before.value == "York"
+    with pytest.raises(InvalidInput):
+        homes.merge_facts(now.id, before.id)
+    assert [fact.value for fact in homes.facts()] == ["York"]
+
+
+def test_a_pinned_fact_stays_pinned_when_it_is_edited(homes: Memory) -> None:
+    homes.pin_fact(only(homes, "Leads").id)
+    edited = homes.edit_fact(only(homes, "Leads").id, value="Leeds")
+    assert edited.pinned
+    say(homes, "We moved to Bath.", day(1, year=2027), "f")
+    drain(homes)
+    assert contents(homes) == ["The user lives in Leeds."]
+    homes.undo_fact(only(homes, "Leeds").id)
+    assert contents(homes) == ["The user lives in Bath."]
+
+
+def test_an_edit_is_taken_back(homes: Memory) -> None:
+    edited = homes.edit_fact(only(homes, "Leads").id, value="Leeds")
+    twice = homes.edit_fact(edited.id, value="Leicester")
+    assert contents(homes) == ["The user lives in Leicester."]
+    homes.undo_fact(twice.id)
+    assert contents(homes) == ["The user lives in Leads."]
+
+
+def test_the_words_of_an_edit_go_with_the_messages_that_it_corrects(homes: Memory) -> None:
+    homes.edit_fact(only(homes, "Leads").id, "The user lives in Canaria.")
+    homes.forget("b")
+    drain(homes)
+    assert contents(homes, include_past=True) == ["The user lives in York."]
+    assert b"anaria" not in everything(homes)
+
+
+def test_wrong_names_are_said(homes: Memory) -> None:
+    fact = only(homes, "York")
+    with pytest.raises(NotFound):
+        homes.edit_fact("nothing", "x")
+    with pytest.raises(InvalidInput):
+        homes.edit_fact(fact.id)
+    with pytest.raises(InvalidInput):
+        homes.merge_facts(fact.id, fact.id)
+    assert homes.pin_fact(fact.id[-6:]).id == fact.id
+
+
+# --- facts that somebody stored as such ----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def belts(tmp_path: Path) -> Iterator[Memory]:
+    with HierarchicalMemory("agent", tmp_path) as agent:
+        for number in (3, 5):
+            agent.store_fact(f"Klebb owns {number} belts", "Klebb", temporal_metadata={"temporal_index": number})
+    with recollect.open(tmp_path / "memory.db", namespace="agent", durable=False) as memory:
+        yield memory
+
+
+def belt(memory: Memory, number: int) -> Fact:
+    return next(fact for fact in memory.facts(include_past=True) if str(number) in fact.content)
+
+
+def test_corrections_of_stored_facts_are_taken_back(belts: Memory) -> None:
+    before = belts.facts(include_past=True)
+    old, new = belt(belts, 3), belt(belts, 5)
+    assert [old.current, new.current] == [False, True]
+    belts.pin_fact(old.id)
+    belts.edit_fact(old.id, "Klebb owned 33 belts", value="33")
+    belts.edit_fact(old.id, "Klebb owned 333 belts")
+    belts.undo_fact(old.id)
+    belts.forget_fact(old.id)
+    assert [fact.history for fact in belts.facts(include_past=True)] == [()]
+    belts.undo_fact(old.id)
+    belts.merge_facts(old.id, new.id)
+    belts.undo_fact(new.id)
+    assert belts.facts(include_past=True) == before
+
+
+def test_a_stored_fact_is_named_by_the_end_of_its_id(belts: Memory) -> None:
+    fact = belt(belts, 5)
+    for end in (fact.id[-6:], fact.id[-6:].upper()):
+        assert belts.pin_fact(end).id == fact.id
+
+
+@pytest.mark.parametrize(
+    ("change", "content", "value"),
+    [
+        ({"value": "Leeds"}, "I live in Leeds, by the river.", "Leeds"),
+        ({"content": "I live in Leeds, by the river."}, "I live in Leeds, by the river.", "Leeds"),
+        ({"content": "I moved to Leeds."}, "I moved to Leeds.", "Leeds"),
+        ({"content": "York is where I live."}, "York is where I live.", "York"),
+        ({"content": "Where I live is a secret."}, "Where I live is a secret.", ""),
+        ({"content": "  ", "value": "Leeds"}, "I live in Leeds, by the river.", "Leeds"),
+        ({"content": "I live in Le\0eds.", "value": " Le\0eds\n"}, "I live in Leeds.", "Leeds"),
+    ],
+)
+def test_the_words_and_the_value_of_a_stored_fact_stay_one(
+    memory: Memory, change: dict[str, str], content: str, value: str
+) -> None:
+    fact = memory.store_fact("I live in York, by the river.", "home", value="York")
+    edited = memory.edit_fact(fact.id, change.get("content"), value=change.get("value"))
+    assert (edited.content, edited.value) == (content, value)
+    memory.undo_fact(fact.id)
+    assert [(fact.content, fact.value) for fact in memory.facts()] == [("I live in York, by the river.", "York")]
+
+
+@pytest.mark.parametrize("derived", [False, True])
+def test_an_edit_takes_what_a_store_takes(homes: Memory, derived: bool) -> None:
+    fact = only(homes, "Leads") if derived else homes.store_fact("Luna weighs 12 kg.")
+    with pytest.raises(InvalidInput, match="too long"):
+        homes.edit_fact(fact.id, "x" * 5_000)
+    for empty in ("", " \n", "\0"):
+        with pytest.raises(InvalidInput):
+            homes.edit_fact(fact.id, empty, value=empty)
+    assert homes.edit_fact(fact.id, "Half \ud83d", value="a \ud83d").content == "Half \ufffd"

@@ -1,0 +1,120 @@
+"""The same histories where a model answers, babbles or is away, and two workers ask it at once."""
+
+from __future__ import annotations
+
+import tempfile
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import rule, run_state_machine_as_test
+
+from recollect.derive.tasks.retry import Retry
+from recollect.derive.worker import Worker
+from recollect.memory import Memory
+from recollect.models.language.base import Completion, Request
+from recollect.models.language.errors import BrokenAnswer, LanguageModelError, ModelTimeout, RateLimited
+from tests.derive.histories import broken, derived, opened
+from tests.derive.test_histories import UNSHRUNK, Histories
+from tests.derive.test_isolation import Echo
+from tests.exports import dump_of
+from tests.properties import examples
+
+PROBLEMS = st.lists(st.sampled_from([ModelTimeout, BrokenAnswer, RateLimited]), max_size=5)
+#: Drains until all that waits for a pause, a quiet conversation or the end of a month is done.
+MOST = 12
+
+
+class Moody(Echo):
+    """Echoes what it is asked about, after the problems that it is told to have."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.problems: list[type[LanguageModelError]] = []
+        self.answered: Counter[tuple[str, str]] = Counter()
+
+    def complete(self, request: Request) -> Completion:
+        with self._lock:
+            problem = self.problems.pop(0) if self.problems else None
+            if problem is None:
+                self.answered[request.prompt.name, request.text] += 1
+        if problem is not None:
+            raise problem("Not now.")
+        return super().complete(request)
+
+
+class HistoriesWithModel(Histories):
+    """One memory, its workers, the model that they ask, and everything that may happen to all of them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.model = Moody()
+
+    @rule(problems=PROBLEMS)
+    def the_model_is_asked(self, problems: list[type[LanguageModelError]]) -> None:
+        self.model.problems = list(problems)
+        self.drain(self.memory, self.model)
+        self.model.problems = []
+
+    @rule(problems=PROBLEMS)
+    def two_workers_ask_the_model(self, problems: list[type[LanguageModelError]]) -> None:
+        self.model.problems = list(problems)
+        with ThreadPoolExecutor(2) as both:
+            for beside in [both.submit(self.drain_beside) for _ in range(2)]:
+                beside.result(60)
+        self.model.problems = []
+
+    @rule(most=st.integers(1, 3))
+    def a_worker_takes_requests_and_dies(self, most: int) -> None:
+        self.memory._space.claim("the late", ["summary", "facts", "entities"], most, timedelta(minutes=5))
+
+    @rule()
+    def consolidate(self) -> None:
+        self.clock.catch_up()
+        self.settle(self.memory, self.model)
+        assert broken(self.memory, self.gone(), self.aside()) == []
+        assert derived(self.memory, self.clock) == self.rebuilt_with_model()
+        twice = {name for (name, _), times in self.model.answered.items() if times > 1}
+        assert twice <= {"period"}  # a week of one day reads as its month does
+
+    def rebuilt_with_model(self) -> dict[str, Any]:
+        made = Path(tempfile.mkdtemp(dir=self.folder))
+        (made / "dump.jsonl").write_bytes(dump_of(self.memory))
+        with opened(made / "memory.db", self.clock) as other:
+            if self.memory.stats().conversations:
+                other.import_file(made / "dump.jsonl")
+            self.settle(other, Moody())
+            return derived(other, self.clock)
+
+    def settle(self, memory: Memory, model: Moody) -> None:
+        for _ in range(MOST):
+            self.drain(memory, model)
+            if not memory.tasks("due") + memory.tasks("leased") + memory.tasks("dead"):
+                return
+            self.clock.move(60 * 24 * 10)
+        raise AssertionError("it never comes to rest")
+
+    def drain(self, memory: Memory, model: Moody) -> None:
+        Worker(
+            memory._store,
+            memory._embedder,
+            model=lambda _: model,
+            retry=Retry(attempts=1000),
+            clock=self.clock,
+            random=Random(1),
+        ).drain([memory.namespace])
+
+    def drain_beside(self) -> None:
+        with opened(self.folder / "memory.db", self.clock) as other:
+            self.drain(other, self.model)
+
+
+def test_whatever_is_done_with_a_model_what_is_derived_is_what_a_rebuild_makes() -> None:
+    run_state_machine_as_test(  # type: ignore[no-untyped-call]
+        HistoriesWithModel, settings=settings(max_examples=examples(10), stateful_step_count=15, phases=UNSHRUNK)
+    )

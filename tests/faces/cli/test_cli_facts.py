@@ -1,0 +1,73 @@
+"""`recollect facts`: listed with who said it, when and where; corrected by hand."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+import recollect
+from tests.faces.cli.test_cli_json import SHAPES, differences
+from tests.faces.conftest import CommandLine
+
+
+@pytest.fixture
+def told(run: CommandLine) -> CommandLine:
+    with recollect.open() as memory:
+        for month, text in (
+            (1, "I live in York."),
+            (6, "We moved to Leeds in May."),
+            (7, "My dog Luna is allergic to beef."),
+        ):
+            memory.store_message(text, conversation_id="c", timestamp=recollect_time(month))
+        memory.consolidate()
+    return run
+
+
+def recollect_time(month: int) -> datetime:
+    return datetime(2025, month, 10, 12, tzinfo=UTC)
+
+
+def test_each_fact_says_who_said_it_when_and_how_to_open_the_proof(told: CommandLine) -> None:
+    ran = told("facts", "me", "--history")
+    assert ran.code == 0
+    assert "You live in Leeds.  since 1 May 2025" in ran.out
+    assert 'user, 10 Jun 2025  "We moved to Leeds in May."' in ran.out
+    assert "before, 10 Jan 2025 - 1 May 2025:  You live in York." in ran.out
+    shown = ran.out.split("recollect show ")[1].split()[0]
+    assert "moved to Leeds" in told("show", shown).out
+
+
+def test_what_was_believed_then(told: CommandLine) -> None:
+    found = told("facts", "--as-of", "2025-03", "--json").document["facts"]
+    assert [(fact["value"], fact["said_by"]) for fact in found] == [("York", "user")]
+    assert told("facts", "--as-of", "2024").code == 1
+    assert told("facts", "--as-of", "soon").code == 2
+
+
+def test_corrected_by_hand(told: CommandLine) -> None:
+    fact = told("facts", "Luna", "--json").document["facts"][0]
+    end = fact["id"][-6:]
+    assert "chicken" in told("facts", "edit", end, "--value", "chicken").out
+    (edited,) = [f for f in told("facts", "Luna", "--json").document["facts"] if f["attribute"] == "allergy"]
+    assert (edited["content"], edited["by_hand"]) == ("Luna is allergic to chicken.", True)
+    assert "pinned" in told("facts", "pin", edited["id"]).out
+    assert "undo" in told("facts", "forget", edited["id"]).out
+    assert told("facts", "allergic").code == 1
+    assert "beef" in told("facts", "undo", edited["id"]).out
+
+
+def test_wrong_usage_is_said(told: CommandLine) -> None:
+    assert told("facts", "edit", "ABCDEF").code == 2
+    assert told("facts", "merge", "ABCDEF").code == 2
+    assert told("facts", "pin", "ABCDEF").code == 1
+    assert told("facts", "--value", "x").code == 2
+
+
+def test_documents_are_as_they_are_told(told: CommandLine) -> None:
+    listed = told("facts", "--json").document
+    assert differences(listed, SHAPES["facts"]) == []
+    assert differences(listed["facts"][0]["history"], SHAPES["facts"]["facts"]) == []
+    fact = listed["facts"][0]["id"]
+    for action in ("pin", "unpin", "forget", "undo"):
+        assert differences(told("facts", action, fact, "--json").document, SHAPES["corrected"]) == []

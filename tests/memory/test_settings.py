@@ -1,0 +1,146 @@
+"""Settings: defaults under the file under the environment under flags, each with its origin."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from recollect.errors import InvalidInput
+from recollect.memory.settings import Places, load_settings, places
+
+
+@pytest.fixture
+def where(tmp_path: Path) -> Places:
+    return places({"RECOLLECT_HOME": str(tmp_path)}, tmp_path)
+
+
+def test_without_anything_the_defaults_hold(where: Places) -> None:
+    settings = load_settings(environment={}, where=where)
+    assert (settings.namespace, settings.embedder, settings.limit, settings.durable) == ("default", "static", 10, True)
+    assert settings.store == where.data / "memory.db"
+    assert set(settings.origins.values()) == {"default"}
+
+
+def test_a_flag_outranks_a_variable_outranks_the_file(where: Places) -> None:
+    where.config.write_text('limit = 5\nnamespace = "file"\ncolor = "never"\n')
+    environment = {"RECOLLECT_LIMIT": "6", "RECOLLECT_NAMESPACE": "variable"}
+    settings = load_settings({"limit": 7, "color": None}, environment=environment, where=where)
+    assert (settings.limit, settings.namespace, settings.color) == (7, "variable", "never")
+    assert settings.origins["limit"] == "--limit"
+    assert settings.origins["namespace"] == "RECOLLECT_NAMESPACE"
+    assert settings.origins["color"] == str(where.config)
+
+
+def test_an_empty_variable_is_none(where: Places) -> None:
+    assert load_settings(environment={"RECOLLECT_LIMIT": ""}, where=where).limit == 10
+
+
+def test_a_store_in_the_file_is_found_from_the_files_folder(where: Places) -> None:
+    where.config.write_text('store = "elsewhere/memory.db"\n')
+    assert load_settings(environment={}, where=where).store == where.config.parent / "elsewhere" / "memory.db"
+
+
+def test_a_store_may_be_a_server_wherever_it_is_set(where: Places) -> None:
+    environment = {"NEO4J_URI": "neo4j://of-others"}
+    settings = load_settings(environment=environment, where=where)
+    assert (str(settings.store), settings.origins["store"]) == ("neo4j://of-others", "NEO4J_URI")
+    where.config.write_text('store = "neo4j://in-file:7687/chats"\n')
+    settings = load_settings(environment=environment, where=where)
+    assert (str(settings.store), settings.origins["store"]) == ("neo4j://in-file:7687/chats", str(where.config))
+    environment["RECOLLECT_STORE"] = "bolt://ana:secret@in-variable"
+    settings = load_settings(environment=environment, where=where)
+    assert (str(settings.store), settings.origins["store"]) == ("bolt://in-variable", "RECOLLECT_STORE")
+    settings = load_settings({"store": "memory.db"}, environment=environment, where=where)
+    assert settings.store == Path("memory.db").absolute()
+
+
+def test_a_bad_address_of_others_is_told_by_its_name_where_it_is_in_force(where: Places) -> None:
+    with pytest.raises(InvalidInput, match="NEO4J_URI"):
+        load_settings(environment={"NEO4J_URI": "localhost"}, where=where)
+    load_settings({"store": "memory.db"}, environment={"NEO4J_URI": "localhost"}, where=where)
+
+
+def test_an_unknown_key_is_told_with_the_file_and_what_was_meant(where: Places) -> None:
+    where.config.write_text("limits = 5\n")
+    with pytest.raises(InvalidInput) as problem:
+        load_settings(environment={}, where=where)
+    assert str(where.config) in str(problem.value)
+    assert "'limits'" in str(problem.value)
+    assert "Did you mean limit?" in str(problem.value)
+
+
+@pytest.mark.parametrize(
+    ("line", "key"),
+    [
+        ("limit = 0", "limit"),
+        ('limit = "many"', "limit"),
+        ("limit = true", "limit"),
+        ('color = "blue"', "color"),
+        ('durable = "perhaps"', "durable"),
+        ('namespace = "a b"', "namespace"),
+        ("embedder = 3", "embedder"),
+        ('store = "https://host"', "store"),
+        ('store = "neo4j://"', "store"),
+    ],
+)
+def test_a_bad_value_is_told_with_file_and_key(where: Places, line: str, key: str) -> None:
+    where.config.write_text(line + "\n")
+    with pytest.raises(InvalidInput, match=key) as problem:
+        load_settings(environment={}, where=where)
+    assert str(where.config) in problem.value.message
+
+
+def test_a_bad_variable_is_told_by_its_name(where: Places) -> None:
+    with pytest.raises(InvalidInput, match="RECOLLECT_LIMIT"):
+        load_settings(environment={"RECOLLECT_LIMIT": "no"}, where=where)
+
+
+def test_a_file_that_is_no_toml_is_told(where: Places) -> None:
+    where.config.write_text("limit: 5\n")
+    with pytest.raises(InvalidInput, match="is not TOML"):
+        load_settings(environment={}, where=where)
+
+
+def test_linux_and_macos_keep_to_xdg(tmp_path: Path) -> None:
+    where = places({}, tmp_path, windows=False)
+    assert where.store == tmp_path / ".local/share/recollect/memory.db"
+    assert where.config == tmp_path / ".config/recollect/config.toml"
+    assert where.state == tmp_path / ".local/state/recollect"
+    moved = places({"XDG_DATA_HOME": str(tmp_path / "d"), "XDG_CONFIG_HOME": "relative"}, tmp_path, windows=False)
+    assert moved.store == tmp_path / "d/recollect/memory.db"
+    assert moved.config == where.config
+
+
+def test_windows_keeps_to_its_folders(tmp_path: Path) -> None:
+    environment = {"LOCALAPPDATA": str(tmp_path / "local"), "APPDATA": str(tmp_path / "roaming")}
+    where = places(environment, tmp_path, windows=True)
+    assert where.store == tmp_path / "local/recollect/memory.db"
+    assert where.config == tmp_path / "roaming/recollect/config.toml"
+
+
+def test_recollect_home_moves_all(tmp_path: Path) -> None:
+    where = places({"RECOLLECT_HOME": str(tmp_path / "all"), "XDG_DATA_HOME": "/ignored"}, tmp_path, windows=False)
+    assert all(path.is_relative_to(tmp_path / "all") for path in (where.store, where.config, where.state))
+
+
+def test_a_reranker_in_a_folder_is_found_from_the_files_folder(where: Places) -> None:
+    where.config.write_text('reranker = "folder:models/cross"\n')
+    expected = f"folder:{where.config.parent / 'models' / 'cross'}"
+    assert load_settings(environment={}, where=where).reranker == expected
+    server = load_settings(environment={"RECOLLECT_RERANKER": "bge@http://localhost:8012/v1"}, where=where)
+    assert server.reranker == "bge@http://localhost:8012/v1"
+    assert load_settings(environment={"RECOLLECT_RERANKER": "none"}, where=where).reranker == ""
+    with pytest.raises(InvalidInput, match="RECOLLECT_RERANKER"):
+        load_settings(environment={"RECOLLECT_RERANKER": "bge"}, where=where)
+
+
+def test_the_window_of_the_proxy_is_learned_or_set(where: Places) -> None:
+    assert load_settings(environment={}, where=where).proxy_window is None
+    where.config.write_text("proxy_window = 32000\n")
+    assert load_settings(environment={}, where=where).proxy_window == 32_000
+    assert load_settings(environment={"RECOLLECT_PROXY_WINDOW": "0"}, where=where).proxy_window == 0
+    assert load_settings(environment={"RECOLLECT_PROXY_WINDOW": "learned"}, where=where).proxy_window is None
+    for wrong in ("999", "much", "-1"):
+        with pytest.raises(InvalidInput, match="RECOLLECT_PROXY_WINDOW"):
+            load_settings(environment={"RECOLLECT_PROXY_WINDOW": wrong}, where=where)

@@ -1,0 +1,105 @@
+"""MiniLM: the reference's vectors and token vectors, and long texts whole."""
+
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from recollect.models.embedding.base import TokenEmbedder
+from recollect.models.embedding.minilm import PIECE, MiniLM
+from recollect.models.embedding.tokenizer import packaged_tokenizer
+from tests.models.embedding.reference import needs_reference, reference
+
+#: Texts for parity: of one token up to exactly one full piece.
+TEXTS = ["Yes", "Where did we go last summer?", "naïve café 東京 🙂", "We met Anna at the lake. " * 9, "word " * PIECE]
+
+
+@pytest.fixture(scope="module")
+def model() -> TokenEmbedder:
+    return MiniLM()
+
+
+@needs_reference
+def test_single_texts_equal_the_reference(model):
+    theirs = reference().MiniLM()
+    for text in TEXTS:
+        (vector,), (tokens,) = model.embed_with_tokens([text])
+        (expected,), ((ids, vectors),) = theirs([text])
+        np.testing.assert_allclose(vector, expected, atol=1e-5)
+        np.testing.assert_array_equal(tokens.ids, ids)
+        np.testing.assert_allclose(tokens.unit(), vectors, atol=0.5 / 127 + 1e-5)
+
+
+def test_a_text_has_the_same_vectors_whatever_stands_beside_it(model):
+    texts = [f"{text} {n}" for n in range(12) for text in TEXTS[:4]]
+    beside, _ = model.embed_with_tokens(texts)
+    np.testing.assert_array_equal(beside, np.concatenate([model.embed([text]) for text in texts]))
+
+
+def test_the_three_calls_agree(model):
+    vectors, tokens = model.embed_with_tokens(TEXTS)
+    np.testing.assert_allclose(model.embed(TEXTS), vectors, atol=1e-5)
+    for one, other in zip(model.token_embed(TEXTS), tokens, strict=True):
+        np.testing.assert_array_equal(one.ids, other.ids)
+        np.testing.assert_array_equal(one.vectors, other.vectors)
+
+
+def test_a_text_without_tokens_gives_a_zero_row_and_no_token_vectors(model):
+    vectors, tokens = model.embed_with_tokens(["", "hello", " \n"])
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), [0, 1, 0], atol=1e-5)
+    assert [len(each) for each in tokens] == [0, 1, 0]
+    assert tokens[0].vectors.shape == (0, 128)
+
+
+def test_no_texts_give_no_rows(model):
+    assert model.embed([]).shape == (0, 384)
+    assert model.token_embed([]) == []
+
+
+def test_token_vectors_are_int8_near_unit_length(model):
+    (tokens,) = model.token_embed(["Where did we go last summer?"])
+    assert (tokens.ids.dtype, tokens.vectors.dtype) == (np.uint16, np.int8)
+    np.testing.assert_allclose(np.linalg.norm(tokens.unit(), axis=1), 1, atol=0.02)
+
+
+def test_a_long_text_counts_to_its_end(model):
+    dogs, taxes = "The dog ate the bone. " * 43, "The tax return is due in May. " * 60
+    long, start, end = model.embed([dogs + taxes, dogs, taxes])
+    assert long @ end > start @ end + 0.1
+
+
+def test_a_long_text_is_the_mean_of_its_pieces(model):
+    words = [f"{word}" for word in ["dog", "tax", "lake", "music"] for _ in range(PIECE)]
+    pieces = [" ".join(words[at : at + PIECE]) for at in range(0, len(words), PIECE)]
+    mean = np.concatenate([model.embed([piece]) for piece in pieces]).mean(axis=0)
+    (whole,) = model.embed([" ".join(words)])
+    assert whole @ mean / np.linalg.norm(mean) > 0.98
+
+
+def test_token_vectors_of_a_long_text_follow_its_order_up_to_the_limit(model):
+    text = " ".join(str(number) for number in range(1_000))
+    ids = packaged_tokenizer().encode(text, add_special_tokens=False).ids
+    for limit in (10, PIECE, 300, 600):
+        (tokens,) = model.token_embed([text], max_tokens=limit)
+        assert tokens.ids.tolist() == ids[:limit]
+        assert tokens.vectors.shape == (limit, 128)
+    (_,), (kept,) = model.embed_with_tokens([text])
+    assert kept.ids.tolist() == ids[:1_024]
+
+
+def test_threads_may_share_it(model):
+    texts = [f"thread number {n}" for n in range(8)]
+    with ThreadPoolExecutor(4) as pool:
+        rows = list(pool.map(lambda text: model.embed([text])[0], texts))
+    np.testing.assert_allclose(np.stack(rows), np.concatenate([model.embed([text]) for text in texts]), atol=1e-5)
+
+
+def test_the_runtime_keeps_no_telemetry(tmp_path):
+    """Some builds of ONNX Runtime keep events under the home folder for sending them, from the moment of the import."""
+    code = "from recollect.models.embedding.minilm import MiniLM; MiniLM().embed(['a'])"
+    environment = {"HOME": str(tmp_path), "PYTHONPATH": os.pathsep.join(sys.path)}
+    subprocess.run([sys.executable, "-c", code], env=environment, check=True)
+    assert list(tmp_path.rglob("*")) == []

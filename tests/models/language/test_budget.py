@@ -1,0 +1,224 @@
+"""The daily budget: never exceeded, by no number of workers, and never lost, by no restart or crash."""
+
+from __future__ import annotations
+
+import threading
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recollect.models.language.base import Completion, Request
+from recollect.models.language.budget import FILE, Estimate, Ledger, Limits, Metered, estimate, metered, most_usage
+from recollect.models.language.errors import BudgetSpent, ModelNotReady, ModelUnreachable, WrongAnswer
+from recollect.models.language.prices import Price
+from recollect.models.language.usage import Usage
+from tests.models.language.conftest import GOOD, PROMPT, REQUEST
+
+PRICE = Price(1.0, 5.0)
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = datetime(2025, 3, 2, 23, 0, tzinfo=UTC)
+
+    def __call__(self) -> datetime:
+        return self.now
+
+
+class Counting:
+    """A model that answers, and counts."""
+
+    name = "anthropic:claude-test"
+
+    def __init__(self, usage: Usage | None = None) -> None:
+        self.asked, self.usage = 0, usage or Usage(1, 1000, 100)
+        self.problem: Exception | None = None
+
+    def complete(self, request: Request) -> Completion:
+        self.asked += 1
+        if self.problem:
+            raise self.problem
+        cost = PRICE.of(self.usage)
+        return Completion(
+            data=GOOD,
+            model=self.name,
+            calls=self.usage.calls,
+            input_tokens=self.usage.input_tokens,
+            output_tokens=self.usage.output_tokens,
+            cost=cost,
+        )
+
+
+def within(tmp_path: Path, model: Counting, limits: Limits, clock: Any = None, **more: Any) -> Metered:
+    ledger = Ledger(tmp_path / FILE, clock=clock or Clock())
+    return Metered(model, ledger, limits, **({"price": PRICE, "store": "memory.db", "namespace": "acme"} | more))
+
+
+def spend_all(model: Metered) -> BudgetSpent:
+    for _ in range(10_000):
+        try:
+            model.complete(REQUEST)
+        except BudgetSpent as problem:
+            return problem
+    raise AssertionError("the budget has no end")
+
+
+def test_calls_are_counted_and_stop_at_the_limit(tmp_path: Path) -> None:
+    model = Counting()
+    problem = spend_all(within(tmp_path, model, Limits(calls=10)))
+    assert model.asked == 9  # a request may take two calls
+    assert (problem.again, problem.outage, problem.retry_after) == (True, True, 3600)
+    assert "calls" in problem.message
+
+
+@pytest.mark.parametrize("limits", [Limits(tokens=60_000), Limits(cost=0.5), Limits(calls=7, tokens=60_000, cost=0.3)])
+def test_no_limit_is_ever_exceeded(tmp_path: Path, limits: Limits) -> None:
+    model = Counting(Usage(2, 3_000, 900))
+    meter = within(tmp_path, model, limits)
+    spend_all(meter)
+    [spent] = meter.spent(today=True)
+    assert model.asked >= 3
+    assert limits.calls is None or spent.calls <= limits.calls
+    assert limits.tokens is None or spent.input_tokens + spent.output_tokens <= limits.tokens
+    assert limits.cost is None or spent.cost <= limits.cost
+
+
+def test_many_workers_share_one_budget(tmp_path: Path) -> None:
+    model, clock = Counting(), Clock()
+    threads = [
+        threading.Thread(target=lambda: spend_all(within(tmp_path, model, Limits(calls=20), clock))) for _ in range(6)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert 10 <= model.asked <= 20
+
+
+def test_a_restart_does_not_begin_anew_and_the_next_day_does(tmp_path: Path) -> None:
+    model, clock = Counting(), Clock()
+    spend_all(within(tmp_path, model, Limits(calls=4), clock))
+    asked = model.asked
+    spend_all(within(tmp_path, model, Limits(calls=4), clock))
+    assert model.asked == asked
+    clock.now += timedelta(hours=1)
+    spend_all(within(tmp_path, model, Limits(calls=4), clock))
+    assert model.asked == asked * 2
+
+
+def test_a_clock_that_goes_back_finds_its_day_again(tmp_path: Path) -> None:
+    model, clock = Counting(), Clock()
+    spend_all(within(tmp_path, model, Limits(calls=4), clock))
+    asked = model.asked
+    clock.now += timedelta(days=1)
+    spend_all(within(tmp_path, model, Limits(calls=4), clock))
+    clock.now -= timedelta(days=1)
+    spend_all(within(tmp_path, model, Limits(calls=4), clock))
+    assert model.asked == asked * 2
+
+
+def test_what_a_killed_process_held_stays_counted_until_the_day_ends(tmp_path: Path) -> None:
+    model, clock = Counting(), Clock()
+    model.problem = KeyboardInterrupt()  # type: ignore[assignment]
+    meter = within(tmp_path, model, Limits(calls=5), clock)
+    for _ in range(2):
+        with pytest.raises(KeyboardInterrupt):
+            meter.complete(REQUEST)
+    model.problem = None
+    spend_all(meter)
+    assert model.asked == 2
+    clock.now += timedelta(hours=1)
+    meter.complete(REQUEST)
+
+
+def test_failures_cost_what_they_took(tmp_path: Path) -> None:
+    model = Counting()
+    meter = within(tmp_path, model, Limits(calls=100))
+    model.problem = WrongAnswer("wrong")
+    model.problem.usage = Usage(2, 500, 50)
+    with pytest.raises(WrongAnswer):
+        meter.complete(REQUEST)
+    model.problem = ModelUnreachable("down")
+    with pytest.raises(ModelUnreachable):
+        meter.complete(REQUEST)
+    [spent] = meter.spent()
+    assert (spent.calls, spent.input_tokens, spent.output_tokens) == (2, 500, 50)
+    assert spent.cost == pytest.approx(PRICE.of(Usage(2, 500, 50)))
+
+
+def test_a_budget_too_small_for_any_request_is_told_as_such(tmp_path: Path) -> None:
+    model = Counting()
+    with pytest.raises(ModelNotReady, match="too small"):
+        within(tmp_path, model, Limits(calls=1)).complete(REQUEST)
+    with pytest.raises(ModelNotReady, match="too small"):
+        within(tmp_path, model, Limits(cost=0.0001)).complete(REQUEST)
+    assert model.asked == 0
+
+
+def test_what_was_spent_is_told_by_namespace_and_kind(tmp_path: Path) -> None:
+    model, clock = Counting(), Clock()
+    facts = Request(prompt=type(PROMPT)(name="facts", version=1, system="", schema={}), text="")
+    acme = within(tmp_path, model, Limits(), clock)
+    other = within(tmp_path, model, Limits(), clock, namespace="other")
+    acme.complete(REQUEST)
+    acme.complete(facts)
+    acme.complete(facts)
+    other.complete(REQUEST)
+    assert [(row.kind, row.calls) for row in acme.spent()] == [("facts", 2), ("l1", 1)]
+    assert [(row.kind, row.calls) for row in other.spent()] == [("l1", 1)]
+    clock.now += timedelta(days=1)
+    assert acme.spent(today=True) == []
+    assert len(acme.spent()) == 2
+
+
+def test_an_unknown_price_is_told_and_not_taken_for_nothing(tmp_path: Path) -> None:
+    class Unpriced(Counting):
+        def complete(self, request: Request) -> Completion:
+            return Completion(data=GOOD, model=self.name, input_tokens=5, output_tokens=5)
+
+    meter = within(tmp_path, Unpriced(), Limits(calls=10, cost=0.0), price=None)
+    meter.complete(REQUEST)
+    [spent] = meter.spent()
+    assert (spent.cost, spent.unpriced) == (0.0, 1)
+
+
+def test_without_a_place_to_count_nothing_is_asked(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    model = Counting()
+    with pytest.raises(ModelNotReady, match="counted"):
+        metered(model, tmp_path / "file", Limits(), store="s", namespace="n").complete(REQUEST)
+    assert model.asked == 0
+
+
+def test_a_backlog_is_told_before_it_is_worked_off() -> None:
+    requests = [Request(prompt=PROMPT, text="word " * 1_000, max_tokens=1_000) for _ in range(50)]
+    told = estimate(requests, PRICE, Limits(calls=20, cost=100.0))
+    assert told.calls == 50
+    assert 1_300 * 50 < told.input_tokens < 1_800 * 50
+    assert told.output_tokens == 25_000
+    assert told.cost == pytest.approx(told.input_tokens / 1e6 + 25_000 * 5 / 1e6)
+    assert told.days == 3
+    assert estimate([], PRICE, Limits(calls=1)) == Estimate(0, 0, 0, 0.0, None)
+    assert estimate(requests, None).cost is None
+
+
+def test_what_is_held_is_more_than_any_request_takes() -> None:
+    most = most_usage(REQUEST)
+    assert most.calls == 2
+    assert most.input_tokens > 2 * len(REQUEST.text) / 3
+    assert most.output_tokens >= REQUEST.max_tokens * 3
+
+
+def test_one_model_for_many_namespaces_is_counted_apart_and_bounded_together(tmp_path: Path) -> None:
+    model = Counting()
+    meter = within(tmp_path, model, Limits(calls=6))
+    rex, luna = meter.within("acme/rex"), meter.within("acme/luna")
+    for _ in range(2):
+        rex.complete(REQUEST)
+    luna.complete(REQUEST)
+    spend_all(luna)
+    assert [row.calls for row in rex.spent()] == [2]
+    assert sum(row.calls for row in [*rex.spent(), *luna.spent()]) <= 6
+    assert meter.spent() == []

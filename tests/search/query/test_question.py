@@ -1,0 +1,176 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import date
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect.search.query.question import DateSpan, Question, read_question
+from tests.reference import needs_shared, reference, talks
+
+OPENINGS = (
+    "Can you remind me:",
+    "Hey, could you please tell me,",
+    "I want to know:",
+    "I'd like to know",
+    "I’m wondering:",
+    "Do you remember:",
+    "Hello! Quick question:",
+    "Please help me remember:",
+    "Hi, do you know: can you tell me",
+)
+
+
+def test_a_question_keeps_its_text_and_seeks_its_telling_words_once() -> None:
+    question = read_question("Can you remind me of the boats, the old boats and the harbour we discussed?")
+    assert question.text.startswith("Can you remind me")
+    assert question.clean == "the boats, the old boats and the harbour?"
+    assert question.terms == ("boat", "old", "harbour")
+
+
+def test_words_about_the_asking_count_only_where_hardly_another_is_left() -> None:
+    assert read_question("which earlier session mentioned sails and maps").terms == ("sail", "map")
+    assert read_question("earlier session").terms == ("earlier", "session")
+
+
+@pytest.mark.parametrize(
+    ("text", "want"),
+    [
+        ("When did Tilda sail?", "asks_when"),
+        ("How many maps are there?", "asks_how_many"),
+        ("Where is the harbour?", "asks_where"),
+        ("Which recipe did you suggest?", "asks_assistant"),
+        ("Give me a recap of the trip", "wants_summary"),
+        ("How do I mend a sail?", "is_how_to"),
+        ("how to mend a sail", "is_how_to"),
+        ("Have I ever been to Malta?", "asks_ever"),
+    ],
+)
+def test_an_english_question_tells_what_it_wants(text: str, want: str) -> None:
+    assert _wants(read_question(text)) >= {want}
+
+
+def test_rules_of_english_leave_other_languages_alone() -> None:
+    question = read_question("Wann war ich im Hafen, und wo ist mein Boot? (how many, overview)")
+    assert not question.is_english
+    assert not _wants(question)
+    assert question.clean == question.text
+
+
+def test_dates_without_a_year_are_those_of_the_history() -> None:
+    question = read_question("What happened on 3 May?", years=[2022, 2023])
+    assert [span.start.isoformat() for span in question.dates] == ["2022-05-03", "2023-05-03"]
+
+
+def test_times_are_counted_from_the_day_of_the_question() -> None:
+    asked = read_question("what did I say last week about bread", years=[2023, 2025], today=date(2025, 3, 14))
+    assert asked.dates == (DateSpan(date(2025, 3, 3), date(2025, 3, 9)),)
+    assert read_question("what did I say today").dates[0].end == date.today()
+
+
+def test_words_of_times_within_the_history_are_not_sought() -> None:
+    asked = read_question("what did I bake last week", years=[2025], today=date(2025, 3, 14))
+    assert asked.terms == ("bake",)
+    assert read_question("what did I bake last week", years=[2023], today=date(2025, 3, 14)).terms == (
+        "bake", "last", "week",
+    )  # fmt: skip
+    assert read_question("yesterday", years=[2025], today=date(2025, 3, 14)).terms == ("yesterday",)
+
+
+def test_last_march_is_the_latest_and_not_every_march() -> None:
+    asked = read_question("what did I say last March", years=range(2015, 2026), today=date(2025, 3, 14))
+    assert [str(span.start) for span in asked.dates] == ["2024-03-01"]
+    asked = read_question("in March last year", years=range(2015, 2026), today=date(2025, 3, 14))
+    assert [str(span.end) for span in asked.dates] == ["2024-03-31"]
+
+
+@pytest.mark.parametrize("text", ["Где мой чай?", "我的nginx配置文件在哪里", "ما هذا", "ชาอยู่ไหน", "Πού είναι το τσάι;"])
+def test_what_is_not_written_in_latin_letters_is_foreign(text: str) -> None:
+    assert read_question(text).is_foreign_script
+
+
+@pytest.mark.parametrize("text", ["Wo ist mein Müsli?", "đường", "what does 重跑 mean", "?? 42", ""])
+def test_latin_letters_whatever_their_accents_are_not_foreign(text: str) -> None:
+    assert not read_question(text).is_foreign_script
+
+
+def test_a_date_is_read_in_any_language() -> None:
+    assert read_question("Was habe ich am 2024-02-29 gesagt?").dates
+
+
+def test_sentences_and_typed_words_are_told_apart() -> None:
+    assert read_question("what did we decide").is_sentence
+    assert not read_question("nginx 502").is_sentence
+
+
+@pytest.mark.parametrize("opening", OPENINGS)
+@pytest.mark.parametrize(
+    "question",
+    [
+        "When did Tilda sail?",
+        "Where did we go in March 2024?",
+        "Which rope did you suggest for the winter?",
+        "How do I mend a torn sail?",
+        "how to mend a torn sail",
+        "What did I say about the boat?",
+        "Wo ist mein Boot?",
+        "小明在哪里工作",
+        "nginx 502",
+    ],
+)
+def test_an_opening_changes_nothing(opening: str, question: str) -> None:
+    assert read_question(f"{opening} {question}") == replace(read_question(question), text=f"{opening} {question}")
+
+
+@given(st.text(), st.lists(st.integers(), max_size=3))
+def test_any_text_can_be_asked(text: str, years: list[int]) -> None:
+    question = read_question(text, years=years)
+    assert question.text == text
+    assert len(set(question.terms)) == len(question.terms)
+
+
+def _wants(question: Question) -> set[str]:
+    names = ("asks_when", "asks_how_many", "asks_where", "asks_assistant", "wants_summary", "is_how_to", "asks_ever")
+    return {name for name in names if getattr(question, name)}
+
+
+@needs_shared
+@pytest.mark.parametrize("opening", ["Can you remind me:", "I want to know:"])
+def test_no_question_of_the_sets_is_read_otherwise_for_an_opening(opening: str) -> None:
+    questions = [question for talk in talks() for question in talk.questions]
+    opened = [(text, read_question(f"{opening} {text}")) for text in questions]
+    assert questions
+    assert not [text for text, read in opened if read != replace(read_question(text), text=read.text)]
+
+
+@needs_shared
+def test_every_question_is_read_as_by_the_reference() -> None:
+    qa, ranker = reference("qa"), reference("ranker")
+    questions = [question for talk in talks() for question in talk.questions]
+
+    def terms(clean: str) -> tuple[str, ...]:
+        every = tuple(dict.fromkeys(ranker.toks(clean)))
+        telling = tuple(term for term in every if term not in ranker.METAS)
+        return telling if len(telling) >= 2 else every
+
+    different = []
+    for text in questions:
+        read = read_question(text, years=(2022, 2023, 2024), today=date(2099, 1, 1))
+        expected = {
+            "clean": qa.clean(text),
+            "terms": terms(qa.clean(text)) if text.isascii() else read.terms,
+            "is_english": True,
+            "asks_when": bool(ranker.WHEN.search(text)),
+            "asks_how_many": bool(ranker.MANY.search(text)),
+            "asks_where": bool(ranker.WHERE.search(text)),
+            "asks_assistant": ranker.asks(text),
+            "wants_summary": bool(ranker.SUMM.search(text)),
+            "is_how_to": qa.howto(text),
+            "asks_ever": bool(qa.EVER.search(text)),
+        }
+        found = {name: getattr(read, name) for name in expected}
+        different += [(text, name, found[name], value) for name, value in expected.items() if found[name] != value]
+    assert questions
+    assert not different
