@@ -1,1 +1,1 @@
-"""Answers: `ask`, `chat`, `research`, and the tools by which a model looks things up itself."""
+"""Answers from the memory: ask, chat, research, and the tools that a model calls to look things up."""

@@ -1,1 +1,1 @@
-"""Other libraries' classes, with the names and the behaviour that their users know."""
+"""Other libraries' classes on our store, with their names and behaviour."""

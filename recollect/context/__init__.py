@@ -1,4 +1,4 @@
-"""Context: what a model needs of a history of any length, within a budget [1, 4]."""
+"""Context: what a model needs of a history of any length, within a token budget [1, 4]."""
 
 from recollect.context.result import Context, Part
 from recollect.context.settings import IndexConfig, Patience

@@ -1,1 +1,1 @@
-"""Consolidation: what is derived from the messages in the background, exactly once, and can be derived again."""
+"""Everything derived from messages in the background, exactly once: summaries, facts, entities, topics."""

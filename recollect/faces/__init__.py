@@ -1,1 +1,1 @@
-"""The faces: thin, without logic of their own, on the façade."""
+"""Everything that users and programs touch: command line, web pages, REST, MCP, proxy. Thin, on `Memory`."""

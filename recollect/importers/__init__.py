@@ -1,1 +1,1 @@
-"""Readers of chat exports, and what makes records of them."""
+"""Read chat exports: find the files, detect the format, make records."""

@@ -1,4 +1,4 @@
-"""The index: what a search reads of the passages, as arrays. An engine gives the rows (source.py) and shares the rest.
+"""The search index: passages as arrays, candidates and their features. Engines supply the rows (source.py).
 
 A *segment* (segment.py) is a run of passages in one blob, as the engine stores it. A *block* (block.py) is a larger run
 as arrays that are searched, in memory or in a mapped file. A `Corpus` (corpus.py) keeps the blocks of one partition up

@@ -1,4 +1,4 @@
-"""Into the memory: records become changes and passages, and both are written in one transaction.
+"""Everything that writes: imports, live messages, edits, deletions, forgetting. One transaction holds all of a write.
 
 The only way in, for imports and for live writing alike. A change that was planned on what somebody else has changed
 meanwhile is planned again. Each part of it is a file.

@@ -1,4 +1,4 @@
-"""The façade `Memory`, its asynchronous twin, settings, and how a memory is opened."""
+"""`Memory` and `AsyncMemory`, how they are opened, and the settings: what the faces call."""
 
 from __future__ import annotations
 

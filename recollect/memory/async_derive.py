@@ -25,11 +25,11 @@ class Derived(Generic[T]):
     own is handed out as that.
     """
 
-    _faces: ClassVar[dict[type, type[Derived[Any]]]] = {}
+    faces: ClassVar[dict[type, type[Derived[Any]]]] = {}
 
     def __init_subclass__(cls, *, of: type, at_once: Iterable[str] = ()) -> None:
         super().__init_subclass__()
-        Derived._faces[of] = cls
+        Derived.faces[of] = cls
         direct = frozenset(at_once)
         for name, member in public_members(of):
             if name not in vars(cls):
@@ -145,5 +145,5 @@ async def _items(begin: Callable[[], Generator[Any, None, None]]) -> AsyncGenera
 
 
 def _faced(result: Any) -> Any:
-    face = Derived._faces.get(type(result))
+    face = Derived.faces.get(type(result))
     return result if face is None else face(result)

@@ -127,7 +127,7 @@ class Handle:
             clock=self._clock,
             ids=self._ids,
         )
-        handle._owns_store = False
+        handle._owns_store = False  # noqa: SLF001  # of its own class
         return handle
 
     @property

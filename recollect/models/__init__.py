@@ -1,1 +1,1 @@
-"""Models of others: text to vectors (`embedding`), re-rankers (`rerank`), language models (`language`)."""
+"""Models: text to vectors (`embedding`), re-rankers (`rerank`), language models (`language`)."""

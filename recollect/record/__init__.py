@@ -1,4 +1,4 @@
-"""What is remembered. Imports nothing of ours but the errors."""
+"""The records: frozen dataclasses, ids, time, and their JSON. Imports nothing of ours but errors."""
 
 from recollect.record.derived import Node, NodeKind, Origin
 from recollect.record.ids import DEFAULT_NAMESPACE, Namespace, NodeId, namespace, new_id, stable_id

@@ -1,1 +1,1 @@
-"""What Recollect needs of the machine: places, files, processes, tracing."""
+"""The machine: where a store is, files, processes, tracing."""

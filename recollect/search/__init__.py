@@ -1,1 +1,1 @@
-"""From a question to the messages that answer it."""
+"""Search: from a question to ranked messages."""

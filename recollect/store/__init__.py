@@ -1,4 +1,4 @@
-"""Where the graph is kept: one port (base.py), an engine a folder."""
+"""The port of the stores: `Store`, `Space`, `View`, `Change`. An engine implements base.py."""
 
 from recollect.store.base import Fenced, IndexDamaged, Space, Stale, Store, View, Vocabulary, WrongEmbedder
 from recollect.store.change import Change, EdgeKey, IndexChange, Lease, Mark, Record, Task

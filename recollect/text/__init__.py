@@ -1,1 +1,1 @@
-"""What is done with words before they are stored or sought."""
+"""Text: terms, sentences, chunks, languages, flags."""

@@ -1,1 +1,1 @@
-"""Live sources: folders where agents write their sessions, followed while they do, and the hooks that they call."""
+"""Follow the session files of coding agents as they are written, and the hooks they call."""

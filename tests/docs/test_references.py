@@ -29,7 +29,13 @@ from recollect.record import (
 )
 from recollect.search.results.result import DocumentHit, Hit, MessageHit, SearchResults, Snippet, Why
 from tests.paths import ROOT
-from tools import write_cli_reference, write_formats_reference, write_rest_reference, write_terms_reference
+from tools import (
+    write_architecture_reference,
+    write_cli_reference,
+    write_formats_reference,
+    write_rest_reference,
+    write_terms_reference,
+)
 
 REFERENCE = ROOT / "docs" / "reference"
 RECORDS = (Conversation, Message, Part, Version, ToolCall, Turn, Chunk, Document, Node, Edge)
@@ -62,6 +68,21 @@ def test_the_terms_of_the_score_are_told_by_their_own_table() -> None:
     told = text_of(write_terms_reference.PAGE)
     assert told == write_terms_reference.page(), "python -m tools.write_terms_reference"
     assert "| words | all |" in told
+
+
+def test_the_packages_are_listed_as_they_are() -> None:
+    listed = text_of(write_architecture_reference.PAGE)
+    assert listed == write_architecture_reference.page(), "python -m tools.write_architecture_reference"
+    folders = {folder.parent.name for folder in (ROOT / "recollect").glob("*/__init__.py")}
+    assert folders <= {name for layer in write_architecture_reference.layers() for name in layer}
+
+
+def test_the_files_that_the_architecture_names_exist() -> None:
+    """As paths in the package; a name alone stands after a path in its folder."""
+    page = text_of(write_architecture_reference.PAGE)
+    named = set(re.findall(r"`((?:faces/)?[a-z_]+/[a-z_/]*(?:\.(?:py|sql))?)`", page))
+    assert len(named) > 50
+    assert [name for name in named if not any((ROOT / at / name).exists() for at in ("recollect", "."))] == []
 
 
 def test_every_setting_is_told_with_its_default_and_variable() -> None:

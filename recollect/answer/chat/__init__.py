@@ -1,1 +1,1 @@
-"""Stateful chat: a question made whole, answered from this conversation and the rest, and written as one turn [2]."""
+"""Chat: a stateful turn, from resolving the question to storing question and answer together [2]."""

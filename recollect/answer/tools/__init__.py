@@ -1,4 +1,4 @@
-"""The tools by which a model reaches all that is remembered [4]: three layers, each as large as the model asks for.
+"""The tools that a language model calls to search and open the memory [4], in three layers of growing size.
 
 The index (`vector_search`) names what there is with what it costs, the run (`get_conversation_thread`) shows what was
 said around it, and the full text comes by ids (`get_messages_by_ids`).

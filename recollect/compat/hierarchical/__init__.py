@@ -1,4 +1,4 @@
-"""`HierarchicalMemory` of amplihack_memory [3] with the names beside it: change the import, and it works on.
+"""`HierarchicalMemory` of amplihack_memory [3] and its names: change the import and programs keep working.
 
 >>> from recollect.compat.hierarchical import HierarchicalMemory, MemoryCategory
 """

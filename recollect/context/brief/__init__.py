@@ -1,4 +1,4 @@
-"""What a coding agent is told at the start of a session in a folder."""
+"""The briefing that a coding agent gets at the start of a session in a folder."""
 
 from recollect.context.brief.brief import LEAST_TOKENS, TOKENS, Brief, brief_of
 

@@ -1,1 +1,1 @@
-"""The forms of the index [4]: of what is not shown itself, something by which a model can decide what to open."""
+"""The forms of the index [4]: list what a context leaves out, so that a model can choose what to open."""

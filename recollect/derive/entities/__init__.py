@@ -1,1 +1,1 @@
-"""Entities: who and what messages mention, and how they are related."""
+"""Entities: the people and things that messages mention, and their relations."""

@@ -1,1 +1,1 @@
-"""Facts from conversations: claims, how claims become facts with a validity, and what a person corrects."""
+"""Facts: claims from messages and programs, settled into facts with a validity, corrected by hand."""

@@ -1,1 +1,1 @@
-"""Summaries: of runs of exchanges [1], of conversations [0], of branches [2], of periods and topics [4]."""
+"""Summaries of exchanges [1], conversations [0], branches [2], periods and topics [4]."""

@@ -1,1 +1,1 @@
-"""Tasks: the outbox, leases and retries, runs of messages, each done exactly once however often it is tried."""
+"""The task queue: outbox, leases, retries, and handlers whose effect happens exactly once."""

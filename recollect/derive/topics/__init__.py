@@ -1,1 +1,1 @@
-"""Topics: runs of turns about one thing, and what many conversations are about."""
+"""Topics: segments of a conversation, and clusters across conversations."""

@@ -1,1 +1,1 @@
-"""The engine for those who outgrow one machine: the graph on a Neo4j server."""
+"""The engine on a Neo4j server."""

@@ -1,1 +1,1 @@
-"""The embedded engine."""
+"""The embedded engine: one SQLite file."""

@@ -1,1 +1,1 @@
-"""The command line: one file a command, over the façade alone. Starts at `main.run`."""
+"""The command line. Starts at `main.run`."""

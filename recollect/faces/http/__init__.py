@@ -1,1 +1,1 @@
-"""What listens: one application of all the faces that are reached over HTTP, and what guards it."""
+"""Shared by all faces over HTTP: the memories of a server, request scope, uploads, event streams, problem details."""

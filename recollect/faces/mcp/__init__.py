@@ -1,1 +1,1 @@
-"""The Model Context Protocol: the memory as tools, resources and prompts for any client that speaks it."""
+"""MCP: the memory as tools, resources and prompts."""

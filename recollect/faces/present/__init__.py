@@ -1,1 +1,1 @@
-"""What several faces show alike: names, times, states, documents."""
+"""What several faces show alike: names, times, states, and facts, entities and imports as JSON."""

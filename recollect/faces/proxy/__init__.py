@@ -1,4 +1,4 @@
-"""The drop-in proxy: an OpenAI or Anthropic client that is pointed at it has an endless memory.
+"""The drop-in proxy: gives any OpenAI or Anthropic client an endless memory.
 
 `/v1/…` and, where a namespace cannot be told by a header, `/in/<namespace>/v1/…`. What is no talk is passed on.
 """

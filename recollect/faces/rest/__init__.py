@@ -1,4 +1,4 @@
-"""REST: everything that the façade does, under /api/v1/, with its schemas in OpenAPI."""
+"""REST: everything `Memory` does, under /api/v1/, described by OpenAPI."""
 
 from __future__ import annotations
 

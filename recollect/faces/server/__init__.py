@@ -1,1 +1,1 @@
-"""The server: one application of all faces that are reached over HTTP, and the socket that it listens on."""
+"""The HTTP server: one application of all faces, its guard, and the socket it listens on."""

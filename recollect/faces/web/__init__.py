@@ -1,4 +1,4 @@
-"""The web pages: search, conversations, and what was derived from them, as pages that the server draws.
+"""The web pages, rendered on the server: search, conversations, answers, graph, timeline, facts, import, status.
 
 Every state is an address, works without a script, and answers `Accept: application/json`. No page asks anything of
 another host. Each page is one file with a router of its own, included here.

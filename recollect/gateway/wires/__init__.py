@@ -1,4 +1,4 @@
-"""The wire forms, one file each."""
+"""The wire formats, a file for each: chat completions, responses, messages."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Documents: text, Markdown, HTML and PDF files, each read by one file of this folder into text with its outline."""
+"""Read documents: text, Markdown, HTML and PDF, into text with an outline."""

@@ -1,1 +1,1 @@
-"""The formats that are read, a folder for each family."""
+"""The formats, a folder for each family; listed in `registry.py`."""

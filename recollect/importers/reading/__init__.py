@@ -1,1 +1,1 @@
-"""Reading: files, archives and JSON of any size, leniently, as a stream."""
+"""Read files, archives and JSON of any size, leniently, as a stream."""

@@ -1,1 +1,1 @@
-"""What makes records of drafts: ids, the tree, and which stored conversation an incoming one is."""
+"""Turn drafts into records: ids, the message tree, and which stored conversation is the same."""

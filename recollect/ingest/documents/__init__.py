@@ -1,1 +1,1 @@
-"""Documents in the memory [2]: folders of files imported, documents found by name."""
+"""Documents in the memory [2]: write them, import folders, find them by name."""

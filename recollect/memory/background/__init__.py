@@ -1,1 +1,1 @@
-"""The quiet worker that writing leaves behind: a process of its own, of low priority, one a store."""
+"""The background worker: a low-priority process for each store, started by writes."""

@@ -1,4 +1,4 @@
-"""Text to vectors, without a download: static vectors by default, MiniLM as the quality mode, others by configuration.
+"""Text to vectors: packaged static vectors and MiniLM, or an embedder of your own.
 
 `open_embedder` gives an embedder by its name; the port that all of them keep is `Embedder`.
 """

@@ -1,1 +1,1 @@
-"""Language models: the port, those that answer it, and the prompts."""
+"""Language models: the port, its implementations, prompts, prices and the daily budget."""

@@ -1,4 +1,4 @@
-"""Re-rankers: a cross-encoder of the user's own, which reads question and text together."""
+"""Re-rankers: a cross-encoder of your own, from a folder or a server."""
 
 from recollect.models.rerank.base import Reranker
 from recollect.models.rerank.choose import open_reranker, read_reranker

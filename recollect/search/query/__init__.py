@@ -1,1 +1,1 @@
-"""Reading the question: syntax, dates, names, what is wanted."""
+"""Read the question: syntax, dates, names, spelling, what it asks for."""

@@ -1,1 +1,1 @@
-"""What a search gives: results, grouped, with excerpts and counts."""
+"""The results: hits with excerpts, facets and readable text."""

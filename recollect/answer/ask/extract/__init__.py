@@ -1,4 +1,4 @@
-"""The answer where no model is asked: the best sentences, as they were said, put together by intent [0]."""
+"""Answers without a language model: the best sentences, quoted, arranged by intent [0]."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What "it", "she", "there" or "what about Europe?" stand for, told from what was said before [2]."""
+"""Resolve "it", "she", "there" or "what about Europe?" from the previous turns [2]."""

@@ -1,1 +1,1 @@
-"""Claims from messages by rules, without a model: plain cases, precision before number."""
+"""Claims found by rules, without a model: plain cases only."""

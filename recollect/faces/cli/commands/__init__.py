@@ -1,4 +1,4 @@
-"""The commands by name, in the order in which one meets them; each is loaded only when it is called."""
+"""The commands, a file each. They are listed here in the order of the help, and loaded when they are called."""
 
 from __future__ import annotations
 

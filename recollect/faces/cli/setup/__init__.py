@@ -1,1 +1,1 @@
-"""Setting clients up: where each keeps its settings, and how an entry comes into them with all else left as it is."""
+"""Set up other programs to use Recollect: find their settings, add an entry, leave the rest as it is."""

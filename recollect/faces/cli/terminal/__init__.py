@@ -1,1 +1,1 @@
-"""The terminal: one run with its settings and memory, output, layout, progress, what is typed."""
+"""The terminal: session of a run, output, layout, progress, typed words."""

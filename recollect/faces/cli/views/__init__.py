@@ -1,1 +1,1 @@
-"""What commands show: hits, transcripts, reports, documents, advice."""
+"""Views shared by commands: hits, transcripts, reports, documents, advice."""

@@ -1,1 +1,1 @@
-"""The tools of the server: one file a family; `choose.py` says which of them a client gets."""
+"""The MCP tools, a file for each family; `choose.py` decides which a client gets."""

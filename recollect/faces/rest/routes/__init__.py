@@ -1,1 +1,1 @@
-"""The routes, a file for each family. A handler has the name of the call of `Memory` that it makes."""
+"""The routes, a file for each family. A handler is named after the call of `Memory` that it makes."""

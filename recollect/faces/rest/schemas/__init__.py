@@ -1,1 +1,1 @@
-"""What the REST API takes and gives, as pydantic models. Where the command line has a document, the names are its."""
+"""The pydantic models that REST takes and returns; names as in `--json`."""

@@ -1,1 +1,1 @@
-"""A picture of the graph: what kind a name is, where it stands, and where it stood before."""
+"""The picture of the graph: nodes, their kinds, a stable layout."""

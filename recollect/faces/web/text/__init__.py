@@ -1,1 +1,1 @@
-"""The words of messages as HTML: Markdown, code and mathematics, safely; and what is sought in them, marked."""
+"""Messages as HTML: Markdown, code and mathematics, sanitised, with matches marked."""

@@ -1,1 +1,1 @@
-"""ChatGPT's exports."""
+"""ChatGPT exports."""

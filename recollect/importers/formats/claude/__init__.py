@@ -1,1 +1,1 @@
-"""What Claude's apps export."""
+"""Claude exports."""

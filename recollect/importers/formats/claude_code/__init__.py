@@ -1,1 +1,1 @@
-"""The session files of Claude Code."""
+"""Claude Code sessions."""

@@ -1,1 +1,1 @@
-"""The session files of Codex."""
+"""Codex sessions."""

@@ -1,1 +1,1 @@
-"""Lists of messages, as programs and data sets write them."""
+"""Message lists as programs write them: OpenAI and ShareGPT."""

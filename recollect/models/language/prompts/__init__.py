@@ -1,4 +1,4 @@
-"""What models are told: one file a prompt, each with a version that is stored with what it made.
+"""The prompts, a file each, with a version that is stored with what it produced.
 
 Whoever changes a file raises its version; a test holds them together.
 """
