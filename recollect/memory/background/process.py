@@ -37,7 +37,7 @@ def start(place: Place, *, embedder: str = "static", durable: bool = True, where
     ring(path)  # before looking: who is about to go looks again when it hears that
     if holder(path) is not None:
         return False
-    return leave_behind(["-m", "recollect.background"], environment_of(place, embedder, durable=durable))
+    return leave_behind(["-m", "recollect.memory.background"], environment_of(place, embedder, durable=durable))
 
 
 def leave_behind(arguments: Sequence[str], environment: Mapping[str, str]) -> bool:

@@ -50,7 +50,7 @@ def workers(place: Path) -> list[int]:
     found = []
     for entry in Path("/proc").iterdir():
         try:
-            if entry.name.isdigit() and b"recollect.background" in (entry / "cmdline").read_bytes():
+            if entry.name.isdigit() and b"recollect.memory.background" in (entry / "cmdline").read_bytes():
                 names = (entry / "environ").read_bytes().split(b"\0")
                 found += [int(entry.name)] if f"RECOLLECT_STORE={place}".encode() in names else []
         except OSError:
