@@ -22,9 +22,9 @@ test: check
 test-slow: $(INSTALLED)
 	$(BIN)/pytest -n 2 --dist loadfile -m "slow and not neo4j and not long and not faults and not browser"
 
-# Both engines are tried by the same tests; these are those on a Neo4j server.
+# Both engines are tried by the same tests; these are those on a Neo4j server, one for each process.
 test-neo4j: $(INSTALLED)
-	$(BIN)/pytest -m "neo4j and not long and not faults and not browser"
+	$(BIN)/pytest -n 2 --dist loadfile -m "neo4j and not long and not faults and not browser"
 
 # What kills and restarts a Neo4j server, one test after the other.
 test-faults: $(INSTALLED)
@@ -32,7 +32,7 @@ test-faults: $(INSTALLED)
 
 # The pages in a real browser: Chromium or Chrome, where the machine has one.
 test-browser: $(INSTALLED)
-	$(BIN)/pytest -m "browser and not long"
+	$(BIN)/pytest -n 2 --dist worksteal -m "browser and not long"
 
 # What takes longer: imports that are killed at random moments, large archives.
 test-long: $(INSTALLED)
@@ -40,10 +40,7 @@ test-long: $(INSTALLED)
 
 # The protocols of frameworks with their packages, which are too many for the other tests: in an environment of its own.
 FRAMEWORKS := .venv-frameworks
-test-frameworks:
-	test -x $(FRAMEWORKS)/bin/python || $(PYTHON) -m venv $(FRAMEWORKS)
-	$(FRAMEWORKS)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
-	$(FRAMEWORKS)/bin/python -m pip install --quiet --disable-pip-version-check --editable . --group dev --group frameworks
+test-frameworks: $(FRAMEWORKS)/.installed
 	$(FRAMEWORKS)/bin/pytest tests/frameworks
 
 # Form, types and the direction of imports, in seconds.
@@ -78,4 +75,10 @@ $(INSTALLED): pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable . --group dev
+	touch $@
+
+$(FRAMEWORKS)/.installed: pyproject.toml
+	test -x $(FRAMEWORKS)/bin/python || $(PYTHON) -m venv $(FRAMEWORKS)
+	$(FRAMEWORKS)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
+	$(FRAMEWORKS)/bin/python -m pip install --quiet --disable-pip-version-check --editable . --group dev --group frameworks
 	touch $@

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 import time
 from collections.abc import Iterator
@@ -44,6 +45,27 @@ def sample_store(tmp_path_factory: pytest.TempPathFactory, sample_archive: list[
     with recollect.open(path, durable=False) as memory:
         memory.import_file(*sample_archive)
     return path
+
+
+@pytest.fixture(scope="session")
+def derived_store(tmp_path_factory: pytest.TempPathFactory, sample_store: Path) -> Path:
+    """The sample archive with everything derived from it. For reading; a test that writes copies its folder.
+
+    Deriving takes seconds, so the processes of a run share what one of them made, each in a copy.
+    """
+    import fcntl
+
+    ours = tmp_path_factory.getbasetemp()
+    shared = (ours.parent if "PYTEST_XDIST_WORKER" in os.environ else ours) / "derived"
+    with (shared.parent / "derived.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not shared.exists():
+            made = tmp_path_factory.mktemp("deriving") / "store"
+            shutil.copytree(sample_store.parent, made)
+            with recollect.open(made / sample_store.name, durable=False, background=False) as memory:
+                memory.consolidate()
+            made.rename(shared)
+    return shutil.copytree(shared, tmp_path_factory.mktemp("derived") / "store") / sample_store.name
 
 
 @pytest.fixture

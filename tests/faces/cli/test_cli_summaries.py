@@ -6,24 +6,12 @@ from pathlib import Path
 
 import pytest
 
-import recollect
-from recollect.sample import write_archive
 from tests.faces.conftest import CommandLine
 
 
-@pytest.fixture(scope="module")
-def consolidated(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The sample archive, with everything derived from it."""
-    folder = tmp_path_factory.mktemp("consolidated")
-    with recollect.open(folder / "memory.db", durable=False) as memory:
-        memory.import_file(*write_archive(folder / "archive"))
-        memory.consolidate()
-    return folder / "memory.db"
-
-
 @pytest.fixture
-def told(run: CommandLine, consolidated: Path, monkeypatch: pytest.MonkeyPatch) -> CommandLine:
-    monkeypatch.setenv("RECOLLECT_STORE", str(consolidated))
+def told(run: CommandLine, derived_store: Path, monkeypatch: pytest.MonkeyPatch) -> CommandLine:
+    monkeypatch.setenv("RECOLLECT_STORE", str(derived_store))
     return run
 
 

@@ -28,19 +28,9 @@ Asked = Callable[[Client], Awaitable[T]]
 
 
 @pytest.fixture(scope="session")
-def known_store(tmp_path_factory: pytest.TempPathFactory, sample_archive: list[Path]) -> Path:
-    """The sample archive with its summaries, facts and topics. For reading."""
-    path = tmp_path_factory.mktemp("known") / "memory.db"
-    with recollect.open(path, durable=False) as memory:
-        memory.import_file(*sample_archive)
-        memory.consolidate()
-    return path
-
-
-@pytest.fixture(scope="session")
-def known(known_store: Path) -> Iterator[Memory]:
+def known(derived_store: Path) -> Iterator[Memory]:
     """A handle on it."""
-    with recollect.open(known_store, durable=False, background=False) as memory:
+    with recollect.open(derived_store, durable=False, background=False) as memory:
         yield memory
 
 

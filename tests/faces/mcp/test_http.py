@@ -23,8 +23,8 @@ _ACCEPT = {"Accept": "application/json, text/event-stream"}
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_a_client_uses_it(known_store: Path, listening: Listening, mode: str) -> None:
-    address = listening(known_store)
+def test_a_client_uses_it(derived_store: Path, listening: Listening, mode: str) -> None:
+    address = listening(derived_store)
     steps: list[str | None] = []
 
     async def use(client: Client) -> tuple[Any, Any]:
@@ -41,8 +41,8 @@ def test_a_client_uses_it(known_store: Path, listening: Listening, mode: str) ->
     assert len(steps) >= 2
 
 
-def test_the_address_chooses_the_tools_and_the_namespace(known_store: Path, listening: Listening) -> None:
-    address = listening(known_store)
+def test_the_address_chooses_the_tools_and_the_namespace(derived_store: Path, listening: Listening) -> None:
+    address = listening(derived_store)
 
     async def tools(client: Client) -> list[str]:
         return [tool.name for tool in (await client.list_tools()).tools]

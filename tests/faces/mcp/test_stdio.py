@@ -25,14 +25,14 @@ _SAID = "Grüße aus 東京 🗼: naïve café, مرحبا"
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_a_client_starts_it_and_uses_it(known_store: Path, home: Path, mode: str) -> None:
+def test_a_client_starts_it_and_uses_it(derived_store: Path, home: Path, mode: str) -> None:
     async def use(client: Client) -> Any:
         assert client.server_info is not None
         assert client.server_info.name == "recollect"
         assert len((await client.list_tools()).tools) == 6
         return await client.call_tool("search", {"query": "which wave forecast should I pay for"})
 
-    found = of_program(program(known_store, home), use, mode=mode)
+    found = of_program(program(derived_store, home), use, mode=mode)
     first = found.structured_content["results"][0]
     assert first["title"] == "Which wave forecast API"
     assert first["url"] == f"recollect://message/{first['id']}"

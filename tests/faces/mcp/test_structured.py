@@ -25,10 +25,10 @@ _ASKED = "01ASKEDOFTHESWELLINSINES00"
 
 
 @pytest.fixture
-def told_store(tmp_path: Path, known_store: Path) -> Path:
+def told_store(tmp_path: Path, derived_store: Path) -> Path:
     """A consolidated archive with a long message and a tool call with a long result."""
     path = tmp_path / "told.db"
-    with recollect.open(known_store, background=False) as memory:
+    with recollect.open(derived_store, background=False) as memory:
         memory.backup(path)
     with recollect.open(path, durable=False, background=False) as memory:
         asked = memory.store_message("What is the swell in Sines?", title="Swell", speaker="Ana", id=_ASKED)

@@ -21,16 +21,6 @@ from recollect.memory.settings import load_settings, places
 BASE = "http://127.0.0.1:7070"
 
 
-@pytest.fixture(scope="session")
-def derived_store(tmp_path_factory: pytest.TempPathFactory, sample_store: Path) -> Path:
-    """The sample archive with all that is derived from it. For reading."""
-    path = tmp_path_factory.mktemp("derived") / "memory.db"
-    shutil.copyfile(sample_store, path)
-    with recollect.open(path, durable=False, background=False) as memory:
-        memory.consolidate()
-    return path
-
-
 TOKEN = "a-token-of-32-characters-and-more-xx"
 
 

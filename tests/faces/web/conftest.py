@@ -43,29 +43,19 @@ def serving(memory: Memory, home: Path) -> Iterator[Running]:
 
 
 @pytest.fixture(scope="session")
-def consolidated_store(tmp_path_factory: pytest.TempPathFactory, sample_archive: list[Path]) -> Path:
-    """A store with the sample archive and what is derived from it. Copy it before writing."""
-    path = tmp_path_factory.mktemp("consolidated") / "memory.db"
-    with recollect.open(path, durable=False, background=False) as memory:
-        memory.import_file(*sample_archive)
-        memory.consolidate()
-    return path
-
-
-@pytest.fixture(scope="session")
-def served(tmp_path_factory: pytest.TempPathFactory, consolidated_store: Path) -> Iterator[Running]:
+def served(tmp_path_factory: pytest.TempPathFactory, derived_store: Path) -> Iterator[Running]:
     """A server with the consolidated sample, for the whole session. For reading."""
-    memory = recollect.open(consolidated_store, durable=False, background=False)
+    memory = recollect.open(derived_store, durable=False, background=False)
     with serving(memory, tmp_path_factory.mktemp("home")) as running:
         yield running
 
 
 @pytest.fixture
-def served_copy(tmp_path: Path, consolidated_store: Path) -> Iterator[Running]:
+def served_copy(tmp_path: Path, derived_store: Path) -> Iterator[Running]:
     """A server with a copy of the sample, for a test that writes."""
     folder = tmp_path / "store"
-    shutil.copytree(consolidated_store.parent, folder)
-    memory = recollect.open(folder / consolidated_store.name, durable=False, background=False)
+    shutil.copytree(derived_store.parent, folder)
+    memory = recollect.open(folder / derived_store.name, durable=False, background=False)
     with serving(memory, tmp_path / "home") as running:
         yield running
 

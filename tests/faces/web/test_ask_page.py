@@ -30,10 +30,10 @@ def model() -> SlowModel:
 
 
 @pytest.fixture
-def with_model(tmp_path: Path, consolidated_store: Path, model: SlowModel) -> Iterator[Running]:
+def with_model(tmp_path: Path, derived_store: Path, model: SlowModel) -> Iterator[Running]:
     folder = tmp_path / "store"
-    shutil.copytree(consolidated_store.parent, folder)
-    memory = recollect.open(folder / consolidated_store.name, durable=False, background=False, asked_model=model)
+    shutil.copytree(derived_store.parent, folder)
+    memory = recollect.open(folder / derived_store.name, durable=False, background=False, asked_model=model)
     with serving(memory, tmp_path / "home") as running:
         yield running
 
