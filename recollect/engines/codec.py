@@ -1,7 +1,8 @@
 """The one codec of records: to plain values that any engine can store, in the order of the fields, and back.
 
 Plain values are text, whole numbers, floats and None: times are microseconds, flags 0 or 1, maps and lists JSON (None
-where they are empty). A field that is added to a record is stored by every engine that has a column of its name.
+where they are empty). Values go by position: a list of columns names the fields
+in the order of the record.
 """
 
 from __future__ import annotations

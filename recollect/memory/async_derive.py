@@ -11,7 +11,7 @@ import inspect
 from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import wraps
-from typing import Any, ClassVar, Generic, Self, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 T = TypeVar("T")
 
@@ -25,11 +25,9 @@ class Derived(Generic[T]):
     own is handed out as that.
     """
 
-    faces: ClassVar[dict[type, type[Derived[Any]]]] = {}
-
     def __init_subclass__(cls, *, of: type, at_once: Iterable[str] = ()) -> None:
         super().__init_subclass__()
-        Derived.faces[of] = cls
+        _FACES[of] = cls
         direct = frozenset(at_once)
         for name, member in public_members(of):
             if name not in vars(cls):
@@ -145,5 +143,9 @@ async def _items(begin: Callable[[], Generator[Any, None, None]]) -> AsyncGenera
 
 
 def _faced(result: Any) -> Any:
-    face = Derived.faces.get(type(result))
+    face = _FACES.get(type(result))
     return result if face is None else face(result)
+
+
+#: The async face of a class.
+_FACES: dict[type, type[Derived[Any]]] = {}

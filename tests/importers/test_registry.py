@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from recollect.errors import InvalidInput
+from recollect.faces.present.names import source_label
 from recollect.importers.base import Problems
 from recollect.importers.reading.archive import walk
 from recollect.importers.registry import READERS, detect, reader_named, shape_of
@@ -51,3 +52,8 @@ def test_what_lies_in_a_folder_is_told_in_few_words(tmp_path: Path) -> None:
         (photos / f"{i}.png").write_bytes(b"png")
     lay(tmp_path, notes_txt="x")
     assert shape_of(list(walk(tmp_path, Problems()))) == "notes.txt, photos/ (3)"
+
+
+def test_the_screen_knows_every_format_by_its_label() -> None:
+    """Without what kind of file it is: a dump of Recollect is "Recollect", as what was written live."""
+    assert all(reader.label.startswith(source_label(reader.name)) for reader in READERS)

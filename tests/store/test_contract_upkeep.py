@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import MISSING, fields, replace
 from datetime import timedelta
 
 import pytest
@@ -235,6 +235,8 @@ def test_an_erased_message_leaves_its_place_and_nothing_else(space: Space) -> No
             versions=(Version("zeppelin", START),),
             speaker="zeppelin",
             model="zeppelin",
+            timestamp=START,
+            tokens=7,
         )
         if m.id == call.message_id
         else m
@@ -245,6 +247,9 @@ def test_an_erased_message_leaves_its_place_and_nothing_else(space: Space) -> No
     whole = replace(whole, messages=tuple(messages), tool_calls=(call,), turns=(turn, *whole.turns[1:]))
     space.write(change_of(whole, edges=[Edge(call.message_id, "MENTIONS", stable_id("x"), {"as": "zeppelin"})]))
     before = next(m for m in whole.messages if m.id == call.message_id)
+    place = {"kind", "parent_id", "source_id", "position", "active", "deleted", "erased"}
+    optional = [f for f in fields(Message) if f.default is not MISSING and f.name not in place]
+    assert [f.name for f in optional if getattr(before, f.name) == f.default] == [], "erasing is tried on every field"
 
     erased = space.erase([call.message_id])
     assert (erased.messages, erased.conversations) == (1, 0)

@@ -1,1 +1,1 @@
-"""The formats, a folder for each family; listed in `registry.py`."""
+"""The formats, a file each or a folder for a family; listed in `registry.py`."""
