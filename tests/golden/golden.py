@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 FILES = Path(__file__).parent / "files"
+#: The day on which goldens are made: what is recent, and what "last week" means, depends on it.
+TODAY = datetime(2026, 11, 23, 12, tzinfo=UTC)
 _WRITING = os.environ.get("GOLDEN") == "write"
 _CLOSE = 1e-3  # int8 models differ that much between processors
 

@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import time_machine
 
 from recollect.faces.cli.commands import SUMMARIES
 from tests.faces.conftest import CommandLine
-from tests.golden.golden import assert_golden, steady
+from tests.golden.golden import TODAY, assert_golden, steady
 
 pytestmark = pytest.mark.slow
 
@@ -80,13 +81,14 @@ def test_what_every_command_prints(
     archive = sample_archive[0].parent
     replaced = {str(home): "HOME", str(archive): "ARCHIVE", f"{Path(sys.prefix, 'bin')}/": "BIN/"}
     printed: dict[str, Any] = {}
-    for name, arguments in COMMANDS.items():
-        ran = run(*(_placed(argument, home, archive) for argument in arguments), "--json")
-        document = steady(json.loads(ran.out), replaced)
-        printed[name] = {"exit": ran.code, "document": document}
+    with time_machine.travel(TODAY):
+        for name, arguments in COMMANDS.items():
+            ran = run(*(_placed(argument, home, archive) for argument in arguments), "--json")
+            printed[name] = {"exit": ran.code, "document": steady(json.loads(ran.out), replaced)}
+        dump = [_digest(line) for line in (home / "dump.jsonl").read_text(encoding="utf-8").splitlines()]
     for name, value in printed.items():
         assert_golden(f"commands/{name}", value)
-    assert_golden("dump", [_digest(line) for line in (home / "dump.jsonl").read_text(encoding="utf-8").splitlines()])
+    assert_golden("dump", dump)
 
 
 def _placed(argument: str, home: Path, archive: Path) -> str:

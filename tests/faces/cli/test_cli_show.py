@@ -97,7 +97,8 @@ def test_other_branches_and_folded_kinds_are_shown_on_request(run: CommandLine, 
 def test_what_a_terminal_would_obey_is_not_printed(run: CommandLine, tmp_path: Path) -> None:
     store = tmp_path / "escape.db"
     with recollect.open(store, durable=False) as memory:
-        memory.store_message("red \033[31malert\033[0m and a bell \a", title="Escapes")
+        asked = memory.store_message("red \033[31malert\033[0m and a bell \a", title="Escapes", speaker="A\033[1mna")
+        memory.store_message("Noted.", "assistant", conversation_id=asked.conversation_id, model="m\033[31m1")
     assert "\033" not in run("show", "Escapes", "--store", store).out
     assert "\033" not in run("search", "alert bell", "--store", store).out
 

@@ -112,7 +112,7 @@ class Transcript:
         out = self._out
         pointer = out.symbols.pointer if self._is_hit(message) else " "
         when = f"{day(message.timestamp)} {clock(message.timestamp)}" if message.timestamp else ""
-        notes = [when, short(message.id), message.model or "", "edited" if message.edited else ""]
+        notes = [when, short(message.id), harmless(message.model or ""), "edited" if message.edited else ""]
         if not message.active:
             notes.append(f"answers {short(message.parent_id)}" if message.parent_id else "a beginning")
         who = out.colored(out.bold(harmless(speaker(message, self._thread.conversation.source))))
