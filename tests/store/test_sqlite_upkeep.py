@@ -292,7 +292,11 @@ def test_killed_at_any_moment_nothing_is_lost_or_left_half(path: Path, seed: int
         assert space.check() == []
         with space.view() as view:
             sizes = view.sizes([NodeId(name) for name in promised])
-            assert {name: sizes[NodeId(name)][1] for name in promised} == promised
+            found = {name: sizes[NodeId(name)][1] for name in promised}
+            more = [name for name, count in promised.items() if found[name] != count]
+            assert len(more) <= 1, "but for the write under way, which may be in without being acknowledged"
+            assert all(found[name] > promised[name] for name in more)
+            promised |= found
             if view.index().generation:
                 features = view.candidates(query("heron"))
                 assert features.size == view.counts().said_passages
