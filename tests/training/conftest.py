@@ -23,7 +23,7 @@ OLD: Fields = {"conversation": "roof", "message": "roof-1", "start": 0, "end": 2
 QUESTION: Fields = {
     "id": "W1-q-0001", "writer": "W1", "language": "en", "kind": "changed", "question": "what do I pay for the tiles",
     "archive": "road", "conversation": "roof", "message": "roof-3", "start": 0, "end": 22,
-    "sentence": "He came down to 6,400.", "answer": "6,400", "old": OLD,
+    "sentence": "He came down to 6,400.", "answer": "6,400", "old": OLD, "asks": "now",
 }  # fmt: skip
 STATEMENT: Fields = {
     "id": "W1-s-0001", "writer": "W1", "language": "en", "before": "", "text": "Ana hates it.", "kind": "preference",

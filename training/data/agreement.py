@@ -81,7 +81,8 @@ def _same_message(first: Fields, second: Fields) -> bool:
         return bool(second.get("conversation") == first["conversation"])
     if first["kind"] == "none":
         return not second.get("message")
-    return second.get("message") in (first["message"], *first.get("also", []))
+    answering = first["old"] if first.get("asks") == "before" else first
+    return second.get("message") in (answering["message"], *first.get("also", []))
 
 
 def _statements(pairs: Sequence[tuple[Fields, Fields]]) -> list[Figure]:

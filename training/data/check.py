@@ -23,6 +23,7 @@ from training.data.items import KINDS, SPAN_FIELDS, Fields, Item, load
 from training.forbidden import forbidden_name
 
 LANGUAGES = ("en", "de", "fr", "es", "zh", "ru", "pt", "ja", "it", "ko", "hi")
+ASKED = ("now", "before", "change")
 QUESTION_KINDS = ("plain", "none", "changed", "keywords", "topic")
 MISSES = ("person", "attribute", "time", "absent")
 STATEMENT_KINDS = (
@@ -45,7 +46,7 @@ REQUIRED = {
 }
 POINTER = {"conversation", "message", "start", "end"}
 ALLOWED = {
-    "questions": {*POINTER, "sentence", "answer", "also", "near", "miss", "old", "cross"},
+    "questions": {*POINTER, "sentence", "answer", "also", "near", "miss", "old", "asks", "cross"},
     "statements": POINTER,
     "followups": {"archive", "conversation", "message"},
     "names": {"trap"},
@@ -178,6 +179,7 @@ class Checker:
             if not old:
                 yield "old is missing, point to the message with the old value"
                 return
+            yield from _one_of("asks", f.get("asks"), ASKED)
             yield from (f"old: {problem}" for problem in _pointer(archive, old, old.get("sentence")))
             yield from (f"old: {problem}" for problem in _answered(old))
             if not list(_pointer(archive, old, old.get("sentence"))) and _position(archive, old) >= _position(
