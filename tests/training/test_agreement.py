@@ -54,6 +54,12 @@ def test_also_none_and_topic_have_their_own_right_answers(data: Path) -> None:
     assert _figures(data, {"id": "W1-q-0002", "message": "roof-1"})["questions: answering message"] == 0.0
 
 
+def test_a_question_about_what_was_before_is_answered_by_the_old_message(data: Path) -> None:
+    write(data, "train", "questions", "W1", QUESTION | {"asks": "before"})
+    assert _figures(data, {"id": "W1-q-0001", "message": "roof-1"})["questions: answering message"] == 1.0
+    assert _figures(data, {"id": "W1-q-0001", "message": "roof-3"})["questions: answering message"] == 0.0
+
+
 def test_a_value_is_compared_word_by_word(data: Path) -> None:
     figures = _figures(data, {"id": "W1-s-0001", "kind": "preference", "value": "hates"})
     assert figures["statements: value, token F1"] == 0.67
