@@ -1,0 +1,1 @@
+"""Data and code that train the models. Not part of the package."""

@@ -1,0 +1,1 @@
+"""Questions, statements, follow-ups and names written for this project, and the tools that read and check them."""
