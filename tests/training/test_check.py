@@ -54,6 +54,12 @@ def test_a_wrong_item_is_reported(data: Path, kind: str, right: Any, wrong: Any,
     assert any(message in error and error.startswith(f"{path}:1: ") for error in errors), errors
 
 
+def test_an_archive_that_cannot_be_read_is_reported_once(data: Path) -> None:
+    write(data, "train", "questions", "W1", QUESTION | {"archive": "nowhere"}, QUESTION | {"archive": "nowhere"})
+
+    assert sum("no archive 'nowhere'" in error for error in Checker(data).run()) == 1
+
+
 def test_a_missing_field_and_a_broken_line_are_reported(data: Path) -> None:
     path = write(data, "train", "names", "W1", {"id": "W1-n-0001"})
     path.write_text(path.read_text(encoding="utf-8") + "{\n", encoding="utf-8")

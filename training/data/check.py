@@ -97,7 +97,10 @@ class Checker:
         """Run every check and return the error lines."""
         self._check_own_archives()
         for item in self.items:
-            self.errors += [f"{item.place}: {problem}" for problem in self._problems(item)]
+            unread = {
+                a for a in self.archives.values() if isinstance(a, str)
+            }  # said once, at the first item that needs it
+            self.errors += [f"{item.place}: {problem}" for problem in self._problems(item) if problem not in unread]
         self._check_ids()
         self._check_parts()
         self._check_duplicates()

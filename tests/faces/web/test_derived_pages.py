@@ -180,6 +180,20 @@ def test_the_graph_grows_by_a_click_and_goes_back(page: Page) -> None:
     assert page.inner_text("#twin h2") == "Tidepool"
 
 
+def test_the_graph_bears_being_out_of_sight(page: Page) -> None:
+    page.goto("/graph?from=Tidepool")
+    page.wait_for_selector("#canvas[data-ready]")
+    redraw = """async display => {
+        document.querySelector("#canvas").style.display = display;
+        dispatchEvent(new Event("resize"));
+        for (let frame = 0; frame < 3; frame++) await new Promise(requestAnimationFrame);
+        return recollectGraph.getDimensions().width;
+    }"""
+    page.evaluate(redraw, "none")
+
+    assert page.evaluate(redraw, "block") > 300
+
+
 def test_a_picture_looks_the_same_tomorrow(served: Running) -> None:
     def places() -> dict[str, tuple[float, float]]:
         answer = httpx.get(f"{served.url}/graph?from=Mara", headers={"Accept": "application/json"}).json()

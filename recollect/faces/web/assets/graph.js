@@ -198,6 +198,7 @@
       labelRenderedSizeThreshold: 9, labelDensity: 0.6, labelGridCellSize: 90,
       minCameraRatio: 0.05, maxCameraRatio: 3, stagePadding: small.matches ? 56 : 70, zIndex: true,
       nodeReducer, edgeReducer,
+      allowInvalidContainer: true, // out of sight, it has no size for a while, and the next resize draws it
     });
     if (state) renderer.getCamera().setState(state);
     renderer.on("enterNode", ({ node }) => { stage.classList.add("over"); light(node); });
