@@ -1,4 +1,4 @@
-"""Everything that writes: imports, live messages, edits, deletions, forgetting. One transaction holds all of a write.
+"""Everything that changes the record: imports, live messages, edits, deletions, forgetting, in whole transactions.
 
 The only way in, for imports and for live writing alike. A change that was planned on what somebody else has changed
 meanwhile is planned again. Each part of it is a file.

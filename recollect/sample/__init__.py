@@ -1,4 +1,4 @@
-"""The sample archive: a hundred conversations of an invented person, for demo, tests and benchmarks."""
+"""The sample archive: 119 conversations of an invented person, for demo, tests and benchmarks."""
 
 from recollect.sample.archive import SampleConversation, SampleMessage, conversations, write_archive
 
