@@ -10,10 +10,11 @@ from recollect.memory import Memory
 from recollect.record import Message
 from recollect.text.terms import terms
 
-_PLAIN = tuple(
-    "river stone paper cloud garden window letter summer winter music table bread coffee train ticket money doctor "
-    "school lesson market bridge hammer copper violin orchard lantern saddle pepper".split()  # noqa: SIM905
-)
+_WORDS = """
+river stone paper cloud garden window letter summer winter music table bread coffee train ticket money doctor school
+lesson market bridge hammer copper violin orchard lantern saddle pepper
+"""
+_PLAIN = tuple(_WORDS.split())
 #: Words, and in every how many-th of the short conversations they stand.
 _RARE = {"kiln": 23, "glaze": 17, "heron": 41, "ferry": 2}
 _SHORT, _LONG, _SEVERAL = 320, 900, 120
