@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from recollect.record import Conversation, NodeId
+from recollect.record import NodeId
 from recollect.store import View
 from recollect.store.passages import KINDS, ROLES, Int, Rows
 
@@ -74,13 +74,13 @@ def _spread(view: View, rows: Rows) -> Spread:
     rows = rows.take(rows.messages > 0)
     of_kinds = np.unique(rows.messages * len(KINDS) + rows.kinds)  # each kind of a message once
     rows = rows.take(np.unique(rows.messages, return_index=True)[1])
-    numbers, firsts, sizes = np.unique(rows.conversations, return_index=True, return_counts=True)
-    texts = {t.number: t.conversation_id for t in view.passages(rows.passages[firsts].tolist())}
-    ids = [texts.get(number) for number in rows.passages[firsts].tolist()]
-    by_id = {named: int(size) for named, size in zip(ids, sizes.tolist(), strict=True) if named is not None}
-    sources: Counter[str] = Counter()
-    for conversation in view.get(Conversation, list(by_id)):
-        sources[conversation.source] += by_id[conversation.id]
+    numbers, sizes = (found.tolist() for found in np.unique(rows.conversations, return_counts=True))
+    origins, sources, by_id = view.origins(numbers), Counter[str](), dict[NodeId, int]()
+    for number, size in zip(numbers, sizes, strict=True):
+        if number in origins:
+            named, source = origins[number]
+            by_id[named] = size
+            sources[source] += size
     known = rows.times[rows.times > 0]
     return Spread(
         messages=len(rows),

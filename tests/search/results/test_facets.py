@@ -44,7 +44,7 @@ def test_what_is_merely_related_is_counted_apart(tmp_path: Path) -> None:
     with recollect.open(tmp_path / "memory.db", background=False) as memory:
         memory.store_message("Sourdough wants a hot oven.", conversation_id="a")
         memory.store_message("The baker sells fresh bread, rolls and pastry.", "assistant", conversation_id="b")
-        found = memory.search("sourdough", facets=True)
+        found = memory.search("What do we know about sourdough?", facets=True)
     assert (found.total, found.with_words, found.related) == (2, 1, 1)
     assert found.facets is not None
     assert (found.facets.messages, dict(found.facets.roles)) == (1, {"user": 1})
