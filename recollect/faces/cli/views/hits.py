@@ -187,13 +187,13 @@ def _because(why: Why, out: Output) -> str:
 
 
 def _summary(found: SearchResults, out: Output, *, by_message: bool) -> str:
-    """As in "10 of 52 conversations (12 with the word, 40 related) · 31 ms · keyword + semantic"."""
+    """As in "10 of 52 conversations · 12 with the word, 40 related · 31 ms · keyword + semantic"."""
     what = "message" if by_message else "conversation"
     total = max(found.total, len(found))
     counted = number(total, what) if total == len(found) else f"{len(found):,} of {total:,} {what}s"
-    if found.with_words and found.related:
-        counted += f" ({words_and_related(found.corrected or found.query, found.with_words, found.related)})"
     if found.documents:
         counted = " + ".join([*([counted] if len(found) else []), number(len(found.documents), "document")])
-    signals = " + ".join(_SIGNALS.get(signal, signal) for signal in found.signals)
-    return f" {out.symbols.dot} ".join([counted, f"{found.took_ms:.0f} ms", signals])
+    told = [counted, f"{found.took_ms:.0f} ms", " + ".join(_SIGNALS.get(signal, signal) for signal in found.signals)]
+    if found.with_words and found.related:
+        told.insert(1, words_and_related(found.corrected or found.query, found.with_words, found.related))
+    return f" {out.symbols.dot} ".join(told)
