@@ -9,9 +9,18 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from recollect.index.matches import WordMatches
 from recollect.index.numeric import best_three
 from recollect.index.parts import distinct
-from recollect.index.pool import Cosines, Extras, allowed_rows, choose_pool
+from recollect.index.pool import (
+    Cosines,
+    Extras,
+    Pool,
+    allowed_places,
+    allowed_rows,
+    choose_pool,
+    holding_rows,
+)
 from recollect.index.quantize import cosines
 from recollect.index.snapshot import Snapshot
 from recollect.index.source import Source
@@ -40,8 +49,15 @@ def candidates(snapshot: Snapshot, source: Source, query: CandidateQuery) -> Fea
     wide, narrow = words.scores()
     dense = Cosines(snapshot, query.vector)
     extras = Extras(snapshot, source, query)
-    allowed = allowed_rows(snapshot, source, query)
-    pool, whole, near_ones = choose_pool(snapshot, allowed, (wide, narrow), dense, extras, query)
+    matches = None
+    if query.passages is not None:
+        chosen = Pool(snapshot.positions_of(np.array(sorted(query.passages), np.int64)), whole=False)
+    else:
+        allowed = allowed_rows(snapshot, source, query)
+        chosen = choose_pool(snapshot, allowed, (wide, narrow), dense, extras, query)
+        held = holding_rows((wide, narrow), allowed) if query.terms else allowed_places(snapshot, allowed)
+        matches = WordMatches(snapshot, words, held, chosen.leads)
+    pool = chosen.at
 
     # All that is scored is looked up once: the pool, what stands around it, and the sessions in which it lies.
     around = snapshot.around(pool)
@@ -89,12 +105,13 @@ def candidates(snapshot: Snapshot, source: Source, query: CandidateQuery) -> Fea
         similarity=similarity_z[own],
         sought=extras.sought(pool),
         size=snapshot.living,
-        whole=whole,
+        whole=chosen.whole,
         frequencies=words.frequencies,
         quality=quality is not None,
         piece_idf=_piece_idf(source.pieces(), query.pieces) if quality is not None else {},
-        relevant=_relevant(bm25_z[own] + dense_z[own]) if near_ones is None else near_ones,
+        relevant=_relevant(bm25_z[own] + dense_z[own]) if chosen.near is None else chosen.near,
         vectors=snapshot.units(pool) if query.vectors else None,
+        matches=matches,
     )
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +16,7 @@ from recollect.index.snapshot import Snapshot
 from recollect.index.source import Source
 from recollect.index.terms import term_hashes
 from recollect.index.words import Scores
-from recollect.store.passages import KINDS, ROLE_SHIFT, ROLES, Bool, CandidateQuery, Float, Int
+from recollect.store.passages import KINDS, ROLE_SHIFT, ROLES, Bool, CandidateQuery, Float, Int, Partition
 from recollect.text.terms import stemmed
 
 #: Up to so many passages all are scored in full.
@@ -29,6 +31,9 @@ _SAMPLED, _MORE, _AT_LEAST = 61, 4, 8
 #: Of a large snapshot so many times as many as are wanted are compared exactly: by the leading sum, by meaning alone.
 _LIKELY, _LIKELY_BY_MEANING = 16, 32
 _SIGNED_OR_LETTER = re.compile(r"[a-z](?:\+\+|#)?")  # "c++", "c#", "c", as surface words
+
+#: Partitions whose passages belong to conversations, none of which shall fill the pool alone.
+_OF_CONVERSATIONS = (Partition.SAID, Partition.OTHER)
 
 #: Which rows of a part may be found; None: all.
 Allowed = Bool | None
@@ -203,6 +208,18 @@ def _marked(part: Part, at: Int) -> Bool:
     return marked
 
 
+@dataclass(frozen=True)
+class Pool:
+    """The positions of the pool, ascending, and whether they are all that may be found. Where they are not, `leads`
+    sorts all rows, block by block, and `near` counts those with a leading sum above the average.
+    """
+
+    at: Int
+    whole: bool
+    near: int | None = None
+    leads: Sequence[NDArray[Any]] | None = None
+
+
 def choose_pool(
     snapshot: Snapshot,
     allowed: Sequence[Allowed],
@@ -210,54 +227,60 @@ def choose_pool(
     cosines: Cosines,
     extras: Extras,
     query: CandidateQuery,
-) -> tuple[Int, bool, int | None]:
-    """The positions of the pool, ascending, whether they are all that may be found, and where they are not how many of
-    all have a leading sum above the average. Of many rows the best by the leading sum, by the words and by meaning are
-    taken, each with its neighbours; or the newest that hold a word.
+) -> Pool:
+    """Of many rows the best by the leading sum, by the words and by meaning are taken, each with its neighbours; or the
+    newest that hold a word.
     """
     size = query.pool
     if query.by_words:
-        allowed = _that_hold_a_word(snapshot, allowed, words[1])
+        allowed = [_marks(part, rows) for part, rows in zip(snapshot.parts, holding_rows(words, allowed), strict=True)]
     count = sum(
         p.block.size if own is None else np.count_nonzero(own) for p, own in zip(snapshot.parts, allowed, strict=True)
     )
     if count <= SCORE_ALL:
-        return _positions(snapshot, allowed), True, None
+        return Pool(_positions(snapshot, allowed), whole=True)
     if query.newest:
-        holding = _that_hold_a_word(snapshot, allowed, words[1]) if query.terms else allowed
-        return (*_newest(snapshot, holding, size), None)
+        held = _together(snapshot, holding_rows(words, allowed)) if query.terms else _positions(snapshot, allowed)
+        newest = np.sort(_best(held, snapshot.columns(held, "time")[0].astype(np.float64), size))
+        return Pool(newest, len(newest) == len(held), leads=[part.block.time for part in snapshot.parts])
     scores = _Leading(snapshot, allowed, words, None if query.by_words else cosines, extras)
     chosen = scores.best(size // 2, size // 8, size // 8)
+    if query.partition in _OF_CONVERSATIONS:
+        chosen = distinct(chosen, scores.best_of_others(chosen, size // 8))
     found = distinct(snapshot.around(chosen).ravel())  # without -1: there is nothing there
     may = np.ones(len(found), bool)
     for place, _, own, rows in snapshot.split(found):
         mask = allowed[place]
         if mask is not None:
             may[own] = mask[rows]
-    return found[may], False, scores.above_average
+    return Pool(found[may], whole=False, near=scores.above_average, leads=scores.leads)
+
+
+def holding_rows(words: tuple[Scores, Scores], allowed: Sequence[Allowed]) -> list[Int]:
+    """Which rows of each part may be found and hold a word."""
+    return [rows if own is None else rows[own[rows]] for rows, own in zip(words[0].rows, allowed, strict=True)]
+
+
+def _together(snapshot: Snapshot, rows: Sequence[Int]) -> Int:
+    """The positions of rows of each part."""
+    found = [own + part.offset for own, part in zip(rows, snapshot.parts, strict=True)]
+    return np.concatenate([np.zeros(0, np.int64), *found])
+
+
+def _marks(part: Part, rows: Int) -> Bool:
+    marked = np.zeros(part.block.size, bool)
+    marked[rows] = True
+    return marked
 
 
 def _positions(snapshot: Snapshot, allowed: Sequence[Allowed]) -> Int:
-    found = [np.zeros(0, np.int64)]
-    for part, own in zip(snapshot.parts, allowed, strict=True):
-        found.append((np.arange(part.block.size) if own is None else np.flatnonzero(own)) + part.offset)
-    return np.concatenate(found)
+    return _together(snapshot, allowed_places(snapshot, allowed))
 
 
-def _that_hold_a_word(snapshot: Snapshot, allowed: Sequence[Allowed], words: Scores) -> list[Allowed]:
-    """Which rows may be found and hold a word."""
-    found: list[Allowed] = []
-    for part, values, own in zip(snapshot.parts, words.blocks, allowed, strict=True):
-        held = np.zeros(part.block.size, bool) if values is None else values > 0
-        found.append(held if own is None else held & own)
-    return found
-
-
-def _newest(snapshot: Snapshot, allowed: Sequence[Allowed], size: int) -> tuple[Int, bool]:
-    """The positions of the newest rows, ascending, and whether they are all of them."""
-    found = _positions(snapshot, allowed)
-    newest = np.sort(_best(found, snapshot.columns(found, "time")[0].astype(np.float64), size))
-    return newest, len(newest) == len(found)
+def allowed_places(snapshot: Snapshot, allowed: Sequence[Allowed]) -> list[Int]:
+    """Which rows of each part may be found."""
+    pairs = zip(snapshot.parts, allowed, strict=True)
+    return [np.arange(part.block.size) if own is None else np.flatnonzero(own) for part, own in pairs]
 
 
 class _Leading:
@@ -272,10 +295,10 @@ class _Leading:
         extras: Extras,
     ) -> None:
         self._snapshot, self._allowed, self._cosines = snapshot, allowed, cosines
-        self._wide, self._narrow = words
+        self._words, (self._wide, self._narrow) = words, words
         self._extras = extras
         scored = [self._score(place) for place in range(len(snapshot.parts))]
-        self._lead = [lead for lead, _ in scored]
+        self.leads = [lead for lead, _ in scored]  # what candidates are chosen by
         self._dense = [dense for _, dense in scored]
 
     def _score(self, place: int) -> tuple[Float, Float]:
@@ -298,7 +321,7 @@ class _Leading:
     @property
     def above_average(self) -> int:
         """How many rows are nearer to the question than the average one."""
-        return sum(int(np.count_nonzero(lead > 0)) for lead in self._lead)
+        return sum(int(np.count_nonzero(lead > 0)) for lead in self.leads)
 
     def _add_words(self, place: int, lead: Float) -> None:
         """BM25 as it suits who speaks: the words of people are short, those of assistants are not."""
@@ -315,11 +338,11 @@ class _Leading:
 
     def best(self, by_lead: int, by_words: int, by_meaning: int) -> Int:
         """The positions of the best by each, ascending."""
-        words = _best(*self._held(), by_words)
+        words = _best(*self._held(self._narrow.blocks), by_words)
         if self._cosines is None or self._cosines.blind:
-            return distinct(words, _top(self._snapshot, self._lead, by_lead))
+            return distinct(words, _top(self._snapshot, self.leads, by_lead))
         if self._cosines.exact:
-            lead = _top(self._snapshot, self._lead, by_lead)
+            lead = _top(self._snapshot, self.leads, by_lead)
             return distinct(words, lead, _top(self._snapshot, self._dense, by_meaning))
         likely, leading, near = self._compared(self._cosines, _LIKELY * by_lead, _LIKELY_BY_MEANING * by_meaning)
         return distinct(words, _best(likely, leading, by_lead), _best(likely, near, by_meaning))
@@ -327,21 +350,28 @@ class _Leading:
     def _compared(self, cosines: Cosines, by_lead: int, by_meaning: int) -> tuple[Int, Float, Float]:
         """The positions of those that are likely the best, ascending, with their leading sums and cosines, exact."""
         snapshot = self._snapshot
-        likely = distinct(_top(snapshot, self._lead, by_lead), _top(snapshot, self._dense, by_meaning))
-        lead, rough = _at(snapshot, self._lead, likely), _at(snapshot, self._dense, likely)
+        likely = distinct(_top(snapshot, self.leads, by_lead), _top(snapshot, self._dense, by_meaning))
+        lead, rough = _at(snapshot, self.leads, likely), _at(snapshot, self._dense, likely)
         near = cosines.at(likely)
         return likely, lead + (cosines.z(near) - cosines.z(rough)), near
 
-    def _held(self) -> tuple[Int, Float]:
-        """The rows that hold a word and may be found, and how well their words fit."""
-        positions, values = [np.zeros(0, np.int64)], [np.zeros(0, np.float32)]
-        for place, part in enumerate(self._snapshot.parts):
-            rows, allowed, own = self._narrow.rows[place], self._allowed[place], self._narrow.blocks[place]
-            if own is not None:
-                rows = rows if allowed is None else rows[allowed[rows]]
-                positions.append(rows + part.offset)
-                values.append(own[rows])
-        return np.concatenate(positions), np.concatenate(values)
+    def best_of_others(self, chosen: Int, count: int) -> Int:
+        """Where few conversations fill the pool, the best rows of so many others that hold a word, one of each."""
+        known = np.unique(self._snapshot.columns(chosen, "conversation")[0])
+        if len(known) >= count:
+            return chosen[:0]
+        at, leads = self._held(self.leads)
+        (conversations,) = self._snapshot.columns(at, "conversation")
+        others = np.flatnonzero((conversations > 0) & ~np.isin(conversations, known))
+        others = others[np.argsort(-leads[others], kind="stable")]
+        firsts = np.sort(np.unique(conversations[others], return_index=True)[1])
+        return np.sort(at[others[firsts[:count]]])
+
+    def _held(self, blocks: Sequence[Float | None]) -> tuple[Int, Float]:
+        """The rows that hold a word and may be found, ascending, with their values."""
+        held = holding_rows(self._words, self._allowed)
+        values = [own[rows] for rows, own in zip(held, blocks, strict=True) if own is not None]
+        return _together(self._snapshot, held), np.concatenate([np.zeros(0, np.float32), *values])
 
 
 def _best(rows: Int, scores: Float, count: int) -> Int:

@@ -75,6 +75,7 @@ class Reading(Handle):
         sort: str = "relevance",
         literal: bool = False,
         facets: bool = False,
+        offset: int = 0,
     ) -> SearchResults:
         """Finds messages by meaning, words and relation; grouped by conversation, or one result a message.
 
@@ -84,6 +85,7 @@ class Reading(Handle):
         nobody and are in no conversation. `until` includes the day, month or year it names, `before` does not.
         `mode`: auto (quality where its vectors are made), instant, quality. `sort`: relevance, newest. `literal` takes
         the query as one phrase, word for word. `facets` counts what matches by source, role, kind and month as well.
+        `offset` gives further results: the `next` of those before.
         Raises InvalidInput, also for a source that is not there.
         """
         self._written()
@@ -103,6 +105,7 @@ class Reading(Handle):
                 sort=sort,
                 literal=literal,
                 facets=facets,
+                offset=offset,
             )
         )
         return found

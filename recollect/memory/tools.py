@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from recollect.answer.tools.finding import FoundText
     from recollect.derive.facts.fact import Fact
 
-_MOST = 1000
+_MOST, _FURTHEST = 1000, 10**9
 
 
 class Tools(Reading, Contexts):
@@ -70,7 +70,7 @@ class Tools(Reading, Contexts):
         """
         from recollect.answer.tools import opening
 
-        many, left_out = _between(limit, 1, _MOST, "limit"), _between(offset, 0, 10**9, "offset")
+        many, left_out = _between(limit, 1, _MOST, "limit"), _between(offset, 0, _FURTHEST, "offset")
         with self._space.view() as view:
             return opening.period(view, period, self._clock().date(), limit=many, offset=left_out)
 
@@ -104,7 +104,7 @@ class Tools(Reading, Contexts):
         from recollect.answer.tools.finding import DOCUMENTS, SAID, WITH_TOOL_CALLS, found_texts
         from recollect.search.query.request import read_search
 
-        first, many = _between(offset, 0, _MOST - 1, "offset"), _between(limit, 1, _MOST, "limit")
+        first, many = _between(offset, 0, _FURTHEST, "offset"), _between(limit, 1, _MOST, "limit")
         kinds = WITH_TOOL_CALLS if include_tool_calls else SAID
         search = read_search(
             query,
@@ -115,7 +115,11 @@ class Tools(Reading, Contexts):
             find_conversations=self._conversation_ids,
             check_sources=self._sources,
         )
-        results = self._searcher(replace(search, with_documents=True, with_reports=False))
+        search = replace(search, with_documents=True, with_reports=False)
+        results = self._searcher(search)
+        while len(results) < first + many and results.next is not None:  # further than a search goes at once
+            page = self._searcher(replace(search, limit=_MOST, offset=results.next))
+            results = replace(results, hits=(*results.hits, *page.hits), next=page.next)
         with self._space.view() as view:
             return found_texts(view, results)[first : first + many]
 
@@ -179,7 +183,7 @@ class Tools(Reading, Contexts):
 
     def get_all_facts(self, limit: int = 50, offset: int = 0) -> list[Fact]:
         """What is held true, pinned facts first, then the newest. Raises InvalidInput."""
-        first = _between(offset, 0, 10**9, "offset")
+        first = _between(offset, 0, _FURTHEST, "offset")
         return self.facts()[first : first + _between(limit, 1, _MOST, "limit")]
 
 

@@ -42,23 +42,29 @@ def rank_documents(view: View, asked: Asked, model: Callable[[], TokenEmbedder])
     return rank(view, whatever, Partition.DOCUMENT, model)
 
 
-def document_hits(view: View, asked: Asked, found: Ranking, *, alone: bool) -> tuple[DocumentHit, ...]:
-    """One hit a document, or one a chunk where single messages are asked for.
+def document_hits(
+    view: View, asked: Asked, found: Ranking, until: int, *, alone: bool
+) -> tuple[tuple[DocumentHit, ...], bool]:
+    """One hit a document, or one a chunk where single messages are asked for; and whether there are more.
 
     Beside messages only those chunks that hold most of the question, or come near to it with any word of it; `alone`,
-    or where documents are asked for, all that have to do with it.
+    or where documents are asked for, all that have to do with it. Where they are asked for these are those from the
+    search's offset `until` another; else all stand on the first page.
     """
-    asked_for, limit = _KIND in asked.search.filter.kinds, asked.search.limit
+    search, asked_for = asked.search, _KIND in asked.search.filter.kinds
+    if search.offset and not asked_for:
+        return (), False
     passages = found.passages
     if not asked_for:
         passages = [entry for entry in passages if _answers(entry) or (alone and entry.matches)]
-        limit = min(limit, _BESIDE)
-    if asked.search.sort == "newest":
+        until = min(search.limit, _BESIDE)
+    if search.sort == "newest":
         passages = sorted(passages, key=lambda entry: -entry.time)
-    chunks = _fitting(view, passages, asked.search, _LOOKED_AT * limit)
-    if asked.search.group_by == "conversation":
+    chunks = _fitting(view, passages, search, _LOOKED_AT * (until + 1))
+    if search.group_by == "conversation":
         chunks = _one_a_document(chunks)
-    return tuple(_hit(chunk, asked, found.words) for chunk in chunks[:limit])
+    hits = tuple(_hit(chunk, asked, found.words) for chunk in chunks[search.offset : until])
+    return hits, asked_for and len(chunks) > until
 
 
 def _answers(entry: Ranked) -> bool:

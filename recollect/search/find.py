@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from datetime import date
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ from recollect.models.embedding import Embedder, TokenEmbedder, is_remote
 from recollect.record import Node
 from recollect.search.derived import derived_hits, found_facts
 from recollect.search.documents import document_hits, rank_documents
-from recollect.search.grouping import by_conversation, by_message, titles_to_show
+from recollect.search.grouping import by_conversation, by_message
 from recollect.search.moments import placed
 from recollect.search.query.asking import Asked, ask
 from recollect.search.query.forms import surface
@@ -21,10 +21,10 @@ from recollect.search.query.request import Search
 from recollect.search.query.spelling import correction
 from recollect.search.ranking import Ranking, rank
 from recollect.search.results.facets import count_facets
-from recollect.search.results.result import SearchResults
+from recollect.search.results.result import DocumentHit, SearchResults
 from recollect.search.scan import scanned
-from recollect.search.titles import title_matches
-from recollect.search.weights import ALL, RANKED
+from recollect.search.titles import Titled, title_matches
+from recollect.search.weights import ALL, NEAREST
 from recollect.store import IndexDamaged, Space, View
 from recollect.store.passages import SAID_KINDS, Partition
 
@@ -84,39 +84,48 @@ class Searcher:
                 close=False,
                 notes=(_TOO_COMMON if surface(search.query.text) else _NO_WORD,),
             )
-        found, filed = _ranked(view, asked, self._quality), rank_documents(view, asked, self._quality)
+        titles, found, filed = self._looked_up(view, asked)
         unknown = found.unknown if filed is None else [term for term in found.unknown if term in filed.unknown]
         mended = None if search.query.literal else correction(search.query.text, unknown, view.vocabulary())
         if mended is None or not mended.is_sure or search.query.phrases:  # what is quoted is meant as it stands
             suggestion = mended.of(search.query.typed or search.query.text) if mended else None
-            return replace(self._results(view, asked, found, filed), suggestion=suggestion)
+            return replace(self._results(view, asked, found, filed, titles), suggestion=suggestion)
         asked = self._ask(view, replace(search, query=replace(search.query, text=mended.text)))
-        found, filed = _ranked(view, asked, self._quality), rank_documents(view, asked, self._quality)
-        results = self._results(view, asked, found, filed)
+        titles, found, filed = self._looked_up(view, asked)
+        results = self._results(view, asked, found, filed, titles)
         return replace(results, query=search.query.text, corrected=mended.text)
 
     def _ask(self, view: View, search: Search) -> Asked:
         asked = ask(view, search, self._embedder, self._quality, self._today())
         return placed(view, asked, self._embedder, self._quality)
 
-    def _results(self, view: View, asked: Asked, found: Ranking, filed: Ranking | None) -> SearchResults:
+    def _looked_up(self, view: View, asked: Asked) -> tuple[Titled, Ranking, Ranking | None]:
+        """The titles that match, the passages, and the documents' passages."""
+        by_title = asked.search.group_by == "conversation" and asked.search.sort != "newest"
+        titles = title_matches(view, asked) if by_title else Titled()
+        found = _ranked(view, asked, self._quality, titles.best)
+        return titles, found, rank_documents(view, asked, self._quality)
+
+    def _results(
+        self, view: View, asked: Asked, found: Ranking, filed: Ranking | None, titles: Titled
+    ) -> SearchResults:
         """The results, in the order that a re-ranker gives them, where there is one."""
         if self._reranker is None:
-            return _results(view, asked, found, filed)
+            return _results(view, asked, found, filed, titles, self._quality)
         from recollect.search.reranking import reranked, reranks
 
         if not reranks(asked):
-            return _results(view, asked, found, filed)
+            return _results(view, asked, found, filed, titles, self._quality)
         rankings = [found] if filed is None else [found, filed]
         (found, *others), note = reranked(view, asked, self._reranker, rankings)
-        results = _results(view, asked, found, others[0] if others else None)
+        results = _results(view, asked, found, others[0] if others else None, titles, self._quality)
         if note is None:
             return replace(results, signals=(*results.signals, "re-ranker"))
         return replace(results, notes=(*results.notes, note))
 
 
-def _ranked(view: View, asked: Asked, model: Callable[[], TokenEmbedder]) -> Ranking:
-    """The passages of all kinds that are wanted, best first.
+def _ranked(view: View, asked: Asked, model: Callable[[], TokenEmbedder], titled: Collection[int]) -> Ranking:
+    """The passages of all kinds that are wanted, best first; `titled` are the conversations whose titles match.
 
     Text that is not chat (tool output, reasoning, context) is among the rest where its kind is asked for. Else it comes
     after the rest, and only where a few typed words are all in it, and nowhere in what was said.
@@ -124,51 +133,53 @@ def _ranked(view: View, asked: Asked, model: Callable[[], TokenEmbedder]) -> Ran
     kinds = set(asked.search.filter.kinds)
     if kinds == {"document"}:
         return Ranking(unknown=asked.question.terms)
-    said = rank(view, asked, Partition.SAID, model) if not kinds or kinds & set(SAID_KINDS) else Ranking()
+
+    def ranked(partition: Partition) -> Ranking:
+        return rank(view, asked, partition, model, nearest=NEAREST, named=titled)
+
+    said = ranked(Partition.SAID) if not kinds or kinds & set(SAID_KINDS) else Ranking()
     if kinds - set(SAID_KINDS):
-        other = rank(view, asked, Partition.OTHER, model)
+        other = ranked(Partition.OTHER)
         return said.joined(other, sorted([*said.passages, *other.passages], key=lambda entry: -entry.score))
-    if asked.typed and not said.close and not any(entry.share > 0 for entry in said.passages):
+    if asked.typed and not said.close and not (said.shares > 0).any():
         said = said.only(())  # words that nobody used, and nothing like them: nothing, not something vague
-    if kinds or (said.passages and not asked.typed) or any(entry.share >= ALL for entry in said.passages):
+    if kinds or (said.passages and not asked.typed) or (said.shares >= ALL).any():
         return said
-    other = rank(view, asked, Partition.OTHER, model)
-    fitting = [entry for entry in other.passages if entry.share >= ALL or not said.passages]
-    if not fitting:
+    other = ranked(Partition.OTHER)
+    fitting = other.holding(ALL) if said.passages else other
+    if not fitting.passages:
         return said
-    used = [entry for entry in said.passages if entry.share > 0]
-    joined = said.only(used).joined(other.only(fitting), [*used, *fitting])
-    cut = max(len(said.passages), len(other.passages)) >= RANKED * asked.search.limit
-    return replace(joined, exact=joined.exact and not cut)
+    used = said.holding()
+    return used.joined(fitting, [*used.passages, *fitting.passages])
 
 
-def _results(view: View, asked: Asked, found: Ranking, filed: Ranking | None) -> SearchResults:
-    search, passages = asked.search, found.passages
-    if newest := search.sort == "newest":
-        passages = sorted(passages, key=lambda entry: -entry.time)
-    if search.group_by == "message":
-        hits, total = by_message(view, asked, found.words, passages), len(found.messages - {0})
-    else:
-        titles = {} if newest else titles_to_show(view, asked, title_matches(view, asked), found.conversations)
-        hits = by_conversation(view, asked, found.words, passages, titles)
-        total = len((found.conversations | set(titles)) - {0})
-    documents = document_hits(view, asked, filed, alone=not hits) if filed is not None else ()
+def _results(
+    view: View, asked: Asked, found: Ranking, filed: Ranking | None, titles: Titled, model: Callable[[], TokenEmbedder]
+) -> SearchResults:
+    search = asked.search
+    grouped = by_message if search.group_by == "message" else by_conversation
+    page = grouped(view, asked, found, titles, model)
+    documents, further, until = tuple[DocumentHit, ...](), False, page.next or search.offset + search.limit
+    if filed is not None:
+        documents, further = document_hits(view, asked, filed, until, alone=not page.hits)
     return SearchResults(
         query=search.query.text,
-        hits=hits,
+        hits=page.hits,
         took_ms=0.0,
         mode=found.mode,
         signals=_signals(asked, found),
         searched=found.searched + (filed.searched if filed is not None else 0),
         close=found.close or bool(documents),
         likelihood=max(found.likelihood, filed.likelihood if filed is not None and documents else 0.0),
-        total=max(total, len(hits)),
+        total=page.held + page.related,
         total_exact=found.exact,
+        with_words=page.held,
+        next=until if further else page.next,
         notes=_notes(asked),
-        derived=derived_hits(view, asked),
+        derived=derived_hits(view, asked) if not search.offset else (),
         documents=documents,
         moment=asked.moment,
-        facets=count_facets(view, found.matched, exact=found.exact) if search.facets else None,
+        facets=count_facets(view, found.held_rows, found.pool) if search.facets else None,
     )
 
 

@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
+import numpy as np
+
+from recollect.models.embedding import TokenEmbedder
 from recollect.record import Chunk, Conversation, Kind, Message, NodeId, Role, Window
+from recollect.search.beyond import Beyond
 from recollect.search.query.asking import Asked
 from recollect.search.query.filtering import holds, passes
-from recollect.search.ranking import Ranked
+from recollect.search.ranking import Ranked, Ranking, numbers
 from recollect.search.results.copies import grouped
 from recollect.search.results.result import Hit, MessageHit, Why
 from recollect.search.results.snippet import excerpt, excerpt_and_words, marking, words_in
-from recollect.search.titles import TitleMatch
-from recollect.search.weights import TITLES
+from recollect.search.titles import Titled, TitleMatch
 from recollect.store import View
-from recollect.store.passages import KINDS, Owner, PassageText
+from recollect.store.passages import KINDS, Int, Owner, PassageText
 from recollect.text.windows import windows_around
 
 _MESSAGES_SHOWN = 4  # a conversation
 _NEAR_BEST = 0.4  # a message is shown beside its conversation's best if it reaches so much of its score
 _WITHIN = 3.0  # or is at most so much lower
-_LOOKED_AT = 20  # ranked messages for each result wanted, when grouping
+_LOOKED_AT, _FLOOR = 200, 20  # ranked messages, and conversations: the worst of these is as good as a title alone
 _LONG = 200  # tokens: shorter messages are never cut in pieces
 _COMPARED = 2  # messages for each result wanted, among which copies are looked for
+_COMPARED_AMONG = 200  # messages: of those further down each is a result by itself
 _READ_AT_ONCE = 500  # messages
 _BESIDE = 4  # positions around a hit among which its question or answer is sought
 
@@ -36,52 +40,116 @@ class _Found:
     text: PassageText
 
 
-def by_message(view: View, asked: Asked, words: Sequence[str], ranked: Sequence[Ranked]) -> tuple[Hit, ...]:
-    """One result a message, in order of rank; of near-identical ones the best, which names the others.
-
-    `words` are the terms whose places are marked.
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """Some results; where the order goes on after them (None: nowhere), how many it holds for their words, and how many
+    are merely related.
     """
-    found, copies = _distinct(view, _one_a_message(ranked), asked.search.limit)
-    shown = _hits(view, found, *marking(asked.question.text, words, asked.phrases))
-    shown = {named: replace(hit, copies=copies.get(named, ())) for named, hit in shown.items()}
-    groups = [(f.ranked.score, [shown[f.text.message_id]]) for f in found if f.text.message_id in shown]
-    return _conversation_hits(view, groups)
+
+    hits: tuple[Hit, ...]
+    next: int | None
+    held: int
+    related: int
 
 
-def by_conversation(
-    view: View, asked: Asked, words: Sequence[str], ranked: Sequence[Ranked], titles: Mapping[int, TitleMatch]
-) -> tuple[Hit, ...]:
-    """One result a conversation: its first message decides the rank, its title can lift it."""
-    limit, newest = asked.search.limit, asked.search.sort == "newest"
-    groups: dict[int, list[tuple[int, Ranked]]] = {}
-    for rank, entry in enumerate(_one_a_message(ranked)):
-        room = newest or rank < _LOOKED_AT * limit or len(groups) < 2 * limit
-        if entry.conversation and (entry.conversation in groups or room):
-            groups.setdefault(entry.conversation, []).append((rank, entry))
-    own = {number: entries[0][1].score for number, entries in groups.items()}
-    floor = min(own.values(), default=0.0)
-    best = {n: own.get(n, floor) + (titles[n].bonus if n in titles else 0.0) for n in {**own, **titles}}
-    order = (list(best) if newest else sorted(best, key=lambda number: -best[number]))[: 2 * limit]
+Model = Callable[[], TokenEmbedder]
+
+
+def by_message(view: View, asked: Asked, ranking: Ranking, titles: Titled, model: Model) -> Shown:
+    """One result a message, in order of rank; of near-identical ones the best, which names the others."""
+    search, beyond = asked.search, Beyond(view, asked, ranking, model)
+    pool, held = numbers(ranking.pool.messages), beyond.messages
+    related = int(np.count_nonzero(~np.isin(pool, held)))
+    count = len(held) + related
+    ranked = [entry for entry in _one_a_message(ranking.passages) if entry.message]
+    end = count if len(ranked) == len(pool) else len(ranked)
+
+    def entries(first: int, last: int) -> list[Ranked]:
+        rest = beyond.further_messages(pool, max(0, first - len(pool)), last - len(pool)) if last > len(pool) else []
+        return [*ranked[first : min(last, len(pool))], *rest]
+
+    # Copies are looked for among the first alone, so that what follows need not read what goes before.
+    begin = 0 if search.offset < _COMPARED_AMONG else search.offset
+    found: list[_Found] = []
+    groups: list[list[_Found]] = []
+    at = begin
+    while at < end and len(groups) <= search.limit:
+        last = min(end, max(at, search.offset) + _COMPARED * search.limit)
+        some = _pairs(view, list(enumerate(entries(at, last), at)))
+        found += [_Found(rank, entry, text) for (rank, entry), text in some]
+        compared = [f for f in found if f.rank < _COMPARED_AMONG]
+        groups = [*_groups(view, compared), *([f] for f in found[len(compared) :])]
+        groups = [group for group in groups if group[0].rank >= search.offset]
+        at = last
+    shown = groups[: search.limit]
+    hits = _hits(view, [group[0] for group in shown], *marking(asked.question.text, ranking.words, asked.phrases))
+    results = []
+    for first, *others in shown:
+        if (hit := hits.get(first.text.message_id)) is not None:
+            copies = tuple(f.text.message_id for f in others if f.text.message_id)
+            results.append((first.ranked.score, [replace(hit, copies=copies)]))
+    following = groups[search.limit][0].rank if len(groups) > search.limit else end if end < count else None
+    return Shown(_conversation_hits(view, results), following, len(held), related)
+
+
+def by_conversation(view: View, asked: Asked, ranking: Ranking, titles: Titled, model: Model) -> Shown:
+    """One result a conversation: its first message decides the rank, its title can lift it. Those that hold a word and
+    are not in the pool come after all others.
+    """
+    search, beyond = asked.search, Beyond(view, asked, ranking, model)
+    named = titles_to_show(view, asked, titles, numbers(beyond.conversations, ranking.pool.conversations))
+    best, groups = _best(ranking, named.best)
+    pool = numbers(ranking.pool.conversations, np.array(sorted(named.best), np.int64))
+    held = numbers(beyond.conversations, np.array([*named.best, *named.rest], np.int64))
+    related = int(np.count_nonzero(~np.isin(pool, held)))
+    count = len(held) + related
+    newest = search.sort == "newest"
+    order = list(best) if newest else sorted(best, key=lambda number: -best[number])
     results: list[tuple[float, list[MessageHit]]] = []
-    for some in (order[:limit], order[limit:]):  # the second half only stands in for what is there no longer
-        if len(results) == limit:
-            break
+    at = search.offset
+    while at < count and len(results) < search.limit:  # what is there no longer makes room for others
+        last = min(count, at + search.limit - len(results))
+        some = order[at : min(last, len(pool))]
+        if last > len(pool):
+            others = beyond.further_conversations(pool, list(named.rest))
+            some += others[max(0, at - len(pool)) : last - len(pool)]
+        missing = [number for number in some if number not in groups]
+        groups |= beyond.of_conversations(missing, _MESSAGES_SHOWN, last) if missing else {}
         chosen = [
             (rank, entry)
             for number in some
             for rank, entry in groups.get(number, [])[:_MESSAGES_SHOWN]
-            if newest or _of_its_own(entry) >= _least(_of_its_own(groups[number][0][1]))
+            if newest or number in missing or _of_its_own(entry) >= _least(_of_its_own(groups[number][0][1]))
         ]
         found = [_Found(rank, entry, text) for (rank, entry), text in _pairs(view, chosen) if text.message_id]
-        shown = _hits(view, found, *marking(asked.question.text, words, asked.phrases))
+        shown = _hits(view, found, *marking(asked.question.text, ranking.words, asked.phrases))
         for number in some:
             ids = [f.text.message_id for f in found if f.ranked.conversation == number]
             of_group = [shown[message_id] for message_id in ids if message_id in shown]
-            if not of_group and number in titles:
-                of_group = _title_hits(view, asked, titles[number].passage, best[number], words)
+            score = best.get(number) or max((hit.score for hit in of_group), default=0.0)
+            title = named.best[number].passage if number in named.best else named.rest.get(number)
+            if not of_group and title is not None:
+                of_group = _title_hits(view, asked, title, score, ranking.words)
             if of_group:
-                results.append((best[number], of_group))
-    return _conversation_hits(view, results[:limit])
+                results.append((score, of_group))
+        at = last
+    return Shown(_conversation_hits(view, results), at if at < count else None, len(held), related)
+
+
+def _best(
+    ranking: Ranking, titles: Mapping[int, TitleMatch]
+) -> tuple[dict[int, float], dict[int, list[tuple[int, Ranked]]]]:
+    """The scores of the first conversations of the pool, and their passages with their ranks, best first."""
+    groups: dict[int, list[tuple[int, Ranked]]] = {}
+    floor = 0.0
+    for rank, entry in enumerate(_one_a_message(ranking.passages)):
+        if entry.conversation and entry.conversation not in groups and (rank < _LOOKED_AT or len(groups) < _FLOOR):
+            floor = min(floor, entry.score) if groups else entry.score
+        groups.setdefault(entry.conversation, []).append((rank, entry))
+    groups.pop(0, None)
+    own = {number: entries[0][1].score for number, entries in groups.items()}
+    best = {n: own.get(n, floor) + (titles[n].bonus if n in titles else 0.0) for n in {**own, **titles}}
+    return best, groups
 
 
 def _of_its_own(entry: Ranked) -> float:
@@ -103,25 +171,6 @@ def _one_a_message(ranked: Sequence[Ranked]) -> list[Ranked]:
             seen.add(key)
             kept.append(entry)
     return kept
-
-
-def _distinct(
-    view: View, ranked: Sequence[Ranked], limit: int
-) -> tuple[list[_Found], dict[NodeId | None, tuple[NodeId, ...]]]:
-    """The best that differ, and by message which ones near the top are copies of it."""
-    found: list[_Found] = []
-    groups: list[list[_Found]] = []
-    while len(groups) < limit and len(found) < len(ranked):
-        end = min(len(ranked), len(found) + _COMPARED * limit)
-        some = _pairs(view, list(enumerate(ranked))[len(found) : end])
-        if not some:  # what is ranked is there no longer
-            break
-        found += [_Found(rank, entry, text) for (rank, entry), text in some]
-        groups = _groups(view, found)
-    copies = {
-        group[0].text.message_id: tuple(f.text.message_id for f in group[1:] if f.text.message_id) for group in groups
-    }
-    return [group[0] for group in groups[:limit]], copies
 
 
 def _groups(view: View, found: Sequence[_Found]) -> list[list[_Found]]:
@@ -271,17 +320,23 @@ def _best_window(hits: Sequence[MessageHit], count: int) -> Window:
     return max(around, key=value)
 
 
-def titles_to_show(
-    view: View, asked: Asked, titles: Mapping[int, TitleMatch], found: Container[int]
-) -> dict[int, TitleMatch]:
+def titles_to_show(view: View, asked: Asked, titles: Titled, found: Int) -> Titled:
     """The titles of conversations in which the filter lets something be found; in those that are `found` it does."""
     wanted = asked.search.filter
     narrow = wanted.roles or wanted.kinds or wanted.since is not None or wanted.until is not None or asked.excluded
-    if not narrow:
-        return dict(titles)
-    others = sorted((number for number in titles if number not in found), key=lambda n: -titles[n].bonus)
-    fitting = _firsts(view, [titles[n].conversation_id for n in others[:TITLES]], asked)
-    return {n: title for n, title in titles.items() if n in found or title.conversation_id in fitting}
+    if not narrow or not titles.best:
+        return titles
+    known = set(found.tolist())
+    ids = {n: title.conversation_id for n, title in titles.best.items() if n not in known}
+    rest = {passage: n for n, passage in titles.rest.items() if n not in known}
+    texts = view.passages(list(rest)) if rest else []
+    ids |= {rest[text.number]: text.conversation_id for text in texts if text.conversation_id is not None}
+    fitting = _firsts(view, list(ids.values()), asked)
+    known |= {n for n, conversation_id in ids.items() if conversation_id in fitting}
+    return Titled(
+        {n: title for n, title in titles.best.items() if n in known},
+        {n: passage for n, passage in titles.rest.items() if n in known},
+    )
 
 
 def _title_hits(view: View, asked: Asked, passage: int, score: float, words: Sequence[str]) -> list[MessageHit]:

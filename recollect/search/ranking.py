@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from recollect.models.embedding import QUALITY_TOKENS, TokenEmbedder
 from recollect.search.known import Signs, likelihood, signs
@@ -14,7 +15,6 @@ from recollect.search.late import Late, late_interaction, wanted
 from recollect.search.query.asking import Asked, candidate_query
 from recollect.search.query.question import Question
 from recollect.search.query.spelling import compounds
-from recollect.search.results.facets import Matched
 from recollect.search.scoring import Evidence, Scores, in_order, matrix, own_coverage, pool_z, weighed
 from recollect.search.titles import Titles, titles_above
 from recollect.search.weights import (
@@ -30,7 +30,20 @@ from recollect.search.weights import (
     RANKED,
 )
 from recollect.store import View
-from recollect.store.passages import KINDS, Bool, CandidateQuery, Features, Float, Int, Partition, TokenRows
+from recollect.store.passages import (
+    KINDS,
+    ROLE_SHIFT,
+    ROLES,
+    Bool,
+    CandidateQuery,
+    Features,
+    Float,
+    Int,
+    Matches,
+    Partition,
+    Rows,
+    TokenRows,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,19 +81,58 @@ class Ranked:
 
 
 @dataclass(frozen=True, slots=True)
-class Ranking:
-    """The passages of a partition, best first, and which conversations and messages match at all, by number.
+class Held:
+    """All passages of a partition that hold a word of the question, ranked or not; only those that hold at least so
+    much of its idf.
+    """
 
-    `words` are the terms that were looked for, compounds included, `unknown` those of the question that are nowhere.
-    `close` says that something near the question is there, `exact` that all that may be found was scored. `relevant`
-    counts those of all that are nearer to the question than the average one (not only those ranked here). `vectors`
-    are the rows of `Ranked.row`, where they were asked for. `matched` are the messages that match, as columns.
-    `likelihood` says, from `signs`, how likely an answer is there.
+    partition: Partition
+    matches: Matches
+    least: float = 0.0
+
+    @property
+    def rows(self) -> Rows:
+        """They themselves."""
+        rows = self.matches.rows
+        return rows.take(self.matches.shares >= self.least) if self.least else rows
+
+    @property
+    def conversations(self) -> Int:
+        """Their conversations, each once, ascending."""
+        return numbers(self.rows.conversations) if self.least else self.matches.conversations
+
+
+def numbers(*several: Int) -> Int:
+    """The numbers that stand for something, each once, ascending. 0 stands for nothing."""
+    found = np.unique(np.concatenate([np.zeros(0, np.int64), *several]))
+    return found[found > 0]
+
+
+def _no_rows() -> Rows:
+    none = np.zeros(0, np.int64)
+    return Rows(none, none, none, none.astype(np.uint8), none, none, np.zeros(0))
+
+
+def _no_shares() -> Float:
+    return np.zeros(0, np.float32)
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """The passages of a partition, best first: those that a search may show so far down, of longer lists the first.
+
+    `pool` are all that were ranked, best first, `shares` how much of the question's idf each of them holds, and `held`
+    all that hold a word, in the pool or not. `words` are the terms that were looked for, compounds included, `unknown`
+    those of the question that are nowhere. `close` says that something near the question is there, `exact` that nothing
+    that may be found was left out of the pool, unless for its words. `relevant` counts those of all that are nearer to
+    the question than the average one (not only those ranked here). `vectors` are the rows of `Ranked.row`, where they
+    were asked for. `likelihood` says, from `signs`, how likely an answer is there.
     """
 
     passages: Sequence[Ranked] = ()
-    conversations: frozenset[int] = frozenset()
-    messages: frozenset[int] = frozenset()
+    pool: Rows = field(default_factory=_no_rows)
+    shares: Float = field(default_factory=_no_shares)
+    held: tuple[Held, ...] = ()
     mode: str = "instant"
     words: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
@@ -91,33 +143,42 @@ class Ranking:
     exact: bool = True
     relevant: int = 0
     vectors: Float | None = None
-    matched: Matched = field(default_factory=Matched)
+
+    @property
+    def held_rows(self) -> Rows:
+        """All passages that hold a word, in the pool or not."""
+        return Rows.joined(_no_rows(), *(own.rows for own in self.held))
 
     def only(self, passages: Sequence[Ranked]) -> Ranking:
-        """The same with some of its passages, as if no others matched."""
-        messages = frozenset(entry.message for entry in passages)
+        """The same with some of its passages, as if there were no others."""
+        kept = np.isin(self.pool.passages, np.array([entry.passage for entry in passages], np.int64))
+        return replace(self, passages=passages, pool=self.pool.take(kept), shares=self.shares[kept], held=())
+
+    def holding(self, least: float = 0.0) -> Ranking:
+        """The same with those that hold at least so much of the question's idf, and a word of it."""
+        kept = (self.shares > 0) & (self.shares >= least)
         return replace(
             self,
-            passages=passages,
-            conversations=frozenset(entry.conversation for entry in passages),
-            messages=messages,
-            matched=self.matched.only(messages),
+            passages=[entry for entry in self.passages if entry.share > 0 and entry.share >= least],
+            pool=self.pool.take(kept),
+            shares=self.shares[kept],
+            held=tuple(replace(own, least=least) for own in self.held),
         )
 
     def joined(self, other: Ranking, passages: Sequence[Ranked]) -> Ranking:
-        """The same with passages of another ranking, in the order given."""
+        """The same with those of another ranking, in the order of the passages given."""
         return replace(
             self,
             passages=passages,
-            conversations=self.conversations | other.conversations,
-            messages=self.messages | other.messages,
+            pool=Rows.joined(self.pool, other.pool),
+            shares=np.concatenate([self.shares, other.shares]),
+            held=(*self.held, *other.held),
             words=tuple({*self.words, *other.words}),
             unknown=tuple(term for term in other.unknown if term in self.unknown),
             searched=self.searched + other.searched,
             exact=self.exact and other.exact,
             relevant=self.relevant + other.relevant,
             likelihood=max(self.likelihood, other.likelihood),
-            matched=self.matched.joined(other.matched),
         )
 
 
@@ -131,11 +192,18 @@ def rank(
     pool: int | None = None,
     by_words: bool = False,
     titled: bool = True,
+    passages: Collection[int] | None = None,
+    nearest: int | None = None,
+    named: Collection[int] = (),
 ) -> Ranking:
     """Ranks the passages of a partition that may answer, `pool` of many, with `by_words` those that hold most of its
-    words; with `vectors` theirs are at hand. Titles count, unless `titled` is false.
+    words; with `vectors` theirs are at hand. Titles count, unless `titled` is false. `passages` are ranked alone, by
+    their numbers. What does not match is only among the `nearest`, if so many are given. Of the conversations that are
+    `named` by number the best passage is always there.
     """
     query = replace(candidate_query(asked, partition), vectors=vectors, by_words=by_words)
+    if passages is not None:
+        query = replace(query, passages=tuple(passages), similarity=None)
     query = query if pool is None else replace(query, pool=pool)
     known = view.known(partition, query.terms)
     if known is None:
@@ -143,11 +211,13 @@ def rank(
     unknown = tuple(term for term, held in zip(asked.question.terms, known, strict=True) if not held)
     query = _widened(view, asked.question, query, unknown)
     features = view.candidates(query)
+    newest = asked.search.sort == "newest"
     ranking = Ranking(
         words=tuple({term for group in query.terms for term, _ in group}),
         unknown=unknown,
         searched=features.size,
-        exact=features.whole,
+        exact=features.whole or newest or not asked.vector.any(),
+        held=() if features.matches is None else (Held(partition, features.matches),),
         relevant=features.relevant,
         vectors=features.vectors,
     )
@@ -170,7 +240,6 @@ def rank(
     if asked.question.order is not None:
         evidence = replace(evidence, order=in_order(features, instant.total, asked.question.order))
         instant = weighed(matrix(evidence), INSTANT)
-    newest = asked.search.sort == "newest"
     order, matches = np.argsort(-instant.total, kind="stable"), _matches(evidence, shares, by_words=newest)
     if newest:
         order = order[np.argsort(-features.times[order], kind="stable")]
@@ -179,28 +248,40 @@ def rank(
     # What is newest is not what is best: the signs are those of the best.
     best_first = np.argsort(-instant.total, kind="stable") if newest else order
     told = signs(evidence, asked.named, instant.total, best_first, None if newest else near)
-    only = matches if newest or asked.typed or not asked.vector.any() else np.ones(len(features), bool)
     best, shift = order[:0], 0.0
     if late is not None:
         best, order = order[:LATE_POOL], order[LATE_POOL:]
         best = best[np.argsort(-late.total[best], kind="stable")]
         # What late interaction has not looked at comes after what it has.
         shift = min(float(late.total[best[-1]]) - float(instant.total[order[0]]), 0.0) if len(order) else 0.0
-    best, order = best[only[best]], order[only[order]]
-    kept = _kept(features.conversations[np.concatenate([best, order])], asked.search.limit)
-    entries = _ranked(features, late, shares, matches, best[kept[kept < len(best)]]) if late is not None else []
-    entries += _ranked(features, instant, shares, matches, order[kept[kept >= len(best)] - len(best)], shift)
+    every = np.concatenate([best, order])
+    if passages is None:
+        everything = asked.vector.any() and not (newest or asked.typed)
+        some = 0 if not everything else len(every) if nearest is None else nearest
+        shown = matches[every]
+        shown[:some] = True
+        looked_at = int(np.count_nonzero(shown[: len(best)]))
+        every = every[shown]
+        kept = _kept(features, every, asked.search.needed, named)
+    else:
+        looked_at, kept = 0, np.arange(len(every))
+    entries = []
+    if late is not None:
+        entries = _ranked(features, late, shares, matches, every[kept[kept < looked_at]])
+    entries += _ranked(features, instant, shares, matches, every[kept[kept >= looked_at]], shift)
+    totals = instant.total.astype(np.float64) + shift
+    if late is not None:
+        totals[best] = late.total[best]
     near_by = closeness(features, shares) if asked.question.terms else 1.0
     return replace(
         ranking,
         passages=entries,
-        conversations=frozenset(features.conversations[matches].tolist()),
-        messages=frozenset(features.messages[matches].tolist()),
+        pool=_rows(features, totals).take(every),
+        shares=shares[every],
         mode="instant" if late is None else "quality",
         close=near_by >= CLOSE,
         likelihood=likelihood(told, near_by, features.size) if asked.question.terms else 1.0,
         signs=told,
-        matched=Matched.of(features, matches),
     )
 
 
@@ -224,16 +305,28 @@ def _widened(view: View, question: Question, query: CandidateQuery, unknown: Seq
     return replace(query, terms=tuple(groups))
 
 
-def _kept(conversations: Int, limit: int) -> Int:
-    """The places of the best passages (n,), and of the best one of each conversation that has none among them: a long
-    conversation hides no other.
+def _rows(features: Features, leads: NDArray[np.float64]) -> Rows:
+    """The passages as columns."""
+    roles = (features.flags >> ROLE_SHIFT) & (len(ROLES) - 1)
+    plain = (features.passages, features.messages, features.conversations, features.kinds, features.times)
+    return Rows(*plain, roles, leads)
+
+
+def _kept(features: Features, order: Int, needed: int, named: Collection[int]) -> Int:
+    """The places in the order of the best passages, and of the best one of each further message and conversation, for
+    so many results: a long one hides no other.
     """
-    most = RANKED * limit
-    if len(conversations) <= most:
-        return np.arange(len(conversations))
-    _, firsts = np.unique(conversations, return_index=True)
-    others = np.sort(firsts[firsts >= most])[: 2 * limit]
-    return np.concatenate([np.arange(most), others])
+    most = RANKED * needed
+    if len(order) <= most:
+        return np.arange(len(order))
+    conversations, messages = features.conversations[order], features.messages[order]
+    kept = [np.arange(most)]
+    for column in (conversations, np.where(messages > 0, messages, -features.passages[order])):
+        firsts = np.sort(np.unique(column, return_index=True)[1])
+        kept.append(firsts[: 3 * needed])
+    own, firsts = np.unique(conversations, return_index=True)
+    kept.append(firsts[np.isin(own, np.array(sorted(named), np.int64))])
+    return np.unique(np.concatenate(kept))
 
 
 def _matches(evidence: Evidence, shares: Float, *, by_words: bool) -> Bool:

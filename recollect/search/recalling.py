@@ -22,7 +22,7 @@ from recollect.search.query.asking import Asked, ask
 from recollect.search.query.request import Search
 from recollect.search.query.spelling import correction
 from recollect.search.query.syntax import Query
-from recollect.search.ranking import Ranked, Ranking, rank
+from recollect.search.ranking import Ranked, Ranking, numbers, rank
 from recollect.search.results.result import DerivedHit
 from recollect.search.scan import scanned
 from recollect.store import IndexDamaged, View
@@ -142,7 +142,7 @@ def _read(
         said=tuple(_recalled(view, said, most, enough)),
         other=tuple(sorted(other, key=lambda one: -one.score)),
         derived=derived_hits(view, asked, derived),
-        relevant=said.relevant + sum(len(ranking.messages - {0}) for ranking in others),
+        relevant=said.relevant + sum(len(numbers(ranking.pool.messages)) for ranking in others),
         searched=said.searched + sum(ranking.searched for ranking in others),
         words=tuple({*said.words, *(word for ranking in others for word in ranking.words)}),
         close=said.close,

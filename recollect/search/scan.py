@@ -19,7 +19,7 @@ _LOOKED_AT = 20  # messages for each result wanted: filters leave fewer
 
 def scanned(view: View, search: Search, reason: str) -> SearchResults:
     """Messages that hold most of the words, best first (or newest); `notes` says why it is no better."""
-    query, limit = search.query, search.limit
+    query, limit = search.query, search.needed
     asked = [word for word in dict.fromkeys(words(query.text)) if word not in STOP_WORDS] or list(words(query.text))
     phrases = [words(phrase) for phrase in query.phrases]
     excluded = [words(phrase) for phrase in query.excluded]
@@ -46,7 +46,11 @@ def scanned(view: View, search: Search, reason: str) -> SearchResults:
         groups.setdefault(key, []).append(hit)
     ids = list(dict.fromkeys(message.conversation_id for message in kept))
     conversations, sizes = {c.id: c for c in view.get(Conversation, ids)}, view.sizes(ids)
-    results = tuple(_result(own, conversations, sizes) for own in list(groups.values())[:limit])
+    results = tuple(
+        _result(own, conversations, sizes)
+        for own in list(groups.values())[search.offset : search.offset + search.limit]
+    )
+    end = search.offset + search.limit
     return SearchResults(
         query=query.text,
         hits=results,
@@ -56,6 +60,8 @@ def scanned(view: View, search: Search, reason: str) -> SearchResults:
         notes=(reason,),
         total=len(groups),
         total_exact=is_all,
+        with_words=len(groups),
+        next=end if len(groups) > end else None,
     )
 
 

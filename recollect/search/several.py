@@ -52,6 +52,7 @@ def fused(first: SearchResults, others: Sequence[SearchResults], further: float,
         hits=tuple(_rescored(hits[message], scores[message]) for message in order),
         took_ms=first.took_ms + sum(other.took_ms for other in others),
         total=max(first.total, len(order)),
+        next=None,
     )
 
 
@@ -75,6 +76,7 @@ def side_by_side(first: SearchResults, parts: Sequence[SearchResults], limit: in
         hits=tuple(_rescored(hits[message], scores[message]) for message in order),
         took_ms=first.took_ms + sum(part.took_ms for part in parts),
         total=max(first.total, len(order)),
+        next=None,
         likelihood=max(first.likelihood, min((part.likelihood for part in parts), default=0.0)),
     )
 

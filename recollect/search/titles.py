@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -35,6 +36,16 @@ class Titles:
     held: Float | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Titled:
+    """Conversations whose titles hold most of the question, by number: the `best` of them, and the `rest` by the
+    passages of their titles.
+    """
+
+    best: Mapping[int, TitleMatch] = field(default_factory=dict)
+    rest: Mapping[int, int] = field(default_factory=dict)
+
+
 def titles_above(view: View, asked: Asked, words: Groups, conversations: Int) -> Titles:
     """The titles of the conversations (n,) of passages, `words` being those of the question."""
     nothing = Titles(np.zeros(len(conversations), np.float32))
@@ -65,10 +76,10 @@ def _places(titled: Int, conversations: Int) -> tuple[Int, Bool]:
     return at, np.asarray(titled[at] == conversations)
 
 
-def title_matches(view: View, asked: Asked) -> dict[int, TitleMatch]:
-    """Conversations whose titles hold most of the question, by number."""
+def title_matches(view: View, asked: Asked) -> Titled:
+    """Conversations whose titles hold most of the question."""
     if not asked.question.terms or asked.phrases:
-        return {}
+        return Titled()
     by_words = replace(title_query(asked), vector=np.zeros_like(asked.vector), pool=TITLES)
     features = view.candidates(by_words)
     share, asked_words = own_coverage(features), {form for forms in by_words.terms for form, _ in forms}
@@ -83,4 +94,8 @@ def title_matches(view: View, asked: Asked) -> dict[int, TitleMatch]:
         told = len(words & asked_words) / (len(words) or 1)
         bonus = TITLE_WORDS * (float(share[at]) ** 2 + told**2)
         matches[int(features.conversations[at])] = TitleMatch(text.number, text.conversation_id, bonus)
-    return matches
+    if features.whole or features.matches is None:
+        return Titled(matches)
+    rows = features.matches.rows.take(features.matches.shares >= TITLE_SHARE)
+    pairs = zip(rows.conversations.tolist(), rows.passages.tolist(), strict=True)
+    return Titled(matches, {number: passage for number, passage in pairs if number and number not in matches})

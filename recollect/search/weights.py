@@ -83,6 +83,8 @@ MISSING_TOKENS = 24
 FEW_TERMS = 5
 #: So many passages are ranked for each result wanted; the groups are made of them.
 RANKED = 50
+#: So many of the best are results of a sentence even if they neither hold a word of it nor come near to its meaning.
+NEAREST = 200
 #: How far the vector of a question is moved towards those of texts that an answer may be like (HyDE).
 LIKE_SHARE = 0.5
 #: Titles that are found by their words.

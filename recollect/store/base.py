@@ -109,6 +109,9 @@ class View(Protocol):
     def sizes(self, ids: Sequence[NodeId]) -> dict[NodeId, tuple[int, int]]:
         """How many messages these conversations have: those that are not deleted, and all, deleted and erased too."""
 
+    def origins(self, numbers: Sequence[int]) -> dict[int, tuple[NodeId, str]]:
+        """The ids and the sources of conversations, by their numbers in `Features`."""
+
     def named(self, text: str, limit: int = 5) -> list[NodeId]:
         """Conversations and messages whose id or source id is this, whatever the case, or else whose id ends so."""
 

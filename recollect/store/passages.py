@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from enum import IntEnum
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -198,6 +198,7 @@ class CandidateQuery:
     many passages are scored in full: the best, or with `newest` the newest of those that hold a word. With `by_words`
     only those that hold a word may be found, and they are chosen by their words, not by their meaning: much quicker
     among very many. `conversations` (numbers as in `Features.conversations`) are the only ones to look in.
+    `passages` (numbers as in `Features.passages`, of the same view) are scored in full, whatever else there is.
     `similarity` is the question's vector in the space of the quality vectors, where these shall be used. `vectors` asks
     for those of the pool.
     """
@@ -211,6 +212,7 @@ class CandidateQuery:
     sought: tuple[tuple[str, ...], ...] = ()
     filter: Filter = field(default_factory=Filter)
     conversations: tuple[int, ...] | None = None
+    passages: tuple[int, ...] | None = None
     named: tuple[str, ...] = ()
     spans: tuple[tuple[int, int], ...] = ()
     newest: bool = False
@@ -218,6 +220,49 @@ class CandidateQuery:
     pool: int = 600
     pieces: tuple[int, ...] = ()
     vectors: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rows:
+    """Passages (n,) as columns; numbers and indexes as in `Features`. `leads` sorts them: the higher, the sooner."""
+
+    passages: Int
+    messages: Int
+    conversations: Int
+    kinds: NDArray[np.uint8]
+    times: Int
+    roles: Int  # index in ROLES
+    leads: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.passages)
+
+    def take(self, at: Int | Bool) -> Rows:
+        """Some of them."""
+        return Rows(*(getattr(self, f.name)[at] for f in fields(self)))
+
+    @classmethod
+    def joined(cls, *several: Rows) -> Rows:
+        """Several, one after the other."""
+        return cls(*(np.concatenate([getattr(rows, f.name) for rows in several]) for f in fields(cls)))
+
+
+class Matches(Protocol):
+    """All passages that may be found and hold a word of the query, in the pool or not; without terms, all that may be
+    found. Each is computed when it is first asked for.
+    """
+
+    @property
+    def conversations(self) -> Int:
+        """Their conversations, each once, ascending."""
+
+    @property
+    def rows(self) -> Rows:
+        """They themselves. Their leads are what candidates are chosen by; with `newest`, the times."""
+
+    @property
+    def shares(self) -> Float:
+        """How much of the query's idf each of the rows holds (n,)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,6 +306,7 @@ class Features:
     piece_idf: Mapping[int, float]  # idf of the asked word pieces, with quality vectors
     relevant: int = 0  # passages that may be found and are nearer to the question than the average one
     vectors: Float | None = None  # (n, d) unit vectors of the passages, where `CandidateQuery.vectors` asks for them
+    matches: Matches | None = None  # all that hold a word; None: there is nothing
 
     def __len__(self) -> int:
         return len(self.passages)
@@ -285,7 +331,7 @@ class Features:
         return replace(self, **{name: own[at] for name in _OF_PASSAGES if (own := getattr(self, name)) is not None})
 
 
-_OF_ALL = ("idf", "size", "whole", "frequencies", "quality", "piece_idf", "relevant")
+_OF_ALL = ("idf", "size", "whole", "frequencies", "quality", "piece_idf", "relevant", "matches")
 _OF_PASSAGES = tuple(f.name for f in fields(Features) if f.name not in _OF_ALL)
 _ARRAYS: dict[str, type[np.generic]] = {
     "Int": np.int64,

@@ -64,6 +64,7 @@ class Plain:
         sought = self._holding(query.sought)
         allowed = self._allowed(query) & ((narrow > 0) | (not query.by_words))
         pool = np.flatnonzero(allowed)
+        matching = columns["number"][allowed & ((narrow > 0) | (not query.terms))]
         before, after = self._links()
         whole = len(pool) <= score_all
         if not whole and query.newest:
@@ -100,6 +101,7 @@ class Plain:
         logs = np.log1p(lengths)
         asks = (columns["flags"][around[:, 1]] & 1).astype(bool) if len(pool) else np.zeros(0, bool)
         return {
+            "matching": matching,
             "passages": columns["number"][pool],
             "neighbours": np.where(there, columns["number"][around], -1),
             "messages": columns["message"][pool],

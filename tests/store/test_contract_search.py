@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from recollect.errors import StoreError
-from recollect.record import Document, Message, Node, NodeKind, stable_id, to_microseconds
+from recollect.record import Document, Message, Namespace, Node, NodeKind, stable_id, to_microseconds
 from recollect.store import Change, IndexChange, Mark, Space, Stale, Store, WrongEmbedder
 from recollect.store.passages import EmbedderId, Features, Filter, Owner, Partition
 from recollect.store.results import Near
@@ -95,6 +95,30 @@ def test_words_whose_signs_make_the_name_are_words_of_their_own(store: Store, sp
         assert found(space, "linker", phrases=(("for", name),)) == [told]
         assert sorted(found(space, "linker", excluded=((name,),))) == sorted({*texts_told} - {told})
     assert found(space, "linker", excluded=(("c++",), ("c#",))) == [*texts_told[2:]]
+
+
+def test_conversations_are_told_by_their_numbers(store: Store, space: Space) -> None:
+    write(store, branched())
+    with space.view() as view:
+        features = view.candidates(query("hydration"))
+        numbers = sorted(set(features.conversations.tolist()) - {0})
+        told = view.origins([*numbers, 10**9])
+        there = {text.conversation_id for text in view.passages(features.passages.tolist())}
+    assert sorted(told) == numbers
+    assert {named for named, _ in told.values()} == there
+    assert all(source for _, source in told.values())
+    with store.space(Namespace("elsewhere")).view() as view:
+        assert view.origins(numbers) == {}
+
+
+def test_all_that_holds_a_word_is_told_beside_the_pool(store: Store, space: Space) -> None:
+    write(store, branched())
+    features = ask(space, "hydration flour")
+    assert features.matches is not None
+    held = features.holds[:, 0].any(axis=1)
+    assert features.matches.rows.passages.tolist() == features.passages[held].tolist()
+    assert features.matches.conversations.tolist() == sorted(set(features.conversations[held].tolist()))
+    assert (features.matches.shares > 0).all()
 
 
 def test_phrases_are_kept_together_and_words_can_be_excluded(store: Store, space: Space) -> None:

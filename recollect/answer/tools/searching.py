@@ -32,7 +32,7 @@ def vector_search(
     desk: Desk,
     query: Query,
     limit: Annotated[int, About("How many results.", 1, _MOST_RESULTS)] = 10,
-    offset: Annotated[int, About("How many results to leave out: to see further ones.", 0, 950)] = 0,
+    offset: Annotated[int, About("How many results to leave out: to see further ones.", 0)] = 0,
 ) -> ShownResults:
     """The index of what is found."""
     found = desk.memory.vector_search(query, limit + 1, offset)

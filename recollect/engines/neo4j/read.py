@@ -84,6 +84,11 @@ CALL (c) {
 }
 RETURN c.id AS id, living, all
 """
+# One row: each would cost the driver a read.
+ORIGINS = """
+MATCH (c:Conversation) WHERE c.namespace = $ns AND c.id IS NOT NULL AND c.number IN $numbers
+RETURN collect(c.number) AS numbers, collect(c.id) AS ids, collect(c.source) AS sources
+"""
 CALLED = """
 CALL () {
     MATCH (n:Node {namespace: $ns, id: $text}) WHERE n:Conversation OR n:Message
@@ -240,6 +245,12 @@ def sizes(tx: neo4j.Transaction, ns: Namespace, ids: Sequence[NodeId]) -> dict[N
     """How many messages these conversations have: living, and all."""
     found = tx.run(SIZES, ns=ns, ids=list(dict.fromkeys(ids)))
     return {r["id"]: (r["living"], r["all"]) for r in found}
+
+
+def origins(tx: neo4j.Transaction, ns: Namespace, numbers: Sequence[int]) -> dict[int, tuple[NodeId, str]]:
+    """The ids and the sources of conversations by number."""
+    found = tx.run(ORIGINS, ns=ns, numbers=list(numbers)).single(strict=True)
+    return dict(zip(found["numbers"], zip(found["ids"], found["sources"], strict=True), strict=True))
 
 
 def named(tx: neo4j.Transaction, ns: Namespace, text: str, limit: int) -> list[NodeId]:

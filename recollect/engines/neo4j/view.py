@@ -148,6 +148,10 @@ class Neo4jView:
         """Numbers of messages: living, and all."""
         return read.sizes(self._tx, self._ns, ids)
 
+    def origins(self, numbers: Sequence[int]) -> dict[int, tuple[NodeId, str]]:
+        """The ids and the sources of conversations by number."""
+        return read.origins(self._tx, self._ns, numbers)
+
     def named(self, text: str, limit: int = 5) -> list[NodeId]:
         """Ids and source ids that are this, or ids that end so."""
         return read.named(self._tx, self._ns, text, limit)

@@ -105,6 +105,9 @@ SELECT c.id, (SELECT count(*) FROM message m WHERE m.conversation = c.num),
     (SELECT count(*) FROM message m WHERE m.conversation = c.num AND m.deleted)
 FROM conversation c WHERE c.ns = ?1 AND c.id IN (SELECT value FROM json_each(?2))
 """
+ORIGINS = """
+SELECT num, id, source FROM conversation WHERE ns = ?1 AND num IN (SELECT value FROM json_each(?2))
+"""
 EXACT = """
 SELECT c.id FROM json_each(?2) w CROSS JOIN conversation c ON c.ns = ?1 AND c.id = w.value
 UNION SELECT c.id FROM json_each(?2) w CROSS JOIN conversation c ON c.ns = ?1 AND c.source_id = w.value
@@ -201,6 +204,12 @@ def sizes(connection: apsw.Connection, ns: int, ids: Sequence[NodeId]) -> dict[N
     """How many messages these conversations have: those that are not deleted, and all."""
     found: Any = connection.execute(SIZES, (ns, ids_json(ids)))
     return {row[0]: (row[1] - row[2], row[1]) for row in found}
+
+
+def origins(connection: apsw.Connection, ns: int, numbers: Sequence[int]) -> dict[int, tuple[NodeId, str]]:
+    """The ids and the sources of conversations by number."""
+    found: Any = connection.execute(ORIGINS, (ns, ids_json(numbers)))
+    return {row[0]: (row[1], row[2]) for row in found}
 
 
 def named(connection: apsw.Connection, ns: int, text: str, limit: int) -> list[NodeId]:

@@ -79,6 +79,10 @@ class SQLiteView:
         """Numbers of messages: not deleted, and all."""
         return read.sizes(self._connection, self._ns, ids)
 
+    def origins(self, numbers: Sequence[int]) -> dict[int, tuple[NodeId, str]]:
+        """The ids and the sources of conversations by number."""
+        return read.origins(self._connection, self._ns, numbers)
+
     def named(self, text: str, limit: int = 5) -> list[NodeId]:
         """Ids and source ids that are this, or ids that end so."""
         return read.named(self._connection, self._ns, text, limit)

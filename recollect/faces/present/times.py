@@ -73,6 +73,13 @@ def number(count: int, one: str, several: str = "") -> str:
     return f"{count:,} {one if count == 1 else several or one + 's'}"
 
 
+def words_and_related(query: str, with_words: int, related: int) -> str:
+    """What a search finds, told apart, as in "12 with the word, 40 related"."""
+    which = "the word" if len(query.split()) == 1 else "any of the words"
+    told = [f"{with_words:,} with {which}"] if with_words else []
+    return ", ".join([*told, *([f"{related:,} related"] if related else [])])
+
+
 def percent(part: int, whole: int) -> str:
     """As in "12%": never 100% where something is missing, nor 0% where something is there."""
     if not whole:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-LIMIT, MOST = 10, 200  # results
+LIMIT = 10  # results of a page
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What a search page is asked for, as its address says it. `month` is one month, instead of since and until."""
+    """What a search page is asked for, as its address says it: `month` is one month, instead of since and until.
+    `offset` is where in the order of all results the page begins.
+    """
 
     q: str = ""
     source: tuple[str, ...] = ()
@@ -22,11 +24,11 @@ class Asked:
     sort: str = ""
     group: str = ""
     literal: bool = False
-    n: int = LIMIT
+    offset: int = 0
 
     def query(self, **changed: Any) -> dict[str, object]:
         """The parameters of the address of this search, or of one that differs a little from it."""
-        one = replace(self, **{"n": LIMIT, **changed})
+        one = replace(self, **{"offset": 0, **changed})
         return {
             "q": one.q,
             "source": one.source,
@@ -38,7 +40,7 @@ class Asked:
             "sort": one.sort,
             "group": one.group,
             "literal": "1" if one.literal else "",
-            "n": one.n if one.n != LIMIT else "",
+            "from": one.offset or "",
         }
 
     def filters(self) -> dict[str, Any]:

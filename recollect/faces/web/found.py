@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from fastapi import Request
 
 from recollect.faces.present.names import source_label
-from recollect.faces.present.times import number
+from recollect.faces.present.times import number, words_and_related
 from recollect.faces.web.months import Bars, month_bars
 from recollect.faces.web.page import address
 from recollect.memory import Memory
@@ -54,7 +54,6 @@ _KINDS = (
     ("all", "Everything"),
 )
 _ALWAYS = ("", "tool", "reasoning", "all")
-_COUNTED = 100  # messages are counted so far when a search is tried in another way
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,16 +135,16 @@ class Found:
 
     @property
     def counted(self) -> tuple[str, str]:
-        """As in ("13 messages", "in 6 conversations"): what matches, or the nearest where nothing does by its words."""
-        facets, more = self.facets, "" if self.facets.exact else " or more"
-        if facets.conversations < len({hit.conversation.id for hit in self.found}):
-            return number(
-                len(self.found), "message" if self._asked.group else "conversation"
-            ), "by meaning, nearest first"
-        return (
-            f"{number(facets.messages, 'message')}{more}",
-            f"in {number(facets.conversations, 'conversation')}{more}",
-        )
+        """As in ("34 messages", "in 12 conversations with the word, 40 related"), or the nearest where none has it."""
+        found, what = self.found, "message" if self._asked.group else "conversation"
+        if not found.with_words:
+            return number(found.total, what), "by meaning, nearest first"
+        told = words_and_related(self.words, found.with_words, found.related)
+        if self._asked.group:
+            return number(found.total, what), told if found.related else "with " + told.partition(" with ")[2]
+        count, _, rest = told.partition(" ")
+        conversations = "conversation" if found.with_words == 1 else "conversations"
+        return number(self.facets.messages, "message"), f"in {count} {conversations} {rest}"
 
     @property
     def signals(self) -> str:
@@ -161,7 +160,9 @@ class Found:
         best = {m.message.id for m in sorted(hit.messages, key=lambda m: -m.score)[:LINES]}
         own = tuple(m for m in hit.messages if m.message.id in best)
         lines = tuple(Line(m, self._link(m), m is hit.best) for m in own)
-        matching = max(self.facets.by_conversation.get(hit.conversation.id, 0), len(lines))
+        named, facets = hit.conversation.id, self.facets
+        counts = facets.by_conversation.get(named) or facets.related.by_conversation.get(named, 0)
+        matching = max(counts, len(lines))
         return Result(hit, self._link(hit.best), lines, matching, bool(self._asked.group))
 
     def _link(self, hit: MessageHit) -> str:
@@ -175,9 +176,14 @@ class Found:
         return tuple(hit for hit in self.found.derived if not hit.extractive and hit.messages)
 
     @property
-    def has_more(self) -> bool:
-        """Whether further results can be had."""
-        return len(self.found) >= self._asked.n and (self.found.total > len(self.found) or not self.found.total_exact)
+    def further(self) -> str:
+        """The address of the results that follow; empty: there are none."""
+        return self.url(offset=self.found.next) if self.found.next is not None else ""
+
+    @property
+    def end(self) -> str:
+        """What is said where there are none."""
+        return "That is everything." if self.found.total_exact else "That is everything with these words."
 
     @cached_property
     def months(self) -> tuple[Bars | None, Bars | None]:
@@ -198,16 +204,15 @@ class Found:
 
     def _groups(self) -> Iterator[Group]:
         asked, facets = self._asked, self.facets
-        sources = dict.fromkeys([*facets.sources, *asked.source])
-        yield Group(
-            "Source", tuple(self._choice("source", s, source_label(s), facets.sources.get(s, 0)) for s in sources)
-        )
-        roles = dict.fromkeys([*(r for r in _ROLES if r in facets.roles), *asked.role])
+        sources = dict.fromkeys([*facets.sources, *facets.related.sources, *asked.source])
+        yield Group("Source", tuple(self._choice("source", s, source_label(s), facets.sources.get(s)) for s in sources))
+        known = {*facets.roles, *facets.related.roles}
+        roles = dict.fromkeys([*(r for r in _ROLES if r in known), *asked.role])
         labels = {r: _ROLES.get(r, r) for r in roles}
-        yield Group("Who said it", tuple(self._choice("role", r, labels[r], facets.roles.get(r, 0)) for r in roles))
+        yield Group("Who said it", tuple(self._choice("role", r, labels[r], facets.roles.get(r)) for r in roles))
         yield Group("Kind", tuple(self._kinds()))
 
-    def _choice(self, name: str, value: str, label: str, count: int) -> Choice:
+    def _choice(self, name: str, value: str, label: str, count: int | None) -> Choice:
         chosen = value in getattr(self._asked, name)
         return Choice(label, count, self.url(**{name: () if chosen else (value,)}), chosen)
 
@@ -216,7 +221,7 @@ class Found:
         for kind, label in _KINDS:
             chosen = kind in own if kind else not own
             count = self.facets.messages if not kind and not own else self.facets.kinds.get(kind) if own else None
-            if chosen or kind in _ALWAYS or kind in self.facets.kinds:
+            if chosen or kind in _ALWAYS or kind in {*self.facets.kinds, *self.facets.related.kinds}:
                 yield Choice(label, count if count or chosen else None, self.url(kind=(kind,) if kind else ()), chosen)
 
 
@@ -262,5 +267,5 @@ class Nothing:
         return (plain, count) if count else None
 
     def _count(self, words: str, **filters: Any) -> str:
-        found = len(self._memory.search(words, limit=_COUNTED, group_by="message", **filters))
-        return f"{_COUNTED} messages or more" if found == _COUNTED else number(found, "message") if found else ""
+        found = self._memory.search(words, limit=1, group_by="message", **filters)
+        return number(found.total, "message") if found.total else ""

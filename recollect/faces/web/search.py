@@ -9,10 +9,10 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from recollect.errors import InvalidInput, RecollectError, StoreError
 from recollect.faces.http.problems import status_of, told
 from recollect.faces.http.scope import Scoped
-from recollect.faces.web.asked import LIMIT, MOST, Asked
+from recollect.faces.web.asked import LIMIT, Asked
 from recollect.faces.web.before import BeforeSearch
 from recollect.faces.web.found import Found, Nothing
-from recollect.faces.web.page import address, page, wants_json
+from recollect.faces.web.page import address, page, wants_json, wants_part
 
 router = APIRouter()
 
@@ -33,7 +33,7 @@ def asked(
     sort: str = "",
     group: str = "",
     literal: bool = False,
-    n: Annotated[int, Query(ge=1)] = LIMIT,
+    from_: Annotated[int, Query(alias="from", ge=0)] = 0,
 ) -> Asked:
     """The search that an address asks for."""
     return Asked(
@@ -47,7 +47,7 @@ def asked(
         sort="newest" if sort == "newest" else "",
         group="message" if group == "message" else "",
         literal=literal,
-        n=min(n, MOST),
+        offset=from_,
     )
 
 
@@ -58,7 +58,7 @@ def _given(names: list[str]) -> tuple[str, ...]:
 @router.get("/search")
 def search(request: Request, memory: Scoped, asked: Annotated[Asked, Depends(asked)]) -> Response:
     """Results, grouped by conversation, with what they can be filtered by; before a search, where to begin."""
-    shown = address("/search", request, **asked.query(n=asked.n))
+    shown = address("/search", request, **asked.query(offset=asked.offset))
     if len(asked.q) < LETTERS and not any(character > "\u2e7f" for character in asked.q):
         before = BeforeSearch(memory)
         parts: dict[str, Any] = {"asked": asked, "state": "before", "before": before}
@@ -66,7 +66,8 @@ def search(request: Request, memory: Scoped, asked: Annotated[Asked, Depends(ask
     try:
         found = memory.search(
             asked.q,
-            limit=asked.n,
+            limit=LIMIT,
+            offset=asked.offset,
             group_by=asked.group or "conversation",
             sort=asked.sort or "relevance",
             facets=True,
@@ -74,9 +75,11 @@ def search(request: Request, memory: Scoped, asked: Annotated[Asked, Depends(ask
         )
     except (InvalidInput, StoreError) as problem:
         return _problem(request, asked, problem)
-    context: dict[str, Any] = {"asked": asked, "state": "found" if found or found.documents else "nothing"}
+    context: dict[str, Any] = {"asked": asked, "state": "found" if found.total or found.documents else "nothing"}
     if context["state"] == "found":
         context["page"] = Found(found, asked, request)
+        if asked.offset and wants_part(request):  # they are put behind those before them
+            return page(request, "search-hits.html", fragment="hits", **context)
     elif not wants_json(request):
         context["nothing"] = Nothing(memory, found, asked)
     return _at(shown, page(request, "search.html", data=found.to_json, fragment="results", **context))

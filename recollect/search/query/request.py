@@ -39,7 +39,8 @@ class Search:
     are asked for; `with_reports`: so do reports on what is in the memory, which are no evidence of it. `like` are texts
     that an answer may be like: what is near to them in meaning is wanted, too. `wording` says the same as the query in
     other words, which are searched for; who, when and what kind of answer is wanted the query says. `facets`: what
-    matches is counted by source, role and month.
+    matches is counted by source, role and month. `offset` is where in the order of all results these begin: 0, or the
+    `next` of the results before.
     """
 
     query: Query
@@ -53,6 +54,14 @@ class Search:
     like: tuple[str, ...] = ()
     wording: str = ""
     facets: bool = False
+    offset: int = 0
+
+    @property
+    def needed(self) -> int:
+        """How much of the order must be known: with what goes before, and one more, which tells whether there is
+        more.
+        """
+        return self.offset + self.limit + 1
 
 
 _GROUPS = ("conversation", "message")
@@ -78,6 +87,7 @@ def read_search(
     literal: bool = False,
     otherwise: tuple[str, str] = (NOTHING_ASKED, HOW_TO_ASK),
     facets: bool = False,
+    offset: int = 0,
     now: datetime,
     find_conversations: Callable[[str], list[NodeId]],
     check_sources: Callable[[Sequence[str]], tuple[str, ...]],
@@ -90,6 +100,8 @@ def read_search(
         raise InvalidInput(otherwise[0], hint=otherwise[1])
     if not 1 <= limit <= 1000:
         raise InvalidInput(f"A limit of {limit} is out of range.", hint="Use 1 to 1000.")
+    if offset < 0:
+        raise InvalidInput(f"An offset of {offset} is out of range.", hint="Use 0, or the `next` of other results.")
     one_of("group_by", group_by, _GROUPS)
     one_of("mode", mode, MODES)
     one_of("sort", sort, _SORTS)
@@ -110,6 +122,7 @@ def read_search(
         mode=mode,
         sort=sort,
         facets=facets,
+        offset=offset,
     )
 
 

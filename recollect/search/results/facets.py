@@ -4,75 +4,28 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
 
-from recollect.record import Conversation, NodeId
+from recollect.record import NodeId
 from recollect.store import View
-from recollect.store.passages import KINDS, ROLE_SHIFT, ROLES, Bool, Features, Int
-
-
-def _no_numbers() -> Int:
-    return np.zeros(0, np.int64)
-
-
-@dataclass(frozen=True, eq=False)
-class Matched:
-    """The messages that match, one entry each (n,): numbers as in `Features`, and one of their passages."""
-
-    messages: Int = field(default_factory=_no_numbers)
-    conversations: Int = field(default_factory=_no_numbers)
-    passages: Int = field(default_factory=_no_numbers)
-    times: Int = field(default_factory=_no_numbers)  # microseconds, 0 or less where it is not known
-    roles: Int = field(default_factory=_no_numbers)  # index in ROLES
-    kinds: Int = field(default_factory=_no_numbers)  # index in KINDS
-
-    @classmethod
-    def of(cls, features: Features, matches: Bool) -> Matched:
-        """Those that match; of several passages of a message the first stands for it."""
-        rows = np.flatnonzero(matches & (features.messages > 0))
-        rows = rows[np.unique(features.messages[rows], return_index=True)[1]]
-        return cls(
-            features.messages[rows],
-            features.conversations[rows],
-            features.passages[rows],
-            features.times[rows],
-            (features.flags[rows] >> ROLE_SHIFT) & (len(ROLES) - 1),
-            features.kinds[rows].astype(np.int64),
-        )
-
-    def only(self, messages: frozenset[int]) -> Matched:
-        """Some of them."""
-        rows = np.flatnonzero(np.isin(self.messages, np.array(sorted(messages), np.int64)))
-        return Matched(*(column[rows] for column in self._columns()))
-
-    def joined(self, other: Matched) -> Matched:
-        """Those of two partitions; of a message in both the first."""
-        rows = np.flatnonzero(~np.isin(other.messages, self.messages))
-        pairs = zip(self._columns(), other._columns(), strict=True)
-        return Matched(*(np.concatenate([own, more[rows]]) for own, more in pairs))
-
-    def _columns(self) -> tuple[Int, ...]:
-        return (self.messages, self.conversations, self.passages, self.times, self.roles, self.kinds)
+from recollect.store.passages import KINDS, ROLES, Int, Rows
 
 
 @dataclass(frozen=True, slots=True)
-class Facets:
-    """How many messages match, in all and by what they can be filtered by. Months are "2024-03", in UTC, ascending.
-
-    `all_months` counts what was said in each month, whether it matches or not. Unless `exact` more may match.
+class Spread:
+    """How many messages there are, in all and by what they can be filtered by. Months are "2024-03", in UTC,
+    ascending.
     """
 
     messages: int = 0
     conversations: int = 0
-    exact: bool = True
     sources: Mapping[str, int] = field(default_factory=dict)
     roles: Mapping[str, int] = field(default_factory=dict)
     kinds: Mapping[str, int] = field(default_factory=dict)
     months: Mapping[str, int] = field(default_factory=dict)
-    all_months: Mapping[str, int] = field(default_factory=dict)
     by_conversation: Mapping[NodeId, int] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
@@ -80,37 +33,62 @@ class Facets:
         return {
             "messages": self.messages,
             "conversations": self.conversations,
-            "exact": self.exact,
             "sources": dict(self.sources),
             "roles": dict(self.roles),
             "kinds": dict(self.kinds),
             "months": dict(self.months),
-            "all_months": dict(self.all_months),
         }
 
 
-def count_facets(view: View, matched: Matched, *, exact: bool) -> Facets:
-    """Counts what matches, in a snapshot."""
-    numbers, firsts, sizes = np.unique(matched.conversations, return_index=True, return_counts=True)
-    texts = {t.number: t.conversation_id for t in view.passages(matched.passages[firsts].tolist())}
-    ids = [texts.get(number) for number in matched.passages[firsts].tolist()]
-    by_id = {named: int(size) for named, size in zip(ids, sizes.tolist(), strict=True) if named is not None}
-    sources: Counter[str] = Counter()
-    for conversation in view.get(Conversation, list(by_id)):
-        sources[conversation.source] += by_id[conversation.id]
-    known = matched.times[matched.times > 0]
-    months = _months(known // _DAY, np.ones(len(known), np.int64))
+@dataclass(frozen=True, slots=True)
+class Facets(Spread):
+    """How the messages are spread that hold a word of the question: all of them, counted exactly. A message of several
+    kinds, by what hangs on it, counts with each.
+
+    `related` are the results that hold none and come near in meaning, as far as a search reaches. `all_months` counts
+    what was said in each month, whether it matches or not.
+    """
+
+    related: Spread = field(default_factory=Spread)
+    all_months: Mapping[str, int] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """As REST and the web pages show it."""
+        told = Spread.to_json(self)
+        return told | {"related": self.related.to_json(), "all_months": dict(self.all_months)}
+
+
+def count_facets(view: View, held: Rows, pool: Rows) -> Facets:
+    """Counts the passages that hold a word, and those of the pool whose messages do not, in a snapshot."""
     days = view.vocabulary().days()
     said = {day: count for day, count in days.items() if day >= 0}
+    own, related = _spread(view, held), _spread(view, pool.take(~np.isin(pool.messages, held.messages)))
     return Facets(
-        messages=len(matched.messages),
-        conversations=len(numbers),
-        exact=exact,
-        sources=dict(sources.most_common()),
-        roles=_named(matched.roles, ROLES),
-        kinds=_named(matched.kinds, KINDS),
-        months=months,
+        **{f.name: getattr(own, f.name) for f in fields(Spread)},
+        related=related,
         all_months=_months(np.array(list(said), np.int64), np.array(list(said.values()), np.int64)),
+    )
+
+
+def _spread(view: View, rows: Rows) -> Spread:
+    rows = rows.take(rows.messages > 0)
+    of_kinds = np.unique(rows.messages * len(KINDS) + rows.kinds)  # each kind of a message once
+    rows = rows.take(np.unique(rows.messages, return_index=True)[1])
+    numbers, sizes = (found.tolist() for found in np.unique(rows.conversations, return_counts=True))
+    origins, sources, by_id = view.origins(numbers), Counter[str](), dict[NodeId, int]()
+    for number, size in zip(numbers, sizes, strict=True):
+        if number in origins:
+            named, source = origins[number]
+            by_id[named] = size
+            sources[source] += size
+    known = rows.times[rows.times > 0]
+    return Spread(
+        messages=len(rows),
+        conversations=len(numbers),
+        sources=dict(sources.most_common()),
+        roles=_named(rows.roles, ROLES),
+        kinds=_named(of_kinds % len(KINDS), KINDS),
+        months=_months(known // _DAY, np.ones(len(known), np.int64)),
         by_conversation=by_id,
     )
 

@@ -228,7 +228,9 @@ class SearchResults(Sequence[Hit]):
 
     `signals` names what was used: words, meaning, late interaction, people, dates, moment, order.
 
-    `total` counts the conversations (or messages, grouped so) that match; unless `total_exact` there are more.
+    `total` counts the conversations (or messages, grouped so) that can be had, by `next` after `next`. `with_words` of
+    them hold a word of the query: these are all that do. The others are related; unless `total_exact` there may be more
+    that come near in meaning. `next` is the `offset` of the results that follow; None: there are no more.
     `suggestion` is the query as it may have been meant, where a word of it is nowhere; `corrected` is the one that was
     searched instead. `close` is False where nothing near the question is in the memory; `likelihood` says, from 0 to 1,
     how likely an answer to it is there. `derived` are facts and summaries that answer, `documents` the files that do,
@@ -247,12 +249,19 @@ class SearchResults(Sequence[Hit]):
     notes: tuple[str, ...] = field(default=())
     total: int = 0
     total_exact: bool = True
+    with_words: int = 0
+    next: int | None = None
     corrected: str | None = None
     derived: tuple[DerivedHit, ...] = ()
     documents: tuple[DocumentHit, ...] = ()
     moment: Moment | None = None
     likelihood: float = 0.0
     facets: Facets | None = None
+
+    @property
+    def related(self) -> int:
+        """How many can be had that hold no word of the query."""
+        return self.total - self.with_words
 
     def __len__(self) -> int:
         return len(self.hits)
@@ -274,6 +283,8 @@ class SearchResults(Sequence[Hit]):
             "signals": list(self.signals),
             "total": self.total,
             "total_exact": self.total_exact,
+            "with_words": self.with_words,
+            "next": self.next,
             "suggestion": self.suggestion,
             "corrected": self.corrected,
             "close": self.close,

@@ -31,7 +31,6 @@ def test_matches_are_counted_by_role_month_and_conversation(tmp_path: Path) -> N
         _talk(memory)
         found = memory.search("sourdough", limit=1, facets=True).facets
     assert found is not None
-    assert found.exact
     assert (found.messages, found.conversations) == (3, 2)
     assert dict(found.roles) == {"user": 2, "assistant": 1}
     assert dict(found.kinds) == {"said": 3}
@@ -39,6 +38,17 @@ def test_matches_are_counted_by_role_month_and_conversation(tmp_path: Path) -> N
     assert dict(found.all_months) == {"2024-01": 2, "2024-02": 1, "2025-03": 1}
     assert dict(found.by_conversation) == {"a": 2, "b": 1}
     assert sum(found.sources.values()) == 3
+
+
+def test_what_is_merely_related_is_counted_apart(tmp_path: Path) -> None:
+    with recollect.open(tmp_path / "memory.db", background=False) as memory:
+        memory.store_message("Sourdough wants a hot oven.", conversation_id="a")
+        memory.store_message("The baker sells fresh bread, rolls and pastry.", "assistant", conversation_id="b")
+        found = memory.search("What do we know about sourdough?", facets=True)
+    assert (found.total, found.with_words, found.related) == (2, 1, 1)
+    assert found.facets is not None
+    assert (found.facets.messages, dict(found.facets.roles)) == (1, {"user": 1})
+    assert (found.facets.related.messages, dict(found.facets.related.roles)) == (1, {"assistant": 1})
 
 
 def test_a_filter_leaves_only_what_it_lets_through(tmp_path: Path) -> None:

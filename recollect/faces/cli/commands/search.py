@@ -20,7 +20,6 @@ _KINDS = ("attachment", "artifact", "reasoning", "tool", "context", "subagent", 
 _GROUPS = ("conversation", "message")
 _MODES = ("auto", "instant", "quality")
 _SORTS = ("relevance", "newest")
-_COUNTED = 100  # messages are counted so far when a search is tried in another way
 
 
 def search(
@@ -41,6 +40,7 @@ def search(
     full: bool = False,
     why: bool = False,
     open_: int | None = None,
+    offset: int = 0,
 ) -> int:
     """Find messages by meaning, words and time.
 
@@ -66,6 +66,7 @@ def search(
         group_by=group_by,
         mode=mode,
         sort=sort,
+        offset=offset,
         **asked.filters(),
     )
     session.state.remember_search(found)
@@ -154,8 +155,8 @@ def _count(session: Session, asked: Asked, filters: dict[str, Any]) -> str:
     """How many messages another search finds, in words; empty for none."""
     from recollect.faces.present.times import number
 
-    found = len(session.memory().search(asked.query, limit=_COUNTED, group_by="message", **filters))
-    return f"{_COUNTED} messages or more" if found == _COUNTED else number(found, "message") if found else ""
+    found = session.memory().search(asked.query, limit=1, group_by="message", **filters)
+    return number(found.total, "message") if found.total else ""
 
 
 def _without_operators(query: str) -> str:
@@ -197,6 +198,9 @@ COMMAND = Command(
         Option(("--literal",), "The exact words in this order: no similar words, no meaning.", default=False),
         Option(("--sort",), "relevance or newest.", "ORDER", default="relevance", read=one_of(*_SORTS), values=_SORTS),
         Option(("--limit", "-n"), "How many results; 10 unless configured.", "N", read=whole(1, MOST_RESULTS)),
+        Option(
+            ("--offset",), "Further results: the number that the last ones end with.", "N", default=0, read=whole(0)
+        ),
         Option(
             ("--group-by",),
             "conversation, or message: one result for each message.",

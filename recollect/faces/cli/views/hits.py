@@ -9,7 +9,7 @@ from recollect.faces.cli.terminal.layout import gap, joined, marked_lines, padde
 from recollect.faces.cli.terminal.output import Output, harmless
 from recollect.faces.cli.terminal.typed import typed
 from recollect.faces.present.names import parts_named, short, source_label, speaker, titled
-from recollect.faces.present.times import day, moment_after, number
+from recollect.faces.present.times import day, moment_after, number, words_and_related
 from recollect.search.results.result import DerivedHit, DocumentHit, Hit, MessageHit, SearchResults, Why
 
 IN_FULL = 3  #: results that are shown with their messages
@@ -57,7 +57,8 @@ def print_hits(
             out.line(_one_line(place, hit, out, by_message=by_message))
     if found.documents:
         _print_documents(found.documents, out, first=len(found) + 1, why=why)
-    steps = [out.hint("recollect show 1"), *(() if full or len(found) <= IN_FULL else ("--full",)), "--why", "--json"]
+    steps = [out.hint("recollect show 1"), *([f"--offset {found.next}"] if found.next is not None else [])]
+    steps += [*(() if full or len(found) <= IN_FULL else ("--full",)), "--why", "--json"]
     after = f" {out.symbols.dot} ".join(steps)
     summary = _summary(found, out, by_message=by_message)
     out.line(out.dim(summary + gap(summary, after, out) + after if next_steps else summary))
@@ -186,12 +187,13 @@ def _because(why: Why, out: Output) -> str:
 
 
 def _summary(found: SearchResults, out: Output, *, by_message: bool) -> str:
-    """As in "10 of 37 conversations · 31 ms · keyword + semantic"."""
+    """As in "10 of 52 conversations · 12 with the word, 40 related · 31 ms · keyword + semantic"."""
     what = "message" if by_message else "conversation"
     total = max(found.total, len(found))
-    more = "" if found.total_exact else "+"
-    counted = number(total, what) if total == len(found) and not more else f"{len(found):,} of {total:,}{more} {what}s"
+    counted = number(total, what) if total == len(found) else f"{len(found):,} of {total:,} {what}s"
     if found.documents:
         counted = " + ".join([*([counted] if len(found) else []), number(len(found.documents), "document")])
-    signals = " + ".join(_SIGNALS.get(signal, signal) for signal in found.signals)
-    return f" {out.symbols.dot} ".join([counted, f"{found.took_ms:.0f} ms", signals])
+    told = [counted, f"{found.took_ms:.0f} ms", " + ".join(_SIGNALS.get(signal, signal) for signal in found.signals)]
+    if found.with_words and found.related:
+        told.insert(1, words_and_related(found.corrected or found.query, found.with_words, found.related))
+    return f" {out.symbols.dot} ".join(told)

@@ -142,6 +142,8 @@ def _notes(found: SearchResults) -> Iterator[str]:
         yield "Nothing matches. Try other words, or fewer, or no filters."
     elif not found.close:
         yield "Nothing near the question was found; these are the nearest."
+    if found.next is not None:
+        yield f"These are the best of {found.total:,} messages. Narrow the query to see others."
     if found.corrected:
         yield f"Searched for: {found.corrected}"
     yield from found.notes

@@ -6,7 +6,6 @@ from typing import Annotated, Literal
 
 from fastapi import Query
 
-from recollect.errors import InvalidInput
 from recollect.faces.http.scope import Scoped
 from recollect.faces.rest.cursors import Paged
 from recollect.faces.rest.routes.family import Before, Limit, Several, Since, Until, calls, family
@@ -15,8 +14,6 @@ from recollect.faces.rest.schemas.found import Found, FoundText
 from recollect.faces.rest.schemas.records import Message
 
 routes = family("search")
-
-_MOST = 1000  # results that a search can rank
 
 Query_ = Annotated[
     str,
@@ -48,12 +45,10 @@ def search(
     facets: Annotated[bool, Query(description="Also counts what matches, by what it can be filtered by.")] = False,
 ) -> Found:
     """Finds messages by meaning, words and relation, grouped by conversation or one by one."""
-    first = cursor.offset
-    if first + limit > _MOST:
-        raise InvalidInput(f"A search gives {_MOST} results at most.", hint="Narrow it down, by a time or a source.")
     found = memory.search(
         query,
-        limit=first + limit,
+        limit=limit,
+        offset=cursor.offset,
         group_by=group_by,
         source=source or (),
         role=role or (),
@@ -67,10 +62,7 @@ def search(
         literal=literal,
         facets=facets,
     )
-    more = len(found) == first + limit < min(found.total, _MOST)
-    plain = found.to_json()
-    following = cursor.following(first + limit if more else None)
-    return Found.model_validate(plain | {"results": plain["results"][first:], "next": following})
+    return Found.model_validate(found.to_json() | {"next": cursor.following(found.next)})
 
 
 @routes.get("/vector-search")
@@ -78,8 +70,6 @@ def vector_search(
     memory: Scoped, cursor: Paged, query: Query_, limit: Limit = 10, include_tool_calls: bool = True
 ) -> Page[FoundText]:
     """The index of what a query finds: each with an id that opens it, and what that costs in tokens."""
-    if cursor.offset + limit >= _MOST:
-        raise InvalidInput(f"A search gives {_MOST} results at most.", hint="Narrow it down, by a time or a source.")
     found = memory.vector_search(query, limit + 1, cursor.offset, include_tool_calls=include_tool_calls)
     items, following = cursor.rest(found, limit)
     return Page[FoundText].model_validate({"items": items, "next": following})

@@ -135,16 +135,21 @@ class Moment(Record):
     quote: str
 
 
-class Facets(Record):
-    """How many messages match, in all and by what they can be filtered by. Months are "2024-03", in UTC."""
+class Spread(Record):
+    """How many messages there are, in all and by what they can be filtered by. Months are "2024-03", in UTC."""
 
     messages: int
     conversations: int
-    exact: bool = Field(description="If not, more may match.")
     sources: dict[str, int]
     roles: dict[str, int]
     kinds: dict[str, int]
     months: dict[str, int]
+
+
+class Facets(Spread):
+    """The messages that hold a word of the query: all of them, counted exactly."""
+
+    related: Spread = Field(description="Results that hold none and come near in meaning, as far as a search reaches.")
     all_months: dict[str, int] = Field(description="What was said in each month, whether it matches or not.")
 
 
@@ -155,8 +160,9 @@ class Found(Record):
     took_ms: float
     mode: str = Field(examples=["instant"])
     signals: list[str] = Field(examples=[["words", "meaning"]])
-    total: int = Field(description="How many conversations or messages match; at least so many unless `total_exact`.")
-    total_exact: bool
+    total: int = Field(description="How many conversations or messages can be had, page by page.")
+    total_exact: bool = Field(description="If not, more may come near in meaning.")
+    with_words: int = Field(description="How many of `total` hold a word of the query: all that do.")
     suggestion: str | None = Field(description="A query that may have been meant, and was not searched.")
     corrected: str | None = Field(description="The query that was searched in place of one with a typo.")
     close: bool = Field(description="False if nothing in the memory is close to the question.")

@@ -1,0 +1,55 @@
+"""An archive in which one word fills the pool of candidates many times over: what is rare beside it must be found."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from random import Random
+
+from recollect.memory import Memory
+from recollect.record import Message
+from recollect.text.terms import terms
+
+_WORDS = """
+river stone paper cloud garden window letter summer winter music table bread coffee train ticket money doctor school
+lesson market bridge hammer copper violin orchard lantern saddle pepper
+"""
+_PLAIN = tuple(_WORDS.split())
+#: Words, and in every how many-th of the short conversations they stand.
+_RARE = {"kiln": 23, "glaze": 17, "heron": 41, "ferry": 2}
+_SHORT, _LONG, _SEVERAL = 320, 900, 120
+
+#: "kiln" is in one long conversation, "glaze" in four, "ferry" in every second one, "heron" in few and in some titles.
+WORDS = ("kiln", "glaze", "ferry", "heron")
+
+
+def write_flooded(path: Path, seed: int = 1) -> Path:
+    """Writes it as a file of OpenAI messages, about 2,700 of them."""
+    chance = Random(seed)
+    talks = [(f"Firing log {seed}", [f"kiln log {n}: kiln hot, kiln door shut, kiln cooling" for n in range(_LONG)])]
+    glazes = [f"glaze {number} glaze thick, glaze thin" for number in range(_SEVERAL)]
+    talks += [(f"Glaze notes {number}", glazes) for number in range(4)]
+    for number in range(_SHORT):
+        said = [" ".join(chance.sample(_PLAIN, 7)) for _ in range(4)]
+        for word, every in _RARE.items():
+            if number % every == 1:
+                said[chance.randrange(4)] += f" {word}"
+        talks.append(("The heron" if number % 60 == 5 else f"Talk {number}", said))
+    chance.shuffle(talks)
+    with path.open("w") as file:
+        for number, (title, said) in enumerate(talks):
+            roles = ("user", "assistant")
+            messages = [
+                {"role": roles[n % 2], "content": text, "timestamp": f"2024-{1 + number % 12:02}-10T10:{n % 60:02}:00Z"}
+                for n, text in enumerate(said)
+            ]
+            file.write(json.dumps({"id": f"{seed}-{number}", "title": title, "messages": messages}) + "\n")
+    return path
+
+
+def messages_with(memory: Memory, query: str) -> list[Message]:
+    """The messages that hold a word of a query, as a loop over the record tells them."""
+    sought = set(terms(query))
+    rows = memory.conversations(limit=10_000)
+    every = [message for row in rows for message in memory.conversation(row.conversation.id).messages]
+    return [message for message in every if sought & set(terms(message.content))]

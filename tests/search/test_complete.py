@@ -1,0 +1,144 @@
+"""A search is complete: what holds a word is reached by it, page by page, whatever else there is, and counted."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import recollect
+from recollect.memory import Memory
+from recollect.search.results.result import SearchResults
+from tests.search.flooded import WORDS, messages_with, write_flooded
+
+QUERIES = (*WORDS, "kiln glaze", "When did the heron sit on the ferry?")
+
+
+@pytest.fixture(scope="module")
+def sqlite_memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
+    folder = tmp_path_factory.mktemp("flooded")
+    with recollect.open(folder / "memory.db", durable=False, background=False) as memory:
+        memory.import_file(write_flooded(folder / "flooded.jsonl"))
+        yield memory
+
+
+def pages(memory: Memory, query: str, **how: Any) -> Iterator[SearchResults]:
+    """The pages of a search, to the end."""
+    offset: int | None = 0
+    while offset is not None:
+        found = memory.search(query, offset=offset, **how)
+        yield found
+        assert found.next is None or found.next > offset
+        offset = found.next
+
+
+def reached(memory: Memory, query: str, **how: Any) -> list[str]:
+    """The IDs of all results: of conversations, or grouped so of messages with the copies that they stand for."""
+    found = [hit for page in pages(memory, query, **how) for hit in page]
+    if how.get("group_by") != "message":
+        return [hit.conversation.id for hit in found]
+    return [hit.best.message.id for hit in found]
+
+
+def assert_complete(memory: Memory, query: str, **how: Any) -> None:
+    held = messages_with(memory, query)
+    found, first = reached(memory, query, **how), memory.search(query, **how)
+    assert len(found) == len(set(found))
+    if how.get("group_by") == "message":
+        copies = {copy for page in pages(memory, query, **how) for hit in page for copy in hit.best.copies}
+        assert {message.id for message in held} <= {*found, *copies}
+        assert first.with_words == len(held)
+        assert len(found) <= first.total <= len({*found, *copies})
+    else:
+        assert {message.conversation_id for message in held} <= set(found)
+        assert first.total == len(found)
+    if how.get("sort") == "newest":
+        assert first.related == 0
+
+
+@pytest.mark.parametrize("sort", ["relevance", "newest"])
+@pytest.mark.parametrize("group_by", ["conversation", "message"])
+@pytest.mark.parametrize("query", QUERIES)
+def test_what_holds_a_word_is_reached_by_it(sqlite_memory: Memory, query: str, group_by: str, sort: str) -> None:
+    assert_complete(sqlite_memory, query, group_by=group_by, sort=sort, limit=400 if group_by == "message" else 10)
+
+
+@pytest.mark.parametrize("query", WORDS)
+def test_so_it_is_word_for_word(sqlite_memory: Memory, query: str) -> None:
+    assert_complete(sqlite_memory, query, literal=True)
+    assert sqlite_memory.search(query, literal=True).related == 0
+
+
+@pytest.mark.parametrize("query", ["kiln", "When did the heron sit on the ferry?"])
+def test_so_it_is_in_a_server(neo4j_place: str, tmp_path: Path, query: str) -> None:
+    with recollect.open(neo4j_place, background=False) as memory:
+        memory.import_file(write_flooded(tmp_path / "flooded.jsonl"))
+        for sort in ("relevance", "newest"):
+            assert_complete(memory, query, sort=sort)
+        assert_complete(memory, query, group_by="message", limit=100)
+
+
+@pytest.mark.parametrize("seed", range(2, 5))
+@pytest.mark.slow
+def test_so_it_is_whatever_else_there_is(tmp_path: Path, seed: int) -> None:
+    with recollect.open(tmp_path / "memory.db", durable=False, background=False) as memory:
+        memory.import_file(write_flooded(tmp_path / "flooded.jsonl", seed))
+        for query in QUERIES:
+            assert_complete(memory, query)
+            assert_complete(memory, query, sort="newest")
+
+
+@pytest.mark.parametrize("query", ["kiln", "ferry", "kiln glaze"])
+@pytest.mark.parametrize("limit", [1, 7, 64])
+def test_a_page_goes_on_where_the_one_before_ended_however_long_they_are(
+    sqlite_memory: Memory, query: str, limit: int
+) -> None:
+    whole = reached(sqlite_memory, query, limit=1000)
+    first = [
+        hit.conversation.id
+        for page in range(3)
+        for hit in sqlite_memory.search(query, limit=limit, offset=page * limit)
+    ]
+    assert first == whole[: len(first)]
+
+
+@pytest.mark.parametrize("query", [*WORDS, "kiln glaze"])
+def test_facets_count_each_message_that_holds_a_word(sqlite_memory: Memory, query: str) -> None:
+    held = messages_with(sqlite_memory, query)
+    facets = sqlite_memory.search(query, facets=True).facets
+    assert facets is not None
+    assert facets.messages == len(held)
+    assert dict(facets.roles) == Counter(message.role.value for message in held)
+    assert dict(facets.by_conversation) == Counter(message.conversation_id for message in held)
+    assert dict(facets.months) == Counter(f"{m.timestamp:%Y-%m}" for m in held if m.timestamp)
+    assert sum(facets.sources.values()) == len(held)
+
+
+@pytest.mark.parametrize("query", ["kiln", "ferry"])
+def test_a_filter_finds_as_many_as_its_facet_says(sqlite_memory: Memory, query: str) -> None:
+    facets = sqlite_memory.search(query, facets=True).facets
+    assert facets is not None
+    for role, count in facets.roles.items():
+        assert sqlite_memory.search(query, role=role, group_by="message").with_words == count
+    for month, count in facets.months.items():
+        assert sqlite_memory.search(query, since=month, until=month, group_by="message").with_words == count
+    earlier = sum(count for month, count in facets.months.items() if month <= "2024-06")
+    assert sqlite_memory.search(query, until="2024-06", group_by="message").with_words == earlier
+
+
+def test_a_page_shows_of_each_conversation_why_it_is_there(sqlite_memory: Memory) -> None:
+    for page in pages(sqlite_memory, "kiln"):
+        for hit in page:
+            assert "kiln" in hit.best.why.words
+            assert "words" in hit.best.why.terms
+            assert len(hit.messages) <= 4
+
+
+def test_what_was_said_elsewhere_stands_on_the_first_page_alone(sqlite_memory: Memory) -> None:
+    first, *others = pages(sqlite_memory, "ferry")
+    assert len(others) > 10
+    assert [page.total for page in others] == [first.total] * len(others)
+    assert not any(page.derived or page.documents for page in others)
