@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -175,24 +174,27 @@ class Writing(Reading, Documents):
 
     @traced("delete_memory", records)
     @writes
-    def delete(self, *names: str) -> int:
+    def delete(self, *ids: str) -> int:
         """Deletes softly: no search or count shows it, the record keeps it. Returns how many messages.
 
-        `names` are ids, ends of ids or titles of messages and conversations. Raises NotFound, InvalidInput.
+        `ids` are whole ids of messages and conversations; `resolve` finds them by a title or the end of an id. Raises
+        NotFound.
         """
-        ids = [m.id for m in self._messages_of(names) if not m.deleted]
-        if ids:
-            self._ingest.delete(ids)
-        return len(ids)
+        living = [m.id for m in self._messages_of(ids) if not m.deleted]
+        if living:
+            self._ingest.delete(living)
+        return len(living)
 
     @traced("update_memory", records)
     @writes
-    def restore(self, *names: str) -> int:
-        """Takes soft deletions back; returns how many messages. Raises NotFound, InvalidInput."""
-        ids = [m.id for m in self._messages_of(names, deleted=None) if m.deleted and not m.erased]
-        if ids:
-            self._ingest.restore(ids)
-        return len(ids)
+    def restore(self, *ids: str) -> int:
+        """Takes soft deletions back, by whole ids of messages and conversations; returns how many messages. Raises
+        NotFound.
+        """
+        hidden = [m.id for m in self._messages_of(ids) if m.deleted and not m.erased]
+        if hidden:
+            self._ingest.restore(hidden)
+        return len(hidden)
 
     @traced("delete_memory")
     @writes
@@ -210,7 +212,7 @@ class Writing(Reading, Documents):
     @writes
     def forget(
         self,
-        *names: str,
+        *ids: str,
         sources: str | Sequence[str] = (),
         since: str | datetime | None = None,
         until: str | datetime | None = None,
@@ -220,16 +222,16 @@ class Writing(Reading, Documents):
     ) -> Forgotten:
         """Erases for good: no table, index or file holds the words any longer, and importing does not bring them back.
 
-        `names` are ids, ends of ids, source ids or titles of messages, conversations and documents; `sources`, `since`
-        and `until` choose among all messages, or among those named; `everything` is the whole namespace. Returns what
-        goes. `confirm` is shown it before anything does: unless it agrees, nothing goes, and what came in meanwhile
-        stays. Raises NotFound, InvalidInput where nothing is named.
+        `ids` are whole ids of messages, conversations and documents; `resolve` and `document` find them by a title or
+        the end of an id. `sources`, `since` and `until` choose among all messages, or among those named; `everything`
+        is the whole namespace. Returns what goes. `confirm` is shown it before anything does: unless it agrees, nothing
+        goes, and what came in meanwhile stays. Raises NotFound, InvalidInput where nothing is named.
         """
         from recollect.ingest.forget import Selection, forget
 
         named = self._sources(several(sources))
-        document = partial(self._document_named, hidden_reports=True)
-        selection = Selection.read(self.resolve, document, names, named, since, until, everything, self._clock())
+        with self._space.view() as view:
+            selection = Selection.read(view, ids, named, since, until, everything, self._clock())
         return forget(self._space, selection, self._retract, self._ingest.untell, dry_run=dry_run, confirm=confirm)
 
     def _reword(self, changes: Sequence[Mapping[str, str]]) -> list[Message]:
