@@ -7,6 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from recollect.errors import InvalidInput
 from recollect.memory.documents import Documents
 from recollect.memory.handle import LIVE_SOURCE, writes
 from recollect.memory.reading import Reading, several
@@ -233,6 +234,21 @@ class Writing(Reading, Documents):
         with self._space.view() as view:
             selection = Selection.read(view, ids, named, since, until, everything, self._clock())
         return forget(self._space, selection, self._retract, self._ingest.untell, dry_run=dry_run, confirm=confirm)
+
+    def move(self, *ids: str, to: str) -> int:
+        """Moves conversations and documents to another namespace of the store, with what was decided by hand about
+        their facts and entities; returns how many. Interrupted, both have them: moving again completes it. Raises
+        NotFound, InvalidInput.
+        """
+        from recollect.ingest.moving import copy
+
+        there = self.beside(to)
+        if there.namespace == self.namespace:
+            raise InvalidInput(f"This is {to} already.", hint="Name another namespace.")
+        moved = copy(self._space, self._store.space(there.namespace), there._ingest, [NodeId(one) for one in ids])  # noqa: SLF001
+        if moved:
+            self.forget(*moved)
+        return len(moved)
 
     def _reword(self, changes: Sequence[Mapping[str, str]]) -> list[Message]:
         rewordings = self._drafts.rewordings(changes)
