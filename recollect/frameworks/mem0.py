@@ -90,15 +90,16 @@ class Memory:
         said = [{"role": "user", "content": messages}] if isinstance(messages, str) else messages
         made = []
         for message in [said] if isinstance(said, dict) else said:
-            if message["role"] == "system":
+            role = message.get("role", "user")
+            if role in ("system", "developer") or not message.get("content"):  # instructions, and calls of tools
                 continue
-            own = {**(metadata or {}), **scope, "role": message["role"]}
+            own = {**(metadata or {}), **scope, "role": role}
             own |= {"actor_id": message["name"]} if message.get("name") else {}
             own |= {"expiration_date": str(expiration_date)} if expiration_date is not None else {}
             made.append(
                 {
-                    "content": _text(message["content"]),
-                    "role": message["role"],
+                    "content": message["content"],
+                    "role": role,
                     "speaker": message.get("name"),
                     "timestamp": timestamp,
                     "metadata": {_KEY: own},
@@ -359,10 +360,3 @@ def _item(message: Message) -> dict[str, Any]:
     item |= {name: own[name] for name in _OWN if own.get(name) is not None}
     others = {name: value for name, value in own.items() if name not in _OWN}
     return item | ({"metadata": others} if others else {})
-
-
-def _text(content: Any) -> str:
-    """The words of a content: a text, or parts of which some have one."""
-    if isinstance(content, str):
-        return content
-    return "\n".join(part["text"] for part in content if isinstance(part, Mapping) and part.get("text"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -71,14 +71,14 @@ class Writing(Reading, Documents):
     @writes
     def store_message(
         self,
-        content: str,
+        content: str | Mapping[str, Any] | Sequence[Any] | None,
         role: str = "user",
         *,
         conversation_id: str | None = None,
         parent_id: str | None = None,
         speaker: str | None = None,
         title: str = "",
-        timestamp: datetime | None = None,
+        timestamp: datetime | date | str | float | None = None,
         kind: str = "said",
         model: str | None = None,
         parts: Sequence[Part] = (),
@@ -87,6 +87,8 @@ class Writing(Reading, Documents):
     ) -> Message:
         """Stores one message, durably, and finds it from then on; a long one is cut in chunks [4].
 
+        `content` is a text, or content parts as OpenAI and Anthropic write them; a developer is the system. A day as
+        the `timestamp` is its beginning, in UTC.
         Without a conversation that of `parent_id` goes on, or a new one begins. Below `parent_id` instead of the end it
         opens a branch. What Recollect
         itself handed out as context is cut out first. Raises InvalidInput, NotFound.
@@ -118,7 +120,7 @@ class Writing(Reading, Documents):
         `timestamp`, `kind`, `model`, `parts`, `metadata`, `id`. A parent may be one of them. Raises InvalidInput,
         NotFound.
         """
-        drafted = self._drafts.messages(list(messages), conversation_id, title)
+        drafted = self._drafts.messages(messages, conversation_id, title)
         if not drafted:
             return []
         return self._ingest.append_all(drafted[0][0], [(message, ()) for _, message in drafted])
@@ -131,7 +133,7 @@ class Writing(Reading, Documents):
         result: object,
         message_id: str,
         *,
-        timestamp: datetime | None = None,
+        timestamp: datetime | date | str | float | None = None,
         metadata: Metadata = NOTHING,
         id: str | None = None,
     ) -> ToolCall:
@@ -150,7 +152,7 @@ class Writing(Reading, Documents):
         and `result`, and what else `store_tool_call` takes. Raises NotFound, InvalidInput.
         """
         asked = self._message(NodeId(message_id))
-        drafted = self._drafts.calls(list(calls), asked)
+        drafted = self._drafts.calls(calls, asked)
         if drafted:
             conversation = Conversation(asked.conversation_id, LIVE_SOURCE)
             self._ingest.append_all(conversation, [(message, [call]) for message, call in drafted])
@@ -171,7 +173,7 @@ class Writing(Reading, Documents):
         """Gives several messages new wordings in one transaction: all of them, or none. Each is a mapping with `id` and
         `content`. Raises as `update_message` does.
         """
-        return self._reword(list(changes))
+        return self._reword(changes)
 
     @traced("delete_memory", records)
     @writes
@@ -250,7 +252,7 @@ class Writing(Reading, Documents):
             self.forget(*moved)
         return len(moved)
 
-    def _reword(self, changes: Sequence[Mapping[str, str]]) -> list[Message]:
+    def _reword(self, changes: Iterable[Mapping[str, str]]) -> list[Message]:
         rewordings = self._drafts.rewordings(changes)
         return self._ingest.edit_all(rewordings, Version("", self._clock())) if rewordings else []
 
