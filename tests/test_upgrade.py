@@ -232,7 +232,6 @@ def kill_at(patch: pytest.MonkeyPatch, space: type, last: int) -> Callable[[], b
     return lambda: bool(died)
 
 
-@pytest.mark.neo4j
 def test_the_move_may_be_killed_on_a_server(neo4j_place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from tests.store import neo4j_server
 

@@ -50,7 +50,7 @@ class Items:
         own = self._base.beside(place(self._base, USER, self._user) if self._user else apart)
         with self._lock:
             for before in [self._base] if own.namespace == apart else [self._base, self._base.beside(apart)]:
-                before.move(self.conversation_id, to=own.namespace)
+                before._move(self.conversation_id, to=own.namespace)
         return own
 
     def add(self, items: Sequence[Worded]) -> None:

@@ -64,7 +64,7 @@ class RecollectStore(BaseStore):
         self._base = synced(memory)
         self._records = Records(self._base, _SOURCE)  # of old: what is there is moved
         for record in list(self._records.every(deleted=True)):
-            self._base.move(record.id, to=self._place(record.metadata["namespace"]))
+            self._base._move(record.id, to=self._place(record.metadata["namespace"]))
         self._fields: list[str] = list((index or {}).get("fields") or ["$"])
         self.ttl_config = ttl
 

@@ -265,7 +265,7 @@ class Memory:
         messages = self._base.conversation(conversation_id).messages
         own = next((message.metadata[_KEY] for message in messages if _KEY in message.metadata), None)
         if own is not None:
-            self._base.move(conversation_id, to=self._of(own).namespace)
+            self._base._move(conversation_id, to=self._of(own).namespace)
 
     def _all(self, memory: recollect.memory.Memory, filters: Mapping[str, Any]) -> Iterator[Message]:
         """All memories of the scopes that may pass."""

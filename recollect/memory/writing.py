@@ -7,7 +7,6 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from recollect.errors import InvalidInput
 from recollect.memory.documents import Documents
 from recollect.memory.handle import LIVE_SOURCE, writes
 from recollect.memory.reading import Reading, several
@@ -237,21 +236,6 @@ class Writing(Reading, Documents):
             selection = Selection.read(view, ids, named, since, until, everything, self._clock())
         return forget(self._space, selection, self._retract, self._ingest.untell, dry_run=dry_run, confirm=confirm)
 
-    def move(self, *ids: str, to: str) -> int:
-        """Moves conversations and documents to another namespace of the store, with what was decided by hand about
-        their facts and entities; returns how many. Interrupted, both have them: moving again completes it. Raises
-        NotFound, InvalidInput.
-        """
-        from recollect.ingest.moving import copy
-
-        there = self.beside(to)
-        if there.namespace == self.namespace:
-            raise InvalidInput(f"This is {to} already.", hint="Name another namespace.")
-        moved = copy(self._space, self._store.space(there.namespace), there._ingest, [NodeId(one) for one in ids])  # noqa: SLF001
-        if moved:
-            self.forget(*moved)
-        return len(moved)
-
     def _reword(self, changes: Iterable[Mapping[str, str]]) -> list[Message]:
         rewordings = self._drafts.rewordings(changes)
         return self._ingest.edit_all(rewordings, Version("", self._clock())) if rewordings else []
@@ -271,3 +255,15 @@ class Writing(Reading, Documents):
             self._ingest.delete(message_ids)
         conversations = Conversations(self._space, derivers(self._embedder), self._embedder)
         conversations.derive(conversation_ids, Setting(now=self._clock()))
+
+    def _move(self, *ids: str, to: str) -> int:
+        """Moves conversations and documents that are there to another namespace of the store, with what was decided by
+        hand about their facts and entities; returns how many. Interrupted, both have them: moving again completes it.
+        """
+        from recollect.ingest.moving import copy
+
+        there = self.beside(to)
+        moved = copy(self._space, self._store.space(there.namespace), there._ingest, [NodeId(one) for one in ids])  # noqa: SLF001
+        if moved:
+            self.forget(*moved)
+        return len(moved)

@@ -15,7 +15,6 @@ from recollect.memory import Memory
 from recollect.models.language.budget import FILE, Ledger
 from recollect.models.language.usage import Usage
 from tests.exports import chat, export
-from tests.store import neo4j_server
 
 
 class Killed(BaseException):
@@ -59,9 +58,8 @@ def left(memory: Memory) -> list[Any]:
                       "edge", "generation", "namespace", "passage", "tail", "segment", "segment_data", "death",
                       "run_vector", "quality_vector", "todo", "index_state", "words"]  # fmt: skip
             return [(t, n) for t in tables if (n := connection.execute(f"SELECT count(*) FROM {t}").get)]
-    with neo4j_server.driver(neo4j_server.GIVEN or store.server.address).session() as session:
-        rows = session.run("MATCH (n) WHERE NOT n:Schema AND NOT n:Counter RETURN labels(n) AS l, properties(n) AS p")
-        return [(row["l"], row["p"]) for row in rows]
+    rows = "MATCH (n) WHERE NOT n:Schema AND NOT n:Counter RETURN labels(n) AS labels, properties(n) AS told"
+    return [*store.server.read(lambda tx: [(row["labels"], row["told"]) for row in tx.run(rows)])]
 
 
 def test_nothing_of_a_namespace_stays(memory: Memory, tmp_path: Path) -> None:
