@@ -32,6 +32,11 @@ def folder(tmp_path: Path) -> None:
     (tmp_path / "store").mkdir()
 
 
+def titled(memory: Memory, title: str) -> str:
+    """The id of the conversation of a title."""
+    return memory.resolve(title)[0].conversation.id
+
+
 def begin(memory: Memory) -> None:
     memory.store_message("Where is the heron?", conversation_id="C", id="Q", title="Birds", timestamp=NOON)
     memory.store_message("By the weir.", "assistant", conversation_id="C", id="A", timestamp=NOON)
@@ -127,13 +132,12 @@ def test_what_another_process_added_and_deleted_between_two_searches_is_not_foun
 def test_the_deletion_of_whole_conversations_and_back(memory: Memory) -> None:
     begin(memory)
     memory.store_message("One otter.", conversation_id="B", title="Beasts", id="O", timestamp=NOON)
-    assert memory.delete("Birds", "O") == 3
-    with pytest.raises(NotFound):
-        memory.delete("Birds")  # there is nothing more of it to delete
+    assert memory.delete("C", "O") == 3
+    assert memory.delete("C") == 0  # there is nothing more of it to delete
     assert memory.stats().messages == 0
     assert not memory.search("heron")
     assert memory.conversations() == []
-    assert memory.restore("Birds") == 2
+    assert memory.restore("C") == 2
     assert memory.stats().messages == 2
     assert [row.messages for row in memory.conversations()] == [2]
     with pytest.raises(NotFound):
@@ -142,7 +146,7 @@ def test_the_deletion_of_whole_conversations_and_back(memory: Memory) -> None:
 
 def test_what_is_written_to_a_deleted_conversation_brings_it_back(memory: Memory, tmp_path: Path) -> None:
     begin(memory)
-    memory.delete("Birds")
+    memory.delete("C")
     assert memory.conversations() == []
     memory.store_message("A new morning.", conversation_id="C", id="N", timestamp=NOON + HOUR)
     assert [(row.conversation.title, row.messages) for row in memory.conversations()] == [("Birds", 1)]
@@ -151,7 +155,7 @@ def test_what_is_written_to_a_deleted_conversation_brings_it_back(memory: Memory
 
 def test_what_a_newer_export_adds_to_a_deleted_conversation_brings_it_back(memory: Memory, tmp_path: Path) -> None:
     memory.import_file(export(tmp_path / "old", [chat("heron one", "weir one", title="Birds")]))
-    memory.delete("Birds")
+    memory.delete(titled(memory, "Birds"))
     memory.import_file(export(tmp_path / "old", [chat("heron one", "weir one", title="Birds")]))
     assert memory.conversations() == []
     newer = [chat("heron one", "weir one", "otter one", title="Birds", updated=LATER)]
@@ -199,6 +203,7 @@ def test_what_is_named_is_forgotten_and_nothing_else(
 ) -> None:
     archive_of(memory, tmp_path)
     before = memory.stats()
+    named = [name if name.startswith("L") and name != "Live" else titled(memory, name) for name in named]
     foreseen = memory.forget(*named, dry_run=True, **chosen)  # type: ignore[arg-type]
     assert memory.stats() == before
     assert all(words_there(memory, words) for words in [*goes, *stays])
@@ -230,6 +235,33 @@ def test_nothing_named_forgets_nothing(memory: Memory) -> None:
     assert memory.stats().messages == 2
 
 
+def test_nothing_is_guessed_where_something_goes_or_changes(memory: Memory) -> None:
+    """Ids are whole: the end of one, or a part of a title, is another's (I1)."""
+    for name in ("joanna@x.com", "anna@x.com"):
+        memory.store_message("An invoice.", conversation_id=name, title=f"Invoice of {name}", timestamp=NOON)
+    memory.store_message("Another.", conversation_id="i12", title="Invoice 12", timestamp=NOON)
+    memory.store_message("One.", conversation_id="i1", title="Invoice 1", timestamp=NOON)
+    fact = memory.store_fact("The key hangs behind the barometer.", entity="key")
+    memory.forget("i1")
+    guesses = ("oanna@x.com", "Invoice 1", "Invoice 12", "invoice", "I12", fact.id[-6:])
+    calls = (
+        memory.forget, memory.delete, memory.restore, memory.delete_message, memory.restore_message,
+        memory.pin_fact, memory.forget_fact, memory.undo_fact, lambda name: memory.edit_fact(name, "x"),
+        lambda name: memory.merge_facts(fact.id, name), lambda name: memory.update_message(name, "x"),
+        lambda name: memory.store_tool_call("t", "{}", "r", name), lambda name: memory.forget(name, since="2020"),
+    )  # fmt: skip
+    before = dump_of(memory)
+    for call in calls:
+        for guess in guesses:
+            with pytest.raises(NotFound):
+                call(guess)
+    assert dump_of(memory) == before
+    assert memory.resolve("Invoice 1")[0].conversation.id == "i12"  # a guess is shown
+    assert memory.resolve_fact(fact.id[-6:]) == fact.id
+    assert memory.delete("anna@x.com") == 1
+    assert [m.deleted for m in memory.conversation("joanna@x.com").messages] == [False]
+
+
 def test_what_is_told_of_what_goes(memory: Memory) -> None:
     begin(memory)
     for i in range(25):
@@ -237,7 +269,7 @@ def test_what_is_told_of_what_goes(memory: Memory) -> None:
     told = memory.forget(everything=True, dry_run=True)
     assert (told.conversations, told.messages, told.touched) == (26, 27, 26)
     assert len(told.titles) == 20
-    assert (memory.forget("Q").messages, memory.forget("Birds").messages) == (1, 1)
+    assert (memory.forget("Q").messages, memory.forget("C").messages) == (1, 1)
 
 
 def test_a_forgotten_message_leaves_its_place_and_the_rest_goes_on(memory: Memory) -> None:
@@ -270,7 +302,7 @@ def test_a_forgotten_leaf_is_the_end_of_the_path_still(memory: Memory) -> None:
 def test_what_is_written_to_a_forgotten_conversation_is_there(memory: Memory) -> None:
     """A live session goes on after its conversation was forgotten: what is acknowledged is kept and found."""
     begin(memory)
-    memory.forget("Birds")
+    memory.forget("C")
     stored = memory.store_message("A new morning.", conversation_id="C", timestamp=NOON + HOUR)
     assert found(memory, "a new morning") == [stored.id]
     assert [m.content for m in memory.conversation("C").messages if not m.erased] == ["A new morning."]
@@ -314,7 +346,7 @@ def test_importing_again_brings_nothing_back_unless_it_is_asked_for(memory: Memo
     path = export(tmp_path / "a", [chat("heron one", "weir one", title="Herons"), chat("otter", "bank", name="o")])
     before = dump_of(opened_with(tmp_path / "other.db", path))
     memory.import_file(path)
-    memory.forget("Herons")
+    memory.forget(titled(memory, "Herons"))
     dumped = dump_of(memory)
     report = memory.import_file(path)
     assert (report.forgotten, report.written.new, report.written.changed, report.written.same) == (1, 0, 0, 1)
@@ -365,7 +397,7 @@ def test_a_dump_carries_over_what_was_forgotten_as_forgotten(memory: Memory, tmp
     source = export(tmp_path / "a", [chat("heron one", "weir one", title="Herons"), chat("otter", "bank", name="o")])
     memory.import_file(source)
     bank = next(m for m in messages_of(memory) if m.content == "bank")
-    memory.forget("Herons", bank.id)
+    memory.forget(titled(memory, "Herons"), bank.id)
     with opened(tmp_path / "other.db") as other:
         other.import_file(file(tmp_path / "dump.jsonl", dump_of(memory)))
         assert dump_of(other) == dump_of(memory)
@@ -468,7 +500,7 @@ def test_a_deleted_conversation_comes_back_with_all_that_was_derived_from_it(mem
     before = seen()
     assert before[2]
     assert before[3]
-    memory.delete("Pixel")
+    memory.delete("C")
     memory.consolidate()
     assert seen()[1:3] == ([], [])
     assert memory.restore("C") == 6

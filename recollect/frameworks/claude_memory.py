@@ -19,7 +19,9 @@ from typing import Any
 from anthropic.lib.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryTool, ToolError
 
 from recollect.frameworks.records import Records
+from recollect.frameworks.users import synced
 from recollect.memory import Memory
+from recollect.memory.async_memory import AsyncMemory
 from recollect.record import Document
 from recollect.record.outline import outline
 from recollect.text.clean import clean_text
@@ -34,8 +36,8 @@ _PATH = "path"
 class _Files:
     """The files under /memories. Folders are there as long as they hold a file."""
 
-    def __init__(self, memory: Memory) -> None:
-        self._records = Records(memory, "claude-memory")
+    def __init__(self, memory: Memory | AsyncMemory) -> None:
+        self._records = Records(synced(memory), "claude-memory")
         self._lock = threading.RLock()
 
     def answer(self, command: Any) -> str:
@@ -179,7 +181,7 @@ class _Files:
 class RecollectMemoryTool(BetaAbstractMemoryTool):
     """The tool for `Anthropic`. Deleted files are gone for the model; the record keeps them and their history."""
 
-    def __init__(self, memory: Memory, *, cache_control: Any = None) -> None:
+    def __init__(self, memory: Memory | AsyncMemory, *, cache_control: Any = None) -> None:
         super().__init__(cache_control=cache_control)
         self._files = _Files(memory)
 
@@ -196,7 +198,7 @@ class RecollectMemoryTool(BetaAbstractMemoryTool):
 class AsyncRecollectMemoryTool(BetaAsyncAbstractMemoryTool):
     """The same for `AsyncAnthropic`."""
 
-    def __init__(self, memory: Memory, *, cache_control: Any = None) -> None:
+    def __init__(self, memory: Memory | AsyncMemory, *, cache_control: Any = None) -> None:
         super().__init__(cache_control=cache_control)
         self._files = _Files(memory)
 

@@ -9,9 +9,12 @@ import json
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
+from recollect.frameworks.users import SESSION, USER, place, synced
 from recollect.memory import Memory
+from recollect.memory.async_memory import AsyncMemory
 from recollect.record import Message, NodeId, Part, PartKind, stable_id
 from recollect.text.marks import cut_recall
 
@@ -31,12 +34,24 @@ class Worded:
 
 
 class Items:
-    """The items of one conversation, in order. Thread-safe."""
+    """The items of one conversation, in order, in the namespace of its user, or in one of its own. Thread-safe."""
 
-    def __init__(self, memory: Memory, framework: str, name: str) -> None:
-        self._memory, self._framework, self._name = memory, framework, name
+    def __init__(self, memory: Memory | AsyncMemory, framework: str, name: str, user: str | None = None) -> None:
+        self._base, self._framework, self._name, self._user = synced(memory), framework, name, user
         self._lock = threading.RLock()
         self.conversation_id = stable_id("conversation", framework, name)
+
+    @cached_property
+    def memory(self) -> Memory:
+        """The memory that the conversation is kept in. One that 0.2.0 kept beside those of others, or that was kept
+        apart before its user was told, is moved there first.
+        """
+        apart = place(self._base, SESSION, self._framework, self._name)
+        own = self._base.beside(place(self._base, USER, self._user) if self._user else apart)
+        with self._lock:
+            for before in [self._base] if own.namespace == apart else [self._base, self._base.beside(apart)]:
+                before._move(self.conversation_id, to=own.namespace)
+        return own
 
     def add(self, items: Sequence[Worded]) -> None:
         """Appends items, all of them or none. Raises TypeError for what JSON cannot hold."""
@@ -51,7 +66,7 @@ class Items:
             for one in items
         ]
         with self._lock:
-            self._memory.store_messages(messages, conversation_id=self.conversation_id, title=self._name)
+            self.memory.store_messages(messages, conversation_id=self.conversation_id, title=self._name)
 
     def latest(self, limit: int | None = None) -> list[Any]:
         """The items, or the last `limit` of them, oldest first."""
@@ -68,7 +83,7 @@ class Items:
             last = next(self._newest_first(), None)
             if last is None:
                 return None
-            self._memory.delete_message(last.id)
+            self.memory.delete_message(last.id)
             return json.loads(last.metadata[_ITEM])
 
     def clear(self) -> None:
@@ -76,11 +91,11 @@ class Items:
         with self._lock:
             ids = [message.id for message in self._newest_first()]
             if ids:
-                self._memory.delete_message(*ids)
+                self.memory.delete_message(*ids)
 
     def _newest_first(self) -> Iterator[Message]:
         """The messages that are not deleted, from the end, so that reading a few of many costs little."""
-        with self._memory._space.view() as view:
+        with self.memory._space.view() as view:
             end = view.end(NodeId(self.conversation_id))
             last = end.message_count - 1 if end is not None else -1
             while last >= 0:

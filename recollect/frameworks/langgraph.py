@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -33,9 +33,13 @@ from langgraph.store.base import (
 )
 
 from recollect.frameworks.records import Records
+from recollect.frameworks.users import below, place, synced
 from recollect.memory import Memory
+from recollect.memory.async_memory import AsyncMemory
 from recollect.record import Document, NodeId
 
+_SOURCE = "langgraph"
+_DEPTH = 3  # names of a namespace that have one of their own; what is deeper lies there too
 _COMPARED: dict[str, Callable[[Any, Any], bool]] = {
     "$eq": lambda own, wanted: own == wanted,
     "$ne": lambda own, wanted: own != wanted,
@@ -47,20 +51,34 @@ _COMPARED: dict[str, Callable[[Any, Any], bool]] = {
 
 
 class RecollectStore(BaseStore):
-    """Items as documents of the memory. Values are JSON; a time to live is in minutes, counted from the last access."""
+    """Items as documents, each namespace of LangGraph in one of its own below that of the memory; those that 0.2.0 kept
+    together are moved there when it is opened. Values are JSON; a time to live is in minutes, counted from the last
+    access.
+    """
 
     supports_ttl = True
 
-    def __init__(self, memory: Memory, *, index: Mapping[str, Any] | None = None, ttl: TTLConfig | None = None) -> None:
-        self._records = Records(memory, "langgraph")
+    def __init__(
+        self, memory: Memory | AsyncMemory, *, index: Mapping[str, Any] | None = None, ttl: TTLConfig | None = None
+    ) -> None:
+        self._base = synced(memory)
+        self._records = Records(self._base, _SOURCE)  # of old: what is there is moved
+        for record in list(self._records.every(deleted=True)):
+            self._base._move(record.id, to=self._place(record.metadata["namespace"]))
         self._fields: list[str] = list((index or {}).get("fields") or ["$"])
         self.ttl_config = ttl
 
+    def of(self, namespace: Sequence[str]) -> Memory:
+        """The memory that the items of a namespace are kept in, with all that Recollect does."""
+        return self._base.beside(self._place(namespace))
+
     def batch(self, ops: Iterable[Op]) -> list[Result]:
-        """Does what is asked, reads first; what is put is one transaction, the last of each key."""
+        """Does what is asked, reads first; what is put is one transaction for each namespace, the last of each key."""
         asked = list(ops)
         results = [self._answer(op) for op in asked]
-        self._put({(op.namespace, op.key): op for op in asked if isinstance(op, PutOp)})
+        put = {(op.namespace, op.key): op for op in asked if isinstance(op, PutOp)}
+        for namespace in dict.fromkeys(namespace for namespace, _ in put):
+            self._put(self._of(namespace), {name: op for name, op in put.items() if name[0] == namespace})
         return results
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
@@ -71,7 +89,9 @@ class RecollectStore(BaseStore):
         if isinstance(op, PutOp):
             return None
         if isinstance(op, GetOp):
-            found = self._read(self._records.get([self._id(op.namespace, op.key)]).values(), refresh=op.refresh_ttl)
+            found = self._read(
+                self._of(op.namespace).get([self._id(op.namespace, op.key)]).values(), refresh=op.refresh_ttl
+            )
             return _item(found[0]) if found else None
         if isinstance(op, SearchOp):
             return self._search(op)
@@ -79,12 +99,12 @@ class RecollectStore(BaseStore):
             return self._namespaces(op)
         raise ValueError(f"Unknown operation type: {type(op)}")
 
-    def _put(self, ops: Mapping[tuple[tuple[str, ...], str], PutOp]) -> None:
-        known = self._records.get([self._id(*name) for name in ops])
+    def _put(self, records: Records, ops: Mapping[tuple[tuple[str, ...], str], PutOp]) -> None:
+        known = records.get([self._id(*name) for name in ops])
         gone = [known[i] for name, op in ops.items() if op.value is None and (i := self._id(*name)) in known]
         made = [self._record(op, known.get(self._id(*name))) for name, op in ops.items() if op.value is not None]
-        self._records.remove(gone)
-        self._records.put(made)
+        records.remove(gone)
+        records.put(made)
 
     def _record(self, op: PutOp, known: Document | None) -> Document:
         value, now = dict(op.value or {}), self._records.now
@@ -115,11 +135,13 @@ class RecollectStore(BaseStore):
 
         scored: dict[NodeId, tuple[Document, float | None]] = {}
         if op.query:
-            scored = {record.id: (record, score) for record, score in self._records.search(op.query) if fits(record)}
+            found = [one for records in self._under(prefix) for one in records.search(op.query) if fits(one[0])]
+            scored = {record.id: (record, score) for record, score in sorted(found, key=lambda one: -one[1])}
         most = op.offset + op.limit
         if len(scored) < most:  # what the search does not find comes after it, as in LangGraph's own stores
             rest = sorted(
-                (r for r in self._records.every() if fits(r)), key=lambda r: (r.hidden, r.metadata["updated"])
+                (r for records in self._under(prefix) for r in records.every() if fits(r)),
+                key=lambda r: (r.hidden, r.metadata["updated"]),
             )
             nothing = 0.0 if op.query else None
             scored |= {r.id: (r, None if r.hidden else nothing) for r in rest if r.id not in scored}
@@ -129,7 +151,7 @@ class RecollectStore(BaseStore):
         return [SearchItem(**_fields(record), score=scores[record.id]) for record in living]
 
     def _namespaces(self, op: ListNamespacesOp) -> list[tuple[str, ...]]:
-        living = self._read(self._records.every(), refresh=False)
+        living = self._read((one for records in self._under(()) for one in records.every()), refresh=False)
         found = {tuple(record.metadata["namespace"]) for record in living}
         found = {one for one in found if all(_matches(condition, one) for condition in op.match_conditions or ())}
         if op.max_depth is not None:
@@ -147,8 +169,23 @@ class RecollectStore(BaseStore):
             if expires is not None and refresh:
                 until = now + timedelta(minutes=record.metadata["ttl"])
                 renewed.append(replace(record, metadata={**record.metadata, "expires": until.isoformat()}))
-        self._records.put(renewed)
+        for record in renewed:
+            self._of(record.metadata["namespace"]).put([record])
         return living
+
+    def _place(self, namespace: Sequence[str]) -> str:
+        return place(self._base, _SOURCE, *namespace[:_DEPTH])
+
+    def _of(self, namespace: Sequence[str]) -> Records:
+        """The items of a namespace."""
+        return Records(self.of(namespace), _SOURCE)
+
+    def _under(self, prefix: Sequence[str]) -> Iterator[Records]:
+        """The items of a namespace and of those below it."""
+        own = self._place(prefix)
+        for memory in below(self._base, _SOURCE):
+            if f"{memory.namespace}/".startswith(f"{own}/"):
+                yield Records(memory, _SOURCE)
 
     def _id(self, namespace: tuple[str, ...], key: str) -> NodeId:
         return self._records.id(json.dumps([*namespace, key]))

@@ -6,8 +6,9 @@
     m.add("I am allergic to nuts", user_id="alice")
     m.search("what may she not eat?", filters={"user_id": "alice"})
 
-A memory is a message, kept as it was said; no model rewrites it. Facts are drawn from it in the background, and are
-found by `recollect.Memory.facts`. Scores lie between 0 and 1, and are comparable within one search.
+A memory is a message, kept as it was said, in the namespace of its user, or else of its agent or run; no model
+rewrites it. Facts are drawn from it in the background, and are found by `m.of(user_id="alice").facts()`. Scores lie
+between 0 and 1, and are comparable within one search.
 """
 
 from __future__ import annotations
@@ -20,12 +21,18 @@ from typing import Any
 import recollect.memory
 from recollect.errors import InvalidInput
 from recollect.frameworks.records import plain
-from recollect.record import Message, NodeId, Version, iso, stable_id
+from recollect.frameworks.users import USER, below, place, synced
+from recollect.memory.async_memory import AsyncMemory
+from recollect.record import Conversation, Message, NodeId, Version, iso, stable_id
+from recollect.store import Where
+from recollect.store.transfer import every
 
 _SCOPES = ("user_id", "agent_id", "run_id")
 _OWN = (*_SCOPES, "role", "actor_id", "expiration_date")
 _KEY = "mem0"
-_MOST = 1000
+#: What the namespaces of users, agents and runs are named after.
+_KINDS = {"user_id": USER, "agent_id": "agent", "run_id": "run"}
+_MOST, _ALL = 1000, 1_000_000_000
 _UNSET: Any = object()
 
 _OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
@@ -43,10 +50,24 @@ _OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
 
 
 class Memory:
-    """Memories of users, agents and runs in one namespace of a `recollect.Memory`."""
+    """Memories of users, agents and runs, in namespaces below that of a `recollect.Memory`. Those that 0.2.0 kept
+    together are moved there when it is opened.
+    """
 
-    def __init__(self, memory: recollect.memory.Memory) -> None:
-        self._memory = memory
+    def __init__(self, memory: recollect.memory.Memory | AsyncMemory) -> None:
+        self._base = synced(memory)
+        with self._base._space.view() as view:
+            before = [c.id for c in every(view, Conversation, Where(title=_KEY)) if not c.erased]
+        for conversation_id in before:
+            self._move(conversation_id)
+
+    def of(
+        self, user_id: str | None = None, agent_id: str | None = None, run_id: str | None = None
+    ) -> recollect.memory.Memory:
+        """The memory of a user, or else of an agent or a run, with all that Recollect does: facts, search, context.
+        Raises InvalidInput where none is named.
+        """
+        return self._of(_scope({"user_id": user_id, "agent_id": agent_id, "run_id": run_id}))
 
     def add(
         self,
@@ -69,29 +90,30 @@ class Memory:
         said = [{"role": "user", "content": messages}] if isinstance(messages, str) else messages
         made = []
         for message in [said] if isinstance(said, dict) else said:
-            if message["role"] == "system":
+            role = message.get("role", "user")
+            if role in ("system", "developer") or not message.get("content"):  # instructions, and calls of tools
                 continue
-            own = {**(metadata or {}), **scope, "role": message["role"]}
+            own = {**(metadata or {}), **scope, "role": role}
             own |= {"actor_id": message["name"]} if message.get("name") else {}
             own |= {"expiration_date": str(expiration_date)} if expiration_date is not None else {}
             made.append(
                 {
-                    "content": _text(message["content"]),
-                    "role": message["role"],
+                    "content": message["content"],
+                    "role": role,
                     "speaker": message.get("name"),
                     "timestamp": timestamp,
                     "metadata": {_KEY: own},
                 }
             )
         conversation_id = stable_id("conversation", _KEY, *(scope.get(name) for name in _SCOPES))
-        stored = self._memory.store_messages(made, conversation_id=conversation_id, title=_title(scope))
+        stored = self._of(scope).store_messages(made, conversation_id=conversation_id, title=_title(scope))
         return {
             "results": [{"id": one.id, "memory": one.content, "event": "ADD", "role": one.role.value} for one in stored]
         }
 
     def get(self, memory_id: str) -> dict[str, Any] | None:
         """A memory; None where there is none of this id."""
-        found = self._found(memory_id)
+        _, found = self._found(memory_id)
         return _item(found) if found is not None else None
 
     def get_all(
@@ -99,7 +121,12 @@ class Memory:
     ) -> dict[str, Any]:
         """The memories that pass the filters, newest first."""
         passes = self._filter(filters, show_expired, others)
-        found = [message for message in self._all(filters or {}) if passes(message)]
+        found = [
+            message
+            for memory in self._within(filters or {})
+            for message in self._all(memory, filters or {})
+            if passes(message)
+        ]
         found.sort(key=lambda message: str(iso(message.timestamp)), reverse=True)
         return {"results": [_item(message) for message in found[:top_k]]}
 
@@ -123,15 +150,17 @@ class Memory:
         words = plain(query)
         if not words:
             raise InvalidInput("There is nothing to search for.", hint="Give some words.")
-        hits = self._memory.search(words, group_by="message", limit=_MOST, conversation=_narrowed(filters or {}))
         results = []
-        for hit in hits:
-            score = max(hit.score, 0.0) / (1 + max(hit.score, 0.0))
-            # The same words in another scope, or with other metadata, are a memory of their own.
-            same = [hit.best.message, *self._memory.messages(hit.best.copies)]
-            for message in filter(passes, same) if score >= threshold else ():
-                item = _item(message) | {"score": round(score, 4)}
-                results.append(item | ({"score_details": hit.best.why.to_json()} if explain else {}))
+        for memory in self._within(filters or {}):
+            hits = memory.search(words, group_by="message", limit=_MOST, conversation=_narrowed(filters or {}))
+            for hit in hits:
+                score = max(hit.score, 0.0) / (1 + max(hit.score, 0.0))
+                # The same words in another scope, or with other metadata, are a memory of their own.
+                same = [hit.best.message, *memory.messages(hit.best.copies)]
+                for message in filter(passes, same) if score >= threshold else ():
+                    item = _item(message) | {"score": round(score, 4)}
+                    results.append(item | ({"score_details": hit.best.why.to_json()} if explain else {}))
+        results.sort(key=lambda item: -item["score"])
         return {"results": results[:top_k]}
 
     def update(
@@ -146,22 +175,23 @@ class Memory:
         text = data if text is None else text
         if text is None and metadata is None and expiration_date is _UNSET:
             raise InvalidInput("At least one of text, metadata or expiration_date is needed.")
-        message = self._needed(memory_id)
+        memory, message = self._needed(memory_id)
         own = dict(message.metadata[_KEY])
         own |= {name: value for name, value in (metadata or {}).items() if name not in (*_SCOPES, "actor_id")}
         if expiration_date is not _UNSET:
             own["expiration_date"] = None if expiration_date is None else str(expiration_date)
-        self._memory._ingest.edit(
+        memory._ingest.edit(
             message.id,
             message.content if text is None else text,
-            Version("", self._memory._clock()),
+            Version("", memory._clock()),
             {**message.metadata, _KEY: own},
         )
         return {"message": "Memory updated successfully!"}
 
     def delete(self, memory_id: str) -> dict[str, str]:
         """Deletes a memory softly: the record keeps it. Raises InvalidInput."""
-        self._memory.delete_message(self._needed(memory_id).id)
+        memory, message = self._needed(memory_id)
+        memory.delete_message(message.id)
         return {"message": "Memory deleted successfully!"}
 
     def delete_all(
@@ -169,12 +199,13 @@ class Memory:
     ) -> dict[str, str]:
         """Deletes the memories of a user, agent or run softly. Raises InvalidInput where none is named."""
         scope = _scope({"user_id": user_id, "agent_id": agent_id, "run_id": run_id})
-        self._memory.delete_message(*(message.id for message in self._all(scope) if _passes(_own(message), scope)))
+        for memory in self._within(scope):
+            memory.delete_message(*(m.id for m in self._all(memory, scope) if _passes(_own(m), scope)))
         return {"message": "Memories deleted successfully!"}
 
     def history(self, memory_id: str) -> list[dict[str, Any]]:
         """What became of a memory, oldest first."""
-        message = next((m for m in self._memory.messages([memory_id]) if _KEY in m.metadata), None)
+        _, message = self._found(memory_id, deleted=True)
         if message is None:
             return []
         texts = [version.content for version in message.versions] + [message.content]
@@ -198,7 +229,8 @@ class Memory:
 
     def reset(self) -> None:
         """Deletes all memories softly."""
-        self._memory.delete_message(*(message.id for message in self._all({})))
+        for memory in self._within({}):
+            memory.delete_message(*(message.id for message in self._all(memory, {})))
 
     def _filter(
         self, filters: dict[str, Any] | None, show_expired: bool, others: Mapping[str, Any]
@@ -207,7 +239,7 @@ class Memory:
             raise InvalidInput(f"{wrong[0]} is no argument here.", hint=f'Use filters={{"{wrong[0]}": …}}.')
         if not any(name in (filters or {}) for name in _SCOPES):
             raise InvalidInput("Filters need one of user_id, agent_id and run_id.", hint='filters={"user_id": "alice"}')
-        today = self._memory._clock().astimezone(UTC).date()
+        today = self._base._clock().astimezone(UTC).date()
 
         def passes(message: Message) -> bool:
             own = _own(message)
@@ -215,22 +247,47 @@ class Memory:
 
         return passes
 
-    def _all(self, filters: Mapping[str, Any]) -> Iterator[Message]:
+    def _of(self, scope: Mapping[str, str]) -> recollect.memory.Memory:
+        """The memory of the user of a scope, or else of its agent or run."""
+        name = next(name for name in _SCOPES if name in scope)
+        return self._base.beside(place(self._base, _KINDS[name], scope[name]))
+
+    def _within(self, filters: Mapping[str, Any]) -> Iterator[recollect.memory.Memory]:
+        """The memories that may hold what passes the filters."""
+        user = filters.get("user_id")
+        if isinstance(user, str) and user.strip() and "*" not in user:
+            yield self._of({"user_id": user.strip()})
+        else:
+            yield from below(self._base, *_KINDS.values())
+
+    def _move(self, conversation_id: NodeId) -> None:
+        """Moves the memories of a scope to where they belong, if that is what the conversation is."""
+        messages = self._base.conversation(conversation_id).messages
+        own = next((message.metadata[_KEY] for message in messages if _KEY in message.metadata), None)
+        if own is not None:
+            self._base._move(conversation_id, to=self._of(own).namespace)
+
+    def _all(self, memory: recollect.memory.Memory, filters: Mapping[str, Any]) -> Iterator[Message]:
         """All memories of the scopes that may pass."""
-        for conversation_id in self._memory._conversation_ids(_narrowed(filters)):
-            for message in self._memory.conversation(conversation_id).messages:
+        for row in memory.conversations(title=_narrowed(filters), limit=_ALL):
+            for message in memory.conversation(row.conversation.id).messages:
                 if not message.deleted and _KEY in message.metadata:
                     yield message
 
-    def _found(self, memory_id: str) -> Message | None:
-        found = self._memory.messages([memory_id])
-        return next((message for message in found if not message.deleted and _KEY in message.metadata), None)
+    def _found(
+        self, memory_id: str, *, deleted: bool = False
+    ) -> tuple[recollect.memory.Memory, Message] | tuple[None, None]:
+        for memory in self._within({}):
+            for message in memory.messages([memory_id]):
+                if _KEY in message.metadata and (deleted or not message.deleted):
+                    return memory, message
+        return None, None
 
-    def _needed(self, memory_id: str) -> Message:
-        found = self._found(memory_id)
-        if found is None:
+    def _needed(self, memory_id: str) -> tuple[recollect.memory.Memory, Message]:
+        memory, message = self._found(memory_id)
+        if memory is None or message is None:
             raise InvalidInput(f"Memory with id {memory_id} not found.")
-        return found
+        return memory, message
 
 
 def _scope(named: Mapping[str, str | None]) -> dict[str, str]:
@@ -303,10 +360,3 @@ def _item(message: Message) -> dict[str, Any]:
     item |= {name: own[name] for name in _OWN if own.get(name) is not None}
     others = {name: value for name, value in own.items() if name not in _OWN}
     return item | ({"metadata": others} if others else {})
-
-
-def _text(content: Any) -> str:
-    """The words of a content: a text, or parts of which some have one."""
-    if isinstance(content, str):
-        return content
-    return "\n".join(part["text"] for part in content if isinstance(part, Mapping) and part.get("text"))

@@ -3,7 +3,7 @@
 from agents import Agent, Runner
 from recollect.frameworks.openai_agents import RecollectSession
 
-session = RecollectSession("user-7", recollect.open())
+session = RecollectSession("thread-1", recollect.open(), user="alice")
 await Runner.run(agent, "What did we say about the boat?", session=session)
 """
 
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from recollect.frameworks.items import Items, Worded
 from recollect.memory import Memory
+from recollect.memory.async_memory import AsyncMemory
 
 if TYPE_CHECKING:
     from agents.items import TResponseInputItem
@@ -25,11 +26,26 @@ _SPEAKERS = {"user": "user", "assistant": "assistant", "system": "system", "deve
 
 
 class RecollectSession:
-    """The items of one session. Popping and clearing take them out of the session; the record keeps them, deleted."""
+    """The items of one session. Popping and clearing take them out of the session; the record keeps them, deleted.
 
-    def __init__(self, session_id: str, memory: Memory, *, session_settings: SessionSettings | None = None) -> None:
+    All sessions of a `user` are in one namespace, and share what is known of them. Without one the session is apart.
+    """
+
+    def __init__(
+        self,
+        session_id: str,
+        memory: Memory | AsyncMemory,
+        *,
+        user: str | None = None,
+        session_settings: SessionSettings | None = None,
+    ) -> None:
         self.session_id, self.session_settings = session_id, session_settings
-        self._items = Items(memory, "openai-agents", session_id)
+        self._items = Items(memory, "openai-agents", session_id, user)
+
+    @property
+    def memory(self) -> Memory:
+        """The memory that the session is kept in: of its user, or its own."""
+        return self._items.memory
 
     @property
     def conversation_id(self) -> str:

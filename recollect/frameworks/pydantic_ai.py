@@ -2,8 +2,8 @@
 
 from recollect.frameworks.pydantic_ai import MessageHistory, search_tool
 
-agent = Agent(model, tools=[search_tool(memory)])
-history = MessageHistory(memory, "user-7")
+agent = Agent(model, tools=[search_tool(memory, user="alice")])
+history = MessageHistory(memory, "thread-1", user="alice")
 result = agent.run_sync("And the boat?", message_history=history.messages())
 history.add(result.new_messages())
 """
@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING, Any
 from pydantic_ai.messages import ModelMessagesTypeAdapter
 
 from recollect.frameworks.items import Items, Worded
+from recollect.frameworks.users import USER, place, synced
 from recollect.memory import Memory
+from recollect.memory.async_memory import AsyncMemory
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage
@@ -26,10 +28,18 @@ _SAID, _THOUGHT, _CONTEXT = ("user-prompt", "text"), ("thinking",), ("system-pro
 
 
 class MessageHistory:
-    """The messages of one conversation with an agent."""
+    """The messages of one conversation with an agent.
 
-    def __init__(self, memory: Memory, name: str) -> None:
-        self._items = Items(memory, "pydantic-ai", name)
+    All conversations of a `user` are in one namespace, and share what is known of them. Without one it is apart.
+    """
+
+    def __init__(self, memory: Memory | AsyncMemory, name: str, *, user: str | None = None) -> None:
+        self._items = Items(memory, "pydantic-ai", name, user)
+
+    @property
+    def memory(self) -> Memory:
+        """The memory that the history is kept in: of its user, or its own."""
+        return self._items.memory
 
     @property
     def conversation_id(self) -> str:
@@ -55,9 +65,15 @@ class MessageHistory:
         self._items.clear()
 
 
-def search_tool(memory: Memory, *, max_tokens: int = 2_000) -> Callable[[str], str]:
-    """A tool for an `Agent`: searches all that the memory holds, in at most so many tokens an answer."""
-    toolbox = memory.toolbox(max_tokens=max_tokens, read_only=True)
+def search_tool(
+    memory: Memory | AsyncMemory, *, user: str | None = None, max_tokens: int = 2_000
+) -> Callable[[str], str]:
+    """A tool for an `Agent`: searches all that is kept of a user, in at most so many tokens an answer. Without a
+    `user` it searches the namespace of the memory itself.
+    """
+    base = synced(memory)
+    own = base.beside(place(base, USER, user)) if user else base
+    toolbox = own.toolbox(max_tokens=max_tokens, read_only=True)
 
     def search_conversations(query: str) -> str:
         """Search what was said in earlier conversations. Use it whenever the user refers to something said before.

@@ -42,13 +42,13 @@ class Records:
         with self._memory._space.view() as view:
             return {found.id: found for found in view.get(Document, list(ids)) if _is_there(found)}
 
-    def every(self) -> Iterator[Document]:
-        """All that are there."""
+    def every(self, *, deleted: bool = False) -> Iterator[Document]:
+        """All that are there; with `deleted` also those that are hidden."""
         after = None
         with self._memory._space.view() as view:
             while True:
                 page = view.find(Document, Where(sources=(self._source,), deleted=False), after=after, limit=_PAGE)
-                yield from filter(_is_there, page.items)
+                yield from (one for one in page.items if not one.erased if deleted or _is_there(one))
                 if page.next is None:
                     return
                 after = page.next

@@ -24,7 +24,6 @@ from recollect.record import (
     Node,
     NodeId,
     NodeKind,
-    Thread,
     to_microseconds,
 )
 from recollect.store import Space, View, Where
@@ -39,8 +38,6 @@ Retract = Callable[[Sequence[NodeId], Sequence[NodeId]], None]
 Untell = Callable[[NodeId, Sequence[Message]], None]
 #: Agrees to what goes.
 Confirm = Callable[["Forgotten"], bool]
-Resolve = Callable[[str], tuple[Thread, Message | None]]
-ResolveDocument = Callable[[str], Document]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +59,37 @@ class Forgotten:
 
 
 @dataclass(frozen=True, slots=True)
+class Named:
+    """Conversations, messages and documents of whole ids."""
+
+    conversations: tuple[Conversation, ...]
+    messages: tuple[Message, ...]
+    documents: tuple[Document, ...]
+
+    @classmethod
+    def read(cls, view: View, ids: Sequence[str]) -> Named:
+        """Nothing is guessed. Raises NotFound for what is not there, or was forgotten."""
+        if wrong := [one for one in ids if not isinstance(one, str)]:
+            raise InvalidInput(f"{wrong[0]!r} is no ID.", hint="Give each ID as a text of its own: forget(*ids).")
+        wanted = [NodeId(one) for one in dict.fromkeys(ids)]
+        named = cls(
+            tuple(view.get(Conversation, wanted)), tuple(view.get(Message, wanted)), tuple(view.get(Document, wanted))
+        )
+        found = {one.id: one for one in (*named.conversations, *named.messages, *named.documents)}
+        for one in wanted:
+            if one not in found:
+                raise NotFound(
+                    f"No conversation, message or document has the ID {one!r}.",
+                    hint="Give a whole ID: resolve() finds it by a title.",
+                )
+            if found[one].erased:
+                raise NotFound(
+                    f"{one} was forgotten.", hint="To bring it back from an export: recollect import --again PATH"
+                )
+        return named
+
+
+@dataclass(frozen=True, slots=True)
 class Selection:
     """What is to be forgotten. `conversations` and `documents` go whole; `messages` alone; else what matches source and
     time. Where there is an `only`, nothing else of it: what came in since these ids were chosen stays.
@@ -79,38 +107,28 @@ class Selection:
     @classmethod
     def read(
         cls,
-        resolve: Resolve,
-        resolve_document: ResolveDocument,
-        names: Sequence[str],
+        view: View,
+        ids: Sequence[str],
         sources: Sequence[str],
         since: str | datetime | None,
         until: str | datetime | None,
         everything: bool,
         now: datetime,
     ) -> Selection:
-        """What names and options mean. Raises InvalidInput where they name nothing, NotFound."""
+        """What ids and options mean. Raises InvalidInput where they name nothing, NotFound."""
         from recollect.search.query.times import read_period
 
-        if not (names or sources or since or until or everything):
+        if not (ids or sources or since or until or everything):
             raise InvalidInput(
                 "Nothing to forget: name something or choose it by a filter.",
-                hint="Give IDs or titles, or use source, since, until or everything.",
+                hint="Give IDs, or use sources, since, until or everything.",
             )
-        found: list[tuple[Thread, Message | None]] = []
-        documents: list[Document] = []
-        for name in names:
-            try:
-                found.append(resolve(name))
-            except NotFound as unknown:
-                try:
-                    documents.append(resolve_document(name))
-                except NotFound:
-                    raise unknown from None
+        named = Named.read(view, ids)
         first, last = read_period(since, until, None, now)
         return cls(
-            conversations=tuple(thread.conversation.id for thread, message in found if message is None),
-            messages=tuple(message for _, message in found if message is not None),
-            documents=tuple(documents),
+            conversations=tuple(conversation.id for conversation in named.conversations),
+            messages=named.messages,
+            documents=named.documents,
             sources=tuple(name.lower() for name in sources),
             since=to_microseconds(first),
             until=to_microseconds(last),

@@ -40,11 +40,10 @@ class Documents(Handle):
         with self._space.view() as view:
             yield from (found for found in every(view, Document, Where(deleted=False)) if not found.hidden)
 
-    def document(self, name: str) -> Document:
-        """A document by its id, the end of one, its path or its title. Raises NotFound, InvalidInput for several."""
-        return self._document_named(name)
-
-    def _document_named(self, name: str, *, hidden_reports: bool = False) -> Document:
+    def document(self, name: str, *, hidden_reports: bool = False) -> Document:
+        """A document by its id, the end of one, its path or its title; with `hidden_reports` also research that is not
+        finished, and reports that were made of something deleted. Raises NotFound, InvalidInput for several.
+        """
         from recollect.ingest.documents.finding import named
 
         with self._space.view() as view:

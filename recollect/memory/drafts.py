@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, date, datetime, time
 from typing import Any
 
 from recollect.errors import InvalidInput
+from recollect.importers.base import Told
+from recollect.importers.formats.messages.parts import read_body
 from recollect.ingest.changes import Rewording
 from recollect.memory.handle import LIVE_SOURCE, count_tokens
 from recollect.record import (
@@ -18,6 +20,7 @@ from recollect.record import (
     Metadata,
     NodeId,
     Part,
+    PartKind,
     Role,
     ToolCall,
     parse_time,
@@ -26,6 +29,14 @@ from recollect.record import (
 from recollect.record.time import EARLIEST, LATEST
 from recollect.text.clean import as_text, clean_metadata, clean_text, clean_title
 from recollect.text.marks import cut_recall
+
+#: A text, or content parts as OpenAI and Anthropic write them.
+Content = str | Mapping[str, Any] | Sequence[Any] | None
+#: A time; a day is its beginning in UTC.
+Moment = datetime | date | str | int | float
+
+#: What others call a role.
+_ROLES = {"developer": "system"}
 
 _NEEDED, _OF_A_MESSAGE = (
     frozenset({"content"}),
@@ -45,14 +56,14 @@ class Drafts:
 
     def message(
         self,
-        content: str,
+        content: Content,
         role: str = "user",
         *,
         conversation_id: str | None,
         parent_id: str | None = None,
         speaker: str | None = None,
         title: str = "",
-        timestamp: datetime | None = None,
+        timestamp: Moment | None = None,
         kind: str = "said",
         model: str | None = None,
         parts: Sequence[Part] = (),
@@ -60,63 +71,70 @@ class Drafts:
         id: str | None = None,
     ) -> tuple[Conversation, Message]:
         """A message with its conversation: the one given, that of the parent, or a new one."""
-        words = cut_recall(clean_text(content))
-        if not words.strip() and not parts:
-            raise InvalidInput("Nothing to remember: the text is empty.")
+        text, inside = _read_content(content)
+        given = (*_checked_parts(parts), *inside)
+        words = cut_recall(clean_text(text))
+        if not words.strip() and not given:
+            raise InvalidInput("Nothing to remember: the content is empty.", hint="Give a text, or parts.")
         now = _said_at(timestamp) or self.clock()
-        parent = NodeId(parent_id) if parent_id else None
+        parent = _id(parent_id, "parent_id")
         if parent and conversation_id is None:
             conversation_id = self.message_of(parent).conversation_id
         conversation = Conversation(
-            id=NodeId(conversation_id or self.ids()),
+            id=_id(conversation_id, "conversation_id") or self.ids(),
             source=LIVE_SOURCE,
-            title=clean_title(title),
+            title=clean_title(_text(title, "title")),
             created=now,
             updated=now,
         )
         message = Message(
-            id=NodeId(id or self.ids()),
+            id=_id(id, "id") or self.ids(),
             conversation_id=conversation.id,
-            role=_choice(Role, role, "role"),
+            role=_choice(Role, _ROLES.get(role, role) if isinstance(role, str) else role, "role"),
             content=words,
             kind=_choice(Kind, kind, "kind"),
-            speaker=speaker,
+            speaker=None if speaker is None else _text(speaker, "speaker"),
             timestamp=now,
             parent_id=parent,
-            model=model,
+            model=None if model is None else _text(model, "model"),
             tokens=count_tokens(words),
-            parts=tuple(parts),
-            metadata=metadata,
+            parts=given,
+            metadata=_mapping(metadata, "metadata"),
         )
         return conversation, message
 
     def messages(
-        self, given: Sequence[Mapping[str, Any]], conversation_id: str | None, title: str
+        self, messages: Iterable[Mapping[str, Any]], conversation_id: str | None, title: str
     ) -> list[tuple[Conversation, Message]]:
         """Several messages of one conversation; a parent may be one of them."""
+        given = _listed(messages, "messages")
         for number, one in enumerate(given):
             _checked(f"Message {number}", one, _NEEDED, _OF_A_MESSAGE)
         first = given[0].get("parent_id") if given else None
-        into = conversation_id or (self.message_of(NodeId(first)).conversation_id if first else self.ids())
+        into = _id(conversation_id, "conversation_id") or (
+            self.message_of(NodeId(first)).conversation_id if first else self.ids()
+        )
         return [self.message(conversation_id=into, title=title, **one) for one in given]
 
-    def calls(self, given: Sequence[Mapping[str, Any]], asked: Message) -> list[tuple[Message, ToolCall]]:
+    def calls(self, calls: Iterable[Mapping[str, Any]], asked: Message) -> list[tuple[Message, ToolCall]]:
         """The tool calls of a message, each with the message that is its result."""
+        given = _listed(calls, "calls")
         for number, one in enumerate(given):
             _checked(f"Call {number}", one, _NEEDED_OF_A_CALL, _OF_A_CALL)
         return [self._call(asked, **one) for one in given]
 
-    def rewordings(self, given: Sequence[Mapping[str, str]]) -> list[Rewording]:
+    def rewordings(self, changes: Iterable[Mapping[str, str]]) -> list[Rewording]:
         """New wordings of messages."""
+        given = _listed(changes, "changes")
         made: dict[str, Rewording] = {}
         for number, one in enumerate(given):
             _checked(f"Change {number}", one, _NEEDED_OF_A_CHANGE, frozenset())
-            words = cut_recall(clean_text(one["content"]))
+            words = cut_recall(clean_text(_text(one["content"], "content")))
             if not words.strip():
                 raise InvalidInput("The new text is empty.", hint="To remove the message: delete_message()")
             if one["id"] in made:
                 raise InvalidInput(f"Message {one['id']} is changed twice.", hint="Give each message once.")
-            made[one["id"]] = Rewording(NodeId(one["id"]), words)
+            made[one["id"]] = Rewording(NodeId(_text(one["id"], "id")), words)
         return list(made.values())
 
     def _call(
@@ -125,12 +143,12 @@ class Drafts:
         name: str,
         arguments: object,
         result: object,
-        timestamp: datetime | None = None,
+        timestamp: Moment | None = None,
         metadata: Metadata = NOTHING,
         id: str | None = None,
     ) -> tuple[Message, ToolCall]:
         now = _said_at(timestamp) or self.clock()
-        own = stable_id("result of", id) if id else NodeId(self.ids())
+        own = stable_id("result of", _text(id, "id")) if id else NodeId(self.ids())
         text = cut_recall(clean_text(as_text(result)))  # the tools of Recollect hand out what is stored already
         message = Message(
             id=own,
@@ -146,17 +164,19 @@ class Drafts:
             id=NodeId(id) if id else stable_id("call", own, 0),
             message_id=own,
             conversation_id=asked.conversation_id,
-            name=clean_title(name),
+            name=clean_title(_text(name, "name")),
             arguments=clean_text(as_text(arguments)),
             result_message_id=own,
             timestamp=now,
-            metadata=clean_metadata(metadata) if metadata else metadata,
+            metadata=clean_metadata(_mapping(metadata, "metadata")) if metadata else NOTHING,
         )
         return message, call
 
 
 def _checked(what: str, given: Mapping[str, Any], needed: frozenset[str], more: frozenset[str]) -> None:
     """Raises InvalidInput for what is missing or unknown."""
+    if not isinstance(given, Mapping):
+        raise InvalidInput(f"{what} is {_shown(given)}.", hint=f"Give a mapping with {', '.join(sorted(needed))}.")
     wrong = sorted((needed - set(given)) | (set(given) - needed - more))
     if wrong:
         raise InvalidInput(
@@ -166,21 +186,87 @@ def _checked(what: str, given: Mapping[str, Any], needed: frozenset[str], more: 
         )
 
 
-def _said_at(moment: datetime | None) -> datetime | None:
+def _read_content(content: Content) -> tuple[str, tuple[Part, ...]]:
+    """The words of a content, and what stands beside them: a text, or content parts as OpenAI and Anthropic write them.
+    A part may be a model of theirs.
+    """
+    if content is None or isinstance(content, str):
+        return content or "", ()
+    given = [content] if isinstance(content, Mapping) else content
+    plain = [_plain(one) for one in given] if isinstance(given, Sequence) and not isinstance(given, bytes) else [None]
+    if not all(isinstance(one, str | dict) for one in plain):
+        raise InvalidInput(
+            f"content is {_shown(content)}.", hint="Give a text, or content parts as OpenAI and Anthropic write them."
+        )
+    body = read_body({"content": plain}, Told())
+    calls = (Part(PartKind.ARTIFACT, f"call of {call.name}", call.arguments) for call in body.calls)
+    return "\n\n".join(filter(None, body.words)), (*body.parts, *calls)
+
+
+def _plain(part: object) -> object:
+    dump = getattr(part, "model_dump", None)
+    found = dump(exclude_none=True) if callable(dump) else part
+    return dict(found) if isinstance(found, Mapping) else found
+
+
+def _checked_parts(parts: Sequence[Part]) -> tuple[Part, ...]:
+    given = tuple(parts) if isinstance(parts, Sequence) else (parts,)
+    wrong = next((part for part in given if not isinstance(part, Part)), None)
+    if wrong is not None or parts is None:
+        raise InvalidInput(
+            f"parts holds {_shown(wrong)}.", hint="Give recollect.record.Part; content parts belong in content."
+        )
+    return given
+
+
+def _said_at(moment: Moment | None) -> datetime | None:
     """The moment, which is in UTC where it does not say. Raises InvalidInput where nothing can have been said then."""
     if moment is None:
         return None
+    if isinstance(moment, date) and not isinstance(moment, datetime):
+        moment = datetime.combine(moment, time(), UTC)
     told = parse_time(moment)
     if told is None:
+        shown = moment.isoformat() if isinstance(moment, datetime) else repr(moment)
         raise InvalidInput(
-            f"Nothing was said at {moment.isoformat()}.", hint=f"Use a time from {EARLIEST.year} to {LATEST.year}."
+            f"timestamp: nothing was said at {shown}.",
+            hint=f"Use a datetime, or ISO 8601, from {EARLIEST.year} to {LATEST.year}.",
         )
     return told
+
+
+def _listed(given: object, name: str) -> list[Any]:
+    """Several of something. Raises InvalidInput for what is not several."""
+    if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
+        raise InvalidInput(f"{name} is {_shown(given)}.", hint="Give a list of mappings.")
+    return list(given)
+
+
+def _id(value: object, name: str) -> NodeId | None:
+    return NodeId(_text(value, name)) if value else None
+
+
+def _text(value: object, name: str) -> str:
+    if not isinstance(value, str):
+        raise InvalidInput(f"{name} is {_shown(value)}.", hint="Give a text.")
+    return value
+
+
+def _mapping(value: Metadata, name: str) -> Metadata:
+    if not isinstance(value, Mapping):
+        raise InvalidInput(f"{name} is {_shown(value)}.", hint="Give a mapping, or leave it out.")
+    return value
+
+
+def _shown(value: object) -> str:
+    """What was given in the place of something else: "None", "a datetime", "an int"."""
+    kind = type(value).__name__
+    return "None" if value is None else f"{'an' if kind[0].lower() in 'aeio' else 'a'} {kind}"
 
 
 def _choice(kind: type[Any], value: str, name: str) -> Any:
     try:
         return kind(value)
-    except ValueError:
+    except (ValueError, TypeError):
         names = ", ".join(member.value for member in kind)
         raise InvalidInput(f"{value!r} is no {name}.", hint=f"One of: {names}.") from None

@@ -66,6 +66,15 @@ class Knowledge(Handle):
                 conversation=NodeId(conversation) if conversation else None,
             )
 
+    def resolve_fact(self, name: str) -> str:
+        """The id of the fact that a person means by an id or the end of one, be it forgotten or not. Raises NotFound,
+        InvalidInput where several are meant.
+        """
+        from recollect.derive.facts.correct import resolve_fact
+
+        with self._space.view() as view:
+            return resolve_fact(view, name)
+
     @writes
     def edit_fact(self, id: str, content: str | None = None, *, value: str | None = None) -> Fact:
         """Corrects a fact: what you say outranks what was derived, and survives a rebuild. Raises NotFound."""

@@ -206,12 +206,12 @@ class Reading(Handle):
         with self._space.view() as view:
             return view.get(ToolCall, [NodeId(i) for i in ids])
 
-    def resolve(self, name: str) -> tuple[Thread, Message | None]:
-        """What a person means by an id, the end of one, a source's id or a title: the conversation, and the message.
-
-        Raises NotFound, or InvalidInput where several are meant.
+    def resolve(self, name: str, *, deleted: bool = False) -> tuple[Thread, Message | None]:
+        """What a person means by an id, the end of one, a source's id or a part of a title: the conversation, and the
+        message. It is a guess: show it before you change anything by it. With `deleted` also titles of conversations
+        that were deleted softly. Raises NotFound, or InvalidInput where several are meant.
         """
-        return self._resolve(name, deleted=False)
+        return self._resolve(name, deleted=None if deleted else False)
 
     def _where(
         self, source: Sequence[str], title: str, since: str | datetime | None, until: str | datetime | None
@@ -286,12 +286,20 @@ class Reading(Handle):
         hint = "Name one by these characters, or by more of its title."
         return InvalidInput(f"{name!r} matches several:{''.join(lines)}{more}", hint=hint)
 
-    def _messages_of(self, names: Sequence[str], *, deleted: bool | None = False) -> list[Message]:
-        """Every message that is meant by names of messages and conversations, each once."""
-        found: dict[NodeId, Message] = {}
-        for name in names:
-            thread, message = self._resolve(name, deleted=deleted)
-            found |= {m.id: m for m in ([message] if message else thread.messages)}
+    def _messages_of(self, ids: Sequence[str]) -> list[Message]:
+        """Every message of these whole ids of messages and conversations, each once. Raises NotFound."""
+        from recollect.ingest.forget import Named
+
+        with self._space.view() as view:
+            named = Named.read(view, ids)
+            if named.documents:
+                raise InvalidInput(
+                    f"{named.documents[0].id} is a document, and documents cannot be hidden.",
+                    hint="To remove it for good: forget()",
+                )
+            found = {message.id: message for message in named.messages}
+            for conversation in named.conversations:
+                found |= {m.id: m for m in every(view, Message, Where(conversation=conversation.id))}
         return list(found.values())
 
     def _sources(self, named: Sequence[str]) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from typing import BinaryIO
 
 from recollect.memory.handle import Handle
 from recollect.record import Namespace
+from recollect.record import namespace as checked
 from recollect.store import Counts, IndexInfo, StoreInfo, Violation
 
 _MAINTENANCE = timedelta(seconds=1)
@@ -92,6 +93,20 @@ class Upkeep(Handle):
     def namespaces(self) -> list[Namespace]:
         """The namespaces of the store that hold anything."""
         return self._store.namespaces()
+
+    def drop_namespace(self, name: str) -> bool:
+        """Removes a namespace of the store for good, with its name: no record, tombstone, task, index or file of it is
+        left, and what its models cost is counted under no name. Whether it was there. Interrupted, run it again.
+        Backups keep it. Raises InvalidInput.
+        """
+        from recollect.memory.settings import own_places
+        from recollect.models.language.budget import FILE, Ledger
+
+        namespace = checked(name)
+        self._written()
+        was_there = self._store.drop(namespace)
+        Ledger(own_places().data / FILE).forget(self.location, namespace)
+        return was_there
 
     def stored_embedder(self) -> str | None:
         """The embedder that made the vectors of this namespace."""

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import datetime
-from functools import partial
+from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -71,14 +70,14 @@ class Writing(Reading, Documents):
     @writes
     def store_message(
         self,
-        content: str,
+        content: str | Mapping[str, Any] | Sequence[Any] | None,
         role: str = "user",
         *,
         conversation_id: str | None = None,
         parent_id: str | None = None,
         speaker: str | None = None,
         title: str = "",
-        timestamp: datetime | None = None,
+        timestamp: datetime | date | str | float | None = None,
         kind: str = "said",
         model: str | None = None,
         parts: Sequence[Part] = (),
@@ -87,6 +86,8 @@ class Writing(Reading, Documents):
     ) -> Message:
         """Stores one message, durably, and finds it from then on; a long one is cut in chunks [4].
 
+        `content` is a text, or content parts as OpenAI and Anthropic write them; a developer is the system. A day as
+        the `timestamp` is its beginning, in UTC.
         Without a conversation that of `parent_id` goes on, or a new one begins. Below `parent_id` instead of the end it
         opens a branch. What Recollect
         itself handed out as context is cut out first. Raises InvalidInput, NotFound.
@@ -118,7 +119,7 @@ class Writing(Reading, Documents):
         `timestamp`, `kind`, `model`, `parts`, `metadata`, `id`. A parent may be one of them. Raises InvalidInput,
         NotFound.
         """
-        drafted = self._drafts.messages(list(messages), conversation_id, title)
+        drafted = self._drafts.messages(messages, conversation_id, title)
         if not drafted:
             return []
         return self._ingest.append_all(drafted[0][0], [(message, ()) for _, message in drafted])
@@ -131,7 +132,7 @@ class Writing(Reading, Documents):
         result: object,
         message_id: str,
         *,
-        timestamp: datetime | None = None,
+        timestamp: datetime | date | str | float | None = None,
         metadata: Metadata = NOTHING,
         id: str | None = None,
     ) -> ToolCall:
@@ -150,7 +151,7 @@ class Writing(Reading, Documents):
         and `result`, and what else `store_tool_call` takes. Raises NotFound, InvalidInput.
         """
         asked = self._message(NodeId(message_id))
-        drafted = self._drafts.calls(list(calls), asked)
+        drafted = self._drafts.calls(calls, asked)
         if drafted:
             conversation = Conversation(asked.conversation_id, LIVE_SOURCE)
             self._ingest.append_all(conversation, [(message, [call]) for message, call in drafted])
@@ -171,28 +172,31 @@ class Writing(Reading, Documents):
         """Gives several messages new wordings in one transaction: all of them, or none. Each is a mapping with `id` and
         `content`. Raises as `update_message` does.
         """
-        return self._reword(list(changes))
+        return self._reword(changes)
 
     @traced("delete_memory", records)
     @writes
-    def delete(self, *names: str) -> int:
+    def delete(self, *ids: str) -> int:
         """Deletes softly: no search or count shows it, the record keeps it. Returns how many messages.
 
-        `names` are ids, ends of ids or titles of messages and conversations. Raises NotFound, InvalidInput.
+        `ids` are whole ids of messages and conversations; `resolve` finds them by a title or the end of an id. Raises
+        NotFound.
         """
-        ids = [m.id for m in self._messages_of(names) if not m.deleted]
-        if ids:
-            self._ingest.delete(ids)
-        return len(ids)
+        living = [m.id for m in self._messages_of(ids) if not m.deleted]
+        if living:
+            self._ingest.delete(living)
+        return len(living)
 
     @traced("update_memory", records)
     @writes
-    def restore(self, *names: str) -> int:
-        """Takes soft deletions back; returns how many messages. Raises NotFound, InvalidInput."""
-        ids = [m.id for m in self._messages_of(names, deleted=None) if m.deleted and not m.erased]
-        if ids:
-            self._ingest.restore(ids)
-        return len(ids)
+    def restore(self, *ids: str) -> int:
+        """Takes soft deletions back, by whole ids of messages and conversations; returns how many messages. Raises
+        NotFound.
+        """
+        hidden = [m.id for m in self._messages_of(ids) if m.deleted and not m.erased]
+        if hidden:
+            self._ingest.restore(hidden)
+        return len(hidden)
 
     @traced("delete_memory")
     @writes
@@ -210,7 +214,7 @@ class Writing(Reading, Documents):
     @writes
     def forget(
         self,
-        *names: str,
+        *ids: str,
         sources: str | Sequence[str] = (),
         since: str | datetime | None = None,
         until: str | datetime | None = None,
@@ -220,19 +224,19 @@ class Writing(Reading, Documents):
     ) -> Forgotten:
         """Erases for good: no table, index or file holds the words any longer, and importing does not bring them back.
 
-        `names` are ids, ends of ids, source ids or titles of messages, conversations and documents; `sources`, `since`
-        and `until` choose among all messages, or among those named; `everything` is the whole namespace. Returns what
-        goes. `confirm` is shown it before anything does: unless it agrees, nothing goes, and what came in meanwhile
-        stays. Raises NotFound, InvalidInput where nothing is named.
+        `ids` are whole ids of messages, conversations and documents; `resolve` and `document` find them by a title or
+        the end of an id. `sources`, `since` and `until` choose among all messages, or among those named; `everything`
+        is the whole namespace. Returns what goes. `confirm` is shown it before anything does: unless it agrees, nothing
+        goes, and what came in meanwhile stays. Raises NotFound, InvalidInput where nothing is named.
         """
         from recollect.ingest.forget import Selection, forget
 
         named = self._sources(several(sources))
-        document = partial(self._document_named, hidden_reports=True)
-        selection = Selection.read(self.resolve, document, names, named, since, until, everything, self._clock())
+        with self._space.view() as view:
+            selection = Selection.read(view, ids, named, since, until, everything, self._clock())
         return forget(self._space, selection, self._retract, self._ingest.untell, dry_run=dry_run, confirm=confirm)
 
-    def _reword(self, changes: Sequence[Mapping[str, str]]) -> list[Message]:
+    def _reword(self, changes: Iterable[Mapping[str, str]]) -> list[Message]:
         rewordings = self._drafts.rewordings(changes)
         return self._ingest.edit_all(rewordings, Version("", self._clock())) if rewordings else []
 
@@ -251,3 +255,15 @@ class Writing(Reading, Documents):
             self._ingest.delete(message_ids)
         conversations = Conversations(self._space, derivers(self._embedder), self._embedder)
         conversations.derive(conversation_ids, Setting(now=self._clock()))
+
+    def _move(self, *ids: str, to: str) -> int:
+        """Moves conversations and documents that are there to another namespace of the store, with what was decided by
+        hand about their facts and entities; returns how many. Interrupted, both have them: moving again completes it.
+        """
+        from recollect.ingest.moving import copy
+
+        there = self.beside(to)
+        moved = copy(self._space, self._store.space(there.namespace), there._ingest, [NodeId(one) for one in ids])  # noqa: SLF001
+        if moved:
+            self.forget(*moved)
+        return len(moved)

@@ -239,6 +239,11 @@ class Store(Protocol):
     def namespaces(self) -> list[Namespace]:
         """The namespaces that hold anything, sorted."""
 
+    def drop(self, namespace: Namespace) -> bool:
+        """Removes a namespace: records, tombstones, tasks, index, files and its name. Whether any of it was there.
+        Killed in between, the same call completes it. Who writes to it later begins it anew.
+        """
+
     def info(self) -> StoreInfo:
         """Engine, schema version, size."""
 

@@ -35,7 +35,7 @@ def test_values_come_back_as_they_were_given(store: RecollectStore) -> None:
     assert store.get(("users", "7"), "other") is None
 
 
-def test_a_value_is_replaced_and_deleted(store: RecollectStore, memory: Memory) -> None:
+def test_a_value_is_replaced_and_deleted(store: RecollectStore) -> None:
     store.put(("a",), "k", {"text": "the old harbour"})
     first = store.get(("a",), "k")
     store.put(("a",), "k", {"text": "the new airport"})
@@ -45,16 +45,16 @@ def test_a_value_is_replaced_and_deleted(store: RecollectStore, memory: Memory) 
     store.delete(("a",), "k")
     assert store.get(("a",), "k") is None
     assert store.search(("a",)) == store.list_namespaces() == []
-    assert not memory.search("airport", kind="document").documents
-    with memory._space.view() as view:
+    assert not store.of(("a",)).search("airport", kind="document").documents
+    with store.of(("a",))._space.view() as view:
         [kept] = view.find(Document, Where(sources=("langgraph",))).items
     assert [version.content for version in kept.versions] == ['{"text": "the old harbour"}']
     store.put(("a",), "k", {"text": "again"})
     assert store.get(("a",), "k").value == {"text": "again"}
-    assert not memory.check()
+    assert not store.of(("a",)).check()
 
 
-def test_a_search_is_recollects(store: RecollectStore, memory: Memory) -> None:
+def test_a_search_is_recollects(store: RecollectStore) -> None:
     store.put(("users", "7"), "a", {"text": "The sourdough wants more water", "kind": "bread", "rank": 3})
     store.put(("users", "7"), "b", {"text": "The ferry to the island leaves at nine", "kind": "travel", "rank": 5})
     store.put(("users", "8"), "c", {"text": "The ferry timetable of winter", "kind": "travel"})
@@ -70,13 +70,14 @@ def test_a_search_is_recollects(store: RecollectStore, memory: Memory) -> None:
     assert len(store.search(("users",), query="???")) == 4
     with pytest.raises(ValueError, match="operator"):
         store.search((), filter={"rank": {"$like": 1}})
-    assert memory.search("ferry island").documents[0].document.title == "users/7/b"
+    assert store.of(("users", "7")).search("ferry island").documents[0].document.title == "users/7/b"
 
 
 def test_fields_say_what_is_searched(memory: Memory) -> None:
     store = RecollectStore(memory, index={"dims": 3, "embed": None, "fields": ["text", "list[*].title"]})
     store.put(("a",), "k", {"text": "harbour", "list": [{"title": "ferry"}], "secret": "swordfish"})
     store.put(("a",), "l", {"text": "harbour", "secret": "swordfish"}, index=["secret"])
+    memory = store.of(("a",))
     assert memory.search("ferry", kind="document").documents[0].document.title == "a/k"
     assert [hit.document.title for hit in memory.search("swordfish", kind="document").documents] == ["a/l"]
 

@@ -50,7 +50,7 @@ def test_items_go_in_together_or_not_at_all(session: RecollectSession) -> None:
     asyncio.run(talk())
 
 
-def test_the_last_item_is_popped_and_all_are_cleared(session: RecollectSession, memory: Memory) -> None:
+def test_the_last_item_is_popped_and_all_are_cleared(session: RecollectSession) -> None:
     async def talk() -> None:
         await session.add_items(ITEMS)
         assert await session.pop_item() == ITEMS[-1]
@@ -62,16 +62,16 @@ def test_the_last_item_is_popped_and_all_are_cleared(session: RecollectSession, 
         assert await session.get_items() == ITEMS[:1]
 
     asyncio.run(talk())
-    kept = memory.conversation(session.conversation_id).messages
+    kept = session.memory.conversation(session.conversation_id).messages
     assert [message.deleted for message in kept] == [True] * len(ITEMS) + [False]
-    assert not memory.check()
+    assert not session.memory.check()
 
 
-def test_what_was_said_is_found_as_said_and_tools_on_request(session: RecollectSession, memory: Memory) -> None:
+def test_what_was_said_is_found_as_said_and_tools_on_request(session: RecollectSession) -> None:
     asyncio.run(session.add_items(ITEMS))
-    assert memory.search("pier nine")[0].best.message.content == "At pier nine."
-    assert memory.search("behind the crane", kind="tool").hits
-    kinds = [message.kind.value for message in memory.conversation(session.conversation_id).messages]
+    assert session.memory.search("pier nine")[0].best.message.content == "At pier nine."
+    assert session.memory.search("behind the crane", kind="tool").hits
+    kinds = [message.kind.value for message in session.memory.conversation(session.conversation_id).messages]
     assert kinds == ["context", "said", "reasoning", "tool", "tool", "said", "said", "said", "tool"]
 
 

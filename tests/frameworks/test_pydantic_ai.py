@@ -34,12 +34,12 @@ def test_an_agent_goes_on_with_its_history(memory: Memory) -> None:
     assert len(history.messages()) == 4
     assert history.messages(2) == second.new_messages()
     assert MessageHistory(memory, "user-8").messages() == []
-    assert memory.search("pier nine")[0].best.message.content == "At pier nine."
+    assert history.memory.search("pier nine")[0].best.message.content == "At pier nine."
     assert history.pop() == second.all_messages()[-1]
     history.clear()
     assert history.messages() == []
-    assert [m.deleted for m in memory.conversation(history.conversation_id).messages] == [True] * 4
-    assert not memory.check()
+    assert [m.deleted for m in history.memory.conversation(history.conversation_id).messages] == [True] * 4
+    assert not history.memory.check()
 
 
 def test_every_kind_of_part_comes_back(memory: Memory) -> None:
@@ -66,7 +66,7 @@ def test_every_kind_of_part_comes_back(memory: Memory) -> None:
     history.add(messages)
     as_json = parts.ModelMessagesTypeAdapter.dump_python
     assert as_json(history.messages(), mode="json") == as_json(messages, mode="json")
-    kept = memory.conversation(history.conversation_id).messages
+    kept = history.memory.conversation(history.conversation_id).messages
     assert [m.kind.value for m in kept] == ["said", "reasoning", "tool", "tool"]
     assert kept[0].content == "Look:"
 

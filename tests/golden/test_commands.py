@@ -64,6 +64,7 @@ COMMANDS = {
     "restore": ("restore", "Background task vanishes"),
     "forget-dry-run": ("forget", "Background task vanishes", "--dry-run"),
     "forget": ("forget", "Background task vanishes", "--yes"),
+    "drop": ("drop", "default", "--yes"),
     "restore-backup": ("restore", "HOME/copy.db", "--replace"),
     "error": ("show", "nothing of the kind"),
     "usage": ("list", "--nonsense"),

@@ -74,7 +74,7 @@ def test_all_are_there_or_none(tmp_path: Path) -> None:
     with opened(tmp_path / "memory.db") as memory:
         first = memory.store_message("The first.", title="Talk")
         for bad, told in [
-            ([{"content": "Fine."}, {"content": " "}], "the text is empty"),
+            ([{"content": "Fine."}, {"content": " "}], "the content is empty"),
             ([{"content": "Fine."}, {"content": "x", "role": "zebra"}], "'zebra' is no role"),
             ([{"content": "Fine."}, {"content": "x", "colour": "red"}], "Message 1: colour missing or unknown"),
             ([{"content": "Fine."}, {"role": "user"}], "Message 1: content missing or unknown"),

@@ -198,22 +198,33 @@ class Corrections:
         raise StoreBusy("The facts are being changed by others all the time.", hint="Try again.")
 
 
-def _find(view: View, name: str, *, gone: bool = False) -> _Named:
-    """The fact that is meant by an id, or by the end of one."""
-    exact = [node for node in view.get(Node, [NodeId(name)]) if node.kind is NodeKind.FACT and not node.erased]
-    if not exact and len(name) >= _SHORTEST:
-        ending = name.upper()
-        exact = [
-            n
-            for n in every(view, Node, Where(kinds=(NodeKind.FACT.value,)))
-            if n.id.upper().endswith(ending) and not n.erased
-        ]
-    exact = [node for node in exact if gone or node.text]
-    if not exact:
+def resolve_fact(view: View, name: str) -> NodeId:
+    """The id of the fact that a person means by an id or the end of one, be it forgotten or not. Raises NotFound,
+    InvalidInput where several are meant.
+    """
+    if _facts_of(view, name):
+        return NodeId(name)
+    ending = name.upper()
+    kinds = Where(kinds=(NodeKind.FACT.value,))
+    found = [n for n in every(view, Node, kinds) if n.id.upper().endswith(ending) and not n.erased]
+    found = [node for node in found if node.text] or found
+    if len(name) < _SHORTEST or not found:
         raise NotFound(f"No fact has the ID {name}.", hint="To see what there is: recollect facts")
-    if len(exact) > 1:
+    if len(found) > 1:
         raise InvalidInput(f"{name!r} matches several facts.", hint="Use more of the ID.")
-    return _Named(exact[0])
+    return found[0].id
+
+
+def _find(view: View, id: str, *, gone: bool = False) -> _Named:
+    """The fact of an id. Raises NotFound."""
+    found = [node for node in _facts_of(view, id) if gone or node.text]
+    if not found:
+        raise NotFound(f"No fact has the ID {id}.", hint="Give a whole ID: resolve_fact() finds it by its end.")
+    return _Named(found[0])
+
+
+def _facts_of(view: View, id: str) -> list[Node]:
+    return [node for node in view.get(Node, [NodeId(id)]) if node.kind is NodeKind.FACT and not node.erased]
 
 
 def _decided(view: View, hands: Sequence[ByHand]) -> Effects:
@@ -272,4 +283,4 @@ def _merged_stored(view: View, kept: _Named, merged: Sequence[_Named]) -> Effect
     return Effects(put=put, edges=edges)
 
 
-__all__ = ["CLAIMS", "Corrections"]
+__all__ = ["CLAIMS", "Corrections", "resolve_fact"]

@@ -74,6 +74,10 @@ class Neo4jStore:
         self._verify()
         return self.server.read(lambda tx: sorted(Namespace(r["name"]) for r in tx.run(NAMESPACES)))
 
+    def drop(self, namespace: Namespace) -> bool:
+        """Removes a namespace with its name, piece by piece."""
+        return self.space(namespace).drop()
+
     def info(self) -> StoreInfo:
         """Engine and schema version. The size on disk is the server's secret."""
         self._verify()
@@ -171,6 +175,17 @@ class Neo4jSpace:
             if found["number"] is not None:
                 self._store.index.forget(found["number"])
         return erased
+
+    def drop(self) -> bool:
+        """Removes the namespace; whether it was there."""
+        with self._server.reading(NUMBER, ns=self.namespace) as (_, found):
+            number = found["number"]
+        if number is None:
+            return False
+        while self._writing_if_there(maintain.drop, False):
+            pass
+        self._store.index.forget(number)
+        return True
 
     def generation(
         self,

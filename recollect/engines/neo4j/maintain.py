@@ -94,6 +94,39 @@ _REWRITTEN = 8  # segments a transaction
 _FEW_DEATHS = 1000  # a log of so many deaths is no burden
 
 
+# A namespace that is dropped: its tasks first, so that no worker finishes one; what is left stays known by its node.
+GIVE_UP = """
+MATCH (n:Namespace {name: $ns}) SET n.live = NULL, n.building = NULL
+WITH n MATCH (g:Generation) WHERE g.namespace = $ns AND g.number > 0 SET g.state = 'garbage'
+"""
+DROPS: tuple[LiteralString, ...] = (
+    """
+    MATCH (t:Task) WHERE t.namespace = $ns AND t.id IS NOT NULL WITH t LIMIT $limit DELETE t RETURN count(*) AS gone
+    """,
+    """
+    MATCH (e:Edge) WHERE e.namespace = $ns AND e.target_id IS NOT NULL WITH e LIMIT $limit DELETE e
+    RETURN count(*) AS gone
+    """,
+    """
+    MATCH (x:Node) WHERE x.namespace = $ns AND x.id IS NOT NULL WITH x LIMIT $limit DETACH DELETE x
+    RETURN count(*) AS gone
+    """,
+)
+DROP_NAME = "MATCH (n:Namespace {name: $ns}) DELETE n"
+
+
+def drop(writing: Writing) -> bool:
+    """Removes a piece of a namespace that is dropped, at last its name; False where that is gone."""
+    writing.tx.run(GIVE_UP, ns=writing.namespace).consume()
+    if _sweep(writing):
+        return True
+    for statement in DROPS:
+        if writing.tx.run(statement, ns=writing.namespace, limit=_SWEPT).single(strict=True)["gone"]:
+            return True
+    writing.tx.run(DROP_NAME, ns=writing.namespace).consume()
+    return False
+
+
 def is_due(tx: neo4j.ManagedTransaction, ns: Namespace, location: str) -> bool:
     """Whether `step` may find something to do. Raises StoreError for a newer store."""
     found = tx.run(DUE, ns=ns, settled=SETTLED_ROWS, deaths=_FEW_DEATHS).single()

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from recollect.index.cache import IndexCache
 
 NAMESPACES = """
-SELECT name FROM namespace n WHERE EXISTS (SELECT 1 FROM conversation WHERE ns = n.num)
+SELECT name FROM namespace n WHERE name NOT LIKE ' %' AND (EXISTS (SELECT 1 FROM conversation WHERE ns = n.num)
     OR EXISTS (SELECT 1 FROM document WHERE ns = n.num) OR EXISTS (SELECT 1 FROM node WHERE ns = n.num)
-    OR EXISTS (SELECT 1 FROM edge WHERE ns = n.num) OR EXISTS (SELECT 1 FROM task WHERE ns = n.num)
+    OR EXISTS (SELECT 1 FROM edge WHERE ns = n.num) OR EXISTS (SELECT 1 FROM task WHERE ns = n.num))
 ORDER BY name
 """
 IDENTITY = "SELECT identity FROM about"
@@ -61,6 +61,25 @@ class SQLiteStore:
         """The namespaces that hold anything, sorted."""
         with self.database.reading() as connection:
             return [row[0] for row in connection.execute(NAMESPACES)]
+
+    def drop(self, namespace: Namespace) -> bool:
+        """Removes a namespace with its name, and what is left of those whose removal was killed."""
+        from recollect.engines.sqlite import erase, maintain, sweep
+
+        with self.database.writing() as connection:
+            connection.execute(sweep.DROP, (namespace,))
+            was_there = connection.changes() > 0
+            if was_there:
+                connection.execute(erase.TO_SCRUB)
+        while True:
+            with self.database.writing() as connection:
+                ns = sweep.dropped(connection)
+                if ns is None:
+                    break
+                self.index.forget(ns)
+                sweep.sweep_namespace(connection, ns)
+        maintain.clean(self.database)
+        return was_there
 
     def info(self) -> StoreInfo:
         """Engine, schema version, size with what lies beside the file."""

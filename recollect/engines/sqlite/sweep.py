@@ -1,4 +1,8 @@
-"""Sweeping what is left of generations that nobody reads, piece by piece."""
+"""Sweeping what is left of generations that nobody reads, and of namespaces that were dropped, piece by piece.
+
+A namespace that is dropped loses its name first: it is gone for everybody from then on. What it held is known by a name
+that nobody can give, until the last of it is swept.
+"""
 
 from __future__ import annotations
 
@@ -29,6 +33,18 @@ END = (
     "DELETE FROM generation WHERE num = ?",
 )
 
+DROP = "UPDATE namespace SET name = ' ' || num WHERE name = ?"  # no name has a blank
+DROPPED = "SELECT num FROM namespace WHERE name LIKE ' %' ORDER BY num LIMIT 1"
+GIVE_UP = "UPDATE generation SET state = 'garbage' WHERE ns = ? AND state != 'garbage'"
+REMOVE_NAMESPACE = "DELETE FROM namespace WHERE num = ?"
+REMOVE_ROWS = tuple(
+    f"DELETE FROM {table} WHERE num IN (SELECT num FROM {table} WHERE ns = ? LIMIT 2000)"
+    for table in ("task", "tool_call", "turn", "chunk", "message", "conversation", "document", "node", "speaker")
+)
+REMOVE_EDGES = """
+DELETE FROM edge WHERE ns = ?1 AND source_id IN (SELECT DISTINCT source_id FROM edge WHERE ns = ?1 LIMIT 500)
+"""
+
 #: What is removed together, by what finds some of it.
 _PIECES = (
     (PASSAGES, (REMOVE_WORDS, REMOVE_RUNS, REMOVE_PASSAGE)),
@@ -55,6 +71,26 @@ def sweep(connection: apsw.Connection, gen: int) -> None:
             return
     for statement in END:
         connection.execute(statement, (gen,))
+
+
+def dropped(connection: apsw.Connection) -> int | None:
+    """A namespace that was dropped and is not swept yet."""
+    found: int | None = connection.execute(DROPPED).get
+    return found
+
+
+def sweep_namespace(connection: apsw.Connection, ns: int) -> None:
+    """Removes a piece of a namespace that was dropped, at last what is left of its name."""
+    connection.execute(GIVE_UP, (ns,))
+    gen = garbage(connection, ns)
+    if gen is not None:
+        sweep(connection, gen)
+        return
+    for statement in (*REMOVE_ROWS, REMOVE_EDGES):
+        connection.execute(statement, (ns,))
+        if connection.changes():
+            return
+    connection.execute(REMOVE_NAMESPACE, (ns,))
 
 
 def left_over(connection: apsw.Connection) -> int | None:

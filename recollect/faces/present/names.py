@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from recollect.errors import InvalidInput
+from recollect.errors import InvalidInput, NotFound
 from recollect.record import Kind, Message, Role
 
 if TYPE_CHECKING:
@@ -99,6 +100,39 @@ def names_meant(memory: Memory, words: Sequence[str]) -> list[str]:
         if not word.strip():
             raise InvalidInput("A name is empty.", hint="Give an id or a title.")
     return list(words)
+
+
+@dataclass(frozen=True, slots=True)
+class Meant:
+    """What a person means by a name: the id and the title of it. `exact`: the name is its id, the short form of that,
+    the source's id or the title, rather than a part of one.
+    """
+
+    name: str
+    id: str
+    title: str
+    exact: bool
+
+
+def meant(memory: Memory, name: str, *, deleted: bool = False) -> Meant:
+    """The message, conversation or document that a person means; with `deleted` also by titles of conversations that
+    were deleted. Raises NotFound, InvalidInput.
+    """
+    names: tuple[str | None, ...]
+    try:
+        thread, message = memory.resolve(name, deleted=deleted)
+    except NotFound as unknown:
+        try:
+            document = memory.document(name, hidden_reports=True)
+        except NotFound:
+            raise unknown from None
+        own, title, names = document.id, document.title, (document.source_id, document.metadata.get("path"))
+    else:
+        conversation = thread.conversation
+        own, title = message.id if message else conversation.id, conversation.title
+        names = (message.source_id if message else conversation.source_id,)
+    known = {str(one).casefold() for one in (own, short(own), title, *names) if one}
+    return Meant(name, own, title, name.strip().casefold() in known)
 
 
 def titled(title: str) -> str:

@@ -12,6 +12,7 @@ from starlette.responses import RedirectResponse
 from recollect.errors import InvalidInput, RecollectError
 from recollect.faces.http.once import answers_of
 from recollect.faces.http.scope import Scoped
+from recollect.faces.present.names import meant
 from recollect.faces.web.import_ import state_of
 from recollect.faces.web.live import drawn_by, run_address
 from recollect.faces.web.page import address, fragments, page
@@ -68,6 +69,8 @@ def forget(
     plan, problem = None, None
     if not chosen.is_empty:
         try:
+            # What is shown goes, whatever a name may mean by then.
+            chosen = replace(chosen, what=tuple(meant(memory, name).id for name in chosen.what))
             plan = chosen.of(memory, dry_run=True)
         except RecollectError as wrong:
             problem = wrong

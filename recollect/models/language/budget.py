@@ -67,6 +67,13 @@ _OF_NAMESPACE = """
 SELECT kind, model, sum(calls), sum(input), sum(output), sum(cost), sum(unpriced) FROM spent
 WHERE store = ? AND namespace = ? AND day >= ? GROUP BY kind, model ORDER BY kind, model
 """
+_NAMELESS = """
+INSERT INTO spent SELECT day, store, '', kind, model, calls, input, output, cost, unpriced FROM spent
+WHERE store = ? AND namespace = ?
+ON CONFLICT DO UPDATE SET calls = calls + excluded.calls, input = input + excluded.input,
+    output = output + excluded.output, cost = cost + excluded.cost, unpriced = unpriced + excluded.unpriced
+"""
+_WITHOUT = "DELETE FROM spent WHERE store = ? AND namespace = ?"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,6 +171,13 @@ class Ledger:
         with self._open() as db:
             rows: list[Any] = db.execute(_OF_NAMESPACE, (store, namespace, first)).fetchall()
         return [Spent(*row) for row in rows]
+
+    def forget(self, store: str, namespace: str) -> None:
+        """Counts what was spent on a namespace under no name: it stays in the budget of its day."""
+        if self._path.exists():
+            with self._writing() as db:
+                db.execute(_NAMELESS, (store, namespace))
+                db.execute(_WITHOUT, (store, namespace))
 
     def _refusal(self, name: str, want: float, limit: float) -> LanguageModelError:
         if want > limit:

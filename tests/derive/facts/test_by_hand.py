@@ -211,7 +211,9 @@ def test_wrong_names_are_said(homes: Memory) -> None:
         homes.edit_fact(fact.id)
     with pytest.raises(InvalidInput):
         homes.merge_facts(fact.id, fact.id)
-    assert homes.pin_fact(fact.id[-6:]).id == fact.id
+    with pytest.raises(NotFound):
+        homes.pin_fact(fact.id[-6:])
+    assert homes.resolve_fact(fact.id[-6:]) == fact.id
 
 
 # --- facts that somebody stored as such ----------------------------------------------------------------------------
@@ -249,7 +251,9 @@ def test_corrections_of_stored_facts_are_taken_back(belts: Memory) -> None:
 def test_a_stored_fact_is_named_by_the_end_of_its_id(belts: Memory) -> None:
     fact = belt(belts, 5)
     for end in (fact.id[-6:], fact.id[-6:].upper()):
-        assert belts.pin_fact(end).id == fact.id
+        assert belts.resolve_fact(end) == fact.id
+    belts.forget_fact(fact.id)
+    assert belts.resolve_fact(fact.id[-6:]) == fact.id  # to take it back
 
 
 @pytest.mark.parametrize(

@@ -297,7 +297,7 @@ def test_where_others_forget_all_of_it_first_json_is_still_json(
 
     def others_first(*given: object) -> AbstractContextManager[None]:
         with recollect.open(background=False) as memory:
-            memory.forget("c1")
+            memory.forget(memory.resolve("c1")[0].conversation.id)
         return nullcontext()
 
     monkeypatch.setattr("recollect.faces.cli.terminal.progress.progress", others_first)

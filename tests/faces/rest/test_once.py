@@ -120,11 +120,11 @@ def test_a_second_request_while_the_first_is_under_way(writing: TestClient, monk
 
 def test_what_was_forgotten_is_in_no_answer_that_is_kept(writing: TestClient) -> None:
     ask = {"json": {"content": "My PIN is 4711.", "title": "Bank"}, "headers": keyed("a")}
-    writing.post(f"{API}/messages", **ask)
-    gone = writing.post(f"{API}/forget", json={"names": ["Bank"]}, headers=keyed("b"))
+    own = writing.post(f"{API}/messages", **ask).json()["conversation_id"]
+    gone = writing.post(f"{API}/forget", json={"names": [own]}, headers=keyed("b"))
     kept = writing.app.state.rest_answers  # type: ignore[attr-defined]
     assert not any(b"4711" in one.answer.body for one in kept._kept.values() if one.answer)
-    assert writing.post(f"{API}/forget", json={"names": ["Bank"]}, headers=keyed("b")).content == gone.content
+    assert writing.post(f"{API}/forget", json={"names": [own]}, headers=keyed("b")).content == gone.content
 
 
 def test_answers_are_kept_for_a_day_and_no_more_than_there_is_room_for() -> None:

@@ -79,16 +79,23 @@ def test_deleting_hides_and_restoring_shows_again(writing: TestClient) -> None:
     assert "marzipan" not in writing.get(f"{API}/conversations/{own['conversation_id']}").text
     assert writing.post(f"{API}/messages/{own['id']}/restore").status_code == 204
     assert found(writing, "marzipan") == [own["id"]]
-    assert writing.post(f"{API}/delete", json={"names": ["Sweets"]}).json() == {"messages": 1}
+    assert writing.post(f"{API}/delete", json={"names": ["Sweets"]}).status_code == 404
+    meant = writing.get(f"{API}/resolve", params={"name": "Sweets"}).json()["conversation"]["id"]
+    assert writing.post(f"{API}/delete", json={"names": [meant]}).json() == {"messages": 1}
+    again = writing.get(f"{API}/resolve", params={"name": "Sweets", "deleted": True}).json()["conversation"]["id"]
+    assert again == meant
     assert writing.post(f"{API}/restore", json={"names": [own["conversation_id"]]}).json() == {"messages": 1}
 
 
 def test_forgetting_says_first_what_would_go(writing: TestClient) -> None:
     own = writing.post(f"{API}/messages", json={"content": "My PIN is 4711.", "title": "Bank"}).json()
-    plan = writing.post(f"{API}/forget", json={"names": ["Bank"], "dry_run": True}).json()
+    plan = writing.post(f"{API}/forget", json={"names": [own["conversation_id"]], "dry_run": True}).json()
     assert (plan["removed"], plan["messages"], plan["titles"]) == (False, 1, ["Bank"])
     assert found(writing, "4711") == [own["id"]]
-    assert writing.post(f"{API}/forget", json={"names": ["Bank"]}).json()["removed"]
+    for guess in ("Bank", own["id"][-6:]):
+        assert writing.post(f"{API}/forget", json={"names": [guess]}).status_code == 404
+    assert found(writing, "4711") == [own["id"]]
+    assert writing.post(f"{API}/forget", json={"names": [own["conversation_id"]]}).json()["removed"]
     assert found(writing, "4711") == []
     assert writing.get(f"{API}/messages/{own['id']}").status_code == 404
     nothing = writing.post(f"{API}/forget", json={})

@@ -144,7 +144,7 @@ def test_a_folder_within_an_imported_one_holds_the_same_documents(memory: Memory
 
 def test_what_is_forgotten_stays_away(memory: Memory, folder: Path) -> None:
     memory.import_documents(folder)
-    assert memory.forget("deep/office.txt").documents == 1
+    assert memory.forget(memory.document("deep/office.txt").id).documents == 1
     assert not memory.search("wifi password").documents
     report = memory.import_documents(folder)
     assert (report.forgotten, report.unchanged) == (1, 3)

@@ -26,7 +26,7 @@ def test_documents_and_frameworks_on_neo4j(neo4j_place: str, tmp_path: Path) -> 
         assert memory.search("Ligurian").documents
         path.unlink()
         assert memory.import_documents(tmp_path).removed == ["travel.md"]
-        assert memory.forget("travel.md").documents == 1
+        assert memory.forget(memory.document("travel.md").id).documents == 1
         assert not memory.search("Ligurian").documents
 
         session = RecollectSession("user-7", memory)

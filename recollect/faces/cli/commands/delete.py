@@ -10,23 +10,28 @@ def delete(session: Session, what: list[str]) -> int:
     """Hide messages or whole conversations.
 
     They no longer appear in searches, lists and counts, and importing again does not bring them back; `recollect
-    restore` does. The text stays in the memory's file. To remove it for good: recollect forget
+    restore` does. The text stays in the memory's file. What a part of a title means is shown first, and you are asked.
+    To remove something for good: recollect forget
     """
+    from recollect.faces.cli.terminal.guessed import agrees
     from recollect.faces.cli.terminal.layout import joined
     from recollect.faces.cli.terminal.output import harmless
-    from recollect.faces.present.names import names_meant, short, titled
+    from recollect.faces.present.names import meant, names_meant, short, titled
     from recollect.faces.present.times import number
 
     memory = session.existing_memory()
-    found = [memory.resolve(name) for name in names_meant(memory, what)]
-    ids = [message.id if message else thread.conversation.id for thread, message in found]
+    found = [meant(memory, name) for name in names_meant(memory, what)]
+    ids = [one.id for one in found]
+    if not agrees(session, found, "Delete"):
+        session.out.line("Nothing was deleted.")
+        return 1
     hidden = memory.delete(*ids)
     if session.json:
         session.out.document({"deleted": hidden})
     elif not hidden:
         session.out.line("Nothing was deleted: this is deleted already.")
     else:
-        titles = dict.fromkeys(f'"{harmless(titled(thread.conversation.title))}"' for thread, _ in found)
+        titles = dict.fromkeys(f'"{harmless(titled(one.title))}"' for one in found)
         undo = session.out.hint(f"recollect restore {' '.join(map(short, ids))}")
         done = f"Deleted {number(hidden, 'message')} of {', '.join(titles)}."
         session.out.line(joined(done, f"To undo: {undo}", session.out))

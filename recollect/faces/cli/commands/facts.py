@@ -66,6 +66,7 @@ def _correct(session: Session, action: str, ids: list[str], to: str | None, valu
     if action == "edit" and to is None and value is None:
         raise WrongUsage("recollect facts edit needs --to TEXT or --value VALUE.")
     memory = session.existing_memory()
+    ids = [memory.resolve_fact(name) for name in ids]
     done: dict[str, Callable[[], Fact]] = {
         "edit": lambda: memory.edit_fact(ids[0], to, value=value),
         "pin": lambda: memory.pin_fact(ids[0]),

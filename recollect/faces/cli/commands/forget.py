@@ -32,13 +32,13 @@ def forget(
     """Remove messages or whole conversations for good.
 
     Name them by id or title (the last characters of an id are enough), or choose them by --source, --since, --until or
-    --before; all conditions must hold. It shows what will be removed, and asks. The text is removed from the memory,
-    its search index and its files, and stays away when you import the same export again, unless you use `recollect
-    import --again`. To only hide something: recollect delete
+    --before; all conditions must hold. It shows what will be removed, and asks; with --yes a title must be whole. The
+    text is removed from the memory, its search index and its files, and stays away when you import the same export
+    again, unless you use `recollect import --again`. To only hide something: recollect delete
     """
     memory = session.existing_memory()
     chosen = _chosen(what or (), source or (), since, until, before, everything=everything)
-    names = _names(memory, what or ())
+    names = _ids(session, memory, what or (), asks=not yes or dry_run)
     if dry_run:
         return _print_dry_run(session, memory.forget(*names, **chosen, dry_run=True))
     with _Asking(session, asks=not yes) as asking:
@@ -111,10 +111,15 @@ def _chosen(
     }
 
 
-def _names(memory: Memory, what: Sequence[str]) -> list[str]:
-    from recollect.faces.present.names import names_meant
+def _ids(session: Session, memory: Memory, what: Sequence[str], *, asks: bool) -> list[str]:
+    """What is meant. Raises InvalidInput for a guess that would not be shown before it goes."""
+    from recollect.faces.cli.terminal.guessed import agrees
+    from recollect.faces.present.names import meant, names_meant
 
-    return names_meant(memory, what)
+    found = [meant(memory, name) for name in names_meant(memory, what)]
+    if not asks:
+        agrees(session, found, "Forget", asks=False)
+    return [one.id for one in found]
 
 
 def _anything(found: Forgotten) -> bool:

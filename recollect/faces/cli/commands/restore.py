@@ -31,11 +31,13 @@ def restore(session: Session, what: list[str], replace: bool = False) -> int:
 
 
 def _undelete(session: Session, what: Sequence[str]) -> int:
-    from recollect.faces.present.names import names_meant
+    from recollect.faces.cli.terminal.guessed import agrees
+    from recollect.faces.present.names import meant, names_meant
     from recollect.faces.present.times import number
 
     memory = session.existing_memory()
-    back = memory.restore(*names_meant(memory, what))
+    found = [meant(memory, name, deleted=True) for name in names_meant(memory, what)]
+    back = memory.restore(*(one.id for one in found)) if agrees(session, found, "Restore") else 0
     if session.json:
         session.out.document({"restored": back})
     elif back:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from recollect.answer.tools.desk import begin_of
 from recollect.answer.tools.messages import plain
 from recollect.answer.tools.schema import About
-from recollect.errors import InvalidInput, NotFound
+from recollect.errors import NotFound
 from recollect.faces.mcp.links import id_in
 from recollect.faces.mcp.tools.base import Call, Reply, tool
 from recollect.faces.mcp.tools.shapes import NAMESPACE, TEXT, WHOLE, YES, many, record
@@ -15,7 +15,6 @@ from recollect.faces.mcp.tools.shapes import NAMESPACE, TEXT, WHOLE, YES, many, 
 if TYPE_CHECKING:
     from recollect.derive.facts.fact import Fact
     from recollect.ingest.forget import Forgotten
-    from recollect.memory import Memory
 
 _KINDS = ("conversations", "messages", "documents", "facts")
 _MOST = 50
@@ -88,20 +87,10 @@ def forget(
 
 def _facts(call: Call, names: list[str]) -> dict[str, Fact]:
     """The facts among what is named: they are looked for only where nothing else has that name."""
-    left = [name for name in names if not _is_said(call.memory, name)]
+    said = {message.id for message in call.memory.messages(names)}
+    left = [name for name in names if name not in said and call.memory.conversation_named(name) is None]
     known: dict[str, Fact] = {fact.id: fact for fact in call.memory.facts(include_past=True)} if left else {}
     return {name: known[name] for name in left if name in known}
-
-
-def _is_said(memory: Memory, name: str) -> bool:
-    """Whether it names a message or a conversation, or several."""
-    try:
-        memory.resolve(name)
-    except NotFound:
-        return False
-    except InvalidInput:
-        return True
-    return True
 
 
 def _counted(found: Forgotten | None, facts: dict[str, Fact]) -> dict[str, Any]:

@@ -85,10 +85,14 @@ def segments(memory: Scoped, id: Id) -> Page[Segment]:
 
 @routes.get("/resolve")
 def resolve(
-    memory: Scoped, name: Annotated[str, Query(description="An id, the end of one, or a title.", examples=["7Q2K"])]
+    memory: Scoped,
+    name: Annotated[str, Query(description="An id, the end of one, or a part of a title.", examples=["7Q2K"])],
+    deleted: Annotated[bool, Query(description="Also titles of conversations that were deleted softly.")] = False,
 ) -> Resolved:
-    """What a person means by an id, the end of one, a source's id or a title."""
-    thread, message = memory.resolve(name)
+    """What a person means by an id, the end of one, a source's id or a title: a guess, to be shown before anything is
+    changed by it.
+    """
+    thread, message = memory.resolve(name, deleted=deleted)
     return Resolved.model_validate({"conversation": thread.conversation, "message": message})
 
 

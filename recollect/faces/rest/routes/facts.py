@@ -12,11 +12,11 @@ from recollect.faces.rest.cursors import Paged
 from recollect.faces.rest.routes.family import Limit, calls, family
 from recollect.faces.rest.routes.search import Query_
 from recollect.faces.rest.schemas.base import Page
-from recollect.faces.rest.schemas.knowledge import Fact, FactEdit, FactGone, FactMerge, NewFact
+from recollect.faces.rest.schemas.knowledge import Fact, FactEdit, FactId, FactMerge, NewFact
 
 routes = family("facts")
 
-Id = Annotated[str, Path(description="An id, or its last characters.")]
+Id = Annotated[str, Path(description="A whole id.")]
 When = Annotated[str | None, Query(description="What was believed then: 2025-03, 2025-03-14, last spring …")]
 
 
@@ -40,6 +40,12 @@ def facts(
 def search_facts(memory: Scoped, query: Query_, limit: Limit = 10) -> Page[Fact]:
     """The facts that have to do with a query, best first."""
     return Page[Fact].model_validate({"items": memory.search_facts(query, limit)})
+
+
+@routes.get("/facts/resolve")
+def resolve_fact(memory: Scoped, name: Annotated[str, Query(description="An id, or the end of one.")]) -> FactId:
+    """The id of the fact that a person means by an id or the end of one, be it forgotten or not."""
+    return FactId(id=memory.resolve_fact(name))
 
 
 @routes.post("/facts", status_code=201, dependencies=[ONCE])
@@ -73,9 +79,9 @@ def merge_facts(memory: Scoped, id: Id, merge: FactMerge) -> Fact:
 
 
 @routes.delete("/facts/{id}", dependencies=[ONCE])
-def forget_fact(memory: Scoped, id: Id) -> FactGone:
+def forget_fact(memory: Scoped, id: Id) -> FactId:
     """Removes a fact; it is not drawn from the same messages again."""
-    return FactGone(id=memory.forget_fact(id))
+    return FactId(id=memory.forget_fact(id))
 
 
 @routes.post("/facts/{id}/undo", dependencies=[ONCE])

@@ -6,20 +6,22 @@ import os
 import threading
 from collections.abc import AsyncIterator
 from datetime import timedelta
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import Request, Response
+from fastapi import Query, Request, Response
 from fastapi.responses import StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
+from recollect.errors import InvalidInput
 from recollect.faces.http.events import Stream, Tell, in_events, worked
-from recollect.faces.http.once import ONCE
+from recollect.faces.http.once import ONCE, answers_of
 from recollect.faces.http.scope import NAMES_FILES, AllMemories, Scoped
 from recollect.faces.rest.routes.family import calls, family
 from recollect.faces.rest.schemas.upkeep import (
     BackedUp,
     Checked,
     Counts,
+    Dropped,
     Health,
     Index,
     Made,
@@ -78,6 +80,20 @@ def store(memory: Scoped) -> Store:
 def namespaces(memories: AllMemories) -> Namespaces:
     """Those that hold anything, and the server's own."""
     return Namespaces(namespaces=list(memories.names()))
+
+
+@routes.delete("/namespace", dependencies=[ONCE])
+def drop_namespace(
+    request: Request, memory: Scoped, name: Annotated[str, Query(description="Its name, once more: to be sure.")]
+) -> Dropped:
+    """Removes the namespace that this request is about for good, with its name."""
+    if name != memory.namespace:
+        raise InvalidInput(
+            f"This request is about {memory.namespace}, not {name}.", hint=f"Ask with namespace={name}, to be sure."
+        )
+    dropped = memory.drop_namespace(name)
+    answers_of(request).forget(memory.namespace)
+    return Dropped(dropped=dropped)
 
 
 @routes.get("/check")

@@ -187,8 +187,8 @@ class FactMerge(Asked):
     others: list[str] = Field(min_length=1, max_length=100)
 
 
-class FactGone(Record):
-    """The fact that was removed. `id` is what undoing takes."""
+class FactId(Record):
+    """The id of a fact: what corrections take, and what takes them back."""
 
     id: str
 

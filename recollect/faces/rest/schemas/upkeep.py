@@ -170,6 +170,12 @@ class ToMaintain(Asked):
     seconds: float | None = Field(None, gt=0, le=3600)
 
 
+class Dropped(Record):
+    """Whether there was anything to remove."""
+
+    dropped: bool
+
+
 class Maintained(Record):
     """Whether there is more to do."""
 

@@ -101,11 +101,11 @@ class NewToolCalls(Asked):
 
 
 class Names(Asked):
-    """Ids, ends of ids, or titles, of messages and conversations."""
+    """Whole ids of messages and conversations."""
 
-    model_config = shown(names=["Letter to the landlord"])
+    model_config = shown(names=["01JB3D9Q0Z5X8RV6M2T7KWYN4C"])
 
-    names: list[str] = Field(min_length=1, max_length=10_000, examples=[["Letter to the landlord"]])
+    names: list[str] = Field(min_length=1, max_length=10_000, examples=[["01JB3D9Q0Z5X8RV6M2T7KWYN4C"]])
 
 
 class Counted(Record):
@@ -117,9 +117,9 @@ class Counted(Record):
 class ToForget(Asked):
     """What is to go for good: what is named, or what matches, or both."""
 
-    model_config = shown(names=["Letter to the landlord"], dry_run=True)
+    model_config = shown(names=["01JB3D9Q0Z5X8RV6M2T7KWYN4C"], dry_run=True)
 
-    names: list[str] = Field([], examples=[["Letter to the landlord"]])
+    names: list[str] = Field([], examples=[["01JB3D9Q0Z5X8RV6M2T7KWYN4C"]])
     sources: list[str] = Field([])
     since: str | None = None
     until: str | None = None

@@ -12,7 +12,18 @@ from recollect.record import Part, PartKind
 
 _TEXTS = frozenset({"text", "input_text", "output_text", "refusal"})
 _ASSETS = frozenset(
-    {"image_url", "input_image", "image", "input_audio", "audio", "video_url", "file", "input_file", "image_file"}
+    {
+        "image_url",
+        "input_image",
+        "image",
+        "input_audio",
+        "audio",
+        "video_url",
+        "file",
+        "input_file",
+        "image_file",
+        "document",
+    }
 )
 _THOUGHTS = frozenset({"thinking", "reasoning"})
 
@@ -68,6 +79,12 @@ def _read_part(part: object, body: Body, told: Told) -> None:
         body.parts.append(_asset(kind, part))
     elif kind == "tool_use":
         body.calls.append(Call(text_of(part.get("id")), text_of(part.get("name")), as_json(part.get("input"))))
+    elif kind == "tool_result":
+        inner = Body()
+        content = part.get("content")
+        for one in content if isinstance(content, list) else [content]:
+            _read_part(one, inner, told)
+        body.parts += [Part(PartKind.ATTACHMENT, kind, "\n\n".join(inner.words)), *inner.parts]
     else:
         if kind not in _TEXTS:
             told.note("content parts of unknown kinds, their text kept")
@@ -79,7 +96,8 @@ def _asset(kind: str, part: Mapping[str, Any]) -> Part:
     inner = part.get(kind) or part.get(kind.removeprefix("input_"))
     about: Mapping[str, Any] = inner if isinstance(inner, dict) else part
     address = text_of(part.get(kind)) or text_of(about.get("url")) or text_of(part.get("image_url"))
-    name = text_of(about.get("filename")) or text_of(about.get("file_id")) or address
+    names = (text_of(about.get(key)) for key in ("filename", "file_id", "title"))
+    name = next(filter(None, names), "") or address
     shown = kind if not name or name.startswith("data:") else name
     return Part(PartKind.ASSET, shown, text_of(about.get("transcript")), {"type": kind})
 

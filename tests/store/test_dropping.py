@@ -1,0 +1,134 @@
+"""A namespace that is dropped is gone with its name, on both engines, at whatever moment that is killed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import recollect
+from recollect.memory import Memory
+from recollect.models.language.budget import FILE, Ledger
+from recollect.models.language.usage import Usage
+from tests.exports import chat, export
+
+
+class Killed(BaseException):
+    """The process is gone."""
+
+
+@pytest.fixture(params=["sqlite", "neo4j"])
+def place(request: pytest.FixtureRequest, tmp_path: Path, home: Path) -> str:
+    if request.param == "sqlite":
+        return str(tmp_path / "memory.db")
+    return str(request.getfixturevalue("neo4j_place"))
+
+
+@pytest.fixture
+def memory(place: str) -> Iterator[Memory]:
+    with recollect.open(place, durable=False, background=False) as memory:
+        yield memory
+
+
+def fill(memory: Memory, folder: Path) -> None:
+    """All kinds of records, derived ones, corrections, tombstones, tasks that wait."""
+    for text in ("I live in Leeds.", "I am allergic to zirconium.", "My dog is called Zelda.", "Forget: zither."):
+        said = memory.store_message(text, conversation_id="c", title="Zanzibar", speaker="Zoe")
+    memory.forget(said.id)
+    memory.store_tool_call("zoom", "{}", "zebra", memory.conversation("c").messages[0].id)
+    memory.import_file(export(folder / "a", [chat("zucchini one", "zeppelin", title="Zoo")]))
+    (folder / "zinc.md").write_text("# Zinc\n\nThe zinc is in the zenana.\n", encoding="utf-8")
+    memory.import_documents(folder / "zinc.md")
+    memory.consolidate()
+    memory.pin_fact(memory.facts()[0].id)
+    memory.pin_entity("Leeds")
+    memory.store_message("This waits for the worker: zodiac.")
+
+
+def left(memory: Memory) -> list[Any]:
+    """Whatever is in the store."""
+    store: Any = memory._store
+    if (database := getattr(store, "database", None)) is not None:
+        with database.reading() as connection:
+            tables = ["task", "tool_call", "turn", "chunk", "message", "conversation", "document", "node", "speaker",
+                      "edge", "generation", "namespace", "passage", "tail", "segment", "segment_data", "death",
+                      "run_vector", "quality_vector", "todo", "index_state", "words"]  # fmt: skip
+            return [(t, n) for t in tables if (n := connection.execute(f"SELECT count(*) FROM {t}").get)]
+    rows = "MATCH (n) WHERE NOT n:Schema AND NOT n:Counter RETURN labels(n) AS labels, properties(n) AS told"
+    return [*store.server.read(lambda tx: [(row["labels"], row["told"]) for row in tx.run(rows)])]
+
+
+def test_nothing_of_a_namespace_stays(memory: Memory, tmp_path: Path) -> None:
+    tenant = memory.beside("acme/zorro")
+    fill(tenant, tmp_path)
+    assert memory.namespaces() == ["acme/zorro"]
+    assert memory.drop_namespace("acme/zorro")
+    assert memory.namespaces() == []
+    assert left(memory) == []
+    assert not memory.drop_namespace("acme/zorro")
+    assert tenant.stats().messages == 0
+    assert not tenant.search("zucchini").hits
+    assert [*tenant.facts(), *tenant.entities(), *tenant.tasks()] == []
+    for path in tmp_path.rglob("memory.db*"):
+        for word in (b"zorro", b"zirconium", b"zither", b"Zanzibar", b"zenana"):
+            assert not path.is_file() or word not in path.read_bytes(), (path, word)
+
+
+def test_others_stay_and_the_name_can_be_used_again(memory: Memory, tmp_path: Path) -> None:
+    other, tenant = memory.beside("acme/rex"), memory.beside("acme")
+    for one in (other, tenant):
+        fill(one, tmp_path)
+    facts = [fact.content for fact in other.facts()]
+    assert memory.drop_namespace("acme")
+    assert memory.namespaces() == ["acme/rex"]
+    assert other.check() == []
+    assert [fact.content for fact in other.facts()] == facts
+    assert other.search("zucchini").hits
+    said = tenant.store_message("A new beginning.")
+    tenant.import_file(tmp_path / "a")
+    assert tenant.search("zucchini").hits  # no tombstone keeps it away
+    assert tenant.messages([said.id])
+    assert tenant.check() == []
+
+
+def test_what_a_tenant_cost_is_counted_under_no_name(memory: Memory, home: Path) -> None:
+    ledger = Ledger(home / "recollect" / FILE)
+    for name in ("acme", "other", "acme"):
+        ledger.enter(None, memory.location, name, "facts", "m", Usage(1, 10, 10), 0.5)
+    memory.drop_namespace("acme")
+    assert ledger.spent(memory.location, "acme") == []
+    assert [one.calls for one in ledger.spent(memory.location, "")] == [2]
+    assert [one.calls for one in ledger.spent(memory.location, "other")] == [1]
+
+
+@pytest.mark.slow
+def test_dropping_may_be_killed_at_any_moment(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    tenant = memory.beside("acme")
+    store: Any = memory._store
+    target, name = (store.database, "writing") if hasattr(store, "database") else (store.server, "write")
+    inner = getattr(target, name)
+    for last in count(1):
+        tenant.store_message("I live in Leeds.", speaker="Zoe", title="Zanzibar")
+        tenant.consolidate()
+        left_to_live = iter(range(last - 1))
+        died: list[bool] = []
+
+        def write(*given: Any, left_to_live: Iterator[int] = left_to_live, died: list[bool] = died) -> Any:
+            if next(left_to_live, None) is None:
+                died.append(True)
+                raise Killed
+            return inner(*given)
+
+        with monkeypatch.context() as patch, suppress(Killed):
+            patch.setattr(target, name, write)
+            memory.drop_namespace("acme")
+        if not died:
+            break
+        memory.drop_namespace("acme")
+        assert memory.namespaces() == []
+        assert left(memory) == []
+    assert last > 5
