@@ -34,9 +34,10 @@ class Asking(Chatting):
     ) -> Answer:
         """Answers a question from what was said, with numbered citations, or says that the conversations do not say.
 
-        By the model, where one is set; else the answer is an extract: the best sentences as they were said. The
-        question may hold filters, as that of `search`. `intent` (RETRIEVAL, QA, DECISION, CODE_LOOKUP, SYNTHESIS) is
-        read from the question, unless given. Nothing is written. Raises InvalidInput, StoreError, ModelError.
+        By the model, where one is set; without one, or where it fails (`notes` say so), the answer is an extract: the
+        best sentences as they were said. The question may hold filters, as that of `search`. `intent` (RETRIEVAL, QA,
+        DECISION, CODE_LOOKUP, SYNTHESIS) is read from the question, unless given. Nothing is written. Raises
+        InvalidInput, StoreError.
         """
         from recollect.answer.ask.answer import Answer
 

@@ -36,8 +36,8 @@ def open(  # noqa: A001
     its model is loaded when it is first needed. `model`: anthropic:model, openai:model, openai:model@http://host/v1 or
     an object of your own (recollect/models/language/base.py). It is asked by this handle alone, also for what is
     otherwise done in the background, within the daily budget of the settings; without it nothing is asked, whatever
-    keys are there (docs/how-to/models.md). `asked_model` is another one for what is asked for now (`chat`), counted and
-    not limited.
+    keys are there (docs/how-to/models.md). `asked_model` is another one for what is asked for now (`ask`,
+    `research`, `chat`), counted and not limited; "none" asks none.
     `reranker`: folder:/path, model@https://host/v1/rerank or an object of your own (recollect/models/rerank/base.py),
     which reads the best results of each search again (docs/how-to/re-rank.md).
     `durable=False` may lose the last moments before a power cut, never more. `background`:
@@ -78,7 +78,8 @@ def open(  # noqa: A001
         LazyEmbedder(embedder),
         name,
         model=_within_budget(checked_model, store.location, name),
-        asked_model=_within_budget(checked_asked, store.location, name, limited=False),
+        asked_model=_within_budget(checked_asked, store.location, name, limited=False)
+        or (None if asked_model is None else False),
         reranker=checked_reranker,
         background=starter,
         chunking=chunking,

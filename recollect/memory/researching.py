@@ -49,12 +49,12 @@ class Researching(Asking):
         """Takes a question apart, searches for each part, looks again for what is missing, and writes a report with
         headings and numbered sources, which is saved as a document of the memory.
 
-        By the model, where one is set, within `rounds` (2), `calls` (6), `tokens` (40,000) and `seconds` (180); else by
-        rules, and the report quotes. The question may hold filters, as that of `search`. What was interrupted is gone
-        on with by `resume`: the newest, or that of an id, with its question and filters, and with the limits that it
-        was begun with where no others are given; no answer of a model is paid for twice. A report rests on what was
-        said, never on other reports. One that found nothing is not saved. Raises InvalidInput, NotFound, StoreError,
-        ModelError.
+        By the model, where one is set, within `rounds` (2), `calls` (6), `tokens` (40,000) and `seconds` (180); without
+        one, or where it fails (`notes` say so), by rules, and the report quotes. The question may hold filters, as that
+        of `search`. What was interrupted is gone on with by `resume`: the newest, or that of an id, with its question
+        and filters, and with the limits that it was begun with where no others are given; no answer of a model is paid
+        for twice. A report rests on what was said, never on other reports. One that found nothing is not saved. Raises
+        InvalidInput, NotFound, StoreError.
         """
         from recollect.answer.research.report import Report
 
