@@ -73,7 +73,9 @@ def told(out: Output, events: Generator[object, None, None], other: Callable[[ob
                         out.piece(harmless(text))
                         said = True
                     case Again(why, asks):
-                        out.note(f"\n{harmless(why)}{' Asking again.' if asks else ''}")
+                        if said:
+                            out.line()
+                        out.note(f"{harmless(why)}{' Asking again.' if asks else ''}")
                         said = False
                     case _:
                         end = other(event) or end
