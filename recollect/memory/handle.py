@@ -77,7 +77,7 @@ class Handle:
         clock: Callable[[], datetime] = utc_now,
         ids: Callable[[], NodeId] = new_id,
     ) -> None:
-        """`model` is for the background, and for what is asked for now unless `asked_model` is another (False: none)."""
+        """`model` is for the background, and for what is asked for now unless `asked_model` differs (False: none)."""
         self._store, self._embedder, self.namespace = store, embedder, namespace
         self._model, self._background = model, background
         self._asked_model = model if asked_model is None else asked_model or None
