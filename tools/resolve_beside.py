@@ -42,7 +42,10 @@ def main(packages: list[str]) -> int:
     """Prints a line for each package that does not fit."""
     with ThreadPoolExecutor(2) as pool:
         problems = list(filter(None, pool.map(problem_of, packages or BESIDE)))
-    print("\n".join(problems) or f"{len(packages or BESIDE)} packages resolve beside Recollect, each in its newest version")
+    print(
+        "\n".join(problems)
+        or f"{len(packages or BESIDE)} packages resolve beside Recollect, each in its newest version"
+    )
     return bool(problems)
 
 

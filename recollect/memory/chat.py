@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from recollect.answer.chat.events import Answer, Event
     from recollect.answer.chat.session import Chat, Save
     from recollect.models.language.base import LanguageModel
+    from recollect.search.query.request import Mode
 
 
 class Chatting(Tools):
@@ -33,7 +34,7 @@ class Chatting(Tools):
         text: str,
         *,
         budget: int = 10_000,
-        mode: str = "auto",
+        mode: Mode = "auto",
         title: str = "",
         tools: bool = True,
         save: Save = "now",
@@ -56,7 +57,7 @@ class Chatting(Tools):
         text: str,
         *,
         budget: int = 10_000,
-        mode: str = "auto",
+        mode: Mode = "auto",
         title: str = "",
         tools: bool = True,
         save: Save = "now",

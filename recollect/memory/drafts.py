@@ -19,6 +19,7 @@ from recollect.record import (
     NodeId,
     Part,
     Role,
+    RoleName,
     ToolCall,
     parse_time,
     stable_id,
@@ -46,7 +47,7 @@ class Drafts:
     def message(
         self,
         content: str,
-        role: str = "user",
+        role: RoleName = "user",
         *,
         conversation_id: str | None,
         parent_id: str | None = None,

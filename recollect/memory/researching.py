@@ -12,7 +12,7 @@ from recollect.errors import InvalidInput
 from recollect.memory.asking import Asking
 from recollect.memory.ends import end_of
 from recollect.memory.reading import several
-from recollect.record import iso
+from recollect.record import RoleName, iso
 
 if TYPE_CHECKING:
     from recollect.answer.ask.evidence import Evidence
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from recollect.answer.research.plan import Found
     from recollect.answer.research.report import Event, Report, SavedReport
     from recollect.answer.research.saving import Desk, Run
-    from recollect.search.query.request import Search
+    from recollect.search.query.request import Mode, Search
     from recollect.search.several import Find
 
 _FIRST = 6
@@ -39,12 +39,12 @@ class Researching(Asking):
         tokens: int | None = None,
         seconds: float | None = None,
         source: str | Sequence[str] = (),
-        role: str | Sequence[str] = (),
+        role: RoleName | Sequence[RoleName] = (),
         conversation: str | None = None,
         since: str | datetime | None = None,
         until: str | datetime | None = None,
         before: str | datetime | None = None,
-        mode: str = "auto",
+        mode: Mode = "auto",
     ) -> Report:
         """Takes a question apart, searches for each part, looks again for what is missing, and writes a report with
         headings and numbered sources, which is saved as a document of the memory.
@@ -85,12 +85,12 @@ class Researching(Asking):
         tokens: int | None = None,
         seconds: float | None = None,
         source: str | Sequence[str] = (),
-        role: str | Sequence[str] = (),
+        role: RoleName | Sequence[RoleName] = (),
         conversation: str | None = None,
         since: str | datetime | None = None,
         until: str | datetime | None = None,
         before: str | datetime | None = None,
-        mode: str = "auto",
+        mode: Mode = "auto",
     ) -> Generator[Event, None, None]:
         """As `research`, told while it happens: each `Step`, the `Words` of a model's report as they come, with
         citations already checked, that it broke off and is asked for `Again`, and last the `Report`. Whoever stops

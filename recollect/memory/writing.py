@@ -18,6 +18,7 @@ from recollect.record import (
     Metadata,
     NodeId,
     Part,
+    RoleName,
     ToolCall,
     Version,
 )
@@ -72,7 +73,7 @@ class Writing(Reading, Documents):
     def store_message(
         self,
         content: str,
-        role: str = "user",
+        role: RoleName = "user",
         *,
         conversation_id: str | None = None,
         parent_id: str | None = None,

@@ -18,6 +18,7 @@ from recollect.faces.present.times import day, number
 if TYPE_CHECKING:
     from recollect.answer.ask.answer import Answer, Citation, Event
     from recollect.faces.cli.terminal.output import Output
+    from recollect.search.query.request import Mode
 
 _INTENTS = ("retrieval", "qa", "decision", "code-lookup", "synthesis")
 _QUOTED = 60  # characters of a quotation beside its source
@@ -33,7 +34,7 @@ def ask(
     in_: str | None = None,
     intent: str | None = None,
     model: str | None = None,
-    mode: str = "auto",
+    mode: Mode = "auto",
 ) -> int:
     """Answer a question from your conversations, with the messages that prove it.
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from recollect.answer.chat.events import Answer
     from recollect.answer.chat.retrieve import Source
     from recollect.memory import Memory
+    from recollect.search.query.request import Mode
 
 _BUDGET = 10_000
 _LEAVE = ("/quit", "/exit", "/q")
@@ -35,7 +36,7 @@ def chat(
     title: str = "",
     model: str | None = None,
     budget: int = _BUDGET,
-    mode: str = "auto",
+    mode: Mode = "auto",
     no_tools: bool = False,
     no_background: bool = False,
 ) -> int:
@@ -79,7 +80,7 @@ class Asked:
 
     title: str
     budget: int
-    mode: str
+    mode: Mode
     tools: bool
 
 
