@@ -1,5 +1,5 @@
-"""Sees that the newest agent frameworks can be installed beside Recollect: a package manager does not warn where it cannot
-have both, it silently takes a release of years ago.
+"""Sees that the newest agent frameworks can be installed beside Recollect: where a package manager cannot have both, it
+silently takes a release of years ago.
 
 python -m tools.resolve_beside [PACKAGE…]
 """
@@ -19,7 +19,7 @@ _SECONDS = 180
 
 
 def resolved(package: str, *beside: str) -> str:
-    """The version of a package that is chosen, beside what a file requires. Raises CalledProcessError, TimeoutExpired."""
+    """The version that is chosen of a package, beside what a file requires. Raises SubprocessError."""
     command = [sys.executable, "-m", "uv", "pip", "compile", "--quiet", "--no-header", "--no-annotate"]
     command += ["--python-version", _PYTHON, *beside, "-"]
     made = subprocess.run(command, input=package, capture_output=True, text=True, timeout=_SECONDS, check=True)
@@ -40,12 +40,10 @@ def problem_of(package: str) -> str:
 
 def main(packages: list[str]) -> int:
     """Prints a line for each package that does not fit."""
+    packages = packages or list(BESIDE)
     with ThreadPoolExecutor(2) as pool:
-        problems = list(filter(None, pool.map(problem_of, packages or BESIDE)))
-    print(
-        "\n".join(problems)
-        or f"{len(packages or BESIDE)} packages resolve beside Recollect, each in its newest version"
-    )
+        problems = list(filter(None, pool.map(problem_of, packages)))
+    print("\n".join(problems) or f"The newest {', '.join(packages)} can be installed beside Recollect.")
     return bool(problems)
 
 
