@@ -7,7 +7,7 @@ INSTALLED := $(VENV)/.installed
 # What is tested and measured here leaves no worker behind.
 export RECOLLECT_BACKGROUND := 0
 
-.PHONY: demo test test-slow test-neo4j test-frameworks test-browser test-faults test-long check bench bench-ask bench-million
+.PHONY: demo test test-slow test-neo4j test-frameworks test-browser test-faults test-long resolve check bench bench-ask bench-million
 .DEFAULT_GOAL := test
 
 # The sample archive, imported and searched in a throwaway memory.
@@ -42,6 +42,10 @@ test-long: $(INSTALLED)
 FRAMEWORKS := .venv-frameworks
 test-frameworks: $(FRAMEWORKS)/.installed
 	$(FRAMEWORKS)/bin/pytest tests/frameworks
+
+# Whether the newest agent frameworks can be installed beside Recollect: asks the package index, installs nothing.
+resolve: $(INSTALLED)
+	$(BIN)/python -m tools.resolve_beside
 
 # Form, types and the direction of imports, in seconds.
 check: $(INSTALLED)

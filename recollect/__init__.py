@@ -46,6 +46,10 @@ __all__ = [
 ]
 
 
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
 def __getattr__(name: str) -> object:
     """The classes and `wrap` are there on first use: importing them takes longer than importing all the rest."""
     if name == "Memory":

@@ -116,7 +116,9 @@ def _told(annotation: ast.expr | None) -> str:
 
 
 def _function(function: object, origins: dict[str, str]) -> ast.FunctionDef:
-    """A function as its source has it; where the names in its signature come from is noted in `origins`."""
+    """A function as its source has it; where the names in its signature come from is noted in `origins`, as a module or
+    as module:Name where the stub calls it otherwise.
+    """
     plain = inspect.unwrap(function)  # type: ignore[arg-type]
     module = sys.modules[plain.__module__]
     tree = ast.parse(inspect.getsource(module))
@@ -132,10 +134,20 @@ def _function(function: object, origins: dict[str, str]) -> ast.FunctionDef:
     wanted = [node for part in (found.args, found.returns) if part for node in ast.walk(part)]
     for node in wanted:
         if isinstance(node, ast.Name) and node.id in known:
-            origins[node.id] = known[node.id]
+            node.id = _claimed(node.id, known[node.id], origins)
         elif isinstance(node, ast.Name) and not hasattr(builtins, node.id):
             raise LookupError(f"{node.id} in {plain.__qualname__}")
     return found
+
+
+def _claimed(name: str, module: str, origins: dict[str, str]) -> str:
+    """What a name of a module is called in the stub: by its package as well where another module's has the name."""
+    if origins.setdefault(name, module) == module:
+        return name
+    parts = module.split(".")
+    alias = f"{parts[-2 if len(parts) > 1 else 0].title()}{name}"
+    assert origins.setdefault(alias, f"{module}:{name}") == f"{module}:{name}", alias
+    return alias
 
 
 def _names_of(tree: ast.Module, own: str) -> dict[str, str]:
@@ -155,7 +167,8 @@ def _imports(origins: dict[str, str], body: str) -> str:
     modules: dict[str, list[str]] = {}
     for name, module in origins.items():
         if name in used:
-            modules.setdefault(module, []).append(name)
+            place, _, own = module.partition(":")
+            modules.setdefault(place, []).append(f"{own} as {name}" if own else name)
     return "".join(f"from {module} import {', '.join(sorted(names))}\n" for module, names in sorted(modules.items()))
 
 

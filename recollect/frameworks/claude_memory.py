@@ -28,6 +28,7 @@ from recollect.text.clean import clean_text
 
 _ROOT = "/memories"
 _WIDTH = 6  # of a line's number
+_MOST_LINES = 999_999  # of a file that is shown, as in the SDK's own tool
 _DEPTH = 2  # levels of a folder that are listed
 _AROUND = 2  # lines shown about a change
 _PATH = "path"
@@ -58,6 +59,8 @@ class _Files:
         if file is None:
             return self._listed(path, command.path)
         lines, first = file.content.split("\n"), 0
+        if len(lines) > _MOST_LINES:
+            raise ToolError(f"File {command.path} exceeds maximum line limit of {_MOST_LINES:,} lines.")
         if command.view_range and len(command.view_range) == 2:
             first = max(1, command.view_range[0]) - 1
             lines = lines[first : None if command.view_range[1] == -1 else command.view_range[1]]

@@ -131,12 +131,14 @@ class RecollectStore(BaseStore):
             if record.metadata["namespace"][: len(prefix)] != prefix:
                 return False
             value = _value(record)
-            return all(_agrees(value.get(key), wanted) for key, wanted in (op.filter or {}).items())
+            return all(_agrees(_field(value, key), wanted) for key, wanted in (op.filter or {}).items())
 
         scored: dict[NodeId, tuple[Document, float | None]] = {}
         if op.query:
             found = [one for records in self._under(prefix) for one in records.search(op.query) if fits(one[0])]
-            scored = {record.id: (record, score) for record, score in sorted(found, key=lambda one: -one[1])}
+            best = max((score for _, score in found), default=0.0)
+            found.sort(key=lambda one: -one[1])
+            scored = {record.id: (record, _within(score, best)) for record, score in found}
         most = op.offset + op.limit
         if len(scored) < most:  # what the search does not find comes after it, as in LangGraph's own stores
             rest = sorted(
@@ -145,7 +147,7 @@ class RecollectStore(BaseStore):
             )
             nothing = 0.0 if op.query else None
             scored |= {r.id: (r, None if r.hidden else nothing) for r in rest if r.id not in scored}
-        scores = {found: score for found, (_, score) in scored.items()}
+        scores = {own: score for own, (_, score) in scored.items()}
         living = self._read([record for record, _ in scored.values()], refresh=False)[op.offset : most]
         self._read(living, refresh=op.refresh_ttl)
         return [SearchItem(**_fields(record), score=scores[record.id]) for record in living]
@@ -215,6 +217,20 @@ def _matches(condition: MatchCondition, namespace: tuple[str, ...]) -> bool:
     path = condition.path
     own = namespace[: len(path)] if condition.match_type == "prefix" else namespace[len(namespace) - len(path) :]
     return len(namespace) >= len(path) and all(wanted in ("*", part) for wanted, part in zip(path, own, strict=True))
+
+
+def _within(score: float, best: float) -> float:
+    """A score from 0 to 1, as LangGraph's own stores give them; the order and the distances stay."""
+    return max(score, 0.0) / max(best, 1.0)
+
+
+def _field(value: Mapping[str, Any], key: str) -> Any:
+    """A field of that name, else the one that a dotted path leads to, as in "user.name"."""
+    if key in value or "." not in key:
+        return value.get(key)
+    first, _, rest = key.partition(".")
+    below = value.get(first)
+    return _field(below, rest) if isinstance(below, Mapping) else None
 
 
 def _agrees(own: Any, wanted: Any) -> bool:

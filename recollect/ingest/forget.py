@@ -75,7 +75,9 @@ class Named:
         named = cls(
             tuple(view.get(Conversation, wanted)), tuple(view.get(Message, wanted)), tuple(view.get(Document, wanted))
         )
-        found = {one.id: one for one in (*named.conversations, *named.messages, *named.documents)}
+        all_of_them: list[Conversation | Message | Document]
+        all_of_them = [*named.conversations, *named.messages, *named.documents]
+        found = {one.id: one for one in all_of_them}
         for one in wanted:
             if one not in found:
                 raise NotFound(

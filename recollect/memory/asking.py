@@ -14,6 +14,8 @@ from recollect.memory.reading import several
 if TYPE_CHECKING:
     from recollect.answer.ask.answer import Answer, Event
     from recollect.answer.ask.understand import Remembered
+    from recollect.record import RoleName
+    from recollect.search.query.request import Mode
 
 
 class Asking(Chatting):
@@ -25,18 +27,19 @@ class Asking(Chatting):
         *,
         intent: str | None = None,
         source: str | Sequence[str] = (),
-        role: str | Sequence[str] = (),
+        role: RoleName | Sequence[RoleName] = (),
         conversation: str | None = None,
         since: str | datetime | None = None,
         until: str | datetime | None = None,
         before: str | datetime | None = None,
-        mode: str = "auto",
+        mode: Mode = "auto",
     ) -> Answer:
         """Answers a question from what was said, with numbered citations, or says that the conversations do not say.
 
-        By the model, where one is set; else the answer is an extract: the best sentences as they were said. The
-        question may hold filters, as that of `search`. `intent` (RETRIEVAL, QA, DECISION, CODE_LOOKUP, SYNTHESIS) is
-        read from the question, unless given. Nothing is written. Raises InvalidInput, StoreError, ModelError.
+        By the model, where one is set; without one, or where it fails (`notes` say so), the answer is an extract: the
+        best sentences as they were said. The question may hold filters, as that of `search`. `intent` (RETRIEVAL, QA,
+        DECISION, CODE_LOOKUP, SYNTHESIS) is read from the question, unless given. Nothing is written. Raises
+        InvalidInput, StoreError.
         """
         from recollect.answer.ask.answer import Answer
 
@@ -59,12 +62,12 @@ class Asking(Chatting):
         *,
         intent: str | None = None,
         source: str | Sequence[str] = (),
-        role: str | Sequence[str] = (),
+        role: RoleName | Sequence[RoleName] = (),
         conversation: str | None = None,
         since: str | datetime | None = None,
         until: str | datetime | None = None,
         before: str | datetime | None = None,
-        mode: str = "auto",
+        mode: Mode = "auto",
     ) -> Generator[Event, None, None]:
         """As `ask`, told while it happens: each `Step`, the `Words` of a model's answer as they come, with citations
         already checked, that it broke off and is asked for `Again`, and last the `Answer`.

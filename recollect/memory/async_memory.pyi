@@ -2,11 +2,14 @@
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from pathlib import Path
-from threading import Event
+from threading import Event as ThreadingEvent
 from typing import Any, BinaryIO, Literal, Self
 
-from recollect.answer.chat.events import Answer
+from recollect.answer.ask.answer import Answer, Event
+from recollect.answer.chat.events import Answer as ChatAnswer
+from recollect.answer.chat.events import Event as ChatEvent
 from recollect.answer.chat.session import Save
+from recollect.answer.research.report import Event as ResearchEvent
 from recollect.answer.research.report import Report, SavedReport
 from recollect.answer.tools import Tool, Toolbox
 from recollect.answer.tools.base import ToolAnswer
@@ -33,8 +36,20 @@ from recollect.memory.reading import ConversationPage, ConversationRow, DeletedR
 from recollect.memory.timeline import Day, Timeline
 from recollect.models.language.base import LanguageModel
 from recollect.models.rerank import Reranker
-from recollect.record import NOTHING, Conversation, Document, Message, Metadata, Namespace, Part, Thread, ToolCall
+from recollect.record import (
+    NOTHING,
+    Conversation,
+    Document,
+    Message,
+    Metadata,
+    Namespace,
+    Part,
+    RoleName,
+    Thread,
+    ToolCall,
+)
 from recollect.runtime.place import Address
+from recollect.search.query.request import GroupBy, Mode, Sort
 from recollect.search.results.result import SearchResults
 from recollect.store import Counts, IndexInfo, StoreInfo, Task, Violation
 
@@ -49,8 +64,8 @@ class AsyncMemory(AsyncContext):
         *,
         namespace: str = "default",
         embedder: str = "static",
-        model: str | LanguageModel | None = None,
-        asked_model: str | LanguageModel | None = None,
+        model: str | LanguageModel | Callable[[str], str] | None = None,
+        asked_model: str | LanguageModel | Callable[[str], str] | None = None,
         reranker: str | Reranker | None = None,
         durable: bool = True,
         background: bool | None = None,
@@ -64,12 +79,12 @@ class AsyncMemory(AsyncContext):
         *,
         intent: str | None = None,
         source: str | Sequence[str] = (),
-        role: str | Sequence[str] = (),
+        role: RoleName | Sequence[RoleName] = (),
         conversation: str | None = None,
         since: str | datetime | None = None,
         until: str | datetime | None = None,
         before: str | datetime | None = None,
-        mode: str = "auto",
+        mode: Mode = "auto",
     ) -> Answer: ...
     def ask_stream(
         self,
@@ -77,12 +92,12 @@ class AsyncMemory(AsyncContext):
         *,
         intent: str | None = None,
         source: str | Sequence[str] = (),
-        role: str | Sequence[str] = (),
+        role: RoleName | Sequence[RoleName] = (),
         conversation: str | None = None,
         since: str | datetime | None = None,
         until: str | datetime | None = None,
         before: str | datetime | None = None,
-        mode: str = "auto",
+        mode: Mode = "auto",
     ) -> AsyncGenerator[Event]: ...
     async def backlog(self, *, namespaces: Sequence[str] | None = None) -> Backlog | None: ...
     async def backup(self, target: str | Path, *, progress: Callable[[int, int], None] | None = None) -> int: ...
@@ -94,22 +109,22 @@ class AsyncMemory(AsyncContext):
         text: str,
         *,
         budget: int = 10000,
-        mode: str = "auto",
+        mode: Mode = "auto",
         title: str = "",
         tools: bool = True,
         save: Save = "now",
-    ) -> Answer: ...
+    ) -> ChatAnswer: ...
     def chat_stream(
         self,
         conversation_id: str | None,
         text: str,
         *,
         budget: int = 10000,
-        mode: str = "auto",
+        mode: Mode = "auto",
         title: str = "",
         tools: bool = True,
         save: Save = "now",
-    ) -> AsyncGenerator[Event]: ...
+    ) -> AsyncGenerator[ChatEvent]: ...
     async def check(self) -> list[Violation]: ...
     async def close(self) -> None: ...
     async def consolidate(
@@ -230,16 +245,16 @@ class AsyncMemory(AsyncContext):
         query: str,
         *,
         limit: int = 10,
-        group_by: str = "conversation",
+        group_by: GroupBy = "conversation",
         source: str | Sequence[str] = (),
-        role: str | Sequence[str] = (),
+        role: RoleName | Sequence[RoleName] = (),
         kind: str | Sequence[str] = (),
         conversation: str | None = None,
         since: str | datetime | None = None,
         until: str | datetime | None = None,
         before: str | datetime | None = None,
-        mode: str = "auto",
-        sort: str = "relevance",
+        mode: Mode = "auto",
+        sort: Sort = "relevance",
         literal: bool = False,
         facets: bool = False,
         offset: int = 0,
@@ -258,12 +273,12 @@ class AsyncMemory(AsyncContext):
         tokens: int | None = None,
         seconds: float | None = None,
         source: str | Sequence[str] = (),
-        role: str | Sequence[str] = (),
+        role: RoleName | Sequence[RoleName] = (),
         conversation: str | None = None,
         since: str | datetime | None = None,
         until: str | datetime | None = None,
         before: str | datetime | None = None,
-        mode: str = "auto",
+        mode: Mode = "auto",
     ) -> Report: ...
     def research_stream(
         self,
@@ -275,13 +290,13 @@ class AsyncMemory(AsyncContext):
         tokens: int | None = None,
         seconds: float | None = None,
         source: str | Sequence[str] = (),
-        role: str | Sequence[str] = (),
+        role: RoleName | Sequence[RoleName] = (),
         conversation: str | None = None,
         since: str | datetime | None = None,
         until: str | datetime | None = None,
         before: str | datetime | None = None,
-        mode: str = "auto",
-    ) -> AsyncGenerator[Event]: ...
+        mode: Mode = "auto",
+    ) -> AsyncGenerator[ResearchEvent]: ...
     async def resolve(self, name: str, *, deleted: bool = False) -> tuple[Thread, Message | None]: ...
     async def resolve_fact(self, name: str) -> str: ...
     async def resolve_references(self, conversation_id: str, question: str) -> str: ...
@@ -293,16 +308,16 @@ class AsyncMemory(AsyncContext):
         query: str,
         *,
         limit: int = 10,
-        group_by: str = "conversation",
+        group_by: GroupBy = "conversation",
         source: str | Sequence[str] = (),
-        role: str | Sequence[str] = (),
+        role: RoleName | Sequence[RoleName] = (),
         kind: str | Sequence[str] = (),
         conversation: str | None = None,
         since: str | datetime | None = None,
         until: str | datetime | None = None,
         before: str | datetime | None = None,
-        mode: str = "auto",
-        sort: str = "relevance",
+        mode: Mode = "auto",
+        sort: Sort = "relevance",
         literal: bool = False,
         facets: bool = False,
         offset: int = 0,
@@ -327,7 +342,7 @@ class AsyncMemory(AsyncContext):
     async def store_message(
         self,
         content: str | Mapping[str, Any] | Sequence[Any] | None,
-        role: str = "user",
+        role: RoleName = "user",
         *,
         conversation_id: str | None = None,
         parent_id: str | None = None,
@@ -385,7 +400,7 @@ class AsyncMemory(AsyncContext):
         namespaces: Sequence[str] | None = None,
         once: bool = False,
         again: bool = False,
-        stop: Event | None = None,
+        stop: ThreadingEvent | None = None,
         is_over: Callable[[float, float | None], bool] | None = None,
         progress: Callable[[Done], None] | None = None,
     ) -> Done: ...

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from recollect.answer.chat.events import Answer, Event
     from recollect.answer.chat.session import Chat, Save
     from recollect.models.language.base import LanguageModel
+    from recollect.search.query.request import Mode
 
 
 class Chatting(Tools):
@@ -33,7 +34,7 @@ class Chatting(Tools):
         text: str,
         *,
         budget: int = 10_000,
-        mode: str = "auto",
+        mode: Mode = "auto",
         title: str = "",
         tools: bool = True,
         save: Save = "now",
@@ -42,8 +43,8 @@ class Chatting(Tools):
 
         Without a `conversation_id`, or with one that is not there yet, a new conversation begins. `budget` is how many
         tokens the model is given, besides what its `tools` answer. The turn is written in one transaction, `save` now
-        or behind the answer; the next turn sees it either way. Without a model the answer says so and lists the
-        messages that may answer. Raises InvalidInput, StoreError, ModelError; then nothing was written.
+        or behind the answer; the next turn sees it either way. Without a model, or where it fails, the answer says so
+        and quotes the messages that may answer. Raises InvalidInput, StoreError; then nothing was written.
         """
         from recollect.answer.chat.events import Answer
 
@@ -56,7 +57,7 @@ class Chatting(Tools):
         text: str,
         *,
         budget: int = 10_000,
-        mode: str = "auto",
+        mode: Mode = "auto",
         title: str = "",
         tools: bool = True,
         save: Save = "now",
@@ -87,7 +88,7 @@ class Chatting(Tools):
                 find=self._searcher,
                 prepare=self.prepare_context,
                 tools=lambda: self.toolbox(read_only=True),
-                extract=lambda question, sources: extract_of(self._space, question, sources),
+                extract=lambda question, sources, failed: extract_of(self._space, question, sources, failed=failed),
                 behind=self._behind,
                 clock=self._clock,
                 ids=self._ids,

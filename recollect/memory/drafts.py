@@ -22,6 +22,7 @@ from recollect.record import (
     Part,
     PartKind,
     Role,
+    RoleName,
     ToolCall,
     parse_time,
     stable_id,
@@ -57,7 +58,7 @@ class Drafts:
     def message(
         self,
         content: Content,
-        role: str = "user",
+        role: RoleName = "user",
         *,
         conversation_id: str | None,
         parent_id: str | None = None,

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import datetime
 from functools import cache, cached_property, wraps
 from types import TracebackType
-from typing import TYPE_CHECKING, Concatenate, ParamSpec, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Concatenate, Literal, ParamSpec, Protocol, Self, TypeVar
 
 from recollect.record import DEFAULT_NAMESPACE, Namespace, NodeId, new_id, utc_now
 from recollect.record import namespace as checked
@@ -69,7 +69,7 @@ class Handle:
         namespace: Namespace = DEFAULT_NAMESPACE,
         *,
         model: LanguageModel | None = None,
-        asked_model: LanguageModel | None = None,
+        asked_model: LanguageModel | Literal[False] | None = None,
         quality: Callable[[], TokenEmbedder] | None = None,
         reranker: Reranker | None = None,
         background: Background | None = None,
@@ -77,9 +77,10 @@ class Handle:
         clock: Callable[[], datetime] = utc_now,
         ids: Callable[[], NodeId] = new_id,
     ) -> None:
-        """`model` is for the background, and for what is asked for now unless there is an `asked_model`."""
+        """`model` is for the background, and for what is asked for now unless `asked_model` differs (False: none)."""
         self._store, self._embedder, self.namespace = store, embedder, namespace
-        self._model, self._asked_model, self._background = model, asked_model or model, background
+        self._model, self._background = model, background
+        self._asked_model = model if asked_model is None else asked_model or None
         self._make_quality, self._clock, self._ids = quality or _packaged_quality, clock, ids
         self._reranker = reranker
         self._space, self._kept, self._chunking = store.space(namespace), Kept(), chunking
@@ -119,7 +120,7 @@ class Handle:
             self._embedder,
             checked(namespace),
             model=self._model,
-            asked_model=self._asked_model,
+            asked_model=self._asked_model or False,
             quality=self._make_quality,
             reranker=self._reranker,
             background=self._background,

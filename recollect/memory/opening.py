@@ -20,8 +20,8 @@ def open(  # noqa: A001
     *,
     namespace: str = "default",
     embedder: str = "static",
-    model: str | LanguageModel | None = None,
-    asked_model: str | LanguageModel | None = None,
+    model: str | LanguageModel | Callable[[str], str] | None = None,
+    asked_model: str | LanguageModel | Callable[[str], str] | None = None,
     reranker: str | Reranker | None = None,
     durable: bool = True,
     background: bool | None = None,
@@ -32,12 +32,12 @@ def open(  # noqa: A001
     """Opens a memory, and makes it where there is none. Close it, or use it in a `with`.
 
     Without a path it is the one that the command line uses; an address such as "neo4j://localhost:7687" is a server
-    (docs/how-to/neo4j.md). `embedder`: static, minilm, folder:/path or openai:model;
-    its model is loaded when it is first needed. `model`: anthropic:model, openai:model, openai:model@http://host/v1 or
-    an object of your own (recollect/models/language/base.py). It is asked by this handle alone, also for what is
-    otherwise done in the background, within the daily budget of the settings; without it nothing is asked, whatever
-    keys are there (docs/how-to/models.md). `asked_model` is another one for what is asked for now (`chat`), counted and
-    not limited.
+    (docs/how-to/neo4j.md). `embedder`: static, minilm, folder:/path or openai:model; its model is loaded when it is
+    first needed. `model`: anthropic:model, openai:model, openai:model@http://host/v1, a function from a prompt to its
+    answer, or an object of your own (recollect/models/language/base.py). It is asked by this handle alone, also for
+    what is otherwise done in the background, within the daily budget of the settings; without it nothing is asked,
+    whatever keys are there (docs/how-to/models.md). `asked_model` is another one for what is asked for now (`ask`,
+    `research`, `chat`), counted and not limited; "none" asks none.
     `reranker`: folder:/path, model@https://host/v1/rerank or an object of your own (recollect/models/rerank/base.py),
     which reads the best results of each search again (docs/how-to/re-rank.md).
     `durable=False` may lose the last moments before a power cut, never more. `background`:
@@ -78,7 +78,8 @@ def open(  # noqa: A001
         LazyEmbedder(embedder),
         name,
         model=_within_budget(checked_model, store.location, name),
-        asked_model=_within_budget(checked_asked, store.location, name, limited=False),
+        asked_model=_within_budget(checked_asked, store.location, name, limited=False)
+        or (None if asked_model is None else False),
         reranker=checked_reranker,
         background=starter,
         chunking=chunking,
@@ -94,10 +95,14 @@ def _checked_reranker(reranker: str | Reranker | None) -> Reranker | None:
     return LazyReranker(reranker) if read_reranker(reranker) is not None else None
 
 
-def _checked_model(model: str | LanguageModel | None) -> LanguageModel | None:
+def _checked_model(model: str | LanguageModel | Callable[[str], str] | None) -> LanguageModel | None:
     """The model that is meant. Raises InvalidInput, ModelNotReady."""
     if not isinstance(model, str):
-        return model
+        if model is None or hasattr(model, "complete"):
+            return model  # type: ignore[return-value]
+        from recollect.models.language.function import FunctionModel
+
+        return FunctionModel(model)
     from recollect.memory.settings import own_places
     from recollect.models.language.choose import open_model
 

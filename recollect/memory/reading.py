@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from recollect.errors import InvalidInput, NotFound
 from recollect.memory.handle import Handle
-from recollect.record import Conversation, Kind, Message, NodeId, Thread, ToolCall, to_microseconds
+from recollect.record import Conversation, Kind, Message, NodeId, RoleName, Thread, ToolCall, to_microseconds
 from recollect.runtime.tracing import records, traced
 from recollect.store import View, Where
 from recollect.store.transfer import every
 
 if TYPE_CHECKING:
-    from recollect.search.query.request import Search
+    from recollect.search.query.request import GroupBy, Mode, Search, Sort
     from recollect.search.results.result import SearchResults
 
 _MOST_NAMED = 8  # of what a name may mean
@@ -63,16 +63,16 @@ class Reading(Handle):
         query: str,
         *,
         limit: int = 10,
-        group_by: str = "conversation",
+        group_by: GroupBy = "conversation",
         source: str | Sequence[str] = (),
-        role: str | Sequence[str] = (),
+        role: RoleName | Sequence[RoleName] = (),
         kind: str | Sequence[str] = (),
         conversation: str | None = None,
         since: str | datetime | None = None,
         until: str | datetime | None = None,
         before: str | datetime | None = None,
-        mode: str = "auto",
-        sort: str = "relevance",
+        mode: Mode = "auto",
+        sort: Sort = "relevance",
         literal: bool = False,
         facets: bool = False,
         offset: int = 0,

@@ -12,7 +12,7 @@ from recollect.errors import InvalidInput
 from recollect.memory.asking import Asking
 from recollect.memory.ends import end_of
 from recollect.memory.reading import several
-from recollect.record import iso
+from recollect.record import RoleName, iso
 
 if TYPE_CHECKING:
     from recollect.answer.ask.evidence import Evidence
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from recollect.answer.research.plan import Found
     from recollect.answer.research.report import Event, Report, SavedReport
     from recollect.answer.research.saving import Desk, Run
-    from recollect.search.query.request import Search
+    from recollect.search.query.request import Mode, Search
     from recollect.search.several import Find
 
 _FIRST = 6
@@ -39,22 +39,22 @@ class Researching(Asking):
         tokens: int | None = None,
         seconds: float | None = None,
         source: str | Sequence[str] = (),
-        role: str | Sequence[str] = (),
+        role: RoleName | Sequence[RoleName] = (),
         conversation: str | None = None,
         since: str | datetime | None = None,
         until: str | datetime | None = None,
         before: str | datetime | None = None,
-        mode: str = "auto",
+        mode: Mode = "auto",
     ) -> Report:
         """Takes a question apart, searches for each part, looks again for what is missing, and writes a report with
         headings and numbered sources, which is saved as a document of the memory.
 
-        By the model, where one is set, within `rounds` (2), `calls` (6), `tokens` (40,000) and `seconds` (180); else by
-        rules, and the report quotes. The question may hold filters, as that of `search`. What was interrupted is gone
-        on with by `resume`: the newest, or that of an id, with its question and filters, and with the limits that it
-        was begun with where no others are given; no answer of a model is paid for twice. A report rests on what was
-        said, never on other reports. One that found nothing is not saved. Raises InvalidInput, NotFound, StoreError,
-        ModelError.
+        By the model, where one is set, within `rounds` (2), `calls` (6), `tokens` (40,000) and `seconds` (180); without
+        one, or where it fails (`notes` say so), by rules, and the report quotes. The question may hold filters, as that
+        of `search`. What was interrupted is gone on with by `resume`: the newest, or that of an id, with its question
+        and filters, and with the limits that it was begun with where no others are given; no answer of a model is paid
+        for twice. A report rests on what was said, never on other reports. One that found nothing is not saved. Raises
+        InvalidInput, NotFound, StoreError.
         """
         from recollect.answer.research.report import Report
 
@@ -85,12 +85,12 @@ class Researching(Asking):
         tokens: int | None = None,
         seconds: float | None = None,
         source: str | Sequence[str] = (),
-        role: str | Sequence[str] = (),
+        role: RoleName | Sequence[RoleName] = (),
         conversation: str | None = None,
         since: str | datetime | None = None,
         until: str | datetime | None = None,
         before: str | datetime | None = None,
-        mode: str = "auto",
+        mode: Mode = "auto",
     ) -> Generator[Event, None, None]:
         """As `research`, told while it happens: each `Step`, the `Words` of a model's report as they come, with
         citations already checked, that it broke off and is asked for `Again`, and last the `Report`. Whoever stops

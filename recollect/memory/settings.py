@@ -6,14 +6,16 @@ LOCALAPPDATA on Windows; RECOLLECT_HOME moves all of them into one folder.
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from recollect.errors import InvalidInput
+from recollect.errors import InvalidInput, StoreError
 from recollect.record.ids import DEFAULT_NAMESPACE, Namespace, namespace
 from recollect.runtime.place import Place, read_address, read_place
 
@@ -138,6 +140,40 @@ def load_settings(
         values["store"] = _told(_SERVER, lambda: read_address(server.strip()))
         origins["store"] = _SERVER
     return Settings(**values, origins=origins)
+
+
+def keep_setting(name: str, value: str, where: Places) -> None:
+    """Writes a setting to the config file, which is made where there is none; everything else in it stays as it is.
+
+    Raises InvalidInput for an unknown setting, a value that cannot be used and a file that cannot be changed so, and
+    StoreError where it cannot be written.
+    """
+    before = _file_values(where.config)
+    if name not in _READERS:
+        raise InvalidInput(f"Unknown setting: {name}.", hint=f"Settings: {', '.join(_READERS)}.")
+    meant = _read(name, value, name)
+    usual = Settings.__dataclass_fields__[name].default
+    plain = isinstance(usual, bool | int | float) and re.fullmatch(r"true|false|[0-9]+(\.[0-9]+)?", value)
+    told = value if plain else json.dumps(str(meant) if isinstance(meant, Path) else value, ensure_ascii=False)
+    text = where.config.read_text("utf-8-sig") if where.config.exists() else ""
+    line, own = f"{name} = {told}", re.compile(rf"^{name}[ \t]*=.*$", re.MULTILINE)
+    text = own.sub(lambda _: line, text) if own.search(text) else f"{line}\n{text}"
+    import tomllib
+
+    try:
+        after = tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        after = {}
+    if {**before, name: after.get(name)} != after:
+        raise InvalidInput(f"{where.config} cannot be changed here.", hint=f"Write into it: {line}")
+    from recollect.runtime.files import whole_file
+
+    try:
+        where.config.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(f"{where.config} could not be written: {error.strerror or error}.") from error
+    with whole_file(where.config, overwrite=True) as stream:
+        stream.write(text.encode())
 
 
 def _file_values(path: Path) -> dict[str, Any]:

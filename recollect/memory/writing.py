@@ -17,6 +17,7 @@ from recollect.record import (
     Metadata,
     NodeId,
     Part,
+    RoleName,
     ToolCall,
     Version,
 )
@@ -71,7 +72,7 @@ class Writing(Reading, Documents):
     def store_message(
         self,
         content: str | Mapping[str, Any] | Sequence[Any] | None,
-        role: str = "user",
+        role: RoleName = "user",
         *,
         conversation_id: str | None = None,
         parent_id: str | None = None,

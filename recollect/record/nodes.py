@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, Literal
 
 from recollect.record.ids import NodeId
 
@@ -51,6 +51,10 @@ class Role(StrEnum):
     ASSISTANT = "assistant"
     SYSTEM = "system"
     TOOL = "tool"
+
+
+#: A role, as callers name it.
+RoleName = Role | Literal["user", "assistant", "system", "tool"]
 
 
 class Kind(StrEnum):

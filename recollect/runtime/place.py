@@ -33,6 +33,11 @@ Place = Path | Address
 
 def read_place(text: str, base: Path | None = None) -> Place:
     """An address, or the path of a file; a relative one begins at `base`. Raises InvalidInput."""
+    if text.strip() == ":memory:":
+        raise InvalidInput(
+            "A memory cannot be kept in the working memory alone.",
+            hint="Use a file in a temporary folder, such as pytest's tmp_path, with durable=False.",
+        )
     return read_address(text) if "://" in text else (base or Path()) / Path(text).expanduser()
 
 

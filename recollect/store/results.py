@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Generic, Literal, TypeVar
 
 from recollect.record import Chunk, Conversation, Document, Message, Node, NodeId, ToolCall, Turn
@@ -97,8 +98,8 @@ class Counts:
     said_passages: int = 0  # of what was said
     quality: int = 0  # of those, with quality vectors
     tasks: Mapping[str, int] = field(default_factory=dict)  # by state: due, leased, dead
-    first: int | None = None  # microseconds
-    last: int | None = None
+    first: datetime | None = None  # of the messages
+    last: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -107,3 +107,13 @@ def test_the_same_without_waiting(memory: Memory) -> None:
             await tool.call({"command": "view", "path": "/memories/a"})
 
     asyncio.run(talk())
+
+
+def test_a_file_of_a_million_lines_is_not_shown_as_the_sdk_does_not(memory: Memory, tmp_path: Path) -> None:
+    ours, theirs = RecollectMemoryTool(memory), sdk.BetaLocalFilesystemMemoryTool(str(tmp_path / "files"))
+    create = {"command": "create", "path": "/memories/log", "file_text": "\n" * 999_999}
+    assert answer(ours, create) == answer(theirs, create)
+    for more in ({}, {"view_range": [1, 2]}):
+        view = {"command": "view", "path": "/memories/log", **more}
+        assert answer(ours, view) == answer(theirs, view)
+    assert "exceeds maximum line limit" in answer(ours, {"command": "view", "path": "/memories/log"})

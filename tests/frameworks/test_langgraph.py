@@ -61,7 +61,7 @@ def test_a_search_is_recollects(store: RecollectStore) -> None:
     store.put(("users", "7"), "hidden", {"text": "The ferry that nobody may find"}, index=False)
     found = store.search(("users", "7"), query="ferry")
     assert [item.key for item in found] == ["b", "a", "hidden"]
-    assert found[0].score > found[1].score >= 0
+    assert 1 >= found[0].score > found[1].score >= 0
     assert found[2].score is None
     assert {item.key for item in store.search(("users",), query="ferry", limit=2)} == {"b", "c"}
     assert [item.key for item in store.search(("users",), query="ferry", filter={"rank": {"$gte": 4}})] == ["b"]
@@ -122,3 +122,12 @@ def test_a_graph_keeps_its_memory(store: RecollectStore) -> None:
     builder.add_node("remember", remember)
     builder.add_edge(graph.START, "remember")
     assert builder.compile(store=store).invoke({"text": "the harbour"}) == {"text": "THE HARBOUR"}
+
+
+def test_a_dotted_filter_leads_into_a_value(memory: Memory) -> None:
+    store = RecollectStore(memory)
+    store.put(("people",), "a", {"user": {"name": "Ana", "home": {"town": "Porto"}}})
+    store.put(("people",), "b", {"user": {"name": "Ben"}, "user.name": "Ana"})
+    store.put(("people",), "c", {"user": "Ana"})
+    for wanted, keys in (({"user.name": "Ana"}, ["a", "b"]), ({"user.home.town": {"$eq": "Porto"}}, ["a"])):
+        assert sorted(item.key for item in store.search(("people",), filter=wanted)) == keys

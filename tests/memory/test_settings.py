@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from recollect.errors import InvalidInput
-from recollect.memory.settings import Places, load_settings, places
+from recollect.memory.settings import Places, keep_setting, load_settings, places
 
 
 @pytest.fixture
@@ -144,3 +144,35 @@ def test_the_window_of_the_proxy_is_learned_or_set(where: Places) -> None:
     for wrong in ("999", "much", "-1"):
         with pytest.raises(InvalidInput, match="RECOLLECT_PROXY_WINDOW"):
             load_settings(environment={"RECOLLECT_PROXY_WINDOW": wrong}, where=where)
+
+
+def test_a_setting_is_kept_and_the_rest_of_the_file_stays(where: Places) -> None:
+    keep_setting("model", "anthropic:m", where)
+    assert load_settings(environment={}, where=where).model == "anthropic:m"
+    where.config.write_text('# mine\nlimit = 5  # few\nmodel = "openai:n"\n')
+    keep_setting("model", "anthropic:m", where)
+    keep_setting("durable", "false", where)
+    keep_setting("namespace", "7", where)
+    assert where.config.read_text() == (
+        'namespace = "7"\ndurable = false\n# mine\nlimit = 5  # few\nmodel = "anthropic:m"\n'
+    )
+    settings = load_settings(environment={}, where=where)
+    assert (settings.limit, settings.durable, settings.namespace) == (5, False, "7")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "told"),
+    [("modle", "x", "Unknown setting: modle"), ("model", "gpt-6", "not a language model"), ("limit", "0", "range")],
+)
+def test_a_setting_that_cannot_be_used_is_not_kept(where: Places, name: str, value: str, told: str) -> None:
+    with pytest.raises(InvalidInput, match=told):
+        keep_setting(name, value, where)
+    assert not where.config.exists()
+
+
+def test_a_file_that_cannot_be_changed_safely_is_left_alone(where: Places) -> None:
+    before = 'pager = """\nmodel = 1\n"""\n'
+    where.config.write_text(before)
+    with pytest.raises(InvalidInput, match="cannot be changed here"):
+        keep_setting("model", "anthropic:m", where)
+    assert where.config.read_text() == before

@@ -20,6 +20,7 @@ from recollect.record import (
     Thread,
     ToolCall,
     Turn,
+    from_microseconds,
     to_microseconds,
 )
 from recollect.store import Counts, End, IndexInfo, Page, Revision, View, Where
@@ -115,8 +116,8 @@ def counts(model: Model, now: datetime, of: list[NodeId] | None = None) -> Count
         said_passages=len(said),
         quality=sum(one.quality for one in said),
         tasks=Counter(held.state(now) for held in model.tasks.values()),
-        first=min(times, default=None),
-        last=max(times, default=None),
+        first=from_microseconds(min(times, default=None)),
+        last=from_microseconds(max(times, default=None)),
     )
 
 

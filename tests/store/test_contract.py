@@ -538,7 +538,7 @@ def test_counts_are_read_back(store: Store, space: Space) -> None:
     assert counts.by_kind == {"context": 1, "said": 6, "tool": 2}
     assert counts.by_source == {"claude": 1, "test": 1}
     assert (one.conversations, one.messages) == (1, 7)
-    assert (counts.first, counts.last) == (to_microseconds(START), to_microseconds(START + timedelta(minutes=6)))
+    assert (counts.first, counts.last) == (START, START + timedelta(minutes=6))
 
 
 # --- edges ---------------------------------------------------------------------------------------------------------

@@ -80,7 +80,7 @@ def generate(
                     yield Words(f"\n{check.open_code}")
                     text += f"\n{check.open_code}"
                 elif check.open_code and (read := check.reread(text)) != text:
-                    yield Again("A block of code was not closed.", asks=False)
+                    yield Again("A block of code was not closed. Here it is again, checked:", asks=False)
                     yield Words(read)
                     text = read
                 yield Generated(text, _cited(evidence, text, check.cited), check.removed, check.unknown, event)

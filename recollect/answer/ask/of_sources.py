@@ -1,4 +1,4 @@
-"""What a chat answers where no model is set: the same extract as of a question, of what the chat has found."""
+"""What a chat answers without a model, or where that fails: the extract that `ask` gives, of what the chat found."""
 
 from __future__ import annotations
 
@@ -13,15 +13,17 @@ from recollect.answer.chat.retrieve import Source
 from recollect.record import Conversation
 from recollect.store import Space
 
-NO_MODEL = "No language model is set, so this is an extract of what was said:"
-#: What is said where nothing was found.
-NOTHING = "No language model is set, and the memory holds nothing near this."
+#: Why there is an extract, without a model and where one `failed`.
+_WHY = {False: "No language model is set", True: "The language model failed"}
 
 
-def extract_of(space: Space, question: str, sources: Sequence[Source]) -> tuple[str, list[Source]]:
+def extract_of(
+    space: Space, question: str, sources: Sequence[Source], *, failed: bool = False
+) -> tuple[str, list[Source]]:
     """The extract with the numbers of the sources, and these, those that it quotes marked as used."""
+    nothing = f"{_WHY[failed]}, and the memory holds nothing near this."
     if not sources:
-        return NOTHING, []
+        return nothing, []
     messages = [source.message for source in sources if not source.cited]
     with space.view() as view:
         found = view.get(Conversation, list({message.conversation_id for message in messages}))
@@ -46,11 +48,11 @@ def extract_of(space: Space, question: str, sources: Sequence[Source]) -> tuple[
         )
     )
     if not draft.citations:
-        return NOTHING, list(sources)
+        return nothing, list(sources)
     quoted = {citation.number: _number_of(sources, citation.message.id) for citation in draft.citations}
     text = renumbered(draft.text, quoted)
     used = [replace(source, is_used=source.number in quoted.values()) for source in sources]
-    return f"{NO_MODEL}\n\n{text}", used
+    return f"{_WHY[failed]}, so this is an extract of what was said:\n\n{text}", used
 
 
 def _number_of(sources: Sequence[Source], message_id: str) -> int:

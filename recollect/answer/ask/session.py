@@ -1,4 +1,7 @@
-"""From a question to its answer: understood, searched, and answered by a model or by the best of what was said [0]."""
+"""From a question to its answer: understood, searched, and answered by a model or by the best of what was said [0].
+
+A model that fails is replaced: the answer is the extract then, with a note that says so.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,9 @@ from recollect.answer.ask.extract import Draft, extract, nearest
 from recollect.answer.ask.generate import Generated, generate
 from recollect.answer.ask.intents import SETTINGS, Intent
 from recollect.answer.ask.understand import Remembered, Understood, understand, widened
+from recollect.answer.chat.events import Again, Words
+from recollect.answer.chat.loop import failure, usage_of
+from recollect.errors import ModelError
 from recollect.models.language.base import LanguageModel
 from recollect.models.language.talk import talking
 from recollect.models.language.usage import total_cost
@@ -35,7 +41,7 @@ class Asker:
     ) -> Generator[Event, None, None]:
         """The steps, the words of a model's answer as they come, and last the answer.
 
-        Raises StoreError, ModelError; a model that cannot talk is refused before anything is searched.
+        Raises StoreError; a model that cannot talk is refused before anything is searched (ModelNotReady).
         """
         began = time.perf_counter()
         model = talking(model, "an answer") if model is not None else None
@@ -44,18 +50,30 @@ class Asker:
         chosen = understood.intent
         yield Step("understood", understood.told)
         evidence = gather(widened(self.find, understood), self.space, search, chosen, SETTINGS[chosen])
-        evidence = replace(evidence, notes=(*evidence.notes, *understood.notes))
         passages = f"{evidence.searched:,} passage{'' if evidence.searched == 1 else 's'}"
         yield Step("searched", f"{passages}, {len(evidence.passages)} may answer")
         if model is None or not evidence.passages:
-            yield _took(_counted(_extracted(evidence), understood), began)
+            answer = _extracted(replace(evidence, notes=(*evidence.notes, *understood.notes)))
+            yield _took(_counted(answer, understood), began)
             return
         yield Step("answering", model.name)
-        for event in generate(model, evidence, SETTINGS[chosen]):
-            if isinstance(event, Generated):
-                yield _took(_counted(_generated(evidence, event), understood), began)
-            else:
-                yield event
+        shown = False
+        try:
+            for event in generate(model, evidence, SETTINGS[chosen]):
+                if isinstance(event, Generated):
+                    noted = replace(evidence, notes=(*evidence.notes, *understood.notes))
+                    yield _took(_counted(_generated(noted, event), understood), began)
+                else:
+                    shown = shown or isinstance(event, Words)
+                    yield event
+            return
+        except ModelError as problem:
+            failed = problem
+        if shown:
+            yield Again("The model broke off.", asks=False)
+        noted = replace(evidence, notes=(*evidence.notes, failure(failed, "This answer quotes your conversations.")))
+        answer = replace(_extracted(noted), usage=usage_of(failed))
+        yield _took(_counted(answer, understood), began)
 
 
 def _extracted(evidence: Evidence) -> Answer:

@@ -30,8 +30,8 @@ class ToolUsed:
 
 @dataclass(frozen=True, slots=True)
 class Again:
-    """The answer broke off, and is asked for again: the words so far do not count. Where it was whole and had to be
-    mended, the model is not asked again (`asks`), and all of it follows.
+    """The words so far do not count. The answer broke off and is asked for again; or without `asks` the model is not
+    asked again: what it said is mended and follows, or it failed and the last event holds what stands there instead.
     """
 
     why: str
@@ -42,8 +42,8 @@ class Again:
 class Answer:
     """A whole turn. `resolved` is the question with its references resolved, `entities` are who and what it is about.
 
-    `model` is None where none was asked: then `text` says so and gives the passages that may answer. `note` is what the
-    reader should know besides. `drifted`: the talk turned to something else.
+    `model` is None where none was asked, or the one that was asked failed: then `text` gives the passages that may
+    answer, and says so. `note` is what the reader should know besides. `drifted`: the talk turned to something else.
     """
 
     text: str

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from recollect.answer.chat.events import Again, ToolUsed, Words
+from recollect.errors import ModelError
 from recollect.models.language.errors import LanguageModelError, WrongAnswer
 from recollect.models.language.talk import Call, Result, Said, Spoken, Talk, TalkingModel, Tool, arguments_of
 from recollect.models.language.usage import NOTHING_USED, Usage, estimated_tokens, total_cost
@@ -169,6 +170,16 @@ def _called(tools: Tools, call: Call, known: dict[tuple[str, str], None], room: 
     if estimated_tokens(answer.text) > room:
         return Result(call, _FULL, is_error=True)
     return Result(call, answer.text, is_error=answer.is_error)
+
+
+def failure(problem: ModelError, instead: str) -> str:
+    """What a reader is told where a model failed: why, and what stands there `instead` of its words."""
+    return " ".join(filter(None, (problem.message, problem.hint, instead)))
+
+
+def usage_of(problem: ModelError) -> Usage:
+    """What a request had taken when it failed."""
+    return problem.usage if isinstance(problem, LanguageModelError) else NOTHING_USED
 
 
 def opened_by(tools: Sequence[ToolUsed]) -> list[str]:

@@ -11,19 +11,19 @@ import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Literal, Protocol, get_args
+from typing import Literal, Protocol, get_args
 
 from recollect.answer.chat.behind import Behind
-from recollect.answer.chat.events import Answer, Event, ToolUsed
+from recollect.answer.chat.events import Again, Answer, Event, ToolUsed, Words
 from recollect.answer.chat.graph import Named, Neighbourhood
-from recollect.answer.chat.loop import Ended, Tools, converse, opened_by
+from recollect.answer.chat.loop import Ended, Tools, converse, failure, opened_by, usage_of
 from recollect.answer.chat.prompt import asked, system, talk
 from recollect.answer.chat.recent import Recent, recent
 from recollect.answer.chat.references.model import resolve
 from recollect.answer.chat.references.rules import Resolution
 from recollect.answer.chat.retrieve import Source, Wanted, loaded, retrieve, used
 from recollect.answer.chat.turn import Spoken, exchange
-from recollect.errors import InvalidInput
+from recollect.errors import InvalidInput, ModelError
 from recollect.ingest import Ingest
 from recollect.models.embedding.tokenizer import count_tokens_of
 from recollect.models.language.base import LanguageModel
@@ -84,7 +84,7 @@ class Parts:
     find: Find
     prepare: Callable[[str, NodeId | None, int], Prepared]
     tools: Callable[[], Tools]
-    extract: Callable[[str, Sequence[Source]], tuple[str, list[Source]]]
+    extract: Callable[[str, Sequence[Source], bool], tuple[str, list[Source]]]
     behind: Behind
     clock: Callable[[], datetime]
     ids: Callable[[], NodeId]
@@ -131,7 +131,8 @@ class Chat:
         self, conversation_id: NodeId | None, text: str, model: LanguageModel | None, options: Options
     ) -> Generator[Event, None, None]:
         """The words of the answer as they come, the tools that it takes, and at last the answer, with the turn written.
-        Whoever stops listening before that has no turn written. Raises InvalidInput, StoreError, ModelError.
+        A model that fails is replaced by the extract that is given without one. Whoever stops listening before the
+        answer has no turn written. Raises InvalidInput, StoreError.
         """
         began = time.perf_counter()
         question = cut_recall(clean_text(text))
@@ -147,17 +148,26 @@ class Chat:
         self._parts.behind.settle(own)
         understood = self._understand(own, question, model)
         answered: Ended | None = None
+        failed: ModelError | None = None
+        shown = False
         if model is None:
             sources = self._sources(own, understood, (), options)
         else:
-            for event in self._answered(own, understood, model, options):
-                if isinstance(event, Ended):
-                    answered = event
-                elif isinstance(event, list):
-                    sources = event
-                else:
-                    yield event
-        answer, written = self._written(own, question, at, understood, sources, answered, options)
+            model = talking(model, "a chat")
+            head, said, sources = self._asked(own, understood, options)
+            tools = self._parts.tools() if options.with_tools else None
+            try:
+                for event in converse(model, head, said, tools, max_tokens=options.max_tokens):
+                    if isinstance(event, Ended):
+                        answered = event
+                    else:
+                        shown = shown or isinstance(event, Words)
+                        yield event
+            except ModelError as problem:
+                failed = problem
+        if failed is not None and shown:
+            yield Again("The model broke off.", asks=False)
+        answer, written = self._written(own, question, at, understood, sources, answered or failed, options)
         if options.save == "behind":
             self._parts.behind.write(own, written)
         else:
@@ -185,18 +195,14 @@ class Chat:
         )
         return retrieve(self._parts.space, self._parts.find, wanted)
 
-    def _answered(
-        self, own: NodeId, understood: _Understood, model: LanguageModel, options: Options
-    ) -> Generator[Any, None, None]:
-        """The messages that may answer, then the model's answer as it comes, and how it ended."""
-        model = talking(model, "a chat")
+    def _asked(self, own: NodeId, understood: _Understood, options: Options) -> tuple[str, list[Said], list[Source]]:
+        """What a model is told first, the talk that it is given, and the messages that may answer."""
         before, whole = understood.before, understood.resolution.text
         context = self._parts.prepare(
             whole, own if before.conversation is not None else None, int(options.budget * _CONTEXT_SHARE)
         )
         newest = context.part("recent") if before.messages else None  # of a new talk they are of others
         sources = self._sources(own, understood, newest.ids if newest is not None else (), options)
-        yield sources
         head = "\n\n".join([system(), *(m["content"] for m in context.messages if m["role"] == "system")])
         said = [
             Said(role="assistant" if message["role"] == "assistant" else "user", text=message["content"])
@@ -214,13 +220,7 @@ class Chat:
             more=more,
             most_tokens=max(options.budget - spent, _LEAST_KNOWLEDGE),
         )
-        yield from converse(
-            model,
-            head,
-            talk(said, last),
-            self._parts.tools() if options.with_tools else None,
-            max_tokens=options.max_tokens,
-        )
+        return head, talk(said, last), sources
 
     def _written(
         self,
@@ -229,18 +229,19 @@ class Chat:
         at: datetime,
         understood: _Understood,
         sources: list[Source],
-        answered: Ended | None,
+        ended: Ended | ModelError | None,
         options: Options,
     ) -> tuple[Answer, Callable[[], None]]:
-        """The answer, and what writes the turn."""
+        """The answer, and what writes the turn. `ended` is how the model did, None where none was asked."""
         before = understood.before
+        answered = ended if isinstance(ended, Ended) else None
         resolution = understood.resolution
         if answered is not None:
             sources = used(answered.text, question, sources)
             sources += loaded(self._parts.space, opened_by(answered.tools), sources)
             text = answered.text
         else:
-            text, sources = self._parts.extract(resolution.text, sources)
+            text, sources = self._parts.extract(resolution.text, sources, ended is not None)
         conversation = before.conversation or Conversation(
             own, self._parts.source, title=clean_title(options.title) or _title(question), created=at, updated=at
         )
@@ -272,6 +273,8 @@ class Chat:
         )
         if answered is not None:
             answer = replace(answer, usage=answered.usage, cost=answered.cost)
+        elif isinstance(ended, ModelError):
+            answer = replace(answer, usage=usage_of(ended), note=failure(ended, "Without it, you get an extract."))
 
         def write() -> None:
             self._parts.ingest.exchange(turn)

@@ -10,7 +10,8 @@ from typing import TypeVar
 
 from recollect.answer.ask.answer import Step
 from recollect.answer.ask.generate import Generated
-from recollect.answer.chat.events import Words
+from recollect.answer.chat.events import Again, Words
+from recollect.answer.chat.loop import failure, usage_of
 from recollect.answer.research import gaps, plan
 from recollect.answer.research.budget import Spending
 from recollect.answer.research.findings import Finding, Findings
@@ -21,8 +22,8 @@ from recollect.answer.research.report import Event, Part, Report
 from recollect.answer.research.saving import Desk, Run, with_queries
 from recollect.answer.research.searching import Gather, search_all
 from recollect.answer.research.writing import write
+from recollect.errors import ModelError
 from recollect.models.language.base import Completion, LanguageModel
-from recollect.models.language.errors import BadAnswer, ModelRefused, RequestRejected
 from recollect.models.language.talk import TalkingModel, talking
 from recollect.models.language.usage import Usage
 from recollect.record import NodeId
@@ -46,9 +47,9 @@ class Researcher:
     def events(self, run: Run, search: Search, model: LanguageModel | None) -> Generator[Event, None, None]:
         """The steps, the words of a model's report as they come, and last the report, which is then saved.
 
-        What was learned is kept as it goes: whoever stops, and whatever fails, `run` can be gone on with. Raises
-        StoreError, ModelError, InvalidInput where somebody else is at work on it, NotFound where what it is about was
-        deleted meanwhile.
+        What was learned is kept as it goes: whoever stops, and whatever fails, `run` can be gone on with. Where the
+        model fails, rules plan and the report quotes. Raises StoreError, InvalidInput where somebody else is at work
+        on it, NotFound where what it is about was deleted meanwhile.
         """
         talker = talking(model, "a report") if model is not None else None
         with self.desk.holding(run):
@@ -119,15 +120,30 @@ class _Work:
         self._keep(run)
 
     def _asked(self, ask: Callable[[], tuple[T, Completion]], what: str) -> T | None:
-        """What a model answers; None where it gives no answer that can be used, and rules have to do."""
+        """What a model answers; None where it gives no answer that can be used, and rules have to do. One that cannot
+        be reached at all is not asked again.
+        """
         try:
             made, answer = ask()
-        except (BadAnswer, ModelRefused, RequestRejected) as problem:
-            self.spending.take(problem.usage, None if problem.usage.calls else 0.0)
-            self.notes.append(f"The model gave no answer on {what} that can be used; rules did it.")
+        except ModelError as problem:
+            if problem.outage:
+                self._fail(problem)
+            else:
+                self._pay(problem)
+                self.notes.append(f"The model gave no answer on {what} that can be used; rules did it.")
             return None
         self.spending.take(Usage(answer.calls, answer.input_tokens, answer.output_tokens), answer.cost)
         return made
+
+    def _fail(self, problem: ModelError) -> None:
+        """Goes on without the model."""
+        self._pay(problem)
+        self.model = None
+        self.notes.append(failure(problem, "This report quotes your conversations."))
+
+    def _pay(self, problem: ModelError) -> None:
+        used = usage_of(problem)
+        self.spending.take(used, None if used.calls else 0.0)
 
     # --- searching --------------------------------------------------------------------------------------------------
     def _queries(self, round_: int) -> list[SubQuery]:
@@ -147,9 +163,17 @@ class _Work:
     def _report(self) -> Generator[Event, None, None]:
         if self.model is not None and self.findings.passages and self.spending.allows_report:
             yield self._step("writing", self.model.name)
-            yield from self._written(self.model)
-            return
-        if self.model is not None and self.findings.passages:
+            shown = False
+            try:
+                for event in self._written(self.model):
+                    shown = shown or isinstance(event, Words)
+                    yield event
+                return
+            except ModelError as problem:
+                self._fail(problem)
+            if shown:
+                yield Again("The model broke off.", asks=False)
+        elif self.model is not None and self.findings.passages:
             self.notes.append("The budget was spent before the report: it quotes, and no model wrote it.")
         yield self._step("writing", "quotations")
         yield self._quoted()

@@ -9,14 +9,14 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, cast
 
 from recollect.compat.infinite_chat.records import Message, SearchResult, ToolCall, message_of, result_of, tool_call_of
 from recollect.context.settings import IndexConfig
 from recollect.errors import NotFound
 from recollect.memory import Memory
 from recollect.memory.opening import open as open_memory
-from recollect.record import Role, stable_id
+from recollect.record import Role, RoleName, stable_id
 from recollect.record import ToolCall as StoredCall
 from recollect.runtime.place import Address, read_place
 
@@ -69,7 +69,7 @@ class InfiniteChat:
         into = None if parent_id else self.conversation_id
         return self._memory.store_message(
             content,
-            role,
+            cast("RoleName", role),
             conversation_id=into,
             parent_id=parent_id,
             title=self._title,

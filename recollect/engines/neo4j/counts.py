@@ -7,7 +7,7 @@ from datetime import datetime
 
 import neo4j
 
-from recollect.record import Namespace, NodeId, to_microseconds
+from recollect.record import Namespace, NodeId, from_microseconds, to_microseconds
 from recollect.store.results import Counts
 
 # $ids: some conversations, or NULL for all.
@@ -75,6 +75,6 @@ def counts(tx: neo4j.Transaction, ns: Namespace, space: int, of: Sequence[NodeId
         said_passages=rest["said"],
         quality=rest["quality"],
         tasks={r["state"]: r["number"] for r in tx.run(TASKS, ns=ns, now=to_microseconds(now))},
-        first=min(times, default=None),
-        last=max(times, default=None),
+        first=from_microseconds(min(times, default=None)),
+        last=from_microseconds(max(times, default=None)),
     )

@@ -9,7 +9,7 @@ from typing import Any
 import apsw
 
 from recollect.engines.sqlite.put import ids_json
-from recollect.record import NodeId, to_microseconds
+from recollect.record import NodeId, from_microseconds, to_microseconds
 from recollect.store.results import Counts
 
 CHOSEN = "SELECT json_group_array(num) FROM conversation WHERE ns = ?1 AND id IN (SELECT value FROM json_each(?2))"
@@ -82,8 +82,8 @@ def counts(connection: apsw.Connection, ns: int, of: Sequence[NodeId] | None, no
         said_passages=found[1],
         quality=connection.execute(QUALITY, (ns,)).get,
         tasks=_numbers(connection.execute(TASKS, (ns, to_microseconds(now)))),
-        first=min(times, default=None),
-        last=max(times, default=None),
+        first=from_microseconds(min(times, default=None)),
+        last=from_microseconds(max(times, default=None)),
     )
 
 

@@ -27,6 +27,13 @@ class Served:
     model: str = ""
 
     @property
+    def destination(self) -> str:
+        """Where questions go with the messages found; empty where they stay here."""
+        from recollect.models.language.choose import destination
+
+        return destination(self.model) if self.model else ""
+
+    @property
     def address(self) -> str:
         """Where a browser on this machine finds it."""
         return f"http://{self._shown}:{self.port}"

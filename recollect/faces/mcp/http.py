@@ -22,6 +22,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from recollect.errors import InvalidInput
 from recollect.faces.http.problems import problem, told
 from recollect.faces.http.scope import HEADER
+from recollect.faces.mcp import missing_sdk
 from recollect.faces.mcp.tools.sets import CORE, SETS
 
 if TYPE_CHECKING:
@@ -59,7 +60,11 @@ class _Serving:
         self.app: ASGIApp | None = None
 
     async def run(self, memories: Memories, served: Served) -> None:
-        """Loads the servers and runs them, until it is cancelled."""
+        """Loads the servers and runs them, until it is cancelled. Without the SDK it says so to whoever asks."""
+        if (missing := missing_sdk()) is not None:
+            self.app = problem(501, missing.message, hint=missing.hint)
+            self.ready.set()
+            return
         managers = await anyio.to_thread.run_sync(_managers, memories, served)
         async with AsyncExitStack() as stack:
             for manager in managers.values():

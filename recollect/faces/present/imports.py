@@ -6,7 +6,7 @@ from typing import Any
 
 from recollect.faces.present.names import source_label
 from recollect.ingest.importing import ImportReport
-from recollect.record import from_microseconds, iso
+from recollect.record import iso
 from recollect.store import Counts
 
 
@@ -25,8 +25,8 @@ def report_as_json(report: ImportReport, namespace: Counts) -> dict[str, Any]:
             "documents": report.documents,
             "kinds": dict(stored.by_kind),
             "sources": {source_label(name): count for name, count in stored.by_source.items()},
-            "first": iso(from_microseconds(stored.first)),
-            "last": iso(from_microseconds(stored.last)),
+            "first": iso(stored.first),
+            "last": iso(stored.last),
         },
         "written": {"new": written.new, "changed": written.changed, "same": written.same},
         "forgotten": report.forgotten,

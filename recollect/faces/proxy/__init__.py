@@ -21,7 +21,7 @@ from recollect.faces.http.memories import Memories
 from recollect.faces.http.served import Served
 from recollect.faces.proxy.passing import Begun, Streamed, begin_reading
 from recollect.faces.proxy.problems import problem, vendor_of
-from recollect.faces.proxy.upstream import SelfCall, Upstream, answer_headers, refuse_own, sent_headers, upstream
+from recollect.faces.proxy.upstream import NoKey, SelfCall, Upstream, answer_headers, refuse_own, sent_headers, upstream
 from recollect.gateway.exchange import TRIES, Endless, Exchange
 from recollect.gateway.wires import COMPLETIONS, MESSAGES, RESPONSES, Wire
 
@@ -76,6 +76,8 @@ async def _passed(request: Request, path: str, address: str) -> Response:
         return await _asked(request, to, path, content, exchange)
     except SelfCall as error:
         return problem(vendor, 508, error)
+    except NoKey as error:
+        return problem(vendor, 401, error)
     except InvalidInput as error:
         return problem(vendor, 400, error)
     except httpx2.HTTPError as error:

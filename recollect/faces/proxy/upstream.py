@@ -12,7 +12,7 @@ from recollect.faces.http.served import Served, is_loopback
 from recollect.models.language.wire import OWN_CALL, checked_base_url
 
 _DEFAULTS = {"openai": "https://api.openai.com/v1", "anthropic": "https://api.anthropic.com"}
-#: What a client sends as its key where it must send one and has none: then that of the environment is taken.
+#: What a client sends as its key where it must send one and has none.
 PLACEHOLDER = "recollect"
 #: Headers of one connection, and such as tell of us or of a browser.
 _OF_CONNECTIONS = {"connection", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade", "content-length"}
@@ -27,9 +27,17 @@ class SelfCall(InvalidInput):
     code = "self_call"
 
 
+class NoKey(InvalidInput):
+    """A request without a key for a vendor that asks for one."""
+
+    code = "no_key"
+
+
 @dataclass(frozen=True, slots=True)
 class Upstream:
-    """A server. `key` is that of the environment, empty where it is meant for another."""
+    """A server. `key` is that of the environment, for clients that bring none: empty where it is meant for another
+    server, or where nobody chose a model of this vendor.
+    """
 
     vendor: str
     base: str
@@ -56,7 +64,8 @@ def upstream(vendor: str, served: Served, environment: Mapping[str, str] | None 
             f"{vendor.upper()}_BASE_URL names this proxy, so that it would ask itself.",
             hint=f"Start recollect serve without {vendor.upper()}_BASE_URL, or set {vendor}_upstream.",
         )
-    return Upstream(vendor, base, "" if chosen else environment.get(f"{vendor.upper()}_API_KEY", ""))
+    lent = not chosen and served.model.startswith(f"{vendor}:")  # a key that is merely there was not chosen
+    return Upstream(vendor, base, environment.get(f"{vendor.upper()}_API_KEY", "") if lent else "")
 
 
 def refuse_own(headers: Mapping[str, str]) -> None:
@@ -70,13 +79,22 @@ def refuse_own(headers: Mapping[str, str]) -> None:
 
 
 def sent_headers(headers: Iterable[tuple[str, str]], to: Upstream, token: str) -> dict[str, str]:
-    """The headers as they go on: the client's own key, or that of the environment for who has none."""
+    """The headers as they go on: the client's own key, or that of `to` for who has none.
+
+    Raises NoKey where the vendor itself would be asked without any.
+    """
     sent: dict[str, str] = {}
     for name, value in headers:
         if name not in _DROPPED and not name.startswith((_OURS, _BROWSERS)) and not _is_none(name, value, token):
             sent[name] = f"{sent[name]}, {value}" if name in sent else value  # one that comes in several lines
     if to.key and not sent.keys() & {"authorization", "x-api-key"}:
         sent |= {"authorization": f"Bearer {to.key}"} if to.vendor == "openai" else {"x-api-key": to.key}
+    if to.base == _DEFAULTS[to.vendor] and not sent.keys() & {"authorization", "x-api-key"}:
+        raise NoKey(
+            f"The request has no API key for {to.base}, so it was not sent.",
+            hint="Send your own key, or let the server lend its key to such clients: "
+            f"recollect serve --model {to.vendor}:MODEL",
+        )
     if to.base != _DEFAULTS[to.vendor]:
         sent[OWN_CALL.lower()] = "proxy"  # so that one of ours knows it, should it stand there
     return {**sent, "accept-encoding": "identity"}

@@ -98,6 +98,7 @@ def ask(request: Request, memory: Scoped, q: str = "") -> Response:
         filters=asked,
         lately=list(dict.fromkeys(lately))[:6],
         model=served(request).model,
+        destination=served(request).destination,
         sources_known=sources_known(request, memory),
     )
 

@@ -52,6 +52,7 @@ def research(request: Request, memory: Scoped, q: str = "") -> Response:
         here="/ask",
         q=q,
         model=served(request).model,
+        destination=served(request).destination,
         under_way=[(run.title, _where(request, run)) for run in under_way],
         reports=[one for one in reports if one.finished],
         interrupted=[one for one in reports if not (one.finished or one.under_way) and one.question not in busy],

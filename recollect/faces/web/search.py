@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 
@@ -13,6 +13,7 @@ from recollect.faces.web.asked import LIMIT, Asked
 from recollect.faces.web.before import BeforeSearch
 from recollect.faces.web.found import Found, Nothing
 from recollect.faces.web.page import address, page, wants_json, wants_part
+from recollect.search.query.request import GroupBy, Sort
 
 router = APIRouter()
 
@@ -68,8 +69,8 @@ def search(request: Request, memory: Scoped, asked: Annotated[Asked, Depends(ask
             asked.q,
             limit=LIMIT,
             offset=asked.offset,
-            group_by=asked.group or "conversation",
-            sort=asked.sort or "relevance",
+            group_by=cast("GroupBy", asked.group or "conversation"),
+            sort=cast("Sort", asked.sort or "relevance"),
             facets=True,
             **asked.filters(),
         )

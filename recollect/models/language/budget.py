@@ -21,8 +21,9 @@ from typing import Any, Generic, Self, TypeVar
 
 import apsw
 
+from recollect.errors import InvalidInput, ModelError
 from recollect.models.language.base import Completion, LanguageModel, Request
-from recollect.models.language.errors import BudgetSpent, LanguageModelError, ModelNotReady
+from recollect.models.language.errors import BadAnswer, BudgetSpent, LanguageModelError, ModelNotReady
 from recollect.models.language.prices import FILE as PRICES
 from recollect.models.language.prices import Price, price
 from recollect.models.language.talk import Spoken, Talk, TalkingModel
@@ -33,6 +34,7 @@ from recollect.record import utc_now
 FILE = "spending.db"
 
 _BUSY_MILLISECONDS = 10_000
+_TOLD = 200  # characters of an error
 _CALLS = 2  # of a request: a broken answer is repaired once
 _THINKING = 4_000  # tokens of a call that are thought and not written
 _SHOWN_AGAIN = 4_000  # tokens of a broken answer that the model is shown again
@@ -252,7 +254,8 @@ class Metered(Generic[M]):
         most = most_usage(request)
         held = self._ledger.hold(most, self.price.of(most) if self.price else 0.0, self.limits)
         try:
-            answer = self._model.complete(request)
+            with _own_errors(self.name):
+                answer = self._model.complete(request)
         except LanguageModelError as problem:
             self._enter(held, request, problem.usage, self.price.of(problem.usage) if self.price else None)
             raise
@@ -287,7 +290,12 @@ class MeteredTalk(Metered[TalkingModel]):
         held = self._ledger.hold(most, self.price.of(most) if self.price else 0.0, self.limits)
         used, cost, ended = most, self.price.of(most) if self.price else None, False
         try:
-            for part in self._model.talk(talk):
+            parts = iter(self._model.talk(talk))
+            while True:
+                with _own_errors(self.name):
+                    part = next(parts, None)
+                if part is None:
+                    break
                 if isinstance(part, Spoken):
                     used, cost, ended = part.usage, part.cost, True
                 yield part
@@ -297,6 +305,18 @@ class MeteredTalk(Metered[TalkingModel]):
         finally:
             if ended:  # who goes away in the middle leaves what was held: the provider may count all of it
                 self._ledger.enter(held, self._store, self._namespace, talk.name, self.name, used, cost)
+
+
+@contextmanager
+def _own_errors(name: str) -> Iterator[None]:
+    """What a model of a program's own raises, as an error of a model: it costs no more than its answer."""
+    try:
+        yield
+    except (ModelError, InvalidInput):
+        raise
+    except Exception as error:
+        told = " ".join(f"{type(error).__name__}: {error}".split())[:_TOLD]
+        raise BadAnswer(f"{name} failed ({told}).") from error
 
 
 def within(model: LanguageModel, namespace: str) -> LanguageModel:

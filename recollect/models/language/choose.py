@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from recollect.errors import InvalidInput
 from recollect.models.language.base import LanguageModel
@@ -19,14 +21,14 @@ def open_model(spec: str, *, prices: Path | None = None, check: bool = True) -> 
     `openai:model@http://host/v1` that one. `prices` is a folder that may hold a table of prices. Raises InvalidInput
     for another name, and with `check` ModelNotReady without the package or a key; else the first request does.
     """
+    provider, name, address = split_spec(spec)
+    if not provider:
+        return None
     from recollect.models.language.anthropic import AnthropicModel
     from recollect.models.language.openai import OpenAIModel
 
-    provider, name, address = split_spec(spec)
     model: AnthropicModel | OpenAIModel
     match provider:
-        case "":
-            return None
         case "anthropic":
             model = AnthropicModel(name, base_url=address)
         case _:
@@ -37,12 +39,19 @@ def open_model(spec: str, *, prices: Path | None = None, check: bool = True) -> 
     return model
 
 
-#: Which model answers what is asked for now where none is set and only a key is there: the small one of its provider.
+#: Which model is suggested where a key is found and none is chosen: the small one of its provider.
 _OF_KEYS = (("ANTHROPIC_API_KEY", "anthropic:claude-haiku-5-5"), ("OPENAI_API_KEY", "openai:gpt-6-luna"))
+_PROVIDERS = {
+    "anthropic": "Anthropic",
+    "api.anthropic.com": "Anthropic",
+    "openai": "OpenAI",
+    "api.openai.com": "OpenAI",
+}
 
 
-def model_of_keys(environment: Mapping[str, str]) -> tuple[str, str]:
-    """The model that a key in the environment pays for, and the key's variable; empty where there is none.
+def suggested(environment: Mapping[str, str]) -> tuple[str, str]:
+    """A model for the key that was found in the environment, and the key's variable; empty where there is none. Nothing
+    is sent for it: a key is not a choice.
 
     Another server than OpenAI's own has other models: none is guessed there.
     """
@@ -50,6 +59,15 @@ def model_of_keys(environment: Mapping[str, str]) -> tuple[str, str]:
         if environment.get(variable) and not (variable == "OPENAI_API_KEY" and environment.get("OPENAI_BASE_URL")):
             return spec, variable
     return "", ""
+
+
+def destination(spec: str, environment: Mapping[str, str] | None = None) -> str:
+    """Where what is asked of that model goes, as in "Anthropic (claude-haiku-5-5)". Raises InvalidInput."""
+    provider, model, address = split_spec(spec)
+    if provider == "openai":
+        address = address or (os.environ if environment is None else environment).get("OPENAI_BASE_URL")
+    host = urlsplit(address).netloc.rpartition("@")[2] if address else provider
+    return f"{_PROVIDERS.get(host, host)} ({model})"
 
 
 def split_spec(spec: str) -> tuple[str, str, str | None]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Literal, get_args
 from unicodedata import category
 
 from recollect.errors import InvalidInput
@@ -64,9 +65,11 @@ class Search:
         return self.offset + self.limit + 1
 
 
-_GROUPS = ("conversation", "message")
-_SORTS = ("relevance", "newest")
-MODES = ("auto", "instant", "quality")
+#: How hits are grouped, how the memory is searched, and in which order hits come.
+GroupBy = Literal["conversation", "message"]
+Mode = Literal["auto", "instant", "quality"]
+Sort = Literal["relevance", "newest"]
+MODES = get_args(Mode)
 _FOUND_KINDS = tuple(kind for kind in KINDS if kind not in ("title", *DERIVED_KINDS))
 
 
@@ -102,9 +105,9 @@ def read_search(
         raise InvalidInput(f"A limit of {limit} is out of range.", hint="Use 1 to 1000.")
     if offset < 0:
         raise InvalidInput(f"An offset of {offset} is out of range.", hint="Use 0, or the `next` of other results.")
-    one_of("group_by", group_by, _GROUPS)
+    one_of("group_by", group_by, get_args(GroupBy))
     one_of("mode", mode, MODES)
-    one_of("sort", sort, _SORTS)
+    one_of("sort", sort, get_args(Sort))
     first, last = read_period(since or query.since, until or query.until, before or query.before, now)
     where = (*query.conversations, *([conversation] if conversation else []))
     return Search(

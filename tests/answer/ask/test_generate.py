@@ -17,7 +17,7 @@ from recollect.answer.ask.intents import Intent, Settings
 from recollect.answer.chat.events import Again, Words
 from recollect.errors import InvalidInput
 from recollect.memory import Memory
-from recollect.models.language.errors import LanguageModelError, ModelNotReady
+from recollect.models.language.errors import ModelNotReady
 from recollect.record import Message, NodeId, Role
 from tests.answer.ask.injections import DEMANDS, INJECTIONS
 from tests.answer.ask.obedient import Obedient
@@ -109,9 +109,21 @@ def test_an_answer_that_breaks_off_is_asked_for_again(memory: Memory, server: Wi
     events = list(memory.ask_stream(QUESTION))
     assert any(isinstance(event, Again) for event in events)
     assert events[-1].text == "It lost jobs [1]."  # type: ignore[union-attr]
+
+
+def test_a_model_that_fails_is_replaced_by_the_extract(memory: Memory, server: WireServer, quiet: Memory) -> None:
+    told(memory)
+    local = quiet.ask(QUESTION)
     server.script += [Says(status=400, kind="invalid_request_error")]
-    with pytest.raises(LanguageModelError):
-        memory.ask(QUESTION)
+    answer = memory.ask(QUESTION)
+    assert (answer.text, answer.known, answer.model) == (local.text, local.known, None)
+    assert any("400" in note and note.endswith("This answer quotes your conversations.") for note in answer.notes)
+    server.otherwise = lambda _: Says("It lost jobs at failover [1].", fault="cut")
+    *events, answer = memory.ask_stream(QUESTION)
+    assert isinstance(answer, Answer)
+    assert events[-1] == Again("The model broke off.", asks=False)  # the words so far do not count
+    assert answer.text == local.text
+    assert answer.usage.calls
 
 
 def test_code_that_is_never_closed_hides_no_citation_and_the_reader_gets_the_checked_words(

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 import recollect
-from recollect.answer.ask.of_sources import NO_MODEL, NOTHING
 from recollect.answer.chat.behind import Behind
 from recollect.answer.chat.events import Answer, ToolUsed, Words
 from recollect.derive.entities.naming import entity_id
@@ -209,11 +208,12 @@ def test_without_a_model_it_says_so_and_gives_the_passages(quiet: Memory) -> Non
     answer = quiet.chat(None, "What can Luna not eat?")
     assert answer.model is None
     assert answer.answer_id is None
-    assert answer.text.startswith(NO_MODEL)
+    assert answer.text.startswith("No language model is set, so this is an extract of what was said:")
     assert LUNA in answer.text
     thread = quiet.conversation(answer.conversation_id)
     assert [message.content for message in thread.messages] == ["What can Luna not eat?"]
-    assert quiet.chat(None, "zyzzyva quokka").text == NOTHING
+    nothing = quiet.chat(None, "zyzzyva quokka")
+    assert nothing.text == "No language model is set, and the memory holds nothing near this."
     assert_coherent(quiet)
 
 

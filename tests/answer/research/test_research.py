@@ -13,12 +13,12 @@ import recollect
 from recollect.answer.ask.answer import Step
 from recollect.answer.ask.evidence import Evidence, Passage
 from recollect.answer.ask.intents import Intent
-from recollect.answer.chat.events import Words
+from recollect.answer.chat.events import Again, Words
 from recollect.answer.research.findings import Findings
 from recollect.answer.research.plan import SubQuery
 from recollect.answer.research.report import Report
 from recollect.answer.research.searching import search_all
-from recollect.errors import InvalidInput, ModelError, NotFound
+from recollect.errors import InvalidInput, NotFound
 from recollect.memory import Memory
 from recollect.models.language.errors import ModelNotReady
 from tests.answer.research.conftest import PLAN, QUESTION, missing
@@ -353,11 +353,24 @@ def test_a_model_that_cannot_talk_is_refused_before_anything_is_done(store: Any)
         assert memory.reports() == []
 
 
-def test_an_error_of_the_model_is_told_and_nothing_is_lost(memory: Memory, server: WireServer) -> None:
+def test_a_model_that_fails_leaves_a_report_that_quotes(memory: Memory, server: WireServer) -> None:
     server.script += [PLAN, missing(), Says(status=401)]
-    with pytest.raises(ModelError):
-        memory.research(QUESTION)
-    server.script += [Says("# Report\n\nThree [1].")]
-    report = memory.research(resume=True)
-    assert report.usage.calls == 3
+    report = memory.research(QUESTION)
+    assert (report.known, report.model, bool(report.citations)) == (True, None, True)
+    assert any("401" in note and note.endswith("This report quotes your conversations.") for note in report.notes)
     assert [part.heading for part in report.parts] == ["The database", "The deployment"]
+
+
+def test_a_model_that_is_out_of_reach_is_asked_once(memory: Memory, server: WireServer) -> None:
+    server.otherwise = lambda _: Says(status=401)
+    report = memory.research(QUESTION)
+    assert (report.known, report.planned_by, report.model) == (True, "rules", None)
+    assert len(server.bodies) == 1
+
+
+def test_a_report_that_breaks_off_is_replaced(memory: Memory, server: WireServer) -> None:
+    server.script += [PLAN, missing()]
+    server.otherwise = lambda _: Says("# Report\n\nQuokkas [1].", fault="cut")
+    *events, report = memory.research_stream(QUESTION)
+    assert Again("The model broke off.", asks=False) in events
+    assert "Quokkas" not in report.text  # type: ignore[union-attr]

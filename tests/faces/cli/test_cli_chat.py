@@ -82,7 +82,8 @@ def test_lines_are_turns_and_a_fault_ends_one_of_them(with_model: WireServer, ru
         stdin="Which herb suits sardines?\n\nWhich herb suits grilled dynamite sardines?\nWhich herb suits lamb?\n",
     )
     assert ran.code == 0
-    assert ran.out == "Oregano.\nno\nThyme.\n" or ran.out == "Oregano.\nThyme.\n"
+    local = "The language model failed, and the memory holds nothing near this.\n"
+    assert ran.out in (f"Oregano.\nno\n{local}Thyme.\n", f"Oregano.\n{local}Thyme.\n")
     assert "declined" in ran.err
 
 
@@ -106,12 +107,12 @@ def test_json_holds_the_answer_and_its_sources(with_model: WireServer, run: Comm
     assert [(source["number"], source["used"]) for source in document["sources"]] == [(1, True)]
 
 
-def test_an_error_of_the_model_is_told_and_nothing_is_saved(with_model: WireServer, run: CommandLine) -> None:
+def test_an_error_of_the_model_is_told(with_model: WireServer, run: CommandLine) -> None:
     with_model.script.append(Says(status=401))
     ran = run("chat", "Which herb suits sardines?")
-    assert ran.code == 2
+    assert ran.code == 0
+    assert ran.out.startswith("The language model failed")
     assert "401" in ran.err
-    assert run("list").out.strip() == "" or "No conversations" in run("list").err + run("list").out
 
 
 def test_tools_are_shown_beside_the_answer(with_model: WireServer, run: CommandLine) -> None:
@@ -131,20 +132,13 @@ def test_without_a_model_it_says_so_and_gives_the_passages(run: CommandLine) -> 
     assert "understood as: What is the gate code of the lighthouse?" in again.err
 
 
-def test_a_key_in_the_environment_is_told_to_pay(
+def test_the_model_that_is_named_is_asked_whatever_key_is_there(
     run: CommandLine, monkeypatch: pytest.MonkeyPatch, server: WireServer
 ) -> None:
-    from recollect.models.language.choose import model_of_keys
-
-    assert model_of_keys({}) == ("", "")
-    assert model_of_keys({"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": "http://localhost"}) == ("", "")
-    assert model_of_keys({"ANTHROPIC_API_KEY": "k", "OPENAI_API_KEY": "k"})[1] == "ANTHROPIC_API_KEY"
     monkeypatch.setenv("ANTHROPIC_API_KEY", "key")
-    monkeypatch.setenv("RECOLLECT_MODEL", "none")
-    assert run("chat", "What is the gate code?").out.startswith("No language model is set")
+    server.script.append(Says("Hello."))
     ran = run("chat", "--model", f"openai:test@{server.root}/v1", "--json", "Hello there, harbour")
-    assert ran.code == 2  # the server has no answer: it was asked, and not the key's provider
-    assert len(server.bodies) >= 1
+    assert (ran.code, ran.document["answer"], len(server.bodies)) == (0, "Hello.", 1)
 
 
 @pytest.mark.parametrize(

@@ -78,9 +78,16 @@ def test_what_is_not_said_is_told_by_the_exit_code(archive: CommandLine) -> None
     assert "Your conversations do not say." in ran.out
 
 
-def test_interrupted_research_is_resumed(with_model: CommandLine, server: WireServer) -> None:
-    server.script += [PLAN, Says(status=401)]
-    assert with_model("research", QUESTION).code == 2
+def test_interrupted_research_is_resumed(
+    with_model: CommandLine, server: WireServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(text: str) -> str:
+        raise KeyboardInterrupt
+
+    server.script += [PLAN]
+    with monkeypatch.context() as patched:
+        patched.setattr("recollect.faces.cli.commands.research.harmless", interrupted)
+        assert with_model("research", QUESTION).code == 130
     assert "interrupted: recollect research --resume" in with_model("research", "--list").out
     server.script += [missing(), Says("# Report\n\nThree [1].")]
     ran = with_model("research", "--resume")

@@ -108,6 +108,19 @@ def test_config_says_where_each_value_comes_from(run: CommandLine, home: Path, m
     assert settings["embedder"] == {"value": "static", "from": "default"}
 
 
+def test_config_sets_a_setting_and_says_what_keeps_it_from_having_an_effect(
+    run: CommandLine, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert run("config", "limit", "20").out == f"limit is set in {run('config', 'path').out}"
+    assert run("config", "--json").document["settings"]["limit"]["value"] == 20
+    monkeypatch.setenv("RECOLLECT_MODEL", "none")
+    ran = run("config", "model", "anthropic:claude-test")
+    assert "RECOLLECT_MODEL comes first" in ran.err
+    assert "Set ANTHROPIC_API_KEY." in ran.err
+    assert run("config", "model", "gpt-6").code == 2
+    assert run("config", "a", "b", "c").code == 2
+
+
 def test_a_broken_config_file_stops_with_its_place(run: CommandLine, home: Path) -> None:
     (home / "recollect").mkdir()
     (home / "recollect" / "config.toml").write_text("limt = 3\n")

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
@@ -59,7 +60,7 @@ def test_a_file_is_the_shells_own_business() -> None:
 def test_the_choices_are_those_that_a_search_takes() -> None:
     assert set(_KINDS) == {*KINDS, "all"} - {"said", "title", *DERIVED_KINDS}
     assert _ROLES == ROLES
-    assert (_GROUPS, _MODES, _SORTS) == (request._GROUPS, request.MODES, request._SORTS)
+    assert tuple(map(get_args, (request.GroupBy, request.Mode, request.Sort))) == (_GROUPS, _MODES, _SORTS)
     assert all(source_label(reader.name) for reader in READERS)
 
 

@@ -166,7 +166,10 @@ def test_it_says_what_it_waits_for_where_a_person_starts_it(tmp_path: Path, home
     assert "Waiting for an MCP client on standard input. To set one up: recollect mcp install" in shown
 
 
-def test_it_says_who_pays_where_only_a_key_names_the_model(tmp_path: Path, home: Path) -> None:
+def test_a_key_that_is_merely_there_is_not_used(tmp_path: Path, home: Path) -> None:
     said, err, _ = _spoken(tmp_path / "memory.db", home, [_HELLO, _READY], 1, ANTHROPIC_API_KEY="key")
     assert len(said) == 1
-    assert "paid by ANTHROPIC_API_KEY" in err
+    assert "ANTHROPIC_API_KEY is not used unasked." in err
+    model = "openai:test@http://127.0.0.1:9/v1"
+    _, err, _ = _spoken(tmp_path / "memory.db", home, [_HELLO, _READY], 1, RECOLLECT_MODEL=model)
+    assert "Sending what clients ask and the messages found to 127.0.0.1:9 (test)." in err

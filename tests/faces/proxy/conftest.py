@@ -59,14 +59,14 @@ def proxy(tmp_path: Path, provider: Upstream, home: Path) -> Iterator[Proxy]:
 
 
 @contextmanager
-def serving(folder: Path, provider: Upstream, token: str = "", **settings: Any) -> Iterator[Proxy]:
+def serving(folder: Path, provider: Upstream, token: str = "", model: str = "", **settings: Any) -> Iterator[Proxy]:
     where = places({"RECOLLECT_HOME": str(folder)}, folder)
     upstreams = {"openai_upstream": f"{provider.root}/v1", "anthropic_upstream": provider.root}
     chosen = replace(load_settings(environment={}, where=where), **{**upstreams, **settings})
     memories = Memories(recollect.open(folder / "memory.db", background=False))
     listening = listen("127.0.0.1", 0)
     port = listening.getsockname()[1]
-    server = Server(build(memories, Served(chosen, where, port=port, token=token)))
+    server = Server(build(memories, Served(chosen, where, port=port, token=token, model=model)))
     thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[listening])), daemon=True)
     thread.start()
     while not server.started and thread.is_alive():

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from recollect.errors import StoreError
+from recollect.faces.proxy.upstream import _DEFAULTS
 from recollect.record import Kind
 from recollect.text.marks import OPEN
 from tests.faces.proxy.conftest import Proxy, serving
@@ -301,19 +302,43 @@ def test_the_token_of_the_server_stays_here(tmp_path: Path, provider: Upstream, 
         assert token not in str(provider.headers)
 
 
-def test_who_has_no_key_is_lent_that_of_the_environment(
+def test_the_key_of_the_environment_is_lent_only_where_a_model_of_the_vendor_was_chosen(
     tmp_path: Path, provider: Upstream, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", f"{provider.root}/v1")
     monkeypatch.setenv("OPENAI_API_KEY", "sk-environment")
-    with serving(tmp_path, provider, openai_upstream="") as proxy:
+    for number, model in enumerate(("", "anthropic:m")):
+        with serving(tmp_path / str(number), provider, openai_upstream="", model=model) as proxy:
+            proxy.openai(api_key="recollect").models.list()
+            assert "authorization" not in provider.headers
+    with serving(tmp_path, provider, openai_upstream="", model="openai:m") as proxy:
         proxy.openai(api_key="recollect").models.list()
         assert provider.headers["authorization"] == "Bearer sk-environment"
         proxy.openai().models.list()
         assert provider.headers["authorization"] == "Bearer sk-own"
-    with serving(tmp_path / "other", provider) as proxy:  # its key is not for this one
+    with serving(tmp_path / "other", provider, model="openai:m") as proxy:  # its key is not for this one
         proxy.openai(api_key="recollect").models.list()
         assert "authorization" not in provider.headers
+
+
+def test_a_request_without_a_key_is_not_sent_to_the_vendor(
+    tmp_path: Path, provider: Upstream, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import anthropic
+    import openai
+
+    monkeypatch.setitem(_DEFAULTS, "openai", f"{provider.root}/v1")
+    monkeypatch.setitem(_DEFAULTS, "anthropic", provider.root)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-environment")
+    asked: list[Any] = [{"role": "user", "content": "Hello"}]
+    with serving(tmp_path, provider, openai_upstream="", anthropic_upstream="") as proxy:
+        with pytest.raises(openai.AuthenticationError, match="recollect serve --model openai:MODEL"):
+            proxy.openai(api_key="recollect").chat.completions.create(model="m", messages=asked)
+        with pytest.raises(anthropic.AuthenticationError, match="was not sent"):
+            proxy.anthropic(api_key="recollect").messages.create(model="c", max_tokens=9, messages=asked)
+        assert not provider.asked
+        proxy.openai().chat.completions.create(model="m", messages=asked)
+        assert len(provider.asked) == 1
 
 
 def test_the_namespace_may_stand_in_the_address(proxy: Proxy) -> None:

@@ -78,10 +78,18 @@ def test_the_words_of_a_model_come_as_it_says_them(tmp_path: Path) -> None:
         assert words == "It was 400 euros, as you said."
         assert answer["tokens"]["calls"] == 1
         model.otherwise = lambda body: Says(status=401, kind="authentication_error")
-        (name, problem) = events(client.post(f"{API}/chat", json={"text": "Again?"}, headers=EVENTS).text)[-1]
-        assert (name, problem["code"]) == ("error", "model_not_ready")
-        refused = client.post(f"{API}/chat", json={"text": "Again?"})
-        assert (refused.status_code, refused.json()["code"]) == (problem["status"], "model_not_ready")
+        question = "Again: what was the bike?"
+        (name, answer) = events(client.post(f"{API}/chat", json={"text": question}, headers=EVENTS).text)[-1]
+        for told in (answer, client.post(f"{API}/chat", json={"text": question}).json()):
+            assert (name, told["model"], "400 euros" in told["answer"], "401" in told["note"]) == (
+                "result",
+                None,
+                True,
+                True,
+            )
+        told = client.post(f"{API}/ask", json={"question": question}).json()
+        assert (told["model"], "400 euros" in told["answer"]) == (None, True)
+        assert any("401" in note for note in told["notes"])
 
 
 def test_what_goes_wrong_in_a_stream_is_its_last_event(reading: TestClient) -> None:

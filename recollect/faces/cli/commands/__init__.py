@@ -42,7 +42,7 @@ SUMMARIES = {
     "reindex": "Rebuild the search index from the messages.",
     "check": "Look for damage, and repair it with --repair.",
     "demo": "Try it out on a sample archive.",
-    "config": "Print each setting and where it comes from.",
+    "config": "Print each setting and where it comes from, or set one.",
     "completion": "Print the script that completes commands in your shell.",
     "help": "Show the help of a command.",
 }

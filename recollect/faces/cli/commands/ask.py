@@ -10,7 +10,7 @@ from recollect.faces.cli.parser import Command, Option, Words, one_of
 from recollect.faces.cli.terminal.options import BEFORE, SINCE, SOURCE, UNTIL, period
 from recollect.faces.cli.terminal.output import harmless
 from recollect.faces.cli.terminal.session import Session
-from recollect.faces.cli.views.answering import IN, MODE, summary, tell_payer, told, words_of
+from recollect.faces.cli.views.answering import IN, MODE, summary, tell_destination, told, words_of
 from recollect.faces.cli.views.waiting import told_empty
 from recollect.faces.present.names import short, source_label, titled
 from recollect.faces.present.times import day, number
@@ -18,6 +18,7 @@ from recollect.faces.present.times import day, number
 if TYPE_CHECKING:
     from recollect.answer.ask.answer import Answer, Citation, Event
     from recollect.faces.cli.terminal.output import Output
+    from recollect.search.query.request import Mode
 
 _INTENTS = ("retrieval", "qa", "decision", "code-lookup", "synthesis")
 _QUOTED = 60  # characters of a quotation beside its source
@@ -33,21 +34,21 @@ def ask(
     in_: str | None = None,
     intent: str | None = None,
     model: str | None = None,
-    mode: str = "auto",
+    mode: Mode = "auto",
 ) -> int:
     """Answer a question from your conversations, with the messages that prove it.
 
     The numbers in the answer stand for messages: `recollect show 2` opens the one that is cited as [2]. The question
     may hold the filters of `recollect search`; `-` alone reads it from standard input. The model is the one of
-    --model, else of the setting `model`, else one that a key in the environment pays for; your question and what is
-    found for it go to that model. Without a model the answer is an extract, in the words of your conversations, and
+    --model, else of the setting `model`; your question and the messages found go to it, and an API key in the
+    environment is not used unasked. Without a model the answer is an extract, in the words of your conversations, and
     nothing leaves this machine. Exit code 1: your conversations do not say.
     """
     asked = words_of(question, NO_QUESTION)
     period(since, until, before)  # what is wrong with them is told in the words of the options
-    spec, origin = session.answering_model(model)
+    spec = session.answering_model(model)
     memory, out = session.existing_memory(), session.out
-    tell_payer(session, spec, origin)
+    tell_destination(session, spec)
     filters: dict[str, Any] = {"source": source, "since": since, "until": until, "before": before, "conversation": in_}
     if session.json:
         answer = memory.ask(asked, intent=intent, mode=mode, **filters)

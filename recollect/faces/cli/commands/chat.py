@@ -12,7 +12,7 @@ from recollect.faces.cli.parser import Command, Option, Words, whole
 from recollect.faces.cli.terminal.options import NO_BACKGROUND
 from recollect.faces.cli.terminal.output import harmless
 from recollect.faces.cli.terminal.session import Session
-from recollect.faces.cli.views.answering import MODE, tell_payer, told, words_of
+from recollect.faces.cli.views.answering import MODE, tell_destination, told, words_of
 from recollect.faces.present.names import short, speaker, titled
 from recollect.faces.present.times import day
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from recollect.answer.chat.events import Answer
     from recollect.answer.chat.retrieve import Source
     from recollect.memory import Memory
+    from recollect.search.query.request import Mode
 
 _BUDGET = 10_000
 _LEAVE = ("/quit", "/exit", "/q")
@@ -35,7 +36,7 @@ def chat(
     title: str = "",
     model: str | None = None,
     budget: int = _BUDGET,
-    mode: str = "auto",
+    mode: Mode = "auto",
     no_tools: bool = False,
     no_background: bool = False,
 ) -> int:
@@ -43,26 +44,28 @@ def chat(
 
     A TEXT is answered once; without one you type line by line, and end with /quit. It goes on with the last
     chat, unless --in names another conversation or --new begins one. The model is the one of --model, else of the
-    setting `model`, else one that a key in the environment pays for; your question and what is found for it go to that
-    model. Without a model you get the passages that may answer, and nothing leaves this machine.
+    setting `model`; your question and the messages found go to it, and an API key in the environment is not used
+    unasked. Without a model you get the passages that may answer, and nothing leaves this machine.
     """
     if new and in_:
         raise InvalidInput("--new and --in exclude each other.")
     if no_background:
         session.without_background()
-    spec, origin = session.answering_model(model)
+    spec = session.answering_model(model)
     asked = Asked(title, budget, mode, tools=not no_tools)
     memory = session.memory()
     talk = Talk(session, memory, asked, _conversation(session, memory, in_, new=new))
     if text:
         question = words_of(text)
-        if spec:  # else the answer says so
-            _tell_model(session, spec, origin)
+        tell_destination(session, spec)
         talk.once(question)
         return 0
     if session.json:
         raise InvalidInput("--json answers one question.", hint='Give it: recollect chat "…" --json')
-    _tell_model(session, spec, origin)
+    if spec or not session.chose_model:
+        tell_destination(session, spec, "what you type")
+    if not spec:
+        session.out.note(session.out.dim("No language model is set: you get the messages that may answer."))
     talk.tell_where()
     for line in _lines(session):
         if line in _LEAVE:
@@ -77,7 +80,7 @@ class Asked:
 
     title: str
     budget: int
-    mode: str
+    mode: Mode
     tools: bool
 
 
@@ -195,16 +198,6 @@ def _conversation(session: Session, memory: Memory, named: str | None, *, new: b
         return memory.resolve(named)[0].conversation.id
     last = session.state.last_chat()
     return last if last is not None and memory.conversation_named(last) is not None else None
-
-
-def _tell_model(session: Session, spec: str, origin: str) -> None:
-    """Says who answers, where a person did not name it in this run."""
-    out = session.out
-    if not spec:
-        hint = "No language model is set. To set one: recollect chat --model SPEC, or RECOLLECT_MODEL."
-        out.note(out.dim(out.hint(hint)))
-    else:
-        tell_payer(session, spec, origin)
 
 
 def _lines(session: Session) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""`recollect config`: every setting with where it comes from."""
+"""`recollect config`: every setting with where it comes from, and one of them set."""
 
 from __future__ import annotations
 
@@ -8,25 +8,30 @@ from typing import Any
 from recollect.errors import InvalidInput
 from recollect.faces.cli.parser import Command, Words
 from recollect.faces.cli.terminal.session import Session
-from recollect.memory.settings import LEARNED, UNLIMITED
+from recollect.memory.settings import LEARNED, UNLIMITED, Settings, keep_setting, load_settings
+from recollect.models.language.choose import open_model
+from recollect.models.language.errors import ModelNotReady
 
 
-def config(session: Session, what: str | None = None) -> int:
-    """Print each setting and where it comes from.
+def config(session: Session, words: list[str]) -> int:
+    """Print each setting and where it comes from, or set one.
 
     Settings come from options, environment variables, the config file or the defaults, in this order. `recollect config
-    path` prints where the config file is, or would be.
+    path` prints where the config file is, or would be; `recollect config NAME VALUE` writes a setting to it.
     """
     out, places = session.out, session.places
-    if what not in (None, "path"):
-        raise InvalidInput(f"Unknown argument: {what}.", hint="Use recollect config, or recollect config path.")
-    if what == "path":
+    if len(words) == 2:
+        return _keep(session, *words)
+    if words not in ([], ["path"]):
+        hint = "Use recollect config, recollect config path, or recollect config NAME VALUE."
+        raise InvalidInput(f"Unknown argument: {' '.join(words)}.", hint=hint)
+    if words:
         if session.json:
             out.document({"path": str(places.config)})
         else:
             out.line(str(places.config))
         return 0
-    settings, origins = _values(session), session.settings.origins
+    settings, origins = _values(session.settings), session.settings.origins
     folders = {"data": str(places.data), "config": str(places.config), "state": str(places.state)}
     if session.json:
         plain = {name: {"value": value, "from": origins[name]} for name, value in settings.items()}
@@ -40,8 +45,26 @@ def config(session: Session, what: str | None = None) -> int:
     return 0
 
 
-def _values(session: Session) -> dict[str, Any]:
-    values = {f.name: getattr(session.settings, f.name) for f in fields(session.settings) if f.name != "origins"}
+def _keep(session: Session, name: str, value: str) -> int:
+    """Writes a setting, and says what keeps it from having an effect."""
+    keep_setting(name, value, session.places)
+    now = load_settings(where=session.places)
+    if session.json:
+        session.out.document({"name": name, "value": _values(now)[name], "from": now.origins[name]})
+        return 0
+    session.out.line(f"{name} is set in {session.places.config}")
+    if now.origins[name] != str(session.places.config):
+        session.out.note(f"{now.origins[name]} comes first and says otherwise: unset it for this to take effect.")
+    if name.endswith("model"):
+        try:
+            open_model(value)
+        except ModelNotReady as missing:
+            session.out.note(str(missing))
+    return 0
+
+
+def _values(settings: Settings) -> dict[str, Any]:
+    values = {f.name: getattr(settings, f.name) for f in _SETTINGS}
     return {
         name: value if isinstance(value, bool | int | float | None) else str(value) for name, value in values.items()
     }
@@ -55,8 +78,10 @@ def _as_toml(name: str, value: Any) -> str:
     return str(value) if isinstance(value, int | float) else f'"{value}"'
 
 
+_SETTINGS = [field for field in fields(Settings) if field.name != "origins"]
+
 COMMAND = Command(
     config,
-    ("recollect config", "recollect config path"),
-    words=Words("path", "what", values=("path",)),
+    ("recollect config", "recollect config path", "recollect config model anthropic:claude-haiku-5-5"),
+    words=Words("path | NAME VALUE", "words", several=True, values=("path", *(field.name for field in _SETTINGS))),
 )

@@ -9,7 +9,8 @@ from recollect.faces.cli.commands.mcp_install import INSTALL, MODEL, READ_ONLY, 
 from recollect.faces.cli.parser import Command, Option, Words
 from recollect.faces.cli.setup.clients import CLIENTS
 from recollect.faces.cli.terminal.session import Session
-from recollect.faces.cli.views.answering import tell_payer
+from recollect.faces.cli.views.answering import tell_destination
+from recollect.faces.mcp import missing_sdk
 from recollect.faces.mcp.tools.sets import CORE
 
 
@@ -29,6 +30,8 @@ def mcp(
     fetch, ask, timeline, remember and forget; --tools all adds those that load messages, tool calls and facts by id.
     A client that speaks HTTP reaches the same at /mcp of `recollect serve`.
     """
+    if (missing := missing_sdk()) is not None:
+        raise missing
     if words and words[0] == "install":
         return install(session, words[1:], tools, read_only, print_, model)
     if words:
@@ -36,7 +39,7 @@ def mcp(
     if sys.stdin.isatty():
         hint = session.out.hint("To set one up: recollect mcp install. Ctrl-C to stop.")
         session.out.note(f"Waiting for an MCP client on standard input. {hint}")
-    tell_payer(session, *session.answering_model(model))
+    tell_destination(session, session.answering_model(model), "what clients ask")
     memory = session.memory()
     from recollect.faces.mcp.stdio import serve
 

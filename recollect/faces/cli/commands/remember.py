@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sys
+from typing import cast
 
 from recollect.faces.cli.parser import Command, Option, Words
 from recollect.faces.cli.terminal.options import NO_BACKGROUND
 from recollect.faces.cli.terminal.session import Session
+from recollect.record import RoleName
 
 
 def remember(
@@ -28,7 +30,7 @@ def remember(
     words = sys.stdin.read() if text == ["-"] else " ".join(text)
     memory = session.memory()
     conversation = memory.resolve(in_)[0].conversation.id if in_ else None
-    message = memory.store_message(words, role, conversation_id=conversation, title=title)
+    message = memory.store_message(words, cast("RoleName", role), conversation_id=conversation, title=title)
     if session.json:
         session.out.document({"id": message.id, "conversation_id": message.conversation_id})
     else:

@@ -11,7 +11,7 @@ from recollect.faces.cli.parser import Command, Option, Words, whole
 from recollect.faces.cli.terminal.options import BEFORE, NO_BACKGROUND, SINCE, SOURCE, UNTIL, period
 from recollect.faces.cli.terminal.output import harmless
 from recollect.faces.cli.terminal.session import Session
-from recollect.faces.cli.views.answering import IN, MODE, summary, tell_payer, told, words_of
+from recollect.faces.cli.views.answering import IN, MODE, summary, tell_destination, told, words_of
 from recollect.faces.cli.views.waiting import told_empty
 from recollect.faces.present.names import short
 from recollect.faces.present.times import day, number
@@ -46,8 +46,8 @@ def research(
 
     The question is taken apart into searches; what is missing is looked for again; the report is saved as a document
     of the memory, which `recollect show` opens, `recollect search` finds and `recollect forget` removes. Steps are told
-    on standard error. The model is the one of --model, else of the setting `model`, else one that a key in the
-    environment pays for; your question and what is found for it go to that model. Without a model the report quotes
+    on standard error. The model is the one of --model, else of the setting `model`; your question and the
+    messages found go to it, and an API key in the environment is not used unasked. Without a model the report quotes
     your conversations, and nothing leaves this machine. Interrupted research is saved: --resume continues the last one,
     or with an ID that one, with its question and filters, and with its limits unless you give others. `-` alone reads
     the question from standard input. A report that found nothing is not saved; then your conversations do not say, and
@@ -61,9 +61,9 @@ def research(
     if no_background:
         session.without_background()
     asked = words_of(question, None if resume else NO_QUESTION)
-    spec, origin = session.answering_model(model)
+    spec = session.answering_model(model)
     memory = session.existing_memory()
-    tell_payer(session, spec, origin)
+    tell_destination(session, spec)
     options: dict[str, Any] = {"rounds": rounds, "calls": calls, "tokens": tokens, "seconds": seconds}
     if resume:
         options["resume"], asked = asked or True, ""

@@ -13,6 +13,7 @@ from recollect.faces.cli.terminal.session import Session
 from recollect.memory.settings import MOST_RESULTS
 
 if TYPE_CHECKING:
+    from recollect.search.query.request import GroupBy, Mode, Sort
     from recollect.search.results.result import SearchResults
 
 _ROLES = ("user", "assistant", "system", "tool")
@@ -33,10 +34,10 @@ def search(
     before: str | None = None,
     in_: str | None = None,
     literal: bool = False,
-    sort: str = "relevance",
+    sort: Sort = "relevance",
     limit: int | None = None,
-    group_by: str = "conversation",
-    mode: str = "auto",
+    group_by: GroupBy = "conversation",
+    mode: Mode = "auto",
     full: bool = False,
     why: bool = False,
     open_: int | None = None,

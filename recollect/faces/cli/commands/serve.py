@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from recollect.errors import InvalidInput, RecollectError
 from recollect.faces.cli.parser import Command, Option, whole
 from recollect.faces.cli.terminal.session import Session
+from recollect.faces.cli.views.answering import tell_destination
 from recollect.faces.cli.views.following import followed
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def serve(
             f"{host} is every address of this machine, and none that a browser could name.",
             hint="Say under which name it is reached: --name memory.example.org",
         )
-    spec, origin = session.answering_model(model)
+    spec = session.answering_model(model)
     listening = listen("127.0.0.1" if host == "localhost" else host, port)
     memory, out = session.memory(), session.out
     asked = kept_token(session.places.state) if token or not is_loopback(host) else ""
@@ -69,8 +70,7 @@ def serve(
         else:
             out.line(f"Recollect is at {out.bold(link)}")
             out.line(out.dim("  REST /api/v1   MCP /mcp   proxy for OpenAI and Anthropic clients /v1"))
-            if spec and origin.endswith("_API_KEY"):
-                out.line(out.dim(f"  {spec} answers, paid by {origin}. RECOLLECT_MODEL=none asks no model."))
+            tell_destination(session, spec, "questions asked here")
             out.line("Ctrl-C to stop.")
         sys.stdout.flush()
         if session.leaves_worker:  # what was written before is worked on meanwhile

@@ -74,7 +74,6 @@ def _rows(facts: dict[str, Any], counts: Counts, index: IndexInfo, dash: str) ->
     from recollect.faces.present.indexed import index_state
     from recollect.faces.present.names import source_label
     from recollect.faces.present.times import day, percent, size
-    from recollect.record import from_microseconds
 
     yield "store", facts["store"] + (f" ({size(facts['bytes'])})" if facts["bytes"] else "")
     others = [name for name in facts["namespaces"] if name != facts["namespace"]]
@@ -94,13 +93,13 @@ def _rows(facts: dict[str, Any], counts: Counts, index: IndexInfo, dash: str) ->
     yield "embedder", facts["embedder"] or "none yet"
     if state := index_state(index, counts.messages):
         yield "search index", state
-    first, last = from_microseconds(counts.first), from_microseconds(counts.last)
+    first, last = counts.first, counts.last
     if first and last:
         yield "time", f"{day(first)} {dash} {day(last)}"
 
 
 def _as_json(counts: Counts) -> dict[str, Any]:
-    from recollect.record import from_microseconds, iso
+    from recollect.record import iso
 
     return {
         "conversations": counts.conversations,
@@ -116,8 +115,8 @@ def _as_json(counts: Counts) -> dict[str, Any]:
         "chunks": counts.chunks,
         "passages": counts.passages,
         "quality": {"made": counts.quality, "wanted": counts.said_passages},
-        "first": iso(from_microseconds(counts.first)),
-        "last": iso(from_microseconds(counts.last)),
+        "first": iso(counts.first),
+        "last": iso(counts.last),
     }
 
 

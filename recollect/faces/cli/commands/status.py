@@ -13,7 +13,7 @@ from recollect.faces.present.indexed import quality_state
 from recollect.faces.present.times import ago, number, size, span
 from recollect.faces.present.working import STATES, task_counts, worker_state
 from recollect.importers.found import Found
-from recollect.record import from_microseconds, iso, utc_now
+from recollect.record import iso, utc_now
 from recollect.watching.kept import Kept
 from recollect.watching.waiting import expiring, not_in
 
@@ -62,7 +62,7 @@ def _print_status(session: Session, counts: Counts, found: Sequence[Found]) -> N
 
     out, now = session.out, utc_now()
     dot = f" {out.symbols.dot} "
-    when = span(from_microseconds(counts.first), from_microseconds(counts.last), now, out.symbols.dash)
+    when = span(counts.first, counts.last, now, out.symbols.dash)
     total = f"{number(counts.messages, 'message')} in {number(counts.conversations, 'conversation')}"
     head, tail = f", {when}" if when else "", _where(session)
     out.line(out.bold(total) + head + gap(total + head, tail, out) + out.dim(tail))
@@ -146,8 +146,8 @@ def _document(session: Session, counts: Counts | None, found: Sequence[Found]) -
         "conversations": counts.conversations if counts else 0,
         "messages": counts.messages if counts else 0,
         "sources": dict(counts.by_source) if counts else {},
-        "first": iso(from_microseconds(counts.first)) if counts else None,
-        "last": iso(from_microseconds(counts.last)) if counts else None,
+        "first": iso(counts.first) if counts else None,
+        "last": iso(counts.last) if counts else None,
         "last_import": iso(session.state.last_import()),
         "quality": {"made": counts.quality if counts else 0, "wanted": counts.said_passages if counts else 0},
         "worker": {"working": is_at_work(session), **tasks},

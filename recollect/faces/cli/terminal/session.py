@@ -28,7 +28,8 @@ class Session:
         self.settings, self.places, self.out, self.json = settings, places, out, json
         self._opened: Memory | None = None
         self._background: bool | None = None  # as the settings say
-        self._asked_model: str = ""
+        self._asked_model = ""
+        self.chose_model = False  # whether a model, or none, was named or set for what is asked for now
 
     def within(self, memory: Memory, store: Place) -> Session:
         """A session of its own, with a memory elsewhere that is open already."""
@@ -59,7 +60,7 @@ class Session:
             namespace=s.namespace,
             embedder=s.embedder,
             model=self._background_model(),
-            asked_model=self._asked_model or None,
+            asked_model=self._answering(),
             reranker=s.reranker or None,
             durable=s.durable,
             background=s.background if self._background is None else self._background,
@@ -80,21 +81,16 @@ class Session:
         open_model(spec, check=now)
         self.settings = replace(self.settings, background_model=spec)
 
-    def answering_model(self, spec: str | None) -> tuple[str, str]:
-        """Chooses the model for what this run asks for now: the one that is named, else the one that is set, else the
-        one that a key in the environment pays for. Returns its name and where that comes from, both empty for none.
-        To be called before the memory is opened. Raises InvalidInput.
+    def answering_model(self, spec: str | None) -> str:
+        """Chooses the model for what this run asks for now: the one that is named, else the one that is set. Returns
+        its name, empty for none. To be called before the memory is opened. Raises InvalidInput.
         """
-        from recollect.models.language.choose import model_of_keys, split_spec
+        from recollect.models.language.choose import split_spec
 
-        if spec is not None:
-            found = (spec if split_spec(spec)[0] else "", "--model")
-        elif self.settings.origins["model"] != "default":
-            found = (self.settings.model, self.settings.origins["model"])
-        else:
-            found = model_of_keys(os.environ)
-        self._asked_model = found[0]
-        return found if found[0] else ("", "")
+        chosen = self.settings.model if spec is None else spec
+        self._asked_model = chosen if split_spec(chosen)[0] else "none"
+        self.chose_model = spec is not None or self.settings.origins["model"] != "default"
+        return "" if self._asked_model == "none" else chosen
 
     @property
     def leaves_worker(self) -> bool:
@@ -114,6 +110,14 @@ class Session:
         from recollect.models.language.choose import open_model
 
         return open_model(self.settings.background_model, prices=self.places.prices, check=False)
+
+    def _answering(self) -> LanguageModel | str | None:
+        """The model for what is asked for now. One that cannot be asked costs nothing but its answer."""
+        if not self._asked_model:
+            return None
+        from recollect.models.language.choose import open_model
+
+        return open_model(self._asked_model, prices=self.places.prices, check=False) or "none"
 
     def existing_memory(self) -> Memory:
         """The memory, for commands that only read. Raises NotFound where there is none yet."""

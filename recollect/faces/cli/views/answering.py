@@ -41,11 +41,21 @@ def words_of(text: list[str], otherwise: tuple[str, str] | None = None) -> str:
     return words.strip()
 
 
-def tell_payer(session: Session, spec: str, origin: str) -> None:
-    """Says who answers where nobody named the model: a key in the environment pays."""
+def tell_destination(session: Session, spec: str, what: str = "this question") -> None:
+    """Says what is sent where, before it is; where nobody chose a model and a key was found, how to choose one."""
+    import os
+
+    from recollect.models.language.choose import destination, suggested
+
     out = session.out
-    if spec and not session.json and origin.endswith("_API_KEY"):
-        out.note(out.dim(f"{spec} answers, paid by {origin}. RECOLLECT_MODEL=none asks no model."))
+    if session.json:
+        return
+    if spec:
+        out.note(out.dim(f"Sending {what} and the messages found to {destination(spec)}. To stay local: --model none"))
+        return
+    found, variable = suggested(os.environ)
+    if found and not session.chose_model:
+        out.note(out.dim(f"{variable} is not used unasked. To have a model answer: recollect config model {found}"))
 
 
 def told(out: Output, events: Generator[object, None, None], other: Callable[[object], T | None]) -> tuple[T, bool]:
@@ -63,7 +73,9 @@ def told(out: Output, events: Generator[object, None, None], other: Callable[[ob
                         out.piece(harmless(text))
                         said = True
                     case Again(why, asks):
-                        out.note(f"\n{harmless(why)} {'Asking again.' if asks else 'Here it is again, checked:'}")
+                        if said:
+                            out.line()
+                        out.note(f"{harmless(why)}{' Asking again.' if asks else ''}")
                         said = False
                     case _:
                         end = other(event) or end

@@ -11,7 +11,7 @@ from recollect.faces.present.indexed import index_state, is_complete, is_missing
 from recollect.faces.present.times import number, span
 from recollect.importers.base import Problem
 from recollect.ingest.importing import ImportReport
-from recollect.record import from_microseconds, utc_now
+from recollect.record import utc_now
 from recollect.store import Counts, IndexInfo
 
 _SHOWN = 3
@@ -40,7 +40,7 @@ def print_report(
     if report.nothing:
         print_problems(report.problems, out, all_problems=all_problems)
         return
-    when = span(from_microseconds(stored.first), from_microseconds(stored.last), utc_now(), out.symbols.dash)
+    when = span(stored.first, stored.last, utc_now(), out.symbols.dash)
     out.line(out.bold("Imported ") + ", ".join(_counted(report)) + (dot + when if when else ""))
     out.line(f"  {written.new:,} new{dot}{written.changed:,} changed{dot}{written.same:,} unchanged")
     out.line(f"  {dot.join(_findable(namespace, index, out, background=background))}")

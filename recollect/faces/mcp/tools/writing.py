@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from recollect.answer.tools.desk import begin_of
 from recollect.answer.tools.messages import plain
@@ -11,6 +11,7 @@ from recollect.errors import NotFound
 from recollect.faces.mcp.links import id_in
 from recollect.faces.mcp.tools.base import Call, Reply, tool
 from recollect.faces.mcp.tools.shapes import NAMESPACE, TEXT, WHOLE, YES, many, record
+from recollect.record import RoleName
 
 if TYPE_CHECKING:
     from recollect.derive.facts.fact import Fact
@@ -42,7 +43,9 @@ def remember(
 ) -> Reply:
     """Stores a message in a conversation of its own."""
     via = {"via": "mcp"} | ({"client": call.client} if call.client else {})
-    message = call.memory.store_message(text, said_by, title=title or begin_of(text, _TITLE), metadata=via)
+    message = call.memory.store_message(
+        text, cast("RoleName", said_by), title=title or begin_of(text, _TITLE), metadata=via
+    )
     namespace = str(call.memory.namespace)
     return Reply(
         f"Remembered in {namespace}, as {message.id}.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, cast
 
 from fastapi import Query
 
@@ -12,6 +12,7 @@ from recollect.faces.rest.routes.family import Before, Limit, Several, Since, Un
 from recollect.faces.rest.schemas.base import Page
 from recollect.faces.rest.schemas.found import Found, FoundText
 from recollect.faces.rest.schemas.records import Message
+from recollect.record import RoleName
 
 routes = family("search")
 
@@ -51,7 +52,7 @@ def search(
         offset=cursor.offset,
         group_by=group_by,
         source=source or (),
-        role=role or (),
+        role=cast("list[RoleName]", role or []),
         kind=kind or (),
         conversation=conversation,
         since=since,

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 
-from pydantic import Field, field_serializer, field_validator
+from pydantic import Field, field_serializer
 
 from recollect.faces.rest.schemas.base import Asked, Record, shown
-from recollect.record import from_microseconds
 
 
 class Counts(Record):
@@ -31,11 +30,6 @@ class Counts(Record):
     tasks: Mapping[str, int]
     first: datetime | None
     last: datetime | None
-
-    @field_validator("first", "last", mode="before")
-    @classmethod
-    def _time(cls, moment: int | None) -> datetime | None:
-        return from_microseconds(moment)
 
     @field_serializer("kinds", "sources", "derived", "tasks")
     def _plain(self, counts: Mapping[str, int]) -> dict[str, int]:
