@@ -38,10 +38,11 @@ test-browser: $(INSTALLED)
 test-long: $(INSTALLED)
 	HYPOTHESIS_PROFILE=whole $(BIN)/pytest -m long
 
-# The protocols of frameworks with their packages, which are too many for the other tests: in an environment of its own.
+# The protocols of frameworks, and REST under Schemathesis, with packages that are too many for the other tests: in an
+# environment of its own.
 FRAMEWORKS := .venv-frameworks
 test-frameworks: $(FRAMEWORKS)/.installed
-	$(FRAMEWORKS)/bin/pytest tests/frameworks
+	$(FRAMEWORKS)/bin/pytest -m "not long" tests/frameworks tests/faces/rest/test_schemathesis.py
 
 # Whether the newest agent frameworks can be installed beside Recollect: asks the package index, installs nothing.
 resolve: $(INSTALLED)

@@ -33,6 +33,12 @@ class NotFound(RecollectError, LookupError):
     code = "not_found"
 
 
+class NotAllowed(RecollectError):
+    """What whoever asks may not do: the token of a server is that of other namespaces."""
+
+    code = "forbidden"
+
+
 class ImportProblem(RecollectError):
     """A file that cannot be read at all, or a part of one that cannot."""
 

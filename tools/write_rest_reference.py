@@ -14,6 +14,7 @@ from typing import Any
 from fastapi import FastAPI
 
 from recollect.faces import rest
+from recollect.faces.rest import openapi
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "reference" / "rest.md"
 
@@ -30,7 +31,7 @@ as OpenAPI 3.1 at `/api/v1/openapi.json`, whose operations have the names of the
 - **Events.** Routes marked so tell what they do while they do it, to who sends `Accept: text/event-stream`; the last
   event is `result`, with the document that is given otherwise, or `error`.
 - **Writing once.** With an `Idempotency-Key` a write is done once: for a day the same key with the same request gives
-  the same answer, with another request 422, and 409 while the first is under way. Answers are kept in the memory of the
+  the same answer; with another request, or while the first is under way, 409. Answers are kept in the memory of the
   server alone, so that forgetting reaches them. What a message or a tool call is stored under is made from its key:
   these are not written twice after a restart, either.
 - **Errors** are problem details (RFC 9457) with the `code` and the `hint` of the command line:
@@ -44,6 +45,7 @@ def reference() -> str:
     """The page."""
     app = FastAPI(title="Recollect", openapi_url=None)
     app.include_router(rest.router)
+    openapi.install(app, asks_token=False)
     described = app.openapi()
     schemas = described["components"]["schemas"]
     parts = [_HEAD]

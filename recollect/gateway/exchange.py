@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from threading import Lock
@@ -59,18 +59,27 @@ class Endless:
         *,
         address: str = "",
         own: str = "",
+        within: Sequence[str] = (),
         counts_only: bool = False,
         upstream: str = "",
     ) -> Exchange:
         """A request as it is to be sent. `counts_only`: nothing is answered, and nothing kept. `upstream` is the server
-        that is asked. Raises InvalidInput for a namespace or a number that is none; what else goes wrong costs the
-        request its memory, nothing more.
+        that is asked; `within` are the namespaces that the client may reach, none for all. Raises InvalidInput for a
+        namespace or a number that is none, NotAllowed; what else goes wrong costs the request its memory, nothing more.
         """
         talk = wire.read(body)
-        asked = read_scope(headers, body, talk, address=address, own=own)
+        asked = read_scope(headers, body, talk, address=address, own=own, within=within)
         bare = without_ours(body)
         again = partial(
-            self.begin, wire, body, headers, address=address, own=own, counts_only=counts_only, upstream=upstream
+            self.begin,
+            wire,
+            body,
+            headers,
+            address=address,
+            own=own,
+            within=within,
+            counts_only=counts_only,
+            upstream=upstream,
         )
         # A file may be a thousand pages long: what is learned from a request with one holds for such requests.
         kind = "files" if holds_files(body) else ""

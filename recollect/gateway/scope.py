@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from recollect.errors import InvalidInput
+from recollect.errors import InvalidInput, NotAllowed
 from recollect.gateway.talk import Talk, words
 from recollect.importers.reading.lenient import objects_of, text_of
-from recollect.record import NodeId, stable_id
+from recollect.record import NodeId, is_within, stable_id
 from recollect.record import namespace as checked
 
 NAMESPACE, CONVERSATION = "x-recollect-namespace", "x-recollect-conversation"
@@ -64,10 +64,17 @@ class Asked:
 
 
 def read_scope(
-    headers: Mapping[str, str], body: Mapping[str, Any], talk: Talk, *, address: str = "", own: str = ""
+    headers: Mapping[str, str],
+    body: Mapping[str, Any],
+    talk: Talk,
+    *,
+    address: str = "",
+    own: str = "",
+    within: Sequence[str] = (),
 ) -> Asked:
     """What a request asks for. Names of headers are in small letters; `address` is a namespace that the address names,
-    `own` one that was set for all. Raises InvalidInput for a namespace that is none.
+    `own` one that was set for all, `within` are those that the client may reach, with what is below them; none for all.
+    Raises InvalidInput for a namespace that is none, NotAllowed for one that it may not reach.
     """
     told = {**_in_metadata(body), **{name: _decoded(value) for name, value in headers.items() if value}}
     conversation = _conversation(told, body)
@@ -75,7 +82,7 @@ def read_scope(
     if not why and conversation:
         namespace, why = f"conversation/{conversation}", "conversation"
     return Asked(
-        checked(namespace or APART),
+        checked(_reached(namespace or APART, why, within)),
         why or "apart",
         conversation,
         stores=_switch(told, STORE),
@@ -131,6 +138,15 @@ def _namespace(
         name = re.split(r"[\\/]", folder)[-1]
         return f"project/{_fit(name)}-{stable_id('folder', folder)[-6:].lower()}", "project"
     return "", ""
+
+
+def _reached(namespace: str, why: str, within: Sequence[str]) -> str:
+    """The namespace, where it may be reached; one that nobody named lies below the first of those that may."""
+    if not within or is_within(namespace, within):
+        return namespace
+    if why in ("header", "metadata", "address"):
+        raise NotAllowed(f"This token is not one of the namespace {namespace}.", hint=f"It is of {', '.join(within)}.")
+    return f"{within[0]}/{namespace}"
 
 
 def _user(told: Mapping[str, str], body: Mapping[str, Any]) -> str:

@@ -1,7 +1,17 @@
 """The records: frozen dataclasses, ids, time, and their JSON. Imports nothing of ours but errors."""
 
 from recollect.record.derived import Node, NodeKind, Origin
-from recollect.record.ids import DEFAULT_NAMESPACE, Namespace, NodeId, namespace, new_id, stable_id
+from recollect.record.ids import (
+    DEFAULT_NAMESPACE,
+    NAMESPACE_FORM,
+    NAMESPACE_LENGTH,
+    Namespace,
+    NodeId,
+    is_within,
+    namespace,
+    new_id,
+    stable_id,
+)
 from recollect.record.nodes import (
     HIDDEN,
     NOTHING,
@@ -29,6 +39,8 @@ from recollect.record.tree import has_circle, path_to, reading_order
 __all__ = [
     "DEFAULT_NAMESPACE",
     "HIDDEN",
+    "NAMESPACE_FORM",
+    "NAMESPACE_LENGTH",
     "NOTHING",
     "REPORTS",
     "Chunk",
@@ -54,6 +66,7 @@ __all__ = [
     "Window",
     "from_microseconds",
     "has_circle",
+    "is_within",
     "iso",
     "namespace",
     "new_id",

@@ -10,7 +10,7 @@ import os
 import re
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import NewType
 
 from recollect.errors import InvalidInput
@@ -23,6 +23,8 @@ DEFAULT_NAMESPACE = Namespace("default")
 _CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _PART = r"[^\s/\x00-\x1f\x7f\ud800-\udfff]+"  # half a character is none that a store or a header can hold
 _NAMESPACE = re.compile(rf"{_PART}(?:/{_PART})*")
+#: The form of a namespace for those who read JSON Schema, and how long it may be.
+NAMESPACE_FORM, NAMESPACE_LENGTH = r"^[^\s/\x00-\x20\x7f\x85\xa0]+(/[^\s/\x00-\x20\x7f\x85\xa0]+)*$", 200
 
 
 def namespace(name: str) -> Namespace:
@@ -30,12 +32,21 @@ def namespace(name: str) -> Namespace:
 
     Raises InvalidInput for an empty name, blanks, control characters, empty segments or more than 200 characters.
     """
-    if len(name) > 200 or not _NAMESPACE.fullmatch(name):
+    if len(name) > NAMESPACE_LENGTH or not _NAMESPACE.fullmatch(name):
         raise InvalidInput(
             f"{name!r} is not a namespace.",
             hint="Use names without spaces, joined by slashes, at most 200 characters: acme/rex.",
         )
     return Namespace(name)
+
+
+def is_within(name: str, namespaces: Iterable[str]) -> bool:
+    """Whether a namespace is one of some, or below one.
+
+    >>> is_within("acme/rex", ["acme"]), is_within("acme-2", ["acme"])
+    (True, False)
+    """
+    return any(name == one or name.startswith(f"{one}/") for one in namespaces)
 
 
 def stable_id(*parts: str | int | None) -> NodeId:

@@ -26,10 +26,10 @@ class HookEvent:
         return self.name == "SessionStart" and self.source in _BRIEFED
 
 
-def read_event(text: str) -> HookEvent | None:
+def read_event(given: str | bytes) -> HookEvent | None:
     """The event that a hook was given on its standard input; None for anything else."""
     try:
-        told: Any = json.loads(text)
+        told: Any = json.loads(given)
     except ValueError:
         return None
     if not isinstance(told, dict) or not isinstance(told.get("hook_event_name"), str):

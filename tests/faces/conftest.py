@@ -37,7 +37,7 @@ def run(home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixtu
     """Runs a command in an empty home: run("search", "words") gives its exit code, stdout and stderr."""
 
     def command(*arguments: str | Path, stdin: str = "") -> Ran:
-        monkeypatch.setattr("sys.stdin", io.StringIO(stdin))
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(stdin.encode()), "utf-8"))
         capsys.readouterr()
         code = main([str(argument) for argument in arguments])
         streams = capsys.readouterr()

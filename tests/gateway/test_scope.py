@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
-from recollect.errors import InvalidInput
+from recollect.errors import InvalidInput, NotAllowed
 from recollect.gateway.scope import Asked, read_scope, without_ours
 from recollect.gateway.wires import COMPLETIONS, MESSAGES, RESPONSES
 
@@ -14,10 +15,12 @@ HELLO: list[Any] = [{"role": "user", "content": "Hello"}]
 AGENT = "You are Claude Code.\n<env>\nWorking directory: /home/mia/my app\nIs directory a git repo: Yes\n</env>"
 
 
-def asked(headers: dict[str, str] | None = None, *, address: str = "", own: str = "", **body: Any) -> Asked:
+def asked(
+    headers: dict[str, str] | None = None, *, address: str = "", own: str = "", within: Sequence[str] = (), **body: Any
+) -> Asked:
     body = body if "input" in body else {"messages": HELLO, **body}
     wire = MESSAGES if "system" in body else RESPONSES if "input" in body else COMPLETIONS
-    return read_scope(headers or {}, body, wire.read(body), address=address, own=own)
+    return read_scope(headers or {}, body, wire.read(body), address=address, own=own, within=within)
 
 
 def test_who_tells_nothing_is_given_nothing() -> None:
@@ -87,3 +90,19 @@ def test_what_cannot_be_used_is_said() -> None:
 def test_a_namespace_in_any_script() -> None:
     sent = "übung/名".encode().decode("latin-1")
     assert asked({"x-recollect-namespace": sent}).namespace == "übung/名"
+
+
+def test_who_may_reach_some_namespaces_is_kept_within_them() -> None:
+    for named in ({"x-recollect-namespace": "acme/rex"}, {"x-recollect-namespace": " beta"}):
+        assert asked(named, within=["acme", "beta"]).namespace == named["x-recollect-namespace"].strip()
+    for outside in ("acme-2", "acm", "beta", "default"):
+        with pytest.raises(NotAllowed, match=outside):
+            asked({"x-recollect-namespace": outside}, within=["acme"])
+        with pytest.raises(NotAllowed, match=outside):
+            asked(address=outside, within=["acme"])
+        with pytest.raises(NotAllowed, match=outside):
+            asked(metadata={"recollect_namespace": outside}, within=["acme"])
+    assert asked(user="mia", within=["acme", "beta"]).namespace == "acme/user/mia"
+    assert asked(own="acme", within=["acme"]).namespace == "acme"
+    assert asked(system=AGENT, within=["acme"]).namespace.startswith("acme/project/")
+    assert asked(within=["acme"]).namespace == "acme/apart"

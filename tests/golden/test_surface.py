@@ -13,6 +13,7 @@ import recollect
 from recollect.faces import rest
 from recollect.faces.mcp.links import Links
 from recollect.faces.mcp.server import build_server
+from recollect.faces.rest import openapi
 from recollect.memory import Memory
 from tests.faces.mcp.conftest import connected
 from tests.golden.golden import assert_golden
@@ -33,6 +34,7 @@ def test_async_memory_and_its_signatures() -> None:
 def test_openapi() -> None:
     app = FastAPI(title="Recollect", openapi_url=None)
     app.include_router(rest.router)
+    openapi.install(app, asks_token=False)
     assert_golden("openapi", app.openapi())
 
 

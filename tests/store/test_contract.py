@@ -368,6 +368,7 @@ def test_ids_are_found_as_typed_by_their_ends_and_by_source_ids(space: Space) ->
         assert view.named("a2") == [next(m.id for m in whole.messages if m.source_id == "a2")]
         assert view.named(whole.conversation.id.lower()) == [whole.conversation.id]
         assert view.named("%") == view.named("_") == view.named("") == []
+        assert view.named("\0") == view.named("\0A") == view.named(f"{whole.messages[2].id[-3:]}\0") == []
         assert len(view.named(whole.conversation.id[0:0] or "0", 1)) <= 1
 
 

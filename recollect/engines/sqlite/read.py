@@ -122,9 +122,9 @@ UNION SELECT id FROM message WHERE +ns = ?1 AND substr(id, -8) COLLATE NOCASE = 
 """
 # Source ids and ends of ids, whatever the case; what is the whole of it comes first.
 ENDING = """
-SELECT id, length(id) = ?3 OR source_id = ?5 COLLATE NOCASE AS whole FROM (
+SELECT id, length(id) = ?3 OR source_id = ?2 COLLATE NOCASE AS whole FROM (
     SELECT id, source_id FROM conversation WHERE ns = ?1 UNION ALL SELECT id, source_id FROM message WHERE ns = ?1)
-WHERE id LIKE '%' || ?2 ESCAPE '\\' OR source_id = ?5 COLLATE NOCASE ORDER BY whole DESC, id LIMIT ?4
+WHERE substr(id, -?3) = ?2 COLLATE NOCASE OR source_id = ?2 COLLATE NOCASE ORDER BY whole DESC, id LIMIT ?4
 """
 
 _SHORT_ENDING = 8
@@ -224,6 +224,5 @@ def named(connection: apsw.Connection, ns: int, text: str, limit: int) -> list[N
         short := [row[0] for row in connection.execute(SHORT_ENDING, (ns, text, limit))]
     ):
         return short
-    escaped = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-    found: list[Any] = connection.execute(ENDING, (ns, escaped, len(text), limit, text)).fetchall()
+    found: list[Any] = connection.execute(ENDING, (ns, text, len(text), limit)).fetchall()
     return [row[0] for row in found if row[1]] or [row[0] for row in found]

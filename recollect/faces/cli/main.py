@@ -1,12 +1,14 @@
 """The entry: UTF-8 whatever the locale, then the command, and what becomes of errors, interrupts and closed pipes.
 
-Exit codes: 0 found or done, 1 nothing found or imported, 2 an error or wrong usage, 130 interrupted.
+Exit codes: 0 found or done, 1 nothing found or imported, 2 an error or wrong usage, 130 interrupted. A hook always
+exits 0, for Claude Code takes 2 as a veto and shows the user anything else.
 """
 
 from __future__ import annotations
 
 import gc
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
@@ -18,6 +20,7 @@ from recollect.faces.cli.terminal.output import STANDARD_OUTPUT, harmless, termi
 COMPLETE = "_RECOLLECT_COMPLETE"  #: the variable by which shells ask for completions
 
 _NOTHING, _ERROR, _INTERRUPTED = 1, 2, 130
+_VALUED = ("--store", "--namespace", "--color")  # options of every command that take the next word as their value
 
 
 def run() -> NoReturn:
@@ -31,7 +34,14 @@ def run() -> NoReturn:
         from recollect.faces.cli.complete import print_completions
 
         _leave(print_completions(shell, sys.argv[1:]))
-    _leave(main(sys.argv[1:]))
+    if not _is_hook(sys.argv[1:]):
+        _leave(main(sys.argv[1:]))
+    try:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, _interrupt_once)
+        main(sys.argv[1:])
+    finally:
+        _leave(0)
 
 
 def _open_what_is_closed() -> None:
@@ -51,6 +61,8 @@ def _leave(code: int) -> NoReturn:
 
 def main(arguments: Sequence[str]) -> int:
     """Runs one command and returns its exit code; never raises, unless RECOLLECT_DEBUG is set."""
+    if _is_hook(arguments):
+        return _run_hook(arguments)
     in_json = "--json" in arguments
     try:
         code = _run_or_explain(arguments, in_json=in_json)
@@ -99,6 +111,53 @@ def _run(arguments: Sequence[str]) -> int:
     from recollect.faces.cli.app import run_command
 
     return run_command(arguments)
+
+
+def _is_hook(arguments: Sequence[str]) -> bool:
+    """Whether it is `recollect hooks run`, wherever its options stand and whatever they are."""
+    pairs = zip(("", *arguments), arguments, strict=False)
+    words = [word for before, word in pairs if not word.startswith("-") and before not in _VALUED]
+    return words[:2] == ["hooks", "run"]
+
+
+def _run_hook(arguments: Sequence[str]) -> int:
+    """Runs a hook. Whatever goes wrong must not disturb the session: it is noted in hooks.log, and no more."""
+    try:
+        _run(arguments)
+        sys.stdout.flush()
+    except BaseException as reason:
+        with suppress(Exception):
+            _note(reason)
+    return 0
+
+
+def _note(reason: BaseException) -> None:
+    """Adds a line to hooks.log; where that cannot be written, and for who types it, to standard error."""
+    import traceback
+    from time import gmtime, strftime
+
+    told = str(reason) if isinstance(reason, RecollectError) else traceback.format_exception_only(reason)[0].strip()
+    if os.environ.get("RECOLLECT_DEBUG"):
+        told = "".join(traceback.format_exception(reason)).strip()
+    line = f"{strftime('%Y-%m-%dT%H:%M:%SZ', gmtime())} {': '.join([*getattr(reason, '__notes__', ()), told])}\n"
+    if sys.stdin.isatty():
+        sys.stderr.write(f"{told}\n")
+    try:
+        from recollect.memory.settings import own_places
+
+        state = own_places().state
+        state.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with (state / "hooks.log").open("a", encoding="utf-8", errors="replace") as log:
+            log.write(line)
+    except Exception:
+        sys.stderr.write(line)
+
+
+def _interrupt_once(number: int, frame: object) -> None:
+    """Ctrl-C or SIGTERM ends what a hook does; a second one must not end it before it exits."""
+    for one in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(one, signal.SIG_IGN)
+    raise KeyboardInterrupt
 
 
 def _explain(code: str, message: str, hint: str, *, in_json: bool) -> None:

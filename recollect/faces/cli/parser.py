@@ -32,7 +32,8 @@ class HelpWanted(Exception):
 
 @dataclass(frozen=True)
 class Option:
-    """An option; a flag where `metavar` is empty.
+    """An option; a flag where `metavar` is empty. In brackets, its value may be left out and is then empty; so only
+    where the command takes no words.
 
     `read` makes its value of the word typed. `values` are what a shell may complete: the words, or the name of what
     is looked up then: sources, namespaces, formats.
@@ -199,11 +200,15 @@ class _Reading:
                 raise self._wrong(f"{flag} takes no value.")
             self._given[option.parameter] = True
             return
+        may_be_empty = option.metavar.startswith("[")
         if value is None:
-            if not waiting or waiting[0] in self._options:
+            if waiting and waiting[0] not in self._options and not (may_be_empty and waiting[0].startswith("-")):
+                value = waiting.pop(0)
+            elif may_be_empty:
+                value = ""
+            else:
                 raise self._wrong(f"{flag} needs {option.metavar}.")
-            value = waiting.pop(0)
-        if not value.strip():
+        if not value.strip() and not may_be_empty:
             raise self._wrong(f"{flag} needs {option.metavar}, and its value is empty.")
         try:
             read = option.read(value)

@@ -23,6 +23,7 @@ from starlette.types import Receive, Scope, Send
 
 from recollect.errors import RecollectError
 from recollect.faces.http.problems import problem, status_of
+from recollect.faces.http.scope import served
 
 EVENTS = "text/event-stream"
 RESULT, ERROR = "result", "error"  # the last event of a stream is one of them
@@ -120,7 +121,15 @@ def worked(request: Request, work: Callable[[Tell], R], *, to_the_end: bool = Fa
     """
     if not wants_events(request):
         return work(lambda name, data: None)
-    return stream(lambda tell: tell(RESULT, work(tell)), to_the_end=to_the_end)
+
+    def told(tell: Tell) -> None:
+        try:
+            result = work(tell)
+        except RecollectError as error:
+            raise served(request).public(error) from error
+        tell(RESULT, result)
+
+    return stream(told, to_the_end=to_the_end)
 
 
 def stream(work: Callable[[Tell], object], *, to_the_end: bool = False) -> Response:
@@ -223,11 +232,16 @@ def _run(work: Callable[[Tell], object], tell: Tell) -> None:
     except Gone:
         raise
     except RecollectError as error:
-        tell(ERROR, {"status": status_of(error), "detail": error.message, "code": error.code, "hint": error.hint})
+        tell(ERROR, as_event(error))
     except Exception as bug:
         _log.error("Something went wrong inside Recollect while it streamed", exc_info=bug)
         detail = f"Something went wrong inside Recollect ({type(bug).__name__})."
         tell(ERROR, {"status": 500, "detail": detail, "code": "internal", "hint": "The server's log says where."})
+
+
+def as_event(error: RecollectError) -> dict[str, object]:
+    """The data of the event that tells an error."""
+    return {"status": status_of(error), "detail": error.message, "code": error.code, "hint": error.hint}
 
 
 def event(name: str, data: object) -> bytes:

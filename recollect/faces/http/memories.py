@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from threading import Lock
 
+from recollect.errors import NotAllowed
 from recollect.memory import Memory
+from recollect.record import is_within
 from recollect.record import namespace as checked
 
 _MOST = 256  # handles beside the first that are kept open
@@ -36,6 +39,10 @@ class Memories:
         there = [str(name) for name in self.main.namespaces()]
         return tuple(dict.fromkeys([str(self.main.namespace), *there]))
 
+    def within(self, namespaces: Sequence[str]) -> Memories:
+        """The same, of which only these namespaces and those below them are reached; all, where none is named."""
+        return _Within(self, namespaces) if namespaces else self
+
     def close(self) -> None:
         """Closes the store, once everything is written."""
         with self._lock:
@@ -43,3 +50,24 @@ class Memories:
         for memory in beside:
             memory.close()
         self.main.close()
+
+
+class _Within(Memories):
+    """What the token of some namespaces reaches. The first is that for who names none."""
+
+    def __init__(self, all_: Memories, namespaces: Sequence[str]) -> None:
+        self._all, self._namespaces = all_, namespaces
+        self.main = all_.of(namespaces[0])
+
+    def of(self, namespace: str | None = None) -> Memory:
+        """The memory of a namespace. Raises InvalidInput, and NotAllowed for one that is not reached."""
+        name = checked(namespace) if namespace else self.main.namespace
+        if not is_within(name, self._namespaces):
+            whose = ", ".join(self._namespaces)
+            raise NotAllowed(f"This token is not one of the namespace {name}.", hint=f"It is of {whose}.")
+        return self._all.of(name)
+
+    def names(self) -> tuple[str, ...]:
+        """The namespaces that are reached and hold anything, and those of the token."""
+        there = (name for name in self._all.names() if is_within(name, self._namespaces))
+        return tuple(dict.fromkeys([*self._namespaces, *there]))

@@ -27,6 +27,7 @@ from recollect.errors import InvalidInput, StoreError
 from recollect.faces.http.events import Told
 from recollect.faces.http.problems import problem, told
 from recollect.faces.http.scope import HEADER as NAMESPACE
+from recollect.faces.http.scope import memories
 from recollect.memory import Memory
 from recollect.record import NodeId, stable_id
 
@@ -163,7 +164,7 @@ async def _once(request: Request, key: str, handle: Handler) -> Response:
 
 def _again(known: _Kept, digest: bytes, answers: Answers, memory: Memory) -> Response:
     if known.digest != digest:
-        return problem(422, "This key was used for another request.", code="key_reused", hint="Use a new key.")
+        return problem(409, "This key was used for another request.", code="key_reused", hint="Use a new key.")
     if not known.done:
         detail = "The first request with this key is not answered yet."
         return problem(409, detail, code="in_progress", hint="Ask again later.", headers={"Retry-After": "1"})
@@ -211,8 +212,7 @@ def answers_of(request: Request) -> Answers:
 
 def _memory(request: Request) -> Memory:
     named = request.headers.get(NAMESPACE) or request.query_params.get("namespace")
-    found: Memory = request.app.state.memories.of(named)
-    return found
+    return memories(request).of(named)
 
 
 def _checked(key: str) -> str:

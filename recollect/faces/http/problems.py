@@ -8,14 +8,24 @@ from typing import Any
 
 from fastapi.responses import JSONResponse
 
-from recollect.errors import ImportProblem, InvalidInput, ModelError, NotFound, RecollectError, StoreBusy, StoreError
+from recollect.errors import (
+    ImportProblem,
+    InvalidInput,
+    ModelError,
+    NotAllowed,
+    NotFound,
+    RecollectError,
+    StoreBusy,
+    StoreError,
+)
 
 MEDIA_TYPE = "application/problem+json"
 
 _STATUS = {
     InvalidInput: 400,
+    NotAllowed: 403,
     NotFound: 404,
-    ImportProblem: 422,
+    ImportProblem: 400,
     StoreBusy: 503,
     StoreError: 500,
     ModelError: 502,

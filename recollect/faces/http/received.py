@@ -8,13 +8,18 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from tempfile import mkdtemp
+from typing import TYPE_CHECKING
 
-from recollect.errors import ImportProblem
+from recollect.errors import ImportProblem, RecollectError
 from recollect.runtime.processes import has_ended
+
+if TYPE_CHECKING:
+    from recollect.ingest.importing import ImportReport
 
 _FOLDER = "uploads"
 _SPARE = 200_000_000  # bytes that stay free on the disk
@@ -33,9 +38,31 @@ def check_room(data: Path, length: int) -> None:
     free = shutil.disk_usage(there).free
     if length + _SPARE > free:
         raise ImportProblem(
-            f"There is no room for {length / 1e9:.1f} GB at {data}: {free / 1e9:.1f} GB are free.",
+            f"There is no room for {length / 1e9:.1f} GB on the server: {free / 1e9:.1f} GB are free.",
             hint="To read it where it lies: recollect import PATH",
         )
+
+
+def could_not_be_kept(problem: OSError) -> ImportProblem:
+    """What is said of a file that could not be written."""
+    return ImportProblem(f"The server could not keep the file: {problem.strerror}.")
+
+
+def under_sent_names(folder: Path, work: Callable[[], ImportReport]) -> ImportReport:
+    """What an import of files in a folder reports or raises, with the names under which these were sent."""
+
+    def shown(text: str) -> str:
+        return text.replace(f"{folder}{os.sep}", "")
+
+    try:
+        report = work()
+    except RecollectError as problem:
+        problem.message, problem.hint = shown(problem.message), shown(problem.hint)
+        raise
+    report.sources = [replace(source, container=shown(source.container)) for source in report.sources]
+    report.problems = [replace(problem, place=shown(problem.place)) for problem in report.problems]
+    report.skipped = [shown(place) for place in report.skipped]
+    return report
 
 
 def sweep(data: Path) -> None:

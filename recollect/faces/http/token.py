@@ -1,19 +1,18 @@
-"""The token of a server: made once, kept in a file that only its owner reads."""
+"""The tokens of a server: made once, each kept in a file that only its owner reads."""
 
 from __future__ import annotations
 
 import os
 import secrets
 from pathlib import Path
+from urllib.parse import quote
 
 from recollect.errors import StoreError
 
-FILE = "serve.token"
 
-
-def kept_token(state: Path) -> str:
-    """The token in the state folder, made where there is none. Raises StoreError."""
-    place = state / FILE
+def kept_token(state: Path, namespace: str = "") -> str:
+    """The server's token in the state folder, or that of a namespace; made where there is none. Raises StoreError."""
+    place = state / (f"serve.{quote(namespace, safe='')}.token" if namespace else "serve.token")
     try:
         state.mkdir(parents=True, exist_ok=True)
         try:

@@ -31,13 +31,15 @@ Context = ServerRequestContext[Any, Any]
 
 #: Whose memory a request is about, and how what is in it is addressed.
 Scope = Callable[[Context], tuple[Memory, Links]]
+#: What a client may be told of an error.
+Public = Callable[[RecollectError], RecollectError]
 
 
 class Calls:
     """Does what clients ask of a memory."""
 
-    def __init__(self, scope: Scope, tools: tuple[ServerTool, ...]) -> None:
-        self._scope = scope
+    def __init__(self, scope: Scope, tools: tuple[ServerTool, ...], public: Public) -> None:
+        self._scope, self._public = scope, public
         self._tools = {tool.name: tool for tool in tools}
         self._threads = anyio.CapacityLimiter(_AT_ONCE)
 
@@ -54,7 +56,7 @@ class Calls:
             given = read_arguments(tool.arguments, arguments)
             return await self._in_thread(context, partial(_called, tool, given, _client_of(context), _teller(context)))
         except RecollectError as problem:
-            return _answer(Reply(f"{tool.name}: {problem}", is_error=True))
+            return _answer(Reply(f"{tool.name}: {self._public(problem)}", is_error=True))
         except MCPError:
             raise
         except Exception as bug:
@@ -67,7 +69,8 @@ class Calls:
         try:
             return await self._in_thread(context, reading)
         except RecollectError as problem:
-            raise MCPError(INVALID_PARAMS, str(problem), {"code": problem.code, "hint": problem.hint}) from problem
+            told = self._public(problem)
+            raise MCPError(INVALID_PARAMS, str(told), {"code": told.code, "hint": told.hint}) from problem
         except MCPError:
             raise
         except Exception as bug:

@@ -102,6 +102,7 @@ def _managers(memories: Memories, served: Served) -> dict[_Choice, StreamableHTT
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
     from mcp.server.transport_security import TransportSecuritySettings
 
+    from recollect.faces.http.scope import memories as reached
     from recollect.faces.mcp.links import Links
     from recollect.faces.mcp.server import build_server
 
@@ -109,14 +110,16 @@ def _managers(memories: Memories, served: Served) -> dict[_Choice, StreamableHTT
         request = context.request
         assert request is not None
         named = request.headers.get(HEADER) or request.query_params.get("namespace")
-        memory = memories.of(named)
+        memory = reached(request).of(named)
         apart = "" if memory is memories.main else str(memory.namespace)
         return memory, Links(f"{request.url.scheme}://{request.url.netloc}", apart)
 
     security = TransportSecuritySettings(allowed_hosts=sorted(served.hosts), allowed_origins=sorted(served.origins))
     return {
         (which, read_only): StreamableHTTPSessionManager(
-            build_server(scope, tools=which, read_only=read_only), stateless=True, security_settings=security
+            build_server(scope, tools=which, read_only=read_only, public=served.public),
+            stateless=True,
+            security_settings=security,
         )
         for which, read_only in product(SETS, (False, True))
     }

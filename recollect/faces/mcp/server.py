@@ -28,7 +28,7 @@ from mcp_types import (
 )
 
 from recollect.faces.mcp import prompts, resources
-from recollect.faces.mcp.calling import Calls, Context, Scope
+from recollect.faces.mcp.calling import Calls, Context, Public, Scope
 from recollect.faces.mcp.tools.base import ServerTool
 from recollect.faces.mcp.tools.choose import tools_of
 from recollect.faces.mcp.tools.sets import CORE
@@ -46,12 +46,14 @@ _INSTRUCTIONS = (
 _WRITING = " Use remember for what will matter later. Forget something only when the user asks for it."
 
 
-def build_server(scope: Scope, *, tools: str = CORE, read_only: bool = False) -> Server[Any]:
+def build_server(
+    scope: Scope, *, tools: str = CORE, read_only: bool = False, public: Public = lambda problem: problem
+) -> Server[Any]:
     """The server over the memory that `scope` gives for each request. `tools` is core or all; with `read_only` those
-    that write are left out.
+    that write are left out. `public` gives what a client may be told of an error.
     """
     chosen = tools_of(tools, read_only=read_only)
-    calls = Calls(scope, chosen)
+    calls = Calls(scope, chosen, public)
     listed = ListToolsResult(tools=[_told(tool) for tool in chosen])
     schemas = {tool.name: tool.input_schema for tool in chosen}
 

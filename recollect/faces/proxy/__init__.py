@@ -16,8 +16,10 @@ import anyio.to_thread
 import httpx2
 from fastapi import APIRouter, Request, Response
 
-from recollect.errors import InvalidInput, ModelError, RecollectError
+from recollect.errors import InvalidInput, ModelError, NotAllowed, RecollectError
 from recollect.faces.http.memories import Memories
+from recollect.faces.http.problems import status_of
+from recollect.faces.http.scope import reach
 from recollect.faces.http.served import Served
 from recollect.faces.proxy.passing import Begun, Streamed, begin_reading
 from recollect.faces.proxy.problems import problem, vendor_of
@@ -78,13 +80,13 @@ async def _passed(request: Request, path: str, address: str) -> Response:
         return problem(vendor, 508, error)
     except NoKey as error:
         return problem(vendor, 401, error)
-    except InvalidInput as error:
-        return problem(vendor, 400, error)
+    except (InvalidInput, NotAllowed) as error:
+        return problem(vendor, status_of(error), served.public(error))
     except httpx2.HTTPError as error:
         what = f"{to.base} cannot be reached: {type(error).__name__}."
         return problem(vendor, 502, ModelError(what, hint=f"Check {vendor.upper()}_BASE_URL, or {vendor}_upstream."))
     except RecollectError as error:
-        return problem(vendor, 500, error)
+        return problem(vendor, 500, served.public(error))
 
 
 def _begun(request: Request, wire: Wire, content: bytes, address: str, base: str, *, counts_only: bool) -> Exchange:
@@ -95,7 +97,14 @@ def _begun(request: Request, wire: Wire, content: bytes, address: str, base: str
     if not isinstance(body, dict):
         raise InvalidInput("The body of the request is not a JSON object.")
     return _endless(request).begin(
-        wire, body, request.headers, address=address, own=_own(request), counts_only=counts_only, upstream=base
+        wire,
+        body,
+        request.headers,
+        address=address,
+        own=_own(request),
+        within=reach(request),
+        counts_only=counts_only,
+        upstream=base,
     )
 
 
@@ -128,7 +137,7 @@ async def _asked(request: Request, to: Upstream, path: str, content: bytes, exch
 
 async def _sent(request: Request, to: Upstream, path: str, content: bytes, exchange: Exchange | None) -> Begun:
     client: httpx2.AsyncClient = request.state.upstream_client
-    headers = sent_headers(request.headers.items(), to, request.app.state.served.token)
+    headers = sent_headers(request.headers.items(), to, request.app.state.served.all_tokens)
     if exchange is not None and exchange.changed:
         # Half of a pair that stands for one character is no UTF-8: it goes on as the escape that it came as.
         content = json.dumps(exchange.body, ensure_ascii=False).encode("utf-8", "backslashreplace")
@@ -140,10 +149,11 @@ async def _sent(request: Request, to: Upstream, path: str, content: bytes, excha
 
 def _without_token(request: Request) -> str:
     """The query as it goes on. The token of this server is nobody else's, wherever it stands."""
-    query, token = request.url.query, request.app.state.served.token
-    if not token or "token=" not in query:
+    query, tokens = request.url.query, request.app.state.served.all_tokens
+    if "token=" not in query:
         return query
-    return "&".join(pair for pair in query.split("&") if unquote_plus(pair) != f"token={token}")
+    own = {f"token={token}" for token in tokens}
+    return "&".join(pair for pair in query.split("&") if unquote_plus(pair) not in own)
 
 
 def _kept(exchange: Exchange, whole: bytes) -> None:
@@ -166,6 +176,10 @@ def _endless(request: Request) -> Endless:
 
 
 def _own(request: Request) -> str:
-    """The namespace that was set for the server, empty where nobody set one: what is shared must have been meant."""
+    """The namespace that was set for the server or is that of the token, empty where nobody set one: what is shared
+    must have been meant.
+    """
+    if reached := reach(request):
+        return reached[0]
     settings = request.app.state.served.settings
     return "" if settings.origins.get("namespace", "default") == "default" else str(settings.namespace)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -78,14 +78,14 @@ def refuse_own(headers: Mapping[str, str]) -> None:
         )
 
 
-def sent_headers(headers: Iterable[tuple[str, str]], to: Upstream, token: str) -> dict[str, str]:
+def sent_headers(headers: Iterable[tuple[str, str]], to: Upstream, tokens: Collection[str]) -> dict[str, str]:
     """The headers as they go on: the client's own key, or that of `to` for who has none.
 
     Raises NoKey where the vendor itself would be asked without any.
     """
     sent: dict[str, str] = {}
     for name, value in headers:
-        if name not in _DROPPED and not name.startswith((_OURS, _BROWSERS)) and not _is_none(name, value, token):
+        if name not in _DROPPED and not name.startswith((_OURS, _BROWSERS)) and not _is_none(name, value, tokens):
             sent[name] = f"{sent[name]}, {value}" if name in sent else value  # one that comes in several lines
     if to.key and not sent.keys() & {"authorization", "x-api-key"}:
         sent |= {"authorization": f"Bearer {to.key}"} if to.vendor == "openai" else {"x-api-key": to.key}
@@ -109,10 +109,10 @@ def answer_headers(headers: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def _is_none(name: str, value: str, token: str) -> bool:
-    """Whether it is a key that is none: a placeholder, or the token of this server, which nobody else may see."""
+def _is_none(name: str, value: str, tokens: Collection[str]) -> bool:
+    """Whether it is a key that is none: a placeholder, or a token of this server, which nobody else may see."""
     if name == "authorization":
         value = value.partition(" ")[2].strip()
     elif name != "x-api-key":
         return False
-    return value in ("", PLACEHOLDER) or bool(token and value == token)
+    return value in ("", PLACEHOLDER) or value in tokens

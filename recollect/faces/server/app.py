@@ -14,6 +14,7 @@ from recollect.faces.http.memories import Memories
 from recollect.faces.http.received import sweep
 from recollect.faces.http.served import Served
 from recollect.faces.mcp import http as mcp
+from recollect.faces.rest import openapi
 from recollect.faces.server.guard import Guard
 from recollect.faces.server.problems import install
 from recollect.version import VERSION
@@ -40,6 +41,7 @@ def build(memories: Memories, served: Served) -> FastAPI:
     install(app)
     for face in (rest, proxy, mcp, web):
         app.include_router(face.router)
+    openapi.install(app, asks_token=bool(served.all_tokens))
     app.add_middleware(RequestBodyLimitMiddleware, max_body_size=_MOST_BODY)
     app.add_middleware(Guard, served=served)  # around the other, whose refusals it tells
     return app

@@ -8,7 +8,6 @@ other sites), and no answer allows any other origin to read it.
 from __future__ import annotations
 
 import asyncio
-import hmac
 import time
 from collections import OrderedDict
 from collections.abc import Iterable
@@ -21,6 +20,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from recollect.faces.http.problems import problem
+from recollect.faces.http.scope import REACH
 from recollect.faces.http.served import Served, is_loopback
 from recollect.faces.server.limits import told_in_full
 from recollect.faces.server.problems import shown
@@ -109,16 +109,20 @@ class Guard:
         return None
 
     def _unproven(self, scope: Scope, headers: Headers) -> Response | None:
-        """The refusal of who does not show the token, where there is one; or the way on for who showed it in a link."""
-        token = self._served.token
-        if not token:
+        """The refusal of who does not show a token, where one is asked for; or the way on for who showed it in a link.
+        What the token reaches is noted in the scope.
+        """
+        if not (self._served.token or self._served.tokens):
             return None
         query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
         shown = [value for name, value in query if name == "token"] if scope["method"] in _SAFE else []
-        if _one_is(token, shown):
-            return self._let_in(scope, [pair for pair in query if pair[0] != "token"])
-        if _one_is(token, _tokens(headers, self._cookie)):
-            return None
+        for token in shown:
+            if self._served.reach(token) is not None:
+                return self._let_in(scope, token, [pair for pair in query if pair[0] != "token"])
+        for token in _tokens(headers, self._cookie):
+            if (reach := self._served.reach(token)) is not None:
+                scope[REACH] = reach
+                return None
         return problem(
             401,
             "This server asks for a token.",
@@ -127,11 +131,11 @@ class Guard:
             headers={"WWW-Authenticate": 'Bearer realm="recollect"'},
         )
 
-    def _let_in(self, scope: Scope, rest: list[tuple[str, str]]) -> Response:
+    def _let_in(self, scope: Scope, token: str, rest: list[tuple[str, str]]) -> Response:
         """The token goes from the address into a cookie that no script and no other site sees."""
         path = "/" + scope["path"].lstrip("/\\")  # "//elsewhere" would be another server
         answer = RedirectResponse(path + (f"?{urlencode(rest)}" if rest else ""), 303)
-        answer.set_cookie(self._cookie, self._served.token, httponly=True, samesite="strict", path="/")
+        answer.set_cookie(self._cookie, token, httponly=True, samesite="strict", path="/")
         return answer
 
 
@@ -146,10 +150,6 @@ def _tokens(headers: Headers, cookie: str) -> Iterable[str]:
         kept = None
     if kept is not None:
         yield kept.value
-
-
-def _one_is(token: str, shown: Iterable[str]) -> bool:
-    return any(hmac.compare_digest(token.encode(), one.encode("utf-8", "replace")) for one in shown)
 
 
 def _other_site(detail: str = "Pages of other sites may not ask this server.") -> Response:

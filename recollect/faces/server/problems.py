@@ -9,11 +9,14 @@ from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
+from starlette.routing import Match
 
 from recollect.errors import RecollectError
 from recollect.faces.http.problems import problem, told
 from recollect.faces.proxy.problems import client_of, retold
 from recollect.faces.web.problem import problem_page, refusal, wants_page
+
+_METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 
 _log = logging.getLogger("recollect.http")
 
@@ -28,12 +31,28 @@ def install(app: FastAPI) -> None:
 
 def _ours(request: Request, error: Exception) -> Response:
     assert isinstance(error, RecollectError)
-    return shown(request, told(error))
+    return shown(request, told(request.app.state.served.public(error)))
 
 
 def _of_http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    return shown(request, problem(error.status_code, str(error.detail), headers=error.headers))
+    headers = dict(error.headers or {})
+    if error.status_code == 405:
+        headers["Allow"] = ", ".join(_allowed(request))
+    return shown(request, problem(error.status_code, str(error.detail), headers=headers))
+
+
+def _allowed(request: Request) -> list[str]:
+    """The methods of all routes at an address; of several, the framework tells those of the first. `/facts/search` is
+    described by itself: what is for `/facts/{id}` fits it too, and is not meant.
+    """
+    described = request.app.openapi()["paths"].get(request.scope["path"])
+    return [
+        method
+        for method in _METHODS
+        if (described is None or method.lower() in described)
+        and any(route.matches({**request.scope, "method": method})[0] is Match.FULL for route in request.app.routes)
+    ]
 
 
 def _of_validation(request: Request, error: Exception) -> Response:

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 import signal
 import socket
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import cast
 
 import uvicorn
 from fastapi import FastAPI
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from recollect.errors import InvalidInput
 
 _PATIENCE = 10  # seconds for what is under way at the end
 _MOST_AT_ONCE = 1_000  # connections and requests
+_MOST_IDLE = 256  # connections without a request; the one that has waited longest makes room
+_HEADER_SECONDS = 10.0  # until the headers of a request are whole
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -33,6 +39,58 @@ def listen(host: str, port: int) -> socket.socket:
     return made
 
 
+class _Connection(H11Protocol):
+    """A connection that is closed where the headers of a request do not come in time. Those without a request are few,
+    so that however many somebody opens, others are answered.
+    """
+
+    transport: asyncio.Transport
+    _timer: asyncio.TimerHandle | None = None
+    since = 0.0
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Waits for the first request."""
+        super().connection_made(transport)
+        self._expect_headers()
+        if len(self.connections) <= _MOST_IDLE:
+            return
+        idle = [one for one in cast("set[_Connection]", self.connections) if one.is_idle]
+        for one in sorted(idle, key=lambda one: one.since)[: max(0, len(idle) - _MOST_IDLE)]:
+            one.transport.close()
+
+    def data_received(self, data: bytes) -> None:
+        """Waits for the rest of the headers, or no more."""
+        super().data_received(data)
+        if not self.is_idle:
+            self._expect_nothing()
+        elif self._timer is None:
+            self._expect_headers()
+
+    def on_response_complete(self) -> None:
+        """Idle again, until the first byte of the next request: so long the keep-alive holds."""
+        self.since = time.monotonic()
+        super().on_response_complete()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Waits for nothing."""
+        self._expect_nothing()
+        super().connection_lost(exc)
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether it is open and no request is under way."""
+        return (self.cycle is None or self.cycle.response_complete) and not self.transport.is_closing()
+
+    def _expect_headers(self) -> None:
+        self.since = time.monotonic()
+        self._timer = self.loop.call_later(_HEADER_SECONDS, self.transport.close)
+
+    def _expect_nothing(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+
 class Server(uvicorn.Server):
     """Serves until SIGINT or SIGTERM; what is under way is finished, then the memories are closed.
 
@@ -43,6 +101,7 @@ class Server(uvicorn.Server):
         super().__init__(
             uvicorn.Config(
                 app,
+                http=_Connection,
                 log_config=None,
                 access_log=False,
                 ws="none",

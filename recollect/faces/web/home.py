@@ -9,7 +9,7 @@ from pathlib import Path
 from fastapi import APIRouter, Request, Response
 from starlette.responses import RedirectResponse
 
-from recollect.faces.http.scope import AllMemories, Scoped, ServedHere
+from recollect.faces.http.scope import AllMemories, Scoped, ServedHere, reach
 from recollect.faces.web.page import PAGES, address, page, scope_of
 
 router = APIRouter()
@@ -30,7 +30,7 @@ def home(request: Request, memory: Scoped, served: ServedHere) -> Response:
     from recollect.faces.present.found import found_labels
     from recollect.importers.found import found_on_this_machine
 
-    found = found_on_this_machine(Path.home(), os.environ)
+    found = [] if reach(request) else found_on_this_machine(Path.home(), os.environ)
     told = found_labels(found) if found else ""
     data = {"empty": True, "namespace": scope_of(request), "found": told}
     return page(request, "empty.html", data=data, here="/search", found=told, examples=EXAMPLES)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,8 +12,9 @@ from fastapi import APIRouter, Form, Request, Response
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import RedirectResponse
 
-from recollect.errors import InvalidInput, RecollectError
-from recollect.faces.http.scope import Scoped, served
+from recollect.errors import InvalidInput
+from recollect.faces.http.received import under_sent_names
+from recollect.faces.http.scope import WHOLE_STORE, Scoped, reach, served
 from recollect.faces.present.found import newer_than, tilde
 from recollect.faces.present.imports import report_as_json
 from recollect.faces.present.state import State
@@ -24,6 +25,7 @@ from recollect.faces.web.uploads import received, removed_after
 from recollect.record import utc_now
 
 if TYPE_CHECKING:
+    from recollect.importers.found import Found
     from recollect.ingest.importing import ImportReport, Progress
     from recollect.memory import Memory
     from recollect.store import Counts
@@ -48,7 +50,7 @@ def import_(request: Request, memory: Scoped) -> Response:
     """Where a file is dropped; what is being read, what was, and what else lies on this machine."""
     counts = memory.stats()
     runs = list(reversed(runs_of(request).all("import", str(memory.namespace))))
-    found = newer_than(state_of(request, memory).last_import(), counts)
+    found = not_yet_in(request, memory, counts)
     return page(
         request,
         "import.html",
@@ -70,19 +72,18 @@ async def upload(request: Request, memory: Scoped) -> Response:
         await run_in_threadpool(sent.remove)
         raise InvalidInput("No file was sent.", hint="Choose one, or drop it on the page.")
     again = sent.fields.get("again") == "yes"
-    work = _work(request, memory, sent.paths, lambda: removed_after(sent), shown=sent.shown, again=again)
+    work = _work(request, memory, sent.paths, lambda: removed_after(sent), sent.folder, again=again)
     run = runs_of(request).begin("import", str(memory.namespace), sent.folder.name, sent.title, work)
     return RedirectResponse(_where(request, run), 303)
 
 
-@router.post("/import/found")
+@router.post("/import/found", dependencies=[WHOLE_STORE])
 def import_found(request: Request, memory: Scoped, path: Annotated[str, Form()]) -> Response:
     """Reads what was found on this machine: that, and no other path."""
-    last, counts = state_of(request, memory).last_import(), memory.stats()
-    found = next((one for one in newer_than(last, counts) if str(one.path) == path), None)
+    found = next((one for one in not_yet_in(request, memory, memory.stats()) if str(one.path) == path), None)
     if found is None:
         raise InvalidInput("That is not among what was found on this machine.", hint="Look at the page again.")
-    work = _work(request, memory, [found.path], lambda: nullcontext(), shown=str)
+    work = _work(request, memory, [found.path], lambda: nullcontext())
     title = f"{found.label}, {tilde(found.path)}"
     run = runs_of(request).begin("import", str(memory.namespace), path, title, work)
     return RedirectResponse(_where(request, run), 303)
@@ -97,6 +98,11 @@ def under_way(request: Request, memory: Scoped, id: str) -> Response:
     return page(request, "imported.html", data=data, **_view(request, run))
 
 
+def not_yet_in(request: Request, memory: Memory, counts: Counts) -> Sequence[Found]:
+    """What lies on the machine and is newer than the last import; nothing for the token of a namespace."""
+    return [] if reach(request) else newer_than(state_of(request, memory).last_import(), counts)
+
+
 def state_of(request: Request, memory: Memory) -> State:
     """What is remembered of the last import, as the terminal remembers it."""
     here = served(request)
@@ -108,20 +114,18 @@ def _work(
     memory: Memory,
     paths: Sequence[Path],
     held: Callable[[], AbstractContextManager[Any]],
+    sent: Path | None = None,
     *,
-    shown: Callable[[str], str],
     again: bool = False,
 ) -> Any:
     state = state_of(request, memory)
 
+    def read(tell: Callable[[Any], None]) -> ImportReport:
+        return memory.import_file(*paths, again=again, progress=tell)
+
     def work(tell: Callable[[Any], None]) -> Imported:
-        try:
-            with held():
-                report = memory.import_file(*paths, again=again, progress=tell)
-        except RecollectError as problem:
-            problem.message, problem.hint = shown(problem.message), shown(problem.hint)
-            raise
-        report.problems = [replace(problem, place=shown(problem.place)) for problem in report.problems]
+        with held():
+            report = under_sent_names(sent, lambda: read(tell)) if sent else read(tell)
         state.remember_import(utc_now(), report.problems)
         return Imported(report, memory.stats())
 

@@ -43,12 +43,14 @@ class Told:
 
 #: What a run does: it is given what takes its events, and returns what came of it.
 Work = Callable[[Callable[[Any], None]], Any]
+#: What is told of an error.
+Public = Callable[[RecollectError], RecollectError]
 
 
 class Run:
     """One piece of work. Its events only grow; `result` or `problem` is there once `ended` is."""
 
-    def __init__(self, kind: str, namespace: str, key: Hashable, title: str, work: Work) -> None:
+    def __init__(self, kind: str, namespace: str, key: Hashable, title: str, work: Work, public: Public) -> None:
         self.id, self.kind, self.namespace, self.key, self.title = new_id(), kind, namespace, key, title
         self.began: datetime = utc_now()
         self.ended: datetime | None = None
@@ -56,7 +58,7 @@ class Run:
         self.result: Any = None
         self.problem: RecollectError | None = None
         self.stopped = False
-        self._work, self._clock = work, time.monotonic()
+        self._work, self._public, self._clock = work, public, time.monotonic()
         self._listeners: list[Callable[[], None]] = []
         self._lock, self._over = threading.Lock(), threading.Event()
 
@@ -109,7 +111,7 @@ class Run:
         except Stopped:
             pass
         except RecollectError as problem:
-            self.problem = problem
+            self.problem = self._public(problem)
         except Exception as bug:  # its message may quote what was said
             _log.error("A run has failed: %s", type(bug).__name__, exc_info=_log.isEnabledFor(logging.DEBUG))
             self.problem = RecollectError(f"This has failed, by a mistake of Recollect: {type(bug).__name__}.")
@@ -122,7 +124,8 @@ class Run:
 class Runs:
     """The runs of a server. Thread-safe."""
 
-    def __init__(self) -> None:
+    def __init__(self, public: Public = lambda problem: problem) -> None:
+        self._public = public
         self._runs: dict[str, Run] = {}
         self._lock = threading.Lock()
         self.is_over = False
@@ -133,7 +136,7 @@ class Runs:
             for run in self._runs.values():
                 if (run.kind, run.namespace, run.key) == (kind, namespace, key) and run.ended is None:
                     return run
-            run = Run(kind, namespace, key, title, work)
+            run = Run(kind, namespace, key, title, work, self._public)
             self._runs[run.id] = run
             ended = [one.id for one in self._runs.values() if one.ended is not None and one.kind == kind]
             for old in ended[: max(0, len(ended) - _KEPT)]:
@@ -199,7 +202,7 @@ def runs_of(request: Request) -> Runs:
     state = request.app.state
     with _making:
         if not hasattr(state, "runs"):
-            state.runs = Runs()
+            state.runs = Runs(state.served.public)
             state.at_end = (*getattr(state, "at_end", ()), state.runs.end)
     found: Runs = state.runs
     return found

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 
 from recollect.errors import InvalidInput, RecollectError, StoreError
 from recollect.faces.http.problems import status_of, told
-from recollect.faces.http.scope import Scoped
+from recollect.faces.http.scope import Scoped, served
 from recollect.faces.web.asked import LIMIT, Asked
 from recollect.faces.web.before import BeforeSearch
 from recollect.faces.web.found import Found, Nothing
@@ -94,6 +94,7 @@ def _at(shown: str, answer: Response) -> Response:
 
 def _problem(request: Request, asked: Asked, problem: RecollectError) -> Response:
     """What is wrong with the search, or that nobody could look: never that nothing is there."""
+    problem = served(request).public(problem)
     status = status_of(problem)
     if wants_json(request):
         return told(problem)

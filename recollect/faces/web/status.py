@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 from fastapi import APIRouter, Form, Request, Response
 from starlette.responses import RedirectResponse
 
-from recollect.faces.http.scope import Scoped, served
-from recollect.faces.present.found import newer_than
+from recollect.faces.http.scope import Scoped, reach, served
 from recollect.faces.present.indexed import index_state
 from recollect.faces.present.names import source_label
 from recollect.faces.present.working import task_counts
-from recollect.faces.web.import_ import state_of
+from recollect.faces.web.import_ import not_yet_in, state_of
 from recollect.faces.web.page import address, page
 from recollect.faces.web.runs import Run, runs_of
 from recollect.memory.background.lock import is_working
@@ -70,7 +69,7 @@ class Row:
 def status(request: Request, memory: Scoped) -> Response:
     """How things are."""
     counts, index = memory.stats(), memory.index()
-    found = newer_than(state_of(request, memory).last_import(), counts)
+    found = not_yet_in(request, memory, counts)
     here, tasks = served(request), task_counts(memory, counts)
     probing = _probing(request, memory)
     probe, trouble = probing.result, probing.problem
@@ -79,12 +78,16 @@ def status(request: Request, memory: Scoped) -> Response:
     ledger = Ledger(here.places.data / FILE)
     spent = ledger.spent(memory.location, str(memory.namespace), since=month)
     ever = ledger.spent(memory.location, str(memory.namespace))
-    info = memory.info()
+    location, size = (None, None) if reach(request) else (memory.location, memory.info().bytes or None)
     return page(
         request,
         "status.html",
         fragment="state",
-        data=lambda: _document(memory, counts, tasks, probe, found, working=working, spent=ever),
+        data=lambda: {
+            "store": location,
+            "bytes": size,
+            **_document(memory, counts, tasks, probe, found, working=working, spent=ever),
+        },
         counts=counts,
         sources=sorted(counts.by_source.items(), key=lambda item: (-item[1], item[0])),
         index=index,
@@ -97,8 +100,8 @@ def status(request: Request, memory: Scoped) -> Response:
         probe=probe,
         trouble=trouble,
         found=found,
-        info=info,
-        location=memory.location,
+        size=size,
+        location=location,
         month=f"{month:%B}",
         rows=_rows(spent),
         total=sum(row.cost for row in spent),
@@ -171,9 +174,7 @@ def _document(
     spent: Sequence[Spent],
 ) -> dict[str, Any]:
     return {
-        "store": memory.location,
         "namespace": str(memory.namespace),
-        "bytes": memory.info().bytes or None,
         "conversations": counts.conversations,
         "messages": counts.messages,
         "sources": {source_label(name): count for name, count in counts.by_source.items()},

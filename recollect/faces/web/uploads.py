@@ -15,8 +15,8 @@ from python_multipart.multipart import MultipartParser, parse_options_header
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect, Request
 
-from recollect.errors import ImportProblem, InvalidInput
-from recollect.faces.http.received import check_room, new_folder
+from recollect.errors import InvalidInput
+from recollect.faces.http.received import check_room, could_not_be_kept, new_folder
 
 _MOST_FILES = 20_000
 _LONGEST_FIELD = 10_000  # bytes
@@ -38,10 +38,6 @@ class Upload:
         if not self.paths:
             return ""
         return self.paths[0].name + (f" and {len(self.paths) - 1:,} more" if self.paths[1:] else "")
-
-    def shown(self, text: str) -> str:
-        """A text that names our folder, without it."""
-        return text.replace(f"{self.folder}/", "")
 
     def remove(self) -> None:
         """Removes all of it."""
@@ -67,7 +63,7 @@ async def received(request: Request, data: Path) -> Upload:
         raise InvalidInput("The file did not arrive whole.", hint="Send it again.") from problem
     except OSError as problem:
         await run_in_threadpool(taker.abandon)
-        raise ImportProblem(f"The file could not be kept at {data}: {problem.strerror}.") from problem
+        raise could_not_be_kept(problem) from problem
     except BaseException:
         taker.abandon()
         raise

@@ -20,7 +20,7 @@ from recollect.runtime.place import Address, Place
 STORE, EMBEDDER, DURABLE = "RECOLLECT_STORE", "RECOLLECT_EMBEDDER", "RECOLLECT_DURABLE"
 
 _SHELL = "/bin/sh"
-_LEAVE_IT = 'exec 0</dev/null 1>/dev/null 2>&1; "$@" &'  # its parent is then the system, which takes note of its end
+_LEAVE_IT = 'exec 0</dev/null 1>/dev/null 2>>"$0"; "$@" &'  # its parent is then the system, which takes note of its end
 _LOOK = 0.05  # seconds
 
 _log = logging.getLogger("recollect.background")
@@ -40,14 +40,16 @@ def start(place: Place, *, embedder: str = "static", durable: bool = True, where
     return leave_behind(["-m", "recollect.memory.background"], environment_of(place, embedder, durable=durable))
 
 
-def leave_behind(arguments: Sequence[str], environment: Mapping[str, str]) -> bool:
-    """Starts Python with these arguments as a process that outlives this one; returns whether it was started."""
+def leave_behind(arguments: Sequence[str], environment: Mapping[str, str], log: str = os.devnull) -> bool:
+    """Starts Python with these arguments as a process that outlives this one; returns whether it was started. What it
+    writes to standard error is added to the file `log`.
+    """
     if not AVAILABLE or not _is_python(sys.executable):
         return False
     command = [sys.executable, "-P", *arguments]
     try:
         subprocess.run(
-            [_SHELL, "-c", _LEAVE_IT, _SHELL, *command],
+            [_SHELL, "-c", _LEAVE_IT, log, *command],
             env=environment,
             cwd="/",
             start_new_session=True,

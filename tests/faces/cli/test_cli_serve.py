@@ -19,6 +19,7 @@ from typing import IO, Any
 import pytest
 
 import recollect
+from tests.faces.conftest import CommandLine
 from tests.faces.watch.sessions import Session
 
 pytestmark = pytest.mark.slow
@@ -68,6 +69,31 @@ def test_a_write_that_was_told_is_there_after_the_end(tmp_path: Path, number: in
     with recollect.open(tmp_path / "memory.db", namespace="acme/rex", background=False) as memory:
         assert memory.messages([made["id"]])[0].content == "The spare key is with Ana."
         assert memory.check() == []
+
+
+def test_a_token_of_a_namespace_is_made_and_kept(tmp_path: Path) -> None:
+    given = "b" * 32
+    with served(tmp_path, "--token", "acme/rex=", f"--token=beta={given}") as (_, told):
+        made = (tmp_path / "state" / "serve.acme%2Frex.token").read_text()
+        assert told["tokens"] == {"acme/rex": made, "beta": given}
+        assert told["link"].partition("?token=")[2] == (tmp_path / "state" / "serve.token").read_text()
+        for token, namespace in ((made, "acme/rex"), (given, "beta")):
+            there = sent(f"{told['address']}/api/v1/namespaces", Authorization=f"Bearer {token}")
+            assert there == {"namespaces": [namespace]}
+
+
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [
+        ("acme", "does not say whose token it is"),
+        ("acme=short", "32 to 200 letters"),
+        ("a b=", "is not a namespace"),
+        ("=" + "x" * 32, "is not a namespace"),
+    ],
+)
+def test_a_token_that_means_nothing_is_refused(run: CommandLine, word: str, said: str) -> None:
+    ran = run("serve", "--token", word)
+    assert (ran.code, said in ran.err) == (2, True)
 
 
 def test_a_token_is_asked_for_and_kept(tmp_path: Path) -> None:

@@ -84,3 +84,15 @@ def test_too_many_words_are_told() -> None:
 def test_help_is_wanted_wherever_it_stands() -> None:
     with pytest.raises(HelpWanted):
         read("a", "-n", "5", "--help")
+
+
+def test_a_value_in_brackets_may_be_left_out() -> None:
+    listening = Command(lambda session: None, (), (Option(("--token",), "Whose.", "[NS=]", several=True),))
+    for words, tokens in (
+        (["--token"], [""]),
+        (["--token", "--json"], [""]),
+        (["--token", "a=", "--token=b=c", "--token"], ["a=", "b=c", ""]),
+    ):
+        assert parse("serve", listening, words)["token"] == tokens
+    with pytest.raises(WrongUsage, match="has no option --nonsense"):
+        parse("serve", listening, ["--token", "--nonsense"])

@@ -129,3 +129,14 @@ def test_names_are_completed(known: Memory) -> None:
     assert known.resolve("Which wave forecast API")[0].conversation.id in ids
     assert months
     assert all(month.startswith("2024-0") for month in months)
+
+
+@pytest.mark.parametrize("name", ["%00", "%00%00", "%00A", "a%00", "%25", "%5C"])
+@pytest.mark.parametrize("kind", ["conversation", "summary", "message", "document", "period"])
+def test_an_address_that_names_nothing_lists_nothing(known: Memory, kind: str, name: str) -> None:
+    async def read(client: Client) -> None:
+        await client.read_resource(f"recollect://{kind}/{name}")
+
+    with pytest.raises(MCPError) as caught:
+        ask(known, read)
+    assert "several" not in str(caught.value)

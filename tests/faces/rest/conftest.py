@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,11 +24,15 @@ BASE = "http://127.0.0.1:7070"
 TOKEN = "a-token-of-32-characters-and-more-xx"
 
 
-def serve(path: Path, home: Path, token: str = "", **how: Any) -> TestClient:
-    """A client of an application over a store; it shows the token where there is one."""
+def serve(
+    path: Path, home: Path, token: str = "", tokens: Mapping[str, tuple[str, ...]] | None = None, **how: Any
+) -> TestClient:
+    """A client of an application over a store; it shows the token where there is one. `tokens` are of namespaces."""
     where = places({"RECOLLECT_HOME": str(home)}, home)
     memory = recollect.open(path, durable=False, background=False, **how)
-    app = build(Memories(memory), Served(load_settings(environment={}, where=where), where, token=token))
+    app = build(
+        Memories(memory), Served(load_settings(environment={}, where=where), where, token=token, tokens=tokens or {})
+    )
     shown = {"Authorization": f"Bearer {token}"} if token else {}
     return TestClient(app, base_url=BASE, raise_server_exceptions=False, headers=shown)
 

@@ -79,7 +79,7 @@ def test_what_the_disk_has_no_room_for_is_refused(
     monkeypatch.setattr("recollect.faces.rest.routes.imports._LOOK", 4)
     ask = {"url": f"{API}/imports/upload", "params": {"name": "x.jsonl"}}
     refused = writing.post(**ask, headers={"Content-Length": "200000000"}, content=iter([b"x"]))
-    assert (refused.status_code, refused.json()["code"]) == (422, "import_problem")
+    assert (refused.status_code, refused.json()["code"]) == (400, "import_problem")
     assert "recollect import PATH" in refused.json()["hint"]
     monkeypatch.setattr(shutil, "disk_usage", lambda path: SimpleNamespace(free=100_000_000))
     untold = writing.post(**ask, content=iter([b"12345678"]))

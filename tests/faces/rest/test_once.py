@@ -44,7 +44,7 @@ def test_a_key_is_for_one_request(writing: TestClient) -> None:
     writing.post(f"{API}/messages", json={"content": "Once."}, headers=keyed("a"))
     for path, body in (("/messages", {"content": "Twice."}), ("/facts", {"content": "Once."})):
         refused = writing.post(API + path, json=body, headers=keyed("a"))
-        assert (refused.status_code, refused.json()["code"]) == (422, "key_reused")
+        assert (refused.status_code, refused.json()["code"]) == (409, "key_reused")
     assert messages(writing) == 1
     elsewhere = writing.post(
         f"{API}/messages", json={"content": "Once."}, headers=keyed("a", **{"X-Recollect-Namespace": "other"})

@@ -164,8 +164,8 @@ class Chooser:
         if quote.instead:
             return quote
         told = self.scale.weigh(quote.message)
-        at = next(i for i, one in enumerate(told) if one.span == quote.span)
-        if quote.span.kind not in _PROSE or quote.place[1] < quote.span.end:
+        at = next((i for i, one in enumerate(told) if one.span == quote.span), None)
+        if at is None or quote.span.kind not in _PROSE or quote.place[1] < quote.span.end:
             return quote
         first = last = at
         while first and told[first - 1].span.start >= quote.place[0]:

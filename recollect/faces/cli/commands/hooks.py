@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from recollect.errors import InvalidInput, RecollectError
+from recollect.errors import InvalidInput
 from recollect.faces.cli.parser import Command, Option, Words
 from recollect.faces.cli.terminal.session import Session
 
@@ -105,21 +104,19 @@ def _apply(session: Session, edit: Edit, action: str, *, write: bool) -> int:
 
 
 def _run(session: Session) -> int:
-    """What a hook does. Whatever goes wrong here must not disturb the session: it is noted in the log, and no more."""
+    """What a hook does. Whatever it raises is noted in a log by whoever runs it, and the exit code is 0."""
     from recollect.watching.hook_event import read_event
 
-    event = read_event(sys.stdin.read())
+    event = None if sys.stdin.isatty() else read_event(sys.stdin.buffer.read())
     if event is None:
         raise InvalidInput("There is no event of Claude Code on standard input.", hint="It calls this itself.")
     try:
         if event.wants_brief:
             _print_brief(session, event)
         _take_in(session, event)
-    except (RecollectError, OSError) as problem:
-        with suppress(OSError):
-            session.places.state.mkdir(parents=True, exist_ok=True, mode=0o700)
-            with (session.places.state / "hooks.log").open("a", encoding="utf-8") as log:
-                log.write(f"{event.name}: {problem}\n")
+    except BaseException as problem:
+        problem.add_note(event.name)
+        raise
     return 0
 
 
@@ -149,11 +146,15 @@ def _take_in(session: Session, event: HookEvent) -> None:
     if settings.background:
         environment = environment_of(session.store, settings.embedder, durable=settings.durable)
         named: dict[str, Any] = {"RECOLLECT_NAMESPACE": settings.namespace}
-        if leave_behind(["-m", "recollect", "watch", "--once", str(folder)], environment | named):
+        session.places.state.mkdir(parents=True, exist_ok=True, mode=0o700)
+        log = str(session.places.state / "hooks.log")
+        if leave_behind(["-m", "recollect", "watch", "--once", str(folder)], environment | named, log):
             return
     memory = session.memory()
     kept = Kept(session.places.state, session.store, memory.namespace)
-    Watcher(memory, [Watched("Claude Code", folder)], kept).round(patient=False)
+    done = Watcher(memory, [Watched("Claude Code", folder)], kept).round(patient=False)
+    if done.failed:
+        raise done.failed[0]
 
 
 COMMAND = Command(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from recollect.errors import InvalidInput
@@ -15,6 +15,12 @@ _ANY_HEADER = re.compile(r"^[ \t]*\[", re.MULTILINE)
 _TRAILING = re.compile(r"(?:\n[ \t]*(?:#[^\n]*)?)*\Z")
 _BARE = re.compile(r"^[A-Za-z0-9_-]+$")
 _PART = re.compile(r"""\s*(?:"([^"]*)"|'([^']*)'|([A-Za-z0-9_-]+))\s*(?:\.|$)""")
+_NAME = r"""(?:"[^"]*"|'[^']*'|[A-Za-z0-9_-]+)"""
+_KEY = re.compile(rf"\s*({_NAME}(?:\s*\.\s*{_NAME})*)\s*=\s*")
+_TOKEN = re.compile(
+    r'''"""(?:\\.|[^\\])*?"""|\'{3}.*?\'{3}|"(?:\\.|[^"\\\n])*"|'[^'\n]*'|\#[^\n]*|[][{}\n]|[^]["'\#{}\n]+|.''',
+    re.DOTALL,
+)
 
 
 def read(text: str) -> dict[str, Any]:
@@ -26,7 +32,8 @@ def read(text: str) -> dict[str, Any]:
 
 
 def put(text: str, path: Sequence[str], value: Mapping[str, Any]) -> str:
-    r"""The text with the table at a path set: in its place, or at the end.
+    r"""The text with the table at a path set: in its place, or at the end. Where it or a table around it stands on one
+    line, `{ … }`, that line is written anew.
 
     >>> print(put('model = "x"\n', ["mcp_servers", "recollect"], {"command": "recollect", "args": ["mcp"]}))
     model = "x"
@@ -35,7 +42,13 @@ def put(text: str, path: Sequence[str], value: Mapping[str, Any]) -> str:
     command = "recollect"
     args = ["mcp"]
     <BLANKLINE>
+    >>> print(put('mcp_servers = { docs = { command = "docs" } }', ["mcp_servers", "recollect"], {"args": ["mcp"]}))
+    mcp_servers = { docs = { command = "docs" }, recollect = { args = ["mcp"] } }
     """
+    for key, start, end in _inline(text):
+        if key == list(path[: len(key)]):
+            inside = read(f"x = {text[start:end]}")["x"]
+            return text[:start] + _shown(_with(inside, path[len(key) :], value)) + text[end:]
     table = "\n".join([f"[{'.'.join(map(_key, path))}]", *(f"{_key(k)} = {_shown(v)}" for k, v in value.items())])
     spans = _spans(text, list(path))
     if not spans:
@@ -45,6 +58,40 @@ def put(text: str, path: Sequence[str], value: Mapping[str, Any]) -> str:
         text = text[:start] + text[end:]
     start, end = spans[0]
     return text[:start] + table + (text[end:] or "\n")
+
+
+def _inline(text: str) -> Iterator[tuple[list[str], int, int]]:
+    """The tables on one line: their whole keys, and where they begin and end."""
+    within: list[str] = []
+    for start, end in _statements(text):
+        statement = text[start:end]
+        if header := _HEADER.fullmatch(statement.strip()):
+            within = _parts(header[1])
+        elif (key := _KEY.match(statement)) and statement[key.end() :].startswith("{"):
+            yield [*within, *_parts(key[1])], start + key.end(), end
+
+
+def _statements(text: str) -> Iterator[tuple[int, int]]:
+    """Where each statement begins and ends, without the comment behind it. A value may have several lines."""
+    start = end = depth = 0
+    for token in _TOKEN.finditer(text):
+        sign = token[0]
+        depth += (sign in ("[", "{")) - (sign in ("]", "}"))
+        if sign == "\n" and depth == 0:
+            yield start, end
+            start = end = token.end()
+        elif sign.strip() and not sign.startswith("#"):
+            end = token.start() + len(sign.rstrip())
+    yield start, end
+
+
+def _with(table: Any, path: Sequence[str], value: Mapping[str, Any]) -> Any:
+    """The table with a value in it."""
+    if not path:
+        return value
+    if not isinstance(table, Mapping):
+        raise InvalidInput(f"{path[0]} is to be put into what is no table.")
+    return {**table, path[0]: _with(table.get(path[0], {}), path[1:], value)}
 
 
 def _spans(text: str, path: list[str]) -> list[tuple[int, int]]:

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from recollect.faces.http.events import answered, in_events
 from recollect.faces.http.once import ONCE
-from recollect.faces.http.scope import Scoped
+from recollect.faces.http.scope import WHOLE_STORE, Scoped
 from recollect.faces.rest.routes.family import calls, family
 from recollect.faces.rest.schemas.answers import (
     Answer,
@@ -109,7 +109,7 @@ def prepare_context(memory: Scoped, asked: ToPrepare) -> Context:
     return Context.model_validate(made.to_json())
 
 
-@routes.get("/brief")
+@routes.get("/brief", dependencies=[WHOLE_STORE])
 def brief(
     memory: Scoped,
     folder: Annotated[str, Query(min_length=1, description="A folder of the server's machine.")],

@@ -12,10 +12,10 @@ from typing import Annotated, Any
 from fastapi import Query, Request, Response
 from starlette.concurrency import run_in_threadpool
 
-from recollect.errors import ImportProblem, InvalidInput
+from recollect.errors import InvalidInput
 from recollect.faces.http.events import Tell, in_events, worked
 from recollect.faces.http.once import ONCE
-from recollect.faces.http.received import check_room, new_folder
+from recollect.faces.http.received import check_room, could_not_be_kept, new_folder, under_sent_names
 from recollect.faces.http.scope import NAMES_FILES, Scoped, ServedHere
 from recollect.faces.rest.cursors import Paged
 from recollect.faces.rest.routes.family import Limit, calls, family
@@ -78,15 +78,18 @@ async def upload(
         kept.end()
     except OSError as error:
         kept.remove()
-        raise ImportProblem(f"The file could not be kept at {served.places.data}: {error.strerror}.") from error
+        raise could_not_be_kept(error) from error
     except BaseException:
         kept.remove()
         raise
 
     def work(tell: Tell) -> ImportReport:
         with kept.there() as path:
-            report = memory.import_file(
-                path, format=format, again=again, progress=lambda p: tell("progress", _stand(p))
+            report = under_sent_names(
+                path.parent,
+                lambda: memory.import_file(
+                    path, format=format, again=again, progress=lambda p: tell("progress", _stand(p))
+                ),
             )
             return ImportReport.model_validate(report, from_attributes=True)
 

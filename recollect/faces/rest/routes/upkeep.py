@@ -15,7 +15,7 @@ from starlette.concurrency import run_in_threadpool
 from recollect.errors import InvalidInput
 from recollect.faces.http.events import Stream, Tell, in_events, worked
 from recollect.faces.http.once import ONCE, answers_of
-from recollect.faces.http.scope import NAMES_FILES, AllMemories, Scoped
+from recollect.faces.http.scope import NAMES_FILES, WHOLE_STORE, AllMemories, Scoped, reach
 from recollect.faces.rest.routes.family import calls, family
 from recollect.faces.rest.schemas.upkeep import (
     BackedUp,
@@ -61,14 +61,16 @@ def index(memory: Scoped) -> Index:
 
 
 @routes.get("/store", openapi_extra=calls("info", "stored_embedder", "location", "embedder_name"))
-def store(memory: Scoped) -> Store:
-    """About the whole store, and the namespace that this request is about."""
-    info = memory.info()
+def store(request: Request, memory: Scoped) -> Store:
+    """About the whole store, and the namespace that this request is about. The token of a namespace is told neither
+    the place nor the size.
+    """
+    info, is_whole = memory.info(), not reach(request)
     return Store(
-        location=memory.location,
+        location=memory.location if is_whole else None,
         engine=info.engine,
         layout=info.schema,
-        bytes=info.bytes or None,
+        bytes=(info.bytes or None) if is_whole else None,
         namespace=memory.namespace,
         embedder=memory.embedder_name,
         stored_embedder=memory.stored_embedder(),
@@ -78,7 +80,7 @@ def store(memory: Scoped) -> Store:
 
 @routes.get("/namespaces", openapi_extra=calls("namespaces", "beside"))
 def namespaces(memories: AllMemories) -> Namespaces:
-    """Those that hold anything, and the server's own."""
+    """Those that hold anything, and the server's own; of those that the token reaches."""
     return Namespaces(namespaces=list(memories.names()))
 
 
@@ -120,7 +122,7 @@ def reindex(request: Request, memory: Scoped) -> Made | Response:
     return worked(request, lambda tell: Made(made=memory.reindex(progress=_of(tell))), to_the_end=True)
 
 
-@routes.post("/maintain", dependencies=[ONCE])
+@routes.post("/maintain", dependencies=[WHOLE_STORE, ONCE])
 def maintain(memory: Scoped, asked: ToMaintain) -> Maintained:
     """Does what is due of the store's own upkeep."""
     budget = None if asked.seconds is None else timedelta(seconds=asked.seconds)

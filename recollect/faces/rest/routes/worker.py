@@ -13,10 +13,10 @@ from fastapi.sse import KEEPALIVE_COMMENT
 from starlette.concurrency import run_in_threadpool
 
 from recollect.errors import RecollectError
-from recollect.faces.http.events import ERROR, EVENTS, HEADERS, Stream, Tell, event, in_events, worked
+from recollect.faces.http.events import ERROR, EVENTS, HEADERS, Stream, Tell, as_event, event, in_events, worked
 from recollect.faces.http.once import ONCE
-from recollect.faces.http.problems import status_of
-from recollect.faces.http.scope import Scoped
+from recollect.faces.http.scope import WHOLE_STORE, Scoped, served
+from recollect.faces.http.served import Served
 from recollect.faces.rest.cursors import Paged
 from recollect.faces.rest.routes.family import Limit, calls, family
 from recollect.faces.rest.schemas.base import Page
@@ -85,7 +85,7 @@ def backlog(memory: Scoped) -> Backlog | None:
 )
 async def worker_events(request: Request, memory: Scoped) -> StreamingResponse:
     """How far the background work is, as it goes on: whichever process does it."""
-    return Stream(_states(memory, _ending(request)), media_type=EVENTS, headers=HEADERS)
+    return Stream(_states(memory, served(request), _ending(request)), media_type=EVENTS, headers=HEADERS)
 
 
 @routes.post("/consolidate", response_model=Consolidated, responses=in_events(_PROGRESS, _EXAMPLE), dependencies=[ONCE])
@@ -103,7 +103,7 @@ def consolidate(request: Request, memory: Scoped, asked: ToConsolidate) -> Conso
     return worked(request, work)
 
 
-@routes.post("/work", response_model=Worked, responses=in_events(_PROGRESS, _EXAMPLE), dependencies=[ONCE])
+@routes.post("/work", response_model=Worked, responses=in_events(_PROGRESS, _EXAMPLE), dependencies=[WHOLE_STORE, ONCE])
 def work(request: Request, memory: Scoped, asked: ToWork) -> Worked | Response:
     """Does what the background worker does, until nothing is left to do: derives, makes quality vectors, keeps the
     store in shape.
@@ -144,13 +144,13 @@ def _ending(request: Request) -> Callable[[], bool]:
     return told.is_set
 
 
-async def _states(memory: Memory, stopping: Callable[[], bool]) -> AsyncIterator[bytes]:
+async def _states(memory: Memory, here: Served, stopping: Callable[[], bool]) -> AsyncIterator[bytes]:
     before, quiet = None, 0
     while not stopping():
         try:
             now = await run_in_threadpool(_state, memory)
         except RecollectError as error:
-            yield event(ERROR, {"status": status_of(error), "detail": error.message, "code": error.code})
+            yield event(ERROR, as_event(here.public(error)))
             return
         if now != before:
             yield event("state", now)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import Field, StrictBool
 
 from recollect.faces.rest.schemas.base import Asked, Record, Tokens, shown
 
@@ -155,7 +155,7 @@ class ChatQuestion(Asked):
     budget: int = Field(10_000, ge=1, description="Tokens that the model is given.")
     mode: Literal["auto", "instant", "quality"] = "auto"
     title: str = ""
-    tools: bool = Field(True, description="Whether the model may look further with the read-only tools.")
+    tools: StrictBool = Field(True, description="Whether the model may look further with the read-only tools.")
     save: Literal["now", "behind"] = "now"
 
 
@@ -235,7 +235,7 @@ class ToPrepare(Asked):
     conversation_id: str | None = None
     budget: int | None = Field(None, description="Tokens at most; 10000 unless the server sets it otherwise.")
     known: list[str] = Field([], description="Ids of messages that the model is sent in any case.")
-    tools: bool = Field(True, description="Whether it can call tools, by which more is to be had.")
+    tools: StrictBool = Field(True, description="Whether it can call tools, by which more is to be had.")
     config: dict[str, Any] | None = Field(None, examples=[{"index_strategy": "adaptive", "recent_window_size": 10}])
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 
-from pydantic import Field, field_serializer
+from pydantic import Field, StrictBool, field_serializer
 
 from recollect.faces.rest.schemas.base import Asked, Record, shown
 
@@ -48,7 +48,7 @@ class Index(Record):
 class Store(Record):
     """About the whole store, and the handle on it."""
 
-    location: str
+    location: str | None
     engine: str
     layout: int = Field(description="The version of its layout.")
     bytes: int | None
@@ -113,7 +113,7 @@ class ToConsolidate(Asked):
     model_config = shown(limit=100)
 
     limit: int | None = Field(None, ge=1, description="Tasks at most.")
-    again: bool = Field(False, description="Derives everything anew; what was corrected by hand stays.")
+    again: StrictBool = Field(False, description="Derives everything anew; what was corrected by hand stays.")
 
 
 class Consolidated(Record):
@@ -132,7 +132,7 @@ class ToWork(Asked):
     model_config = shown(namespaces=["default"])
 
     namespaces: list[str] | None = None
-    again: bool = False
+    again: StrictBool = False
 
 
 class Worked(Record):
@@ -241,7 +241,7 @@ class ToolArguments(Asked):
 
     arguments: dict[str, object] | str = Field({}, examples=[{"query": "Luna"}])
     max_tokens: int = Field(4_500, ge=400)
-    read_only: bool = False
+    read_only: StrictBool = False
 
 
 class ToolAnswer(Record):

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from pydantic import Field, field_serializer, model_validator
+from pydantic import Field, StrictBool, field_serializer, model_validator
 
 from recollect.faces.rest.schemas.base import Asked, Record, shown
 from recollect.record import Kind, PartKind, Role
@@ -123,8 +123,8 @@ class ToForget(Asked):
     sources: list[str] = Field([])
     since: str | None = None
     until: str | None = None
-    everything: bool = Field(False, description="All of the namespace.")
-    dry_run: bool = Field(False, description="Only says what would go.")
+    everything: StrictBool = Field(False, description="All of the namespace.")
+    dry_run: StrictBool = Field(False, description="Only says what would go.")
 
 
 class Forgotten(Record):
@@ -166,7 +166,7 @@ class ToImport(Asked):
 
     paths: list[str] = Field(min_length=1, max_length=1000, examples=[["~/Downloads/chatgpt-export.zip"]])
     format: str | None = Field(None, description="Reads every file as this format, whatever it looks like.")
-    again: bool = Field(False, description="Also brings back what was forgotten.")
+    again: StrictBool = Field(False, description="Also brings back what was forgotten.")
 
 
 class DocumentsToImport(Asked):
@@ -175,7 +175,7 @@ class DocumentsToImport(Asked):
     model_config = shown(paths=["~/notes"])
 
     paths: list[str] = Field(min_length=1, max_length=1000, examples=[["~/notes"]])
-    again: bool = False
+    again: StrictBool = False
 
 
 class ImportProblem(Record):

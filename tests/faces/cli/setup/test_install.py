@@ -105,8 +105,40 @@ def test_a_file_that_cannot_be_added_to_is_left_alone(run: CommandLine, home: Pa
     assert not (home / ".cursor").exists(), "all are checked before one is written"
 
 
-@pytest.mark.parametrize("text", ['mcp_servers = { docs = { command = "docs" } }\n', "model = \n"])
-def test_a_table_that_is_written_on_one_line_is_left_alone(run: CommandLine, home: Path, text: str) -> None:
+@pytest.mark.parametrize(
+    "text",
+    [
+        'model = "x"  # a { comment\nmcp_servers = { docs = { command = "docs", args = ["}", "#"] } }  # mine\nz = 1\n',
+        "mcp_servers = {}",
+        '[mcp_servers]\nrecollect = { command = "old", timeout = 20, env = { KEY = "k" } }\ndocs = { a = 1 }\n',
+        'mcp_servers.recollect = { command = "old" }\nlist = [\n  "{", # one\n]\n',
+        '"mcp_servers" = { "recollect" = { command = "old" }, docs = { since = 2025-01-02T03:04:05Z } }\r\nz = 1\r\n',
+        'text = """\nmcp_servers = { }\n"""\nmcp_servers = { docs = { command = \'it\' } }\n',
+    ],
+)
+def test_tables_on_one_line_are_added_to(run: CommandLine, home: Path, text: str) -> None:
+    path = home / ".codex" / "config.toml"
+    path.parent.mkdir()
+    path.write_bytes(text.encode())
+    before = tomllib.loads(text)
+    assert run("mcp", "install", "codex").code == 0
+    after = tomllib.loads(path.read_bytes().decode())
+    entry = after["mcp_servers"].pop("recollect")
+    assert entry["args"][-1] == "mcp"
+    there = before["mcp_servers"].pop("recollect", {})
+    assert entry == there | entry
+    assert after == before
+    for kept in ("# mine", "a { comment", "# one", 'text = """\nmcp_servers = { }\n"""'):
+        assert (kept in text) == (kept in path.read_bytes().decode())
+    assert path.read_bytes().count(b"\r\n") == text.count("\r\n")
+    assert "Nothing" in (again := run("mcp", "install", "codex")).out or "already" in again.out
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["model = \n", "mcp_servers = 3\n", "mcp_servers = { recollect = { x = nan } }\n", "mcp_servers = [{ a = 1 }]\n"],
+)
+def test_what_cannot_be_added_to_safely_is_left_alone(run: CommandLine, home: Path, text: str) -> None:
     path = home / ".codex" / "config.toml"
     path.parent.mkdir()
     path.write_text(text)

@@ -1,0 +1,53 @@
+"""Schemathesis, with every check it has, finds nothing against what the API says of itself (schemathesis.toml)."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import recollect
+from tests.faces.http.serving import serving
+from tests.faces.rest.conftest import TOKEN
+from tests.paths import ROOT
+
+pytest.importorskip("schemathesis", reason="needs schemathesis: make test-frameworks")
+pytestmark = pytest.mark.slow
+
+#: What has no end, takes minutes, or reads and writes files of the machine.
+LEFT_OUT = ("/worker/events", "/embed", "/work", "/backup", "/imports", "/imports/documents")
+
+
+@pytest.mark.parametrize(
+    ("phases", "examples"),
+    [
+        pytest.param("examples,fuzzing,stateful", 3, id="short"),
+        pytest.param("examples,coverage,fuzzing,stateful", 30, id="long", marks=pytest.mark.long),
+    ],
+)
+def test_every_check_holds(derived_store: Path, tmp_path: Path, phases: str, examples: int) -> None:
+    shutil.copyfile(derived_store, tmp_path / "memory.db")
+    memory = recollect.open(tmp_path / "memory.db", durable=False, background=False)
+    with serving(memory, tmp_path, token=TOKEN) as served:
+        command = [sys.executable, "-c", "from schemathesis.cli import schemathesis; schemathesis()"]
+        command += ["--config-file", str(ROOT / "schemathesis.toml"), "run", f"{served.address}/api/v1/openapi.json"]
+        command += [
+            "--checks",
+            "all",
+            "--phases",
+            phases,
+            "--max-examples",
+            str(examples),
+            "--no-color",
+            "--request-timeout",
+            "60",
+        ]
+        command += ["--header", f"Authorization: Bearer {TOKEN}", "--suppress-health-check", "all"]
+        for path in LEFT_OUT:
+            command += ["--exclude-path", f"/api/v1{path}"]
+        ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stdout[-20_000:] + ran.stderr
+    assert "No issues found" in ran.stdout
