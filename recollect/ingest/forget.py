@@ -75,18 +75,17 @@ class Named:
         named = cls(
             tuple(view.get(Conversation, wanted)), tuple(view.get(Message, wanted)), tuple(view.get(Document, wanted))
         )
-        all_of_them: list[Conversation | Message | Document]
-        all_of_them = [*named.conversations, *named.messages, *named.documents]
-        found = {one.id: one for one in all_of_them}
-        for one in wanted:
-            if one not in found:
+        there: list[Conversation | Message | Document] = [*named.conversations, *named.messages, *named.documents]
+        found = {one.id: one for one in there}
+        for own in wanted:
+            if own not in found:
                 raise NotFound(
-                    f"No conversation, message or document has the ID {one!r}.",
+                    f"No conversation, message or document has the ID {own!r}.",
                     hint="Give a whole ID: resolve() finds it by a title.",
                 )
-            if found[one].erased:
+            if found[own].erased:
                 raise NotFound(
-                    f"{one} was forgotten.", hint="To bring it back from an export: recollect import --again PATH"
+                    f"{own} was forgotten.", hint="To bring it back from an export: recollect import --again PATH"
                 )
         return named
 

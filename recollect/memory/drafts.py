@@ -230,7 +230,7 @@ def _said_at(moment: Moment | None) -> datetime | None:
     if told is None:
         shown = moment.isoformat() if isinstance(moment, datetime) else repr(moment)
         raise InvalidInput(
-            f"timestamp: nothing was said at {shown}.",
+            f"Nothing was said at {shown}, the timestamp.",
             hint=f"Use a datetime, or ISO 8601, from {EARLIEST.year} to {LATEST.year}.",
         )
     return told

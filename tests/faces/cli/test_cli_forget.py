@@ -358,3 +358,28 @@ def test_names_that_mean_nothing_are_told(own: CommandLine, command: str, name: 
     ran = own(command, name)
     assert ran.code in (1, 2)
     assert len(ran.err.splitlines()) == 1
+
+
+def test_a_part_of_a_title_changes_nothing_that_was_not_agreed_to(run: CommandLine, tmp_path: Path) -> None:
+    """I1: forgotten by a part of a title, the next one of that name went as well."""
+    for number in ("1", "12"):
+        run("remember", f"Invoice number {number}.", "--title", f"Invoice {number}")
+    assert run("forget", "Invoice 1", "--yes").code == 0
+    for guess in (
+        ("forget", "Invoice 1", "--yes"),
+        ("delete", "Invoice 1"),
+        ("restore", "Invoice 1"),
+        ("delete", "nvoice"),
+    ):
+        ran = run(*guess)
+        assert ran.code != 0
+        assert "Invoice 12" in ran.err
+    assert run("stats", "--json").document["messages"] == 1
+    assert run("delete", "invoice 12").code == 0
+
+
+def test_a_namespace_is_dropped_with_its_name(run: CommandLine) -> None:
+    run("remember", "A tenant's word.", "--namespace", "acme")
+    assert run("drop", "acme").code == 2  # there is nobody to ask
+    assert run("drop", "acme", "--yes", "--json").document == {"dropped": True, "namespace": "acme"}
+    assert run("drop", "acme", "--yes").code == 1

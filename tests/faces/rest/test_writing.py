@@ -149,3 +149,14 @@ def test_what_is_not_known_is_refused_rather_than_left_out(writing: TestClient) 
         refused = writing.post(f"{API}/messages", json=body)
         assert (refused.status_code, refused.json()["code"]) == (422, "invalid_input")
     assert writing.get(f"{API}/stats").json()["messages"] == 0
+
+
+def test_a_namespace_is_dropped_by_its_own_name_alone(writing: TestClient) -> None:
+    told = {"namespace": "acme"}
+    writing.post(f"{API}/messages", json={"content": "A tenant's word."}, params=told)
+    writing.post(f"{API}/messages", json={"content": "Another's."})
+    assert writing.delete(f"{API}/namespace", params={"name": "acme"}).status_code == 400
+    assert writing.delete(f"{API}/namespace", params={"name": "acme", **told}).json() == {"dropped": True}
+    assert writing.get(f"{API}/namespaces").json() == {"namespaces": ["default"]}
+    assert writing.delete(f"{API}/namespace", params={"name": "acme", **told}).json() == {"dropped": False}
+    assert found(writing, "another") != []
