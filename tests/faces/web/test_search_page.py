@@ -50,6 +50,21 @@ def test_filters_are_links_with_counts(page: Page) -> None:
     page.wait_for_url(lambda url: "source" not in url)
 
 
+def test_show_more_puts_further_results_below_until_that_is_everything(page: Page) -> None:
+    page.goto("/search?q=water")
+    titles = page.locator(".hit h2 a")
+    before = titles.evaluate_all("them => them.map(one => one.href)")
+    while page.locator("[data-further]").count():
+        shown = titles.count()
+        page.click("[data-further]")
+        page.wait_for_selector(f".hit >> nth={shown}")
+    after = titles.evaluate_all("them => them.map(one => one.href)")
+    assert after[: len(before)] == before
+    assert len(set(after)) == len(after) > len(before)
+    assert "That is everything" in page.inner_text(".hits")
+    assert page.url.endswith("q=water")
+
+
 def test_a_bar_leads_to_its_month(page: Page) -> None:
     page.goto(f"/search?q={QUERY}")
     page.locator(".months .wide a:has(.hit-bar)").first.click(force=True)
