@@ -104,7 +104,8 @@ class Held:
 
 def numbers(*several: Int) -> Int:
     """The numbers that stand for something, each once, ascending. 0 stands for nothing."""
-    found = np.unique(np.concatenate([np.zeros(0, np.int64), *several]))
+    # with indexes, for without any numpy loads its masked arrays
+    found = np.unique(np.concatenate([np.zeros(0, np.int64), *several]), return_index=True)[0]
     return found[found > 0]
 
 

@@ -136,9 +136,7 @@ class View(Protocol):
         """Which generation search reads, and what is being built."""
 
     def known(self, partition: Partition, terms: QueryTerms) -> Sequence[bool] | None:
-        """Whether any passage of a partition holds each query term or one of its alternatives; None where there are no
-        passages. Raises IndexDamaged.
-        """
+        """Whether a partition holds each term or an alternative; None if it has no passages. Raises IndexDamaged."""
 
     def candidates(self, query: CandidateQuery) -> Features:
         """The passages that may answer, with everything that the ranker scores them by. Raises IndexDamaged."""
@@ -158,9 +156,7 @@ class View(Protocol):
         """Passages of what was said that have no quality vectors yet, newest first."""
 
     def scan(self, words: Sequence[str], limit: int) -> list[Message]:
-        """Living messages that hold these words, most of them first, then newest first: a slow search in the record
-        itself, for when the index is damaged.
-        """
+        """Living messages with these words, most of them first, then newest: slow, for when the index is damaged."""
 
     def speakers(self) -> list[str]:
         """The names of people who speak in messages that are not deleted, sorted."""
@@ -240,17 +236,13 @@ class Store(Protocol):
         """The namespaces that hold anything, sorted."""
 
     def drop(self, namespace: Namespace) -> bool:
-        """Removes a namespace: records, tombstones, tasks, index, files and its name. Whether any of it was there.
-        Killed in between, the same call completes it. Who writes to it later begins it anew.
-        """
+        """Removes all of a namespace, its name too; killed in between, call it again. Whether any of it was there."""
 
     def info(self) -> StoreInfo:
         """Engine, schema version, size."""
 
     def backup(self, target: Path, progress: Callable[[int, int], None] | None = None) -> None:
-        """Writes a verified copy of the whole store while it is in use. Raises StoreError where the engine has another
-        way. `progress` gets the parts done and all.
-        """
+        """Writes a verified copy of the store in use; `progress` gets parts done and all. StoreError if it cannot."""
 
     def close(self) -> None:
         """Releases everything. Further calls raise StoreError."""

@@ -14,7 +14,6 @@ from itertools import pairwise
 
 import Stemmer
 
-from recollect.text.arabic import without_article
 from recollect.text.folding import fold
 from recollect.text.stopwords import STOP_WORDS
 
@@ -33,6 +32,12 @@ _HAN_AND_KANA = (
 )
 _HANGUL = "\u1100-\u11ff\ua960-\ua97f\uac00-\ud7fb"
 _SOUTH_EAST_ASIAN = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\ua9e0-\ua9ff\uaa60-\uaa7f"
+
+# "and", "so", "with", "like" before the article; "for the" swallows its alef. What is left has three letters or more:
+# in shorter words these letters are most likely the word's own.
+_ARTICLE = re.compile("(?:[وفبك]{0,2}ال|[وف]?لل)(?=...)")
+_FOR_A_SHORT_WORD = re.compile("[وف]?ل(?=ل..$)")  # "for the" before a word that begins with lam itself
+_NO_ARTICLE = ("والد",)  # father, mother, parents
 
 _ASCII_WORD = re.compile("[a-z0-9]+")
 #: "c++", "c#": languages whose sign makes the name.
@@ -197,3 +202,19 @@ def is_identifier(word_as_typed: str) -> bool:
     word = word_as_typed.strip()[:_LOOKED_AT]
     word = _PUNCTUATION_AROUND.sub("", _PUNCTUATION_AROUND.sub("", word))
     return bool(_IDENTIFIER.search(word)) and not _ABBREVIATION.fullmatch(word)
+
+
+def without_article(word: str) -> str:
+    """A folded Arabic word without the article and the little words written together with it.
+
+    "The book", "and the book" and "for the book" become "book".
+
+    >>> [without_article(word) for word in ("الكتاب", "والكتاب", "للكتاب", "كتاب", "والدي")]
+    ['كتاب', 'كتاب', 'كتاب', 'كتاب', 'والدي']
+    """
+    while not word.startswith(_NO_ARTICLE):
+        article = _ARTICLE.match(word) or _FOR_A_SHORT_WORD.match(word)
+        if article is None:
+            break
+        word = word[article.end() :]
+    return word

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from weakref import WeakValueDictionary
 
 import apsw
 
@@ -18,7 +19,6 @@ from recollect.engines.sqlite import problems
 from recollect.engines.sqlite.functions import add_functions
 from recollect.engines.sqlite.migrations import NEWEST, is_foreign, migrate, require, version
 from recollect.engines.sqlite.place import has_log, immutable_uri, prepare, read_only_uri, without_index_uri
-from recollect.engines.sqlite.room import room_of
 from recollect.errors import StoreError, StoreUnusable
 
 #: Before this version a database in WAL mode could be damaged by two connections (the WAL-reset bug).
@@ -41,6 +41,29 @@ READER_CACHE = "PRAGMA cache_size = -8192"
 WRITER_CACHE = "PRAGMA cache_size = -65536"
 CHECKPOINT_AFTER = "PRAGMA wal_autocheckpoint = 2000"
 CAN_READ = "SELECT count(*) FROM sqlite_schema"
+
+
+class Room:
+    """What the connections of this process to one file have to know of each other.
+
+    A disk may have no room for what SQLite lays beside a file in order to read its log. It can be read all the same:
+    SQLite then keeps in memory what does not fit. But connections of one process share it, so that none can write that
+    is opened while such a one is open, not even when there is room again.
+    """
+
+    def __init__(self) -> None:
+        self.opening = threading.Lock()  #: Held while one is opened, and while `readers` is changed.
+        self.readers = 0  #: How many read without what does not fit.
+
+
+_rooms = WeakValueDictionary[Path, Room]()
+_looking = threading.Lock()
+
+
+def room_of(path: Path) -> Room:
+    """The one of a file, whoever asks."""
+    with _looking:
+        return _rooms.setdefault(path.resolve(), Room())
 
 
 class Database:

@@ -110,7 +110,7 @@ def test_no_request_makes_the_server_fail(client: TestClient, data: st.DataObjec
 
 @pytest.mark.parametrize("moment", ["9999-12-31T23:59:59-12:00", "0001-01-01T00:00:00Z", "1600-01-01T00:00:00Z"])
 def test_a_time_of_which_no_store_can_tell_is_refused(client: TestClient, moment: str) -> None:
-    said = client.get(f"{API}/search", params={"q": "Luna"}).json()["results"][0]["messages"][0]["id"]
+    said = client.post(f"{API}/messages", json={"content": "Luna weighs 13 kg."}).json()["id"]
     for path, body in (
         ("/messages", {"content": "Long ago.", "timestamp": moment}),
         (f"/messages/{said}/tool-calls", {"name": "clock", "arguments": {}, "result": "x", "timestamp": moment}),
