@@ -6,6 +6,7 @@ stored as one, a call of a tool that we passed on.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
@@ -89,6 +90,14 @@ def call_id(conversation: NodeId, below: NodeId, name: str, number: int = 0) -> 
     order: some servers count them anew in every answer.
     """
     return stable_id("call", conversation, below, name, number)
+
+
+def as_one(arguments: str) -> str:
+    """Arguments in one of the ways in which they can be written."""
+    try:
+        return json.dumps(json.loads(arguments), ensure_ascii=False, sort_keys=True)
+    except (ValueError, RecursionError):
+        return arguments.strip()
 
 
 def _called(memory: Memory, message: Message, talk: Talk, place: int) -> bool:

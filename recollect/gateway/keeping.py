@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from recollect.gateway.aligning import call_id, call_mark, likeness
+from recollect.gateway.aligning import as_one, call_id, call_mark, likeness
 from recollect.gateway.talk import Call, Heard, Said
 from recollect.gateway.threads import Placed, Threads, answer_id, within
 from recollect.memory import Memory
-from recollect.record import Message, NodeId, Part, PartKind, stable_id
+from recollect.record import Message, NodeId, Part, PartKind, ToolCall, stable_id
 from recollect.text.clean import clean_text, clean_title
 
 _TITLE = 60  # characters
@@ -96,7 +96,7 @@ class _Keeping:
             self._threads.told(self._placed.realm, alike, self._placed.conversation_id)
         calls = [Call(own, tool or "tool", "".join(given)) for own, tool, *given in heard.calls.values()]
         self._tools([(call, "") for call in calls] if heard.is_whole else [])
-        for call in calls:
+        for call in filter(lambda call: call.id, calls):
             self._threads.told(self._placed.realm, call_mark(call.id), self._placed.conversation_id)
         if name and not told:  # it only calls tools: what they answer goes on from it
             self.write()
@@ -140,7 +140,7 @@ class _Keeping:
 
     def _results(self, said: Said, calls: Mapping[str, Call]) -> None:
         """What tools answered."""
-        self._tools([(calls.get(r.call_id) or Call(r.call_id, "tool", ""), r.text) for r in said.results])
+        self._tools([(calls.get(r.call_id) or Call(r.call_id, "", ""), r.text) for r in said.results])
 
     def _tools(self, called: Sequence[tuple[Call, str]]) -> None:
         """Calls with what came of them, empty if nothing has yet: kept once, and filled in when it comes."""
@@ -148,14 +148,15 @@ class _Keeping:
             self.write()
         if not called or self.last is None:
             return
-        own, named = self._placed.conversation_id, dict[NodeId, tuple[Call, str]]()
-        for call, result in called:
-            place = self.last, call.id
-            named[call_id(own, *place, self._counted[place])] = call, result
-            self._counted[place] += 1
-        stored = {call.id: call for call in self._memory.tool_calls(named)}
+        named, stored = self._named(called, self.last)
         fresh = [
-            {"name": call.name, "arguments": call.arguments, "result": result, "id": name, "metadata": {"id": call.id}}
+            {
+                "name": call.name or "tool",
+                "arguments": call.arguments,
+                "result": result,
+                "id": name,
+                "metadata": {"id": call.id} if call.id else {},
+            }
             for name, (call, result) in named.items()
             if name not in stored
         ]
@@ -165,6 +166,37 @@ class _Keeping:
         if empty:
             self._memory.update_messages([{"id": name, "content": come[name]} for name in empty])
         self._end = stored[next(reversed(named))].result_message_id
+
+    def _named(
+        self, called: Sequence[tuple[Call, str]], below: NodeId
+    ) -> tuple[dict[NodeId, tuple[Call, str]], dict[NodeId, ToolCall]]:
+        """Calls by the ids that they are stored under, and those that are. Some servers give their calls no ids, and
+        some clients others: then the same call that waits for its result, or has got this one, is meant.
+        """
+        own, realm = self._placed.conversation_id, self._placed.realm
+        places: list[tuple[NodeId, NodeId]] = []
+        for call, _ in called:
+            alike = stable_id("called", call.name, as_one(call.arguments))
+            by_id = call_id(own, below, call.id, self._number(below, call.id))
+            by_words = stable_id(alike, below, self._number(below, alike)) if call.name else by_id
+            places.append((by_id, by_words))
+        meant = {name: found[1] for pair in places for name in pair if (found := self._threads.recall(realm, name))}
+        stored = {call.id: call for call in self._memory.tool_calls({*(one for one, _ in places), *meant.values()})}
+        named: dict[NodeId, tuple[Call, str]] = {}
+        for (by_id, by_words), (call, result) in zip(places, called, strict=True):
+            name = meant.get(by_id, by_id)
+            other = stored.get(meant.get(by_words, by_id))
+            if name not in stored and other is not None and other.result.strip() in ("", result.strip()):
+                name = other.id
+            named[name] = call, result
+            for place in (by_id, by_words):
+                self._threads.remember(realm, place, own, name)
+        return named, stored
+
+    def _number(self, below: NodeId, name: str) -> int:
+        """How often this was called below a message before."""
+        self._counted[below, name] += 1
+        return self._counted[below, name] - 1
 
     def _title(self) -> str:
         """How the talk begins."""

@@ -118,6 +118,10 @@ class Threads:
         """Keeps where a message was put."""
         self._places.keep(realm, name, (conversation_id, message_id))
 
+    def recall(self, realm: tuple[str, str], name: NodeId) -> tuple[NodeId, NodeId] | None:
+        """Where it was put, if that is still remembered."""
+        return self._places.find(realm, name)
+
     def told(self, realm: tuple[str, str], mark: NodeId, conversation_id: NodeId) -> None:
         """Keeps where an answer was given, or a tool called."""
         self._answers.keep(realm, mark, conversation_id)
@@ -133,7 +137,7 @@ class Threads:
         last = max(placed.names, default=-1)
         if last <= placed.after:
             return placed
-        found = self._places.find(placed.realm, within(placed.conversation_id, placed.names[last]))
+        found = self.recall(placed.realm, within(placed.conversation_id, placed.names[last]))
         if found is None:
             return placed
         return replace(placed, after=last, parent=found[1], known={**placed.known, last: found[1]})
@@ -166,7 +170,7 @@ class Threads:
 
     def _remembered(self, request: _Request, *, is_named: bool) -> tuple[int, NodeId, NodeId] | None:
         for n in reversed(request.said):
-            found = self._places.find(request.realm, request.names[n])
+            found = self.recall(request.realm, request.names[n])
             # Two talks may begin alike: who has heard no answer yet, and names no conversation, begins a new one.
             if found is not None and (is_named or n != request.said[0]):
                 return n, *found
@@ -174,7 +178,7 @@ class Threads:
 
     def _following(self, memory: Memory, realm: tuple[str, str], answer: str) -> Message | None:
         """The answer that the provider keeps under this name."""
-        remembered = self._places.find(realm, answer_id(answer))
+        remembered = self.recall(realm, answer_id(answer))
         own = remembered[1] if remembered else answer_id(answer)
         return next(iter(memory.messages([own], forgotten=True)), None)
 

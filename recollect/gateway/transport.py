@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -112,18 +113,22 @@ class _Attempt:
         self.exchange, self.sent = shorter, _asked(self._request, self._content, shorter)
         return True
 
+    def end(self) -> None:
+        """Takes in that no answer comes."""
+        if self.exchange is not None:
+            self.exchange.keep()
+
 
 class _Ear:
     """Listens to an answer, streamed or whole."""
 
     def __init__(self, exchange: Exchange | None, response: httpx2.Response) -> None:
-        self.exchange = exchange if exchange is not None and response.is_success else None
-        self._streams = _streams(response)
+        self.exchange, self._is_success, self._streams = exchange, response.is_success, _streams(response)
         self._pieces: list[bytes] = []
 
     def hear(self, piece: bytes) -> bool:
         """Takes in a piece. Whether the answer is to be kept before that is passed on."""
-        if self.exchange is None:
+        if self.exchange is None or not self._is_success:
             return False
         if self._streams:
             return self.exchange.hear(piece)
@@ -134,11 +139,9 @@ class _Ear:
         """Keeps the answer."""
         if self.exchange is None:
             return
-        if self._pieces:
-            try:
+        with suppress(ValueError):  # it broke off
+            if self._pieces:
                 self.exchange.hear_whole(json.loads(b"".join(self._pieces)))
-            except ValueError:
-                return
         self.exchange.keep()
 
 
@@ -152,7 +155,11 @@ class Transport(httpx2.BaseTransport):
         """Sends a request with what the memory gives it."""
         attempt = _Attempt(request, request.read(), self._carrier)
         while True:
-            response = self._inner.send(attempt.sent, stream=True)
+            try:
+                response = self._inner.send(attempt.sent, stream=True)
+            except BaseException:
+                attempt.end()
+                raise
             pieces, rest = list[bytes](), response.iter_bytes()
             try:
                 if attempt.listens(response) and response.is_success:
@@ -164,6 +171,7 @@ class Transport(httpx2.BaseTransport):
                     attempt.hear_whole(response.read())
             except BaseException:
                 response.close()
+                attempt.end()
                 raise
             if not attempt.goes_on():
                 break
@@ -188,7 +196,12 @@ class AsyncTransport(httpx2.AsyncBaseTransport):
         content = await request.aread()
         attempt = await anyio.to_thread.run_sync(_Attempt, request, content, self._carrier)
         while True:
-            response = await self._inner.send(attempt.sent, stream=True)
+            try:
+                response = await self._inner.send(attempt.sent, stream=True)
+            except BaseException:
+                with anyio.CancelScope(shield=True):
+                    await anyio.to_thread.run_sync(attempt.end)
+                raise
             pieces, rest = list[bytes](), response.aiter_bytes()
             try:
                 if attempt.listens(response) and response.is_success:
@@ -201,6 +214,7 @@ class AsyncTransport(httpx2.AsyncBaseTransport):
             except BaseException:
                 with anyio.CancelScope(shield=True):
                     await response.aclose()
+                    await anyio.to_thread.run_sync(attempt.end)
                 raise
             if not await anyio.to_thread.run_sync(attempt.goes_on):
                 break
