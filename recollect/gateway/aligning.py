@@ -7,7 +7,7 @@ stored as one, a call of a tool that we passed on.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
@@ -31,9 +31,17 @@ class Aligned:
     known: Mapping[int, NodeId]
 
 
-def align(memory: Memory, conversation: NodeId, talk: Talk, said: Sequence[int], *, is_named: bool) -> Aligned | None:
+def align(
+    memory: Memory,
+    conversation: NodeId,
+    talk: Talk,
+    said: Sequence[int],
+    stored_as: Callable[[NodeId], NodeId],
+    *,
+    is_named: bool,
+) -> Aligned | None:
     """Where a request goes on in a conversation, if it does. A conversation that the client has named needs less proof
-    than one that is only looked through.
+    than one that is only looked through. `stored_as`: under which id a call is stored that would have this one.
     """
     newest = said[-LOOKED_UP:]
     latest = memory.latest(conversation, len(newest) + _BESIDE)
@@ -46,7 +54,8 @@ def align(memory: Memory, conversation: NodeId, talk: Talk, said: Sequence[int],
             if not (run or at < 0) or not (is_whole or run >= (2 if is_named else _ENOUGH)):
                 continue
             ours = [m for m in latest[end - run + 1 : end + 1] if m.role is Role.ASSISTANT and (is_named or m.model)]
-            if ours or (is_named and run > 1) or _called(memory, latest[end], talk, place):
+            called = map(stored_as, _called(latest[end], talk, place))
+            if ours or (is_named and run > 1) or memory.tool_calls(called):
                 known = {newest[at - back]: latest[end - back].id for back in range(run)}
                 return Aligned(place, latest[end].id, known)
     return None
@@ -100,8 +109,8 @@ def as_one(arguments: str) -> str:
         return arguments.strip()
 
 
-def _called(memory: Memory, message: Message, talk: Talk, place: int) -> bool:
-    """Whether tools that the request tells of behind a place were called below this message."""
+def _called(message: Message, talk: Talk, place: int) -> set[NodeId]:
+    """The ids of the calls that the request tells of behind a place, were they made below this message."""
     names: list[str] = []
     for n, one in enumerate(talk.said[max(place, 0) :], max(place, 0)):
         # Results stand before the words of a message, calls behind them.
@@ -109,8 +118,7 @@ def _called(memory: Memory, message: Message, talk: Talk, place: int) -> bool:
         if n > place and one.is_said:
             break
         names += [call.id for call in one.calls]
-    own = {call_id(message.conversation_id, message.id, name) for name in names}
-    return bool(own and memory.tool_calls(own))
+    return {call_id(message.conversation_id, message.id, name) for name in names}
 
 
 def _run(some: Sequence[NodeId], others: Sequence[NodeId]) -> int:

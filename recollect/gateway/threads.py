@@ -13,6 +13,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Generic, TypeVar
 
 from recollect.gateway.aligning import LOOKED_UP, align, likeness_of, marks
@@ -155,26 +156,31 @@ class Threads:
         request = _Request(memory, talk, realm, said, names, lasting)
         if conversation is not None and len(said) < 2:
             return self._alone(request, conversation)
-        found_at = self._remembered(request, is_named=conversation is not None) or _stored(request)
+        # Two talks may begin alike: who has heard no answer yet, and names no conversation, begins a new one.
+        known_at = [n for n in said if conversation is not None or n != said[0]]
+        found_at = self._remembered(request, known_at) or _stored(request, known_at)
         if found_at is not None:
             after, own, parent = found_at
             known = {n: names[n] for n in said if n < after} | {after: parent}
             return request.placed(own, after, parent, known)
         for own in (conversation,) if conversation else self._candidates(request, looks=asked.recalls):
-            aligned = align(memory, own, talk, said, is_named=conversation is not None)
+            aligned = align(memory, own, talk, said, partial(self._call, realm), is_named=conversation is not None)
             if aligned is not None:
                 return request.placed(own, aligned.after, aligned.parent, aligned.known)
         if conversation is None:
             return request.placed(self.ids())
         return request.placed(conversation, goes_on=bool(memory.latest(conversation, 1)))
 
-    def _remembered(self, request: _Request, *, is_named: bool) -> tuple[int, NodeId, NodeId] | None:
-        for n in reversed(request.said):
-            found = self.recall(request.realm, request.names[n])
-            # Two talks may begin alike: who has heard no answer yet, and names no conversation, begins a new one.
-            if found is not None and (is_named or n != request.said[0]):
+    def _remembered(self, request: _Request, places: Sequence[int]) -> tuple[int, NodeId, NodeId] | None:
+        for n in reversed(places):
+            if (found := self.recall(request.realm, request.names[n])) is not None:
                 return n, *found
         return None
+
+    def _call(self, realm: tuple[str, str], name: NodeId) -> NodeId:
+        """Under which id a call is stored that would have this one."""
+        found = self.recall(realm, name)
+        return found[1] if found else name
 
     def _following(self, memory: Memory, realm: tuple[str, str], answer: str) -> Message | None:
         """The answer that the provider keeps under this name."""
@@ -259,15 +265,28 @@ def within(conversation: NodeId, name: NodeId) -> NodeId:
     return stable_id("within", conversation, name)
 
 
-def _stored(request: _Request) -> tuple[int, NodeId, NodeId] | None:
-    lasting = [n for n in request.said if n in request.lasting]
+def _stored(request: _Request, places: Sequence[int]) -> tuple[int, NodeId, NodeId] | None:
+    lasting = [n for n in places if n in request.lasting]
     for some in (lasting[-LOOKED_UP:], lasting[:-LOOKED_UP]):
         ids = [request.names[n] for n in some]
         found = {message.id: message for message in request.memory.messages(ids, forgotten=True)}
         for n in reversed(some):
             if (message := found.get(request.names[n])) is not None:
-                return n, message.conversation_id, message.id
+                return _further(request, n, message)
     return None
+
+
+def _further(request: _Request, after: int, known: Message) -> tuple[int, NodeId, NodeId]:
+    """What of the request is known behind a message: answers may have the names that a provider gives them as ids."""
+    rest = [n for n in request.said if n > after]
+    latest = request.memory.latest(known.conversation_id, LOOKED_UP) if rest else []
+    below = latest[next((n for n, one in enumerate(latest, 1) if one.id == known.id), len(latest)) :]
+    last = known.id
+    for n, message in zip(rest, below, strict=False):
+        if likeness_of(request.talk.said[n]) != likeness_of(message):
+            break
+        after, last = n, message.id
+    return after, known.conversation_id, last
 
 
 def _names(
@@ -288,8 +307,8 @@ def _names(
 
 def _asked(talk: Talk, names: Mapping[int, NodeId]) -> NodeId:
     """The name of the newest question, whatever a model has said since on its way to an answer."""
-    newest = next((n for n in reversed(names) if talk.said[n].role == "user"), None)
-    return _NOTHING if not names else names[max(names) if newest is None else newest]
+    newest = next((n for n in sorted(names, reverse=True) if talk.said[n].role == "user"), max(names, default=-1))
+    return names.get(newest, _NOTHING)
 
 
 def _end(names: Mapping[int, NodeId], conversation: NodeId, parent: NodeId | None) -> NodeId:
