@@ -18,14 +18,14 @@ from recollect.gateway.fitting import Fit, cost_of, fit, is_kept_there
 from recollect.gateway.keeping import keep, keep_first
 from recollect.gateway.measure import holds_files
 from recollect.gateway.refusals import Refusal
-from recollect.gateway.scope import RETRIES, Asked, read_scope, without_ours
+from recollect.gateway.scope import ATTEMPT, Asked, read_scope, without_ours
 from recollect.gateway.talk import Heard, Talk
 from recollect.gateway.threads import Placed, Threads
 from recollect.gateway.windows import Windows, answer_allowed
 from recollect.gateway.wires import Wire
 from recollect.importers.reading.lenient import text_of
 from recollect.memory import Memory
-from recollect.record import NodeId, stable_id
+from recollect.record import NodeId, new_id, stable_id
 from recollect.text.marks import OPEN
 
 BUDGET = 4_000  # tokens that a request is given at most, unless it says otherwise
@@ -69,17 +69,11 @@ class Endless:
         request its memory, nothing more.
         """
         talk = wire.read(body)
+        headers = {ATTEMPT: new_id(), **headers}  # whoever tries again asks the same
         asked = read_scope(headers, body, talk, address=address, own=own)
         bare = without_ours(body)
         again = partial(
-            self.begin,
-            wire,
-            body,
-            {**headers, RETRIES: "1"},
-            address=address,
-            own=own,
-            counts_only=counts_only,
-            upstream=upstream,
+            self.begin, wire, body, headers, address=address, own=own, counts_only=counts_only, upstream=upstream
         )
         # A file may be a thousand pages long: what is learned from a request with one holds for such requests.
         kind = "files" if holds_files(body) else ""
@@ -121,8 +115,8 @@ class Endless:
     def _prepare(self, exchange: Exchange, talk: Talk) -> None:
         asked, gone = exchange.asked, exchange.fit.gone
         memory = exchange.memory = self.memory_of(asked.namespace)
-        exchange.turn = _turn(exchange) if asked.stores else None
-        placed = self.threads.place(memory, talk, asked, exchange.turn)
+        exchange.said = _said(exchange)
+        placed = self.threads.place(memory, talk, asked, exchange.said)
         if placed.is_empty:  # what tools answered to somebody else
             exchange.asked = replace(asked, stores=False)
             return
@@ -180,7 +174,7 @@ class Exchange:
     fit: Fit = _NOTHING
     memory: Memory | None = None
     placed: Placed | None = None
-    turn: NodeId | None = None
+    said: NodeId | None = None  # the name of all that the request says
     tokens: int = 0
     degraded: str = ""
     heard: Heard = field(default_factory=Heard)
@@ -246,7 +240,7 @@ class Exchange:
                 self._keep()
 
     def _keep(self) -> None:
-        if not self.asked.stores or self.memory is None or self.placed is None:
+        if not self.asked.stores or self.memory is None or self.placed is None or self.said is None:
             return
         if self.heard.is_whole or self.heard.text:
             self.heard.model = self.heard.model or text_of(self.body.get("model"))
@@ -256,12 +250,11 @@ class Exchange:
                 _log.error("An answer was not kept: %s", problem)
             except Exception:
                 _log.exception("An answer was not kept.")
-        if self.turn is not None:
-            self.endless.threads.end(self.asked, self.turn, is_heard=self.heard.is_whole)
+        self.endless.threads.end(self.asked, self.said, is_heard=self.heard.is_whole)
 
 
-def _turn(exchange: Exchange) -> NodeId:
-    """The name of a request by all that it says, whether the answer is to stream or not."""
+def _said(exchange: Exchange) -> NodeId:
+    """The name of all that a request says, whether the answer is to stream or not."""
     said = {key: value for key, value in exchange.body.items() if key not in ("stream", "stream_options")}
     return stable_id("turn", exchange.asked.conversation, json.dumps(said, ensure_ascii=False, sort_keys=True))
 

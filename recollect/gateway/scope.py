@@ -28,8 +28,8 @@ OURS = "x-recollect-"
 APART = "apart"
 
 _KEYS = {"recollect_namespace": NAMESPACE, "recollect_conversation": CONVERSATION, "recollect_store": STORE}
-#: How the vendors' clients tell that they ask once more.
-RETRIES = "x-stainless-retry-count"
+#: How the vendors' clients tell that they ask once more, and the same.
+ATTEMPT, _RETRIES = "idempotency-key", "x-stainless-retry-count"
 _KEYS_OF_CLIENTS = ("authorization", "x-api-key")
 #: Under which names clients tell their session.
 _SESSIONS = ("x-claude-code-session-id", "x-openwebui-chat-id", "session_id", "session-id", "conversation_id")
@@ -61,6 +61,7 @@ class Asked:
     window: int | None = None
     client: str = ""  # by its key
     is_retried: bool = False
+    attempt: str = ""  # what the client names all tries of one request
 
     @property
     def recalls(self) -> bool:
@@ -92,7 +93,8 @@ def read_scope(
         budget=_count(told, BUDGET),
         window=_count(told, WINDOW),
         client=stable_id("client", *map(headers.get, _KEYS_OF_CLIENTS)),
-        is_retried=headers.get(RETRIES, "0") not in ("", "0"),
+        is_retried=headers.get(_RETRIES, "0") not in ("", "0"),
+        attempt=headers.get(ATTEMPT, ""),
     )
 
 

@@ -82,6 +82,7 @@ class _Turn:
     """A request that was placed: when it ended, None while it is answered, and whether the answer arrived."""
 
     placed: Placed
+    attempt: str
     ended: float | None = None
     is_heard: bool = False
 
@@ -98,22 +99,25 @@ class Threads:
     _answers: Recent[NodeId] = field(default_factory=lambda: Recent(_ANSWERS))
     _turns: Recent[_Turn] = field(default_factory=lambda: Recent(_TURNS))
 
-    def place(self, memory: Memory, talk: Talk, asked: Asked, turn: NodeId | None = None) -> Placed:
-        """Where a request stands. `turn` names it by all that it says; None: nothing of it will be kept."""
-        if turn is None:
-            return self._place(memory, talk, asked)
-        earlier = self._turns.find(asked.realm, turn)
+    def place(self, memory: Memory, talk: Talk, asked: Asked, said: NodeId) -> Placed:
+        """Where a request stands. `said` is the name of all that it says."""
+        names = _turns(asked, said)
+        earlier = next((found for name in names if (found := self._turns.find(asked.realm, name)) is not None), None)
         if earlier is not None and self._comes_again(earlier, asked):
             placed = self._again(earlier.placed)
         else:
             placed = self._place(memory, talk, asked)
-        self._turns.keep(asked.realm, turn, _Turn(placed))
+        if asked.stores:
+            turn = _Turn(placed, asked.attempt)
+            for name in names:
+                self._turns.keep(asked.realm, name, turn)
         return placed
 
-    def end(self, asked: Asked, turn: NodeId, *, is_heard: bool) -> None:
+    def end(self, asked: Asked, said: NodeId, *, is_heard: bool) -> None:
         """Takes in that nothing more comes of a request; `is_heard`: the client has got its answer."""
-        if (found := self._turns.find(asked.realm, turn)) is not None:
-            found.ended, found.is_heard = self.clock(), found.is_heard or is_heard
+        for name in _turns(asked, said):
+            if (found := self._turns.find(asked.realm, name)) is not None and found.attempt == asked.attempt:
+                found.ended, found.is_heard = self.clock(), found.is_heard or is_heard
 
     def remember(self, realm: tuple[str, str], name: NodeId, conversation_id: NodeId, message_id: NodeId) -> None:
         """Keeps where a message was put."""
@@ -129,6 +133,8 @@ class Threads:
 
     def _comes_again(self, earlier: _Turn, asked: Asked) -> bool:
         """Whether a request is an earlier one once more. One that is still being answered may be somebody else's."""
+        if asked.attempt and asked.attempt == earlier.attempt:
+            return True
         if earlier.ended is not None and self.clock() - earlier.ended > _AGAIN:
             return False
         return asked.is_retried or (earlier.ended is not None and not earlier.is_heard)
@@ -263,6 +269,11 @@ def answer_id(name: str) -> NodeId:
 def within(conversation: NodeId, name: NodeId) -> NodeId:
     """The name of a message in one conversation alone: others may begin alike."""
     return stable_id("within", conversation, name)
+
+
+def _turns(asked: Asked, said: NodeId) -> list[NodeId]:
+    """The names of a turn: by what the client calls it, and by all that it says."""
+    return [*([stable_id("attempt", asked.client, asked.attempt)] if asked.attempt else []), said]
 
 
 def _stored(request: _Request, places: Sequence[int]) -> tuple[int, NodeId, NodeId] | None:

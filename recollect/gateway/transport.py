@@ -40,10 +40,12 @@ class Carrier:
         budget: int,
         window: int | None,
         store: bool,
+        before: Carrier | None = None,
     ) -> None:
+        """`before`: whose place this takes, to be closed together."""
         from recollect.memory.opening import open as open_memory
 
-        self._closes = memory is None
+        self._closes, self._before = memory is None, before
         self._memory, self._vendor = open_memory() if memory is None else memory, vendor
         self._endless = Endless(cache(self._of), budget, window)
         self._told = {
@@ -75,6 +77,8 @@ class Carrier:
         """Closes the memory, if it was opened here."""
         if self._closes:
             self._memory.close()
+        if self._before is not None:
+            self._before.close()
 
     def _of(self, namespace: str) -> Memory:
         return self._memory if namespace == self._memory.namespace else self._memory.beside(namespace)
@@ -149,14 +153,14 @@ class Transport(httpx2.BaseTransport):
     """Carries the requests of a client."""
 
     def __init__(self, inner: httpx2.Client, carrier: Carrier) -> None:
-        self._inner, self._carrier = inner, carrier
+        self.inner, self.carrier = inner, carrier
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
         """Sends a request with what the memory gives it."""
-        attempt = _Attempt(request, request.read(), self._carrier)
+        attempt = _Attempt(request, request.read(), self.carrier)
         while True:
             try:
-                response = self._inner.send(attempt.sent, stream=True)
+                response = self.inner.send(attempt.sent, stream=True)
             except BaseException:
                 attempt.end()
                 raise
@@ -181,23 +185,23 @@ class Transport(httpx2.BaseTransport):
 
     def close(self) -> None:
         """Closes the client, and the memory if it was opened for it."""
-        self._inner.close()
-        self._carrier.close()
+        self.inner.close()
+        self.carrier.close()
 
 
 class AsyncTransport(httpx2.AsyncBaseTransport):
     """Carries the requests of a client that is awaited."""
 
     def __init__(self, inner: httpx2.AsyncClient, carrier: Carrier) -> None:
-        self._inner, self._carrier = inner, carrier
+        self.inner, self.carrier = inner, carrier
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Sends a request with what the memory gives it."""
         content = await request.aread()
-        attempt = await anyio.to_thread.run_sync(_Attempt, request, content, self._carrier)
+        attempt = await anyio.to_thread.run_sync(_Attempt, request, content, self.carrier)
         while True:
             try:
-                response = await self._inner.send(attempt.sent, stream=True)
+                response = await self.inner.send(attempt.sent, stream=True)
             except BaseException:
                 with anyio.CancelScope(shield=True):
                     await anyio.to_thread.run_sync(attempt.end)
@@ -224,8 +228,8 @@ class AsyncTransport(httpx2.AsyncBaseTransport):
 
     async def aclose(self) -> None:
         """Closes the client, and the memory if it was opened for it."""
-        await self._inner.aclose()
-        await anyio.to_thread.run_sync(self._carrier.close)
+        await self.inner.aclose()
+        await anyio.to_thread.run_sync(self.carrier.close)
 
 
 class _Heard(httpx2.SyncByteStream):

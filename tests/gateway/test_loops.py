@@ -346,6 +346,16 @@ def test_two_who_ask_the_same_at_once_are_two(memory: Memory) -> None:
     assert talks(memory) == [[QUESTION, "Rain."], [QUESTION, ANSWER]]
 
 
+def test_two_who_ask_the_same_and_try_again_are_told_apart(memory: Memory) -> None:
+    """The clients of OpenAI give all tries of one request a key."""
+    endless = Endless(lambda _: memory)
+    for headers in (FIRST, RETRY):
+        both = [begin(endless, COMPLETIONS, [user(QUESTION)], headers | {"idempotency-key": key}) for key in "ab"]
+    for exchange, text in zip(both, ("Rain.", ANSWER), strict=True):
+        say(exchange, text)
+    assert talks(memory) == [[QUESTION, "Rain."], [QUESTION, ANSWER]]
+
+
 def test_a_loop_that_is_tried_again_keeps_each_call_once(memory: Memory) -> None:
     endless = Endless(lambda _: memory)
     items: list[Any] = [user(QUESTION)]
