@@ -202,19 +202,18 @@ def _renumbered(events: list[bytes]) -> list[bytes]:
 
 
 def _in_one(path: str, told: Says) -> dict[str, Any]:
-    named = told.headers.get("id", "")  # so are its calls, else they are counted anew in each answer
     if path.endswith("/messages"):
         content: list[dict[str, Any]] = [{"type": "text", "text": told.text}] if told.text else []
         content += [
-            {"type": "tool_use", "id": f"toolu_{named}{n}", "name": name, "input": json.loads(given)}
+            {"type": "tool_use", "id": f"toolu_{told.name}{n}", "name": name, "input": json.loads(given)}
             for n, (name, given) in enumerate(told.calls)
         ]
         stop = "tool_use" if told.calls else "end_turn"
-        about = {"id": named or "msg_1", "type": "message", "role": "assistant", "model": "claude-test"}
+        about = {"id": told.name or "msg_1", "type": "message", "role": "assistant", "model": "claude-test"}
         return {**about, "content": content, "stop_reason": stop, "stop_sequence": None, "usage": USAGE}
     if path.endswith("/completions"):
         calls = [
-            {"id": f"call_{named}{n}", "type": "function", "function": {"name": name, "arguments": given}}
+            {"id": f"call_{told.name}{n}", "type": "function", "function": {"name": name, "arguments": given}}
             for n, (name, given) in enumerate(told.calls)
         ]
         message = {"role": "assistant", "content": told.text or None, "refusal": None}
@@ -234,12 +233,12 @@ def _in_one(path: str, told: Says) -> dict[str, Any]:
         part = {"type": "output_text", "text": told.text, "annotations": []}
         output.append({"type": "message", "id": "i1", "role": "assistant", "status": "completed", "content": [part]})
     output += [
-        {"type": "function_call", "id": f"fc_{n}", "call_id": f"call_{named}{n}", "name": name, "arguments": given}
+        {"type": "function_call", "id": f"fc_{n}", "call_id": f"call_{told.name}{n}", "name": name, "arguments": given}
         for n, (name, given) in enumerate(told.calls)
     ]
     usage = {**USAGE, "total_tokens": 120, "input_tokens_details": {}, "output_tokens_details": {}}
     about = {
-        "id": named or "resp_1",
+        "id": told.name or "resp_1",
         "object": "response",
         "created_at": 1,
         "status": "completed",
