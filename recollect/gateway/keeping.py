@@ -60,22 +60,24 @@ class _Keeping:
         talk, after = self._placed.talk.said, self._placed.after
         calls: dict[str, Call] = {}
         unanswered: dict[str, Call] = {}
+        answered: list[tuple[Call, str]] = []  # below what was said last
         last = after
         for at, said in enumerate(talk[:end]):
+            if at > after:
+                answered += [(calls.get(r.call_id) or Call(r.call_id, "", ""), r.text) for r in said.results]
+                for result in said.results:
+                    unanswered.pop(result.call_id, None)
+                if said.is_said:
+                    if said.role == "user":
+                        answered += [(call, "") for call in unanswered.values()]
+                        unanswered = {}
+                    self._tools(answered)
+                    answered = []
+                    self._said(said, at)
+                    last = at
+                unanswered |= {call.id: call for call in said.calls}
             calls |= {call.id: call for call in said.calls}
-            if at <= after:
-                continue
-            self._results(said, calls)
-            for result in said.results:
-                unanswered.pop(result.call_id, None)
-            if said.is_said:
-                if said.role == "user":
-                    self._tools([(call, "") for call in unanswered.values()])
-                    unanswered = {}
-                self._said(said, at)
-                last = at
-            unanswered |= {call.id: call for call in said.calls}
-        self._tools([(call, "") for call in unanswered.values()])
+        self._tools([*answered, *((call, "") for call in unanswered.values())])
         return last
 
     def answer(self, heard: Heard) -> None:
@@ -138,10 +140,6 @@ class _Keeping:
         draft: dict[str, Any] = {"content": said.text, "role": said.role, "parts": parts, "id": self._placed.ids[at]}
         self._waiting.append(([self._placed.names[at]], draft))
 
-    def _results(self, said: Said, calls: Mapping[str, Call]) -> None:
-        """What tools answered."""
-        self._tools([(calls.get(r.call_id) or Call(r.call_id, "", ""), r.text) for r in said.results])
-
     def _tools(self, called: Sequence[tuple[Call, str]]) -> None:
         """Calls with what came of them, empty if nothing has yet: kept once, and filled in when it comes."""
         if called:
@@ -160,11 +158,17 @@ class _Keeping:
             for name, (call, result) in named.items()
             if name not in stored
         ]
-        stored |= {call.id: call for call in self._memory.store_tool_calls(fresh, self.last)} if fresh else {}
-        come = {stored[name].result_message_id: result for name, (_, result) in named.items() if result.strip()}
-        empty = [message.id for message in self._memory.messages(filter(None, come)) if not message.content]
+        come = {
+            stored[name].result_message_id: result
+            for name, (_, result) in named.items()
+            if result.strip() and name in stored and not stored[name].result
+        }
+        empty = (
+            [message.id for message in self._memory.messages(filter(None, come)) if not message.content] if come else []
+        )
         if empty:
             self._memory.update_messages([{"id": name, "content": come[name]} for name in empty])
+        stored |= {call.id: call for call in self._memory.store_tool_calls(fresh, self.last)} if fresh else {}
         self._end = stored[next(reversed(named))].result_message_id
 
     def _named(

@@ -109,7 +109,7 @@ class Threads:
             placed = self._place(memory, talk, asked)
         if asked.stores:
             turn = _Turn(placed, asked.attempt)
-            for name in names:
+            for name in (*names, *placed.names.values()) if len(placed.names) == 1 else names:
                 self._turns.keep(asked.realm, name, turn)
         return placed
 
@@ -135,9 +135,14 @@ class Threads:
         """Whether a request is an earlier one once more. One that is still being answered may be somebody else's."""
         if asked.attempt and asked.attempt == earlier.attempt:
             return True
-        if earlier.ended is not None and self.clock() - earlier.ended > _AGAIN:
+        is_over = earlier.ended is not None and self.clock() - earlier.ended > _AGAIN
+        return (asked.is_retried and not is_over) or self._is_unheard(earlier)
+
+    def _is_unheard(self, turn: _Turn | None) -> bool:
+        """Whether somebody still waits for the answer to a request that has ended."""
+        if turn is None or turn.ended is None or turn.is_heard:
             return False
-        return asked.is_retried or (earlier.ended is not None and not earlier.is_heard)
+        return self.clock() - turn.ended <= _AGAIN
 
     def _again(self, placed: Placed) -> Placed:
         """The same turn: below what was asked, where that is kept by now."""
@@ -162,8 +167,12 @@ class Threads:
         request = _Request(memory, talk, realm, said, names, lasting)
         if conversation is not None and len(said) < 2:
             return self._alone(request, conversation)
-        # Two talks may begin alike: who has heard no answer yet, and names no conversation, begins a new one.
-        known_at = [n for n in said if conversation is not None or n != said[0]]
+        # Two talks may begin alike: who has heard no answer yet, and names no conversation, begins a new one, unless he
+        # goes on without the answer.
+        is_known = conversation is not None or (
+            len(said) > 1 and self._is_unheard(self._turns.find(realm, names[said[0]]))
+        )
+        known_at = said if is_known else said[1:]
         found_at = self._remembered(request, known_at) or _stored(request, known_at)
         if found_at is not None:
             after, own, parent = found_at

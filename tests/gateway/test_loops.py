@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 
 import recollect
 from recollect.gateway.exchange import Endless, Exchange
+from recollect.gateway.refusals import Refusal
 from recollect.gateway.wires import COMPLETIONS, MESSAGES, RESPONSES, Wire
 from recollect.memory import Memory
 from recollect.record import Kind
@@ -56,8 +58,6 @@ def _message(text: str, calls: tuple[tuple[str, str], ...], name: str) -> dict[s
 
 
 def _blocks(text: str, calls: tuple[tuple[str, str], ...]) -> list[dict[str, Any]]:
-    import json
-
     used = [{"type": "tool_use", "id": own, "name": "look", "input": json.loads(given)} for own, given in calls]
     return ([{"type": "text", "text": text}] if text else []) + used
 
@@ -114,7 +114,7 @@ def called(memory: Memory) -> list[tuple[str, str, str]]:
     threads = [memory.conversation(row.conversation.id) for row in memory.conversations()]
     order = [message.id for thread in threads for message in thread.messages]
     own = [call.id for thread in threads for call in thread.tool_calls]
-    found = sorted(memory.tool_calls(own), key=lambda call: order.index(call.message_id))
+    found = sorted(memory.tool_calls(own), key=lambda call: order.index(call.result_message_id or call.message_id))
     return [(call.name, call.arguments, call.result) for call in found]
 
 
@@ -270,6 +270,17 @@ def test_clients_that_are_apart_do_not_go_on_with_each_other(memory: Memory) -> 
     assert talks(apart) == [[f"I am {k}.", "Noted.", f"Who am I, {k}?", f"You are {k}."] for k in ("sk-1", "sk-2")]
 
 
+def test_what_a_server_allows_one_client_is_not_taken_for_anothers(memory: Memory) -> None:
+    endless = Endless(lambda _: memory)
+    items = [one for n in range(40) for one in (user(f"{n}: " + "words " * 60), assistant("Noted."))] + [user(QUESTION)]
+    headers = [{**SCOPE, "authorization": key} for key in ("sk-1", "sk-2")]
+    refused = begin(endless, COMPLETIONS, items, headers[0])
+    assert refused.shorter(Refusal(limit=2_000, asked=3_000)) is not None
+    left_out = [begin(endless, COMPLETIONS, items, one).headers.get("X-Recollect-Left-Out") for one in headers]
+    assert left_out[0] is not None
+    assert left_out[1] is None
+
+
 class Clock:
     """Held still by a test."""
 
@@ -324,6 +335,16 @@ def test_the_same_request_after_one_that_broke_off_is_the_same_turn(memory: Memo
     assert talks(memory) == [[QUESTION, ANSWER]]
     say(begin(endless, COMPLETIONS, [user(QUESTION)]), ANSWER)  # this was heard: somebody asks the same
     assert talks(memory) == [[QUESTION, ANSWER]] * 2
+
+
+def test_who_goes_on_without_an_answer_that_broke_off_is_in_the_same_talk(memory: Memory) -> None:
+    endless = Endless(lambda _: memory)
+    first = begin(endless, COMPLETIONS, [user(QUESTION)])
+    first.hear(b'data: {"model": "m", "choices": [{"delta": {"content": "It"}}]}\n\n')
+    first.keep()
+    say(begin(endless, COMPLETIONS, [user(QUESTION), user("Well?")]), ANSWER)
+    assert talks(memory) == [[QUESTION, "Well?", ANSWER]]
+    assert everything(memory) == [QUESTION, "It", "Well?", ANSWER]
 
 
 def test_the_same_words_much_later_are_another_talk(memory: Memory) -> None:
