@@ -114,12 +114,13 @@ class _Keeping:
             below = self.last
         possible = [name for _, draft in waiting for name in (draft["id"], within(own, draft["id"]))]
         there = {message.id: message for message in self._memory.messages(possible, forgotten=True)}
-        for _, draft in waiting:
+        for names, draft in waiting:
+            names.append(draft["id"])
             draft |= {"id": self._free(draft, there)} | ({"parent_id": below} if below else {})
             below = draft["id"]
         stored = self._memory.store_messages([draft for _, draft in waiting], conversation_id=own, title=self._title())
         for (names, _), message in zip(waiting, stored, strict=True):
-            for name in (*names, within(own, names[-1])):
+            for name in names:
                 self._threads.remember(self._placed.realm, name, own, message.id)
         self.last = self._end = stored[-1].id
         self._waiting = []

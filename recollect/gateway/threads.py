@@ -22,7 +22,8 @@ from recollect.gateway.talk import Talk
 from recollect.memory import Memory
 from recollect.record import Message, NodeId, new_id, stable_id
 
-_PLACES, _ANSWERS, _TURNS = 20_000, 20_000, 2_000
+_PLACES, _ANSWERS, _TURNS = 40_000, 20_000, 2_000
+_ALIKE = 8  # conversations in which the same was answered
 _NEWEST = 16  # conversations that are looked through where nothing is remembered
 _AGAIN = 300.0  # seconds after which the same request is a new one, unless the client says that it is not
 _NOTHING = NodeId("")
@@ -54,6 +55,11 @@ class Placed:
     def is_empty(self) -> bool:
         """Whether there is nothing in it to keep, and nothing that its answer could stand below."""
         return not self.names and self.parent is None
+
+    def without_talk(self) -> Placed:
+        """The same, to be remembered: without what the request says, which may be long."""
+        ids = {n: own for n, own in self.ids.items() if n > self.after}
+        return replace(self, talk=Talk(()), names={}, ids=ids, known={})
 
 
 class Recent(Generic[T]):
@@ -96,19 +102,18 @@ class Threads:
     #: Held while something is kept: what is compared with the store must hold until it is written.
     keeping: threading.Lock = field(default_factory=threading.Lock)
     _places: Recent[tuple[NodeId, NodeId]] = field(default_factory=lambda: Recent(_PLACES))
-    _answers: Recent[NodeId] = field(default_factory=lambda: Recent(_ANSWERS))
+    _answers: Recent[tuple[NodeId, ...]] = field(default_factory=lambda: Recent(_ANSWERS))
     _turns: Recent[_Turn] = field(default_factory=lambda: Recent(_TURNS))
 
     def place(self, memory: Memory, talk: Talk, asked: Asked, said: NodeId) -> Placed:
         """Where a request stands. `said` is the name of all that it says."""
         names = _turns(asked, said)
         earlier = next((found for name in names if (found := self._turns.find(asked.realm, name)) is not None), None)
+        placed = self._place(memory, talk, asked)
         if earlier is not None and self._comes_again(earlier, asked):
-            placed = self._again(earlier.placed)
-        else:
-            placed = self._place(memory, talk, asked)
+            placed = self._again(placed, earlier.placed)
         if asked.stores:
-            turn = _Turn(placed, asked.attempt)
+            turn = _Turn(placed.without_talk(), asked.attempt)
             for name in (*names, *placed.names.values()) if len(placed.names) == 1 else names:
                 self._turns.keep(asked.realm, name, turn)
         return placed
@@ -129,7 +134,9 @@ class Threads:
 
     def told(self, realm: tuple[str, str], mark: NodeId, conversation_id: NodeId) -> None:
         """Keeps where an answer was given, or a tool called."""
-        self._answers.keep(realm, mark, conversation_id)
+        before = self._answers.find(realm, mark) or ()
+        others = (other for other in before if other != conversation_id)
+        self._answers.keep(realm, mark, (conversation_id, *others)[:_ALIKE])
 
     def _comes_again(self, earlier: _Turn, asked: Asked) -> bool:
         """Whether a request is an earlier one once more. One that is still being answered may be somebody else's."""
@@ -144,15 +151,16 @@ class Threads:
             return False
         return self.clock() - turn.ended <= _AGAIN
 
-    def _again(self, placed: Placed) -> Placed:
-        """The same turn: below what was asked, where that is kept by now."""
-        last = max(placed.names, default=-1)
-        if last <= placed.after:
-            return placed
-        found = self.recall(placed.realm, within(placed.conversation_id, placed.names[last]))
-        if found is None:
-            return placed
-        return replace(placed, after=last, parent=found[1], known={**placed.known, last: found[1]})
+    def _again(self, placed: Placed, first: Placed) -> Placed:
+        """The same turn where it was placed first, or below what was asked, where that is kept by now."""
+        ids = {**placed.ids, **first.ids}
+        known = placed.known if placed.conversation_id == first.conversation_id else {}
+        again = replace(first, talk=placed.talk, names=placed.names, ids=ids, known=known)
+        last = max(ids, default=-1)
+        found = self.recall(placed.realm, ids[last]) if last > first.after else None
+        if found is None or found[0] != first.conversation_id:
+            return again
+        return replace(again, after=last, parent=found[1], known={**known, last: found[1]})
 
     def _place(self, memory: Memory, talk: Talk, asked: Asked) -> Placed:
         said = [n for n, one in enumerate(talk.said) if one.is_said]
@@ -231,10 +239,10 @@ class Threads:
         found = marks(request.talk)
         seen: set[NodeId] = set()
         for mark in found:
-            own = self._answers.find(request.realm, mark)
-            if own is not None and own not in seen:
-                seen.add(own)
-                yield own
+            for own in self._answers.find(request.realm, mark) or ():
+                if own not in seen:
+                    seen.add(own)
+                    yield own
         if found and looks:
             for row in request.memory.conversations(limit=_NEWEST):
                 if row.conversation.id not in seen:

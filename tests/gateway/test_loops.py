@@ -155,6 +155,21 @@ def test_two_loops_that_begin_alike_are_two_conversations(memory: Memory) -> Non
     assert sorted(result for _, _, result in called(memory)) == ["Rain in Faro", "Rain in Porto"]
 
 
+@pytest.mark.parametrize("headers", [SCOPE, {}], ids=["default", "apart"])
+def test_two_loops_at_once_whose_calls_are_counted_anew(memory: Memory, headers: dict[str, str]) -> None:
+    endless = Endless(lambda name: memory.beside(name))
+    loops: list[list[Any]] = [[user(f"{place}?")] for place in ("Porto", "Faro")]
+    for number in range(3):
+        for items in loops:
+            say(begin(endless, COMPLETIONS, items, headers), calls=(("call_0", "{}"),))
+            items += step(COMPLETIONS, "call_0", "{}", f"{number} of {items[0]['content']}")
+    for items in loops:
+        say(begin(endless, COMPLETIONS, items, headers), "Done.")
+    memory = memory.beside("default" if headers else "apart")
+    wanted = [[f"{p}?", *(f"{n} of {p}?" for n in range(3)), "Done."] for p in ("Porto", "Faro")]
+    assert everything(memory) == [*wanted[0], *wanted[1]]
+
+
 def test_a_client_that_renames_calls_goes_on_all_the_same(memory: Memory) -> None:
     """Some servers give their calls no ids."""
     endless = Endless(lambda _: memory)
@@ -314,6 +329,16 @@ def test_a_client_that_asks_again_since_no_answer_came_is_in_the_same_turn(
     say(begin(endless, COMPLETIONS, items, FIRST | more), "Welcome.")
     assert talks(memory) == [[QUESTION, ANSWER, "Thanks.", "Welcome."]]
     assert everything(memory).count(QUESTION) == 1
+
+
+def test_the_same_words_that_are_tried_again_are_not_those_of_an_earlier_turn(memory: Memory) -> None:
+    endless = Endless(lambda _: memory)
+    for number in range(3):
+        failed = begin(endless, COMPLETIONS, [user("And then?")], {**FIRST, "x-recollect-conversation": "c"})
+        failed.keep()
+        again = begin(endless, COMPLETIONS, [user("And then?")], {**RETRY, "x-recollect-conversation": "c"})
+        say(again, f"Part {number}.")
+    assert talks(memory) == [[words for n in range(3) for words in ("And then?", f"Part {n}.")]]
 
 
 def test_two_tries_that_are_both_answered_are_one_turn(memory: Memory) -> None:
