@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -17,13 +18,14 @@ from recollect.gateway.fitting import Fit, cost_of, fit, is_kept_there
 from recollect.gateway.keeping import keep, keep_first
 from recollect.gateway.measure import holds_files
 from recollect.gateway.refusals import Refusal
-from recollect.gateway.scope import Asked, read_scope, without_ours
+from recollect.gateway.scope import ATTEMPT, Asked, read_scope, without_ours
 from recollect.gateway.talk import Heard, Talk
 from recollect.gateway.threads import Placed, Threads
 from recollect.gateway.windows import Windows, answer_allowed
 from recollect.gateway.wires import Wire
+from recollect.importers.reading.lenient import text_of
 from recollect.memory import Memory
-from recollect.record import NodeId, stable_id
+from recollect.record import NodeId, new_id, stable_id
 from recollect.text.marks import OPEN
 
 BUDGET = 4_000  # tokens that a request is given at most, unless it says otherwise
@@ -67,6 +69,7 @@ class Endless:
         request its memory, nothing more.
         """
         talk = wire.read(body)
+        headers = {ATTEMPT: new_id(), **headers}  # whoever tries again asks the same
         asked = read_scope(headers, body, talk, address=address, own=own)
         bare = without_ours(body)
         again = partial(
@@ -74,9 +77,9 @@ class Endless:
         )
         # A file may be a thousand pages long: what is learned from a request with one holds for such requests.
         kind = "files" if holds_files(body) else ""
-        model = (upstream, str(body.get("model")), headers.get("anthropic-beta", ""), kind)
+        model = (upstream, asked.client, str(body.get("model")), headers.get("anthropic-beta", ""), kind)
         exchange = Exchange(self, wire, asked, bare, again, model, changed=bare is not body)
-        is_said = any(said.is_said for said in talk.said) or _goes_on(asked, talk)
+        is_said = any(one.is_said or one.calls or one.results for one in talk.said)
         try:
             exchange.fit = self._fitted(exchange, talk)
             if counts_only or _asks_nothing(body) or not is_said:
@@ -98,7 +101,9 @@ class Endless:
         given = TIMES * self._budget(asked) if asked.recalls else 0
         told = self.window if asked.window is None else asked.window
         # What goes and is not stored is gone: only a limit that somebody has set is a reason for that.
-        exchange.may_be_cut = told != 0 and (told is not None or asked.stores) and not is_kept_there(exchange.body)
+        exchange.may_be_cut = (
+            told != 0 and (told is not None or asked.stores) and not is_kept_there(exchange.body, talk)
+        )
         window = self.windows.of(exchange.model, told) if exchange.may_be_cut else None
         return Fit(given) if window is None else fit(exchange.wire, exchange.body, talk, window, given)
 
@@ -110,7 +115,12 @@ class Endless:
     def _prepare(self, exchange: Exchange, talk: Talk) -> None:
         asked, gone = exchange.asked, exchange.fit.gone
         memory = exchange.memory = self.memory_of(asked.namespace)
-        placed = exchange.placed = self.threads.place(memory, talk, asked.conversation)
+        exchange.said = _said(exchange)
+        placed = self.threads.place(memory, talk, asked, exchange.said)
+        if placed.is_empty:  # what tools answered to somebody else
+            exchange.asked = replace(asked, stores=False)
+            return
+        exchange.placed = placed
         if gone and asked.stores:  # what the model is not sent must be found
             until = max((n for n, said in enumerate(talk.said) if said.at in gone), default=-1)
             placed = exchange.placed = keep_first(memory, self.threads, placed, until)
@@ -124,7 +134,7 @@ class Endless:
             talk.said[n].at: block
             for n in users[:-1]
             if talk.said[n].at not in gone
-            and (block := self.blocks.of(memory, _named(placed.digests[n], gone))) is not None
+            and (block := self.blocks.of(memory, _named(placed.names[n], gone))) is not None
             and block.text
         }
         last, key = users[-1], _named(placed.key, gone)
@@ -164,6 +174,7 @@ class Exchange:
     fit: Fit = _NOTHING
     memory: Memory | None = None
     placed: Placed | None = None
+    said: NodeId | None = None  # the name of all that the request says
     tokens: int = 0
     degraded: str = ""
     heard: Heard = field(default_factory=Heard)
@@ -220,8 +231,8 @@ class Exchange:
             _log.warning("An answer could not be read.", exc_info=True)
 
     def keep(self) -> None:
-        """Keeps what was said; once, and who comes second waits for that. Nothing is kept of a request that was not
-        answered.
+        """Keeps what was said; once, and who comes second waits for that. To be called whenever an exchange ends:
+        nothing is kept of a request that was not answered, and the same request again is the same turn.
         """
         with self._keeping:
             if not self._is_kept:
@@ -229,22 +240,23 @@ class Exchange:
                 self._keep()
 
     def _keep(self) -> None:
-        if not self.asked.stores or self.memory is None or self.placed is None:
+        if not self.asked.stores or self.memory is None or self.placed is None or self.said is None:
             return
-        if not (self.heard.is_whole or self.heard.text):
-            return
-        is_kept_there = self.wire.path == "/responses" and self.body.get("store") is not False
-        try:
-            keep(self.memory, self.endless.threads, self.placed, self.heard, is_kept_there=is_kept_there)
-        except RecollectError as problem:
-            _log.error("An answer was not kept: %s", problem)
-        except Exception:
-            _log.exception("An answer was not kept.")
+        if self.heard.is_whole or self.heard.text:
+            self.heard.model = self.heard.model or text_of(self.body.get("model"))
+            try:
+                keep(self.memory, self.endless.threads, self.placed, self.heard)
+            except RecollectError as problem:
+                _log.error("An answer was not kept: %s", problem)
+            except Exception:
+                _log.exception("An answer was not kept.")
+        self.endless.threads.end(self.asked, self.said, is_heard=self.heard.is_whole)
 
 
-def _goes_on(asked: Asked, talk: Talk) -> bool:
-    """Whether tools have answered within a conversation that somebody else keeps: nothing is said on the way."""
-    return bool(talk.follows or asked.conversation) and any(said.results for said in talk.said)
+def _said(exchange: Exchange) -> NodeId:
+    """The name of all that a request says, whether the answer is to stream or not."""
+    said = {key: value for key, value in exchange.body.items() if key not in ("stream", "stream_options")}
+    return stable_id("turn", exchange.asked.conversation, json.dumps(said, ensure_ascii=False, sort_keys=True))
 
 
 def _asks_nothing(body: Mapping[str, Any]) -> bool:

@@ -56,11 +56,14 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Talk:
-    """What stands in a request. `follows` names an answer that the provider keeps, which this goes on from."""
+    """What stands in a request. `follows` names an answer that the provider keeps, which this goes on from; `is_held`:
+    it will keep the answer to this, too.
+    """
 
     said: tuple[Said, ...]
     system: str = ""
     follows: str = ""
+    is_held: bool = False
 
 
 @dataclass(slots=True)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -39,10 +40,12 @@ class Carrier:
         budget: int,
         window: int | None,
         store: bool,
+        before: Carrier | None = None,
     ) -> None:
+        """`before`: whose place this takes, to be closed together."""
         from recollect.memory.opening import open as open_memory
 
-        self._closes = memory is None
+        self._closes, self._before = memory is None, before
         self._memory, self._vendor = open_memory() if memory is None else memory, vendor
         self._endless = Endless(cache(self._of), budget, window)
         self._told = {
@@ -74,6 +77,8 @@ class Carrier:
         """Closes the memory, if it was opened here."""
         if self._closes:
             self._memory.close()
+        if self._before is not None:
+            self._before.close()
 
     def _of(self, namespace: str) -> Memory:
         return self._memory if namespace == self._memory.namespace else self._memory.beside(namespace)
@@ -112,18 +117,22 @@ class _Attempt:
         self.exchange, self.sent = shorter, _asked(self._request, self._content, shorter)
         return True
 
+    def end(self) -> None:
+        """Takes in that no answer comes."""
+        if self.exchange is not None:
+            self.exchange.keep()
+
 
 class _Ear:
     """Listens to an answer, streamed or whole."""
 
     def __init__(self, exchange: Exchange | None, response: httpx2.Response) -> None:
-        self.exchange = exchange if exchange is not None and response.is_success else None
-        self._streams = _streams(response)
+        self.exchange, self._is_success, self._streams = exchange, response.is_success, _streams(response)
         self._pieces: list[bytes] = []
 
     def hear(self, piece: bytes) -> bool:
         """Takes in a piece. Whether the answer is to be kept before that is passed on."""
-        if self.exchange is None:
+        if self.exchange is None or not self._is_success:
             return False
         if self._streams:
             return self.exchange.hear(piece)
@@ -134,11 +143,9 @@ class _Ear:
         """Keeps the answer."""
         if self.exchange is None:
             return
-        if self._pieces:
-            try:
+        with suppress(ValueError):  # it broke off
+            if self._pieces:
                 self.exchange.hear_whole(json.loads(b"".join(self._pieces)))
-            except ValueError:
-                return
         self.exchange.keep()
 
 
@@ -146,13 +153,17 @@ class Transport(httpx2.BaseTransport):
     """Carries the requests of a client."""
 
     def __init__(self, inner: httpx2.Client, carrier: Carrier) -> None:
-        self._inner, self._carrier = inner, carrier
+        self.inner, self.carrier = inner, carrier
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
         """Sends a request with what the memory gives it."""
-        attempt = _Attempt(request, request.read(), self._carrier)
+        attempt = _Attempt(request, request.read(), self.carrier)
         while True:
-            response = self._inner.send(attempt.sent, stream=True)
+            try:
+                response = self.inner.send(attempt.sent, stream=True)
+            except BaseException:
+                attempt.end()
+                raise
             pieces, rest = list[bytes](), response.iter_bytes()
             try:
                 if attempt.listens(response) and response.is_success:
@@ -164,6 +175,7 @@ class Transport(httpx2.BaseTransport):
                     attempt.hear_whole(response.read())
             except BaseException:
                 response.close()
+                attempt.end()
                 raise
             if not attempt.goes_on():
                 break
@@ -173,22 +185,27 @@ class Transport(httpx2.BaseTransport):
 
     def close(self) -> None:
         """Closes the client, and the memory if it was opened for it."""
-        self._inner.close()
-        self._carrier.close()
+        self.inner.close()
+        self.carrier.close()
 
 
 class AsyncTransport(httpx2.AsyncBaseTransport):
     """Carries the requests of a client that is awaited."""
 
     def __init__(self, inner: httpx2.AsyncClient, carrier: Carrier) -> None:
-        self._inner, self._carrier = inner, carrier
+        self.inner, self.carrier = inner, carrier
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Sends a request with what the memory gives it."""
         content = await request.aread()
-        attempt = await anyio.to_thread.run_sync(_Attempt, request, content, self._carrier)
+        attempt = await anyio.to_thread.run_sync(_Attempt, request, content, self.carrier)
         while True:
-            response = await self._inner.send(attempt.sent, stream=True)
+            try:
+                response = await self.inner.send(attempt.sent, stream=True)
+            except BaseException:
+                with anyio.CancelScope(shield=True):
+                    await anyio.to_thread.run_sync(attempt.end)
+                raise
             pieces, rest = list[bytes](), response.aiter_bytes()
             try:
                 if attempt.listens(response) and response.is_success:
@@ -201,6 +218,7 @@ class AsyncTransport(httpx2.AsyncBaseTransport):
             except BaseException:
                 with anyio.CancelScope(shield=True):
                     await response.aclose()
+                    await anyio.to_thread.run_sync(attempt.end)
                 raise
             if not await anyio.to_thread.run_sync(attempt.goes_on):
                 break
@@ -210,8 +228,8 @@ class AsyncTransport(httpx2.AsyncBaseTransport):
 
     async def aclose(self) -> None:
         """Closes the client, and the memory if it was opened for it."""
-        await self._inner.aclose()
-        await anyio.to_thread.run_sync(self._carrier.close)
+        await self.inner.aclose()
+        await anyio.to_thread.run_sync(self.carrier.close)
 
 
 class _Heard(httpx2.SyncByteStream):

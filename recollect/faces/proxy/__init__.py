@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import Any
 from urllib.parse import unquote_plus
@@ -27,6 +27,7 @@ from recollect.gateway.wires import COMPLETIONS, MESSAGES, RESPONSES, Wire
 
 _MOST_BODY = 64_000_000  # bytes: requests carry pictures and files
 _SILENCE, _CONNECT = 600.0, 10.0  # seconds
+_HUNG_UP = 499  # the status of an answer that nobody waits for
 _METHODS = ["GET", "POST", "DELETE"]
 #: The wire forms by their paths, and those of which only the tokens are counted.
 _WIRES: Mapping[str, Wire] = {"chat/completions": COMPLETIONS, "responses": RESPONSES, "messages": MESSAGES}
@@ -98,6 +99,31 @@ def _begun(request: Request, wire: Wire, content: bytes, address: str, base: str
 
 
 async def _asked(request: Request, to: Upstream, path: str, content: bytes, exchange: Exchange | None) -> Response:
+    """The answer. A client that hangs up before it comes ends it at the upstream, too, and has heard nothing of it."""
+    answer: Response | Exception | None = None
+    async with anyio.create_task_group() as group:
+
+        async def hung_up() -> None:
+            while (await request.receive())["type"] != "http.disconnect":
+                pass
+            group.cancel_scope.cancel()
+
+        group.start_soon(hung_up)
+        try:
+            answer = await _answered(request, to, path, content, exchange)
+        except Exception as error:
+            answer = error
+        group.cancel_scope.cancel()
+    if isinstance(answer, Response):
+        return answer
+    if exchange is not None:
+        await anyio.to_thread.run_sync(exchange.keep)
+    if answer is None:
+        return Response(status_code=_HUNG_UP)
+    raise answer
+
+
+async def _answered(request: Request, to: Upstream, path: str, content: bytes, exchange: Exchange | None) -> Response:
     """The answer. A request that is refused for its length is sent again, shorter."""
     begun = await _sent(request, to, path, content, exchange)
     for _ in range(TRIES - 1):
@@ -117,9 +143,9 @@ async def _asked(request: Request, to: Upstream, path: str, content: bytes, exch
         whole = await answer.aread()
     finally:
         await answer.aclose()
-    if exchange is not None and answer.is_success:
-        await anyio.to_thread.run_sync(_kept, exchange, whole)
-    elif exchange is not None:
+    if exchange is not None:
+        await anyio.to_thread.run_sync(_kept, exchange, whole if answer.is_success else b"")
+    if exchange is not None and not answer.is_success:
         back["X-Recollect-Stored"] = "no"
     return Response(whole, answer.status_code, back)
 
@@ -145,10 +171,8 @@ def _without_token(request: Request) -> str:
 
 
 def _kept(exchange: Exchange, whole: bytes) -> None:
-    try:
+    with suppress(ValueError, RecursionError):
         exchange.hear_whole(json.loads(whole))
-    except (ValueError, RecursionError):
-        return
     exchange.keep()
 
 

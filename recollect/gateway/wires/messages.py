@@ -42,7 +42,9 @@ class Messages:
                     assets=assets([block for block in blocks if block not in calls and block not in results]),
                 )
             )
-        return Talk(tuple(said), words(body.get("system")))
+        thread = body.get("thread")  # held by the server, which is sent only what is new
+        follows = text_of(thread.get("previous_message_id")) if isinstance(thread, Mapping) else ""
+        return Talk(tuple(said), words(body.get("system")), follows, isinstance(thread, Mapping))
 
     def links(self, item: Body) -> Links:
         """What a message hangs together with."""

@@ -39,7 +39,8 @@ class Responses:
                 said.append(Said("tool", "", at, results=(result,)))
             elif kind in ("function_call", "custom_tool_call"):
                 said.append(Said("assistant", "", at, calls=(_call(item),)))
-        return Talk(tuple(said), "\n\n".join(filter(None, system)), text_of(body.get("previous_response_id")))
+        follows, is_held = text_of(body.get("previous_response_id")), body.get("store") is not False
+        return Talk(tuple(said), "\n\n".join(filter(None, system)), follows, is_held)
 
     def links(self, item: Body) -> Links:
         """What an item hangs together with. A thought is the model's, and so is what it led to."""

@@ -35,6 +35,11 @@ class Says:
     calls: tuple[tuple[str, str], ...] = ()  # name and arguments, as text, of tools that the model calls
     thinking: str = ""
 
+    @property
+    def name(self) -> str:
+        """The id of the answer, if it has one of its own; its calls are then named after it, else counted anew."""
+        return self.headers.get("id", "")
+
 
 def says(value: Any, **more: Any) -> Says:
     """A good answer."""
@@ -186,7 +191,7 @@ def _anthropic(told: Says) -> list[bytes]:
     stop = {"end": "tool_use" if told.calls else "end_turn", "limit": "max_tokens", "refusal": "refusal"}[told.stop]
     sent, written = told.usage or (0, 0)
     message = {
-        "id": "msg_1",
+        "id": told.name or "msg_1",
         "type": "message",
         "role": "assistant",
         "model": "claude-test",
@@ -209,7 +214,7 @@ def _anthropic(told: Says) -> list[bytes]:
         events += _block(1, {"type": "text", "text": ""}, *deltas)
     for number, (name, arguments) in enumerate(told.calls):
         half = len(arguments) // 2
-        block = {"type": "tool_use", "id": f"toolu_{number}", "name": name, "input": {}}
+        block = {"type": "tool_use", "id": f"toolu_{told.name}{number}", "name": name, "input": {}}
         parts = [{"type": "input_json_delta", "partial_json": part} for part in (arguments[:half], arguments[half:])]
         events += _block(2 + number, block, *parts)
     delta: dict[str, Any] = {"stop_reason": stop, "stop_sequence": None}
@@ -240,7 +245,7 @@ def _openai(told: Says) -> list[bytes]:
     for number, (name, arguments) in enumerate(told.calls):
         half = len(arguments) // 2
         first = {"name": name, "arguments": arguments[:half]}
-        begins = {"index": number, "id": f"call_{number}", "type": "function", "function": first}
+        begins = {"index": number, "id": f"call_{told.name}{number}", "type": "function", "function": first}
         chunks.append(chunk({"tool_calls": [begins]}))
         chunks.append(chunk({"tool_calls": [{"index": number, "function": {"arguments": arguments[half:]}}]}))
     chunks.append(chunk({}, stop))
