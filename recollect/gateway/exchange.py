@@ -76,6 +76,7 @@ class Endless:
         kind = "files" if holds_files(body) else ""
         model = (upstream, str(body.get("model")), headers.get("anthropic-beta", ""), kind)
         exchange = Exchange(self, wire, asked, bare, again, model, changed=bare is not body)
+        exchange.heard.many = talk.answers
         is_said = any(said.is_said for said in talk.said) or _goes_on(asked, talk)
         try:
             exchange.fit = self._fitted(exchange, talk)
@@ -151,7 +152,9 @@ class Endless:
 
 @dataclass(slots=True, eq=False)
 class Exchange:
-    """A request on its way, and its answer. `body` is what is sent; `changed`: it is not what came."""
+    """A request on its way, and its answer. `body` is what is sent; `changed`: it is not what came; `stores`: what is
+    said will be stored, or has been.
+    """
 
     endless: Endless
     wire: Wire
@@ -169,6 +172,7 @@ class Exchange:
     heard: Heard = field(default_factory=Heard)
     _events: Events = field(default_factory=Events)
     _is_kept: bool = False
+    _failed: bool = False
     _keeping: Lock = field(default_factory=Lock)
 
     @property
@@ -178,7 +182,7 @@ class Exchange:
             "X-Recollect-Namespace": quote(self.asked.namespace, safe="/@+:,;=!*'()~"),
             "X-Recollect-Scope": self.asked.why,
             "X-Recollect-Context": str(self.tokens),
-            "X-Recollect-Stored": "yes" if self.asked.stores and self.placed is not None else "no",
+            "X-Recollect-Stored": "yes" if self.stores else "no",
         }
         if self.fit.gone:
             found["X-Recollect-Left-Out"] = str(len(self.fit.gone))
@@ -187,6 +191,11 @@ class Exchange:
         if self.degraded:
             found["X-Recollect-Degraded"] = " ".join(self.degraded.encode("ascii", "replace").decode().split())
         return found
+
+    @property
+    def stores(self) -> bool:
+        """Whether what is said is stored: as far as that is known, while it is not said yet."""
+        return not self._failed and self.asked.stores and self.memory is not None and self.placed is not None
 
     def leave_out(self) -> None:
         """Leaves out what has to go."""
@@ -209,7 +218,7 @@ class Exchange:
                 self.wire.hear(event, self.heard)
         except Exception:  # it goes on to the client, who may understand it
             _log.warning("An event of an answer could not be read.", exc_info=True)
-        return self.heard.is_whole and not self._is_kept
+        return self.heard.is_over and not self._is_kept
 
     def hear_whole(self, answer: object) -> None:
         """Listens to an answer that comes in one piece."""
@@ -226,20 +235,24 @@ class Exchange:
         with self._keeping:
             if not self._is_kept:
                 self._is_kept = True
-                self._keep()
+                self._failed = not self._keep()
 
-    def _keep(self) -> None:
-        if not self.asked.stores or self.memory is None or self.placed is None:
-            return
-        if not (self.heard.is_whole or self.heard.text):
-            return
+    def _keep(self) -> bool:
+        """Whether anything was stored."""
+        if not self.stores or self.memory is None or self.placed is None:
+            return False
+        if not any(heard.is_whole or heard.text for heard in self.heard.answers):
+            return False
         is_kept_there = self.wire.path == "/responses" and self.body.get("store") is not False
         try:
             keep(self.memory, self.endless.threads, self.placed, self.heard, is_kept_there=is_kept_there)
         except RecollectError as problem:
             _log.error("An answer was not kept: %s", problem)
+            return False
         except Exception:
             _log.exception("An answer was not kept.")
+            return False
+        return True
 
 
 def _goes_on(asked: Asked, talk: Talk) -> bool:

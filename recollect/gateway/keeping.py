@@ -20,14 +20,14 @@ _TITLE = 60  # characters
 
 
 def keep(memory: Memory, threads: Threads, placed: Placed, heard: Heard, *, is_kept_there: bool = False) -> None:
-    """Stores what is new of a talk, and the answer. `is_kept_there`: the provider keeps the answer under its id, and a
-    request may go on from that. Raises RecollectError.
+    """Stores what is new of a talk, and its answers: the first is what it goes on from, further ones are branches.
+    `is_kept_there`: the provider keeps the answer under its id, and a request may go on from that. Raises
+    RecollectError.
     """
     with threads.keeping:
         keeping = _Keeping(memory, threads, placed)
         keeping.talk(len(placed.talk.said))
-        keeping.answer(heard, is_kept_there=is_kept_there)
-        keeping.write()
+        keeping.answers(heard, is_kept_there=is_kept_there)
 
 
 def keep_first(memory: Memory, threads: Threads, placed: Placed, until: int) -> Placed:
@@ -73,9 +73,23 @@ class _Keeping:
         draft: dict[str, Any] = {"content": said.text, "role": said.role, "parts": parts}
         self._waiting.append(([digest], draft | ({"id": digest} if is_named else {})))
 
+    def answers(self, heard: Heard, *, is_kept_there: bool) -> None:
+        """The answers, each of them below what was asked, and written."""
+        if heard.others:
+            self.write()
+        asked = self.last, self._digest
+        for one in heard.answers:
+            self.last, self._digest = asked
+            self.answer(one, is_kept_there=is_kept_there)
+            self.write()
+
     def answer(self, heard: Heard, *, is_kept_there: bool) -> None:
-        """The answer, in one message or in several. One that broke off is kept as far as it came, and says so."""
+        """An answer, in one message or in several, with what the provider's own tools found for it. One that broke off
+        is kept as far as it came, and says so.
+        """
         told = heard.messages
+        calls = {call.id: call for said in self._placed.talk.said for call in said.calls}
+        self.results(Said("assistant", "", 0, results=tuple(heard.results)), calls | {c.id: c for c in heard.made})
         name = answer_id(heard.id) if is_kept_there and heard.id else None
         for own, tool, *arguments in heard.calls.values() if is_kept_there else ():
             call = Call(own, tool or "tool", "".join(arguments))
@@ -86,7 +100,7 @@ class _Keeping:
             names = [self._digest]
             if number == len(told):
                 names = [name, self._digest] if name else names
-                draft |= {} if heard.is_whole else {"metadata": {"incomplete": True}}
+                draft |= {"metadata": about} if (about := _about(heard)) else {}
             self._waiting.append((names, draft | ({"id": names[0]} if self._placed.names_answers else {})))
         if name and not told:  # it only calls tools: what they answer goes on from it
             self.write()
@@ -145,3 +159,9 @@ class _Keeping:
             return line
         blank = line.rfind(" ", 0, _TITLE)
         return line[: blank if blank > 0 else _TITLE] + " …"
+
+
+def _about(heard: Heard) -> dict[str, Any]:
+    """What is to be known of an answer beside its words."""
+    pages = [{"url": url, "title": title} for url, title in heard.sources.items()]
+    return ({"sources": pages} if pages else {}) | ({} if heard.is_whole else {"incomplete": True})
