@@ -73,7 +73,8 @@ class Messages:
                 elif kind.endswith("tool_use"):
                     heard.calls[int(event.get("index") or 0)] = [text_of(block.get("id")), text_of(block.get("name"))]
                 heard.results += _results([block])
-                heard.words += ["\n\n"] if ends_paragraph(kind) else []
+                if ends_paragraph(kind) and heard.words[-1:] != ["\n\n"]:
+                    heard.words.append("\n\n")
             case "content_block_delta" if isinstance(delta := event.get("delta"), Mapping):
                 if delta.get("type") == "text_delta":
                     heard.words.append(text_of(delta.get("text")))
