@@ -48,7 +48,12 @@ def wrap(
         )
     carrier = Carrier(vendor, memory, conversation, budget, window, store)
     copy: Any = client
-    kept: dict[str, Any] = {"headers": inner.headers, "cookies": inner.cookies, "timeout": inner.timeout}
+    kept: dict[str, Any] = {
+        "headers": inner.headers,
+        "cookies": inner.cookies,
+        "timeout": inner.timeout,
+        "follow_redirects": inner.follow_redirects,
+    }
     if isinstance(inner, httpx2.Client):
         return copy.with_options(http_client=httpx2.Client(transport=Transport(inner, carrier), **kept))  # type: ignore[no-any-return]
     return copy.with_options(http_client=httpx2.AsyncClient(transport=AsyncTransport(inner, carrier), **kept))  # type: ignore[no-any-return]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -227,6 +228,15 @@ class Exchange:
                 self.wire.whole(answer, self.heard)
         except Exception:
             _log.warning("An answer could not be read.", exc_info=True)
+
+    def answered(self, content: bytes, *, is_success: bool) -> None:
+        """Listens to an answer that comes in one piece, and keeps it; of a refusal nothing is kept."""
+        try:
+            if is_success:
+                self.hear_whole(json.loads(content))
+        except (ValueError, RecursionError):
+            _log.warning("An answer is no JSON.")
+        self.keep()
 
     def keep(self) -> None:
         """Keeps what was said; once, and who comes second waits for that. Nothing is kept of a request that was not
