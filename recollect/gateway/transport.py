@@ -64,12 +64,12 @@ class Carrier:
             json.loads(content),
             told,
             address=str(self._memory.namespace),
-            counts_only=request.url.path.endswith(_COUNTED),
+            counts_only=request.url.path.rstrip("/").endswith(_COUNTED),
             upstream=request.url.netloc.decode(),
         )
 
     def _wire(self, request: httpx2.Request) -> Wire | None:
-        path = request.url.path
+        path = request.url.path.rstrip("/")  # some servers redirect to one with a slash
         ends = path.rpartition("/")[0] if path.endswith(_COUNTED) else path
         return next((wire for wire in _WIRES[self._vendor] if ends.endswith(wire.path)), None)
 

@@ -88,7 +88,8 @@ async def pass_on(request: Request) -> Response:
         return problem(vendor, 500, error)
 
 
-for _below, _most in (*((path, _MOST_TALK) for path in (*_WIRES, *_COUNTED)), ("{path:path}", _MOST_PASSED)):
+_READ = [path + slash for path in (*_WIRES, *_COUNTED) for slash in ("", "/")]  # some servers redirect to a slash
+for _below, _most in (*((path, _MOST_TALK) for path in _READ), ("{path:path}", _MOST_PASSED)):
     for _top in ("/v1", "/in/{namespace:path}/v1"):
         router.add_api_route(
             f"{_top}/{_below}", pass_on, methods=_METHODS, include_in_schema=False, max_body_size=_most
@@ -97,14 +98,14 @@ for _below, _most in (*((path, _MOST_TALK) for path in (*_WIRES, *_COUNTED)), ("
 
 async def _read(request: Request, to: Upstream, place: Place) -> tuple[Content, Exchange | None]:
     """The body of a request. What is part of a talk is read; all else goes on as it comes."""
-    wire = _WIRES.get(place.path) or _COUNTED.get(place.path)
+    path = place.path.rstrip("/") if place.path in _READ else place.path
+    wire = _WIRES.get(path) or _COUNTED.get(path)
     # What is compressed is passed on unread: some agents send so, and only to servers that they know.
     if wire is None or request.method != "POST" or "content-encoding" in request.headers:
         is_sent = request.headers.get("content-length", "0") != "0" or "transfer-encoding" in request.headers
         return request.stream() if is_sent else None, None
     content = await request.body()
-    counts_only = place.path in _COUNTED
-    work = partial(_begun, request, wire, content, place.namespace, to.base, counts_only=counts_only)
+    work = partial(_begun, request, wire, content, place.namespace, to.base, counts_only=path in _COUNTED)
     return content, await anyio.to_thread.run_sync(work)
 
 

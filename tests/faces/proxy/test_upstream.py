@@ -303,6 +303,17 @@ def test_a_redirect_within_the_base_leads_back_here(proxy: Proxy, behind: Plain,
     assert headers["location"] == "/in/acme/rex/v1/models/"
 
 
+def test_a_talk_that_is_redirected_to_a_slash_is_remembered(proxy: Proxy, behind: Plain) -> None:
+    answer = b'{"choices": [{"index": 0, "message": {"role": "assistant", "content": "Yes."}}]}'
+    behind.answer = lambda handler: (
+        whole(handler, answer) if handler.path.endswith("/") else whole(handler, b"", 307, Location=f"{handler.path}/")
+    )
+    client = proxy.openai(base_url=f"{proxy.address}/in/slash/v1")
+    raw = client.chat.completions.with_raw_response.create(model="m", messages=HELLO["messages"])
+    assert raw.headers["x-recollect-stored"] == "yes"
+    assert [row.messages for row in proxy.memory("slash").conversations()] == [2]
+
+
 def test_a_redirect_outside_of_the_base_does_not_lead_into_our_pages(proxy: Proxy, behind: Plain) -> None:
     behind.answer = lambda handler: whole(handler, b"", 302, Location="/status")
     assert ask(proxy.address, "GET", "/v1/models")[1]["location"] == f"{behind.root}/status"
