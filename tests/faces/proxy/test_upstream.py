@@ -19,6 +19,7 @@ import pytest
 
 from tests.faces.proxy.conftest import Proxy, serving
 from tests.faces.proxy.plain import Plain, begin, chunk, drop, plain, whole
+from tests.faces.proxy.test_passing import told_to_be
 
 pytestmark = pytest.mark.slow
 
@@ -262,14 +263,8 @@ def test_how_large_a_body_may_be(proxy: Proxy, behind: Plain) -> None:
     passed = httpx2.post(f"{proxy.address}/v1/files", content=pieces(80_000_000), headers=upload, timeout=60)
     assert (passed.status_code, behind.last.size) == (200, 80_000_000)
     for path, length in (("files", 512_000_001), ("chat/completions", 64_000_001), ("messages", 64_000_001)):
-        with closing(http.client.HTTPConnection(urlsplit(proxy.address).netloc, timeout=20)) as connection:
-            connection.putrequest("POST", f"/v1/{path}")
-            for name, value in {**upload, "Content-Length": str(length)}.items():
-                connection.putheader(name, value)
-            connection.endheaders(b"some of it")
-            answer = connection.getresponse()
-            assert answer.status == 413
-            assert b"request_too_large" in answer.read()
+        refused = told_to_be(length, f"{proxy.address}/v1/{path}", upload)
+        assert (refused.status_code, refused.json()["error"]["type"]) == (413, "request_too_large")
 
 
 def test_a_client_that_leaves_in_the_middle_of_an_upload_ends_it(proxy: Proxy, behind: Plain) -> None:
