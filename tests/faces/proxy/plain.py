@@ -32,6 +32,13 @@ class Plain:
     root: str = ""
     asked: list[Asked] = field(default_factory=list)
     answer: Answer = lambda handler: whole(handler, b"{}")
+    arrived: threading.Event = field(default_factory=threading.Event)  # a request
+
+    def expect(self, answer: Answer) -> None:
+        """Nothing has been asked yet; what will be is answered so."""
+        self.asked.clear()
+        self.arrived.clear()
+        self.answer = answer
 
     @property
     def last(self) -> Asked:
@@ -83,6 +90,7 @@ def plain() -> Iterator[Plain]:
         def _take(self) -> None:
             asked = Asked(self.command, self.path, {name.lower(): value for name, value in self.headers.items()})
             found.asked.append(asked)
+            found.arrived.set()
             digest = hashlib.sha256()
             for piece in self._pieces():
                 asked.begun.set()

@@ -37,8 +37,7 @@ def once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Proxy, Plai
 def behind(once: tuple[Proxy, Plain]) -> Plain:
     """What the proxy asks; nothing has been asked yet."""
     server = once[1]
-    server.asked.clear()
-    server.answer = lambda handler: whole(handler, b"{}")
+    server.expect(lambda handler: whole(handler, b"{}"))
     return server
 
 
@@ -246,8 +245,7 @@ def test_an_upload_goes_on_while_it_comes(proxy: Proxy, behind: Plain) -> None:
         sock.sendall(head.encode())
         assert sock.recv(99).startswith(b"HTTP/1.1 100")
         sock.sendall(b"first")
-        while not behind.asked:
-            threading.Event().wait(0.01)
+        assert behind.arrived.wait(10)
         assert behind.last.begun.wait(10)  # before the rest is sent
         sock.sendall(b"after")
         assert sock.recv(99).startswith(b"HTTP/1.1 200")
@@ -274,8 +272,7 @@ def test_a_client_that_leaves_in_the_middle_of_an_upload_ends_it(proxy: Proxy, b
     with socket.create_connection(("127.0.0.1", port or 0), 20) as sock:
         head = f"POST /v1/files HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nAuthorization: Bearer k\r\n"
         sock.sendall(f"{head}Content-Length: 1000\r\n\r\nfirst".encode())
-        while not behind.asked:
-            threading.Event().wait(0.01)
+        assert behind.arrived.wait(10)
         assert behind.last.begun.wait(10)
     assert done.wait(10)  # the upstream saw the end of what came
     assert behind.last.size == 5
