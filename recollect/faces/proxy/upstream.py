@@ -20,6 +20,21 @@ PLACEHOLDER = "recollect"
 _OF_CONNECTIONS = {"connection", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade"}
 _DROPPED = _OF_CONNECTIONS | {"proxy-authorization", "host", "expect", "cookie", "origin", "referer"}
 _DROPPED_OF_ANSWERS = _OF_CONNECTIONS | {"proxy-authenticate", "set-cookie"}
+#: What only browsers heed: no upstream rules over the pages of this server, which have the same origin.
+_OF_PAGES = {
+    "alt-svc",
+    "clear-site-data",
+    "cross-origin-opener-policy",
+    "cross-origin-resource-policy",
+    "permissions-policy",
+    "referrer-policy",
+    "refresh",
+    "service-worker-allowed",
+    "strict-transport-security",
+    "x-content-type-options",
+    "x-frame-options",
+}
+_NO_PAGE = {"content-security-policy": "default-src 'none'; sandbox"}
 #: Headers of a body: they hold as long as it goes on as it came.
 _OF_BODIES = {"content-length", "content-encoding", "accept-encoding"}
 _OURS, _BROWSERS = "x-recollect-", "sec-"
@@ -146,12 +161,13 @@ def sent_headers(headers: Iterable[tuple[str, str]], to: Upstream, token: str, *
 
 def answer_headers(headers: Mapping[str, str], *, as_it_is: bool) -> dict[str, str]:
     """The headers of an answer as they go back. `as_it_is`: so does the body."""
-    dropped = _DROPPED_OF_ANSWERS if as_it_is else _DROPPED_OF_ANSWERS | _OF_BODIES
-    return {
+    dropped = _DROPPED_OF_ANSWERS | _OF_PAGES | (set() if as_it_is else _OF_BODIES)
+    kept = {
         name: value
         for name, value in headers.items()
         if name.lower() not in dropped and not name.lower().startswith("access-control-")
     }
+    return kept | _NO_PAGE
 
 
 def _is_visible(character: str) -> bool:

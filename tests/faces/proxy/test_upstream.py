@@ -185,6 +185,25 @@ def test_what_is_compressed_comes_back_so(proxy: Proxy, behind: Plain) -> None:
     assert behind.last.headers["accept-encoding"] == "gzip"
 
 
+def test_what_comes_back_is_no_page_of_this_server(proxy: Proxy, behind: Plain) -> None:
+    theirs = {
+        "Content_Security_Policy": "script-src * 'unsafe-inline'",
+        "X_Content_Type_Options": "none",
+        "Clear_Site_Data": '"cookies"',
+        "Access_Control_Allow_Origin": "*",
+        "Service_Worker_Allowed": "/",
+    }
+    page = b"<script src=/v1/files/f2/content></script>"
+    behind.answer = lambda handler: whole(handler, page, Content_Type="text/html", **theirs)
+    for method, path in (("GET", "files/f1/content"), ("POST", "messages")):
+        answer = httpx2.request(method, f"{proxy.address}/v1/{path}", json=HELLO if method == "POST" else None)
+        assert answer.content == page
+        assert answer.headers["content-security-policy"] == "default-src 'none'; sandbox"
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        dropped = ("clear-site-data", "access-control-allow-origin", "service-worker-allowed")
+        assert not [name for name in dropped if name in answer.headers]
+
+
 def test_an_answer_that_breaks_off_does_so_for_the_client(proxy: Proxy, behind: Plain) -> None:
     def breaks(handler: BaseHTTPRequestHandler) -> None:
         begin(handler, Content_Type="audio/mpeg")
