@@ -66,13 +66,12 @@ def place_of(path: str, raw: str = "") -> Place | None:
     where that is known.
     """
     inside, found, below = path.rpartition(_TOP)
+    sent = raw.rpartition(_TOP)[2]
     if path.startswith(_TOP):
-        inside, below = "", path.removeprefix(_TOP)
+        inside, below, sent = "", path.removeprefix(_TOP), raw.removeprefix(_TOP)
     elif not (found and inside.startswith("/in/")):
         return None
-    tails = (raw[at.end() + len(_TOP) :] for at in re.finditer(f"(?={_TOP})", raw))
-    sent = next((tail for tail in tails if unquote(tail) == below), None)
-    if sent is None:
+    if unquote(sent) != below:  # /v1 itself is written in another way
         return Place(inside.removeprefix("/in/"), below, quote(below), quote(inside) + _TOP)
     return Place(inside.removeprefix("/in/"), below, sent, raw.removesuffix(sent))
 
