@@ -110,7 +110,7 @@ class _Attempt:
         return self._opening.feed(piece)
 
     def hear_whole(self, content: bytes) -> None:
-        """Takes in a refusal."""
+        """Takes in an answer that is no stream, which may be a refusal."""
         self._opening.whole(content)
 
     def goes_on(self) -> bool:
@@ -141,7 +141,7 @@ class Transport(httpx2.BaseTransport):
                         pieces.append(piece)
                         if attempt.hear(piece):
                             break
-                elif not response.is_success:
+                else:
                     attempt.hear_whole(response.read())
             except BaseException:
                 response.close()
@@ -152,9 +152,8 @@ class Transport(httpx2.BaseTransport):
         exchange = attempt.exchange
         if is_stream:
             return _answer(response, _Heard(response, chain(pieces, rest), exchange), exchange)
-        content = response.read()
-        exchange.answered(content, is_success=response.is_success)
-        return _answer(response, httpx2.ByteStream(content), exchange)
+        exchange.answered(response.content, is_success=response.is_success)
+        return _answer(response, httpx2.ByteStream(response.content), exchange)
 
     def close(self) -> None:
         """Closes the client, and the memory if it was opened for it."""
@@ -183,7 +182,7 @@ class AsyncTransport(httpx2.AsyncBaseTransport):
                         pieces.append(piece)
                         if attempt.hear(piece):
                             break
-                elif not response.is_success:
+                else:
                     attempt.hear_whole(await response.aread())
             except BaseException:
                 with anyio.CancelScope(shield=True):
@@ -195,9 +194,8 @@ class AsyncTransport(httpx2.AsyncBaseTransport):
         exchange = attempt.exchange
         if is_stream:
             return _answer(response, _AsyncHeard(response, pieces, rest, exchange), exchange)
-        content = await response.aread()
-        await anyio.to_thread.run_sync(partial(exchange.answered, content, is_success=response.is_success))
-        return _answer(response, httpx2.ByteStream(content), exchange)
+        await anyio.to_thread.run_sync(partial(exchange.answered, response.content, is_success=response.is_success))
+        return _answer(response, httpx2.ByteStream(response.content), exchange)
 
     async def aclose(self) -> None:
         """Closes the client, and the memory if it was opened for it."""
