@@ -63,6 +63,11 @@ def message(*content: Any) -> dict[str, Any]:
     return {"type": "message", "id": "msg_1", "model": "c", "role": "assistant", "content": list(content)}
 
 
+def sent_as(wire: Wire, items: list[Any]) -> dict[str, Any]:
+    """What a request says, in the field of its wire form."""
+    return {wire.items: items}
+
+
 def as_events(answer: dict[str, Any]) -> list[Any]:
     """The same as a stream: texts in two pieces, arguments in one."""
     events: list[Any] = [{"type": "message_start", "message": {**answer, "content": []}}]
@@ -116,12 +121,12 @@ def test_so_it_is_in_a_history_that_was_never_seen(memory: Memory, wire: Wire) -
     kind = "output_text" if wire is RESPONSES else "text"
     pieces = [{"type": kind, "text": piece} for piece in ("It rains in ", "Porto", ", says the weather page.")]
     sent = [*PORTO, {"role": "assistant", "content": pieces}, {"role": "user", "content": "Thanks."}]
-    whole: dict[str, Any] = {
+    answers: dict[str, Any] = {
         MESSAGES.path: message(text("Welcome.")),
         COMPLETIONS.path: {"choices": [{"message": {"content": "Welcome."}}]},
         RESPONSES.path: {"status": "completed", "output": [{"type": "message", "content": [text("Welcome.")]}]},
     }
-    heard(memory, wire, whole=whole[wire.path], **{wire.items: sent})
+    heard(memory, wire, whole=answers[wire.path], **sent_as(wire, sent))
     assert kept(memory) == [PORTO[0]["content"], SENTENCE, "Thanks.", "Welcome."]
 
 
@@ -263,8 +268,8 @@ def chunks(*words: str) -> list[Any]:
 def test_all_of_several_answers_are_kept_as_branches(memory: Memory, stream: bool) -> None:
     before = "So then " if stream else ""
     answers = ["Rain.", before + "Sun.", before + "Snow."]
-    given = chunks("Rain.", "Sun.", "Snow.") if stream else choices(*answers)
-    exchange = heard(memory, COMPLETIONS, n=3, **({"events": given} if stream else {"whole": given}))
+    given: Any = chunks("Rain.", "Sun.", "Snow.") if stream else choices(*answers)
+    exchange = heard(memory, COMPLETIONS, n=3, events=given if stream else None, whole=given)
     assert exchange.headers["X-Recollect-Stored"] == "yes"
     [row] = memory.conversations()
     thread = memory.conversation(row.conversation.id)

@@ -194,7 +194,7 @@ def test_what_comes_back_is_no_page_of_this_server(proxy: Proxy, behind: Plain) 
         "Service_Worker_Allowed": "/",
     }
     page = b"<script src=/v1/files/f2/content></script>"
-    behind.answer = lambda handler: whole(handler, page, Content_Type="text/html", **theirs)
+    behind.answer = lambda handler: whole(handler, page, 200, Content_Type="text/html", **theirs)
     for method, path in (("GET", "files/f1/content"), ("POST", "messages")):
         answer = httpx2.request(method, f"{proxy.address}/v1/{path}", json=HELLO if method == "POST" else None)
         assert answer.content == page
@@ -379,7 +379,11 @@ def test_what_a_client_is_told_of_an_upstream_that_fails(
     assert "x-should-retry" not in gone.headers
     monkeypatch.setattr("recollect.faces.proxy._SILENCE", 0.2)
     silent = threading.Event()
-    behind.answer = lambda _: silent.wait(20) and None
+
+    def waits(_: BaseHTTPRequestHandler) -> None:
+        silent.wait(20)
+
+    behind.answer = waits
     with serving(tmp_path / "third", behind) as other:
         late = httpx2.post(f"{other.address}/v1/chat/completions", json=HELLO, headers=KEY)
         silent.set()
