@@ -9,6 +9,7 @@ import socket
 import threading
 from collections.abc import Iterator
 from contextlib import closing
+from functools import partial
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,8 @@ from tests.faces.proxy.test_passing import told_to_be
 pytestmark = pytest.mark.slow
 
 KEY = {"Authorization": "Bearer sk-own"}
+# A machine that runs all tests at once is slow.
+_post, _request, _stream = (partial(call, timeout=60) for call in (httpx2.post, httpx2.request, httpx2.stream))
 HELLO = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "Hello"}], "input": "Hello"}
 
 
@@ -60,7 +63,7 @@ def test_no_cookie_of_one_client_reaches_the_upstream_with_another(proxy: Proxy,
         for name in ("alice", "bob"):
             method = "GET" if path == "models" else "POST"
             url, headers = f"{proxy.address}/in/{name}/v1/{path}", {"Cookie": f"own={name}"}
-            back = httpx2.request(method, url, json=None if method == "GET" else HELLO, headers=headers)
+            back = _request(method, url, json=None if method == "GET" else HELLO, headers=headers)
             assert back.status_code == 200
             assert "set-cookie" not in back.headers
     assert len(behind.asked) == 8
@@ -170,7 +173,7 @@ def test_an_answer_is_passed_on_as_it_comes(proxy: Proxy, behind: Plain, path: s
         chunk(handler, b"")
 
     behind.answer = speaks
-    with httpx2.stream("POST", f"{proxy.address}/v1/{path}", json={"input": "Hello"}, headers=KEY) as answer:
+    with _stream("POST", f"{proxy.address}/v1/{path}", json={"input": "Hello"}, headers=KEY) as answer:
         assert answer.headers["content-type"] == "audio/mpeg"
         pieces = answer.iter_raw()
         assert next(pieces) == b"first"  # while the rest is not there yet
@@ -196,7 +199,7 @@ def test_what_comes_back_is_no_page_of_this_server(proxy: Proxy, behind: Plain) 
     page = b"<script src=/v1/files/f2/content></script>"
     behind.answer = lambda handler: whole(handler, page, 200, Content_Type="text/html", **theirs)
     for method, path in (("GET", "files/f1/content"), ("POST", "messages")):
-        answer = httpx2.request(method, f"{proxy.address}/v1/{path}", json=HELLO if method == "POST" else None)
+        answer = _request(method, f"{proxy.address}/v1/{path}", json=HELLO if method == "POST" else None)
         assert answer.content == page
         assert answer.headers["content-security-policy"] == "default-src 'none'; sandbox"
         assert answer.headers["x-content-type-options"] == "nosniff"
@@ -212,7 +215,7 @@ def test_an_answer_that_breaks_off_does_so_for_the_client(proxy: Proxy, behind: 
 
     behind.answer = breaks
     with pytest.raises(httpx2.RemoteProtocolError):
-        httpx2.post(f"{proxy.address}/v1/audio/speech", json={"input": "Hello"}, headers=KEY)
+        _post(f"{proxy.address}/v1/audio/speech", json={"input": "Hello"}, headers=KEY)
 
 
 @pytest.mark.parametrize(
@@ -225,7 +228,7 @@ def test_uploads_pass(proxy: Proxy, behind: Plain, path: str, name: str, headers
         request = httpx2.Request("POST", f"{proxy.address}{top}/{path}", files=sent, data={"model": "m"})
         body = request.read()
         kind = {"Content-Type": request.headers["content-type"], **headers}
-        assert httpx2.post(request.url, content=body, headers=kind).status_code == 200
+        assert _post(request.url, content=body, headers=kind).status_code == 200
         assert (behind.last.target, behind.last.size) == (f"/v1/{path}", len(body))
         assert behind.last.digest == hashlib.sha256(body).hexdigest()
         assert behind.last.headers["content-type"] == request.headers["content-type"]
@@ -248,11 +251,11 @@ def test_the_official_clients_upload(proxy: Proxy, behind: Plain) -> None:
 def test_a_form_without_a_key_is_a_pages(proxy: Proxy, behind: Plain) -> None:
     form = {"file": ("a.txt", b"Hello")}
     for headers in ({}, {"Authorization": "Basic dTpw"}):  # which a browser sends by itself
-        refused = httpx2.post(f"{proxy.address}/v1/files", files=form, headers=headers)
+        refused = _post(f"{proxy.address}/v1/files", files=form, headers=headers)
         assert (refused.status_code, refused.json()["error"]["type"]) == (403, "permission_error")
-    elsewhere = httpx2.post(f"{proxy.address}/v1/files", files=form, headers={**KEY, "Origin": "https://evil.example"})
+    elsewhere = _post(f"{proxy.address}/v1/files", files=form, headers={**KEY, "Origin": "https://evil.example"})
     assert elsewhere.status_code == 403
-    assert httpx2.post(f"{proxy.address}/api/v1/messages", files=form, headers=KEY).status_code == 403
+    assert _post(f"{proxy.address}/api/v1/messages", files=form, headers=KEY).status_code == 403
     assert not behind.asked
 
 
@@ -277,7 +280,7 @@ def test_how_large_a_body_may_be(proxy: Proxy, behind: Plain) -> None:
             yield bytes(1_000_000)
 
     upload = {**KEY, "Content-Type": "multipart/form-data; boundary=b"}
-    passed = httpx2.post(f"{proxy.address}/v1/files", content=pieces(80_000_000), headers=upload, timeout=60)
+    passed = _post(f"{proxy.address}/v1/files", content=pieces(80_000_000), headers=upload)
     assert (passed.status_code, behind.last.size) == (200, 80_000_000)
     for path, length in (("files", 512_000_001), ("chat/completions", 64_000_001), ("messages", 64_000_001)):
         refused = told_to_be(length, f"{proxy.address}/v1/{path}", upload)
@@ -301,7 +304,7 @@ def test_a_redirect_is_not_followed_with_the_key(proxy: Proxy, behind: Plain) ->
     with plain() as elsewhere:
         behind.answer = lambda handler: whole(handler, b"", 307, Location=f"{elsewhere.root}/v1/models")
         for path in ("models", "chat/completions"):
-            answer = httpx2.post(f"{proxy.address}/v1/{path}", json=HELLO, headers=KEY)
+            answer = _post(f"{proxy.address}/v1/{path}", json=HELLO, headers=KEY)
             assert (answer.status_code, answer.headers["location"]) == (307, f"{elsewhere.root}/v1/models")
             assert answer.headers.get("x-recollect-stored", "no") == "no"
         assert not elsewhere.asked
@@ -366,14 +369,14 @@ def test_what_a_client_is_told_of_an_upstream_that_fails(
     tmp_path: Path, proxy: Proxy, behind: Plain, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     behind.answer = drop
-    dropped = httpx2.post(f"{proxy.address}/v1/chat/completions", json=HELLO, headers=KEY)
+    dropped = _post(f"{proxy.address}/v1/chat/completions", json=HELLO, headers=KEY)
     assert dropped.status_code == 502
     assert "dropped the connection" in dropped.json()["error"]["message"]
     assert "x-should-retry" not in dropped.headers
     with closing(socket.create_server(("127.0.0.1", 0))) as taken:
         closed = f"http://127.0.0.1:{taken.getsockname()[1]}/v1"
     with serving(tmp_path / "other", behind, openai_upstream=closed) as other:
-        gone = httpx2.post(f"{other.address}/v1/chat/completions", json=HELLO, headers=KEY)
+        gone = _post(f"{other.address}/v1/chat/completions", json=HELLO, headers=KEY)
     assert gone.status_code == 502
     assert "cannot be reached: ConnectError" in gone.json()["error"]["message"]
     assert "x-should-retry" not in gone.headers
@@ -385,7 +388,7 @@ def test_what_a_client_is_told_of_an_upstream_that_fails(
 
     behind.answer = waits
     with serving(tmp_path / "third", behind) as other:
-        late = httpx2.post(f"{other.address}/v1/chat/completions", json=HELLO, headers=KEY)
+        late = _post(f"{other.address}/v1/chat/completions", json=HELLO, headers=KEY)
         silent.set()
     assert late.status_code == 504
     assert "did not answer in time" in late.json()["error"]["message"]
@@ -394,7 +397,7 @@ def test_what_a_client_is_told_of_an_upstream_that_fails(
 
 def test_x_should_retry_of_the_upstream_goes_through(proxy: Proxy, behind: Plain) -> None:
     behind.answer = lambda handler: whole(handler, b"{}", 529, X_Should_Retry="true", Retry_After="1")
-    answer = httpx2.post(f"{proxy.address}/v1/messages", json=HELLO, headers=KEY)
+    answer = _post(f"{proxy.address}/v1/messages", json=HELLO, headers=KEY)
     assert (answer.status_code, answer.headers["x-should-retry"], answer.headers["retry-after"]) == (529, "true", "1")
     assert answer.headers["x-recollect-stored"] == "no"
 
@@ -402,6 +405,6 @@ def test_x_should_retry_of_the_upstream_goes_through(proxy: Proxy, behind: Plain
 def test_a_talk_that_is_not_stored_says_so(proxy: Proxy, behind: Plain) -> None:
     for body in (b"<html>", b"[]", b'{"choices": []}', b'{"error": {}}'):
         behind.answer = lambda handler, body=body: whole(handler, body)  # type: ignore[misc]
-        answer = httpx2.post(f"{proxy.address}/in/k/v1/chat/completions", json=HELLO, headers=KEY)
+        answer = _post(f"{proxy.address}/in/k/v1/chat/completions", json=HELLO, headers=KEY)
         assert (answer.content, answer.headers["x-recollect-stored"]) == (body, "no")
     assert "k" not in proxy.memories.names()
