@@ -50,7 +50,12 @@ def wrap(
     before = transport.carrier if isinstance(transport, Transport | AsyncTransport) else None
     carrier = Carrier(vendor, memory, conversation, budget, window, store, before)
     copy: Any = client
-    kept: dict[str, Any] = {"headers": inner.headers, "cookies": inner.cookies, "timeout": inner.timeout}
+    kept: dict[str, Any] = {
+        "headers": inner.headers,
+        "cookies": inner.cookies,
+        "timeout": inner.timeout,
+        "follow_redirects": inner.follow_redirects,
+    }
     http: httpx2.Client | httpx2.AsyncClient
     if isinstance(inner, httpx2.Client):
         bare = transport.inner if isinstance(transport, Transport) else inner

@@ -79,6 +79,7 @@ class Endless:
         kind = "files" if holds_files(body) else ""
         model = (upstream, asked.client, str(body.get("model")), headers.get("anthropic-beta", ""), kind)
         exchange = Exchange(self, wire, asked, bare, again, model, changed=bare is not body)
+        exchange.heard.many = talk.answers
         is_said = any(one.is_said or one.calls or one.results for one in talk.said)
         try:
             exchange.fit = self._fitted(exchange, talk)
@@ -161,7 +162,9 @@ class Endless:
 
 @dataclass(slots=True, eq=False)
 class Exchange:
-    """A request on its way, and its answer. `body` is what is sent; `changed`: it is not what came."""
+    """A request on its way, and its answer. `body` is what is sent; `changed`: it is not what came; `stores`: what is
+    said will be stored, or has been.
+    """
 
     endless: Endless
     wire: Wire
@@ -180,6 +183,7 @@ class Exchange:
     heard: Heard = field(default_factory=Heard)
     _events: Events = field(default_factory=Events)
     _is_kept: bool = False
+    _failed: bool = False
     _keeping: Lock = field(default_factory=Lock)
 
     @property
@@ -189,7 +193,7 @@ class Exchange:
             "X-Recollect-Namespace": quote(self.asked.namespace, safe="/@+:,;=!*'()~"),
             "X-Recollect-Scope": self.asked.why,
             "X-Recollect-Context": str(self.tokens),
-            "X-Recollect-Stored": "yes" if self.asked.stores and self.placed is not None else "no",
+            "X-Recollect-Stored": "yes" if self.stores else "no",
         }
         if self.fit.gone:
             found["X-Recollect-Left-Out"] = str(len(self.fit.gone))
@@ -198,6 +202,11 @@ class Exchange:
         if self.degraded:
             found["X-Recollect-Degraded"] = " ".join(self.degraded.encode("ascii", "replace").decode().split())
         return found
+
+    @property
+    def stores(self) -> bool:
+        """Whether what is said is stored: as far as that is known, while it is not said yet."""
+        return not self._failed and self.asked.stores and self.memory is not None and self.placed is not None
 
     def leave_out(self) -> None:
         """Leaves out what has to go."""
@@ -220,7 +229,7 @@ class Exchange:
                 self.wire.hear(event, self.heard)
         except Exception:  # it goes on to the client, who may understand it
             _log.warning("An event of an answer could not be read.", exc_info=True)
-        return self.heard.is_whole and not self._is_kept
+        return self.heard.is_over and not self._is_kept
 
     def hear_whole(self, answer: object) -> None:
         """Listens to an answer that comes in one piece."""
@@ -230,6 +239,15 @@ class Exchange:
         except Exception:
             _log.warning("An answer could not be read.", exc_info=True)
 
+    def answered(self, content: bytes, *, is_success: bool) -> None:
+        """Listens to an answer that comes in one piece, and keeps it; of a refusal nothing is kept."""
+        try:
+            if is_success:
+                self.hear_whole(json.loads(content))
+        except (ValueError, RecursionError):
+            _log.warning("An answer is no JSON.")
+        self.keep()
+
     def keep(self) -> None:
         """Keeps what was said; once, and who comes second waits for that. To be called whenever an exchange ends:
         nothing is kept of a request that was not answered, and the same request again is the same turn.
@@ -237,20 +255,29 @@ class Exchange:
         with self._keeping:
             if not self._is_kept:
                 self._is_kept = True
-                self._keep()
+                self._failed = not self._keep()
 
-    def _keep(self) -> None:
-        if not self.asked.stores or self.memory is None or self.placed is None or self.said is None:
-            return
-        if self.heard.is_whole or self.heard.text:
-            self.heard.model = self.heard.model or text_of(self.body.get("model"))
-            try:
-                keep(self.memory, self.endless.threads, self.placed, self.heard)
-            except RecollectError as problem:
-                _log.error("An answer was not kept: %s", problem)
-            except Exception:
-                _log.exception("An answer was not kept.")
-        self.endless.threads.end(self.asked, self.said, is_heard=self.heard.is_whole)
+    def _keep(self) -> bool:
+        """Whether anything was stored."""
+        if not self.stores or self.memory is None or self.placed is None or self.said is None:
+            return False
+        is_stored = self.heard.is_anything and self._store(self.memory, self.placed)
+        self.endless.threads.end(self.asked, self.said, is_heard=self.heard.is_complete)
+        return is_stored
+
+    def _store(self, memory: Memory, placed: Placed) -> bool:
+        """Whether that went well."""
+        for one in self.heard.answers:
+            one.model = one.model or text_of(self.body.get("model"))
+        try:
+            keep(memory, self.endless.threads, placed, self.heard)
+        except RecollectError as problem:
+            _log.error("An answer was not kept: %s", problem)
+            return False
+        except Exception:
+            _log.exception("An answer was not kept.")
+            return False
+        return True
 
 
 def _said(exchange: Exchange) -> NodeId:

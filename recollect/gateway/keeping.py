@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from recollect.gateway.aligning import as_one, call_id, call_mark, likeness
-from recollect.gateway.talk import Call, Heard, Said
+from recollect.gateway.talk import Call, Heard, Result, Said
 from recollect.gateway.threads import Placed, Threads, answer_id, within
 from recollect.memory import Memory
 from recollect.record import Message, NodeId, Part, PartKind, ToolCall, stable_id
@@ -21,12 +21,13 @@ _TITLE = 60  # characters
 
 
 def keep(memory: Memory, threads: Threads, placed: Placed, heard: Heard) -> None:
-    """Stores what is new of a talk, and the answer. Raises RecollectError."""
+    """Stores what is new of a talk, and its answers: the first is what it goes on from, further ones are branches.
+    Raises RecollectError.
+    """
     with threads.keeping:
         keeping = _Keeping(memory, threads, placed)
         keeping.talk(len(placed.talk.said))
-        keeping.answer(heard)
-        keeping.write()
+        keeping.answers(heard)
 
 
 def keep_first(memory: Memory, threads: Threads, placed: Placed, until: int) -> Placed:
@@ -64,7 +65,7 @@ class _Keeping:
         last = after
         for at, said in enumerate(talk[:end]):
             if at > after:
-                answered += [(calls.get(r.call_id) or Call(r.call_id, "", ""), r.text) for r in said.results]
+                answered += _answered(said.results, calls | _by_id(said.calls))
                 for result in said.results:
                     unanswered.pop(result.call_id, None)
                 if said.is_said:
@@ -75,17 +76,29 @@ class _Keeping:
                     answered = []
                     self._said(said, at)
                     last = at
-                unanswered |= {call.id: call for call in said.calls}
-            calls |= {call.id: call for call in said.calls}
+                unanswered |= _by_id(_unanswered(said.calls, said.results))
+            calls |= _by_id(said.calls)
         self._tools([*answered, *((call, "") for call in unanswered.values())])
         return last
 
+    def answers(self, heard: Heard) -> None:
+        """The answers, each of them below what was asked, and written."""
+        if heard.others:
+            self.write()
+        asked = self.last, self._end, self._chain
+        for one in heard.answers:
+            self.last, self._end, self._chain = asked
+            self.answer(one)
+            self.write()
+
     def answer(self, heard: Heard) -> None:
-        """The answer, in one message or in several, and the tools that it calls. One that broke off is kept as far as
-        it came, and says so.
+        """An answer, in one message or in several: what the provider's own tools found for it stands before its words,
+        and the tools that it calls behind them. One that broke off is kept as far as it came, and says so.
         """
         told = heard.messages
         name = answer_id(heard.id) if self._placed.talk.is_held and heard.id else None  # a request may go on from it
+        earlier = _by_id([call for said in self._placed.talk.said for call in said.calls])
+        self._tools(_answered(heard.results, earlier | _by_id(heard.made)))
         for number, text in enumerate(told, 1):
             alike = likeness("assistant", text)
             self._chain = stable_id(self._chain, alike)
@@ -93,12 +106,11 @@ class _Keeping:
             names = [self._chain]
             if number == len(told):
                 names = [name, self._chain] if name else names
-                draft |= {} if heard.is_whole else {"metadata": {"incomplete": True}}
+                draft |= {"metadata": about} if (about := _about(heard)) else {}
             self._waiting.append((names, draft | {"id": names[0]}))
             self._threads.told(self._placed.realm, alike, self._placed.conversation_id)
-        calls = [Call(own, tool or "tool", "".join(given)) for own, tool, *given in heard.calls.values()]
-        self._tools([(call, "") for call in calls] if heard.is_whole else [])
-        for call in filter(lambda call: call.id, calls):
+        self._tools([(call, "") for call in _unanswered(heard.made, heard.results)] if heard.is_whole else [])
+        for call in filter(lambda call: call.id, heard.made):
             self._threads.told(self._placed.realm, call_mark(call.id), self._placed.conversation_id)
         if name and not told:  # it only calls tools: what they answer goes on from it
             self.write()
@@ -211,3 +223,24 @@ class _Keeping:
             return line
         blank = line.rfind(" ", 0, _TITLE)
         return line[: blank if blank > 0 else _TITLE] + " …"
+
+
+def _by_id(calls: Sequence[Call]) -> dict[str, Call]:
+    return {call.id: call for call in calls}
+
+
+def _answered(results: Sequence[Result], calls: Mapping[str, Call]) -> list[tuple[Call, str]]:
+    """What tools answered, with the calls that it answers."""
+    return [(calls.get(one.call_id) or Call(one.call_id, "", ""), one.text) for one in results]
+
+
+def _unanswered(calls: Sequence[Call], results: Sequence[Result]) -> list[Call]:
+    """The calls that have no result yet: the provider runs some tools itself, and tells both at once."""
+    known = {result.call_id for result in results}
+    return [call for call in calls if call.id not in known]
+
+
+def _about(heard: Heard) -> dict[str, Any]:
+    """What is to be known of an answer beside its words."""
+    pages = [{"url": url, "title": title} for url, title in heard.sources.items()]
+    return ({"sources": pages} if pages else {}) | ({} if heard.is_whole else {"incomplete": True})

@@ -20,7 +20,7 @@ HUGE = 10_000_000
 class Says:
     """What the server does with one request.
 
-    `fault`: None, silence, drip, cut, cut_at_once, no_end, huge, huge_error, in_stream, page, garbage.
+    `fault`: None, silence, drip, cut, cut_at_once, no_end, no_reason, huge, huge_error, in_stream, page, garbage.
     A `status` other than 200 answers with an error in the provider's shape.
     """
 
@@ -145,8 +145,10 @@ def _handler(server: WireServer) -> type[BaseHTTPRequestHandler]:
                 error = {"type": told.kind or "overloaded_error", "message": told.message}
                 data = json.dumps({"type": "error", "error": error}).encode()
                 parts = [*parts[: len(parts) // 2], b"event: error\ndata: " + data + b"\n\n"]
-            if told.fault == "no_end":
+            if told.fault in ("no_end", "no_reason"):
                 parts = [part for part in parts if b"stop" not in part and b"DONE" not in part]
+            if told.fault == "no_reason":
+                parts = [part.replace(b'"finish_reason": null', b'"finish_reason": ""') for part in parts]
             for number, part in enumerate(parts):
                 if told.fault == "cut" and number == len(parts) // 2:
                     self.close_connection = True
