@@ -192,7 +192,7 @@ class ContextBuilder:
 
 def _knowledge(derived: Sequence[DerivedHit], stands: Standing, budget: int) -> Part | None:
     """Facts and summaries that answer and do not stand there already, best first."""
-    known = {known for part in stands.parts for known in part.ids}
+    known = {known for part in stands.parts for known in part.ids} | stands.seen
     hits = [hit for hit in derived if hit.id not in known]
     lines = [_known_line(hit) for hit in hits]
     left = budget - tokens_in(wording.KNOWLEDGE) - PER_ENTRY
