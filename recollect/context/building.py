@@ -104,7 +104,8 @@ class ContextBuilder:
         def work() -> Generator[Standing | _Found | Part | None, None, None]:
             with turn(waits=is_remote(self._embedder)), self._space.view() as view:
                 read = Read(view, self._kept)
-                stands = standing(read, text, conversation_id, self._config.recent_window_size, room, now)
+                window = self._config.recent_window_size
+                stands = standing(read, text, conversation_id, window, room, now, with_tools=self._with_tools)
                 stands = replace(stands, seen=stands.seen | known)
                 yield stands
                 reached = self._search(view, text, stands, room - stands.tokens, now)

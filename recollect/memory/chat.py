@@ -84,7 +84,7 @@ class Chatting(Tools):
                 space=self._space,
                 ingest=self._ingest,
                 find=self._searcher,
-                prepare=self.prepare_context,
+                prepare=lambda text, own, budget, tools: self.prepare_context(text, own, budget, tools=tools),
                 tools=lambda: self.toolbox(read_only=True),
                 extract=lambda question, sources: extract_of(self._space, question, sources),
                 behind=self._behind,
