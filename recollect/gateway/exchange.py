@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from threading import Lock
 from typing import Any
 from urllib.parse import quote
 
+from recollect.context.budget import tokens_in
 from recollect.errors import RecollectError
-from recollect.gateway.blocks import TIMES, Blocks, affordable
+from recollect.gateway.blocks import TIMES, Block, Blocks, share
 from recollect.gateway.events import Events
 from recollect.gateway.fitting import Fit, cost_of, fit, is_kept_there
 from recollect.gateway.keeping import keep, keep_first
@@ -131,33 +132,49 @@ class Endless:
         users = [n for n, one in enumerate(talk.said) if one.role == "user" and one.is_said]
         if not users:
             return
-        blocks = {
-            talk.said[n].at: block
+        kept = {
+            n: block
             for n in users[:-1]
             if talk.said[n].at not in gone
             and (block := self.blocks.of(memory, _named(placed.names[n], gone))) is not None
             and block.text
         }
-        last, key = users[-1], _named(placed.key, gone)
+        key = _named(placed.key, gone)
         newest = self.blocks.of(memory, key)
         if newest is None or newest.tokens > most:
-            context = memory.prepare_context(
-                _looked_up(talk, last),
-                placed.conversation_id if placed.goes_on else None,
-                min(self._budget(asked), max(most // 2, _LEAST)),
-                config={"recent_window_size": _WINDOW if placed.goes_on else 0, "include_tool_calls": False},
-                known=[own for n, own in placed.known.items() if talk.said[n].at not in gone],
-                tools=False,
-            )
-            exchange.degraded = context.degraded or ""
-            newest = self.blocks.make(memory, key, context)
+            newest = self._told(exchange, talk, users[-1], key, list(kept.values()))
+        if kept and sum(block.tokens for block in (*kept.values(), newest)) > most:
+            self.blocks.drop(memory, [_named(placed.names[n], gone) for n in kept])
+            kept = {}
+            newest = self._told(exchange, talk, users[-1], key, [])
         if newest.text:
-            blocks[talk.said[last].at] = newest
-        if blocks:
-            given = affordable(blocks, most)
-            exchange.tokens = sum(block.tokens for block in given.values())
-            exchange.body = exchange.wire.with_blocks(exchange.body, {at: one.text for at, one in given.items()})
+            kept[users[-1]] = newest
+        if kept:
+            exchange.tokens = sum(block.tokens for block in kept.values())
+            given = {talk.said[n].at: block.text for n, block in kept.items()}
+            exchange.body = exchange.wire.with_blocks(exchange.body, given)
             exchange.changed = True
+
+    def _told(self, exchange: Exchange, talk: Talk, asked: int, key: NodeId, before: Sequence[Block]) -> Block:
+        """What is told before what is asked, beside the blocks before it."""
+        memory, placed, fit = exchange.memory, exchange.placed, exchange.fit
+        assert memory is not None
+        assert placed is not None
+        text = _looked_up(talk, asked)
+        room = share(self._budget(exchange.asked), fit.given, sum(block.tokens for block in before))
+        context = memory.prepare_context(
+            text,
+            placed.conversation_id if placed.goes_on else None,
+            room + tokens_in(text),
+            config={"recent_window_size": _WINDOW if placed.goes_on else 0, "include_tool_calls": False},
+            known=[
+                *(own for n, own in placed.known.items() if talk.said[n].at not in fit.gone),
+                *(own for block in before for own in block.told),
+            ],
+            tools=False,
+        )
+        exchange.degraded = context.degraded or ""
+        return self.blocks.make(memory, key, context)
 
 
 @dataclass(slots=True, eq=False)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from functools import cache, partial
+from functools import lru_cache, partial
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 _WIRES: Mapping[str, tuple[Wire, ...]] = {"openai": (COMPLETIONS, RESPONSES), "anthropic": (MESSAGES,)}
 _COUNTED = ("/messages/count_tokens", "/responses/input_tokens")
+_HANDLES = 256  # on other namespaces, which are kept
 _OF_CODING = ("content-encoding", "content-length", "transfer-encoding")
 
 
@@ -46,7 +47,7 @@ class Carrier:
 
         self._closes, self._before = memory is None, before
         self._memory, self._vendor = open_memory() if memory is None else memory, vendor
-        self._endless = Endless(cache(self._of), budget, window)
+        self._endless = Endless(lru_cache(_HANDLES)(self._of), budget, window)
         self._told = {
             **({CONVERSATION: conversation} if conversation else {}),
             **({STORE: "no"} if not store else {}),
