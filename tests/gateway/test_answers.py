@@ -182,10 +182,37 @@ def test_a_search_of_which_the_result_comes_in_the_next_answer_is_kept(memory: M
     heard(memory, MESSAGES, whole=message(text("I look it up."), SEARCH), endless=endless)
     sent = [*PORTO, {"role": "assistant", "content": [text("I look it up."), SEARCH]}]
     heard(memory, MESSAGES, whole=message(FOUND, text("It rains.")), endless=endless, messages=sent)
-    assert [(name, given) for name, given, found in tools(memory) if "rain.example" in found] == [
-        ("web_search", '{"query": "rain porto"}')
-    ]
+    [(name, given, found)] = tools(memory)  # waited for, and filled in
+    assert (name, given) == ("web_search", '{"query": "rain porto"}')
+    assert "rain.example" in found
     assert kept(memory) == [PORTO[0]["content"], "I look it up.", "It rains."]
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("words", ["", "I look it up."])
+def test_a_search_and_a_call_in_one_answer_are_kept_once_each(memory: Memory, words: str, stream: bool) -> None:
+    endless = Endless(lambda _: memory)
+    call = {"type": "tool_use", "id": "toolu_1", "name": "tide", "input": {"in": "Porto"}}
+    answer = message(SEARCH, FOUND, *([text(words)] if words else []), call)
+    heard(memory, MESSAGES, **told(answer, stream), endless=endless)
+    search, tide = tools(memory)
+    assert "rain.example" in search[2]
+    assert tide == ("tide", '{"in": "Porto"}', "")
+    result = {"type": "tool_result", "tool_use_id": "toolu_1", "content": "Low tide."}
+    sent = [*PORTO, {"role": "assistant", "content": answer["content"]}, {"role": "user", "content": [result]}]
+    for again in (endless, Endless(lambda _: memory)):  # and after the process was started anew
+        heard(memory, MESSAGES, whole=message(text("It rains.")), messages=sent, endless=again)
+        assert tools(memory) == [search, ("tide", '{"in": "Porto"}', "Low tide.")]
+        assert kept(memory) == [PORTO[0]["content"], *([words] if words else []), "It rains."]
+
+
+def test_a_search_in_a_history_that_was_never_seen_has_its_name(memory: Memory) -> None:
+    sent = [*PORTO, {"role": "assistant", "content": [SEARCH, FOUND, text("It rains.")]}]
+    sent.append({"role": "user", "content": "Thanks."})
+    heard(memory, MESSAGES, whole=message(text("Welcome.")), messages=sent)
+    [(name, given, found)] = tools(memory)
+    assert (name, given) == ("web_search", '{"query": "rain porto"}')
+    assert "rain.example" in found
 
 
 ITEMS = [
@@ -284,6 +311,35 @@ def test_all_of_several_answers_are_kept_as_branches(memory: Memory, stream: boo
         asked.content, answers[2], "Thanks.", "Welcome.",
     ]  # fmt: skip
     assert len(kept(memory)) == 6
+
+
+def test_each_of_several_answers_has_its_own_calls_and_a_retry_adds_none(memory: Memory) -> None:
+    endless = Endless(lambda _: memory)
+    given = choices("Rain.", "Sun.")
+    for made in given["choices"]:
+        function = {"name": "tide", "arguments": json.dumps({"of": made["index"]})}
+        made["message"]["tool_calls"] = [{"id": "call_0", "type": "function", "function": function}]
+    for _ in range(2):
+        exchange = endless.begin(COMPLETIONS, {"messages": PORTO, "n": 2}, {**SCOPE, "idempotency-key": "one"})
+        exchange.hear_whole(given)
+        exchange.keep()
+    [row] = memory.conversations()
+    thread = memory.conversation(row.conversation.id)
+    there = {message.id: message for message in thread.messages}
+    above = {call.arguments: there[call.message_id].parent_id for call in thread.tool_calls}
+    found = sorted((there[parent].content, given) for given, parent in above.items() if parent)
+    assert len(thread.tool_calls) == 2
+    assert found == [("Rain.", '{"of": 0}'), ("Sun.", '{"of": 1}')]
+    assert kept(memory) == [PORTO[0]["content"], "Sun.", "Rain."]
+
+
+def test_fewer_answers_than_asked_for_are_an_answer(memory: Memory) -> None:
+    """Some servers know no `n`: who asks the same later has not asked in vain before."""
+    endless = Endless(lambda _: memory)
+    for _ in range(2):
+        exchange = heard(memory, COMPLETIONS, whole=choices("Rain."), n=3, endless=endless)
+        assert exchange.headers["X-Recollect-Stored"] == "yes"
+    assert len(memory.conversations()) == 2
 
 
 @pytest.mark.parametrize("empty", ["", None, "null"])
