@@ -8,14 +8,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from agents import (
-    Agent,
-    OpenAIChatCompletionsModel,
-    OpenAIResponsesModel,
-    Runner,
-    function_tool,
-    set_tracing_disabled,
-)
 
 import recollect
 from recollect.memory import Memory
@@ -23,9 +15,12 @@ from tests.gateway.upstream import Upstream, upstream
 from tests.models.language.wire_server import Says
 
 openai = pytest.importorskip("openai")
+agents = pytest.importorskip("agents")
+
+MODELS = ["OpenAIChatCompletionsModel", "OpenAIResponsesModel"]
 
 
-@function_tool
+@agents.function_tool  # type: ignore[untyped-decorator]
 def weather(place: str) -> str:
     """What the weather is at a place."""
     return f"Rain in {place}"
@@ -33,25 +28,25 @@ def weather(place: str) -> str:
 
 @pytest.fixture
 def provider() -> Iterator[Upstream]:
-    set_tracing_disabled(True)
+    agents.set_tracing_disabled(True)
     with upstream() as server:
         yield server
 
 
-@pytest.mark.parametrize("model", [OpenAIChatCompletionsModel, OpenAIResponsesModel])
+@pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("stream", [False, True])
-def test_a_run_with_tools_is_one_conversation(memory: Memory, provider: Upstream, model: Any, stream: bool) -> None:
+def test_a_run_with_tools_is_one_conversation(memory: Memory, provider: Upstream, model: str, stream: bool) -> None:
     run(memory, provider, model, stream=stream)
     check(memory)
 
 
 def test_so_is_one_that_leaves_what_was_said_to_the_server(memory: Memory, provider: Upstream) -> None:
-    run(memory, provider, OpenAIResponsesModel, auto_previous_response_id=True)
+    run(memory, provider, "OpenAIResponsesModel", auto_previous_response_id=True)
     assert provider.body["previous_response_id"] == "resp_3"
     check(memory)
 
 
-def run(memory: Memory, provider: Upstream, model: Any, *, stream: bool = False, **more: Any) -> None:
+def run(memory: Memory, provider: Upstream, model: str, *, stream: bool = False, **more: Any) -> None:
     """A question that takes two calls of a tool, and thanks."""
     for place in ("Porto", "Faro"):
         calls = (("weather", json.dumps({"place": place})),)
@@ -60,7 +55,8 @@ def run(memory: Memory, provider: Upstream, model: Any, *, stream: bool = False,
 
     async def talk() -> None:
         client = recollect.wrap(openai.AsyncOpenAI(base_url=f"{provider.root}/v1", api_key="k"), memory)
-        agent = Agent(name="A", instructions="Be brief.", tools=[weather], model=model("m", client))
+        sends = getattr(agents, model)("m", client)
+        agent = agents.Agent(name="A", instructions="Be brief.", tools=[weather], model=sends)
         result = await turn(agent, "Does it rain?", more)
         if more:
             await turn(agent, "Thanks.", {**more, "previous_response_id": result.last_response_id})
@@ -70,8 +66,8 @@ def run(memory: Memory, provider: Upstream, model: Any, *, stream: bool = False,
 
     async def turn(agent: Any, given: Any, options: dict[str, Any]) -> Any:
         if not stream:
-            return await Runner.run(agent, given, **options)
-        result = Runner.run_streamed(agent, given, **options)
+            return await agents.Runner.run(agent, given, **options)
+        result = agents.Runner.run_streamed(agent, given, **options)
         async for _ in result.stream_events():
             pass
         return result
