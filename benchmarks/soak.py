@@ -1,9 +1,11 @@
-"""A conversation that never ends: turn after turn in one conversation, and what each costs as it grows.
+"""What costs more the longer it goes on: a conversation that never ends, and a process that serves ever more people.
 
 python -m benchmarks.soak [TURNS] [--out DIR]      (20,000 turns; most of an hour)
+python -m benchmarks.soak --namespaces 10000       (some minutes)
 
 A turn is what an application does: the context for what the user says, the user's message, the answer; and now and
 then the worker's turn. Wall-clock and processor time, the size of the context, and the memory of the process.
+Of namespaces each is written to once; then a handle is opened beside the first one, and searched.
 """
 
 from __future__ import annotations
@@ -32,6 +34,7 @@ _POINTS = 20
 _WORKED = 20  # turns, after which the worker has its turn
 _MIB = 1 << 20
 _CONVERSATION = "soak"
+_LAST, _ROLES = 100, ("user", "assistant")  # searches that are counted
 
 Say = Callable[[str], None]
 
@@ -105,6 +108,42 @@ def _points(memory: Memory, turns: int, say: Say) -> Iterator[Point]:
         yield point
 
 
+@dataclass(frozen=True, slots=True)
+class Served:
+    """What a handle and a search cost in the last of so many namespaces, in milliseconds: median, 95th percentile, and
+    the median of processor time.
+    """
+
+    namespaces: int
+    search: tuple[float, float]
+    cpu: float
+    memory: int  # bytes
+
+
+def measure_namespaces(most: int) -> Iterator[Served]:
+    """At 10 namespaces, at 100, and so on. Two exchanges are said in each."""
+    spoken = _spoken()
+    wanted = [point for point in (10, 100, 1_000, 10_000, 100_000) if point < most] + [most]
+    with (
+        TemporaryDirectory(prefix="recollect-soak-") as folder,
+        recollect.open(Path(folder) / "memory.db", durable=False, background=False) as memory,
+    ):
+        searches: list[float] = []
+        processor: list[float] = []
+        for number in range(1, most + 1):
+            asked, _ = exchange = next(spoken)
+            said = [text for pair in (exchange, next(spoken)) for text in pair]
+            drafts = [{"content": text, "role": role} for text, role in zip(said, 2 * _ROLES, strict=True)]
+            memory.beside(f"people/{number}").store_messages(drafts)
+            began, cpu = time.perf_counter(), time.process_time()
+            memory.beside(f"people/{number}").search(asked)
+            searches.append(1000 * (time.perf_counter() - began))
+            processor.append(1000 * (time.process_time() - cpu))
+            searches, processor = searches[-_LAST:], processor[-_LAST:]
+            if number in wanted:
+                yield Served(number, _median_and_95(searches), _median_and_95(processor)[0], own_memory())
+
+
 def _spoken() -> Iterator[tuple[str, str]]:
     """Questions and answers of generated conversations, one after the other."""
     for seed in count(1):
@@ -169,10 +208,24 @@ def picture(points: Sequence[Point]) -> str:
 
 def main(arguments: list[str]) -> int:
     """Prints the table, and draws it."""
-    parser = argparse.ArgumentParser(prog="benchmarks.soak", description="Turn after turn in one conversation.")
+    parser = argparse.ArgumentParser(prog="benchmarks.soak", description="What costs more the longer it goes on.")
     parser.add_argument("turns", nargs="?", type=int, default=TURNS)
+    parser.add_argument("--namespaces", type=int, help="instead of turns: so many people, each with a memory")
     parser.add_argument("--out", type=Path, default=RESULTS, help="where the picture goes")
     options = parser.parse_args(arguments)
+    if options.namespaces:
+        rows = [
+            [
+                f"{p.namespaces:,}",
+                f"{p.search[0]:.1f} / {p.search[1]:.1f} ms",
+                f"{p.cpu:.1f} ms",
+                f"{p.memory / _MIB:.0f} MiB",
+            ]
+            for p in measure_namespaces(options.namespaces)
+        ]
+        print(table(["namespaces", "beside() and search, p50 / p95", "processor", "memory"], rows))
+        print(machine_line(machine()))
+        return 0
     began = time.monotonic()
     points = measure(options.turns, lambda line: print(f"[{time.monotonic() - began:5.0f} s] {line}", file=sys.stderr))
     options.out.mkdir(parents=True, exist_ok=True)

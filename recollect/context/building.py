@@ -104,7 +104,8 @@ class ContextBuilder:
         def work() -> Generator[Standing | _Found | Part | None, None, None]:
             with turn(waits=is_remote(self._embedder)), self._space.view() as view:
                 read = Read(view, self._kept)
-                stands = standing(read, text, conversation_id, self._config.recent_window_size, room, now)
+                window = self._config.recent_window_size
+                stands = standing(read, text, conversation_id, window, room, now, with_tools=self._with_tools)
                 stands = replace(stands, seen=stands.seen | known)
                 yield stands
                 reached = self._search(view, text, stands, room - stands.tokens, now)
@@ -192,7 +193,7 @@ class ContextBuilder:
 
 def _knowledge(derived: Sequence[DerivedHit], stands: Standing, budget: int) -> Part | None:
     """Facts and summaries that answer and do not stand there already, best first."""
-    known = {known for part in stands.parts for known in part.ids}
+    known = {known for part in stands.parts for known in part.ids} | stands.seen
     hits = [hit for hit in derived if hit.id not in known]
     lines = [_known_line(hit) for hit in hits]
     left = budget - tokens_in(wording.KNOWLEDGE) - PER_ENTRY

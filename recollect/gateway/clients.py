@@ -35,8 +35,8 @@ def wrap(
     `store` is False. A request of more than `window` tokens, or than its model allows, is sent without its oldest
     exchanges; 0 leaves out nothing. Without a `memory` it is the one of the command line, closed with the client.
     `conversation` is a name of your own; with one, sending only the newest message is enough. A request may say
-    otherwise: `extra_headers={"X-Recollect-Conversation": "…"}`. Raises InvalidInput for another client, or
-    for fewer than 0 tokens.
+    otherwise: `extra_headers={"X-Recollect-Conversation": "…"}`. Of a client that is wrapped already the new wrapping
+    takes the place of the old one. Raises InvalidInput for another client, or for fewer than 0 tokens.
     """
     if budget < 0 or (window or 0) < 0:
         raise InvalidInput("A budget or a window of fewer than 0 tokens.", hint="Use 0 for none, or leave it out.")
@@ -46,12 +46,24 @@ def wrap(
             f"{type(client).__module__}.{type(client).__qualname__} cannot be wrapped.",
             hint="Give an OpenAI, AsyncOpenAI, Anthropic or AsyncAnthropic client; for others: recollect serve.",
         )
-    carrier = Carrier(vendor, memory, conversation, budget, window, store)
+    transport = getattr(inner, "_transport", None)  # of a client that is wrapped already
+    before = transport.carrier if isinstance(transport, Transport | AsyncTransport) else None
+    carrier = Carrier(vendor, memory, conversation, budget, window, store, before)
     copy: Any = client
-    kept: dict[str, Any] = {"headers": inner.headers, "cookies": inner.cookies, "timeout": inner.timeout}
+    kept: dict[str, Any] = {
+        "headers": inner.headers,
+        "cookies": inner.cookies,
+        "timeout": inner.timeout,
+        "follow_redirects": inner.follow_redirects,
+    }
+    http: httpx2.Client | httpx2.AsyncClient
     if isinstance(inner, httpx2.Client):
-        return copy.with_options(http_client=httpx2.Client(transport=Transport(inner, carrier), **kept))  # type: ignore[no-any-return]
-    return copy.with_options(http_client=httpx2.AsyncClient(transport=AsyncTransport(inner, carrier), **kept))  # type: ignore[no-any-return]
+        bare = transport.inner if isinstance(transport, Transport) else inner
+        http = httpx2.Client(transport=Transport(bare, carrier), **kept)
+    else:
+        awaited = transport.inner if isinstance(transport, AsyncTransport) else inner
+        http = httpx2.AsyncClient(transport=AsyncTransport(awaited, carrier), **kept)
+    return copy.with_options(http_client=http)  # type: ignore[no-any-return]
 
 
 def _vendor(client: object) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -10,20 +11,22 @@ from threading import Lock
 from typing import Any
 from urllib.parse import quote
 
+from recollect.context.budget import tokens_in
 from recollect.errors import RecollectError
-from recollect.gateway.blocks import TIMES, Blocks, affordable
+from recollect.gateway.blocks import TIMES, Block, Blocks, share
 from recollect.gateway.events import Events
 from recollect.gateway.fitting import Fit, cost_of, fit, is_kept_there
 from recollect.gateway.keeping import keep, keep_first
 from recollect.gateway.measure import holds_files
 from recollect.gateway.refusals import Refusal
-from recollect.gateway.scope import Asked, read_scope, without_ours
+from recollect.gateway.scope import ATTEMPT, Asked, read_scope, without_ours
 from recollect.gateway.talk import Heard, Talk
 from recollect.gateway.threads import Placed, Threads
 from recollect.gateway.windows import Windows, answer_allowed
 from recollect.gateway.wires import Wire
+from recollect.importers.reading.lenient import text_of
 from recollect.memory import Memory
-from recollect.record import NodeId, stable_id
+from recollect.record import NodeId, new_id, stable_id
 from recollect.text.marks import OPEN
 
 BUDGET = 4_000  # tokens that a request is given at most, unless it says otherwise
@@ -68,6 +71,7 @@ class Endless:
         namespace or a number that is none, NotAllowed; what else goes wrong costs the request its memory, nothing more.
         """
         talk = wire.read(body)
+        headers = {ATTEMPT: new_id(), **headers}  # whoever tries again asks the same
         asked = read_scope(headers, body, talk, address=address, own=own, within=within)
         bare = without_ours(body)
         again = partial(
@@ -83,9 +87,10 @@ class Endless:
         )
         # A file may be a thousand pages long: what is learned from a request with one holds for such requests.
         kind = "files" if holds_files(body) else ""
-        model = (upstream, str(body.get("model")), headers.get("anthropic-beta", ""), kind)
+        model = (upstream, asked.client, str(body.get("model")), headers.get("anthropic-beta", ""), kind)
         exchange = Exchange(self, wire, asked, bare, again, model, changed=bare is not body)
-        is_said = any(said.is_said for said in talk.said) or _goes_on(asked, talk)
+        exchange.heard.many = talk.answers
+        is_said = any(one.is_said or one.calls or one.results for one in talk.said)
         try:
             exchange.fit = self._fitted(exchange, talk)
             if counts_only or _asks_nothing(body) or not is_said:
@@ -107,7 +112,9 @@ class Endless:
         given = TIMES * self._budget(asked) if asked.recalls else 0
         told = self.window if asked.window is None else asked.window
         # What goes and is not stored is gone: only a limit that somebody has set is a reason for that.
-        exchange.may_be_cut = told != 0 and (told is not None or asked.stores) and not is_kept_there(exchange.body)
+        exchange.may_be_cut = (
+            told != 0 and (told is not None or asked.stores) and not is_kept_there(exchange.body, talk)
+        )
         window = self.windows.of(exchange.model, told) if exchange.may_be_cut else None
         return Fit(given) if window is None else fit(exchange.wire, exchange.body, talk, window, given)
 
@@ -119,7 +126,12 @@ class Endless:
     def _prepare(self, exchange: Exchange, talk: Talk) -> None:
         asked, gone = exchange.asked, exchange.fit.gone
         memory = exchange.memory = self.memory_of(asked.namespace)
-        placed = exchange.placed = self.threads.place(memory, talk, asked.conversation)
+        exchange.said = _said(exchange)
+        placed = self.threads.place(memory, talk, asked, exchange.said)
+        if placed.is_empty:  # what tools answered to somebody else
+            exchange.asked = replace(asked, stores=False)
+            return
+        exchange.placed = placed
         if gone and asked.stores:  # what the model is not sent must be found
             until = max((n for n, said in enumerate(talk.said) if said.at in gone), default=-1)
             placed = exchange.placed = keep_first(memory, self.threads, placed, until)
@@ -129,38 +141,56 @@ class Endless:
         users = [n for n, one in enumerate(talk.said) if one.role == "user" and one.is_said]
         if not users:
             return
-        blocks = {
-            talk.said[n].at: block
+        kept = {
+            n: block
             for n in users[:-1]
             if talk.said[n].at not in gone
-            and (block := self.blocks.of(memory, _named(placed.digests[n], gone))) is not None
+            and (block := self.blocks.of(memory, _named(placed.names[n], gone))) is not None
             and block.text
         }
-        last, key = users[-1], _named(placed.key, gone)
+        key = _named(placed.key, gone)
         newest = self.blocks.of(memory, key)
         if newest is None or newest.tokens > most:
-            context = memory.prepare_context(
-                _looked_up(talk, last),
-                placed.conversation_id if placed.goes_on else None,
-                min(self._budget(asked), max(most // 2, _LEAST)),
-                config={"recent_window_size": _WINDOW if placed.goes_on else 0, "include_tool_calls": False},
-                known=[own for n, own in placed.known.items() if talk.said[n].at not in gone],
-                tools=False,
-            )
-            exchange.degraded = context.degraded or ""
-            newest = self.blocks.make(memory, key, context)
+            newest = self._told(exchange, talk, users[-1], key, list(kept.values()))
+        if kept and sum(block.tokens for block in (*kept.values(), newest)) > most:
+            self.blocks.drop(memory, [_named(placed.names[n], gone) for n in kept])
+            kept = {}
+            newest = self._told(exchange, talk, users[-1], key, [])
         if newest.text:
-            blocks[talk.said[last].at] = newest
-        if blocks:
-            given = affordable(blocks, most)
-            exchange.tokens = sum(block.tokens for block in given.values())
-            exchange.body = exchange.wire.with_blocks(exchange.body, {at: one.text for at, one in given.items()})
+            kept[users[-1]] = newest
+        if kept:
+            exchange.tokens = sum(block.tokens for block in kept.values())
+            given = {talk.said[n].at: block.text for n, block in kept.items()}
+            exchange.body = exchange.wire.with_blocks(exchange.body, given)
             exchange.changed = True
+
+    def _told(self, exchange: Exchange, talk: Talk, asked: int, key: NodeId, before: Sequence[Block]) -> Block:
+        """What is told before what is asked, beside the blocks before it."""
+        memory, placed, fit = exchange.memory, exchange.placed, exchange.fit
+        assert memory is not None
+        assert placed is not None
+        text = _looked_up(talk, asked)
+        room = share(self._budget(exchange.asked), fit.given, sum(block.tokens for block in before))
+        context = memory.prepare_context(
+            text,
+            placed.conversation_id if placed.goes_on else None,
+            room + tokens_in(text),
+            config={"recent_window_size": _WINDOW if placed.goes_on else 0, "include_tool_calls": False},
+            known=[
+                *(own for n, own in placed.known.items() if talk.said[n].at not in fit.gone),
+                *(own for block in before for own in block.told),
+            ],
+            tools=False,
+        )
+        exchange.degraded = context.degraded or ""
+        return self.blocks.make(memory, key, context)
 
 
 @dataclass(slots=True, eq=False)
 class Exchange:
-    """A request on its way, and its answer. `body` is what is sent; `changed`: it is not what came."""
+    """A request on its way, and its answer. `body` is what is sent; `changed`: it is not what came; `stores`: what is
+    said will be stored, or has been.
+    """
 
     endless: Endless
     wire: Wire
@@ -173,11 +203,13 @@ class Exchange:
     fit: Fit = _NOTHING
     memory: Memory | None = None
     placed: Placed | None = None
+    said: NodeId | None = None  # the name of all that the request says
     tokens: int = 0
     degraded: str = ""
     heard: Heard = field(default_factory=Heard)
     _events: Events = field(default_factory=Events)
     _is_kept: bool = False
+    _failed: bool = False
     _keeping: Lock = field(default_factory=Lock)
 
     @property
@@ -187,7 +219,7 @@ class Exchange:
             "X-Recollect-Namespace": quote(self.asked.namespace, safe="/@+:,;=!*'()~"),
             "X-Recollect-Scope": self.asked.why,
             "X-Recollect-Context": str(self.tokens),
-            "X-Recollect-Stored": "yes" if self.asked.stores and self.placed is not None else "no",
+            "X-Recollect-Stored": "yes" if self.stores else "no",
         }
         if self.fit.gone:
             found["X-Recollect-Left-Out"] = str(len(self.fit.gone))
@@ -196,6 +228,11 @@ class Exchange:
         if self.degraded:
             found["X-Recollect-Degraded"] = " ".join(self.degraded.encode("ascii", "replace").decode().split())
         return found
+
+    @property
+    def stores(self) -> bool:
+        """Whether what is said is stored: as far as that is known, while it is not said yet."""
+        return not self._failed and self.asked.stores and self.memory is not None and self.placed is not None
 
     def leave_out(self) -> None:
         """Leaves out what has to go."""
@@ -218,7 +255,7 @@ class Exchange:
                 self.wire.hear(event, self.heard)
         except Exception:  # it goes on to the client, who may understand it
             _log.warning("An event of an answer could not be read.", exc_info=True)
-        return self.heard.is_whole and not self._is_kept
+        return self.heard.is_over and not self._is_kept
 
     def hear_whole(self, answer: object) -> None:
         """Listens to an answer that comes in one piece."""
@@ -228,32 +265,51 @@ class Exchange:
         except Exception:
             _log.warning("An answer could not be read.", exc_info=True)
 
+    def answered(self, content: bytes, *, is_success: bool) -> None:
+        """Listens to an answer that comes in one piece, and keeps it; of a refusal nothing is kept."""
+        try:
+            if is_success:
+                self.hear_whole(json.loads(content))
+        except (ValueError, RecursionError):
+            _log.warning("An answer is no JSON.")
+        self.keep()
+
     def keep(self) -> None:
-        """Keeps what was said; once, and who comes second waits for that. Nothing is kept of a request that was not
-        answered.
+        """Keeps what was said; once, and who comes second waits for that. To be called whenever an exchange ends:
+        nothing is kept of a request that was not answered, and the same request again is the same turn.
         """
         with self._keeping:
             if not self._is_kept:
                 self._is_kept = True
-                self._keep()
+                self._failed = not self._keep()
 
-    def _keep(self) -> None:
-        if not self.asked.stores or self.memory is None or self.placed is None:
-            return
-        if not (self.heard.is_whole or self.heard.text):
-            return
-        is_kept_there = self.wire.path == "/responses" and self.body.get("store") is not False
+    def _keep(self) -> bool:
+        """Whether anything was stored."""
+        if not self.stores or self.memory is None or self.placed is None or self.said is None:
+            return False
+        is_stored = self.heard.is_anything and self._store(self.memory, self.placed)
+        self.endless.threads.end(self.asked, self.said, is_heard=self.heard.is_complete)
+        return is_stored
+
+    def _store(self, memory: Memory, placed: Placed) -> bool:
+        """Whether that went well."""
+        for one in self.heard.answers:
+            one.model = one.model or text_of(self.body.get("model"))
         try:
-            keep(self.memory, self.endless.threads, self.placed, self.heard, is_kept_there=is_kept_there)
+            keep(memory, self.endless.threads, placed, self.heard)
         except RecollectError as problem:
             _log.error("An answer was not kept: %s", problem)
+            return False
         except Exception:
             _log.exception("An answer was not kept.")
+            return False
+        return True
 
 
-def _goes_on(asked: Asked, talk: Talk) -> bool:
-    """Whether tools have answered within a conversation that somebody else keeps: nothing is said on the way."""
-    return bool(talk.follows or asked.conversation) and any(said.results for said in talk.said)
+def _said(exchange: Exchange) -> NodeId:
+    """The name of all that a request says, whether the answer is to stream or not."""
+    said = {key: value for key, value in exchange.body.items() if key not in ("stream", "stream_options")}
+    return stable_id("turn", exchange.asked.conversation, json.dumps(said, ensure_ascii=False, sort_keys=True))
 
 
 def _asks_nothing(body: Mapping[str, Any]) -> bool:

@@ -13,7 +13,6 @@ from recollect.gateway.windows import Window
 from recollect.gateway.wires import Wire
 
 _OF_WINDOW = 4  # the part of a window that may be given
-_KEPT_THERE = ("previous_response_id", "conversation")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +46,9 @@ def cost_of(wire: Wire, body: Mapping[str, Any]) -> int:
     return sum(cost_of_each(_items(wire, body))) + cost_of_frame(body)
 
 
-def is_kept_there(body: Mapping[str, Any]) -> bool:
+def is_kept_there(body: Mapping[str, Any], talk: Talk) -> bool:
     """Whether the provider has what was said before: it alone can leave some of that out."""
-    return any(body.get(name) for name in _KEPT_THERE)
+    return bool(talk.follows or body.get("conversation"))
 
 
 def _items(wire: Wire, body: Mapping[str, Any]) -> Sequence[object]:

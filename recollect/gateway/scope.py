@@ -28,6 +28,9 @@ OURS = "x-recollect-"
 APART = "apart"
 
 _KEYS = {"recollect_namespace": NAMESPACE, "recollect_conversation": CONVERSATION, "recollect_store": STORE}
+#: How the vendors' clients tell that they ask once more, and the same.
+ATTEMPT, _RETRIES = "idempotency-key", "x-stainless-retry-count"
+_KEYS_OF_CLIENTS = ("authorization", "x-api-key")
 #: Under which names clients tell their session.
 _SESSIONS = ("x-claude-code-session-id", "x-openwebui-chat-id", "session_id", "session-id", "conversation_id")
 _USERS = ("x-openwebui-user-id",)
@@ -56,11 +59,19 @@ class Asked:
     stores: bool = True
     budget: int | None = None
     window: int | None = None
+    client: str = ""  # by its key
+    is_retried: bool = False
+    attempt: str = ""  # what the client names all tries of one request
 
     @property
     def recalls(self) -> bool:
         """Whether it is given anything."""
         return self.why != "apart"
+
+    @property
+    def realm(self) -> tuple[str, str]:
+        """Within which requests may go on with each other: a namespace, and of those who are apart one client."""
+        return self.namespace, "" if self.recalls else self.client
 
 
 def read_scope(
@@ -88,6 +99,9 @@ def read_scope(
         stores=_switch(told, STORE),
         budget=_count(told, BUDGET),
         window=_count(told, WINDOW),
+        client=stable_id("client", *map(headers.get, _KEYS_OF_CLIENTS)),
+        is_retried=headers.get(_RETRIES, "0") not in ("", "0"),
+        attempt=headers.get(ATTEMPT, ""),
     )
 
 

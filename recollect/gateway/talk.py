@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from recollect.importers.formats.claude_code.lines import split_injected
 from recollect.importers.formats.codex.lines import is_injected, unwrapped
-from recollect.importers.reading.lenient import as_json
+from recollect.importers.reading.lenient import as_json, objects_of, text_of
 from recollect.text.clean import clean_text
 from recollect.text.marks import cut_recall
 from recollect.text.thought import without_thought
 
 _TEXTS = frozenset({"text", "input_text", "output_text", "refusal"})
 _THOUGHTS = frozenset({"thinking", "redacted_thinking", "reasoning"})
-_OF_TOOLS = frozenset({"tool_use", "tool_result"})
+_OF_TOOLS = ("tool_use", "tool_result")  # what their kinds end in
+#: What is there for the provider alone: unreadable, and long.
+_SEALED = ("encrypted_", "b64_json")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,23 +58,54 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Talk:
-    """What stands in a request. `follows` names an answer that the provider keeps, which this goes on from."""
+    """What stands in a request. `follows` names an answer that the provider keeps, which this goes on from; `is_held`:
+    it will keep the answer to this, too. `answers` is how many are asked for.
+    """
 
     said: tuple[Said, ...]
     system: str = ""
     follows: str = ""
+    is_held: bool = False
+    answers: int = 1
 
 
 @dataclass(slots=True)
 class Heard:
-    """What an answer says, as it comes."""
+    """What an answer says, as it comes. `results` are of tools that the provider runs itself, `sources` the titles of
+    the pages that are cited, by their addresses. `others` are further answers to the same question, by their numbers;
+    `many` is how many answers there are to be.
+    """
 
     words: list[str] = field(default_factory=list)  # of the message that comes now
     before: list[str] = field(default_factory=list)  # the messages before it
     calls: dict[int | str, list[str]] = field(default_factory=dict)  # id, name, then pieces of the arguments
+    results: list[Result] = field(default_factory=list)
+    sources: dict[str, str] = field(default_factory=dict)
+    others: dict[int, Heard] = field(default_factory=dict)
+    many: int = 1
     model: str = ""
     id: str = ""
     is_whole: bool = False
+
+    @property
+    def answers(self) -> list[Heard]:
+        """All answers, the first one last: the conversation goes on from what is stored last."""
+        return [*self.others.values(), self]
+
+    @property
+    def is_over(self) -> bool:
+        """Whether all answers have come."""
+        return len(self.answers) >= self.many and self.is_complete
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all answers that have begun are whole: some servers give fewer than are asked for."""
+        return all(one.is_whole for one in self.answers)
+
+    @property
+    def is_anything(self) -> bool:
+        """Whether there is anything to keep."""
+        return any(one.is_whole or one.text for one in self.answers)
 
     @property
     def messages(self) -> list[str]:
@@ -84,6 +117,17 @@ class Heard:
     def text(self) -> str:
         """The words of the answer."""
         return "\n\n".join(self.messages)
+
+    @property
+    def made(self) -> list[Call]:
+        """The calls of tools."""
+        return [Call(own, name or "tool", "".join(given)) for own, name, *given in self.calls.values()]
+
+    def answer(self, number: int) -> Heard:
+        """One of several answers."""
+        if number <= 0:
+            return self
+        return self.others.setdefault(number, Heard(model=self.model, id=self.id))
 
     def begin(self) -> None:
         """Another message of the same answer begins."""
@@ -99,6 +143,26 @@ def words(content: object) -> str:
         return ""
     found = [part if isinstance(part, str) else words_of(part) for part in content]
     return "\n\n".join(text for text in found if text)
+
+
+def answered(content: object) -> str:
+    """The words of an answer. Texts that stand side by side are one: each citation begins a part of its own, in the
+    middle of a sentence. What was thought or looked up between two texts ends a paragraph.
+    """
+    if isinstance(content, str) or not isinstance(content, Sequence):
+        return words(content)
+    pieces: list[str] = []
+    for part in content:
+        if text := part if isinstance(part, str) else words_of(part):
+            pieces.append(text)
+        elif isinstance(part, Mapping) and ends_paragraph(text_of(part.get("type"))) and pieces[-1:] != ["\n\n"]:
+            pieces.append("\n\n")
+    return "".join(pieces)
+
+
+def ends_paragraph(kind: str) -> bool:
+    """Whether a part of this kind stands between two texts, rather than within one."""
+    return kind in _THOUGHTS or kind.endswith(_OF_TOOLS)
 
 
 def words_of(part: object) -> str:
@@ -122,7 +186,9 @@ def own_words(text: str, role: str) -> str:
 
 
 def own_of(content: object, role: str) -> str:
-    """The same of a content, part by part: programs put their words into parts of their own."""
+    """The same of a content. Programs put their words into parts of their own, beside those of a person."""
+    if role == "assistant":
+        return own_words(answered(content), role)
     if isinstance(content, Sequence) and not isinstance(content, str):
         found = [own_words(part if isinstance(part, str) else words_of(part), role) for part in content]
         return "\n\n".join(text for text in found if text)
@@ -137,7 +203,7 @@ def assets(content: object) -> tuple[str, ...]:
 
 
 def _is_asset(kind: object) -> bool:
-    return isinstance(kind, str) and kind not in _TEXTS | _THOUGHTS | _OF_TOOLS
+    return isinstance(kind, str) and kind not in _TEXTS | _THOUGHTS and not kind.endswith(_OF_TOOLS)
 
 
 def _name(part: Mapping[str, Any]) -> str:
@@ -150,5 +216,34 @@ def _name(part: Mapping[str, Any]) -> str:
 
 
 def output(content: object) -> str:
-    """What a tool answered, as text."""
-    return content if isinstance(content, str) else words(content) or as_json(content)
+    """What a tool answered, as text; without what only the provider can read, and without the bytes of files."""
+    if isinstance(content, str) or (text := words(content)):
+        return content if isinstance(content, str) else text
+    try:
+        return as_json(_legible(content))
+    except RecursionError:
+        return as_json(content)
+
+
+def sources(citations: object) -> dict[str, str]:
+    """The titles of the pages that an answer cites, by their addresses."""
+    return {url: text_of(page.get("title")) for page in _pages(citations) if (url := text_of(page.get("url")))}
+
+
+def _pages(citations: object) -> Iterator[Mapping[str, Any]]:
+    for one in objects_of(citations):
+        inner = one.get("url_citation")
+        yield inner if isinstance(inner, Mapping) else one
+
+
+def _legible(value: object) -> object:
+    if isinstance(value, list):
+        return [_legible(inner) for inner in value]
+    if not isinstance(value, Mapping):
+        return value
+    sealed = ("data", *_SEALED) if value.get("type") == "base64" else _SEALED
+    return {
+        key: _legible(inner)
+        for key, inner in value.items()
+        if not (key.startswith(sealed) or text_of(inner).startswith("data:"))
+    }

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from functools import cache
+from functools import lru_cache, partial
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 _WIRES: Mapping[str, tuple[Wire, ...]] = {"openai": (COMPLETIONS, RESPONSES), "anthropic": (MESSAGES,)}
 _COUNTED = ("/messages/count_tokens", "/responses/input_tokens")
+_HANDLES = 256  # on other namespaces, which are kept
 _OF_CODING = ("content-encoding", "content-length", "transfer-encoding")
 
 
@@ -39,41 +40,48 @@ class Carrier:
         budget: int,
         window: int | None,
         store: bool,
+        before: Carrier | None = None,
     ) -> None:
+        """`before`: whose place this takes, to be closed together."""
         from recollect.memory.opening import open as open_memory
 
-        self._closes = memory is None
+        self._closes, self._before = memory is None, before
         self._memory, self._vendor = open_memory() if memory is None else memory, vendor
-        self._endless = Endless(cache(self._of), budget, window)
+        self._endless = Endless(lru_cache(_HANDLES)(self._of), budget, window)
         self._told = {
             **({CONVERSATION: conversation} if conversation else {}),
             **({STORE: "no"} if not store else {}),
         }
 
-    def begin(self, request: httpx2.Request, content: bytes) -> tuple[httpx2.Request, Exchange | None]:
-        """The request as it is sent, and what listens to its answer."""
-        path = request.url.path
-        counts_only = path.endswith(_COUNTED)
-        ends = path.rpartition("/")[0] if counts_only else path
-        wire = next((wire for wire in _WIRES[self._vendor] if ends.endswith(wire.path)), None)
-        if wire is None or request.method != "POST":
-            return _sent(request, content), None
-        body = json.loads(content)
+    def listens(self, request: httpx2.Request) -> bool:
+        """Whether a request is part of a talk, so that it is given a memory; all others pass as they are."""
+        return request.method == "POST" and self._wire(request) is not None
+
+    def begin(self, request: httpx2.Request, content: bytes) -> Exchange:
+        """What a request is given, and what listens to its answer."""
+        wire = self._wire(request)
+        assert wire is not None
         told = {**self._told, **{name.lower(): value for name, value in request.headers.items()}}
-        exchange = self._endless.begin(
+        return self._endless.begin(
             wire,
-            body,
+            json.loads(content),
             told,
             address=str(self._memory.namespace),
-            counts_only=counts_only,
+            counts_only=request.url.path.rstrip("/").endswith(_COUNTED),
             upstream=request.url.netloc.decode(),
         )
-        return _asked(request, content, exchange), exchange
+
+    def _wire(self, request: httpx2.Request) -> Wire | None:
+        path = request.url.path.rstrip("/")  # some servers redirect to one with a slash
+        ends = path.rpartition("/")[0] if path.endswith(_COUNTED) else path
+        return next((wire for wire in _WIRES[self._vendor] if ends.endswith(wire.path)), None)
 
     def close(self) -> None:
         """Closes the memory, if it was opened here."""
         if self._closes:
             self._memory.close()
+        if self._before is not None:
+            self._before.close()
 
     def _of(self, namespace: str) -> Memory:
         return self._memory if namespace == self._memory.namespace else self._memory.beside(namespace)
@@ -84,83 +92,68 @@ class _Attempt:
 
     def __init__(self, request: httpx2.Request, content: bytes, carrier: Carrier) -> None:
         self._request, self._content = request, content
-        self.sent, self.exchange = carrier.begin(request, content)
+        self.exchange = carrier.begin(request, content)
         self._opening, self._left = Opening(200), TRIES
 
-    def listens(self, response: httpx2.Response) -> bool:
-        """Whether the first words of an answer are to be read before it is passed on."""
+    @property
+    def sent(self) -> httpx2.Request:
+        """The request as the memory has it sent."""
+        content = self._content
+        if self.exchange.changed:
+            # Half of a pair that stands for one character goes on as the escape that it came as.
+            content = json.dumps(self.exchange.body, ensure_ascii=False).encode("utf-8", "backslashreplace")
+        return _bare(self._request, content)
+
+    def begin(self, response: httpx2.Response) -> bool:
+        """Whether an answer comes as a stream, of which the first words are to be read before it is passed on."""
         self._opening = Opening(response.status_code)
         self._left -= 1
-        return self.exchange is not None and _streams(response)
+        return response.is_success and _streams(response)
 
     def hear(self, piece: bytes) -> bool:
         """Takes in a piece of the beginning of a stream. Whether that was enough."""
         return self._opening.feed(piece)
 
     def hear_whole(self, content: bytes) -> None:
-        """Takes in an answer that is no stream."""
+        """Takes in an answer that is no stream, which may be a refusal."""
         self._opening.whole(content)
 
     def goes_on(self) -> bool:
         """Whether the request is to be sent again."""
         refusal = self._opening.refusal
-        if self.exchange is None or refusal is None or not self._left:
-            return False
-        shorter = self.exchange.shorter(refusal)
-        if shorter is None:
-            return False
-        self.exchange, self.sent = shorter, _asked(self._request, self._content, shorter)
-        return True
-
-
-class _Ear:
-    """Listens to an answer, streamed or whole."""
-
-    def __init__(self, exchange: Exchange | None, response: httpx2.Response) -> None:
-        self.exchange = exchange if exchange is not None and response.is_success else None
-        self._streams = _streams(response)
-        self._pieces: list[bytes] = []
-
-    def hear(self, piece: bytes) -> bool:
-        """Takes in a piece. Whether the answer is to be kept before that is passed on."""
-        if self.exchange is None:
-            return False
-        if self._streams:
-            return self.exchange.hear(piece)
-        self._pieces.append(piece)
-        return False
-
-    def end(self) -> None:
-        """Keeps the answer."""
-        if self.exchange is None:
-            return
-        if self._pieces:
-            try:
-                self.exchange.hear_whole(json.loads(b"".join(self._pieces)))
-            except ValueError:
-                return
-        self.exchange.keep()
+        shorter = self.exchange.shorter(refusal) if refusal is not None and self._left else None
+        self.exchange = shorter or self.exchange
+        return shorter is not None
 
 
 class Transport(httpx2.BaseTransport):
     """Carries the requests of a client."""
 
     def __init__(self, inner: httpx2.Client, carrier: Carrier) -> None:
-        self._inner, self._carrier = inner, carrier
+        self.inner, self.carrier = inner, carrier
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
         """Sends a request with what the memory gives it."""
-        attempt = _Attempt(request, request.read(), self._carrier)
+        if not self.carrier.listens(request):
+            return self.inner.send(_bare(request), stream=True, follow_redirects=False)
+        attempt = _Attempt(request, request.read(), self.carrier)
+        try:
+            return self._answered(attempt)
+        except BaseException:
+            attempt.exchange.keep()
+            raise
+
+    def _answered(self, attempt: _Attempt) -> httpx2.Response:
         while True:
-            response = self._inner.send(attempt.sent, stream=True)
+            response = self.inner.send(attempt.sent, stream=True, follow_redirects=False)
             pieces, rest = list[bytes](), response.iter_bytes()
             try:
-                if attempt.listens(response) and response.is_success:
+                if is_stream := attempt.begin(response):
                     for piece in rest:
                         pieces.append(piece)
                         if attempt.hear(piece):
                             break
-                elif not response.is_success:
+                else:
                     attempt.hear_whole(response.read())
             except BaseException:
                 response.close()
@@ -168,35 +161,48 @@ class Transport(httpx2.BaseTransport):
             if not attempt.goes_on():
                 break
             response.close()
-        ear = _Ear(attempt.exchange, response)
-        return _answer(response, _Heard(response, chain(pieces, rest), ear), attempt.exchange)
+        exchange = attempt.exchange
+        if is_stream:
+            return _answer(response, _Heard(response, chain(pieces, rest), exchange), exchange)
+        exchange.answered(response.content, is_success=response.is_success)
+        return _answer(response, httpx2.ByteStream(response.content), exchange)
 
     def close(self) -> None:
         """Closes the client, and the memory if it was opened for it."""
-        self._inner.close()
-        self._carrier.close()
+        self.inner.close()
+        self.carrier.close()
 
 
 class AsyncTransport(httpx2.AsyncBaseTransport):
     """Carries the requests of a client that is awaited."""
 
     def __init__(self, inner: httpx2.AsyncClient, carrier: Carrier) -> None:
-        self._inner, self._carrier = inner, carrier
+        self.inner, self.carrier = inner, carrier
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Sends a request with what the memory gives it."""
+        if not self.carrier.listens(request):
+            return await self.inner.send(_bare(request), stream=True, follow_redirects=False)
         content = await request.aread()
-        attempt = await anyio.to_thread.run_sync(_Attempt, request, content, self._carrier)
+        attempt = await anyio.to_thread.run_sync(_Attempt, request, content, self.carrier)
+        try:
+            return await self._answered(attempt)
+        except BaseException:
+            with anyio.CancelScope(shield=True):
+                await anyio.to_thread.run_sync(attempt.exchange.keep)
+            raise
+
+    async def _answered(self, attempt: _Attempt) -> httpx2.Response:
         while True:
-            response = await self._inner.send(attempt.sent, stream=True)
+            response = await self.inner.send(attempt.sent, stream=True, follow_redirects=False)
             pieces, rest = list[bytes](), response.aiter_bytes()
             try:
-                if attempt.listens(response) and response.is_success:
+                if is_stream := attempt.begin(response):
                     async for piece in rest:
                         pieces.append(piece)
                         if attempt.hear(piece):
                             break
-                elif not response.is_success:
+                else:
                     attempt.hear_whole(await response.aread())
             except BaseException:
                 with anyio.CancelScope(shield=True):
@@ -205,81 +211,84 @@ class AsyncTransport(httpx2.AsyncBaseTransport):
             if not await anyio.to_thread.run_sync(attempt.goes_on):
                 break
             await response.aclose()
-        ear = _Ear(attempt.exchange, response)
-        return _answer(response, _AsyncHeard(response, pieces, rest, ear), attempt.exchange)
+        exchange = attempt.exchange
+        if is_stream:
+            return _answer(response, _AsyncHeard(response, pieces, rest, exchange), exchange)
+        await anyio.to_thread.run_sync(partial(exchange.answered, response.content, is_success=response.is_success))
+        return _answer(response, httpx2.ByteStream(response.content), exchange)
 
     async def aclose(self) -> None:
         """Closes the client, and the memory if it was opened for it."""
-        await self._inner.aclose()
-        await anyio.to_thread.run_sync(self._carrier.close)
+        await self.inner.aclose()
+        await anyio.to_thread.run_sync(self.carrier.close)
 
 
 class _Heard(httpx2.SyncByteStream):
-    def __init__(self, response: httpx2.Response, pieces: Iterator[bytes], ear: _Ear) -> None:
-        self._response, self._pieces, self._ear = response, pieces, ear
+    """A stream on its way, which is kept before its end is passed on."""
+
+    def __init__(self, response: httpx2.Response, pieces: Iterator[bytes], exchange: Exchange) -> None:
+        self._response, self._pieces, self._exchange = response, pieces, exchange
 
     def __iter__(self) -> Iterator[bytes]:
         for piece in self._pieces:
-            if self._ear.hear(piece):
-                self._ear.end()
+            if self._exchange.hear(piece):
+                self._exchange.keep()
             yield piece
-        self._ear.end()
+        self._exchange.keep()
 
     def close(self) -> None:
         self._response.close()
-        self._ear.end()
+        self._exchange.keep()
 
 
 class _AsyncHeard(httpx2.AsyncByteStream):
+    """The same for a client that is awaited."""
+
     def __init__(
-        self, response: httpx2.Response, pieces: Sequence[bytes], rest: AsyncIterator[bytes], ear: _Ear
+        self, response: httpx2.Response, pieces: Sequence[bytes], rest: AsyncIterator[bytes], exchange: Exchange
     ) -> None:
-        self._response, self._pieces, self._rest, self._ear = response, pieces, rest, ear
+        self._response, self._pieces, self._rest, self._exchange = response, pieces, rest, exchange
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         for piece in self._pieces:
             yield await self._heard(piece)
         async for piece in self._rest:
             yield await self._heard(piece)
-        await anyio.to_thread.run_sync(self._ear.end)
+        await anyio.to_thread.run_sync(self._exchange.keep)
 
     async def _heard(self, piece: bytes) -> bytes:
-        if self._ear.hear(piece):
-            await anyio.to_thread.run_sync(self._ear.end)
+        if self._exchange.hear(piece):
+            await anyio.to_thread.run_sync(self._exchange.keep)
         return piece
 
     async def aclose(self) -> None:
         with anyio.CancelScope(shield=True):
             await self._response.aclose()
-            await anyio.to_thread.run_sync(self._ear.end)
+            await anyio.to_thread.run_sync(self._exchange.keep)
 
 
 def _streams(response: httpx2.Response) -> bool:
     return bool(response.headers.get("content-type", "").startswith("text/event-stream"))
 
 
-def _asked(request: httpx2.Request, content: bytes, exchange: Exchange) -> httpx2.Request:
-    """The request as the memory has it sent."""
-    if exchange.changed:
-        # Half of a pair that stands for one character goes on as the escape that it came as.
-        content = json.dumps(exchange.body, ensure_ascii=False).encode("utf-8", "backslashreplace")
-    return _sent(request, content)
-
-
-def _sent(request: httpx2.Request, content: bytes) -> httpx2.Request:
-    """The request to the vendor: nothing of ours goes along, and the answer comes as it is read."""
-    headers = [(k, v) for k, v in request.headers.multi_items() if not k.lower().startswith(OURS)]
-    kept = httpx2.Headers([(k, v) for k, v in headers if k.lower() not in ("content-length", "accept-encoding")])
-    kept["Accept-Encoding"] = "identity"
-    return httpx2.Request(
-        request.method, request.url, headers=kept, content=content or None, extensions=request.extensions
-    )
+def _bare(request: httpx2.Request, content: bytes | None = None) -> httpx2.Request:
+    """The request to the vendor: nothing of ours goes along. With a `content` of ours the answer comes as it is read;
+    without one the body goes on as it comes, and so does the answer.
+    """
+    headers = httpx2.Headers([(k, v) for k, v in request.headers.multi_items() if not k.lower().startswith(OURS)])
+    if content is None:
+        return httpx2.Request(
+            request.method, request.url, headers=headers, stream=request.stream, extensions=request.extensions
+        )
+    headers.pop("Content-Length", None)
+    headers["Accept-Encoding"] = "identity"
+    return httpx2.Request(request.method, request.url, headers=headers, content=content, extensions=request.extensions)
 
 
 def _answer(
-    response: httpx2.Response, stream: httpx2.SyncByteStream | httpx2.AsyncByteStream, exchange: Exchange | None
+    response: httpx2.Response, stream: httpx2.SyncByteStream | httpx2.AsyncByteStream, exchange: Exchange
 ) -> httpx2.Response:
     """The answer, with what it says of the memory in its headers."""
     headers = [(k, v) for k, v in response.headers.multi_items() if k.lower() not in _OF_CODING]
-    headers += list(exchange.headers.items()) if exchange else []
+    headers += exchange.headers.items()
     return httpx2.Response(response.status_code, headers=headers, stream=stream, extensions=response.extensions)

@@ -56,6 +56,10 @@ class BlockFiles:
             return map_block(file.path, file.identity) or made
         return made
 
+    def missing(self, state: IndexState, groups: Sequence[Sequence[SegmentMark]]) -> list[Sequence[SegmentMark]]:
+        """The segments of blocks that may be in a file and are in none."""
+        return [marks for marks in groups if (file := self.of(state, marks)) and not file.path.exists()]
+
     @staticmethod
     def remove(directory: Path | None, namespace: int) -> None:
         """Removes all files of a namespace. Those that are mapped stay readable to whoever has mapped them."""

@@ -1,8 +1,9 @@
-"""What a store keeps in memory for search: the partitions that were searched last."""
+"""What a store keeps in memory for search: the namespaces that were searched last."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
+from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
 
@@ -14,6 +15,16 @@ from recollect.index.source import Source
 
 #: Rows in memory over all partitions, some 0.6 KB each; those in mapped files do not count.
 MOST_ROWS = 1_000_000
+#: Namespaces with anything in memory: each partition takes half a megabyte for the sums of its vectors, however few.
+MOST_NAMESPACES = 48
+
+
+@dataclass(slots=True)
+class _Loaded:
+    """What is loaded of a namespace, by partition; `rows` of it were in memory when they were last counted."""
+
+    corpora: dict[int, Corpus] = field(default_factory=dict)
+    rows: int = 0
 
 
 class IndexCache:
@@ -31,9 +42,19 @@ class IndexCache:
     left to make. Erasing calls `forget` after its commit: what was erased is then in no file and no snapshot to come.
     """
 
-    def __init__(self, directory: Path | None, store: str, *, most: int = MOST_ROWS, rows: int = BLOCK_ROWS) -> None:
-        self._directory, self._store, self._most, self._rows = directory, store, most, rows
-        self._corpora: OrderedDict[tuple[int, int], Corpus] = OrderedDict()
+    def __init__(
+        self,
+        directory: Path | None,
+        store: str,
+        *,
+        most: int = MOST_ROWS,
+        namespaces: int = MOST_NAMESPACES,
+        rows: int = BLOCK_ROWS,
+    ) -> None:
+        self._directory, self._store, self._block_rows = directory, store, rows
+        self._most, self._most_namespaces = most, namespaces
+        self._loaded: OrderedDict[int, _Loaded] = OrderedDict()
+        self._rows = 0  # of all that is loaded
         self._lock = Lock()
 
     def snapshot(self, namespace: int, partition: int, source: Source) -> Snapshot:
@@ -41,38 +62,54 @@ class IndexCache:
 
         Raises IndexDamaged, StoreBusy.
         """
-        found = self._corpus(namespace, partition).snapshot(source)
-        self._evict(namespace)
+        loaded, corpus = self._corpus(namespace, partition)
+        found = corpus.snapshot(source)
+        with self._lock:
+            if self._loaded.get(namespace) is loaded:
+                self._count(loaded, sum(own.memory_rows for own in loaded.corpora.values()))
+            self._evict(namespace)
         return found
 
     def prepare(self, namespace: int, partition: int, source: Source) -> bool:
         """Makes one index file that is missing, and removes those that are of no use; whether there is more to do."""
-        return self._directory is not None and self._corpus(namespace, partition).prepare(source)
+        return self._directory is not None and self._corpus(namespace, partition)[1].prepare(source)
 
     def forget(self, namespace: int) -> None:
         """Gives up what is loaded of a namespace and removes its files. Snapshots that are lent out stay."""
         with self._lock:
-            for key in [key for key in self._corpora if key[0] == namespace]:
-                del self._corpora[key]
+            self._give_up(namespace)
         BlockFiles.remove(self._directory, namespace)
 
     def clear(self) -> None:
         """Gives up all that is loaded."""
         with self._lock:
-            self._corpora.clear()
+            self._loaded.clear()
+            self._rows = 0
 
-    def _corpus(self, namespace: int, partition: int) -> Corpus:
-        key = (namespace, partition)
+    def _corpus(self, namespace: int, partition: int) -> tuple[_Loaded, Corpus]:
         with self._lock:
-            if key not in self._corpora:
+            loaded = self._loaded.setdefault(namespace, _Loaded())
+            self._loaded.move_to_end(namespace)
+            if partition not in loaded.corpora:
                 files = BlockFiles(self._directory, self._store, namespace, partition)
-                self._corpora[key] = Corpus(files, self._rows)
-            self._corpora.move_to_end(key)
-            return self._corpora[key]
+                loaded.corpora[partition] = Corpus(files, self._block_rows)
+            self._evict(namespace)
+            return loaded, loaded.corpora[partition]
 
+    # --- with the lock held --------------------------------------------------------------------------------------
     def _evict(self, searched: int) -> None:
         """Gives up what was searched least recently, but nothing of the namespace that is being searched."""
-        with self._lock:
-            others = [key for key in self._corpora if key[0] != searched]
-            while others and sum(corpus.memory_rows for corpus in self._corpora.values()) > self._most:
-                self._corpora.pop(others.pop(0))
+        while len(self._loaded) > self._most_namespaces or self._rows > self._most:
+            oldest = next((namespace for namespace in self._loaded if namespace != searched), None)
+            if oldest is None:
+                break
+            self._give_up(oldest)
+
+    def _give_up(self, namespace: int) -> None:
+        loaded = self._loaded.pop(namespace, None)
+        if loaded is not None:
+            self._count(loaded, 0)
+
+    def _count(self, loaded: _Loaded, rows: int) -> None:
+        self._rows += rows - loaded.rows
+        loaded.rows = rows

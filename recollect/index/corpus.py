@@ -76,7 +76,7 @@ class Corpus:
         """Makes one file that is missing, so that no search has to; whether there may be more to make."""
         state = source.state()
         groups, _, _ = self._plan(source)
-        missing = [marks for marks in groups if (file := self.files.of(state, marks)) and not file.path.exists()]
+        missing = self.files.missing(state, groups)
         if missing:
             self._block(source, state, missing[0])
         self.files.tidy(state, groups)
@@ -96,6 +96,7 @@ class Corpus:
     def _load(self, source: Source, state: IndexState) -> Snapshot:
         newest = self._newest
         groups, full, rest = self._plan(source)
+        missing = self.files.missing(state, groups)
         known = {}
         if newest is not None and (newest.state.generation, newest.state.epoch) == (state.generation, state.epoch):
             known = {_ends(part.block): part.block for part in newest.parts}
@@ -107,7 +108,8 @@ class Corpus:
                     f"Passages {before.number[-1]} and {after.number[0]} of the search index are out of order.",
                     hint="Rebuild it: recollect reindex",
                 )
-        if newest is None or order_of(newest.state) < order_of(state):
+        # Who finds all files that it wants leaves the rest to who made them: the folder is that of all namespaces.
+        if missing and (newest is None or order_of(newest.state) < order_of(state)):
             self.files.tidy(state, groups)
         deaths = Deaths().with_more(_deaths(source, state, 0))
         parts, gone = without_rows(place_blocks(blocks), deaths.numbers)

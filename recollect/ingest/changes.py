@@ -95,7 +95,8 @@ class Changes(Writer):
         kept = message.metadata if to.metadata is None else clean_metadata(to.metadata)
         if message.content == to.content:
             return message if message.metadata == kept else replace(message, metadata=kept)
-        versions = (*message.versions, replace(now, content=message.content))
+        before = (replace(now, content=message.content),) if message.content else ()  # what had no words had no wording
+        versions = (*message.versions, *before)
         tokens = self._count_tokens(to.content)
         return replace(message, content=to.content, versions=versions, tokens=tokens, metadata=kept)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from recollect.memory.ends import end_of
@@ -76,7 +75,7 @@ class Chatting(Tools):
             if self._background is not None:
                 self._background.wrote()
 
-    @cached_property
+    @property
     def _chat(self) -> Chat:
         from recollect.answer.ask.of_sources import extract_of
         from recollect.answer.chat.session import Chat, Parts
@@ -86,7 +85,7 @@ class Chatting(Tools):
                 space=self._space,
                 ingest=self._ingest,
                 find=self._searcher,
-                prepare=self.prepare_context,
+                prepare=lambda text, own, budget, tools: self.prepare_context(text, own, budget, tools=tools),
                 tools=lambda: self.toolbox(read_only=True),
                 extract=lambda question, sources, failed: extract_of(self._space, question, sources, failed=failed),
                 behind=self._behind,

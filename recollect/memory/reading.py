@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -242,7 +241,7 @@ class Reading(Handle):
             check_sources=self._sources,
         )
 
-    @cached_property
+    @property
     def _searcher(self) -> Any:
         from recollect.search.find import Searcher
 

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from recollect.memory.handle import Handle
-from recollect.record import Namespace, NodeId
+from recollect.record import NodeId
 from recollect.record import namespace as checked
 from recollect.store import Task
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from recollect.derive.tasks.backlog import Backlog
     from recollect.derive.tasks.desk import Consolidated
     from recollect.derive.worker import Worker
-    from recollect.models.language.base import LanguageModel
 
 
 class Work(Handle):
@@ -108,10 +107,12 @@ class Work(Handle):
     @cached_property
     def _worker(self) -> Worker:
         from recollect.derive.worker import Worker
-
-        return Worker(self._store, self._embedder, model=self._model_for, clock=self._clock)
-
-    def _model_for(self, namespace: Namespace) -> LanguageModel | None:
         from recollect.models.language.budget import within
 
-        return within(self._model, namespace) if self._model else None
+        model = self._model  # not this handle, which holds the worker: who is dropped is gone at once
+        return Worker(
+            self._store,
+            self._embedder,
+            model=lambda namespace: within(model, namespace) if model else None,
+            clock=self._clock,
+        )

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import recollect
+from recollect.answer.tools import TOOLS
 from recollect.context.budget import PER_MESSAGE, tokens_in
 from recollect.context.result import Context
 from recollect.errors import InvalidInput, NotFound
@@ -217,3 +218,14 @@ def test_a_turn_more_keeps_the_beginning_mostly(memory: Memory) -> None:
         shared = before.messages[:-1]
         kept += after.messages[: len(shared)] == shared
     assert kept >= 5
+
+
+def test_a_model_without_tools_is_told_of_none(memory: Memory) -> None:
+    """I8: not even where a long message goes on."""
+    talk(memory, ["The tide comes at six, and the heron with it. " * 400, "Noted."])
+    with_tools, without = (
+        memory.prepare_context("When does the tide come?", "talk", 2_000, tools=tools) for tools in (True, False)
+    )
+    assert "goes on: get_message_by_id" in with_tools.text
+    assert "goes on" in without.text
+    assert not any(tool.name in without.text for tool in TOOLS)

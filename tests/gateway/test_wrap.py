@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -193,3 +194,47 @@ def test_with_a_budget_of_0_nothing_is_given_unless_a_request_asks_for_it(memory
     more = [{"role": "user", "content": "What, then, must Rex not eat at all?"}]
     client.chat.completions.create(model="m", messages=more, extra_headers={"X-Recollect-Budget": "800"})
     assert CHICKEN in provider.body["messages"][0]["content"]
+
+
+@pytest.mark.parametrize("vendor", ["openai", "anthropic"])
+def test_a_client_that_is_wrapped_twice_stores_once(memory: Memory, provider: Upstream, vendor: str) -> None:
+    provider.otherwise = Says("Chicken.")
+    if vendor == "openai":
+        client = recollect.wrap(recollect.wrap(of_openai(provider), memory), memory, conversation="kitchen")
+        client.responses.create(model="m", input=QUESTION[0]["content"])
+    else:
+        client = recollect.wrap(recollect.wrap(of_anthropic(provider), memory, store=False), memory)
+        client.messages.create(model="c", max_tokens=99, messages=QUESTION)
+    assert said(memory) == [QUESTION[0]["content"], "Chicken."]
+    assert len(memory.conversations()) == len(provider.asked) == 1
+    client.close()
+    assert said(memory)  # which is not the client's to close
+
+
+def test_the_tool_runner_of_anthropic_is_one_conversation(memory: Memory, provider: Upstream) -> None:
+    """It leaves what was said to the server, and sends only what is new."""
+
+    @anthropic.beta_tool  # type: ignore[untyped-decorator]
+    def weather(place: str) -> str:
+        """What the weather is at a place."""
+        return f"Rain in {place}"
+
+    where = [(name, json.dumps({"place": name})) for name in ("Porto", "Faro")]
+    provider.script += [Says("", calls=(("weather", given),), headers={"id": f"msg_{name}"}) for name, given in where]
+    provider.script.append(Says("It rains.", headers={"id": "msg_end"}))
+    client = recollect.wrap(of_anthropic(provider), memory)
+    ask: list[Any] = [{"role": "user", "content": "Does it rain?"}]
+    client.beta.messages.tool_runner(model="c", max_tokens=99, tools=[weather], messages=ask).until_done()
+    assert provider.body["thread"]["previous_message_id"] == "msg_Faro"
+    thread = memory.conversation(memory.conversations()[0].conversation.id)
+    assert [m.content for m in thread.messages] == ["Does it rain?", "Rain in Porto", "Rain in Faro", "It rains."]
+    assert sorted(json.loads(call.arguments)["place"] for call in thread.tool_calls) == ["Faro", "Porto"]
+    assert len(memory.conversations()) == 1
+
+
+def test_a_client_that_tries_again_is_in_the_same_turn(memory: Memory, provider: Upstream) -> None:
+    client = recollect.wrap(of_openai(provider), memory).with_options(max_retries=2)
+    provider.script += [Says(status=500), Says(status=500), Says("Chicken.")]
+    answer = client.chat.completions.with_raw_response.create(model="m", messages=QUESTION)
+    assert answer.headers["x-recollect-conversation"] == memory.conversations()[0].conversation.id
+    assert said(memory) == [QUESTION[0]["content"], "Chicken."]

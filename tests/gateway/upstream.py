@@ -101,6 +101,8 @@ def _handler(server: Upstream) -> type[BaseHTTPRequestHandler]:
                 error = {"type": told.kind, "code": told.kind, "message": told.message}
                 self._whole({"type": "error", "error": error}, told.status, told.headers)
             elif not body.get("stream"):
+                if told.fault == "pause":
+                    server.pause.wait(5)
                 self._whole(_in_one(path, told))
             else:
                 self._stream(_events(path, told), told.fault)
@@ -203,15 +205,15 @@ def _in_one(path: str, told: Says) -> dict[str, Any]:
     if path.endswith("/messages"):
         content: list[dict[str, Any]] = [{"type": "text", "text": told.text}] if told.text else []
         content += [
-            {"type": "tool_use", "id": f"toolu_{n}", "name": name, "input": json.loads(given)}
+            {"type": "tool_use", "id": f"toolu_{told.name}{n}", "name": name, "input": json.loads(given)}
             for n, (name, given) in enumerate(told.calls)
         ]
         stop = "tool_use" if told.calls else "end_turn"
-        about = {"id": "msg_1", "type": "message", "role": "assistant", "model": "claude-test"}
+        about = {"id": told.name or "msg_1", "type": "message", "role": "assistant", "model": "claude-test"}
         return {**about, "content": content, "stop_reason": stop, "stop_sequence": None, "usage": USAGE}
     if path.endswith("/completions"):
         calls = [
-            {"id": f"call_{n}", "type": "function", "function": {"name": name, "arguments": given}}
+            {"id": f"call_{told.name}{n}", "type": "function", "function": {"name": name, "arguments": given}}
             for n, (name, given) in enumerate(told.calls)
         ]
         message = {"role": "assistant", "content": told.text or None, "refusal": None}
@@ -231,11 +233,17 @@ def _in_one(path: str, told: Says) -> dict[str, Any]:
         part = {"type": "output_text", "text": told.text, "annotations": []}
         output.append({"type": "message", "id": "i1", "role": "assistant", "status": "completed", "content": [part]})
     output += [
-        {"type": "function_call", "id": f"fc_{n}", "call_id": f"call_{n}", "name": name, "arguments": given}
+        {"type": "function_call", "id": f"fc_{n}", "call_id": f"call_{told.name}{n}", "name": name, "arguments": given}
         for n, (name, given) in enumerate(told.calls)
     ]
     usage = {**USAGE, "total_tokens": 120, "input_tokens_details": {}, "output_tokens_details": {}}
-    own = told.headers.get("id", "resp_1")
-    about = {"id": own, "object": "response", "created_at": 1, "status": "completed", "model": "m", "error": None}
+    about = {
+        "id": told.name or "resp_1",
+        "object": "response",
+        "created_at": 1,
+        "status": "completed",
+        "model": "m",
+        "error": None,
+    }
     rest = {"tools": [], "tool_choice": "auto", "parallel_tool_calls": True, "metadata": {}, "instructions": None}
     return {**about, "output": output, "usage": usage, **rest}

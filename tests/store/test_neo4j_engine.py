@@ -375,6 +375,17 @@ def test_a_state_is_believed_when_all_of_it_is_in_sight(store: Neo4jStore, neo4j
     later.join()
 
 
+def test_what_was_seen_is_remembered_of_few_namespaces(store: Neo4jStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    """I5: a process may use any number of them."""
+    monkeypatch.setattr(source, "_MOST_SEEN", 4)
+    names = [namespace(f"people/{number}") for number in range(6)]
+    for number, name in enumerate(names):
+        ingest(store, name).threads([talk("a", f"the heron stands {number}")])
+    for number, name in enumerate([*names, *names]):
+        assert holding(store.space(name), "heron") == [f"the heron stands {number % 6}"]
+        assert len(store.seen) <= 4
+
+
 def counted(uri: str, more: int) -> None:
     """The state of what was said speaks of so many more rows."""
     with neo4j_server.driver(uri).session() as session:

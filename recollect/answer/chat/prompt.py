@@ -18,10 +18,19 @@ from recollect.text.marks import marked
 _NOTHING = "(nothing)"
 
 
+#: What to do where what was given does not hold the answer: for a model that has tools, and for one that has none.
+_LOOK = {
+    True: "When the memory may hold the answer and what you were given does not, call a tool to look for it, at most a "
+    "few times. When it still is not there, say that the memory does not hold it.",
+    False: "When what you were given does not hold the answer, say that you did not find it in the memory.",
+}
+
+
 @cache
-def system() -> str:
+def system(with_tools: bool = True) -> str:
     """What the model is told first."""
-    return resources.files("recollect.models.language.prompts").joinpath("chat.md").read_text("utf-8").strip()
+    written = resources.files("recollect.models.language.prompts").joinpath("chat.md").read_text("utf-8").strip()
+    return written.replace("{look}", _LOOK[with_tools])
 
 
 def asked(

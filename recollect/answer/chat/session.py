@@ -82,7 +82,7 @@ class Parts:
     space: Space
     ingest: Ingest
     find: Find
-    prepare: Callable[[str, NodeId | None, int], Prepared]
+    prepare: Callable[[str, NodeId | None, int, bool], Prepared]  # the last: whether the model has the tools
     tools: Callable[[], Tools]
     extract: Callable[[str, Sequence[Source], bool], tuple[str, list[Source]]]
     behind: Behind
@@ -199,11 +199,15 @@ class Chat:
         """What a model is told first, the talk that it is given, and the messages that may answer."""
         before, whole = understood.before, understood.resolution.text
         context = self._parts.prepare(
-            whole, own if before.conversation is not None else None, int(options.budget * _CONTEXT_SHARE)
+            whole,
+            own if before.conversation is not None else None,
+            int(options.budget * _CONTEXT_SHARE),
+            options.with_tools,
         )
         newest = context.part("recent") if before.messages else None  # of a new talk they are of others
         sources = self._sources(own, understood, newest.ids if newest is not None else (), options)
-        head = "\n\n".join([system(), *(m["content"] for m in context.messages if m["role"] == "system")])
+        stands = [message["content"] for message in context.messages if message["role"] == "system"]
+        head = "\n\n".join([system(options.with_tools), *stands])
         said = [
             Said(role="assistant" if message["role"] == "assistant" else "user", text=message["content"])
             for message in (context.messages[:-1] if newest is not None else ())

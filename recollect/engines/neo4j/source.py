@@ -78,6 +78,7 @@ def quoted(words: Sequence[str]) -> str:
 #: The last states of partitions, by space and number, of which everything was seen.
 Seen = dict[tuple[int, int], IndexState]
 
+_MOST_SEEN = 4_096  # of them: some 2 MB
 _PATIENCE, _PAUSE = 5.0, 0.005  # seconds
 
 
@@ -122,6 +123,8 @@ class PartitionSource:
                 self.generation, found["epoch"], found["last"], found["sealed"], found["deaths"], found["quality"]
             )
             if self._sees(state, found, where):
+                if len(self.seen) >= _MOST_SEEN:
+                    self.seen.clear()  # it is looked at whole once more
                 self.seen[self.space, self.partition] = state
                 return state
             if time.monotonic() > limit:

@@ -53,7 +53,7 @@ def completed(memory: Memory, argument: str, begun: str) -> list[str]:
 
 def _recall(memory: Memory, given: Mapping[str, str]) -> str:
     question = given["question"]
-    context = memory.prepare_context(question, budget=_BUDGET)
+    context = memory.prepare_context(question, budget=_BUDGET, tools=False)  # a client may have few of them
     return (
         f"{context.text}\n\n"
         "The above is what my memory of earlier conversations holds on the following. Use what fits, name the date and "

@@ -9,30 +9,47 @@ import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Any
 from urllib.parse import unquote_plus
 
 import anyio.to_thread
 import httpx2
 from fastapi import APIRouter, Request, Response
+from starlette.requests import ClientDisconnect
 
-from recollect.errors import InvalidInput, ModelError, NotAllowed, RecollectError
+from recollect.errors import InvalidInput, NotAllowed, RecollectError
 from recollect.faces.http.memories import Memories
 from recollect.faces.http.problems import status_of
 from recollect.faces.http.scope import reach
 from recollect.faces.http.served import Served
 from recollect.faces.proxy.passing import Begun, Streamed, begin_reading
-from recollect.faces.proxy.problems import problem, vendor_of
-from recollect.faces.proxy.upstream import NoKey, SelfCall, Upstream, answer_headers, refuse_own, sent_headers, upstream
+from recollect.faces.proxy.problems import failure, problem, vendor_of
+from recollect.faces.proxy.upstream import (
+    NoKey,
+    Place,
+    SelfCall,
+    Upstream,
+    answer_headers,
+    leads_out,
+    place_of,
+    refuse_own,
+    sent_headers,
+    upstream,
+)
 from recollect.gateway.exchange import TRIES, Endless, Exchange
 from recollect.gateway.wires import COMPLETIONS, MESSAGES, RESPONSES, Wire
 
-_MOST_BODY = 64_000_000  # bytes: requests carry pictures and files
+_MOST_TALK = 64_000_000  # bytes of a request that is read here: it may carry pictures and files
+_MOST_PASSED = 512_000_000  # bytes of one that passes: uploads
 _SILENCE, _CONNECT = 600.0, 10.0  # seconds
-_METHODS = ["GET", "POST", "DELETE"]
+_HUNG_UP = 499  # the status of an answer that nobody waits for
+_METHODS = ["GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"]
 #: The wire forms by their paths, and those of which only the tokens are counted.
 _WIRES: Mapping[str, Wire] = {"chat/completions": COMPLETIONS, "responses": RESPONSES, "messages": MESSAGES}
 _COUNTED: Mapping[str, Wire] = {"messages/count_tokens": MESSAGES, "responses/input_tokens": RESPONSES}
+
+Content = bytes | AsyncIterator[bytes] | None
 
 
 @asynccontextmanager
@@ -40,7 +57,8 @@ async def _lifespan(_: Any) -> AsyncIterator[Mapping[str, Any]]:
     timeout = httpx2.Timeout(_SILENCE, connect=_CONNECT)
     limits = httpx2.Limits(max_connections=None, max_keepalive_connections=50)
     streaming: set[Exchange] = set()
-    async with httpx2.AsyncClient(timeout=timeout, limits=limits, follow_redirects=False) as client:
+    nothing = CookieJar(DefaultCookiePolicy(allowed_domains=()))  # one client asks for all: it must not mix them up
+    async with httpx2.AsyncClient(timeout=timeout, limits=limits, follow_redirects=False, cookies=nothing) as client:
         yield {"upstream_client": client, "streaming": streaming}
         for exchange in tuple(streaming):  # the server ends in the middle of an answer: what was said is not lost
             await anyio.to_thread.run_sync(exchange.keep)
@@ -49,33 +67,19 @@ async def _lifespan(_: Any) -> AsyncIterator[Mapping[str, Any]]:
 router = APIRouter(lifespan=_lifespan)
 
 
-@router.api_route("/v1/{path:path}", methods=_METHODS, include_in_schema=False, max_body_size=_MOST_BODY)
-async def pass_on(request: Request, path: str) -> Response:
-    """A request of a client."""
-    return await _passed(request, path, "")
-
-
-@router.api_route(
-    "/in/{namespace:path}/v1/{path:path}", methods=_METHODS, include_in_schema=False, max_body_size=_MOST_BODY
-)
-async def pass_on_in(request: Request, namespace: str, path: str) -> Response:
-    """The same, with the namespace in the address."""
-    return await _passed(request, path, namespace)
-
-
-async def _passed(request: Request, path: str, address: str) -> Response:
-    vendor = vendor_of(path, request.headers)
+async def pass_on(request: Request) -> Response:
+    """A request of a client, with or without a namespace in its address."""
+    scope = request.scope
+    place = place_of(scope["path"], scope["raw_path"].decode("ascii"))
+    assert place is not None  # by the routes below
+    vendor = vendor_of(place.path, request.headers)
     served: Served = request.app.state.served
     try:
         refuse_own(request.headers)
+        if leads_out(place.sent):
+            raise InvalidInput("The path leads out of /v1.", hint="Use one without dots between its slashes.")
         to = upstream(vendor, served)
-        wire = _WIRES.get(path) or _COUNTED.get(path)
-        content, exchange = await request.body(), None
-        # What is compressed is passed on unread: some agents send so, and only to servers that they know.
-        if wire is not None and request.method == "POST" and "content-encoding" not in request.headers:
-            work = partial(_begun, request, wire, content, address, to.base, counts_only=path in _COUNTED)
-            exchange = await anyio.to_thread.run_sync(work)
-        return await _asked(request, to, path, content, exchange)
+        return await _asked(request, to, place, *await _read(request, to, place))
     except SelfCall as error:
         return problem(vendor, 508, error)
     except NoKey as error:
@@ -83,10 +87,32 @@ async def _passed(request: Request, path: str, address: str) -> Response:
     except (InvalidInput, NotAllowed) as error:
         return problem(vendor, status_of(error), served.public(error))
     except httpx2.HTTPError as error:
-        what = f"{to.base} cannot be reached: {type(error).__name__}."
-        return problem(vendor, 502, ModelError(what, hint=f"Check {vendor.upper()}_BASE_URL, or {vendor}_upstream."))
+        return failure(to, error)
+    except ClientDisconnect:
+        return Response(status_code=_HUNG_UP)  # nobody reads it
     except RecollectError as error:
         return problem(vendor, 500, served.public(error))
+
+
+_READ = [path + slash for path in (*_WIRES, *_COUNTED) for slash in ("", "/")]  # some servers redirect to a slash
+for _below, _most in (*((path, _MOST_TALK) for path in _READ), ("{path:path}", _MOST_PASSED)):
+    for _top in ("/v1", "/in/{namespace:path}/v1"):
+        router.add_api_route(
+            f"{_top}/{_below}", pass_on, methods=_METHODS, include_in_schema=False, max_body_size=_most
+        )
+
+
+async def _read(request: Request, to: Upstream, place: Place) -> tuple[Content, Exchange | None]:
+    """The body of a request. What is part of a talk is read; all else goes on as it comes."""
+    path = place.path.rstrip("/") if place.path in _READ else place.path
+    wire = _WIRES.get(path) or _COUNTED.get(path)
+    # What is compressed is passed on unread: some agents send so, and only to servers that they know.
+    if wire is None or request.method != "POST" or "content-encoding" in request.headers:
+        is_sent = request.headers.get("content-length", "0") != "0" or "transfer-encoding" in request.headers
+        return request.stream() if is_sent else None, None
+    content = await request.body()
+    work = partial(_begun, request, wire, content, place.namespace, to.base, counts_only=path in _COUNTED)
+    return content, await anyio.to_thread.run_sync(work)
 
 
 def _begun(request: Request, wire: Wire, content: bytes, address: str, base: str, *, counts_only: bool) -> Exchange:
@@ -108,9 +134,37 @@ def _begun(request: Request, wire: Wire, content: bytes, address: str, base: str
     )
 
 
-async def _asked(request: Request, to: Upstream, path: str, content: bytes, exchange: Exchange | None) -> Response:
+async def _asked(request: Request, to: Upstream, place: Place, content: Content, exchange: Exchange | None) -> Response:
+    """The answer. A client that hangs up before it comes ends it at the upstream, too, and has heard nothing of it."""
+    if exchange is None:  # what of the body is still to come is read as it goes on
+        return await _answered(request, to, place, content, None)
+    answer: Response | Exception | None = None
+    async with anyio.create_task_group() as group:
+
+        async def hung_up() -> None:
+            while (await request.receive())["type"] != "http.disconnect":
+                pass
+            group.cancel_scope.cancel()
+
+        group.start_soon(hung_up)
+        try:
+            answer = await _answered(request, to, place, content, exchange)
+        except Exception as error:
+            answer = error
+        group.cancel_scope.cancel()
+    if isinstance(answer, Response):
+        return answer
+    await anyio.to_thread.run_sync(exchange.keep)
+    if answer is None:
+        return Response(status_code=_HUNG_UP)
+    raise answer
+
+
+async def _answered(
+    request: Request, to: Upstream, place: Place, content: Content, exchange: Exchange | None
+) -> Response:
     """The answer. A request that is refused for its length is sent again, shorter."""
-    begun = await _sent(request, to, path, content, exchange)
+    begun = await _sent(request, to, place, content, exchange)
     for _ in range(TRIES - 1):
         if exchange is None or begun.refusal is None:
             break
@@ -119,31 +173,31 @@ async def _asked(request: Request, to: Upstream, path: str, content: bytes, exch
             break
         await begun.answer.aclose()
         exchange = shorter
-        begun = await _sent(request, to, path, content, exchange)
+        begun = await _sent(request, to, place, content, exchange)
     answer = begun.answer
-    back = {**answer_headers(answer.headers), **(exchange.headers if exchange else {})}
-    if answer.is_success and begun.is_stream:
-        return Streamed(begun, back, exchange, to.vendor, request.state.streaming)
+    back = answer_headers(answer.headers, as_it_is=exchange is None)
+    if "location" in back:
+        back["location"] = to.location(back["location"], str(answer.request.url), place.top)
+    if exchange is None or (answer.is_success and begun.is_stream):
+        told = exchange.headers if exchange else {}
+        return Streamed(begun, {**back, **told}, exchange, to.vendor, request.state.streaming)
     try:
         whole = await answer.aread()
     finally:
         await answer.aclose()
-    if exchange is not None and answer.is_success:
-        await anyio.to_thread.run_sync(_kept, exchange, whole)
-    elif exchange is not None:
-        back["X-Recollect-Stored"] = "no"
-    return Response(whole, answer.status_code, back)
+    await anyio.to_thread.run_sync(partial(exchange.answered, whole, is_success=answer.is_success))
+    return Response(whole, answer.status_code, {**back, **exchange.headers})
 
 
-async def _sent(request: Request, to: Upstream, path: str, content: bytes, exchange: Exchange | None) -> Begun:
+async def _sent(request: Request, to: Upstream, place: Place, content: Content, exchange: Exchange | None) -> Begun:
     client: httpx2.AsyncClient = request.state.upstream_client
-    headers = sent_headers(request.headers.items(), to, request.app.state.served.all_tokens)
+    tokens = request.app.state.served.all_tokens
+    headers = sent_headers(request.headers.items(), to, tokens, as_it_is=exchange is None)
     if exchange is not None and exchange.changed:
         # Half of a pair that stands for one character is no UTF-8: it goes on as the escape that it came as.
         content = json.dumps(exchange.body, ensure_ascii=False).encode("utf-8", "backslashreplace")
-    asked = client.build_request(
-        request.method, to.url(path, _without_token(request)), content=content or None, headers=headers
-    )
+    url = to.url(place.sent, _without_token(request))
+    asked = client.build_request(request.method, url, content=content or None, headers=headers)
     return await begin_reading(await client.send(asked, stream=True), listens=exchange is not None)
 
 
@@ -154,14 +208,6 @@ def _without_token(request: Request) -> str:
         return query
     own = {f"token={token}" for token in tokens}
     return "&".join(pair for pair in query.split("&") if unquote_plus(pair) not in own)
-
-
-def _kept(exchange: Exchange, whole: bytes) -> None:
-    try:
-        exchange.hear_whole(json.loads(whole))
-    except (ValueError, RecursionError):
-        return
-    exchange.keep()
 
 
 def _endless(request: Request) -> Endless:

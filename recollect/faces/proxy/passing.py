@@ -37,7 +37,7 @@ async def begin_reading(answer: httpx2.Response, *, listens: bool) -> Begun:
     """Reads so much of an answer as tells whether the request was too long: a refusal, or the first words of a stream,
     before any of it is passed on. Raises HTTPError.
     """
-    begun = Begun(answer, answer.aiter_bytes())
+    begun = Begun(answer, answer.aiter_bytes() if listens else answer.aiter_raw())
     if not listens or (answer.is_success and not begun.is_stream):
         return begun
     opening = Opening(answer.status_code)
@@ -58,7 +58,9 @@ async def begin_reading(answer: httpx2.Response, *, listens: bool) -> Begun:
 
 
 class Streamed(Response):
-    """A stream of events. A client that hangs up ends it at the upstream, too; what was said until then is kept."""
+    """An answer that goes on as it comes. A client that hangs up ends it at the upstream, too; what was said until then
+    is kept.
+    """
 
     def __init__(
         self,
@@ -69,7 +71,8 @@ class Streamed(Response):
         streaming: set[Exchange],
     ) -> None:
         super().__init__(status_code=begun.answer.status_code, headers=dict(headers))
-        self.raw_headers = [(name, value) for name, value in self.raw_headers if name != b"content-length"]
+        if exchange is not None or "content-length" not in headers:  # the length of what is not there yet is unknown
+            self.raw_headers = [(name, value) for name, value in self.raw_headers if name != b"content-length"]
         self._begun, self._exchange, self._vendor = begun, exchange, vendor
         self._streaming = streaming  # all that are not kept yet
 
@@ -86,14 +89,16 @@ class Streamed(Response):
                     group.cancel_scope.cancel()
 
                 group.start_soon(hung_up)
-                await self._pass(send)
+                is_whole = await self._pass(send)
                 await self._end()
-                await send({"type": "http.response.body", "body": b"", "more_body": False})
+                if is_whole:  # else the server breaks off, too
+                    await send({"type": "http.response.body", "body": b"", "more_body": False})
                 group.cancel_scope.cancel()
         finally:
             await self._end()
 
-    async def _pass(self, send: Send) -> None:
+    async def _pass(self, send: Send) -> bool:
+        """Whether what went on has an end."""
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
         try:
             for piece in self._begun.pieces:
@@ -101,8 +106,11 @@ class Streamed(Response):
             async for piece in self._begun.rest:
                 await self._pass_piece(piece, send)
         except httpx2.HTTPError as error:
+            if not self._begun.is_stream:
+                return False
             told = problems.event(self._vendor, f"The upstream broke off in the middle of an answer: {error!r}.")
             await send({"type": "http.response.body", "body": told, "more_body": True})
+        return True
 
     async def _pass_piece(self, piece: bytes, send: Send) -> None:
         if self._exchange is not None and self._exchange.hear(piece):

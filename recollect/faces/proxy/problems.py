@@ -6,9 +6,11 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+import httpx2
 from fastapi.responses import JSONResponse
 
-from recollect.errors import RecollectError
+from recollect.errors import ModelError, RecollectError
+from recollect.faces.proxy.upstream import Upstream, place_of
 
 _KINDS = {
     400: "invalid_request_error",
@@ -22,14 +24,13 @@ _KINDS = {
     508: "invalid_request_error",
 }
 _OF_OPENAI = ("chat/", "responses")
+_UNREACHED = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.ProxyError, httpx2.UnsupportedProtocol)
 
 
 def client_of(path: str, headers: Mapping[str, str]) -> str | None:
     """Whose client asks at an address of the server; None where that is none of the proxy's."""
-    inside, _, below = path.rpartition("/v1/")
-    if path.startswith("/v1/"):
-        return vendor_of(path.removeprefix("/v1/"), headers)
-    return vendor_of(below, headers) if inside.startswith("/in/") else None
+    place = place_of(path)
+    return vendor_of(place.path, headers) if place is not None else None
 
 
 def vendor_of(path: str, headers: Mapping[str, str]) -> str:
@@ -42,8 +43,24 @@ def vendor_of(path: str, headers: Mapping[str, str]) -> str:
 
 
 def problem(vendor: str, status: int, error: RecollectError) -> JSONResponse:
-    """An answer that says what is wrong, and what to do."""
+    """An answer that says what is wrong, and what to do. To ask again is of no use."""
     return JSONResponse(_body(vendor, status, str(error), error.code), status, {"X-Should-Retry": "false"})
+
+
+def failure(to: Upstream, error: Exception) -> JSONResponse:
+    """The answer where the upstream has none. Without this proxy the client would meet the same, and ask again: nothing
+    here keeps it from that.
+    """
+    kind = type(error).__name__
+    if isinstance(error, httpx2.TransportError) and not isinstance(error, _UNREACHED):
+        late = isinstance(error, httpx2.TimeoutException)
+        told = "did not answer in time" if late else "dropped the connection before its answer was whole"
+        status, hint = 504 if late else 502, "Send the request again."
+    else:
+        told, status = "cannot be reached", 502
+        hint = f"Check {to.vendor.upper()}_BASE_URL, or {to.vendor}_upstream."
+    problem = ModelError(f"{to.base} {told}: {kind}.", hint=hint)
+    return JSONResponse(_body(to.vendor, status, str(problem), problem.code), status)
 
 
 def retold(vendor: str, details: Mapping[str, Any], headers: Mapping[str, str]) -> JSONResponse:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
+import unicodedata
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from urllib.parse import urlsplit
+from urllib.parse import quote, unquote, unquote_to_bytes, urljoin, urlsplit
 
 from recollect.errors import InvalidInput
 from recollect.faces.http.served import Served, is_loopback
@@ -15,10 +17,31 @@ _DEFAULTS = {"openai": "https://api.openai.com/v1", "anthropic": "https://api.an
 #: What a client sends as its key where it must send one and has none.
 PLACEHOLDER = "recollect"
 #: Headers of one connection, and such as tell of us or of a browser.
-_OF_CONNECTIONS = {"connection", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade", "content-length"}
-_DROPPED = _OF_CONNECTIONS | {"proxy-authorization", "host", "accept-encoding", "cookie", "origin", "referer"}
-_DROPPED_OF_ANSWERS = _OF_CONNECTIONS | {"proxy-authenticate", "content-encoding", "set-cookie"}
+_OF_CONNECTIONS = {"connection", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade"}
+_DROPPED = _OF_CONNECTIONS | {"proxy-authorization", "host", "expect", "cookie", "origin", "referer"}
+_DROPPED_OF_ANSWERS = _OF_CONNECTIONS | {"proxy-authenticate", "set-cookie"}
+#: What only browsers heed: no upstream rules over the pages of this server, which have the same origin.
+_OF_PAGES = {
+    "alt-svc",
+    "clear-site-data",
+    "cross-origin-opener-policy",
+    "cross-origin-resource-policy",
+    "permissions-policy",
+    "referrer-policy",
+    "refresh",
+    "service-worker-allowed",
+    "strict-transport-security",
+    "x-content-type-options",
+    "x-frame-options",
+}
+_NO_PAGE = {"content-security-policy": "default-src 'none'; sandbox"}
+#: Headers of a body: they hold as long as it goes on as it came.
+_OF_BODIES = {"content-length", "content-encoding", "accept-encoding"}
+_KEYS = {"authorization", "x-api-key", "api-key"}  # headers that carry one; the last is Azure's
 _OURS, _BROWSERS = "x-recollect-", "sec-"
+_TOP = "/v1/"
+_ROUNDS = 8  # of decoding: nothing that is meant well is encoded more often
+_ESCAPE_OF_IIS = re.compile(r"%u00([0-9a-f]{2})", re.IGNORECASE)
 
 
 class SelfCall(InvalidInput):
@@ -34,6 +57,52 @@ class NoKey(InvalidInput):
 
 
 @dataclass(frozen=True, slots=True)
+class Place:
+    """An address of the proxy: the namespace that it names, and the path below /v1, decoded and as it was sent. `top`
+    is what stands before that.
+    """
+
+    namespace: str
+    path: str
+    sent: str
+    top: str
+
+
+def place_of(path: str, raw: str = "") -> Place | None:
+    """What an address of this server names; None for one that is none of the proxy's. `raw` is the path as it was sent,
+    where that is known.
+    """
+    inside, found, below = path.rpartition(_TOP)
+    sent = raw.rpartition(_TOP)[2]
+    if path.startswith(_TOP):
+        inside, below, sent = "", path.removeprefix(_TOP), raw.removeprefix(_TOP)
+    elif not (found and inside.startswith("/in/")):
+        return None
+    if unquote(sent) != below:  # /v1 itself is written in another way
+        return Place(inside.removeprefix("/in/"), below, quote(below), quote(inside) + _TOP)
+    return Place(inside.removeprefix("/in/"), below, sent, raw.removesuffix(sent))
+
+
+def leads_out(path: str) -> bool:
+    """Whether a server might go up from its base by a path, however often it decodes it and whatever it takes for a dot
+    or a slash.
+    """
+    for _ in range(_ROUNDS):
+        try:
+            plain = unquote_to_bytes(_ESCAPE_OF_IIS.sub(r"%\1", path)).decode()
+        except UnicodeDecodeError:  # some read a dot that is written in too many bytes
+            return True
+        plain = unicodedata.normalize("NFKC", plain)
+        if plain == path:
+            break
+        path = plain
+    else:
+        return True
+    parts = (part.partition(";")[0] for part in re.split(r"[/\\]", path))
+    return any(set(filter(_is_visible, part)) == {"."} for part in parts)
+
+
+@dataclass(frozen=True, slots=True)
 class Upstream:
     """A server. `key` is that of the environment, for clients that bring none: empty where it is meant for another
     server, or where nobody chose a model of this vendor.
@@ -46,7 +115,12 @@ class Upstream:
     def url(self, path: str, query: str) -> str:
         """The address of a path below /v1."""
         root = self.base if self.vendor == "openai" else f"{self.base.removesuffix('/v1')}/v1"
-        return f"{root}/{path}" + (f"?{query}" if query else "")
+        return (f"{root}/{path}" + (f"?{query}" if query else "")).replace("#", "%23")
+
+    def location(self, told: str, asked: str, top: str) -> str:
+        """Where an answer leads: what is below the base of this server is below `top` here."""
+        found, root = urljoin(asked, told), self.url("", "")
+        return top + found.removeprefix(root) if found.startswith(root) else found
 
 
 def upstream(vendor: str, served: Served, environment: Mapping[str, str] | None = None) -> Upstream:
@@ -78,18 +152,22 @@ def refuse_own(headers: Mapping[str, str]) -> None:
         )
 
 
-def sent_headers(headers: Iterable[tuple[str, str]], to: Upstream, tokens: Collection[str]) -> dict[str, str]:
-    """The headers as they go on: the client's own key, or that of `to` for who has none.
+def sent_headers(
+    headers: Iterable[tuple[str, str]], to: Upstream, tokens: Collection[str], *, as_it_is: bool
+) -> dict[str, str]:
+    """The headers as they go on: the client's own key, or that of `to` for who has none. `as_it_is`: so does the body;
+    else it is another, and the answer is read here.
 
     Raises NoKey where the vendor itself would be asked without any.
     """
     sent: dict[str, str] = {}
+    dropped = _DROPPED if as_it_is else _DROPPED | _OF_BODIES
     for name, value in headers:
-        if name not in _DROPPED and not name.startswith((_OURS, _BROWSERS)) and not _is_none(name, value, tokens):
+        if name not in dropped and not name.startswith((_OURS, _BROWSERS)) and not _is_none(name, value, tokens):
             sent[name] = f"{sent[name]}, {value}" if name in sent else value  # one that comes in several lines
-    if to.key and not sent.keys() & {"authorization", "x-api-key"}:
+    if to.key and not sent.keys() & _KEYS:
         sent |= {"authorization": f"Bearer {to.key}"} if to.vendor == "openai" else {"x-api-key": to.key}
-    if to.base == _DEFAULTS[to.vendor] and not sent.keys() & {"authorization", "x-api-key"}:
+    if to.base == _DEFAULTS[to.vendor] and not sent.keys() & _KEYS:
         raise NoKey(
             f"The request has no API key for {to.base}, so it was not sent.",
             hint="Send your own key, or let the server lend its key to such clients: "
@@ -97,22 +175,28 @@ def sent_headers(headers: Iterable[tuple[str, str]], to: Upstream, tokens: Colle
         )
     if to.base != _DEFAULTS[to.vendor]:
         sent[OWN_CALL.lower()] = "proxy"  # so that one of ours knows it, should it stand there
-    return {**sent, "accept-encoding": "identity"}
+    return {"accept-encoding": "identity", **sent}
 
 
-def answer_headers(headers: Mapping[str, str]) -> dict[str, str]:
-    """The headers of an answer as they go back."""
-    return {
+def answer_headers(headers: Mapping[str, str], *, as_it_is: bool) -> dict[str, str]:
+    """The headers of an answer as they go back. `as_it_is`: so does the body."""
+    dropped = _DROPPED_OF_ANSWERS | _OF_PAGES | (set() if as_it_is else _OF_BODIES)
+    kept = {
         name: value
         for name, value in headers.items()
-        if name.lower() not in _DROPPED_OF_ANSWERS and not name.lower().startswith("access-control-")
+        if name.lower() not in dropped and not name.lower().startswith("access-control-")
     }
+    return kept | _NO_PAGE
+
+
+def _is_visible(character: str) -> bool:
+    return character.isprintable() and not character.isspace()
 
 
 def _is_none(name: str, value: str, tokens: Collection[str]) -> bool:
     """Whether it is a key that is none: a placeholder, or a token of this server, which nobody else may see."""
     if name == "authorization":
         value = value.partition(" ")[2].strip()
-    elif name != "x-api-key":
+    elif name not in _KEYS:
         return False
     return value in ("", PLACEHOLDER) or value in tokens

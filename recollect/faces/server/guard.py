@@ -50,7 +50,8 @@ _ALWAYS = {
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
 }
 _SAFE = ("GET", "HEAD")
-_PROGRAMS = ("/api/", "/v1/", "/in/", "/mcp")  # no page is there, so no link leads there
+_PROXIED = ("/v1/", "/in/")
+_PROGRAMS = (*_PROXIED, "/api/", "/mcp")  # no page is there, so no link leads there
 _FORMS = ("application/x-www-form-urlencoded", "multipart/form-data", "text/plain")  # what a page sends unasked
 _BODY_SECONDS = 30.0  # until the next part of a body
 _RATE, _BURST = 100.0, 400.0  # requests a second from another machine, and at once
@@ -104,7 +105,8 @@ class Guard:
             if not is_link or in_frame or scope["path"].startswith(_PROGRAMS):
                 return _other_site()
         kind = headers.get("content-type", "").partition(";")[0].strip().lower()
-        if method not in _SAFE and not origins and site not in ("same-origin", "none") and kind in _FORMS:
+        is_form = method not in _SAFE and kind in _FORMS and not _is_upload(scope["path"], headers)
+        if is_form and not origins and site not in ("same-origin", "none"):
             return _other_site("A form must come from a page of this server, which its browser says.")
         return None
 
@@ -137,6 +139,14 @@ class Guard:
         answer = RedirectResponse(path + (f"?{urlencode(rest)}" if rest else ""), 303)
         answer.set_cookie(self._cookie, token, httponly=True, samesite="strict", path="/")
         return answer
+
+
+def _is_upload(path: str, headers: Headers) -> bool:
+    """Whether a program sends a form through the proxy: it shows a key, in a header that no page can put on a form."""
+    if not path.startswith(_PROXIED):
+        return False
+    bearer = headers.get("authorization", "").partition(" ")[0].lower() == "bearer"
+    return bearer or "x-api-key" in headers or TOKEN_HEADER in headers
 
 
 def _tokens(headers: Headers, cookie: str) -> Iterable[str]:

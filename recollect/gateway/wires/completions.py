@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from recollect.gateway.talk import Call, Heard, Result, Said, Talk, assets, output, own_of, words
+from recollect.gateway.talk import Call, Heard, Result, Said, Talk, answered, assets, output, own_of, sources, words
 from recollect.gateway.wires.base import Body, Links, before_words
 from recollect.importers.reading.lenient import objects_of, text_of
 
 _SYSTEM, _TOOLS = ("system", "developer"), ("tool", "function")
+_NO_REASON = (None, "", "null")  # to end: some servers write them into every chunk
 
 
 class Completions:
@@ -33,7 +34,8 @@ class Completions:
             elif role in ("user", "assistant"):
                 own = own_of(content, role) or own_of(text_of(message.get("refusal")), role)
                 said.append(Said(role, own, at, calls=_calls(message), assets=assets(content)))
-        return Talk(tuple(said), "\n\n".join(system))
+        many = body.get("n")
+        return Talk(tuple(said), "\n\n".join(system), answers=many if isinstance(many, int) else 1)
 
     def links(self, item: Body) -> Links:
         """What a message hangs together with."""
@@ -59,35 +61,44 @@ class Completions:
     def hear(self, event: Body, heard: Heard) -> None:
         """Takes in a chunk."""
         heard.model, heard.id = heard.model or text_of(event.get("model")), heard.id or text_of(event.get("id"))
+        heard.sources |= sources(event.get("search_results"))
         for choice in objects_of(event.get("choices")):
-            if choice.get("index"):  # of several answers the first is kept
-                continue
-            delta = choice.get("delta")
+            one, delta = heard.answer(int(choice.get("index") or 0)), choice.get("delta")
             if isinstance(delta, Mapping):
-                heard.words.append(text_of(delta.get("content")) or text_of(delta.get("refusal")))
+                one.words.append(_words(delta))
+                one.sources |= sources(delta.get("annotations"))
                 for call in objects_of(delta.get("tool_calls")):
                     function = call.get("function")
                     about = function if isinstance(function, Mapping) else {}
-                    kept = heard.calls.setdefault(int(call.get("index") or 0), ["", ""])
+                    kept = one.calls.setdefault(int(call.get("index") or 0), ["", ""])
                     kept[0], kept[1] = kept[0] or text_of(call.get("id")), kept[1] or text_of(about.get("name"))
                     kept.append(text_of(about.get("arguments")))
-            heard.is_whole = heard.is_whole or choice.get("finish_reason") is not None
+            one.is_whole = one.is_whole or choice.get("finish_reason") not in _NO_REASON
 
     def whole(self, answer: Body, heard: Heard) -> None:
         """Takes in an answer that comes in one piece."""
         heard.model, heard.id = text_of(answer.get("model")), text_of(answer.get("id"))
-        for choice in objects_of(answer.get("choices"))[:1]:
+        heard.sources |= sources(answer.get("search_results"))
+        for number, choice in enumerate(objects_of(answer.get("choices"))):
             message = choice.get("message")
             if isinstance(message, Mapping):
-                heard.words.append(words(message.get("content")) or text_of(message.get("refusal")))
-                for number, call in enumerate(_calls(message)):
-                    heard.calls[number] = [call.id, call.name, call.arguments]
-                heard.is_whole = True
+                one = heard.answer(number)
+                one.words.append(_words(message))
+                one.sources |= sources(message.get("annotations"))
+                one.calls.update(enumerate([call.id, call.name, call.arguments] for call in _calls(message)))
+                one.is_whole = True
 
 
 def _messages(body: Body) -> list[Any]:
     given = body.get("messages")
     return given if isinstance(given, list) else []
+
+
+def _words(message: Body) -> str:
+    """What a message or a piece of one says; of a spoken answer what was spoken."""
+    audio = message.get("audio")
+    spoken = text_of(audio.get("transcript")) if isinstance(audio, Mapping) else ""
+    return answered(message.get("content")) or text_of(message.get("refusal")) or spoken
 
 
 def _calls(message: Body) -> tuple[Call, ...]:

@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from recollect.gateway.talk import Call, Heard, Result, Said, Talk, assets, output, own_of, words
+from recollect.gateway.talk import (
+    Call,
+    Heard,
+    Result,
+    Said,
+    Talk,
+    answered,
+    assets,
+    ends_paragraph,
+    output,
+    own_of,
+    sources,
+    words,
+)
 from recollect.gateway.wires.base import Body, Links, before_words
 from recollect.importers.reading.lenient import as_json, objects_of, text_of
 
@@ -24,25 +37,11 @@ class Messages:
             role, content = text_of(message.get("role")), message.get("content")
             if role not in ("user", "assistant"):
                 continue
-            blocks = objects_of(content)
-            results = [block for block in blocks if text_of(block.get("type")).endswith("tool_result")]
-            calls = [block for block in blocks if text_of(block.get("type")).endswith("tool_use")]
-            said.append(
-                Said(
-                    role,
-                    own_of(content, role),
-                    at,
-                    calls=tuple(
-                        Call(text_of(call.get("id")), text_of(call.get("name")) or "tool", as_json(call.get("input")))
-                        for call in calls
-                    ),
-                    results=tuple(
-                        Result(text_of(one.get("tool_use_id")), output(one.get("content"))) for one in results
-                    ),
-                    assets=assets([block for block in blocks if block not in calls and block not in results]),
-                )
-            )
-        return Talk(tuple(said), words(body.get("system")))
+            calls, results = tuple(_calls(content)), tuple(_results(content))
+            said.append(Said(role, own_of(content, role), at, calls=calls, results=results, assets=assets(content)))
+        thread = body.get("thread")  # held by the server, which is sent only what is new
+        follows = text_of(thread.get("previous_message_id")) if isinstance(thread, Mapping) else ""
+        return Talk(tuple(said), words(body.get("system")), follows, isinstance(thread, Mapping))
 
     def links(self, item: Body) -> Links:
         """What a message hangs together with."""
@@ -72,12 +71,17 @@ class Messages:
             case "content_block_start" if isinstance(block := event.get("content_block"), Mapping):
                 kind = text_of(block.get("type"))
                 if kind == "text":
-                    heard.words.append(("\n\n" if heard.text else "") + text_of(block.get("text")))
-                elif kind == "tool_use":
+                    heard.words.append(text_of(block.get("text")))
+                elif kind.endswith("tool_use"):
                     heard.calls[int(event.get("index") or 0)] = [text_of(block.get("id")), text_of(block.get("name"))]
+                heard.results += _results([block])
+                if ends_paragraph(kind) and heard.words[-1:] != ["\n\n"]:
+                    heard.words.append("\n\n")
             case "content_block_delta" if isinstance(delta := event.get("delta"), Mapping):
                 if delta.get("type") == "text_delta":
                     heard.words.append(text_of(delta.get("text")))
+                elif delta.get("type") == "citations_delta":
+                    heard.sources |= sources([delta.get("citation")])
                 elif delta.get("type") == "input_json_delta":
                     kept = heard.calls.get(int(event.get("index") or 0))
                     if kept is not None:
@@ -88,15 +92,26 @@ class Messages:
     def whole(self, answer: Body, heard: Heard) -> None:
         """Takes in an answer that comes in one piece."""
         heard.model, heard.id = text_of(answer.get("model")), text_of(answer.get("id"))
-        heard.words.append(words(answer.get("content")))
-        for number, block in enumerate(objects_of(answer.get("content"))):
-            if block.get("type") == "tool_use":
-                heard.calls[number] = [
-                    text_of(block.get("id")),
-                    text_of(block.get("name")),
-                    as_json(block.get("input")),
-                ]
+        content = answer.get("content")
+        heard.words.append(answered(content))
+        heard.calls.update(enumerate([call.id, call.name, call.arguments] for call in _calls(content)))
+        heard.results += _results(content)
+        for block in objects_of(content):
+            heard.sources |= sources(block.get("citations"))
         heard.is_whole = answer.get("type") == "message"
+
+
+def _calls(content: object) -> Iterator[Call]:
+    """The calls of tools, of the client's and of the provider's own."""
+    for block in objects_of(content):
+        if text_of(block.get("type")).endswith("tool_use"):
+            yield Call(text_of(block.get("id")), text_of(block.get("name")) or "tool", as_json(block.get("input")))
+
+
+def _results(content: object) -> Iterator[Result]:
+    for block in objects_of(content):
+        if text_of(block.get("type")).endswith("tool_result"):
+            yield Result(text_of(block.get("tool_use_id")), output(block.get("content")))
 
 
 def _messages(body: Body) -> list[Any]:

@@ -5,14 +5,30 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from recollect.gateway.talk import Call, Heard, Result, Said, Talk, assets, output, own_of, own_words, words
+from recollect.gateway.talk import (
+    Call,
+    Heard,
+    Result,
+    Said,
+    Talk,
+    answered,
+    assets,
+    output,
+    own_of,
+    own_words,
+    sources,
+    words,
+)
 from recollect.gateway.wires.base import Body, Links, before_words
-from recollect.importers.reading.lenient import objects_of, text_of
+from recollect.importers.reading.lenient import objects_of, rest, text_of
 
 _SYSTEM = ("system", "developer")
 #: What stands for all that was said before it.
 _STAYS = ("compaction", "compaction_summary")
 _ENDS = ("response.completed", "response.incomplete")
+#: Of a tool that the provider runs itself: what comes of it, and what says nothing of what it was asked.
+_GIVEN = ("output", "outputs", "results", "error")
+_ABOUT = frozenset({"type", "id", "call_id", "status", "name", "result", *_GIVEN})
 
 
 class Responses:
@@ -35,11 +51,11 @@ class Responses:
             elif kind == "message" and role in ("user", "assistant"):
                 said.append(Said(role, own_of(content, role), at, assets=assets(content)))
             elif kind.endswith("call_output"):
-                result = Result(text_of(item.get("call_id")), output(item.get("output")))
-                said.append(Said("tool", "", at, results=(result,)))
-            elif kind in ("function_call", "custom_tool_call"):
-                said.append(Said("assistant", "", at, calls=(_call(item),)))
-        return Talk(tuple(said), "\n\n".join(filter(None, system)), text_of(body.get("previous_response_id")))
+                said.append(Said("tool", "", at, results=_results(item)))
+            elif kind.endswith("_call"):
+                said.append(Said("assistant", "", at, calls=(_call(item),), results=_results(item)))
+        follows, is_held = text_of(body.get("previous_response_id")), body.get("store") is not False
+        return Talk(tuple(said), "\n\n".join(filter(None, system)), follows, is_held)
 
     def links(self, item: Body) -> Links:
         """What an item hangs together with. A thought is the model's, and so is what it led to."""
@@ -92,14 +108,39 @@ class Responses:
         heard.is_whole = answer.get("status") in ("completed", "incomplete")
 
     def _item(self, item: Body, heard: Heard) -> None:
-        if item.get("type") == "message":
-            heard.words = [words(item.get("content"))] if words(item.get("content")) else heard.words
+        kind, content = text_of(item.get("type")), item.get("content")
+        if kind == "message":
+            heard.words = [answered(content)] if answered(content) else heard.words
             heard.begin()
-        if item.get("type") in ("function_call", "custom_tool_call"):
+            for part in objects_of(content):
+                heard.sources |= sources(part.get("annotations"))
+        elif kind.endswith("_call"):
             call = _call(item)
             heard.calls[call.id] = [call.id, call.name, call.arguments]
+        heard.results += _results(item)
 
 
 def _call(item: Body) -> Call:
+    """A call of a tool. One that the provider runs has no id for a result to refer to, but its own."""
+    kind, own = text_of(item.get("type")), text_of(item.get("call_id")) or text_of(item.get("id"))
     given = item.get("arguments", item.get("input"))
-    return Call(text_of(item.get("call_id")), text_of(item.get("name")) or "tool", output(given))
+    if given is None and (about := rest(item, _ABOUT)):
+        given = (
+            {**about, "action": rest(action, {"sources"})}
+            if isinstance(action := about.get("action"), Mapping)
+            else about
+        )
+    return Call(own, text_of(item.get("name")) or kind.removesuffix("_call") or "tool", output(given))
+
+
+def _results(item: Body) -> tuple[Result, ...]:
+    """What comes of a call, told on its own or with the call."""
+    kind, own = text_of(item.get("type")), text_of(item.get("call_id"))
+    if kind.endswith("call_output"):
+        return (Result(own, output(item.get("output"))),)
+    if own or not kind.endswith("_call"):
+        return ()
+    action = item.get("action")
+    found = action.get("sources") if isinstance(action, Mapping) else None
+    given = next((item[key] for key in _GIVEN if item.get(key)), found)
+    return (Result(text_of(item.get("id")), output(given)),)

@@ -115,7 +115,7 @@ class AnthropicModel(StreamedModel):
                         heard.stop = "refusal"
                         details = getattr(event.delta, "stop_details", None)
                         heard.reason = str(getattr(details, "category", None) or "")
-                    case None:
+                    case None | "":
                         pass
                     case _:
                         heard.stop = "end"

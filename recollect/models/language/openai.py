@@ -124,7 +124,7 @@ class OpenAIModel(StreamedModel):
             if getattr(delta, "refusal", None):
                 heard.stop = "refusal"
             match choice.finish_reason:
-                case None:
+                case None | "":  # some servers write an empty one into every chunk
                     pass
                 case "length":
                     heard.stop = "limit"

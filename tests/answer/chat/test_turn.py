@@ -13,6 +13,7 @@ import pytest
 import recollect
 from recollect.answer.chat.behind import Behind
 from recollect.answer.chat.events import Answer, ToolUsed, Words
+from recollect.answer.tools import TOOLS
 from recollect.derive.entities.naming import entity_id
 from recollect.errors import InvalidInput, StoreError
 from recollect.ingest import Ingest
@@ -67,6 +68,17 @@ def test_the_question_goes_out_in_four_parts_and_the_answer_comes_back_with_its_
     assert "| (At the vet)" in last
     assert [source.number for source in answer.sources if source.is_used] == [1]
     assert LUNA in [source.message.content for source in answer.sources]
+
+
+@pytest.mark.parametrize("tools", [True, False])
+def test_only_a_model_that_has_tools_is_told_of_them(memory: Memory, server: WireServer, tools: bool) -> None:
+    """I8."""
+    told(memory)
+    memory.store_message("The tide comes at six. " * 2_000, conversation_id="Own")
+    server.script += [Says("Noted."), Says("Chicken [1].")]
+    memory.chat("Own", "What can Luna not eat?", tools=tools)
+    given = sent({name: value for name, value in server.bodies[0].items() if name != "tools"})
+    assert any(name in given for name in (*(tool.name for tool in TOOLS), "call a tool")) == tools
 
 
 def test_question_and_answer_are_one_turn_with_sources_and_mentions(memory: Memory, server: WireServer) -> None:

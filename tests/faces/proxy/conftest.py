@@ -20,6 +20,7 @@ from recollect.faces.server.app import build
 from recollect.faces.server.server import Server, listen
 from recollect.memory import Memory
 from recollect.memory.settings import load_settings, places
+from tests.faces.proxy.plain import Plain
 from tests.gateway.upstream import Upstream, upstream
 
 
@@ -29,7 +30,7 @@ class Proxy:
 
     address: str
     memories: Memories
-    provider: Upstream
+    provider: Any  # Upstream, or Plain
 
     def memory(self, namespace: str) -> Memory:
         return self.memories.of(namespace)
@@ -59,7 +60,9 @@ def proxy(tmp_path: Path, provider: Upstream, home: Path) -> Iterator[Proxy]:
 
 
 @contextmanager
-def serving(folder: Path, provider: Upstream, token: str = "", model: str = "", **settings: Any) -> Iterator[Proxy]:
+def serving(
+    folder: Path, provider: Upstream | Plain, token: str = "", model: str = "", **settings: Any
+) -> Iterator[Proxy]:
     where = places({"RECOLLECT_HOME": str(folder)}, folder)
     upstreams = {"openai_upstream": f"{provider.root}/v1", "anthropic_upstream": provider.root}
     chosen = replace(load_settings(environment={}, where=where), **{**upstreams, **settings})

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import http.client
 import threading
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import httpx2
 import pytest
@@ -76,6 +78,18 @@ def test_half_a_character_goes_on_as_the_escape_that_it_came_as(proxy: Proxy) ->
     assert r"Cut \ud83d off. Grüße 🐕" in arrived
 
 
+def told_to_be(length: int, url: str, headers: dict[str, str]) -> httpx2.Response:
+    """The answer to a request of which the body is said to be so long, and only begins."""
+    parts = urlsplit(url)
+    with closing(http.client.HTTPConnection(parts.netloc, timeout=20)) as connection:
+        connection.putrequest("POST", parts.path)
+        for name, value in {**headers, "Content-Length": str(length)}.items():
+            connection.putheader(name, value)
+        connection.endheaders(b"{")
+        answer = connection.getresponse()
+        return httpx2.Response(answer.status, headers=answer.getheaders(), content=answer.read())
+
+
 @pytest.mark.parametrize(
     ("path", "headers", "anthropic"),
     [
@@ -92,7 +106,7 @@ def test_refusals_have_the_shape_that_the_client_reads(
     with serving(tmp_path, provider, token="t" * 40) as proxy:
         url = proxy.address + path
         refused = httpx2.post(url, json={}, headers=headers)
-        large = httpx2.post(url, content=b" " * 64_000_001, headers={"X-Recollect-Token": "t" * 40, **headers})
+        large = told_to_be(512_000_001, url, {"X-Recollect-Token": "t" * 40, **headers})
     assert refused.headers["www-authenticate"].startswith("Bearer")
     for answer, status, kind in ((refused, 401, "authentication_error"), (large, 413, "request_too_large")):
         assert answer.status_code == status

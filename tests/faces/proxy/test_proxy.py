@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from concurrent.futures import ThreadPoolExecutor
+from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
 
@@ -235,6 +236,28 @@ def test_a_client_that_hangs_up_ends_the_answer_at_the_upstream_too(proxy: Proxy
     assert "One two three four five six seven eight.".startswith(found[1][1])
 
 
+@pytest.mark.parametrize("headers", [{}, {"X-Stainless-Retry-Count": "1"}])
+def test_an_answer_that_nobody_waited_for_was_not_heard(proxy: Proxy, headers: dict[str, str]) -> None:
+    """Whether the client asks again by itself or by its user, it goes on in the same turn."""
+    asked: list[Any] = [{"role": "user", "content": "Count"}]
+    proxy.provider.script += [Says("One, too late.", fault="pause"), Says("One.")]
+    hasty = HTTPConnection(proxy.address.removeprefix("http://"))
+    body = json.dumps({"model": "m", "messages": asked})
+    hasty.request("POST", "/v1/chat/completions", body, {"Authorization": "Bearer sk-own", **SCOPE})
+    for _ in range(200):
+        if proxy.provider.asked:
+            break
+        time.sleep(0.05)
+    hasty.close()
+    client = proxy.openai(default_headers=SCOPE)
+    client.chat.completions.create(model="m", messages=asked, extra_headers=headers)
+    proxy.provider.pause.set()
+    asked += [{"role": "assistant", "content": "One."}, {"role": "user", "content": "And on?"}]
+    client.chat.completions.create(model="m", messages=asked)
+    assert [words for _, words in said(proxy)] == ["Count", "One.", "And on?", "Noted."]
+    assert len(proxy.memory("acme/rex").conversations()) == 1
+
+
 def test_an_upstream_that_breaks_off_is_told_within_the_stream(proxy: Proxy) -> None:
     import anthropic
     import openai
@@ -388,7 +411,7 @@ def test_what_is_compressed_is_passed_on_unread(proxy: Proxy) -> None:
     body = gzip.compress(b"{}")
     answer = httpx2.post(f"{proxy.address}/v1/responses", content=body, headers={"Content-Encoding": "gzip"})
     assert answer.status_code == 502  # the provider of these tests cannot read it, and hangs up
-    assert "cannot be reached" in answer.json()["error"]["message"]
+    assert "dropped the connection" in answer.json()["error"]["message"]
 
 
 def test_many_at_once(proxy: Proxy) -> None:

@@ -238,7 +238,7 @@ def test_a_used_up_quota_is_no_rate_limit(model: Any, server: WireServer) -> Non
     assert isinstance(failed(model), ModelNotReady)
 
 
-@pytest.mark.parametrize("fault", ["cut", "no_end"])
+@pytest.mark.parametrize("fault", ["cut", "no_end", "no_reason"])
 def test_a_cut_stream_is_told_from_an_empty_answer(model: Any, server: WireServer, fault: str) -> None:
     server.script.append(says(GOOD, fault=fault))
     problem = failed(model)

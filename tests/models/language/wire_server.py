@@ -20,7 +20,7 @@ HUGE = 10_000_000
 class Says:
     """What the server does with one request.
 
-    `fault`: None, silence, drip, cut, cut_at_once, no_end, huge, huge_error, in_stream, page, garbage.
+    `fault`: None, silence, drip, cut, cut_at_once, no_end, no_reason, huge, huge_error, in_stream, page, garbage.
     A `status` other than 200 answers with an error in the provider's shape.
     """
 
@@ -34,6 +34,11 @@ class Says:
     usage: tuple[int, int] | None = (100, 20)
     calls: tuple[tuple[str, str], ...] = ()  # name and arguments, as text, of tools that the model calls
     thinking: str = ""
+
+    @property
+    def name(self) -> str:
+        """The id of the answer, if it has one of its own; its calls are then named after it, else counted anew."""
+        return self.headers.get("id", "")
 
 
 def says(value: Any, **more: Any) -> Says:
@@ -140,8 +145,10 @@ def _handler(server: WireServer) -> type[BaseHTTPRequestHandler]:
                 error = {"type": told.kind or "overloaded_error", "message": told.message}
                 data = json.dumps({"type": "error", "error": error}).encode()
                 parts = [*parts[: len(parts) // 2], b"event: error\ndata: " + data + b"\n\n"]
-            if told.fault == "no_end":
+            if told.fault in ("no_end", "no_reason"):
                 parts = [part for part in parts if b"stop" not in part and b"DONE" not in part]
+            if told.fault == "no_reason":
+                parts = [part.replace(b'"finish_reason": null', b'"finish_reason": ""') for part in parts]
             for number, part in enumerate(parts):
                 if told.fault == "cut" and number == len(parts) // 2:
                     self.close_connection = True
@@ -186,7 +193,7 @@ def _anthropic(told: Says) -> list[bytes]:
     stop = {"end": "tool_use" if told.calls else "end_turn", "limit": "max_tokens", "refusal": "refusal"}[told.stop]
     sent, written = told.usage or (0, 0)
     message = {
-        "id": "msg_1",
+        "id": told.name or "msg_1",
         "type": "message",
         "role": "assistant",
         "model": "claude-test",
@@ -209,7 +216,7 @@ def _anthropic(told: Says) -> list[bytes]:
         events += _block(1, {"type": "text", "text": ""}, *deltas)
     for number, (name, arguments) in enumerate(told.calls):
         half = len(arguments) // 2
-        block = {"type": "tool_use", "id": f"toolu_{number}", "name": name, "input": {}}
+        block = {"type": "tool_use", "id": f"toolu_{told.name}{number}", "name": name, "input": {}}
         parts = [{"type": "input_json_delta", "partial_json": part} for part in (arguments[:half], arguments[half:])]
         events += _block(2 + number, block, *parts)
     delta: dict[str, Any] = {"stop_reason": stop, "stop_sequence": None}
@@ -240,7 +247,7 @@ def _openai(told: Says) -> list[bytes]:
     for number, (name, arguments) in enumerate(told.calls):
         half = len(arguments) // 2
         first = {"name": name, "arguments": arguments[:half]}
-        begins = {"index": number, "id": f"call_{number}", "type": "function", "function": first}
+        begins = {"index": number, "id": f"call_{told.name}{number}", "type": "function", "function": first}
         chunks.append(chunk({"tool_calls": [begins]}))
         chunks.append(chunk({"tool_calls": [{"index": number, "function": {"arguments": arguments[half:]}}]}))
     chunks.append(chunk({}, stop))

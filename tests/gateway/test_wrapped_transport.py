@@ -1,0 +1,144 @@
+"""How a wrapped client's requests travel: what is no talk as it is, nothing of one client with another's."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import recollect
+from recollect.memory import Memory
+from tests.faces.proxy.plain import Plain, begin, chunk, drop, plain, whole
+
+anthropic = pytest.importorskip("anthropic")
+openai = pytest.importorskip("openai")
+
+ASKED: list[Any] = [{"role": "user", "content": "What must Rex not eat?"}]
+ANSWER = (
+    b'{"id": "c", "model": "m", "choices": [{"index": 0, "message": {"role": "assistant", "content": "Chicken."}}]}'
+)
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Memory]:
+    with recollect.open(tmp_path / "memory.db", background=False) as memory:
+        yield memory
+
+
+@pytest.fixture
+def server() -> Iterator[Plain]:
+    with plain() as found:
+        found.answer = lambda handler: whole(handler, ANSWER)
+        yield found
+
+
+def client(server: Plain, kind: str = "OpenAI", **more: Any) -> Any:
+    if "Anthropic" in kind:
+        return getattr(anthropic, kind)(base_url=server.root, api_key="k", max_retries=0, **more)
+    return getattr(openai, kind)(base_url=f"{server.root}/v1", api_key="k", max_retries=0, **more)
+
+
+def told(wrapped: Any) -> str:
+    """What an answer says of the memory."""
+    raw = wrapped.chat.completions.with_raw_response.create(model="m", messages=ASKED)
+    return str(raw.headers["x-recollect-stored"])
+
+
+def test_what_was_stored_is_told(memory: Memory, server: Plain) -> None:
+    wrapped = recollect.wrap(client(server), memory)
+    server.answer = lambda handler: whole(handler, b'{"id": "c", "choices": []}')
+    assert told(wrapped) == "no"
+    server.answer = lambda handler: whole(handler, b"{}", 400)
+    with pytest.raises(openai.BadRequestError) as refused:
+        told(wrapped)
+    assert refused.value.response.headers["x-recollect-stored"] == "no"
+    assert not memory.conversations()
+    server.answer = lambda handler: whole(handler, ANSWER)
+    assert told(wrapped) == "yes"
+    assert len(memory.conversations()) == 1
+
+
+@pytest.mark.parametrize("kind", ["OpenAI", "AsyncOpenAI"])
+def test_uploads_and_downloads_pass_as_they_are(memory: Memory, server: Plain, kind: str) -> None:
+    content = os.urandom(2_000_000)
+    made = b'{"id": "f1", "object": "file"}'
+    server.answer = lambda handler: whole(handler, made if handler.command == "POST" else content)
+    wrapped = recollect.wrap(client(server, kind), memory)
+
+    async def both() -> bytes:
+        assert (await wrapped.files.create(file=("a", content), purpose="batch")).id == "f1"
+        return bytes((await wrapped.files.content("f1")).content)
+
+    if kind == "OpenAI":
+        assert wrapped.files.create(file=("a", content), purpose="batch").id == "f1"
+        found = bytes(wrapped.files.content("f1").content)
+    else:
+        found = asyncio.run(both())
+    assert hashlib.sha256(found).digest() == hashlib.sha256(content).digest()
+    assert server.asked[0].size > len(content)
+    assert server.asked[0].headers["content-length"] == str(server.asked[0].size)
+
+
+def test_cookies_stay_with_the_copy_that_was_given_them(memory: Memory, server: Plain) -> None:
+    """Two namespaces on one client: what one of them is given does not go with the requests of the other."""
+    shared = client(server)
+    alice, bob = (recollect.wrap(shared, memory.beside(name)) for name in ("alice", "bob"))
+    server.answer = lambda handler: whole(handler, ANSWER, Set_Cookie="session=of-alice; Path=/")
+    told(alice)
+    server.answer = lambda handler: (
+        whole(handler, b"", 307, Location="/v1/chat/completions/")
+        if not handler.path.endswith("/")
+        else whole(handler, ANSWER)
+    )
+    server.asked.clear()
+    told(bob)
+    assert len(server.asked) == 2  # redirected
+    assert not [asked for asked in server.asked if "cookie" in asked.headers]
+    told(alice)
+    assert server.last.headers["cookie"] == "session=of-alice"
+
+
+def test_a_redirect_to_another_host_does_not_take_the_key_along(memory: Memory, server: Plain) -> None:
+    with plain() as elsewhere:
+        elsewhere.answer = lambda handler: whole(handler, ANSWER)
+        other = elsewhere.root.replace("127.0.0.1", "localhost")
+        server.answer = lambda handler: whole(handler, b"", 307, Location=f"{other}/v1/chat/completions")
+        assert told(recollect.wrap(client(server), memory)) == "yes"
+        assert "authorization" not in elsewhere.last.headers
+        assert not [name for name in elsewhere.last.headers if name.startswith("x-recollect")]
+    assert len(memory.conversations()) == 1
+
+
+@pytest.mark.parametrize("kind", ["OpenAI", "AsyncOpenAI"])
+def test_an_answer_that_is_no_talk_comes_as_it_is_spoken(memory: Memory, server: Plain, kind: str) -> None:
+    def speaks(handler: Any) -> None:
+        begin(handler, Content_Type="audio/mpeg")
+        for piece in (b"one", b"two", b""):
+            chunk(handler, piece)
+
+    server.answer = speaks
+    wrapped = recollect.wrap(client(server, kind), memory)
+    asked = {"model": "t", "voice": "v", "input": "Hello"}
+
+    async def awaited() -> bytes:
+        async with wrapped.audio.speech.with_streaming_response.create(**asked) as answer:
+            return b"".join([piece async for piece in answer.iter_bytes()])
+
+    if kind == "OpenAI":
+        with wrapped.audio.speech.with_streaming_response.create(**asked) as answer:
+            found = b"".join(answer.iter_bytes())
+    else:
+        found = asyncio.run(awaited())
+    assert found == b"onetwo"
+
+
+def test_a_dropped_connection_is_tried_again(memory: Memory, server: Plain) -> None:
+    server.answer = lambda handler: drop(handler) if len(server.asked) == 1 else whole(handler, ANSWER)
+    assert told(recollect.wrap(client(server).with_options(max_retries=1), memory)) == "yes"
+    [row] = memory.conversations()
+    assert row.messages == 2
