@@ -114,7 +114,7 @@ def test_nothing_outside_of_the_base_is_asked(
     monkeypatch.setenv("ANTHROPIC_BASE_URL", behind.root)
     monkeypatch.setenv("OPENAI_API_KEY", "sk-environment")
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-environment")
-    with serving(tmp_path, behind, openai_upstream="", anthropic_upstream="") as proxy:
+    with serving(tmp_path, behind, model="openai:m", openai_upstream="", anthropic_upstream="") as proxy:
         for path in OUTSIDE:
             for method, headers in (("GET", {}), ("POST", {"anthropic-version": "2023-06-01"})):
                 status, told, body = ask(
