@@ -252,7 +252,7 @@ def test_what_is_forgotten_while_it_is_imported_again_stays_away(tmp_path: Path)
         tmp_path / "races",
         lambda memory: memory.import_file(old),
         lambda memory: memory.import_file(new),
-        lambda memory: memory.forget("Birds"),
+        lambda memory: memory.forget(memory.resolve("Birds")[0].conversation.id),
     )
     for memory in races:
         assert memory.check() == []

@@ -208,7 +208,7 @@ def test_the_state_of_the_work_is_told_when_it_changes(writing: TestClient, monk
     memory = writing.app.state.memories.main  # type: ignore[attr-defined]
 
     async def listen() -> list[dict[str, Any]]:
-        states = worker._states(memory, lambda: False)
+        states = worker._states(memory, writing.app.state.served, lambda: False)  # type: ignore[attr-defined]
         first = await anext(states)
         await asyncio.to_thread(memory.store_message, "Something new.")
         while b"event: state" not in (second := await anext(states)):
