@@ -43,14 +43,13 @@ class Items:
 
     @cached_property
     def memory(self) -> Memory:
-        """The memory that the conversation is kept in. One that 0.2.0 kept beside those of others, or that was kept
-        apart before its user was told, is moved there first.
+        """The memory that the conversation is kept in. One that 0.2.0 kept beside those of others is moved there
+        first. One that was kept apart, without a user, stays there: the next to use its name may be anybody.
         """
-        apart = place(self._base, SESSION, self._framework, self._name)
-        own = self._base.beside(place(self._base, USER, self._user) if self._user else apart)
+        names = (USER, self._user) if self._user else (SESSION, self._framework, self._name)
+        own = self._base.beside(place(self._base, *names))
         with self._lock:
-            for before in [self._base] if own.namespace == apart else [self._base, self._base.beside(apart)]:
-                before._move(self.conversation_id, to=own.namespace)
+            self._base._move(self.conversation_id, to=own.namespace)
         return own
 
     def add(self, items: Sequence[Worded]) -> None:

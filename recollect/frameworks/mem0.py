@@ -19,13 +19,14 @@ from datetime import UTC, date, datetime
 from typing import Any
 
 import recollect.memory
-from recollect.errors import InvalidInput
+from recollect.errors import InvalidInput, NotFound
 from recollect.frameworks.records import plain
 from recollect.frameworks.users import USER, below, place, synced
 from recollect.memory.async_memory import AsyncMemory
 from recollect.record import Conversation, Message, NodeId, Version, iso, stable_id
 from recollect.store import Where
 from recollect.store.transfer import every
+from recollect.text.clean import clean_title
 
 _SCOPES = ("user_id", "agent_id", "run_id")
 _OWN = (*_SCOPES, "role", "actor_id", "expiration_date")
@@ -262,7 +263,10 @@ class Memory:
 
     def _move(self, conversation_id: NodeId) -> None:
         """Moves the memories of a scope to where they belong, if that is what the conversation is."""
-        messages = self._base.conversation(conversation_id).messages
+        try:
+            messages = self._base.conversation(conversation_id).messages
+        except NotFound:  # another has moved it
+            return
         own = next((message.metadata[_KEY] for message in messages if _KEY in message.metadata), None)
         if own is not None:
             self._base._move(conversation_id, to=self._of(own).namespace)
@@ -304,7 +308,8 @@ def _title(scope: Mapping[str, str]) -> str:
 
 def _narrowed(filters: Mapping[str, Any]) -> str:
     """What stands in the titles of all scopes that may pass."""
-    named = next((f"{name}={value.strip()};" for name in _SCOPES if isinstance(value := filters.get(name), str)), "")
+    values = ((name, value) for name in _SCOPES if isinstance(value := filters.get(name), str))
+    named = next((f"{name}={clean_title(value)};" for name, value in values), "")
     return named if named and len(named) < 80 and "*" not in named else _KEY
 
 

@@ -17,6 +17,7 @@ USER, SESSION = "user", "session"
 _UNFIT = re.compile(r"[^\w.@+-]+")
 _LONGEST = 40  # characters of a name
 _HASH = 12  # characters of what tells names apart that had to be changed
+_HASHED = re.compile(rf"-[0-9A-Z]{{{_HASH}}}\Z")  # as such a name ends: nobody may choose the place of another
 
 
 def synced(memory: Memory | AsyncMemory) -> Memory:
@@ -40,4 +41,6 @@ def below(memory: Memory, *kinds: str) -> Iterator[Memory]:
 def _part(name: str) -> str:
     """A name as a part of a namespace; what has to be changed for that is told apart by a hash."""
     fit = _UNFIT.sub("-", name)[:_LONGEST]
-    return fit if fit == name and name else f"{fit or 'one'}-{stable_id('name', name)[-_HASH:]}"
+    if fit == name and name and not _HASHED.search(name):
+        return fit
+    return f"{fit or 'one'}-{stable_id('name', name)[-_HASH:]}"

@@ -1,28 +1,37 @@
 """Moving conversations and documents from one namespace to another, with what a person decided by hand about them.
 
-They are written there first, then forgotten here. Killed in between, both have them; moving again completes it, and
-nothing comes twice. What is derived is made anew there.
+They are written there first, then forgotten here, and no more is forgotten than was written. Killed in between, both
+have them; moving again completes it, and nothing comes twice. What is derived is made anew there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from recollect.derive.entities.naming import correction_id
 from recollect.derive.facts.book import derived_claims
 from recollect.derive.facts.by_hand import BY_HAND, CORRECTS, ByHand, read
 from recollect.ingest import Ingest
-from recollect.record import Chunk, Conversation, Document, Edge, Node, NodeId, NodeKind, Origin
+from recollect.record import Chunk, Conversation, Document, Edge, Message, Node, NodeId, NodeKind, Origin
 from recollect.store import Space, View, Where
 from recollect.store.transfer import every
 
 _ALL = 1_000_000_000
 
 
-def copy(source: Space, target: Space, ingest: Ingest, ids: Sequence[NodeId]) -> list[NodeId]:
-    """Writes conversations and documents of `source` to `target`, whose way in is `ingest`. Returns which there are:
-    with those that were copied before, and not forgotten here yet.
+@dataclass(frozen=True, slots=True)
+class Copied:
+    """Conversations and documents of which a copy is in the other namespace, and with their messages all that is."""
+
+    named: tuple[NodeId, ...]
+    every: frozenset[NodeId]
+
+
+def copy(source: Space, target: Space, ingest: Ingest, ids: Sequence[NodeId]) -> Copied:
+    """Writes conversations and documents of `source` to `target`, whose way in is `ingest`. Returns what is there then:
+    with what was copied before, and not forgotten here yet. Where both hold a conversation, it is joined; of a document
+    the text in `target` stands.
     """
     with source.view() as view:
         conversations = [one.id for one in view.get(Conversation, ids) if not one.erased]
@@ -32,12 +41,16 @@ def copy(source: Space, target: Space, ingest: Ingest, ids: Sequence[NodeId]) ->
         nodes, edges = _by_hand(view, messages)
         pieces = {document.id: view.get(Chunk, [document.id]) for document in documents}
     with target.view() as view:
-        there = view.revisions([*conversations, *(document.id for document in documents)])
+        known = {message.id for message in view.get(Message, messages)}
+        there = view.revisions([document.id for document in documents])
         nodes, edges = _joined(view, nodes, edges)
-    ingest.threads([thread for thread in threads if thread.conversation.id not in there])
+    ingest.threads([thread for thread in threads if any(own.id not in known for own in thread.messages)])
     ingest.documents([(document, pieces[document.id]) for document in documents if document.id not in there])
     ingest.others([*nodes, *edges])
-    return [*conversations, *(document.id for document in documents)]
+    with target.view() as view:
+        found = {message.id for message in view.get(Message, messages)}
+    named = (*conversations, *(document.id for document in documents))
+    return Copied(named, frozenset((*named, *found)))
 
 
 def _by_hand(view: View, messages: Collection[NodeId]) -> tuple[list[Node], list[Edge]]:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from recollect.errors import InvalidInput, NotFound
 from recollect.memory.documents import Documents
 from recollect.memory.handle import LIVE_SOURCE, writes
 from recollect.memory.reading import Reading, several
 from recollect.record import (
     NOTHING,
     Conversation,
+    Document,
     Message,
     Metadata,
     NodeId,
@@ -260,11 +263,24 @@ class Writing(Reading, Documents):
     def _move(self, *ids: str, to: str) -> int:
         """Moves conversations and documents that are there to another namespace of the store, with what was decided by
         hand about their facts and entities; returns how many. Interrupted, both have them: moving again completes it.
+        What comes in meanwhile stays here, and whoever moves the same at once has done it.
         """
+        from recollect.ingest.forget import Selection, forget
         from recollect.ingest.moving import copy
 
         there = self.beside(to)
         moved = copy(self._space, self._store.space(there.namespace), there._ingest, [NodeId(one) for one in ids])  # noqa: SLF001
-        if moved:
-            self.forget(*moved)
-        return len(moved)
+        if not moved.named:
+            return 0
+        try:
+            with self._space.view() as view:
+                selection = Selection.read(view, moved.named, (), None, None, everything=False, now=self._clock())
+            selection = replace(selection, only=moved.every)
+            forget(self._space, selection, self._retract, self._ingest.untell, dry_run=False, confirm=None)
+        except (NotFound, InvalidInput):
+            with self._space.view() as view:
+                left: list[Conversation | Document] = list(view.get(Conversation, moved.named))
+                left += view.get(Document, moved.named)
+            if not all(one.erased for one in left):
+                raise
+        return len(moved.named)

@@ -101,3 +101,29 @@ def test_any_user_has_a_namespace_of_their_own(memory: Memory, name: str) -> Non
     assert memory.beside(own).namespace == own
     assert own not in {place(memory, "user", other) for other in others}
     assert own.count("/") == 2
+
+
+def test_nobody_can_take_the_name_that_another_was_given(memory: Memory) -> None:
+    own = place(memory, "user", "o'brien@x.com")
+    assert place(memory, "user", own.rpartition("/")[2]) != own
+
+
+@pytest.mark.parametrize("name", ["Ann  Lee", "Ann\tLee", " Ann Lee "])
+def test_blanks_in_the_name_of_a_user_lose_nothing(memory: Memory, name: str) -> None:
+    adapter = mem0.Memory(memory)
+    adapter.add("I live in Leeds.", user_id=name)
+    assert [one["memory"] for one in adapter.get_all(filters={"user_id": name})["results"]] == ["I live in Leeds."]
+    adapter.delete_all(user_id=name)
+    assert adapter.get_all(filters={"user_id": name})["results"] == []
+
+
+def items(session: RecollectSession) -> list[Any]:
+    return [item["content"] for item in asyncio.run(session.get_items())]
+
+
+def test_a_session_without_a_user_stays_where_it_is(memory: Memory) -> None:
+    by_agents(memory, "alice", "I live in Leeds.")
+    apart, own = RecollectSession("thread", memory), RecollectSession("thread", memory, user="bob")
+    asyncio.run(apart.add_items([{"role": "user", "content": "Whose am I?"}]))
+    assert items(own) == []
+    assert items(RecollectSession("thread", memory)) == ["Whose am I?"]

@@ -1,0 +1,68 @@
+"""What moves to another namespace is there before it goes here, and no more goes than is there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+import recollect
+import recollect.ingest.moving
+from recollect.memory import Memory
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Memory]:
+    """An empty memory."""
+    with recollect.open(tmp_path / "memory.db", durable=False, background=False) as opened:
+        yield opened
+
+
+def said(memory: Memory) -> list[str]:
+    """All that stands in a namespace, in order."""
+    rows = memory.conversations(limit=100)
+    return [m.content for row in rows for m in memory.conversation(row.conversation.id).messages]
+
+
+def test_what_both_hold_is_joined(memory: Memory) -> None:
+    there = memory.beside("default/user/ann")
+    there.store_message("one heron", conversation_id="C")
+    memory.store_message("two otters", conversation_id="C")
+    memory.store_message("three weirs", conversation_id="C")
+    assert memory._move("C", to="default/user/ann") == 1
+    assert sorted(said(there)) == ["one heron", "three weirs", "two otters"]
+    assert said(memory) == []
+    memory.store_message("four locks", conversation_id="D")
+    memory._move("D", to="default/user/ann")
+    assert "four locks" in said(there)
+    assert memory.check() == there.check() == []
+
+
+def test_what_comes_in_while_it_moves_stays(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    memory.store_message("one heron", conversation_id="C")
+    copy = recollect.ingest.moving.copy
+
+    def copied(*arguments: object) -> object:
+        done = copy(*arguments)  # type: ignore[arg-type]
+        memory.store_message("two otters", conversation_id="C")
+        return done
+
+    monkeypatch.setattr(recollect.ingest.moving, "copy", copied)
+    memory._move("C", to="default/user/ann")
+    assert said(memory.beside("default/user/ann")) == ["one heron"]
+    assert "two otters" in said(memory)
+
+
+def test_several_may_move_the_same(memory: Memory) -> None:
+    for number in range(4):
+        memory.store_message(f"heron {number}", conversation_id=f"C{number}")
+    with ThreadPoolExecutor(4) as several:
+        moves = [
+            several.submit(lambda: [memory._move(f"C{n}", to="default/user/ann") for n in range(4)]) for _ in "four"
+        ]
+        for move in moves:
+            move.result(60)
+    assert sorted(said(memory.beside("default/user/ann"))) == [f"heron {n}" for n in range(4)]
+    assert said(memory) == []
