@@ -95,6 +95,8 @@ def test_on_the_command_line(
         assert (f"--offset {offset}" in last) == (offset is not None)
     assert len(seen) == len(set(seen)) == page["total"]
     assert wanted <= set(seen)
+    beyond = run("search", "kiln", "--sort", sort, "--offset", "9999").out.splitlines()
+    assert beyond == [f"No further results: there are {page['total']}."]
 
 
 def test_a_tool_pages_through_every_message(store: Path) -> None:

@@ -128,6 +128,9 @@ def _print_nothing(session: Session, asked: Asked, found: SearchResults) -> None
     out = session.out
     if told_empty(session):
         return
+    if found.total:
+        out.line(f"No further results: there are {found.total}.")
+        return
     out.line(f"Nothing found in {_searched(session, asked)}.")
     meant = found.suggestion or found.corrected
     if meant and (count := _count(session, Asked(meant), asked.filters())):
