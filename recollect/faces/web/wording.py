@@ -12,7 +12,7 @@ from recollect.faces.present.names import source_label, titled
 from recollect.faces.present.names import speaker as spoken_by
 from recollect.faces.present.times import ago, clock, day, moment_after, month, number, percent, size
 from recollect.faces.web.inline import excerpt, inline
-from recollect.record import Kind, Message, Role, from_microseconds, iso, utc_now
+from recollect.record import Kind, Message, Role, iso, utc_now
 from recollect.text.addressed import addressed
 
 
@@ -96,7 +96,6 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "number": number,
     "size": size,
     "percent": percent,
-    "moment": from_microseconds,
     "seconds": seconds,
     "money": money,
     "source_label": source_label,
