@@ -42,7 +42,7 @@ test-long: $(INSTALLED)
 # environment of its own.
 FRAMEWORKS := .venv-frameworks
 test-frameworks: $(FRAMEWORKS)/.installed
-	$(FRAMEWORKS)/bin/pytest -m "not long" tests/frameworks tests/faces/rest/test_schemathesis.py
+	$(FRAMEWORKS)/bin/pytest -m "not long" tests/frameworks
 
 # Whether the newest agent frameworks can be installed beside Recollect: asks the package index, installs nothing.
 resolve: $(INSTALLED)

@@ -15,7 +15,9 @@ from tests.faces.rest.conftest import TOKEN
 from tests.paths import ROOT
 
 pytest.importorskip("schemathesis", reason="needs schemathesis: make test-frameworks")
-pytestmark = pytest.mark.slow
+# Not in CI yet: one run of five met a POST /messages that was told "is being changed by other processes all the time"
+# after 30 seconds, which nobody could bring about again. By hand: .venv-frameworks/bin/pytest -m long FILE
+pytestmark = pytest.mark.long
 
 #: What has no end, takes minutes, or reads and writes files of the machine.
 LEFT_OUT = ("/worker/events", "/embed", "/work", "/backup", "/imports", "/imports/documents")
@@ -25,7 +27,7 @@ LEFT_OUT = ("/worker/events", "/embed", "/work", "/backup", "/imports", "/import
     ("phases", "examples"),
     [
         pytest.param("examples,fuzzing,stateful", 3, id="short"),
-        pytest.param("examples,coverage,fuzzing,stateful", 30, id="long", marks=pytest.mark.long),
+        pytest.param("examples,coverage,fuzzing,stateful", 30, id="long"),
     ],
 )
 def test_every_check_holds(derived_store: Path, tmp_path: Path, phases: str, examples: int) -> None:
