@@ -447,4 +447,4 @@ def test_questions_under_one_key_are_as_many_as_they_are(memory: Memory, named: 
         say(exchange, f"Answer {number}.")
         assert exchange.stores
     told = [[f"Question {number}?", f"Answer {number}."] for number in range(4)]
-    assert talks(memory) == ([sum(told, [])] if named else told)
+    assert talks(memory) == ([[one for pair in told for one in pair]] if named else told)
