@@ -78,32 +78,28 @@ def as_told(
     if not any(one.is_said and _beside(said, n) for n, one in enumerate(said) if n > after):
         return talk
     latest = memory.latest(conversation, LOOKED_UP + _BESIDE)
-    at = next((n for n, one in enumerate(latest) if one.id == parent), len(latest)) if parent else len(latest) - 1
+    at = next((n for n, one in enumerate(latest) if one.id == parent), len(latest))
+    latest = latest[at:] if parent else latest[-1:]
     counted: Counter[tuple[NodeId, str]] = Counter()
+
+    def made_below(message: Message, calls: Sequence[Call]) -> bool:
+        names = (call_id(conversation, message.id, call.id, counted[message.id, call.id]) for call in calls)
+        return bool(calls and memory.tool_calls(map(stored_as, names)))
+
     for n in range(max(after, 0), len(said)):
-        if n > after and said[n].is_said:
+        one = said[n]
+        if n > after and one.is_said:
             calls = _beside(said, n)
-            where = next(
-                (
-                    place
-                    for place, message in enumerate(latest[at : at + 2], at)
-                    if calls
-                    and (place == at or message.role is Role.ASSISTANT)
-                    and memory.tool_calls(
-                        stored_as(call_id(conversation, message.id, call.id, counted[message.id, call.id]))
-                        for call in calls
-                    )
-                ),
-                None,
-            )
-            if where is None:
+            if latest and made_below(latest[0], calls):
+                said[n] = replace(one, text="", assets=())  # we told no more words
+            elif latest[1:] and latest[1].role is Role.ASSISTANT and made_below(latest[1], calls):
+                latest = latest[1:]
+                if likeness_of(one) != likeness_of(latest[0]):
+                    said[n] = replace(one, text=latest[0].content, assets=())
+            else:
                 break
-            text = latest[where].content if where > at else ""
-            if not text or likeness_of(replace(said[n], text=text)) != likeness_of(said[n]):
-                said[n] = replace(said[n], text=text, assets=())
-            at = where
-        if at < len(latest):
-            counted.update((latest[at].id, call.id) for call in said[n].calls)
+        if latest:
+            counted.update((latest[0].id, call.id) for call in one.calls)
     return talk if tuple(said) == talk.said else replace(talk, said=tuple(said))
 
 
