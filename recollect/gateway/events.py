@@ -8,6 +8,11 @@ from typing import Any
 _MOST = 8_000_000  # bytes of one event: more is passed on, and not listened to
 
 
+def is_event_stream(content_type: str) -> bool:
+    """Whether a content type is that of server-sent events."""
+    return content_type.partition(";")[0].strip().lower() == "text/event-stream"
+
+
 class Events:
     """Takes bytes in pieces of any size, and gives the objects that are whole."""
 

@@ -14,7 +14,7 @@ from urllib.parse import quote
 from recollect.context.budget import tokens_in
 from recollect.errors import RecollectError
 from recollect.gateway.blocks import TIMES, Block, Blocks, share
-from recollect.gateway.events import Events
+from recollect.gateway.events import Events, is_event_stream
 from recollect.gateway.fitting import Fit, cost_of, fit, is_kept_there
 from recollect.gateway.keeping import keep, keep_first
 from recollect.gateway.measure import holds_files
@@ -131,7 +131,7 @@ class Endless:
         if placed.is_empty:  # what tools answered to somebody else
             exchange.asked = replace(asked, stores=False)
             return
-        exchange.placed = placed
+        exchange.placed, talk = placed, placed.talk
         if gone and asked.stores:  # what the model is not sent must be found
             until = max((n for n, said in enumerate(talk.said) if said.at in gone), default=-1)
             placed = exchange.placed = keep_first(memory, self.threads, placed, until)
@@ -248,13 +248,20 @@ class Exchange:
         again = self.again()
         return again if cost_of(again.wire, again.body) < own else None
 
+    def streams(self, content_type: str) -> bool:
+        """Whether an answer of this type comes event by event: some servers call a stream that was asked for something
+        else.
+        """
+        is_json = content_type.partition(";")[0].strip().lower() == "application/json"
+        return is_event_stream(content_type) or (self.body.get("stream") is True and not is_json)
+
     def hear(self, piece: bytes) -> bool:
         """Listens to a piece of an answer that streams. Whether the answer is whole now, and not kept yet."""
-        try:
-            for event in self._events.feed(piece):
+        for event in self._events.feed(piece):
+            try:
                 self.wire.hear(event, self.heard)
-        except Exception:  # it goes on to the client, who may understand it
-            _log.warning("An event of an answer could not be read.", exc_info=True)
+            except Exception:  # it goes on to the client, who may understand it
+                _log.warning("An event of an answer could not be read.", exc_info=True)
         return self.heard.is_over and not self._is_kept
 
     def hear_whole(self, answer: object) -> None:

@@ -83,7 +83,7 @@ class Opening:
 
     def __init__(self, status: int) -> None:
         self.refusal: Refusal | None = None
-        self._status, self._events = status, Events()
+        self._status, self._events, self._is_read = status, Events(), False
 
     def whole(self, content: bytes) -> None:
         """Takes in an answer that is no stream."""
@@ -94,8 +94,9 @@ class Opening:
 
     def feed(self, piece: bytes) -> bool:
         """Takes in a piece of a stream. Whether it has begun to say something, or keeps its reader waiting with a
-        comment, which must go on.
+        comment, which must go on. A stream that begins with an object is none of events.
         """
+        is_first, self._is_read = not self._is_read, True
         for event in self._events.feed(piece):
             kind = event.get("type")
             if kind in _OPENING:
@@ -103,7 +104,7 @@ class Opening:
             if event.get("error") or kind in ("error", "response.failed"):
                 self.refusal = read_refusal(400, event)
             return True
-        return piece.startswith(b":")
+        return piece.startswith(b":") or (is_first and piece.lstrip().startswith((b"{", b"[")))
 
 
 def _told(value: object) -> Iterator[str]:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Generic, TypeVar
 
-from recollect.gateway.aligning import LOOKED_UP, align, likeness_of, marks
+from recollect.gateway.aligning import LOOKED_UP, align, as_told, likeness_of, marks
 from recollect.gateway.scope import Asked
 from recollect.gateway.talk import Talk
 from recollect.memory import Memory
@@ -110,6 +110,12 @@ class Threads:
         names = _turns(asked, said)
         earlier = next((found for name in names if (found := self._turns.find(asked.realm, name)) is not None), None)
         placed = self._place(memory, talk, asked)
+        for _ in range(LOOKED_UP):
+            own, call = placed.conversation_id, partial(self._call, asked.realm)
+            told = as_told(memory, own, placed.talk, placed.after, placed.parent, call)
+            if told is placed.talk:
+                break
+            placed = self._place(memory, told, asked)
         if earlier is not None and self._comes_again(earlier, asked):
             placed = self._again(placed, earlier.placed)
         if asked.stores:
@@ -289,8 +295,10 @@ def within(conversation: NodeId, name: NodeId) -> NodeId:
 
 
 def _turns(asked: Asked, said: NodeId) -> list[NodeId]:
-    """The names of a turn: by what the client calls it, and by all that it says."""
-    return [*([stable_id("attempt", asked.client, asked.attempt)] if asked.attempt else []), said]
+    """The names of a turn: by what the client calls it and all that it says, and by that alone. Some clients call all
+    that they ask the same.
+    """
+    return [*([stable_id("attempt", asked.client, asked.attempt, said)] if asked.attempt else []), said]
 
 
 def _stored(request: _Request, places: Sequence[int]) -> tuple[int, NodeId, NodeId] | None:

@@ -108,7 +108,7 @@ class _Attempt:
         """Whether an answer comes as a stream, of which the first words are to be read before it is passed on."""
         self._opening = Opening(response.status_code)
         self._left -= 1
-        return response.is_success and _streams(response)
+        return response.is_success and self.exchange.streams(response.headers.get("content-type", ""))
 
     def hear(self, piece: bytes) -> bool:
         """Takes in a piece of the beginning of a stream. Whether that was enough."""
@@ -267,10 +267,6 @@ class _AsyncHeard(httpx2.AsyncByteStream):
             await anyio.to_thread.run_sync(self._exchange.keep)
 
 
-def _streams(response: httpx2.Response) -> bool:
-    return bool(response.headers.get("content-type", "").startswith("text/event-stream"))
-
-
 def _bare(request: httpx2.Request, content: bytes | None = None) -> httpx2.Request:
     """The request to the vendor: nothing of ours goes along. With a `content` of ours the answer comes as it is read;
     without one the body goes on as it comes, and so does the answer.
@@ -289,6 +285,7 @@ def _answer(
     response: httpx2.Response, stream: httpx2.SyncByteStream | httpx2.AsyncByteStream, exchange: Exchange
 ) -> httpx2.Response:
     """The answer, with what it says of the memory in its headers."""
-    headers = [(k, v) for k, v in response.headers.multi_items() if k.lower() not in _OF_CODING]
+    theirs = response.headers.multi_items()
+    headers = [(k, v) for k, v in theirs if k.lower() not in _OF_CODING and not k.lower().startswith(OURS)]
     headers += exchange.headers.items()
     return httpx2.Response(response.status_code, headers=headers, stream=stream, extensions=response.extensions)

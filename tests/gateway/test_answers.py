@@ -400,3 +400,12 @@ def test_a_result_of_any_depth_is_borne(memory: Memory) -> None:
     heard(memory, MESSAGES, whole=message(SEARCH, block, text("It rains.")))
     assert kept(memory)[1:] == ["It rains."]
     assert len(tools(memory)) == 1
+
+
+def test_an_event_that_is_none_costs_no_other_of_its_piece(memory: Memory) -> None:
+    exchange = Endless(lambda _: memory).begin(COMPLETIONS, {"messages": PORTO, "stream": True}, SCOPE)
+    words = [{"index": 0, "delta": {"content": "It rains."}, "finish_reason": "stop"}]
+    odd = [{"index": "first", "delta": {"content": "?"}}]
+    exchange.hear(b"".join(f"data: {json.dumps({'choices': one})}\n\n".encode() for one in (odd, words)))
+    exchange.keep()
+    assert kept(memory)[1:] == ["It rains."]

@@ -144,6 +144,27 @@ def test_a_loop_of_tools_that_says_nothing_on_its_way(
     assert all(message.active and not message.versions for message in thread.messages)
 
 
+@pytest.mark.parametrize("own", ["", "Let me look."], ids=["silent", "with words"])
+@pytest.mark.parametrize("named", [False, True])
+@pytest.mark.parametrize("wire", [COMPLETIONS, MESSAGES, RESPONSES], ids=lambda wire: wire.path)
+def test_a_client_that_writes_words_of_its_own_beside_calls_is_in_the_same_talk(
+    memory: Memory, endless: Callable[[], Endless], wire: Wire, named: bool, own: str
+) -> None:
+    headers = {**SCOPE, "x-recollect-conversation": "c"} if named else SCOPE
+    items: list[Any] = []
+    for turn in ("One", "Two"):
+        items.append(user(f"{turn}?"))
+        for name, given, result in STEPS:
+            say(begin(endless(), wire, items, headers), own, ((turn + name, given),), turn + name)
+            items += step(wire, turn + name, given, result, f"{own}[Empty message]")
+        say(begin(endless(), wire, items, headers), f"End of {turn}.", name=turn)
+        items.append(assistant(f"End of {turn}."))
+    said = [own] * len(STEPS) if own else []
+    assert talks(memory) == [["One?", *said, "End of One.", "Two?", *said, "End of Two."]]
+    assert [result for _, _, result in called(memory)] == [result for _, _, result in STEPS] * 2
+    assert len(everything(memory)) == 4 + 2 * (len(said) + len(STEPS))
+
+
 def test_two_loops_that_begin_alike_are_two_conversations(memory: Memory) -> None:
     endless = Endless(lambda _: memory)
     for where in ("Porto", "Faro"):
@@ -414,3 +435,16 @@ def test_a_loop_that_is_tried_again_keeps_each_call_once(memory: Memory) -> None
     assert talks(memory) == [[QUESTION, ANSWER]]
     assert everything(memory) == [QUESTION, "Rain", "More rain", "Rain, still", "Rain.", ANSWER]
     assert len(called(memory)) == 3
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_questions_under_one_key_are_as_many_as_they_are(memory: Memory, named: bool) -> None:
+    """Some clients give one key to all that they ask."""
+    endless = Endless(lambda _: memory)
+    headers = {**SCOPE, "idempotency-key": "run", **({"x-recollect-conversation": "c"} if named else {})}
+    for number in range(4):
+        exchange = begin(endless, COMPLETIONS, [user(f"Question {number}?")], headers)
+        say(exchange, f"Answer {number}.")
+        assert exchange.stores
+    told = [[f"Question {number}?", f"Answer {number}."] for number in range(4)]
+    assert talks(memory) == ([[one for pair in told for one in pair]] if named else told)

@@ -142,3 +142,25 @@ def test_a_dropped_connection_is_tried_again(memory: Memory, server: Plain) -> N
     assert told(recollect.wrap(client(server).with_options(max_retries=1), memory)) == "yes"
     [row] = memory.conversations()
     assert row.messages == 2
+
+
+def test_nothing_of_a_memory_behind_is_told_as_of_this_one(memory: Memory, server: Plain) -> None:
+    server.answer = lambda handler: whole(handler, ANSWER, X_Recollect_Left_Out="99", X_Recollect_Stored="no")
+    wrapped = recollect.wrap(client(server), memory)
+    raw = wrapped.chat.completions.with_raw_response.create(model="m", messages=ASKED)
+    assert raw.headers.get_list("x-recollect-stored") == ["yes"]
+    assert "x-recollect-left-out" not in raw.headers
+
+
+def test_a_stream_is_kept_whatever_it_is_called(memory: Memory, server: Plain) -> None:
+    def speaks(handler: Any) -> None:
+        begin(handler, Content_Type="text/plain")
+        said = b'{"choices": [{"index": 0, "delta": {"content": "Chicken."}, "finish_reason": "stop"}]}'
+        for piece in (b"data: " + said + b"\n\n", b"data: [DONE]\n\n", b""):
+            chunk(handler, piece)
+
+    server.answer = speaks
+    stream = recollect.wrap(client(server), memory).chat.completions.create(model="m", messages=ASKED, stream=True)
+    assert [one.choices[0].delta.content for one in stream] == ["Chicken."]
+    [row] = memory.conversations()
+    assert row.messages == 2

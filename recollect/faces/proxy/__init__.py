@@ -198,14 +198,12 @@ async def _sent(request: Request, to: Upstream, place: Place, content: Content, 
         content = json.dumps(exchange.body, ensure_ascii=False).encode("utf-8", "backslashreplace")
     url = to.url(place.sent, _without_token(request))
     asked = client.build_request(request.method, url, content=content or None, headers=headers)
-    return await begin_reading(await client.send(asked, stream=True), listens=exchange is not None)
+    return await begin_reading(await client.send(asked, stream=True), exchange)
 
 
 def _without_token(request: Request) -> str:
     """The query as it goes on. The token of this server is nobody else's, wherever it stands."""
     query, tokens = request.url.query, request.app.state.served.all_tokens
-    if "token=" not in query:
-        return query
     own = {f"token={token}" for token in tokens}
     return "&".join(pair for pair in query.split("&") if unquote_plus(pair) not in own)
 

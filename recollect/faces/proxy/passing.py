@@ -12,6 +12,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from recollect.faces.proxy import problems
+from recollect.gateway.events import is_event_stream
 from recollect.gateway.exchange import Exchange
 from recollect.gateway.refusals import Opening, Refusal
 
@@ -24,21 +25,20 @@ class Begun:
 
     answer: httpx2.Response
     rest: AsyncIterator[bytes]
+    is_stream: bool  # it comes event by event
     pieces: list[bytes] = field(default_factory=list)
     refusal: Refusal | None = None
 
-    @property
-    def is_stream(self) -> bool:
-        """Whether it comes event by event."""
-        return bool(self.answer.headers.get("content-type", "").startswith("text/event-stream"))
 
-
-async def begin_reading(answer: httpx2.Response, *, listens: bool) -> Begun:
+async def begin_reading(answer: httpx2.Response, exchange: Exchange | None) -> Begun:
     """Reads so much of an answer as tells whether the request was too long: a refusal, or the first words of a stream,
     before any of it is passed on. Raises HTTPError.
     """
-    begun = Begun(answer, answer.aiter_bytes() if listens else answer.aiter_raw())
-    if not listens or (answer.is_success and not begun.is_stream):
+    kind = answer.headers.get("content-type", "")
+    if exchange is None:
+        return Begun(answer, answer.aiter_raw(), is_event_stream(kind))
+    begun = Begun(answer, answer.aiter_bytes(), exchange.streams(kind))
+    if answer.is_success and not begun.is_stream:
         return begun
     opening = Opening(answer.status_code)
     try:

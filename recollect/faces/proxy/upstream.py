@@ -184,7 +184,7 @@ def answer_headers(headers: Mapping[str, str], *, as_it_is: bool) -> dict[str, s
     kept = {
         name: value
         for name, value in headers.items()
-        if name.lower() not in dropped and not name.lower().startswith("access-control-")
+        if name.lower() not in dropped and not name.lower().startswith((_OURS, "access-control-"))
     }
     return kept | _NO_PAGE
 

@@ -60,10 +60,11 @@ def test_headers_in_several_lines_arrive_all(proxy: Proxy) -> None:
     assert proxy.provider.headers["anthropic-beta"] == "a, b"
 
 
-def test_the_token_does_not_go_on_in_an_address(tmp_path: Path, provider: Upstream, home: Path) -> None:
+@pytest.mark.parametrize("name", ["token", "%74oken", "t%6Fken"])
+def test_the_token_does_not_go_on_in_an_address(tmp_path: Path, provider: Upstream, home: Path, name: str) -> None:
     token = "t" * 40
     with serving(tmp_path, provider, token=token) as proxy:
-        url = f"{proxy.address}/v1/chat/completions?beta=true&token={token}"
+        url = f"{proxy.address}/v1/chat/completions?beta=true&{name}={token}"
         answer = httpx2.post(url, json={"model": "m", "messages": [KEEP]}, headers={"Authorization": f"Bearer {token}"})
         assert answer.status_code == 200
     assert provider.asked[-1][0] == "/v1/chat/completions?beta=true"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import http.client
+import json
 import os
 import socket
 import threading
@@ -181,6 +182,35 @@ def test_an_answer_is_passed_on_as_it_comes(proxy: Proxy, behind: Plain, path: s
         assert b"".join(pieces) == b"second"
 
 
+@pytest.mark.parametrize("kind", ["Text/Event-Stream; charset=utf-8", "text/plain", "application/x-ndjson"])
+def test_a_stream_comes_as_it_is_spoken_whatever_it_is_called(proxy: Proxy, behind: Plain, kind: str) -> None:
+    goes_on = threading.Event()
+    lead, end = ("", "\n") if "json" in kind else ("data: ", "\n\n")
+
+    def speaks(handler: BaseHTTPRequestHandler) -> None:
+        begin(handler, Content_Type=kind)
+        for text, reason in (("Good ", None), ("morning.", "stop")):
+            said = {"choices": [{"index": 0, "delta": {"content": text}, "finish_reason": reason}]}
+            chunk(handler, f"{lead}{json.dumps(said)}{end}".encode())
+            assert goes_on.wait(20)
+        chunk(handler, b"")
+
+    behind.answer = speaks
+    namespace = f"spoken-{kind.partition(';')[0].lower().replace('/', '-')}"
+    headers = {**KEY, "X-Recollect-Namespace": namespace}
+    with _stream(
+        "POST", f"{proxy.address}/v1/chat/completions", json={**HELLO, "stream": True}, headers=headers
+    ) as answer:
+        pieces = answer.iter_raw()
+        assert b"Good" in next(pieces)  # while the rest is not there yet
+        goes_on.set()
+        assert b"morning" in b"".join(pieces)
+    if lead:
+        memory = proxy.memory(namespace)
+        [row] = memory.conversations()
+        assert [m.content for m in memory.latest(row.conversation.id)] == ["Hello", "Good morning."]
+
+
 def test_what_is_compressed_comes_back_so(proxy: Proxy, behind: Plain) -> None:
     behind.answer = lambda handler: whole(handler, b"\x1f\x8b--", Content_Encoding="gzip")
     status, headers, body = ask(proxy.address, "GET", "/v1/files/f1/content", {**KEY, "Accept-Encoding": "gzip"})
@@ -195,6 +225,7 @@ def test_what_comes_back_is_no_page_of_this_server(proxy: Proxy, behind: Plain) 
         "Clear_Site_Data": '"cookies"',
         "Access_Control_Allow_Origin": "*",
         "Service_Worker_Allowed": "/",
+        "X_Recollect_Left_Out": "99",
     }
     page = b"<script src=/v1/files/f2/content></script>"
     behind.answer = lambda handler: whole(handler, page, 200, Content_Type="text/html", **theirs)
@@ -203,7 +234,7 @@ def test_what_comes_back_is_no_page_of_this_server(proxy: Proxy, behind: Plain) 
         assert answer.content == page
         assert answer.headers["content-security-policy"] == "default-src 'none'; sandbox"
         assert answer.headers["x-content-type-options"] == "nosniff"
-        dropped = ("clear-site-data", "access-control-allow-origin", "service-worker-allowed")
+        dropped = ("clear-site-data", "access-control-allow-origin", "service-worker-allowed", "x-recollect-left-out")
         assert not [name for name in dropped if name in answer.headers]
 
 
