@@ -30,8 +30,8 @@ class Copied:
 
 def copy(source: Space, target: Space, ingest: Ingest, ids: Sequence[NodeId]) -> Copied:
     """Writes conversations and documents of `source` to `target`, whose way in is `ingest`. Returns what is there then:
-    with what was copied before, and not forgotten here yet. Where both hold a conversation, it is joined; of a document
-    the text in `target` stands.
+    with what was copied before, and not forgotten here yet. Where both hold a conversation, it is joined; a document
+    with another text in `target` stays where it is.
     """
     with source.view() as view:
         conversations = [one.id for one in view.get(Conversation, ids) if not one.erased]
@@ -49,7 +49,9 @@ def copy(source: Space, target: Space, ingest: Ingest, ids: Sequence[NodeId]) ->
     ingest.others([*nodes, *edges])
     with target.view() as view:
         found = {message.id for message in view.get(Message, messages)}
-    named = (*conversations, *(document.id for document in documents))
+        texts = {one.id: None if one.erased else one.content for one in view.get(Document, list(pieces))}
+    same = (one.id for one in documents if one.id in texts and texts[one.id] in (None, one.content))
+    named = (*conversations, *same)
     return Copied(named, frozenset((*named, *found)))
 
 

@@ -11,6 +11,7 @@ import pytest
 import recollect
 import recollect.ingest.moving
 from recollect.memory import Memory
+from recollect.record import Document, NodeId
 
 
 @pytest.fixture
@@ -66,3 +67,12 @@ def test_several_may_move_the_same(memory: Memory) -> None:
             move.result(60)
     assert sorted(said(memory.beside("default/user/ann"))) == [f"heron {n}" for n in range(4)]
     assert said(memory) == []
+
+
+def test_a_document_with_another_text_there_is_not_lost(memory: Memory) -> None:
+    there = memory.beside("default/user/ann")
+    for space, text in ((there, "one heron"), (memory, "two otters")):
+        space._ingest.documents([(Document(NodeId("D"), "notes", "birds", text), [])])
+    assert memory._move("D", to="default/user/ann") == 0
+    assert [one.content for one in memory.documents()] == ["two otters"]
+    assert [one.content for one in there.documents()] == ["one heron"]
