@@ -255,7 +255,7 @@ class Metered(Generic[M]):
         held = self._ledger.hold(most, self.price.of(most) if self.price else 0.0, self.limits)
         try:
             with _own_errors(self.name):
-                answer = _of_type(self._model.complete(request), Completion)
+                answer: Completion = _of_type(self._model.complete(request), Completion)
         except LanguageModelError as problem:
             self._enter(held, request, problem.usage, self.price.of(problem.usage) if self.price else None)
             raise
