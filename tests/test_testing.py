@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import recollect
 from recollect.answer.ask.answer import Answer
-from recollect.errors import InvalidInput
+from recollect.errors import InvalidInput, NotFound, StoreError
+from recollect.models.language.talk import Talk
 from recollect.testing import FakeModel
 
 QUESTION = "Which bike did I choose?"
@@ -71,6 +73,50 @@ def test_a_function_that_returns_no_text_is_replaced(store: Path) -> None:
         answer = memory.ask(QUESTION)
     assert answer.model is None
     assert any("returned int instead of str" in note for note in answer.notes)
+
+
+@pytest.mark.parametrize("call", ["ask", "chat", "research"])
+@pytest.mark.parametrize(
+    "raised", [InvalidInput("boo"), NotFound("boo"), StoreError("boo"), ValueError("boo"), RecursionError("boo")]
+)
+def test_whatever_a_model_of_ones_own_raises_is_its_failure_and_not_the_callers(
+    store: Path, raised: Exception, call: str
+) -> None:
+    def model(prompt: str) -> str:
+        raise raised
+
+    with recollect.open(store, asked_model=model, background=False) as memory:
+        if call == "chat":
+            turn = memory.chat(None, QUESTION)
+            assert turn.text.startswith("The language model failed")
+            assert "function:model failed" in turn.note
+        else:
+            answer = getattr(memory, call)(QUESTION)
+            assert "Brompton" in answer.text
+            assert "function:model failed" in " ".join(answer.notes)
+
+
+@pytest.mark.parametrize("answer", ["", "  \n"])
+def test_a_model_that_answers_nothing_is_said_to_have_done_so(store: Path, answer: str) -> None:
+    with recollect.open(store, model=FakeModel(answer), background=False) as memory:
+        asked = memory.ask(QUESTION)
+    assert "Brompton" in asked.text
+    assert "The model answered with no words. This answer quotes your conversations." in asked.notes
+
+
+@pytest.mark.parametrize("parts", [[7], [None], [], ["words alone"], 7])
+def test_a_model_that_talks_in_another_way_than_it_should_is_replaced(store: Path, parts: Any) -> None:
+    class Odd(FakeModel):
+        def talk(self, talk: Talk) -> Any:
+            return parts if isinstance(parts, int) else iter(parts)
+
+    with recollect.open(store, model=Odd(), background=False) as memory:
+        asked = memory.ask(QUESTION)
+        chatted = memory.chat(None, QUESTION)
+    assert asked.model is chatted.model is None
+    assert any("fake failed (TypeError" in note for note in asked.notes)
+    assert "Brompton" in asked.text
+    assert "fake failed (TypeError" in chatted.note
 
 
 def test_no_file_is_made_of_a_name_that_means_none(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

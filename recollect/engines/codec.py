@@ -17,7 +17,7 @@ from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import orjson
 
-from recollect.errors import StoreError
+from recollect.errors import InvalidInput, StoreError
 from recollect.record import (
     NOTHING,
     Document,
@@ -223,3 +223,24 @@ def _plain(value: Any) -> Any:
     if isinstance(value, MappingProxyType):
         return dict(value)
     return str(value)
+
+
+def to_cursor(time: int, id: str) -> str:
+    """Where a page of the newest ends, as its caller gives it back for the next one.
+
+    >>> to_cursor(5, "m"), from_cursor('[5,"m"]')
+    ('[5,"m"]', (5, 'm'))
+    """
+    return orjson.dumps([time, id]).decode()
+
+
+def from_cursor(after: str) -> tuple[int, str]:
+    """The time and the id of a cursor. Raises InvalidInput for what no page gave."""
+    try:
+        given = orjson.loads(after)
+    except orjson.JSONDecodeError:
+        given = None
+    match given:
+        case [int(time), str(id)] if -(2**63) <= time < 2**63:
+            return time, id
+    raise InvalidInput("This is not the cursor of a page.", hint="Give the `next` of the page before.")

@@ -69,8 +69,6 @@ class Named:
     @classmethod
     def read(cls, view: View, ids: Sequence[str]) -> Named:
         """Nothing is guessed. Raises NotFound for what is not there, or was forgotten."""
-        if wrong := [one for one in ids if not isinstance(one, str)]:
-            raise InvalidInput(f"{wrong[0]!r} is no ID.", hint="Give each ID as a text of its own: forget(*ids).")
         wanted = [NodeId(one) for one in dict.fromkeys(ids)]
         named = cls(
             tuple(view.get(Conversation, wanted)), tuple(view.get(Message, wanted)), tuple(view.get(Document, wanted))

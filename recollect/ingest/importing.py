@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from recollect.errors import ImportProblem, NotFound
+from recollect.errors import ImportProblem, InvalidInput, NotFound
 from recollect.importers.base import DraftConversation, DraftDocument, Entry, Problem, Problems, Record
 from recollect.importers.documents.reading import reader_of
 from recollect.importers.driver import drafts, guarded
@@ -174,9 +174,11 @@ class Importing:
     def __call__(self, paths: Sequence[Path], format_name: str | None = None) -> ImportReport:
         """Imports files, folders and archives; an interrupted import is simply run again.
 
-        What cannot be opened is among the problems where other paths can. Raises NotFound for a path that is not there,
-        ImportProblem where none of the files is of a known format.
+        What cannot be opened is among the problems where other paths can. Raises InvalidInput without any path,
+        NotFound for one that is not there, ImportProblem where none of the files is of a known format.
         """
+        if not paths:
+            raise InvalidInput("No paths are given: there is nothing to import.", hint="Give a file or a folder.")
         forced = reader_named(format_name) if format_name else None
         found: list[Found] = []
         unknown: list[Entry] = []

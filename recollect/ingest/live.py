@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -13,7 +14,7 @@ from recollect.ingest.branching import place, place_answer
 from recollect.ingest.pending import Entry, placed_all
 from recollect.ingest.writer import Writer
 from recollect.record import Conversation, Edge, Message, NodeId, ToolCall, Turn
-from recollect.store import Change
+from recollect.store import Change, View
 from recollect.text.clean import clean_metadata, clean_title
 
 
@@ -63,15 +64,10 @@ class Live(Writer):
     def _append(self, conversation: Conversation, entries: Sequence[Entry]) -> list[Message]:
         ids = [message.id for message, _ in entries]
         with self._space.view() as view:
-            known = {known.id: known for known in view.get(Message, [*ids, conversation.id])}
-            taken = {found.id for found in view.get(Conversation, ids)} | ({conversation.id} & {*ids, *known})
-            if taken or len(set(ids)) < len(ids):
-                raise InvalidInput(
-                    f"{min(taken, default=ids[0])} in {conversation.id}: this ID already belongs to something else.",
-                    hint="Messages and conversations cannot share an ID: use a new one.",
-                )
-            found = {m.id: _repeated(known[m.id], m) for m, _ in entries if m.id in known}
+            known = {known.id: known for known in view.get(Message, ids)}
             fresh = [(message, calls) for message, calls in entries if message.id not in known]
+            _refuse_taken(view, conversation, fresh)
+            found = {m.id: _repeated(known[m.id], m) for m, _ in entries if m.id in known}
             if not fresh:
                 return [found[i] for i in ids]
             placed = placed_all(view, conversation, [message for message, _ in fresh])
@@ -114,14 +110,12 @@ class Live(Writer):
     def _exchange(self, exchange: Exchange) -> tuple[Message, Message | None]:
         conversation, query, answer = exchange.conversation, exchange.query, exchange.answer
         with self._space.view() as view:
-            known = {m.id: m for m in view.get(Message, [*exchange.message_ids, conversation.id])}
+            known = {m.id: m for m in view.get(Message, exchange.message_ids)}
             if query.id in known:
                 return _repeated(known[query.id], query), answer and _repeated(known.get(answer.id, answer), answer)
-            if known or conversation.id in exchange.message_ids or view.get(Conversation, exchange.message_ids):
-                raise InvalidInput(
-                    f"An ID of this turn in {conversation.id} already belongs to something else.",
-                    hint="Messages and conversations cannot share an ID: use new ones.",
-                )
+            if known:
+                raise _taken(min(known), conversation)
+            _refuse_taken(view, conversation, [(query, ()), *([(answer, exchange.calls)] if answer else [])])
             placed = place(view, conversation, query)
             stale = outbox.stale(view, [conversation.id], []) if placed.revived else []
         last = place_answer(placed, answer) if answer else placed
@@ -160,6 +154,27 @@ def _cleaned(message: Message) -> Message:
         model=clean_title(message.model) or None if message.model else None,
         parts=tuple(clean_part(part) for part in message.parts),
         metadata=clean_metadata(message.metadata) if message.metadata else message.metadata,
+    )
+
+
+def _refuse_taken(view: View, conversation: Conversation, fresh: Sequence[Entry]) -> None:
+    """Raises InvalidInput where an id of what is new, or that of the conversation, belongs to another record: an id
+    stands for one thing in a namespace. The ids of the messages are known to be those of no message.
+    """
+    calls = [call.id for _, calls in fresh for call in calls]
+    ids = [conversation.id, *(message.id for message, _ in fresh), *calls]
+    twice = {own for own, times in Counter(ids).items() if times > 1}
+    messages = {found.id for found in view.get(Message, [conversation.id, *calls])}
+    parts = {call.id for call in view.get(ToolCall, ids)} | {turn.id for turn in view.get(Turn, ids)}
+    others = set(view.revisions(ids)) - {found.id for found in view.get(Conversation, ids[:1])}
+    if taken := twice | messages | parts | others:
+        raise _taken(min(taken), conversation)
+
+
+def _taken(id: NodeId, conversation: Conversation) -> InvalidInput:
+    return InvalidInput(
+        f"{id} in {conversation.id}: this ID already belongs to something else.",
+        hint="Records cannot share an ID: leave it out, or use a new one.",
     )
 
 

@@ -11,6 +11,7 @@ from recollect.errors import InvalidInput
 from recollect.importers.base import Told
 from recollect.importers.formats.messages.parts import read_body
 from recollect.ingest.changes import Rewording
+from recollect.memory.arguments import shown
 from recollect.memory.handle import LIVE_SOURCE, count_tokens
 from recollect.record import (
     NOTHING,
@@ -133,9 +134,10 @@ class Drafts:
             words = cut_recall(clean_text(_text(one["content"], "content")))
             if not words.strip():
                 raise InvalidInput("The new text is empty.", hint="To remove the message: delete_message()")
-            if one["id"] in made:
-                raise InvalidInput(f"Message {one['id']} is changed twice.", hint="Give each message once.")
-            made[one["id"]] = Rewording(NodeId(_text(one["id"], "id")), words)
+            own = NodeId(_text(one["id"], "id"))
+            if own in made:
+                raise InvalidInput(f"Message {own} is changed twice.", hint="Give each message once.")
+            made[own] = Rewording(own, words)
         return list(made.values())
 
     def _call(
@@ -177,7 +179,7 @@ class Drafts:
 def _checked(what: str, given: Mapping[str, Any], needed: frozenset[str], more: frozenset[str]) -> None:
     """Raises InvalidInput for what is missing or unknown."""
     if not isinstance(given, Mapping):
-        raise InvalidInput(f"{what} is {_shown(given)}.", hint=f"Give a mapping with {', '.join(sorted(needed))}.")
+        raise InvalidInput(f"{what} is {shown(given)}.", hint=f"Give a mapping with {', '.join(sorted(needed))}.")
     wrong = sorted((needed - set(given)) | (set(given) - needed - more))
     if wrong:
         raise InvalidInput(
@@ -197,7 +199,7 @@ def _read_content(content: Content) -> tuple[str, tuple[Part, ...]]:
     plain = [_plain(one) for one in given] if isinstance(given, Sequence) and not isinstance(given, bytes) else [None]
     if not all(isinstance(one, str | dict) for one in plain):
         raise InvalidInput(
-            f"content is {_shown(content)}.", hint="Give a text, or content parts as OpenAI and Anthropic write them."
+            f"content is {shown(content)}.", hint="Give a text, or content parts as OpenAI and Anthropic write them."
         )
     body = read_body({"content": plain}, Told())
     calls = (Part(PartKind.ARTIFACT, f"call of {call.name}", call.arguments) for call in body.calls)
@@ -212,10 +214,10 @@ def _plain(part: object) -> object:
 
 def _checked_parts(parts: Sequence[Part]) -> tuple[Part, ...]:
     given = tuple(parts) if isinstance(parts, Sequence) else (parts,)
-    wrong = next((part for part in given if not isinstance(part, Part)), None)
-    if wrong is not None or parts is None:
+    wrong = [part for part in given if not isinstance(part, Part)]
+    if wrong:
         raise InvalidInput(
-            f"parts holds {_shown(wrong)}.", hint="Give recollect.record.Part; content parts belong in content."
+            f"parts holds {shown(wrong[0])}.", hint="Give recollect.record.Part; content parts belong in content."
         )
     return given
 
@@ -228,9 +230,9 @@ def _said_at(moment: Moment | None) -> datetime | None:
         moment = datetime.combine(moment, time(), UTC)
     told = parse_time(moment)
     if told is None:
-        shown = moment.isoformat() if isinstance(moment, datetime) else repr(moment)
+        given = moment.isoformat() if isinstance(moment, datetime) else repr(moment)
         raise InvalidInput(
-            f"Nothing was said at {shown}, the timestamp.",
+            f"Nothing was said at {given}, the timestamp.",
             hint=f"Use a datetime, or ISO 8601, from {EARLIEST.year} to {LATEST.year}.",
         )
     return told
@@ -239,7 +241,7 @@ def _said_at(moment: Moment | None) -> datetime | None:
 def _listed(given: object, name: str) -> list[Any]:
     """Several of something. Raises InvalidInput for what is not several."""
     if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
-        raise InvalidInput(f"{name} is {_shown(given)}.", hint="Give a list of mappings.")
+        raise InvalidInput(f"{name} is {shown(given)}.", hint="Give a list of mappings.")
     return list(given)
 
 
@@ -249,20 +251,14 @@ def _id(value: object, name: str) -> NodeId | None:
 
 def _text(value: object, name: str) -> str:
     if not isinstance(value, str):
-        raise InvalidInput(f"{name} is {_shown(value)}.", hint="Give a text.")
+        raise InvalidInput(f"{name} is {shown(value)}.", hint="Give a text.")
     return value
 
 
 def _mapping(value: Metadata, name: str) -> Metadata:
     if not isinstance(value, Mapping):
-        raise InvalidInput(f"{name} is {_shown(value)}.", hint="Give a mapping, or leave it out.")
+        raise InvalidInput(f"{name} is {shown(value)}.", hint="Give a mapping, or leave it out.")
     return value
-
-
-def _shown(value: object) -> str:
-    """What was given in the place of something else: "None", "a datetime", "an int"."""
-    kind = type(value).__name__
-    return "None" if value is None else f"{'an' if kind[0].lower() in 'aeio' else 'a'} {kind}"
 
 
 def _choice(kind: type[Any], value: str, name: str) -> Any:

@@ -15,7 +15,7 @@ from recollect.store.kept import Kept
 from recollect.text.chunks import USUAL, Chunking
 
 if TYPE_CHECKING:
-    from recollect.answer.chat.behind import Behind
+    from recollect.answer.chat.behind import Behind, Turns
     from recollect.ingest import Ingest
     from recollect.models.embedding import Embedder, TokenEmbedder
     from recollect.models.language.base import LanguageModel
@@ -84,7 +84,7 @@ class Handle:
         self._make_quality, self._clock, self._ids = quality or _packaged_quality, clock, ids
         self._reranker = reranker
         self._space, self._kept, self._chunking = store.space(namespace), Kept(), chunking
-        self._owns_store = True
+        self._opened: Handle | None = None  # the handle that was opened, of one that is beside it
 
     def __enter__(self) -> Self:
         return self
@@ -105,9 +105,9 @@ class Handle:
             if "_behind" in self.__dict__:
                 self._behind.close()
         finally:
-            if self._owns_store:
+            if self._opened is None:
                 self._store.close()
-        if self._background is not None and self._owns_store:
+        if self._background is not None and self._opened is None:
             self._background.close()
 
     def beside(self, namespace: str) -> Self:
@@ -128,7 +128,7 @@ class Handle:
             clock=self._clock,
             ids=self._ids,
         )
-        handle._owns_store = False  # noqa: SLF001  # of its own class
+        handle._opened = self._opened or self  # noqa: SLF001  # of its own class
         return handle
 
     @property
@@ -149,9 +149,14 @@ class Handle:
     @cached_property
     def _behind(self) -> Behind:
         """What writes turns behind their answers."""
-        from recollect.answer.chat.behind import Behind
+        return (self._opened or self)._turns.behind()  # noqa: SLF001  # of its own class
 
-        return Behind()
+    @cached_property
+    def _turns(self) -> Turns:
+        """What writes turns behind the answers of this handle and of those beside it."""
+        from recollect.answer.chat.behind import Turns
+
+        return Turns()
 
     @cached_property
     def _ingest(self) -> Ingest:

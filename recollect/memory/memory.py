@@ -5,6 +5,7 @@ Each part of it is a file, which calls into the folder that does the work.
 
 from __future__ import annotations
 
+from recollect.memory.arguments import checked_arguments
 from recollect.memory.chat import Chatting
 from recollect.memory.handle import LIVE_SOURCE, Background
 from recollect.memory.probing import Probe, Probing
@@ -19,5 +20,6 @@ from recollect.memory.writing import Writing
 __all__ = ["LIVE_SOURCE", "Background", "ConversationPage", "ConversationRow", "DeletedRow", "Memory", "Probe"]
 
 
+@checked_arguments
 class Memory(Researching, Chatting, Writing, Tools, Timelines, Probing, Work, Upkeep):
     """A handle on one namespace. Thread-safe; usable as a context manager. Open one with `recollect.open()`."""

@@ -96,14 +96,15 @@ class Upkeep(Handle):
 
     def drop_namespace(self, name: str) -> bool:
         """Removes a namespace of the store for good, with its name: no record, tombstone, task, index or file of it is
-        left, and what its models cost is counted under no name. Whether it was there. Interrupted, run it again.
+        left, and what its models cost is counted under no name. Whether it was there. Interrupted, run it again. What
+        is being derived in it at this moment, in whatever process, is given up.
         Backups keep it. Raises InvalidInput.
         """
         from recollect.memory.settings import own_places
         from recollect.models.language.budget import FILE, Ledger
 
         namespace = checked(name)
-        self._written()
+        (self._opened or self)._turns.wait()  # noqa: SLF001  # of its own class
         was_there = self._store.drop(namespace)
         Ledger(own_places().data / FILE).forget(self.location, namespace)
         return was_there

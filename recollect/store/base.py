@@ -50,6 +50,9 @@ class Stale(Exception):
 class Fenced(Exception):
     """The lease has run out and the task may be somebody else's by now: drop the work."""
 
+    def __init__(self, lease: Lease) -> None:
+        super().__init__(f"Task {lease.task.id} is no longer held by this lease.")
+
 
 class WrongEmbedder(StoreError):
     """The vectors of a change were made by another embedder than those of the generation that they are for."""
@@ -178,7 +181,9 @@ class Space(Protocol):
     remote: bool
 
     def write(self, change: Change) -> None:
-        """Writes all or nothing. Raises Stale, Fenced, WrongEmbedder, StoreBusy, and NotFound for a mark on nothing."""
+        """Writes all or nothing; a namespace that is not there is made where the change `begins` one. Raises Stale,
+        Fenced, WrongEmbedder, StoreBusy, and NotFound for a mark on nothing.
+        """
 
     def view(self) -> AbstractContextManager[View]:
         """A snapshot to read in."""

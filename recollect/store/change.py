@@ -80,7 +80,8 @@ class Change:
     change, else Fenced; one of the same id may be put anew in it. `put` replaces records whole, by id, and the chunks
     of every message, tool call and document that is put are those in the same change. `digests` are fingerprints of
     imported conversations; a conversation that is written without one loses its own. What was erased is put back only
-    by `revive`, and has no edges until then.
+    by `revive`, and has no edges until then. What is only derived from a namespace never `begins` one: where that was
+    dropped meanwhile, nothing is written, and the leases are lost (Fenced).
     """
 
     expect: Mapping[NodeId, int] = field(default_factory=dict)
@@ -93,3 +94,4 @@ class Change:
     cut: Sequence[EdgeKey] = ()
     index: IndexChange | None = None
     tasks: Sequence[Task] = ()
+    begins: bool = True

@@ -328,16 +328,18 @@ def test_a_lease_that_ran_out_during_the_work_changes_nothing_twice(
     write(store.space(DEFAULT), talk("a", "one"))
     slow, quick = Parrot(), Parrot()
     is_asleep, kind = threading.Event(), type(store.space(DEFAULT))
-    claim = kind.claim
+    claim, one_at_a_time = kind.claim, threading.Lock()
 
     def claimed(self: Any, *arguments: Any) -> Any:
-        sleeps = is_asleep.is_set() and threading.current_thread() is threading.main_thread()
-        return [] if sleeps else claim(self, *arguments)
+        with one_at_a_time:  # a claim that began before it fell asleep ends before, or it would take over from itself
+            sleeps = is_asleep.is_set() and threading.current_thread() is threading.main_thread()
+            return [] if sleeps else claim(self, *arguments)
 
     def asleep() -> None:
         """A laptop that is closed in the middle of a call; meanwhile somebody else does the work."""
-        is_asleep.set()
-        clock.forward(hours=1)
+        with one_at_a_time:
+            is_asleep.set()
+            clock.forward(hours=1)
         assert worker(open_store(), clock, quick).drain().calls == 1
         is_asleep.clear()
 
@@ -346,6 +348,42 @@ def test_a_lease_that_ran_out_during_the_work_changes_nothing_twice(
     slow.answering = asleep
     assert worker(store, clock, slow).drain().tasks == 2  # without the one that was taken over
     assert nodes(store, NodeKind.SUMMARY) == {"one & one": 1}
+    assert tasks(store) == tasks(store, "dead") == tasks(store, "leased") == []
+
+
+def test_a_claim_in_the_moment_in_which_the_clock_jumps_takes_the_call_over_from_itself(
+    open_store: Open, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The interleaving behind the test before: the claim has begun when the clock jumps, and ends after."""
+    store = open_store()
+    write(store.space(DEFAULT), talk("a", "one"))
+    slow, quick = Parrot(), Parrot()
+    asking, claiming, jumped, claimed = (threading.Event() for _ in range(4))
+    kind = type(store.space(DEFAULT))
+    claim = kind.claim
+
+    def slowly(self: Any, name: str, kinds: list[str], *arguments: Any) -> Any:
+        if not (threading.current_thread() is threading.main_thread() and "say" in kinds and asking.is_set()):
+            return claim(self, name, kinds, *arguments)
+        claiming.set()
+        assert jumped.wait(20)
+        found = claim(self, name, kinds, *arguments)
+        claimed.set()
+        return found
+
+    def jump() -> None:
+        asking.set()
+        assert claiming.wait(20)
+        clock.forward(hours=1)
+        jumped.set()
+        assert claimed.wait(20)
+        assert worker(open_store(), clock, quick).drain() == Consolidated()
+
+    monkeypatch.setattr(kind, "claim", slowly)
+    slow.answering = jump
+    assert worker(store, clock, slow).drain().calls == 1
+    assert nodes(store, NodeKind.SUMMARY) == {"one & one": 1}
+    assert (sum(slow.asked.values()), sum(quick.asked.values())) == (1, 0)
     assert tasks(store) == tasks(store, "dead") == tasks(store, "leased") == []
 
 

@@ -114,10 +114,10 @@ def test_a_time_is_taken_however_it_is_written(memory: Memory, when: Any) -> Non
         (lambda m: m.update_message("a", None), "content"),
         (lambda m: m.update_message(7, "x"), "id"),
         (lambda m: m.update_messages(None), "changes"),
-        (lambda m: m.forget(None), "ID"),
-        (lambda m: m.forget(["a", "b"]), "ID"),
-        (lambda m: m.delete(7), "ID"),
-        (lambda m: m.restore(None), "ID"),
+        (lambda m: m.forget(None), "ids"),
+        (lambda m: m.forget(["a", "b"]), "ids"),
+        (lambda m: m.delete(7), "ids"),
+        (lambda m: m.restore(None), "ids"),
     ],
 )
 def test_what_cannot_be_is_said_with_its_name(memory: Memory, call: Callable[[Any], object], named: str) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
@@ -11,9 +13,11 @@ from typing import Any
 import pytest
 
 import recollect
+from recollect.errors import RecollectError
 from recollect.memory import Memory
 from recollect.models.language.budget import FILE, Ledger
 from recollect.models.language.usage import Usage
+from recollect.record import NodeId
 from tests.exports import chat, export
 
 
@@ -132,3 +136,73 @@ def test_dropping_may_be_killed_at_any_moment(memory: Memory, monkeypatch: pytes
         assert memory.namespaces() == []
         assert left(memory) == []
     assert last > 5
+
+
+def test_deriving_begins_no_namespace(memory: Memory) -> None:
+    tenant = memory.beside("acme")
+    tenant.consolidate()
+    tenant.consolidate(again=True)
+    tenant.work(once=True)
+    tenant.embed()
+    assert memory.namespaces() == []
+    assert left(memory) == []
+
+
+def test_what_is_being_derived_while_its_namespace_is_dropped_does_not_bring_it_back(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At every write of a consolidation the namespace is gone, and in use again under the same name."""
+    space: Any = type(memory._space)
+    tenant = memory.beside("acme")
+    for again, last in ((again, last) for last in range(1, 40) for again in (False, True)):
+        tenant.store_message("I live in Leeds.", speaker="Zoe", title="Zanzibar", conversation_id="c")
+        calls = iter(range(last - 1))
+        dropped: list[bool] = []
+
+        def dropping(name: str, calls: Iterator[int] = calls, dropped: list[bool] = dropped, anew: bool = again) -> Any:
+            inner = getattr(space, name)
+
+            def call(self: Any, *given: Any) -> Any:
+                if self.namespace == "acme" and not dropped and next(calls, None) is None:
+                    dropped.append(memory.drop_namespace("acme"))
+                    if anew:
+                        memory.beside("acme").store_message("A new beginning.", conversation_id="new")
+                return inner(self, *given)
+
+            return call
+
+        with monkeypatch.context() as patch:
+            for name in ("write", "claim", "keep", "renew", "release"):
+                patch.setattr(space, name, dropping(name))
+            with suppress(RecollectError):
+                tenant.consolidate()
+        if not dropped:
+            break
+        if again:
+            assert memory.namespaces() == ["acme"]
+            assert tenant.stats().messages == 1
+            assert tenant.check() == []
+            memory.drop_namespace("acme")
+        assert memory.namespaces() == []
+        assert left(memory) == []
+    assert last > 3
+
+
+def test_a_turn_that_is_written_behind_its_answer_beside_a_drop_goes_with_it(memory: Memory) -> None:
+    """Whatever handle was asked: the turns of all of them are written before, and dropped with the rest."""
+    asked = memory.beside("acme")
+    asked.store_message("Luna weighs 12 kg.")
+    may_write = threading.Event()
+
+    def wait() -> None:
+        assert may_write.wait(20)
+
+    asked._behind.write(NodeId("slow"), wait)
+    asked.chat("c", "How heavy is Luna?", save="behind")
+    with ThreadPoolExecutor(1) as pool:
+        dropping = pool.submit(memory.drop_namespace, "acme")
+        may_write.set()
+        assert dropping.result(60)
+    asked.close()
+    assert memory.namespaces() == []
+    assert left(memory) == []

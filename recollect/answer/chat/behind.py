@@ -5,8 +5,30 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from threading import Lock
+from weakref import WeakSet
 
 from recollect.record import NodeId
+
+
+class Turns:
+    """What writes behind the answers of all handles on one store. Thread-safe."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._each: WeakSet[Behind] = WeakSet()
+
+    def behind(self) -> Behind:
+        """For one more handle."""
+        with self._lock:
+            self._each.add(made := Behind())
+        return made
+
+    def wait(self) -> None:
+        """Waits until all that was given is written or has failed."""
+        with self._lock:
+            each = list(self._each)
+        for behind in each:
+            behind.wait()
 
 
 class Behind:

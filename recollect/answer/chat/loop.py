@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from recollect.answer.chat.events import Again, ToolUsed, Words
 from recollect.errors import ModelError
-from recollect.models.language.errors import LanguageModelError, WrongAnswer
+from recollect.models.language.errors import BadAnswer, EmptyAnswer, LanguageModelError, WrongAnswer
 from recollect.models.language.talk import Call, Result, Said, Spoken, Talk, TalkingModel, Tool, arguments_of
 from recollect.models.language.usage import NOTHING_USED, Usage, estimated_tokens, total_cost
 
@@ -97,7 +97,9 @@ def converse(
         before = _joined(before, spoken.said.text)
         if not spoken.said.calls or not may_call:
             if not before:
-                problem = WrongAnswer("The model kept calling tools and did not answer.")
+                problem: BadAnswer = EmptyAnswer("The model answered with no words.")
+                if spoken.said.calls:
+                    problem = WrongAnswer("The model kept calling tools and did not answer.")
                 problem.usage = usage
                 raise problem
             yield Ended(before, spoken.model, usage, total_cost(costs), tuple(used), cut=spoken.stop == "limit")

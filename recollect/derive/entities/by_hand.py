@@ -100,7 +100,10 @@ class ByHand:
             try:
                 self._space.write(
                     Change(
-                        expect={own: revisions[own].number if own in revisions else 0}, put=[_node(said)], revive=True
+                        expect={own: revisions[own].number if own in revisions else 0},
+                        put=[_node(said)],
+                        revive=True,
+                        begins=False,
                     )
                 )
             except Stale:

@@ -97,7 +97,7 @@ class Corrections:
         def plan(view: View) -> tuple[Effects, list[NodeId]]:
             return plan_stored(view, told, self._now())
 
-        return self._write(plan)[0]
+        return self._write(plan, begins=True)[0]
 
     def pin(self, name: str, *, pinned: bool = True) -> Fact:
         """Holds on to a fact: nothing that is derived replaces it. Raises NotFound."""
@@ -183,14 +183,14 @@ class Corrections:
 
         return self._write(plan)
 
-    def _write(self, plan: _Plan, *, shown: bool = True) -> list[Fact]:
+    def _write(self, plan: _Plan, *, shown: bool = True, begins: bool = False) -> list[Fact]:
         limit = time.monotonic() + _PATIENCE
         while time.monotonic() < limit:
             with self._space.view() as view:
                 revision = head_revision(view)
                 effects, ids = plan(view)
             try:
-                self._space.write(self._publisher.change(effects, revision))
+                self._space.write(self._publisher.change(effects, revision, begins=begins))
             except Stale:
                 continue
             with self._space.view() as view:

@@ -77,8 +77,8 @@ def ask_for_all(space: Space) -> int:
             return 0
         tasks = list(backlog(view))
     for first in range(0, len(tasks), _AT_ONCE):
-        space.write(Change(tasks=tasks[first : first + _AT_ONCE]))
-    space.write(Change(put=[_asked(prompts)], revive=True))
+        space.write(Change(tasks=tasks[first : first + _AT_ONCE], begins=False))
+    space.write(Change(put=[_asked(prompts)], revive=True, begins=False))
     return len(tasks)
 
 

@@ -284,7 +284,7 @@ class Desk:
             if request is not None:
                 return request
             try:
-                self._space.write(Change(expect={HEAD: revision}, leases=[lease]))
+                self._space.write(Change(expect={HEAD: revision}, leases=[lease], begins=False))
                 return None
             except Stale:
                 self._means.sleep(self._means.random.uniform(0, _LONGEST_PAUSE))

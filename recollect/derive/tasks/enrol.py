@@ -41,6 +41,7 @@ def enrol(space: Space, versions: Mapping[str, int] = MappingProxyType({}), *, a
                 revive=True,
                 mark=[Mark(ids=stale, state=STALE)] if stale else [],
                 tasks=due(wanted),
+                begins=False,
             )
         )
         number += len(wanted)

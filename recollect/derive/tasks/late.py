@@ -35,7 +35,7 @@ def catch_up(space: Space, versions: Mapping[str, int]) -> bool:
     if derived:
         enrol(space, versions, again=True)
     note = Node(_NOTE, NodeKind.REPORT, state=_ASKED, body={"prompts": prompts})
-    space.write(Change(put=[note], revive=True))
+    space.write(Change(put=[note], revive=True, begins=False))
     return derived
 
 
@@ -50,7 +50,7 @@ def work_without(space: Space) -> None:
         noted = view.get(Node, [_NOTE])
         if not noted or noted[0].state != _ASKED or not _is_any_due(view):
             return
-    space.write(Change(put=[Node(_NOTE, NodeKind.REPORT, state=_LATE)], revive=True))
+    space.write(Change(put=[Node(_NOTE, NodeKind.REPORT, state=_LATE)], revive=True, begins=False))
 
 
 def _noted(view: View, prompts: list[str]) -> bool:

@@ -35,8 +35,11 @@ class Publisher:
         expect: Mapping[NodeId, int] | None = None,
         leases: Sequence[Lease] = (),
         more: Sequence[Node] = (),
+        begins: bool = False,
     ) -> Change:
-        """The change that writes effects which were planned on this revision of the head."""
+        """The change that writes effects which were planned on this revision of the head. `begins`: they are what a
+        program told, and may be the first of their namespace.
+        """
         return Change(
             expect={**(expect or {}), **effects.expect, HEAD: revision},
             leases=leases,
@@ -46,6 +49,7 @@ class Publisher:
             cut=effects.cut,
             index=self._index_change(effects.put),
             tasks=effects.tasks,
+            begins=begins,
         )
 
     def _index_change(self, nodes: Sequence[Node]) -> IndexChange | None:

@@ -86,7 +86,7 @@ def _missing(space: Space) -> int:
 @contextmanager
 def _turn(space: Space, clock: Callable[[], datetime]) -> Iterator[bool]:
     """Whether it is ours to make them, for as long as the block runs."""
-    space.write(Change(tasks=[_TURN]))
+    space.write(Change(tasks=[_TURN], begins=False))
     leases = space.claim(f"{os.getpid()}-{secrets.token_hex(4)}", [QUALITY], 1, _LEASE)
     if not leases:
         yield False
@@ -99,7 +99,7 @@ def _turn(space: Space, clock: Callable[[], datetime]) -> Iterator[bool]:
                 space.release(leases[0], "", clock())
             raise
     with suppress(Fenced):
-        space.write(Change(leases=leases))
+        space.write(Change(leases=leases, begins=False))
 
 
 def _batches(space: Space, model: Model, limit: int | None, until: Callable[[], bool], size: int) -> Iterator[int]:

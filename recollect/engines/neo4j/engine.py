@@ -111,7 +111,7 @@ class Neo4jSpace:
     def write(self, change: Change) -> None:
         """Writes all or nothing."""
 
-        def work(writing: Writing) -> None:
+        def work(writing: Writing) -> bool:
             putting = Putting(writing, change)
             putting.compare()
             for lease in change.leases:
@@ -122,8 +122,12 @@ class Neo4jSpace:
             relations.cut_edges(writing, change.cut)
             passages.apply(writing, change.index, putting.silenced, putting.retired)
             tasks.put(writing, change.tasks)
+            return True
 
-        self._writing(work)
+        if change.begins:
+            self._writing(work)
+        elif not self._writing_if_there(work, False) and change.leases:
+            raise Fenced(change.leases[0])
 
     @contextmanager
     def view(self) -> Iterator[Neo4jView]:
@@ -251,4 +255,4 @@ class Neo4jSpace:
 
     def _held(self, work: Callable[[Writing], bool], lease: Lease) -> None:
         if not self._writing_if_there(work, False):
-            raise Fenced(f"Task {lease.task.id} is no longer held by this lease.")
+            raise Fenced(lease)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import neo4j
-import orjson
 
+from recollect.engines.codec import from_cursor, to_cursor
 from recollect.engines.neo4j.records import LABELS, key, record
 from recollect.errors import InvalidInput
 from recollect.record import Chunk, Message, Namespace, ToolCall, Turn
@@ -115,7 +115,7 @@ def find(tx: neo4j.Transaction, ns: Namespace, kind: type[R], where: Where, afte
         return Page(items)
     last = found[limit - 1]
     last_id = str(last["node"]["id"])
-    return Page(items, orjson.dumps([last["time"], last_id]).decode() if newest else last_id)
+    return Page(items, to_cursor(last["time"], last_id) if newest else last_id)
 
 
 def _filled(kind: type[Any], found: neo4j.Record) -> Any:
@@ -130,8 +130,4 @@ def _begin(after: str | None, newest: bool) -> tuple[int, str]:
         return (_LAST_TIME, _LAST_ID) if newest else (0, "")
     if not newest:
         return 0, after
-    try:
-        time, last = orjson.loads(after)
-    except ValueError:
-        raise InvalidInput("This is not the cursor of a page.") from None
-    return int(time), str(last)
+    return from_cursor(after)

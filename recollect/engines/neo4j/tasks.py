@@ -93,7 +93,7 @@ def require(writing: Writing, lease: Lease) -> None:
     """Raises Fenced where the task is not held under this lease any more."""
     found = writing.tx.run(HELD, ns=writing.namespace, id=lease.task.id, fence=lease.fence).single()
     if found is None or not found["held"]:
-        raise Fenced(lease.task.id)
+        raise Fenced(lease)
 
 
 def keep(writing: Writing, lease: Lease, answer: bytes) -> None:

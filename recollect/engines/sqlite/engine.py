@@ -15,6 +15,7 @@ from recollect.engines.sqlite.migrations import NEWEST
 from recollect.engines.sqlite.place import index_folder, size_on_disk, store_file
 from recollect.errors import InvalidInput
 from recollect.record import Namespace, NodeId, utc_now
+from recollect.store.base import Fenced
 from recollect.store.change import Change, Lease
 from recollect.store.passages import EmbedderId
 from recollect.store.results import Erased, StoreInfo, Violation
@@ -121,8 +122,12 @@ class SQLiteSpace:
     def write(self, change: Change) -> None:
         """Writes all or nothing."""
         with self._database.writing() as connection:
-            ns = write.made_namespace(connection, self.namespace)
-            write.write_change(connection, ns, change)
+            make = write.made_namespace if change.begins else write.namespace_number
+            ns = make(connection, self.namespace)
+            if ns is not None:
+                write.write_change(connection, ns, change)
+            elif change.leases:
+                raise Fenced(change.leases[0])
 
     @contextmanager
     def view(self) -> Iterator[SQLiteView]:
@@ -151,8 +156,8 @@ class SQLiteSpace:
     def renew(self, leases: Sequence[Lease], length: timedelta) -> list[Lease]:
         """Holds tasks for longer."""
         with self._database.writing() as connection:
-            ns = write.made_namespace(connection, self.namespace)
-            return tasks.renew(connection, ns, leases, length, self._clock())
+            ns = write.namespace_number(connection, self.namespace)
+            return [] if ns is None else tasks.renew(connection, ns, leases, length, self._clock())
 
     def revive(self, ids: Collection[NodeId] | None = None) -> int:
         """Makes dead tasks due at once."""

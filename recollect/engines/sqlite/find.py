@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import apsw
-import orjson
 
-from recollect.engines.codec import decode
+from recollect.engines.codec import decode, from_cursor, to_cursor
 from recollect.engines.sqlite.functions import fold
 from recollect.engines.sqlite.put import ids_json
 from recollect.errors import InvalidInput
@@ -208,7 +207,7 @@ def _next(rows: list[Any], where: Where, limit: int) -> str | None:
     if len(rows) <= limit or limit < 1:
         return None
     last = rows[limit - 1]
-    return orjson.dumps([last[-1], last[0]]).decode() if where.order == "newest" else str(last[0])
+    return to_cursor(last[-1], last[0]) if where.order == "newest" else str(last[0])
 
 
 def _statement(kind: Any, where: Where, newest: bool) -> tuple[str, tuple[Any, ...]]:
@@ -247,11 +246,8 @@ def _begin(after: str | None, newest: bool) -> tuple[str, int]:
         return (_LAST_ID, _LAST_TIME) if newest else ("", 0)
     if not newest:
         return after, 0
-    try:
-        time, last_id = orjson.loads(after)
-    except ValueError:
-        raise InvalidInput("This is not the cursor of a page.") from None
-    return str(last_id), int(time)
+    time, last_id = from_cursor(after)
+    return last_id, time
 
 
 def _list(values: tuple[str, ...]) -> str | None:

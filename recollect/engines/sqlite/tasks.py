@@ -123,4 +123,4 @@ def _task(row: Sequence[Any]) -> Task:
 
 def _fenced(row: object, lease: Lease) -> None:
     if row is None:
-        raise Fenced(f"Task {lease.task.id} is no longer held by this lease.")
+        raise Fenced(lease)

@@ -17,8 +17,6 @@ from recollect.search.query.request import GroupBy, Sort
 
 router = APIRouter()
 
-LETTERS = 2  # from which a search begins
-
 Names = Annotated[list[str], Query()]
 
 
@@ -60,7 +58,7 @@ def _given(names: list[str]) -> tuple[str, ...]:
 def search(request: Request, memory: Scoped, asked: Annotated[Asked, Depends(asked)]) -> Response:
     """Results, grouped by conversation, with what they can be filtered by; before a search, where to begin."""
     shown = address("/search", request, **asked.query(offset=asked.offset))
-    if len(asked.q) < LETTERS and not any(character > "\u2e7f" for character in asked.q):
+    if not asked.q:
         before = BeforeSearch(memory)
         parts: dict[str, Any] = {"asked": asked, "state": "before", "before": before}
         return _at(shown, page(request, "search.html", data=before.to_json, fragment="results", **parts))

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO, cast
 
+from recollect.errors import InvalidInput
 from recollect.importers.base import Entry, Problems
 from recollect.importers.reading.json_value import decode
 
@@ -17,8 +18,12 @@ _LONGEST_TAIL = 32 << 20
 
 
 def growing(folder: Path, files: Iterable[Path], problems: Problems) -> Iterator[Entry]:
-    """These files of a folder. What has gone meanwhile is left out; what cannot be opened goes into `problems`."""
+    """These files of a folder. What has gone meanwhile is left out; what cannot be opened goes into `problems`.
+    Raises InvalidInput for a file of another folder.
+    """
     for file in sorted(files):
+        if not file.is_relative_to(folder):
+            raise InvalidInput(f"{file} is not in {folder}.", hint="Give files of the folder, with its path.")
         place = file.relative_to(folder).as_posix()
         try:
             size = file.stat().st_size

@@ -21,7 +21,7 @@ from typing import Any, Generic, Self, TypeVar
 
 import apsw
 
-from recollect.errors import InvalidInput, ModelError
+from recollect.errors import ModelError
 from recollect.models.language.base import Completion, LanguageModel, Request
 from recollect.models.language.errors import BadAnswer, BudgetSpent, LanguageModelError, ModelNotReady
 from recollect.models.language.prices import FILE as PRICES
@@ -255,7 +255,7 @@ class Metered(Generic[M]):
         held = self._ledger.hold(most, self.price.of(most) if self.price else 0.0, self.limits)
         try:
             with _own_errors(self.name):
-                answer = self._model.complete(request)
+                answer: Completion = _of_type(self._model.complete(request), Completion)
         except LanguageModelError as problem:
             self._enter(held, request, problem.usage, self.price.of(problem.usage) if self.price else None)
             raise
@@ -290,12 +290,14 @@ class MeteredTalk(Metered[TalkingModel]):
         held = self._ledger.hold(most, self.price.of(most) if self.price else 0.0, self.limits)
         used, cost, ended = most, self.price.of(most) if self.price else None, False
         try:
-            parts = iter(self._model.talk(talk))
+            with _own_errors(self.name):
+                parts = iter(self._model.talk(talk))
             while True:
                 with _own_errors(self.name):
                     part = next(parts, None)
-                if part is None:
-                    break
+                    if part is None and ended:
+                        break
+                    part = _of_type(part, str, Spoken)
                 if isinstance(part, Spoken):
                     used, cost, ended = part.usage, part.cost, True
                 yield part
@@ -312,11 +314,17 @@ def _own_errors(name: str) -> Iterator[None]:
     """What a model of a program's own raises, as an error of a model: it costs no more than its answer."""
     try:
         yield
-    except (ModelError, InvalidInput):
+    except ModelError:
         raise
-    except Exception as error:
+    except Exception as error:  # also InvalidInput, which would blame the caller of ask or chat
         told = " ".join(f"{type(error).__name__}: {error}".split())[:_TOLD]
         raise BadAnswer(f"{name} failed ({told}).") from error
+
+
+def _of_type(given: Any, *types: type[Any]) -> Any:
+    if not isinstance(given, types):
+        raise TypeError(f"it gave {type(given).__name__} instead of {types[0].__name__}")
+    return given
 
 
 def within(model: LanguageModel, namespace: str) -> LanguageModel:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from fastapi.testclient import TestClient
 
 API = "/api/v1"
@@ -160,3 +161,40 @@ def test_a_namespace_is_dropped_by_its_own_name_alone(writing: TestClient) -> No
     assert writing.get(f"{API}/namespaces").json() == {"namespaces": ["default"]}
     assert writing.delete(f"{API}/namespace", params={"name": "acme", **told}).json() == {"dropped": False}
     assert found(writing, "another") != []
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        [{"type": "text", "text": "Luna weighs 12 kg."}],
+        {"type": "text", "text": "Luna weighs 12 kg."},
+        ["Luna weighs 12 kg."],
+        [
+            {"type": "input_text", "text": "Luna weighs 12 kg."},
+            {"type": "image_url", "image_url": {"url": "https://example.org/luna.png"}},
+        ],
+    ],
+)
+def test_content_parts_are_taken_as_openai_and_anthropic_write_them(writing: TestClient, content: Any) -> None:
+    stored = writing.post("/api/v1/messages", json={"content": content, "role": "developer"})
+    assert stored.status_code == 201, stored.text
+    assert (stored.json()["content"], stored.json()["role"]) == ("Luna weighs 12 kg.", "system")
+    several = {"messages": [{"content": content, "role": "developer"}, {"content": "And Rex?"}]}
+    together = writing.post("/api/v1/messages/batch", json=several)
+    assert [(one["content"], one["role"]) for one in together.json()["items"]] == [
+        ("Luna weighs 12 kg.", "system"),
+        ("And Rex?", "user"),
+    ]
+
+
+@pytest.mark.parametrize("content", [None, 5, True, [5], [None], [["a"]]])
+def test_what_is_no_content_is_refused(writing: TestClient, content: Any) -> None:
+    assert writing.post("/api/v1/messages", json={"content": content}).status_code == 422
+
+
+def test_the_id_of_something_else_is_refused_at_once(writing: TestClient) -> None:
+    told = writing.post("/api/v1/facts", json={"content": "Luna weighs 12 kg.", "concept": "Luna"})
+    assert told.status_code == 201, told.text
+    refused = writing.post("/api/v1/messages", json={"content": "Luna sings.", "id": told.json()["id"]})
+    assert refused.status_code == 400
+    assert "already belongs to something else" in refused.json()["detail"]

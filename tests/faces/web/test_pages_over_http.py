@@ -53,6 +53,14 @@ def test_before_a_search_examples_are_questions_once_asked_and_no_titles(
     assert [row["title"] for row in before["lately"]] == ["Which queue", "Queue"]
 
 
+@pytest.mark.parametrize("word", ["C", "R", "5", "é", "犬"])
+def test_a_word_of_one_letter_is_searched_for(client: httpx.Client, running: Running, word: str) -> None:
+    running.memory.store_message(f"We write the parser in {word} this year.", title="Languages")
+    page = client.get("/search", params={"q": word})
+    assert "We write the parser in" in page.text
+    assert client.get("/search", params={"q": word}, headers={"Accept": "application/json"}).json()["total"] == 1
+
+
 def test_a_search_in_an_empty_memory_leads_to_the_import(client: httpx.Client, running: Running) -> None:
     running.memory.forget(everything=True)
     page = client.get("/search?q=bread").text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field, StrictBool, field_serializer, model_validator
 
@@ -24,8 +24,11 @@ class NewPart(Asked):
 class MessageWords(Asked):
     """A message that is to be remembered."""
 
-    content: str = Field(examples=["Luna weighs 12 kg now."])
-    role: Role = Role.USER
+    content: str | dict[str, Any] | list[str | dict[str, Any]] = Field(
+        description="A text, or content parts as OpenAI and Anthropic write them.",
+        examples=["Luna weighs 12 kg now.", [{"type": "text", "text": "Luna weighs 12 kg now."}]],
+    )
+    role: Role | Literal["developer"] = Field(Role.USER, description="A developer is the system.")
     parent_id: str | None = Field(None, description="Below this message instead of at the end: a branch.")
     speaker: str | None = Field(None, examples=["Maria"])
     timestamp: datetime | None = Field(None, description="Now, unless it is given; in UTC unless it says otherwise.")

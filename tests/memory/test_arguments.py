@@ -1,0 +1,112 @@
+"""Whatever a program gives to a public call of Memory, it is done or told why not; a wrong type names the argument."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Generator, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import recollect
+from recollect.errors import InvalidInput, RecollectError
+from recollect.memory import Memory
+from recollect.testing import FakeModel
+
+CALLS = sorted(
+    name
+    for name in dir(Memory)
+    if not name.startswith("_") and inspect.isfunction(getattr(Memory, name)) and name != "close"
+)
+#: What a call needs beside the argument that is tried.
+NEEDED: dict[str, dict[str, Any]] = {
+    "store_tool_call": {"message_id": "m"},
+    "store_tool_calls": {"message_id": "m", "calls": []},
+    "store_messages": {"messages": [{"content": "One."}]},
+    "update_messages": {"changes": [{"id": "m", "content": "Two."}]},
+    "fingerprint": {"ids": ["m"]},
+    "messages": {"ids": ["m"]},
+    "get_messages_by_ids": {"ids": ["m"]},
+    "tool_calls": {"ids": ["m"]},
+    "import_growing": {"files": []},
+    "days": {"period": "2026-01"},
+    "work": {"once": True},
+    "reindex": {},
+}
+ODD: list[Any] = [
+    None, True, 0, -1, 5, 1.5, math.nan, math.inf, 10**30, "", "5", "no such", "half \ud83d", "\0", b"x", [], [None],
+    [1], ["\ud83d"], [[]], {}, {"a": 1}, {1: object()}, (), {"m"}, datetime(2026, 1, 1, tzinfo=UTC), Path("nowhere"),
+    object(), print,
+]  # fmt: skip
+
+
+class Opaque:
+    """Is nothing that any call takes."""
+
+
+@pytest.fixture(scope="module")
+def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
+    folder = tmp_path_factory.mktemp("odd")
+    with recollect.open(folder / "memory.db", model=FakeModel(), durable=False, background=False) as memory:
+        memory.store_message("I live in Leeds with my dog Luna.", conversation_id="c", id="m", title="At the vet")
+        memory.consolidate()
+        yield memory
+
+
+def tried(memory: Memory, call: str, name: str, value: Any) -> RecollectError | None:
+    """What a call says to this argument, with something that fits for those that it needs."""
+    parameters = inspect.signature(getattr(Memory, call)).parameters
+    various = parameters[name].kind is inspect.Parameter.VAR_POSITIONAL
+    named = {
+        one.name: NEEDED.get(call, {}).get(one.name, "Luna")
+        for one in parameters.values()
+        if one.name not in ("self", name)
+        and one.default is inspect.Parameter.empty
+        and one.kind is not inspect.Parameter.VAR_POSITIONAL
+    }
+    named |= {one: given for one, given in NEEDED.get(call, {}).items() if one != name}
+    try:
+        before = [named.pop("keep")] if "keep" in named and various else []
+        done = (
+            getattr(memory, call)(*before, value, **named)
+            if various
+            else getattr(memory, call)(**named, **{name: value})
+        )
+        if isinstance(done, Generator):
+            list(done)
+    except RecollectError as problem:
+        return problem
+    return None
+
+
+def parameters_of(call: str) -> list[str]:
+    return [name for name in inspect.signature(getattr(Memory, call)).parameters if name != "self"]
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_whatever_is_given_is_done_or_told_why_not(
+    memory: Memory, call: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in parameters_of(call):
+        for value in ODD:
+            if call in ("backup", "export") and name == "target" and isinstance(value, str | Path):
+                continue  # a file of this name
+            try:
+                tried(memory, call, name, value)
+            except Exception as problem:  # named with what brought it about
+                pytest.fail(f"{call}({name}={value!r}): {type(problem).__name__}: {problem}")
+
+
+@pytest.mark.parametrize("call", [call for call in CALLS if parameters_of(call)])
+def test_what_no_call_takes_is_named_with_what_to_give(memory: Memory, call: str) -> None:
+    for name in parameters_of(call):
+        if (call, name) == ("store_tool_call", "result"):
+            continue  # anything is a result
+        problem = tried(memory, call, name, Opaque())
+        assert isinstance(problem, InvalidInput), (call, name)
+        assert name in problem.message
+        assert problem.hint.startswith("Give ")
