@@ -23,7 +23,28 @@ _KINDS = {
     429: "rate_limit_error",
     508: "invalid_request_error",
 }
-_OF_OPENAI = ("chat/", "responses")
+#: What only OpenAI has below /v1. Both have models, files and more.
+_OF_OPENAI = {
+    "assistants",
+    "audio",
+    "batches",
+    "chat",
+    "completions",
+    "containers",
+    "conversations",
+    "embeddings",
+    "engines",
+    "evals",
+    "fine_tuning",
+    "images",
+    "moderations",
+    "realtime",
+    "responses",
+    "threads",
+    "uploads",
+    "vector_stores",
+    "videos",
+}
 _UNREACHED = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.ProxyError, httpx2.UnsupportedProtocol)
 
 
@@ -34,12 +55,13 @@ def client_of(path: str, headers: Mapping[str, str]) -> str | None:
 
 
 def vendor_of(path: str, headers: Mapping[str, str]) -> str:
-    """Whose client asks for a path below /v1: it says so by that, else by the headers that only Anthropic's has."""
-    if path.startswith("messages"):
+    """Whose client asks for a path below /v1: it says so by that, else by the header that Anthropic asks for. A key may
+    be called alike by other servers.
+    """
+    first = path.partition("/")[0]
+    if first == "messages":
         return "anthropic"
-    if path.startswith(_OF_OPENAI):
-        return "openai"
-    return "anthropic" if "anthropic-version" in headers or "x-api-key" in headers else "openai"
+    return "anthropic" if first not in _OF_OPENAI and "anthropic-version" in headers else "openai"
 
 
 def problem(vendor: str, status: int, error: RecollectError) -> JSONResponse:

@@ -54,6 +54,8 @@ class Responses:
                 said.append(Said("tool", "", at, results=_results(item)))
             elif kind.endswith("_call"):
                 said.append(Said("assistant", "", at, calls=(_call(item),), results=_results(item)))
+            elif _is_reference(item):
+                said.append(Said("assistant", "", at, stands_for=text_of(item.get("id"))))
         follows, is_held = text_of(body.get("previous_response_id")), body.get("store") is not False
         return Talk(tuple(said), "\n\n".join(filter(None, system)), follows, is_held)
 
@@ -99,6 +101,8 @@ class Responses:
             if isinstance(response, Mapping) and not (heard.text or heard.calls):
                 self.whole(response, heard)
             heard.is_whole = True
+        elif event.get("object") == "response":  # some servers answer in one piece, whatever was asked for
+            self.whole(event, heard)
 
     def whole(self, answer: Body, heard: Heard) -> None:
         """Takes in an answer that comes in one piece."""
@@ -111,13 +115,18 @@ class Responses:
         kind, content = text_of(item.get("type")), item.get("content")
         if kind == "message":
             heard.words = [answered(content)] if answered(content) else heard.words
+            heard.name = text_of(item.get("id"))
             heard.begin()
             for part in objects_of(content):
                 heard.sources |= sources(part.get("annotations"))
         elif kind.endswith("_call"):
-            call = _call(item)
-            heard.calls[call.id] = [call.id, call.name, call.arguments]
+            heard.add(_call(item))
         heard.results += _results(item)
+
+
+def _is_reference(item: Body) -> bool:
+    """Whether an item only names another, which the provider keeps: its type may be left out."""
+    return item.get("type") == "item_reference" or (not item.get("type") and not item.get("role"))
 
 
 def _call(item: Body) -> Call:
