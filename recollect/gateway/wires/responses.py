@@ -28,6 +28,8 @@ _STAYS = ("compaction", "compaction_summary")
 _ENDS = ("response.completed", "response.incomplete")
 #: Of a tool that the provider runs itself: what comes of it, and what says nothing of what it was asked.
 _GIVEN = ("output", "outputs", "results", "error")
+#: Tools that the client runs, whether the server gives the call an id or not.
+_OF_CLIENTS = ("function_call", "custom_tool_call")
 _ABOUT = frozenset({"type", "id", "call_id", "status", "name", "result", *_GIVEN})
 
 
@@ -147,7 +149,7 @@ def _results(item: Body) -> tuple[Result, ...]:
     kind, own = text_of(item.get("type")), text_of(item.get("call_id"))
     if kind.endswith("call_output"):
         return (Result(own, output(item.get("output"))),)
-    if own or not kind.endswith("_call"):
+    if own or not kind.endswith("_call") or kind in _OF_CLIENTS:
         return ()
     action = item.get("action")
     found = action.get("sources") if isinstance(action, Mapping) else None
