@@ -29,20 +29,25 @@ class Events:
         self._rest = b""
         self._data: list[bytes] = []
         self._size = 0
+        self._ends_in_return = False
         self.is_blank = True  # nothing has come yet that tells what it is
 
     def feed(self, piece: bytes) -> list[dict[str, Any]]:
         """The objects that this piece completes."""
+        if self._ends_in_return and piece.startswith(b"\n"):
+            piece = piece[1:]
+        self._ends_in_return = piece.endswith(b"\r")
+        piece = piece.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
         *lines, self._rest = (self._rest + piece).split(b"\n")
         if self.is_blank:
             self._begin(*lines, self._rest)
         if len(self._rest) > _MOST:
             self._rest = b""
-        return [found for line in lines if (found := self._line(line.rstrip(b"\r"))) is not None]
+        return [found for line in lines if (found := self._line(line)) is not None]
 
     def end(self) -> list[dict[str, Any]]:
         """What stands at the end without a line that ends it."""
-        found = [self._line(self._rest.rstrip(b"\r")), self._complete()]
+        found = [self._line(self._rest), self._complete()]
         self._rest = b""
         return [event for event in found if event is not None]
 

@@ -78,6 +78,8 @@ def failure(to: Upstream, error: Exception) -> JSONResponse:
         late = isinstance(error, httpx2.TimeoutException)
         told = "did not answer in time" if late else "dropped the connection before its answer was whole"
         status, hint = 504 if late else 502, "Send the request again."
+    elif isinstance(error, httpx2.DecodingError):
+        told, status, hint = "sent an answer that cannot be decompressed", 502, "Look at the server's log."
     else:
         told, status = "cannot be reached", 502
         hint = f"Check {to.vendor.upper()}_BASE_URL, or {to.vendor}_upstream."

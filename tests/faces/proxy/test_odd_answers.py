@@ -269,3 +269,14 @@ def test_a_number_that_cannot_be_written_again_goes_on_as_it_came_or_is_told(
     assert refused.status_code == 400
     assert "number" in refused.json()["error"]["message"]
     assert not behind.asked
+
+
+def test_an_answer_that_cannot_be_decompressed_is_told_as_such(proxy: Proxy, behind: Plain, namespace: str) -> None:
+    behind.answer = lambda handler: whole(handler, b"no gzip", Content_Encoding="gzip")
+    headers = {**KEY, "X-Recollect-Namespace": namespace}
+    path = "chat/completions"
+    for stream in (False, True):
+        answer = _post(f"{proxy.address}/v1/{path}", json=asking(path, stream=stream), headers=headers)
+        assert answer.status_code == 502
+        assert "cannot be decompressed" in answer.json()["error"]["message"]
+    assert kept(proxy, namespace) == []
