@@ -26,7 +26,7 @@ from recollect.gateway.windows import Windows, answer_allowed
 from recollect.gateway.wires import RESPONSES, Wire
 from recollect.importers.reading.lenient import text_of
 from recollect.memory import Memory
-from recollect.record import NodeId, new_id, stable_id
+from recollect.record import NodeId, is_within, new_id, stable_id
 from recollect.text.marks import OPEN
 
 BUDGET = 4_000  # tokens that a request is given at most, unless it says otherwise
@@ -57,13 +57,18 @@ class Endless:
     blocks: Blocks = field(default_factory=Blocks)
     awaited: Recent[Exchange] = field(default_factory=lambda: Recent(_AWAITED))
 
-    def fetched(self, path: str, headers: Mapping[str, str], upstream: str) -> Exchange | None:
-        """What listens to an answer that is made in the background, where `path` asks for it; None for another."""
+    def fetched(
+        self, path: str, headers: Mapping[str, str], upstream: str, *, within: Sequence[str] = ()
+    ) -> Exchange | None:
+        """What listens to an answer that is made in the background, where `path` asks for it; None for another, and for
+        one of a namespace that the client may not reach.
+        """
         below, _, name = path.strip("/").rpartition("/")
         if not f"/{below}".endswith(RESPONSES.path):
             return None
         found = self.awaited.find((upstream, client_of(headers)), answer_id(name))
-        return found.later() if found is not None else None
+        is_reached = found is not None and (not within or is_within(found.asked.namespace, within))
+        return found.later() if found is not None and is_reached else None
 
     def begin(
         self,

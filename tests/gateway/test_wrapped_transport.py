@@ -14,6 +14,8 @@ from typing import Any
 import pytest
 
 import recollect
+from recollect.gateway.exchange import Endless
+from recollect.gateway.wires import RESPONSES
 from recollect.memory import Memory
 from tests.faces.proxy.plain import Plain, begin, chunk, drop, plain, whole
 
@@ -231,3 +233,13 @@ def test_an_answer_made_in_the_background_is_stored_when_it_is_fetched(
     assert told == ["no", "yes"]
     [row] = memory.conversations()
     assert [m.content for m in memory.latest(row.conversation.id)] == ["What must Rex not eat?", "Chicken."]
+
+
+def test_nobody_fetches_the_answer_of_a_namespace_that_he_may_not_reach(memory: Memory) -> None:
+    endless, headers = Endless(lambda _: memory), {"x-recollect-namespace": "acme"}
+    exchange = endless.begin(RESPONSES, {"input": "Hello", "background": True}, headers, upstream="u")
+    exchange.answered(b'{"id": "resp_1", "status": "queued", "output": []}', is_success=True)
+    path = "/v1/responses/resp_1"
+    assert endless.fetched(path, {}, "u", within=["other"]) is None
+    assert endless.fetched(path, {}, "v") is None
+    assert endless.fetched(path, {}, "u", within=["acme"]) is not None

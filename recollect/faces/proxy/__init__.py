@@ -106,8 +106,10 @@ async def _read(request: Request, to: Upstream, place: Place) -> tuple[Content, 
     """The body of a request. What is part of a talk is read; all else goes on as it comes."""
     path = place.path.rstrip("/") if place.path in _READ else place.path
     wire = _WIRES.get(path) or _COUNTED.get(path)
-    if request.method == "GET" and (later := _endless(request).fetched(path, request.headers, to.base)) is not None:
-        return None, later
+    if request.method == "GET":
+        later = _endless(request).fetched(path, request.headers, to.base, within=reach(request))
+        if later is not None:
+            return None, later
     # What is compressed is passed on unread: some agents send so, and only to servers that they know.
     if wire is None or request.method != "POST" or "content-encoding" in request.headers:
         is_sent = request.headers.get("content-length", "0") != "0" or "transfer-encoding" in request.headers
