@@ -12,21 +12,21 @@ from typing import Any
 from urllib.parse import quote
 
 from recollect.context.budget import tokens_in
-from recollect.errors import RecollectError
+from recollect.errors import InvalidInput, RecollectError
 from recollect.gateway.blocks import TIMES, Block, Blocks, share
 from recollect.gateway.events import Events, is_event_stream
 from recollect.gateway.fitting import Fit, cost_of, fit, is_kept_there
 from recollect.gateway.keeping import keep, keep_first
 from recollect.gateway.measure import holds_files
-from recollect.gateway.refusals import Refusal
+from recollect.gateway.refusals import Opening, Refusal, is_failure
 from recollect.gateway.scope import ATTEMPT, Asked, read_scope, without_ours
 from recollect.gateway.talk import Heard, Talk
-from recollect.gateway.threads import Placed, Threads
+from recollect.gateway.threads import Placed, Recent, Threads, answer_id
 from recollect.gateway.windows import Windows, answer_allowed
-from recollect.gateway.wires import Wire
+from recollect.gateway.wires import RESPONSES, Wire
 from recollect.importers.reading.lenient import text_of
 from recollect.memory import Memory
-from recollect.record import NodeId, new_id, stable_id
+from recollect.record import NodeId, is_within, new_id, stable_id
 from recollect.text.marks import OPEN
 
 BUDGET = 4_000  # tokens that a request is given at most, unless it says otherwise
@@ -35,6 +35,8 @@ TRIES = 4  # so often a request is sent that turns out to be too long
 _WINDOW = 10  # exchanges of the conversation itself, for clients that send only what is new
 _LONGEST = 2_000  # characters of a text that is looked up
 _SHORT = 40  # characters: so short a text is looked up together with what was said before it
+_NEVER_REFUSED = 10_000  # characters of a request: every model takes so much
+_AWAITED = 500  # answers that are fetched later
 
 _NOTHING = Fit(0)
 
@@ -53,6 +55,20 @@ class Endless:
     windows: Windows = field(default_factory=Windows)
     threads: Threads = field(default_factory=Threads)
     blocks: Blocks = field(default_factory=Blocks)
+    awaited: Recent[Exchange] = field(default_factory=lambda: Recent(_AWAITED))
+
+    def fetched(
+        self, path: str, headers: Mapping[str, str], upstream: str, *, within: Sequence[str] = ()
+    ) -> Exchange | None:
+        """What listens to an answer that is made in the background, where `path` asks for it; None for another, and for
+        one of a namespace that the client may not reach.
+        """
+        below, _, name = path.strip("/").rpartition("/")
+        if not f"/{below}".endswith(RESPONSES.path):
+            return None
+        found = self.awaited.find((upstream, client_of(headers)), answer_id(name))
+        is_reached = found is not None and (not within or is_within(found.asked.namespace, within))
+        return found.later() if found is not None and is_reached else None
 
     def begin(
         self,
@@ -126,7 +142,8 @@ class Endless:
     def _prepare(self, exchange: Exchange, talk: Talk) -> None:
         asked, gone = exchange.asked, exchange.fit.gone
         memory = exchange.memory = self.memory_of(asked.namespace)
-        exchange.said = _said(exchange)
+        exchange.said, exchange.length = _said(exchange)
+        talk = self._referred(memory, talk, asked)
         placed = self.threads.place(memory, talk, asked, exchange.said)
         if placed.is_empty:  # what tools answered to somebody else
             exchange.asked = replace(asked, stores=False)
@@ -163,6 +180,19 @@ class Endless:
             given = {talk.said[n].at: block.text for n, block in kept.items()}
             exchange.body = exchange.wire.with_blocks(exchange.body, given)
             exchange.changed = True
+
+    def _referred(self, memory: Memory, talk: Talk, asked: Asked) -> Talk:
+        """The talk with what we stored of those of its messages that are only referred to."""
+        names = {n: answer_id(one.stands_for) for n, one in enumerate(talk.said) if one.stands_for}
+        places = {n: place[1] for n, name in names.items() if (place := self.threads.recall(asked.realm, name))}
+        if not places:
+            return talk
+        stored = {message.id: message for message in memory.messages(places.values(), forgotten=True)}
+        said = list(talk.said)
+        for n, own in places.items():
+            if own in stored:
+                said[n] = replace(said[n], text=stored[own].content)
+        return replace(talk, said=tuple(said))
 
     def _told(self, exchange: Exchange, talk: Talk, asked: int, key: NodeId, before: Sequence[Block]) -> Block:
         """What is told before what is asked, beside the blocks before it."""
@@ -204,12 +234,15 @@ class Exchange:
     memory: Memory | None = None
     placed: Placed | None = None
     said: NodeId | None = None  # the name of all that the request says
+    length: int = 0  # of that, in characters
+    is_later: bool = False  # what is asked for is the answer to an earlier request
     tokens: int = 0
     degraded: str = ""
     heard: Heard = field(default_factory=Heard)
     _events: Events = field(default_factory=Events)
     _is_kept: bool = False
     _failed: bool = False
+    _broke: bool = False  # a server has said so
     _keeping: Lock = field(default_factory=Lock)
 
     @property
@@ -248,21 +281,60 @@ class Exchange:
         again = self.again()
         return again if cost_of(again.wire, again.body) < own else None
 
-    def streams(self, content_type: str) -> bool:
-        """Whether an answer of this type comes event by event: some servers call a stream that was asked for something
-        else.
+    @property
+    def content(self) -> bytes:
+        """The body as it is sent, where it is not what came. Raises InvalidInput for a number that cannot be written
+        again: what is not changed goes on as it came.
         """
-        is_json = content_type.partition(";")[0].strip().lower() == "application/json"
-        return is_event_stream(content_type) or (self.body.get("stream") is True and not is_json)
+        try:
+            written = json.dumps(self.body, ensure_ascii=False, allow_nan=False)
+        except ValueError as problem:
+            raise InvalidInput(
+                "The request holds a number that is none in JSON, or too large to be written again.",
+                hint="Leave it out, or ask for no context: X-Recollect-Budget: 0.",
+            ) from problem
+        # Half of a pair that stands for one character goes on as the escape that it came as.
+        return written.encode("utf-8", "backslashreplace")
+
+    def streams(self, content_type: str) -> bool:
+        """Whether an answer of this type may come event by event: some servers call a stream that was asked for
+        something else.
+        """
+        return is_event_stream(content_type) or self.body.get("stream") is True
+
+    def opening(self, status: int) -> Opening:
+        """What reads the beginning of the answer."""
+        return Opening(status, waits=self.may_be_cut and self.length > _NEVER_REFUSED)
+
+    def begun(self, opening: Opening) -> None:
+        """Takes in how an answer begins. What cannot be read is not stored, nor said to be."""
+        first, trial = opening.first, Heard()
+        if opening.is_json and first is not None:
+            self._listen([first], trial)
+            self._failed = trial == Heard()
+        self._failed = self._failed or not opening.is_readable or (first is not None and is_failure(first))
 
     def hear(self, piece: bytes) -> bool:
         """Listens to a piece of an answer that streams. Whether the answer is whole now, and not kept yet."""
-        for event in self._events.feed(piece):
+        self._listen(self._events.feed(piece), self.heard)
+        return self.heard.is_over and not self._is_kept
+
+    def ended(self) -> None:
+        """Takes in that a stream has come to its end, rather than broken off."""
+        self._listen(self._events.end(), self.heard)
+
+    def _listen(self, events: Sequence[Mapping[str, Any]], heard: Heard) -> None:
+        for event in events:
+            self._broke = self._broke or is_failure(event)
+            if self.is_later and "delta" in event:
+                continue  # it may come from its middle on: at its end all of it is told once more
             try:
-                self.wire.hear(event, self.heard)
+                self.wire.hear(event, heard)
             except Exception:  # it goes on to the client, who may understand it
                 _log.warning("An event of an answer could not be read.", exc_info=True)
-        return self.heard.is_over and not self._is_kept
+        if self._events.is_done and not self._broke:  # some servers give no reason to end
+            for one in heard.answers:
+                one.is_whole = one.is_whole or bool(one.text or one.calls)
 
     def hear_whole(self, answer: object) -> None:
         """Listens to an answer that comes in one piece."""
@@ -292,11 +364,28 @@ class Exchange:
 
     def _keep(self) -> bool:
         """Whether anything was stored."""
-        if not self.stores or self.memory is None or self.placed is None or self.said is None:
+        if not self.asked.stores or self.memory is None or self.placed is None or self.said is None:
             return False
-        is_stored = self.heard.is_anything and self._store(self.memory, self.placed)
+        if self.body.get("background") is True and self.heard.id and not self.heard.is_whole:
+            self.endless.awaited.keep((self.model[0], self.asked.client), answer_id(self.heard.id), self)
+        is_stored = not self._failed and self.heard.is_anything and self._store(self.memory, self.placed)
         self.endless.threads.end(self.asked, self.said, is_heard=self.heard.is_complete)
         return is_stored
+
+    def later(self) -> Exchange:
+        """What listens to the same answer, fetched by another request."""
+        return replace(
+            self,
+            heard=Heard(many=self.heard.many),
+            changed=False,
+            may_be_cut=False,
+            is_later=True,
+            _events=Events(),
+            _is_kept=False,
+            _failed=False,
+            _broke=False,
+            _keeping=Lock(),
+        )
 
     def _store(self, memory: Memory, placed: Placed) -> bool:
         """Whether that went well."""
@@ -313,10 +402,16 @@ class Exchange:
         return True
 
 
-def _said(exchange: Exchange) -> NodeId:
-    """The name of all that a request says, whether the answer is to stream or not."""
+def client_of(headers: Mapping[str, str]) -> str:
+    """Whose request it is, by its key."""
+    return read_scope(headers, {}, Talk(())).client
+
+
+def _said(exchange: Exchange) -> tuple[NodeId, int]:
+    """The name of all that a request says, whether the answer is to stream or not, and how long that is."""
     said = {key: value for key, value in exchange.body.items() if key not in ("stream", "stream_options")}
-    return stable_id("turn", exchange.asked.conversation, json.dumps(said, ensure_ascii=False, sort_keys=True))
+    text = json.dumps(said, ensure_ascii=False, sort_keys=True)
+    return stable_id("turn", exchange.asked.conversation, text), len(text)
 
 
 def _asks_nothing(body: Mapping[str, Any]) -> bool:

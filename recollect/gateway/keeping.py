@@ -99,7 +99,7 @@ class _Keeping:
         name = answer_id(heard.id) if self._placed.talk.is_held and heard.id else None  # a request may go on from it
         earlier = _by_id([call for said in self._placed.talk.said for call in said.calls])
         self._tools(_answered(heard.results, earlier | _by_id(heard.made)))
-        for number, text in enumerate(told, 1):
+        for number, (text, item) in enumerate(told, 1):
             alike = likeness("assistant", text)
             self._chain = stable_id(self._chain, alike)
             draft: dict[str, Any] = {"content": text, "role": "assistant", "model": heard.model or None}
@@ -107,6 +107,7 @@ class _Keeping:
             if number == len(told):
                 names = [name, self._chain] if name else names
                 draft |= {"metadata": about} if (about := _about(heard)) else {}
+            names += [answer_id(item)] if item else []  # a client may refer to it
             self._waiting.append((names, draft | {"id": names[0]}))
             self._threads.told(self._placed.realm, alike, self._placed.conversation_id)
         self._tools([(call, "") for call in _unanswered(heard.made, heard.results)] if heard.is_whole else [])

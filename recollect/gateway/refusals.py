@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,8 +56,8 @@ _NUMBERS = ("n_ctx", "n_prompt_tokens")
 _LONGEST = 4_000  # characters: longer messages repeat what was asked
 #: Statuses that are about who asks, or how often.
 _NEVER = (401, 402, 403, 404, 429)
-#: Events that come before anything is said.
-_OPENING = ("response.created", "response.queued", "response.in_progress")
+#: Events behind which a server may still refuse a request. One that waits in a queue may do so for minutes.
+_OPENING = ("response.created", "response.in_progress")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,12 +78,34 @@ def read_refusal(status: int, body: object) -> Refusal | None:
     return Refusal(_number(_LIMITS, told), _number(_ASKED, told))
 
 
-class Opening:
-    """The beginning of an answer, read before any of it is passed on: up to the first event that says something."""
+def is_failure(event: Mapping[str, Any]) -> bool:
+    """Whether an event says that the answer has failed."""
+    return bool(event.get("error")) or event.get("type") in ("error", "response.failed")
 
-    def __init__(self, status: int) -> None:
+
+class Opening:
+    """The beginning of an answer, held back until it is known what it is: its first event. One that comes as a single
+    object is of no use before that ends.
+
+    With `waits` it is held back while the request may still be refused for its length, in the event behind those with
+    which an answer of Responses begins: what was passed on cannot be asked for again.
+    """
+
+    def __init__(self, status: int, *, waits: bool = True) -> None:
         self.refusal: Refusal | None = None
-        self._status, self._events, self._is_read = status, Events(), False
+        self.first: Mapping[str, Any] | None = None  # the event
+        self.is_whole = False  # it has ended, and was no stream
+        self._status, self._waits, self._events = status, waits, Events()
+
+    @property
+    def is_readable(self) -> bool:
+        """Whether what comes may be read, as far as that is known."""
+        return self._events.is_readable
+
+    @property
+    def is_json(self) -> bool:
+        """Whether bare objects come, rather than server-sent events."""
+        return self._events.is_json
 
     def whole(self, content: bytes) -> None:
         """Takes in an answer that is no stream."""
@@ -93,18 +115,28 @@ class Opening:
             self.refusal = read_refusal(self._status, {"message": content[:_LONGEST].decode(errors="replace")})
 
     def feed(self, piece: bytes) -> bool:
-        """Takes in a piece of a stream. Whether it has begun to say something, or keeps its reader waiting with a
-        comment, which must go on. A stream that begins with an object is none of events.
+        """Takes in a piece of a stream. Whether that is enough: an event, what is none, or a comment or a blank, which
+        keeps a reader waiting and must go on.
         """
-        is_first, self._is_read = not self._is_read, True
-        for event in self._events.feed(piece):
-            kind = event.get("type")
-            if kind in _OPENING:
+        is_enough = self._take(self._events.feed(piece))
+        return (
+            is_enough or not self.is_readable or piece.startswith(b":") or (self._events.is_blank and piece.isspace())
+        )
+
+    def end(self) -> None:
+        """Takes in that nothing more comes."""
+        self.is_whole = self.is_json or self._events.is_blank
+        self._take(self._events.end())
+
+    def _take(self, events: Sequence[Mapping[str, Any]]) -> bool:
+        for event in events:
+            self.first = event
+            if self._waits and event.get("type") in _OPENING:
                 continue
-            if event.get("error") or kind in ("error", "response.failed"):
+            if is_failure(event):
                 self.refusal = read_refusal(400, event)
             return True
-        return piece.startswith(b":") or (is_first and piece.lstrip().startswith((b"{", b"[")))
+        return False
 
 
 def _told(value: object) -> Iterator[str]:

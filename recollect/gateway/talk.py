@@ -40,7 +40,8 @@ class Result:
 @dataclass(frozen=True, slots=True)
 class Said:
     """A message of a request, at a place in its list. `text` are a person's or a model's own words, without what
-    programs put beside them; `assets` names pictures and files.
+    programs put beside them; `assets` names pictures and files. `stands_for` is the provider's id of a message that is
+    referred to instead of sent.
     """
 
     role: str
@@ -49,6 +50,7 @@ class Said:
     calls: tuple[Call, ...] = ()
     results: tuple[Result, ...] = ()
     assets: tuple[str, ...] = ()
+    stands_for: str = ""
 
     @property
     def is_said(self) -> bool:
@@ -77,8 +79,9 @@ class Heard:
     """
 
     words: list[str] = field(default_factory=list)  # of the message that comes now
-    before: list[str] = field(default_factory=list)  # the messages before it
-    calls: dict[int | str, list[str]] = field(default_factory=dict)  # id, name, then pieces of the arguments
+    name: str = ""  # the provider's id of that message
+    before: list[tuple[str, str]] = field(default_factory=list)  # the messages before it, with their ids
+    calls: dict[str, list[str]] = field(default_factory=dict)  # id, name, then pieces of the arguments
     results: list[Result] = field(default_factory=list)
     sources: dict[str, str] = field(default_factory=dict)
     others: dict[int, Heard] = field(default_factory=dict)
@@ -108,15 +111,17 @@ class Heard:
         return any(one.is_whole or one.text for one in self.answers)
 
     @property
-    def messages(self) -> list[str]:
-        """The messages of the answer that have words."""
-        found = (own_words(text, "assistant") for text in (*self.before, "".join(self.words)))
-        return [text for text in found if text]
+    def messages(self) -> list[tuple[str, str]]:
+        """The messages of the answer that have words, each with the provider's id of it."""
+        found = (
+            (own_words(text, "assistant"), name) for text, name in (*self.before, ("".join(self.words), self.name))
+        )
+        return [(text, name) for text, name in found if text]
 
     @property
     def text(self) -> str:
         """The words of the answer."""
-        return "\n\n".join(self.messages)
+        return "\n\n".join(text for text, _ in self.messages)
 
     @property
     def made(self) -> list[Call]:
@@ -131,8 +136,28 @@ class Heard:
 
     def begin(self) -> None:
         """Another message of the same answer begins."""
-        self.before.append("".join(self.words))
-        self.words = []
+        self.before.append(("".join(self.words), self.name))
+        self.words, self.name = [], ""
+
+    def call(self, index: object, own: str, name: str) -> list[str]:
+        """The call that a piece of an answer belongs to, by its number. Some servers give their calls no numbers, or
+        all of them the same: then another call begins with another id or, without ids, with a name.
+        """
+        key = str(index) if isinstance(index, int) else next(reversed(self.calls), "0")
+        while f"{key}'" in self.calls:
+            key = f"{key}'"
+        kept = self.calls.get(key)
+        if kept is not None and name and kept[1] and (own != kept[0] if own else not isinstance(index, int)):
+            key = f"{key}'"
+        found = self.calls.setdefault(key, ["", ""])
+        found[0], found[1] = found[0] or own, found[1] or name
+        return found
+
+    def add(self, call: Call) -> None:
+        """A call that is told whole; told again it is the same."""
+        told = [call.id, call.name, call.arguments]
+        if not call.id or told not in self.calls.values():
+            self.calls[str(len(self.calls))] = told
 
 
 def words(content: object) -> str:

@@ -54,22 +54,40 @@ class Carrier:
         }
 
     def listens(self, request: httpx2.Request) -> bool:
-        """Whether a request is part of a talk, so that it is given a memory; all others pass as they are."""
-        return request.method == "POST" and self._wire(request) is not None
+        """Whether a request may be part of a talk, so that it is given a memory; all others pass as they are."""
+        if request.method == "GET":
+            return self._fetched(request) is not None
+        # What is compressed is passed on unread.
+        return (
+            request.method == "POST" and self._wire(request) is not None and "content-encoding" not in request.headers
+        )
 
-    def begin(self, request: httpx2.Request, content: bytes) -> Exchange:
-        """What a request is given, and what listens to its answer."""
+    def begin(self, request: httpx2.Request, content: bytes) -> Exchange | None:
+        """What a request is given, and what listens to its answer; None where it is no talk after all."""
+        if request.method == "GET":
+            return self._fetched(request)
         wire = self._wire(request)
         assert wire is not None
-        told = {**self._told, **{name.lower(): value for name, value in request.headers.items()}}
+        try:
+            body = json.loads(content)
+        except (ValueError, RecursionError):
+            body = None
+        if not isinstance(body, dict):
+            return None
         return self._endless.begin(
             wire,
-            json.loads(content),
-            told,
+            body,
+            self._headers(request),
             address=str(self._memory.namespace),
             counts_only=request.url.path.rstrip("/").endswith(_COUNTED),
-            upstream=request.url.netloc.decode(),
+            upstream=_server(request),
         )
+
+    def _fetched(self, request: httpx2.Request) -> Exchange | None:
+        return self._endless.fetched(request.url.path, self._headers(request), _server(request))
+
+    def _headers(self, request: httpx2.Request) -> dict[str, str]:
+        return {**self._told, **{name.lower(): value for name, value in request.headers.items()}}
 
     def _wire(self, request: httpx2.Request) -> Wire | None:
         path = request.url.path.rstrip("/")  # some servers redirect to one with a slash
@@ -90,37 +108,25 @@ class Carrier:
 class _Attempt:
     """A request on its way, which is sent again, shorter, when it is refused for its length."""
 
-    def __init__(self, request: httpx2.Request, content: bytes, carrier: Carrier) -> None:
-        self._request, self._content = request, content
-        self.exchange = carrier.begin(request, content)
-        self._opening, self._left = Opening(200), TRIES
+    def __init__(self, request: httpx2.Request, content: bytes, exchange: Exchange) -> None:
+        self._request, self._content, self.exchange = request, content, exchange
+        self._left = TRIES
+        self.opening = Opening(200)
 
     @property
     def sent(self) -> httpx2.Request:
-        """The request as the memory has it sent."""
-        content = self._content
-        if self.exchange.changed:
-            # Half of a pair that stands for one character goes on as the escape that it came as.
-            content = json.dumps(self.exchange.body, ensure_ascii=False).encode("utf-8", "backslashreplace")
-        return _bare(self._request, content)
+        """The request as the memory has it sent. Raises InvalidInput where that cannot be written."""
+        return _bare(self._request, self.exchange.content if self.exchange.changed else self._content)
 
     def begin(self, response: httpx2.Response) -> bool:
-        """Whether an answer comes as a stream, of which the first words are to be read before it is passed on."""
-        self._opening = Opening(response.status_code)
+        """Whether an answer may come as a stream, of which the beginning is to be read before it is passed on."""
+        self.opening = self.exchange.opening(response.status_code)
         self._left -= 1
         return response.is_success and self.exchange.streams(response.headers.get("content-type", ""))
 
-    def hear(self, piece: bytes) -> bool:
-        """Takes in a piece of the beginning of a stream. Whether that was enough."""
-        return self._opening.feed(piece)
-
-    def hear_whole(self, content: bytes) -> None:
-        """Takes in an answer that is no stream, which may be a refusal."""
-        self._opening.whole(content)
-
     def goes_on(self) -> bool:
         """Whether the request is to be sent again."""
-        refusal = self._opening.refusal
+        refusal = self.opening.refusal
         shorter = self.exchange.shorter(refusal) if refusal is not None and self._left else None
         self.exchange = shorter or self.exchange
         return shorter is not None
@@ -136,7 +142,11 @@ class Transport(httpx2.BaseTransport):
         """Sends a request with what the memory gives it."""
         if not self.carrier.listens(request):
             return self.inner.send(_bare(request), stream=True, follow_redirects=False)
-        attempt = _Attempt(request, request.read(), self.carrier)
+        content = request.read()
+        exchange = self.carrier.begin(request, content)
+        if exchange is None:
+            return self.inner.send(_bare(request), stream=True, follow_redirects=False)
+        attempt = _Attempt(request, content, exchange)
         try:
             return self._answered(attempt)
         except BaseException:
@@ -151,10 +161,13 @@ class Transport(httpx2.BaseTransport):
                 if is_stream := attempt.begin(response):
                     for piece in rest:
                         pieces.append(piece)
-                        if attempt.hear(piece):
+                        if attempt.opening.feed(piece):
                             break
+                    else:
+                        attempt.opening.end()
                 else:
-                    attempt.hear_whole(response.read())
+                    pieces.append(response.read())
+                    attempt.opening.whole(pieces[0])
             except BaseException:
                 response.close()
                 raise
@@ -162,10 +175,12 @@ class Transport(httpx2.BaseTransport):
                 break
             response.close()
         exchange = attempt.exchange
-        if is_stream:
+        if is_stream and not attempt.opening.is_whole:
+            exchange.begun(attempt.opening)
             return _answer(response, _Heard(response, chain(pieces, rest), exchange), exchange)
-        exchange.answered(response.content, is_success=response.is_success)
-        return _answer(response, httpx2.ByteStream(response.content), exchange)
+        content = b"".join(pieces)
+        exchange.answered(content, is_success=response.is_success)
+        return _answer(response, httpx2.ByteStream(content), exchange)
 
     def close(self) -> None:
         """Closes the client, and the memory if it was opened for it."""
@@ -184,7 +199,10 @@ class AsyncTransport(httpx2.AsyncBaseTransport):
         if not self.carrier.listens(request):
             return await self.inner.send(_bare(request), stream=True, follow_redirects=False)
         content = await request.aread()
-        attempt = await anyio.to_thread.run_sync(_Attempt, request, content, self.carrier)
+        exchange = await anyio.to_thread.run_sync(self.carrier.begin, request, content)
+        if exchange is None:
+            return await self.inner.send(_bare(request), stream=True, follow_redirects=False)
+        attempt = _Attempt(request, content, exchange)
         try:
             return await self._answered(attempt)
         except BaseException:
@@ -200,10 +218,13 @@ class AsyncTransport(httpx2.AsyncBaseTransport):
                 if is_stream := attempt.begin(response):
                     async for piece in rest:
                         pieces.append(piece)
-                        if attempt.hear(piece):
+                        if attempt.opening.feed(piece):
                             break
+                    else:
+                        attempt.opening.end()
                 else:
-                    attempt.hear_whole(await response.aread())
+                    pieces.append(await response.aread())
+                    attempt.opening.whole(pieces[0])
             except BaseException:
                 with anyio.CancelScope(shield=True):
                     await response.aclose()
@@ -212,10 +233,12 @@ class AsyncTransport(httpx2.AsyncBaseTransport):
                 break
             await response.aclose()
         exchange = attempt.exchange
-        if is_stream:
+        if is_stream and not attempt.opening.is_whole:
+            exchange.begun(attempt.opening)
             return _answer(response, _AsyncHeard(response, pieces, rest, exchange), exchange)
-        await anyio.to_thread.run_sync(partial(exchange.answered, response.content, is_success=response.is_success))
-        return _answer(response, httpx2.ByteStream(response.content), exchange)
+        content = b"".join(pieces)
+        await anyio.to_thread.run_sync(partial(exchange.answered, content, is_success=response.is_success))
+        return _answer(response, httpx2.ByteStream(content), exchange)
 
     async def aclose(self) -> None:
         """Closes the client, and the memory if it was opened for it."""
@@ -234,6 +257,7 @@ class _Heard(httpx2.SyncByteStream):
             if self._exchange.hear(piece):
                 self._exchange.keep()
             yield piece
+        self._exchange.ended()
         self._exchange.keep()
 
     def close(self) -> None:
@@ -254,6 +278,7 @@ class _AsyncHeard(httpx2.AsyncByteStream):
             yield await self._heard(piece)
         async for piece in self._rest:
             yield await self._heard(piece)
+        self._exchange.ended()
         await anyio.to_thread.run_sync(self._exchange.keep)
 
     async def _heard(self, piece: bytes) -> bytes:
@@ -265,6 +290,10 @@ class _AsyncHeard(httpx2.AsyncByteStream):
         with anyio.CancelScope(shield=True):
             await self._response.aclose()
             await anyio.to_thread.run_sync(self._exchange.keep)
+
+
+def _server(request: httpx2.Request) -> str:
+    return request.url.netloc.decode()
 
 
 def _bare(request: httpx2.Request, content: bytes | None = None) -> httpx2.Request:

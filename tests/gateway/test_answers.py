@@ -409,3 +409,91 @@ def test_an_event_that_is_none_costs_no_other_of_its_piece(memory: Memory) -> No
     exchange.hear(b"".join(f"data: {json.dumps({'choices': one})}\n\n".encode() for one in (odd, words)))
     exchange.keep()
     assert kept(memory)[1:] == ["It rains."]
+
+
+CALLED = [("heat", '{"to": 90}', ""), ("look", '{"at": "kettle"}', "")]
+
+
+def pieces_of_calls(numbered: Any, *, ids: bool = True) -> list[Any]:
+    """Two calls at once, each in two pieces, as servers stream them which number them as `numbered` does."""
+    events: list[Any] = []
+    for n, (name, given, _) in enumerate(CALLED):
+        place = {} if numbered is None else {"index": numbered(n)}
+        begins = {"id": f"call_{n}"} if ids else {}
+        first = {**place, **begins, "type": "function", "function": {"name": name, "arguments": given[:4]}}
+        then = {**place, "function": {"arguments": given[4:]}}
+        events += [{"choices": [{"index": 0, "delta": {"tool_calls": [piece]}}]} for piece in (first, then)]
+    return [*events, {"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]}]
+
+
+@pytest.mark.parametrize("ids", [True, False])
+@pytest.mark.parametrize("numbered", [None, lambda n: n, lambda n: n + 7])
+def test_calls_at_once_stay_two_however_they_are_numbered(memory: Memory, numbered: Any, ids: bool) -> None:
+    heard(memory, COMPLETIONS, events=pieces_of_calls(numbered, ids=ids))
+    assert tools(memory) == CALLED
+
+
+def test_calls_that_all_have_one_number_are_told_apart_by_their_ids(memory: Memory) -> None:
+    heard(memory, COMPLETIONS, events=pieces_of_calls(lambda _: 0))
+    assert tools(memory) == CALLED
+
+
+@pytest.mark.parametrize("numbered", [{}, {"index": 0}])
+def test_blocks_without_numbers_of_their_own_lose_no_call(memory: Memory, numbered: dict[str, int]) -> None:
+    events: list[Any] = [{"type": "message_start", "message": {"id": "m", "model": "c"}}]
+    for n, (name, given, _) in enumerate(CALLED):
+        block = {"type": "tool_use", "id": f"toolu_{n}", "name": name, "input": {}}
+        events.append({"type": "content_block_start", **numbered, "content_block": block})
+        delta = {"type": "input_json_delta", "partial_json": given}
+        events += [{"type": "content_block_delta", **numbered, "delta": delta}, {"type": "content_block_stop"}]
+    heard(memory, MESSAGES, events=[*events, {"type": "message_stop"}])
+    assert tools(memory) == CALLED
+
+
+def test_a_block_that_begins_with_all_its_input_keeps_it(memory: Memory) -> None:
+    block = {"type": "tool_use", "id": "toolu_1", "name": "heat", "input": {"to": 90}}
+    begun = {"type": "message_start", "message": {"id": "m", "model": "c"}}
+    started = {"type": "content_block_start", "index": 0, "content_block": block}
+    heard(memory, MESSAGES, events=[begun, started, {"type": "message_stop"}])
+    assert tools(memory) == CALLED[:1]
+
+
+def test_calls_of_responses_without_ids_are_all_kept(memory: Memory) -> None:
+    events: list[Any] = [{"type": "response.created", "response": {"id": "r", "model": "m"}}]
+    for name, given, _ in CALLED:
+        item = {"type": "function_call", "name": name, "arguments": given}
+        events.append({"type": "response.output_item.done", "item": item})
+    heard(memory, RESPONSES, events=[*events, {"type": "response.completed", "response": {}}], store=False)
+    assert tools(memory) == CALLED
+
+
+@pytest.mark.parametrize("old", [True, False])
+def test_calls_of_another_kind_are_kept_from_a_stream(memory: Memory, old: bool) -> None:
+    first: Any = {"function_call": {"name": "heat", "arguments": '{"to"'}}
+    then: Any = {"function_call": {"arguments": ": 90}"}}
+    if not old:
+        first = {
+            "tool_calls": [{"index": 0, "id": "c", "type": "custom", "custom": {"name": "heat", "input": '{"to"'}}]
+        }
+        then = {"tool_calls": [{"index": 0, "custom": {"input": ": 90}"}}]}
+    events = [{"choices": [{"index": 0, "delta": delta}]} for delta in (first, then)]
+    events.append({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})
+    heard(memory, COMPLETIONS, events=events)
+    assert tools(memory) == CALLED[:1]
+
+
+def test_what_is_told_twice_in_a_chunk_is_kept_once(memory: Memory) -> None:
+    """Some servers send with each piece all that was said before."""
+    events: list[Any] = [
+        {"choices": [{"index": 0, "delta": {"content": piece}, "message": {"content": so_far}}]}
+        for piece, so_far in (("It ", "It "), ("rains.", "It rains."))
+    ]
+    events.append({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})
+    heard(memory, COMPLETIONS, events=events)
+    assert kept(memory) == ["Does it rain in Porto?", "It rains."]
+
+
+def test_numbers_that_json_cannot_write_are_stored_as_words(memory: Memory) -> None:
+    use = {"type": "tool_use", "id": "toolu_1", "name": "heat", "input": {"to": float("inf")}}
+    heard(memory, MESSAGES, whole=message(use))
+    assert tools(memory) == [("heat", '{"to": "inf"}', "")]

@@ -341,6 +341,21 @@ def test_a_comment_that_keeps_the_reader_waiting_goes_on() -> None:
     assert Opening(200).feed(b": PROCESSING\n\n")
 
 
+def test_what_is_held_back_and_what_is_not() -> None:
+    begun = events({"type": "response.created", "response": {}})
+    assert not Opening(200).feed(begun)
+    assert Opening(200, waits=False).feed(begun)
+    assert Opening(200).feed(events({"type": "response.queued", "response": {}}))  # a queue may be long
+    assert Opening(200).feed(b"\n")
+    unreadable = Opening(200)
+    assert unreadable.feed(b"Good morning.")
+    assert not unreadable.is_readable
+    whole = Opening(200)
+    assert [whole.feed(piece) for piece in (b"{\n", b'"choices": [')] == [False, False]  # of no use before it ends
+    whole.end()
+    assert whole.is_whole
+
+
 def test_one_small_request_spoils_nothing() -> None:
     """Ten words that allow an answer of a million tokens are refused, too."""
     windows = Windows()

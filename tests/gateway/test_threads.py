@@ -309,3 +309,39 @@ def test_what_a_model_thought_aloud_is_no_part_of_its_answer(memory: Memory, sen
     ask(endless, talk("Does it rain?", sent, "Thanks."), "Welcome.")
     assert active(memory) == [["Does it rain?", "It rains.", "Thanks.", "Welcome."]]
     assert count(memory) == 4
+
+
+@pytest.mark.parametrize("typed", [{"type": "item_reference"}, {}])
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_request_that_refers_to_answers_goes_on_from_them(
+    memory: Memory, stream: bool, typed: dict[str, str]
+) -> None:
+    endless = Endless(lambda _: memory)
+    said: list[Any] = []
+    for turn, words in enumerate(("Does it rain?", "And tomorrow?", "And then?")):
+        said.append({"role": "user", "content": words})
+        answer = {**spoken(f"Answer {turn}."), "id": f"msg_{turn}"}
+        respond(endless, {"input": said}, f"resp_{turn}", answer, stream=stream)
+        said.append({**typed, "id": f"msg_{turn}"})
+    assert active(memory) == [["Does it rain?", "Answer 0.", "And tomorrow?", "Answer 1.", "And then?", "Answer 2."]]
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_request_that_refers_to_what_was_spoken_goes_on_from_it(memory: Memory, stream: bool) -> None:
+    endless = Endless(lambda _: memory)
+    said: list[Any] = []
+    for turn, words in enumerate(("Does it rain?", "And tomorrow?")):
+        said.append({"role": "user", "content": words})
+        exchange = endless.begin(COMPLETIONS, {"messages": said}, SCOPE)
+        audio = {"id": f"audio_{turn}", "data": "QUJD", "transcript": f"Answer {turn}."}
+        message = {"role": "assistant", "content": None, "audio": audio}
+        if stream:
+            pieces: list[Any] = [{"id": audio["id"]}, {"transcript": "Answer "}, {"transcript": f"{turn}."}]
+            for piece in pieces:
+                exchange.hear(event("", choices=[{"index": 0, "delta": {"audio": piece}}]))
+            exchange.hear(event("", choices=[{"index": 0, "delta": {}, "finish_reason": "stop"}]))
+        else:
+            exchange.hear_whole({"model": "m", "choices": [{"message": message}]})
+        exchange.keep()
+        said.append({"role": "assistant", "audio": {"id": audio["id"]}})
+    assert active(memory) == [["Does it rain?", "Answer 0.", "And tomorrow?", "Answer 1."]]

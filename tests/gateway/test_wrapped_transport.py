@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import hashlib
+import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +14,8 @@ from typing import Any
 import pytest
 
 import recollect
+from recollect.gateway.exchange import Endless
+from recollect.gateway.wires import RESPONSES
 from recollect.memory import Memory
 from tests.faces.proxy.plain import Plain, begin, chunk, drop, plain, whole
 
@@ -164,3 +168,78 @@ def test_a_stream_is_kept_whatever_it_is_called(memory: Memory, server: Plain) -
     assert [one.choices[0].delta.content for one in stream] == ["Chicken."]
     [row] = memory.conversations()
     assert row.messages == 2
+
+
+@pytest.mark.parametrize("kind", ["OpenAI", "AsyncOpenAI"])
+@pytest.mark.parametrize("content", [b"[1, 2]", b'"Hello"', b"no JSON", b"", b"null"])
+def test_a_body_that_is_no_object_passes_as_it_is(memory: Memory, server: Plain, kind: str, content: bytes) -> None:
+    wrapped = recollect.wrap(client(server, kind), memory)
+    url = f"{server.root}/v1/chat/completions"
+    if kind == "OpenAI":
+        answer = wrapped._client.post(url, content=content)
+    else:
+        answer = asyncio.run(wrapped._client.post(url, content=content))
+    assert answer.content == ANSWER
+    assert server.last.digest == hashlib.sha256(content).hexdigest()
+    assert "x-recollect-stored" not in answer.headers
+
+
+def test_a_body_that_is_compressed_passes_as_it_is(memory: Memory, server: Plain) -> None:
+    content = gzip.compress(b'{"messages": []}')
+    wrapped = recollect.wrap(client(server), memory)
+    url = f"{server.root}/v1/chat/completions"
+    assert wrapped._client.post(url, content=content, headers={"Content-Encoding": "gzip"}).content == ANSWER
+    assert server.last.digest == hashlib.sha256(content).hexdigest()
+
+
+@pytest.mark.parametrize("kind", ["OpenAI", "AsyncOpenAI"])
+def test_one_object_that_answers_for_a_stream_is_stored(memory: Memory, server: Plain, kind: str) -> None:
+    def speaks(handler: Any) -> None:
+        begin(handler, Content_Type="text/event-stream")
+        for piece in (ANSWER[:20], ANSWER[20:], b""):
+            chunk(handler, piece)
+
+    server.answer = speaks
+    wrapped = recollect.wrap(client(server, kind), memory)
+    body, url = {"model": "m", "messages": ASKED, "stream": True}, f"{server.root}/v1/chat/completions"
+    answer = (
+        wrapped._client.post(url, json=body) if kind == "OpenAI" else asyncio.run(wrapped._client.post(url, json=body))
+    )
+    assert (answer.content, answer.headers["x-recollect-stored"]) == (ANSWER, "yes")
+    [row] = memory.conversations()
+    assert row.messages == 2
+
+
+@pytest.mark.parametrize("kind", ["OpenAI", "AsyncOpenAI"])
+def test_an_answer_made_in_the_background_is_stored_when_it_is_fetched(
+    memory: Memory, server: Plain, kind: str
+) -> None:
+    said = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Chicken."}]}
+    done = {"id": "resp_1", "object": "response", "status": "completed", "model": "m", "output": [said]}
+    queued = {**done, "status": "queued", "output": []}
+    server.answer = lambda handler: whole(handler, json.dumps(done if handler.command == "GET" else queued).encode())
+    responses = recollect.wrap(client(server, kind), memory).responses.with_raw_response
+
+    async def awaited() -> list[str]:
+        begun = await responses.create(model="m", input="What must Rex not eat?", background=True)
+        found = await responses.retrieve("resp_1")
+        return [begun.headers["x-recollect-stored"], found.headers["x-recollect-stored"]]
+
+    if kind == "OpenAI":
+        begun = responses.create(model="m", input="What must Rex not eat?", background=True)
+        told = [begun.headers["x-recollect-stored"], responses.retrieve("resp_1").headers["x-recollect-stored"]]
+    else:
+        told = asyncio.run(awaited())
+    assert told == ["no", "yes"]
+    [row] = memory.conversations()
+    assert [m.content for m in memory.latest(row.conversation.id)] == ["What must Rex not eat?", "Chicken."]
+
+
+def test_nobody_fetches_the_answer_of_a_namespace_that_he_may_not_reach(memory: Memory) -> None:
+    endless, headers = Endless(lambda _: memory), {"x-recollect-namespace": "acme"}
+    exchange = endless.begin(RESPONSES, {"input": "Hello", "background": True}, headers, upstream="u")
+    exchange.answered(b'{"id": "resp_1", "status": "queued", "output": []}', is_success=True)
+    path = "/v1/responses/resp_1"
+    assert endless.fetched(path, {}, "u", within=["other"]) is None
+    assert endless.fetched(path, {}, "v") is None
+    assert endless.fetched(path, {}, "u", within=["acme"]) is not None

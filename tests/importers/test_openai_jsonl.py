@@ -165,6 +165,17 @@ def test_content_may_be_parts() -> None:
     ]
 
 
+def test_texts_of_an_answer_that_stand_side_by_side_are_one() -> None:
+    """Each citation begins a part of its own, in the middle of a sentence."""
+    texts = [{"type": "text", "text": text} for text in ("It rains", " in Porto", ", says the page.")]
+    thought = {"type": "thinking", "thinking": "hm"}
+    made = thread_of(user(texts[:2]), assistant([*texts, thought, {"type": "text", "text": "And it is cold."}]))
+    assert [m.content for m in made.messages] == [
+        "It rains\n\n in Porto",
+        "It rains in Porto, says the page.\n\nAnd it is cold.",
+    ]
+
+
 def test_unknown_parts_keep_their_text_and_are_counted() -> None:
     problems = Problems()
     given = json_lines({"messages": [user([{"type": "hologram", "text": "words"}, "more", 3])]})

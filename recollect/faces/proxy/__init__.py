@@ -106,6 +106,10 @@ async def _read(request: Request, to: Upstream, place: Place) -> tuple[Content, 
     """The body of a request. What is part of a talk is read; all else goes on as it comes."""
     path = place.path.rstrip("/") if place.path in _READ else place.path
     wire = _WIRES.get(path) or _COUNTED.get(path)
+    if request.method == "GET":
+        later = _endless(request).fetched(path, request.headers, to.base, within=reach(request))
+        if later is not None:
+            return None, later
     # What is compressed is passed on unread: some agents send so, and only to servers that they know.
     if wire is None or request.method != "POST" or "content-encoding" in request.headers:
         is_sent = request.headers.get("content-length", "0") != "0" or "transfer-encoding" in request.headers
@@ -182,7 +186,7 @@ async def _answered(
         told = exchange.headers if exchange else {}
         return Streamed(begun, {**back, **told}, exchange, to.vendor, request.state.streaming)
     try:
-        whole = await answer.aread()
+        whole = await begun.whole()
     finally:
         await answer.aclose()
     await anyio.to_thread.run_sync(partial(exchange.answered, whole, is_success=answer.is_success))
@@ -194,8 +198,7 @@ async def _sent(request: Request, to: Upstream, place: Place, content: Content, 
     tokens = request.app.state.served.all_tokens
     headers = sent_headers(request.headers.items(), to, tokens, as_it_is=exchange is None)
     if exchange is not None and exchange.changed:
-        # Half of a pair that stands for one character is no UTF-8: it goes on as the escape that it came as.
-        content = json.dumps(exchange.body, ensure_ascii=False).encode("utf-8", "backslashreplace")
+        content = exchange.content
     url = to.url(place.sent, _without_token(request))
     asked = client.build_request(request.method, url, content=content or None, headers=headers)
     return await begin_reading(await client.send(asked, stream=True), exchange)

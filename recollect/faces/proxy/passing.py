@@ -14,7 +14,7 @@ from starlette.types import Receive, Scope, Send
 from recollect.faces.proxy import problems
 from recollect.gateway.events import is_event_stream
 from recollect.gateway.exchange import Exchange
-from recollect.gateway.refusals import Opening, Refusal
+from recollect.gateway.refusals import Refusal
 
 
 @dataclass(slots=True)
@@ -29,10 +29,14 @@ class Begun:
     pieces: list[bytes] = field(default_factory=list)
     refusal: Refusal | None = None
 
+    async def whole(self) -> bytes:
+        """All of it. Raises HTTPError."""
+        return b"".join([*self.pieces, *[piece async for piece in self.rest]])
+
 
 async def begin_reading(answer: httpx2.Response, exchange: Exchange | None) -> Begun:
-    """Reads so much of an answer as tells whether the request was too long: a refusal, or the first words of a stream,
-    before any of it is passed on. Raises HTTPError.
+    """Reads so much of an answer as tells what it is, and whether the request was too long: a refusal, or the beginning
+    of a stream, before any of it is passed on. Raises HTTPError.
     """
     kind = answer.headers.get("content-type", "")
     if exchange is None:
@@ -40,15 +44,20 @@ async def begin_reading(answer: httpx2.Response, exchange: Exchange | None) -> B
     begun = Begun(answer, answer.aiter_bytes(), exchange.streams(kind))
     if answer.is_success and not begun.is_stream:
         return begun
-    opening = Opening(answer.status_code)
+    opening = exchange.opening(answer.status_code)
     try:
         if not answer.is_success:
-            opening.whole(await answer.aread())
+            begun.pieces.append(await begun.whole())
+            opening.whole(begun.pieces[0])
         else:
             async for piece in begun.rest:
                 begun.pieces.append(piece)
                 if opening.feed(piece):
                     break
+            else:
+                opening.end()
+            begun.is_stream = not opening.is_whole
+            exchange.begun(opening)
     except BaseException:
         with anyio.CancelScope(shield=True):
             await answer.aclose()
@@ -105,6 +114,8 @@ class Streamed(Response):
                 await self._pass_piece(piece, send)
             async for piece in self._begun.rest:
                 await self._pass_piece(piece, send)
+            if self._exchange is not None:
+                self._exchange.ended()
         except httpx2.HTTPError as error:
             if not self._begun.is_stream:
                 return False

@@ -23,7 +23,28 @@ _KINDS = {
     429: "rate_limit_error",
     508: "invalid_request_error",
 }
-_OF_OPENAI = ("chat/", "responses")
+#: What only OpenAI has below /v1. Both have models, files and more.
+_OF_OPENAI = {
+    "assistants",
+    "audio",
+    "batches",
+    "chat",
+    "completions",
+    "containers",
+    "conversations",
+    "embeddings",
+    "engines",
+    "evals",
+    "fine_tuning",
+    "images",
+    "moderations",
+    "realtime",
+    "responses",
+    "threads",
+    "uploads",
+    "vector_stores",
+    "videos",
+}
 _UNREACHED = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.ProxyError, httpx2.UnsupportedProtocol)
 
 
@@ -34,12 +55,13 @@ def client_of(path: str, headers: Mapping[str, str]) -> str | None:
 
 
 def vendor_of(path: str, headers: Mapping[str, str]) -> str:
-    """Whose client asks for a path below /v1: it says so by that, else by the headers that only Anthropic's has."""
-    if path.startswith("messages"):
+    """Whose client asks for a path below /v1: it says so by that, else by the header that Anthropic asks for. A key may
+    be called alike by other servers.
+    """
+    first = path.partition("/")[0]
+    if first == "messages":
         return "anthropic"
-    if path.startswith(_OF_OPENAI):
-        return "openai"
-    return "anthropic" if "anthropic-version" in headers or "x-api-key" in headers else "openai"
+    return "anthropic" if first not in _OF_OPENAI and "anthropic-version" in headers else "openai"
 
 
 def problem(vendor: str, status: int, error: RecollectError) -> JSONResponse:
@@ -56,6 +78,8 @@ def failure(to: Upstream, error: Exception) -> JSONResponse:
         late = isinstance(error, httpx2.TimeoutException)
         told = "did not answer in time" if late else "dropped the connection before its answer was whole"
         status, hint = 504 if late else 502, "Send the request again."
+    elif isinstance(error, httpx2.DecodingError):
+        told, status, hint = "sent an answer that cannot be decompressed", 502, "Look at the server's log."
     else:
         told, status = "cannot be reached", 502
         hint = f"Check {to.vendor.upper()}_BASE_URL, or {to.vendor}_upstream."

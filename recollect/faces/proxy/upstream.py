@@ -38,6 +38,7 @@ _NO_PAGE = {"content-security-policy": "default-src 'none'; sandbox"}
 #: Headers of a body: they hold as long as it goes on as it came.
 _OF_BODIES = {"content-length", "content-encoding", "accept-encoding"}
 _KEYS = {"authorization", "x-api-key", "api-key"}  # headers that carry one; the last is Azure's
+_SEVERAL = re.compile(r"\s*bearer\s+[^\s,]*[\s,]+[^\s,]", re.IGNORECASE)
 _OURS, _BROWSERS = "x-recollect-", "sec-"
 _TOP = "/v1/"
 _ROUNDS = 8  # of decoding: nothing that is meant well is encoded more often
@@ -158,11 +159,15 @@ def sent_headers(
     """The headers as they go on: the client's own key, or that of `to` for who has none. `as_it_is`: so does the body;
     else it is another, and the answer is read here.
 
-    Raises NoKey where the vendor itself would be asked without any.
+    Raises NoKey where the vendor itself would be asked without any, InvalidInput for more than one key of a kind.
     """
     sent: dict[str, str] = {}
     dropped = _DROPPED if as_it_is else _DROPPED | _OF_BODIES
+    keys: set[str] = set()
     for name, value in headers:
+        if name in keys or (name == "authorization" and _SEVERAL.match(value)):
+            raise InvalidInput(f"The request has more than one key in {name}.", hint="Send one.")
+        keys |= {name} & _KEYS
         if name not in dropped and not name.startswith((_OURS, _BROWSERS)) and not _is_none(name, value, tokens):
             sent[name] = f"{sent[name]}, {value}" if name in sent else value  # one that comes in several lines
     if to.key and not sent.keys() & _KEYS:
@@ -195,8 +200,8 @@ def _is_visible(character: str) -> bool:
 
 def _is_none(name: str, value: str, tokens: Collection[str]) -> bool:
     """Whether it is a key that is none: a placeholder, or a token of this server, which nobody else may see."""
+    if any(re.search(rf"(?<![\w.~+/-]){re.escape(token)}(?![\w.~+/=-])", value) for token in tokens):
+        return True
     if name == "authorization":
         value = value.partition(" ")[2].strip()
-    elif name not in _KEYS:
-        return False
-    return value in ("", PLACEHOLDER) or value in tokens
+    return name in _KEYS and value in ("", PLACEHOLDER)

@@ -150,7 +150,8 @@ def _is_upload(path: str, headers: Headers) -> bool:
 
 
 def _tokens(headers: Headers, cookie: str) -> Iterable[str]:
-    scheme, _, bearer = headers.get("authorization", "").partition(" ")
+    shown = headers.getlist("authorization")
+    scheme, _, bearer = shown[0].partition(" ") if len(shown) == 1 else ("", "", "")  # of several none is meant
     if scheme.lower() == "bearer":
         yield bearer.strip()
     yield headers.get(TOKEN_HEADER, "")

@@ -33,7 +33,10 @@ class Completions:
                 said.append(Said("tool", "", at, results=(result,)))
             elif role in ("user", "assistant"):
                 own = own_of(content, role) or own_of(text_of(message.get("refusal")), role)
-                said.append(Said(role, own, at, calls=_calls(message), assets=assets(content)))
+                named = text_of(audio.get("id")) if isinstance(audio := message.get("audio"), Mapping) else ""
+                said.append(
+                    Said(role, own, at, calls=_calls(message), assets=assets(content), stands_for="" if own else named)
+                )
         many = body.get("n")
         return Talk(tuple(said), "\n\n".join(system), answers=many if isinstance(many, int) else 1)
 
@@ -63,17 +66,24 @@ class Completions:
         heard.model, heard.id = heard.model or text_of(event.get("model")), heard.id or text_of(event.get("id"))
         heard.sources |= sources(event.get("search_results"))
         for choice in objects_of(event.get("choices")):
-            one, delta = heard.answer(int(choice.get("index") or 0)), choice.get("delta")
-            if isinstance(delta, Mapping):
-                one.words.append(_words(delta))
-                one.sources |= sources(delta.get("annotations"))
-                for call in objects_of(delta.get("tool_calls")):
-                    function = call.get("function")
-                    about = function if isinstance(function, Mapping) else {}
-                    kept = one.calls.setdefault(int(call.get("index") or 0), ["", ""])
-                    kept[0], kept[1] = kept[0] or text_of(call.get("id")), kept[1] or text_of(about.get("name"))
-                    kept.append(text_of(about.get("arguments")))
+            one, delta, message = (
+                heard.answer(int(choice.get("index") or 0)),
+                choice.get("delta"),
+                choice.get("message"),
+            )
+            is_piece = isinstance(delta, Mapping)  # else some servers tell all at once, whatever was asked for
+            said = delta if is_piece else message
+            if isinstance(said, Mapping):
+                _told(said, one)
+                for call in objects_of(said.get("tool_calls")):
+                    about = _about(call)
+                    kept = one.call(call.get("index"), text_of(call.get("id")), text_of(about.get("name")))
+                    kept.append(output(about.get("arguments", about.get("input"))))
+                if isinstance(old := said.get("function_call"), Mapping):
+                    name = text_of(old.get("name"))
+                    one.call(0, name, name).append(output(old.get("arguments")))
             one.is_whole = one.is_whole or choice.get("finish_reason") not in _NO_REASON
+            one.is_whole = one.is_whole or (isinstance(message, Mapping) and not is_piece)
 
     def whole(self, answer: Body, heard: Heard) -> None:
         """Takes in an answer that comes in one piece."""
@@ -83,15 +93,23 @@ class Completions:
             message = choice.get("message")
             if isinstance(message, Mapping):
                 one = heard.answer(number)
-                one.words.append(_words(message))
-                one.sources |= sources(message.get("annotations"))
-                one.calls.update(enumerate([call.id, call.name, call.arguments] for call in _calls(message)))
+                _told(message, one)
+                for call in _calls(message):
+                    one.add(call)
                 one.is_whole = True
 
 
 def _messages(body: Body) -> list[Any]:
     given = body.get("messages")
     return given if isinstance(given, list) else []
+
+
+def _told(message: Body, heard: Heard) -> None:
+    """Takes in what a message or a piece of one says."""
+    heard.words.append(_words(message))
+    heard.sources |= sources(message.get("annotations"))
+    if isinstance(audio := message.get("audio"), Mapping):
+        heard.name = heard.name or text_of(audio.get("id"))
 
 
 def _words(message: Body) -> str:
@@ -101,11 +119,15 @@ def _words(message: Body) -> str:
     return answered(message.get("content")) or text_of(message.get("refusal")) or spoken
 
 
+def _about(call: Body) -> Body:
+    inner = call.get("function") or call.get("custom")
+    return inner if isinstance(inner, Mapping) else {}
+
+
 def _calls(message: Body) -> tuple[Call, ...]:
     found = []
     for call in objects_of(message.get("tool_calls")):
-        inner = call.get("function") or call.get("custom")
-        about = inner if isinstance(inner, Mapping) else {}
+        about = _about(call)
         given = about.get("arguments", about.get("input"))
         found.append(Call(text_of(call.get("id")), text_of(about.get("name")) or "tool", output(given)))
     old = message.get("function_call")

@@ -73,7 +73,8 @@ class Messages:
                 if kind == "text":
                     heard.words.append(text_of(block.get("text")))
                 elif kind.endswith("tool_use"):
-                    heard.calls[int(event.get("index") or 0)] = [text_of(block.get("id")), text_of(block.get("name"))]
+                    given = as_json(block.get("input") or None)  # some servers tell it here
+                    heard.call(event.get("index"), text_of(block.get("id")), text_of(block.get("name"))).append(given)
                 heard.results += _results([block])
                 if ends_paragraph(kind) and heard.words[-1:] != ["\n\n"]:
                     heard.words.append("\n\n")
@@ -82,19 +83,20 @@ class Messages:
                     heard.words.append(text_of(delta.get("text")))
                 elif delta.get("type") == "citations_delta":
                     heard.sources |= sources([delta.get("citation")])
-                elif delta.get("type") == "input_json_delta":
-                    kept = heard.calls.get(int(event.get("index") or 0))
-                    if kept is not None:
-                        kept.append(text_of(delta.get("partial_json")))
+                elif delta.get("type") == "input_json_delta" and str(event.get("index", "0")) in heard.calls:
+                    heard.call(event.get("index"), "", "").append(text_of(delta.get("partial_json")))
             case "message_stop":
                 heard.is_whole = True
+            case "message":  # some servers answer in one piece, whatever was asked for
+                self.whole(event, heard)
 
     def whole(self, answer: Body, heard: Heard) -> None:
         """Takes in an answer that comes in one piece."""
         heard.model, heard.id = text_of(answer.get("model")), text_of(answer.get("id"))
         content = answer.get("content")
         heard.words.append(answered(content))
-        heard.calls.update(enumerate([call.id, call.name, call.arguments] for call in _calls(content)))
+        for call in _calls(content):
+            heard.add(call)
         heard.results += _results(content)
         for block in objects_of(content):
             heard.sources |= sources(block.get("citations"))

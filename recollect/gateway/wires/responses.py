@@ -28,6 +28,8 @@ _STAYS = ("compaction", "compaction_summary")
 _ENDS = ("response.completed", "response.incomplete")
 #: Of a tool that the provider runs itself: what comes of it, and what says nothing of what it was asked.
 _GIVEN = ("output", "outputs", "results", "error")
+#: Tools that the client runs, whether the server gives the call an id or not.
+_OF_CLIENTS = ("function_call", "custom_tool_call")
 _ABOUT = frozenset({"type", "id", "call_id", "status", "name", "result", *_GIVEN})
 
 
@@ -54,6 +56,8 @@ class Responses:
                 said.append(Said("tool", "", at, results=_results(item)))
             elif kind.endswith("_call"):
                 said.append(Said("assistant", "", at, calls=(_call(item),), results=_results(item)))
+            elif _is_reference(item):
+                said.append(Said("assistant", "", at, stands_for=text_of(item.get("id"))))
         follows, is_held = text_of(body.get("previous_response_id")), body.get("store") is not False
         return Talk(tuple(said), "\n\n".join(filter(None, system)), follows, is_held)
 
@@ -99,6 +103,8 @@ class Responses:
             if isinstance(response, Mapping) and not (heard.text or heard.calls):
                 self.whole(response, heard)
             heard.is_whole = True
+        elif event.get("object") == "response":  # some servers answer in one piece, whatever was asked for
+            self.whole(event, heard)
 
     def whole(self, answer: Body, heard: Heard) -> None:
         """Takes in an answer that comes in one piece."""
@@ -111,13 +117,18 @@ class Responses:
         kind, content = text_of(item.get("type")), item.get("content")
         if kind == "message":
             heard.words = [answered(content)] if answered(content) else heard.words
+            heard.name = text_of(item.get("id"))
             heard.begin()
             for part in objects_of(content):
                 heard.sources |= sources(part.get("annotations"))
         elif kind.endswith("_call"):
-            call = _call(item)
-            heard.calls[call.id] = [call.id, call.name, call.arguments]
+            heard.add(_call(item))
         heard.results += _results(item)
+
+
+def _is_reference(item: Body) -> bool:
+    """Whether an item only names another, which the provider keeps: its type may be left out."""
+    return item.get("type") == "item_reference" or (not item.get("type") and not item.get("role"))
 
 
 def _call(item: Body) -> Call:
@@ -138,7 +149,7 @@ def _results(item: Body) -> tuple[Result, ...]:
     kind, own = text_of(item.get("type")), text_of(item.get("call_id"))
     if kind.endswith("call_output"):
         return (Result(own, output(item.get("output"))),)
-    if own or not kind.endswith("_call"):
+    if own or not kind.endswith("_call") or kind in _OF_CLIENTS:
         return ()
     action = item.get("action")
     found = action.get("sources") if isinstance(action, Mapping) else None

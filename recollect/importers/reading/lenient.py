@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence, Set
 from datetime import datetime
+from math import isfinite
 from typing import Any
 
 from recollect.record import parse_time
@@ -46,10 +47,22 @@ def rest(value: Mapping[str, Any], known: Set[str]) -> dict[str, Any]:
 
 
 def as_json(value: object) -> str:
-    """Arguments and results as text: a string as it is, null as nothing, all else as JSON, "…" where it is too deep."""
+    """Arguments and results as text: a string as it is, null as nothing, all else as JSON, "…" where it is too deep.
+    Numbers that JSON cannot write are strings.
+    """
     if value is None or isinstance(value, str):
         return value or ""
     try:
-        return json.dumps(value, ensure_ascii=False, default=str)
+        return json.dumps(value, ensure_ascii=False, default=str, allow_nan=False)
     except RecursionError:
-        return json.dumps(clean_metadata({"value": value})["value"], ensure_ascii=False)
+        return as_json(clean_metadata({"value": value})["value"])
+    except ValueError:
+        return json.dumps(_finite(value), ensure_ascii=False, default=str)
+
+
+def _finite(value: object) -> object:
+    if isinstance(value, Mapping):
+        return {key: _finite(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(inner) for inner in value]
+    return str(value) if isinstance(value, float) and not isfinite(value) else value

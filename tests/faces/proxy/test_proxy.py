@@ -9,6 +9,7 @@ from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 
 from recollect.errors import StoreError
@@ -323,6 +324,42 @@ def test_the_token_of_the_server_stays_here(tmp_path: Path, provider: Upstream, 
         assert provider.headers["authorization"] == "Bearer sk-own"
         proxy.openai(api_key=token).models.list()
         assert token not in str(provider.headers)
+
+
+def test_a_token_beside_a_key_goes_nowhere(tmp_path: Path, provider: Upstream, home: Path) -> None:
+    token = "t" * 40
+    shown = {"X-Recollect-Token": token}
+    several = [
+        [("Authorization", f"Bearer sk-own, Bearer {token}")],
+        [("Authorization", f"Bearer {token}, Bearer sk-own")],
+        [("Authorization", f"bearer  sk-own {token}")],
+        [("Authorization", "Bearer sk-own"), ("Authorization", f"Bearer {token}")],
+        [("Authorization", f"Bearer {token}"), ("Authorization", "Bearer sk-own")],
+    ]
+    with serving(tmp_path, provider, token=token) as proxy:
+        url = f"{proxy.address}/v1/models"
+        for headers in several:
+            assert httpx2.get(url, headers=headers).status_code == 401
+            refused = httpx2.get(url, headers=[*headers, *shown.items()])
+            assert refused.status_code == 400
+            assert "more than one key" in refused.json()["error"]["message"]
+        assert not provider.asked
+        for name in ("x-api-key", "api-key", "X-Key-Of-A-Gateway"):
+            headers = {"Authorization": "Bearer sk-own", name: f"sk-own, {token}", **shown}
+            assert httpx2.get(url, headers=headers).status_code == 200
+            assert provider.headers["authorization"] == "Bearer sk-own"
+            assert token not in str(provider.headers)
+
+
+@pytest.mark.parametrize("path", ["embeddings", "completions", "audio/speech", "chat/completions", "responses"])
+def test_the_path_says_whose_a_request_is(tmp_path: Path, provider: Upstream, home: Path, path: str) -> None:
+    headers = {"x-api-key": "sk-own", "anthropic-version": "2023-06-01"}
+    with serving(tmp_path, provider, anthropic_upstream="http://127.0.0.1:1") as proxy:
+        body = {"model": "m", "input": "Hello", "messages": [{"role": "user", "content": "Hello"}]}
+        assert httpx2.post(f"{proxy.address}/v1/{path}", json=body, headers=headers).status_code == 200
+        assert httpx2.get(f"{proxy.address}/v1/models", headers={"x-api-key": "sk-own"}).status_code == 200
+        assert httpx2.get(f"{proxy.address}/v1/models", headers=headers).status_code == 502
+        assert httpx2.get(f"{proxy.address}/v1/messages/batches", headers={"x-api-key": "k"}).status_code == 502
 
 
 def test_the_key_of_the_environment_is_lent_only_where_a_model_of_the_vendor_was_chosen(

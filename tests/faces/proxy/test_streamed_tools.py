@@ -30,7 +30,7 @@ def _pieces(raw: bytes, size: int) -> Iterator[bytes]:
         yield raw[start : start + size]
 
 
-@pytest.mark.parametrize("line_end", [b"\n", b"\r\n"], ids=["lf", "crlf"])
+@pytest.mark.parametrize("line_end", [b"\n", b"\r\n", b"\r"], ids=["lf", "crlf", "cr"])
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 64, 1_000_000])
 @pytest.mark.parametrize(("path", "wire"), _WIRES, ids=["completions", "responses", "messages"])
 def test_calls_are_heard_whole_wherever_the_stream_is_cut(path: str, wire: Wire, size: int, line_end: bytes) -> None:

@@ -53,8 +53,13 @@ def read_body(message: Mapping[str, Any], told: Told) -> Body:
     if isinstance(content, str):
         body.words.append(content)
     elif isinstance(content, list):
+        is_answer, before = message.get("role") == "assistant", None
         for part in content:
+            many = len(body.words)
             _read_part(part, body, told)
+            if is_answer and _is_text(before) and _is_text(part) and 0 < many < len(body.words):
+                body.words[many - 1 :] = ["".join(body.words[many - 1 :])]  # citations cut its sentences
+            before = part
     if not any(body.words):
         body.words += [text for text in (text_of(message.get("refusal")), _transcript(message)) if text]
     thought = next(
@@ -64,6 +69,10 @@ def read_body(message: Mapping[str, Any], told: Told) -> Body:
         body.parts.append(Part(PartKind.REASONING, "thinking", thought))
     body.calls += _calls(message)
     return body
+
+
+def _is_text(part: object) -> bool:
+    return isinstance(part, str) or (isinstance(part, dict) and part.get("type") in _TEXTS)
 
 
 def _read_part(part: object, body: Body, told: Told) -> None:
