@@ -89,7 +89,8 @@ class Endless:
         kind = "files" if holds_files(body) else ""
         model = (upstream, asked.client, str(body.get("model")), headers.get("anthropic-beta", ""), kind)
         exchange = Exchange(self, wire, asked, bare, again, model, changed=bare is not body)
-        exchange.heard.many = talk.answers
+        exchange.heard.many, exchange.heard.prefill = talk.answers, talk.prefill
+        exchange.heard.is_repeated = wire.vendor == "openai"  # some servers give the beginning back, some do not
         is_said = any(one.is_said or one.calls or one.results for one in talk.said)
         try:
             exchange.fit = self._fitted(exchange, talk)

@@ -59,7 +59,8 @@ class Said:
 @dataclass(frozen=True, slots=True)
 class Talk:
     """What stands in a request. `follows` names an answer that the provider keeps, which this goes on from; `is_held`:
-    it will keep the answer to this, too. `answers` is how many are asked for.
+    it will keep the answer to this, too. `answers` is how many are asked for. `prefill` is how the client lets the
+    answer begin, which is no message of its own.
     """
 
     said: tuple[Said, ...]
@@ -67,13 +68,14 @@ class Talk:
     follows: str = ""
     is_held: bool = False
     answers: int = 1
+    prefill: str = ""
 
 
 @dataclass(slots=True)
 class Heard:
     """What an answer says, as it comes. `results` are of tools that the provider runs itself, `sources` the titles of
     the pages that are cited, by their addresses. `others` are further answers to the same question, by their numbers;
-    `many` is how many answers there are to be.
+    `many` is how many answers there are to be. `prefill` is how the client let them begin.
     """
 
     words: list[str] = field(default_factory=list)  # of the message that comes now
@@ -83,6 +85,8 @@ class Heard:
     sources: dict[str, str] = field(default_factory=dict)
     others: dict[int, Heard] = field(default_factory=dict)
     many: int = 1
+    prefill: str = ""
+    is_repeated: bool = False  # the prefill, perhaps
     model: str = ""
     id: str = ""
     is_whole: bool = False
@@ -110,7 +114,10 @@ class Heard:
     @property
     def messages(self) -> list[str]:
         """The messages of the answer that have words."""
-        found = (own_words(text, "assistant") for text in (*self.before, "".join(self.words)))
+        told = [*self.before, "".join(self.words)]
+        if self.is_whole or any(told):
+            told[0] = told[0] if self.is_repeated and told[0].startswith(self.prefill) else self.prefill + told[0]
+        found = (own_words(text, "assistant") for text in told)
         return [text for text in found if text]
 
     @property
@@ -127,12 +134,23 @@ class Heard:
         """One of several answers."""
         if number <= 0:
             return self
-        return self.others.setdefault(number, Heard(model=self.model, id=self.id))
+        return self.others.setdefault(
+            number, Heard(model=self.model, id=self.id, prefill=self.prefill, is_repeated=self.is_repeated)
+        )
 
     def begin(self) -> None:
         """Another message of the same answer begins."""
         self.before.append("".join(self.words))
         self.words = []
+
+
+def prefilled(said: list[Said], items: Sequence[Any]) -> str:
+    """Takes the last message of a request, which the answer is to go on with, from the others: its words, blanks
+    included.
+    """
+    if not said or said[-1].at != len(items) - 1 or said[-1].role != "assistant" or said[-1].calls:
+        return ""
+    return answered(items[said.pop().at].get("content"))
 
 
 def words(content: object) -> str:

@@ -79,7 +79,7 @@ def test_a_loop_goes_on_that_waited_behind_many(
         sent = items if name == "whole" else items[1:]
         say(begin(endless(), wire, sent, headers), f"Answer of {name}.")
     found = talks(kept(memory, headers))
-    assert found[:2] == [[f"{name}?", f"Answer of {name}."] for name in loops]
+    assert found[-2:] == [[f"{name}?", f"Answer of {name}."] for name in loops]  # they were changed last
     assert len(found) == 22
 
 
@@ -94,9 +94,8 @@ def test_a_window_goes_on_that_waited_behind_many(
     window = [user("Bread?"), assistant("Noted."), user("And butter?")]
     say(begin(endless(), COMPLETIONS, window, headers), "Noted.")
     say(begin(endless(), COMPLETIONS, [*window[2:], assistant("Noted."), user("And salt?")], headers), "Noted.")
-    found = talks(kept(memory, headers))
-    assert found[0] == ["Bread?", "Noted.", "And butter?", "Noted.", "And salt?", "Noted."]
-    assert len(found) == 71
+    assert talks(kept(memory, headers))[-1] == ["Bread?", "Noted.", "And butter?", "Noted.", "And salt?", "Noted."]
+    assert len(kept(memory, headers).conversations(limit=99)) == 71
 
 
 @WIRES

@@ -5,7 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from recollect.gateway.talk import Call, Heard, Result, Said, Talk, answered, assets, output, own_of, sources, words
+from recollect.gateway.talk import (
+    Call,
+    Heard,
+    Result,
+    Said,
+    Talk,
+    answered,
+    assets,
+    output,
+    own_of,
+    prefilled,
+    sources,
+    words,
+)
 from recollect.gateway.wires.base import Body, Links, before_words
 from recollect.importers.reading.lenient import objects_of, text_of
 
@@ -34,8 +47,12 @@ class Completions:
             elif role in ("user", "assistant"):
                 own = own_of(content, role) or own_of(text_of(message.get("refusal")), role)
                 said.append(Said(role, own, at, calls=_calls(message), assets=assets(content)))
-        many = body.get("n")
-        return Talk(tuple(said), "\n\n".join(system), answers=many if isinstance(many, int) else 1)
+        many, last = body.get("n"), (objects_of(_messages(body)) or [{}])[-1]
+        # OpenAI's models do not go on with what they said last; those of others do where they are asked to.
+        is_prefill = last.get("prefix") is True or body.get("continue_final_message") is True
+        prefill = prefilled(said, _messages(body)) if is_prefill else ""
+        answers = many if isinstance(many, int) else 1
+        return Talk(tuple(said), "\n\n".join(system), answers=answers, prefill=prefill)
 
     def links(self, item: Body) -> Links:
         """What a message hangs together with."""
