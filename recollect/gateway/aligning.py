@@ -95,6 +95,18 @@ def as_told(memory: Memory, conversation: NodeId, talk: Talk, after: int, parent
     return talk if tuple(said) == talk.said else replace(talk, said=tuple(said))
 
 
+def with_answers(memory: Memory, talk: Talk, realm: tuple[str, str]) -> Talk:
+    """The talk with the words of the answers that it only refers to; the very same where there are none."""
+    marks = {n: item_mark(realm, one.refers) for n, one in enumerate(talk.said) if one.refers and not one.is_said}
+    aliased = memory.aliased(marks.values()) if marks else {}
+    found = {one.id: one for one in memory.messages(ids[0] for ids in aliased.values())} if aliased else {}
+    said = list(talk.said)
+    for n, mark in marks.items():
+        if (message := found.get(aliased.get(mark, [NodeId("")])[0])) is not None:
+            said[n] = replace(said[n], text=message.content)
+    return replace(talk, said=tuple(said)) if found else talk
+
+
 def agreement(memory: Memory, talk: Talk, at: int, message: Message) -> tuple[bool, int]:
     """Whether the calls that a request tells of behind a place are those below a message, as far as both go, and how
     many of them are the same.
@@ -169,6 +181,11 @@ def answer_marks(realm: tuple[str, str], alike: NodeId, before: NodeId | None) -
     """
     pair = [stable_id("told", realm[1], before, alike)] if before else []
     return [*pair, stable_id("told", realm[1], alike)]
+
+
+def item_mark(realm: tuple[str, str], name: str) -> NodeId:
+    """The alias of an answer by what the provider calls it as a message."""
+    return stable_id("item", realm[1], name)
 
 
 def call_mark(realm: tuple[str, str], name: str) -> NodeId:

@@ -16,6 +16,7 @@ from recollect.gateway.aligning import (
     call_in_words,
     call_mark,
     calls_named,
+    item_mark,
     likeness,
     likeness_of,
 )
@@ -119,7 +120,12 @@ class _Keeping:
             if is_last and (about := _about(heard)):
                 draft["metadata"] = about
             draft["id"] = answer_id(heard.id) if is_last and held else self._chain
+            # As many as there are messages, else all are of the last.
+            items = (
+                heard.items[number - 1 : number] if len(heard.items) == len(told) else heard.items if is_last else []
+            )
             names = [self._chain, *answer_marks(realm, alike, self._said_last), *(held if is_last else ())]
+            names += [item_mark(realm, item) for item in items]
             self._waiting.append((names, draft))
             self._said_last = alike
         self._tools([(call, "") for call in _unanswered(heard.made, heard.results)] if heard.is_whole else [])

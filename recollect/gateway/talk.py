@@ -40,7 +40,8 @@ class Result:
 @dataclass(frozen=True, slots=True)
 class Said:
     """A message of a request, at a place in its list. `text` are a person's or a model's own words, without what
-    programs put beside them; `assets` names pictures and files.
+    programs put beside them; `assets` names pictures and files. `refers` is the provider's name of an answer that the
+    client sends only by that.
     """
 
     role: str
@@ -49,6 +50,7 @@ class Said:
     calls: tuple[Call, ...] = ()
     results: tuple[Result, ...] = ()
     assets: tuple[str, ...] = ()
+    refers: str = ""
 
     @property
     def is_said(self) -> bool:
@@ -84,6 +86,7 @@ class Heard:
     results: list[Result] = field(default_factory=list)
     sources: dict[str, str] = field(default_factory=dict)
     others: dict[int, Heard] = field(default_factory=dict)
+    items: list[str] = field(default_factory=list)  # what the provider calls its messages
     many: int = 1
     prefill: str = ""
     is_repeated: bool = False  # the prefill, perhaps

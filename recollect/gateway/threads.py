@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar
 
-from recollect.gateway.aligning import LOOKED_UP, agreement, align, as_told, likeness_of, marks
+from recollect.gateway.aligning import LOOKED_UP, agreement, align, as_told, likeness_of, marks, with_answers
 from recollect.gateway.scope import Asked
 from recollect.gateway.talk import Talk
 from recollect.memory import Memory
@@ -124,7 +124,7 @@ class Threads:
     def _placed(self, memory: Memory, talk: Talk, asked: Asked, said: NodeId) -> Placed:
         names = _turns(asked, said)
         earlier = next((found for name in names if (found := self._turns.find(asked.realm, name)) is not None), None)
-        placed = self._place(memory, talk, asked, said)
+        placed = self._place(memory, with_answers(memory, talk, asked.realm), asked, said)
         for _ in range(LOOKED_UP):
             told = as_told(memory, placed.conversation_id, placed.talk, placed.after, placed.parent)
             if told is placed.talk:

@@ -197,3 +197,26 @@ def test_threads_that_a_provider_holds_stay_each_with_its_key(memory: Memory, wi
     for key, words in zip(("sk-1", "sk-2"), found, strict=True):
         assert words == [f"I am {key}.", f"You are {key}.", f"Thanks from {key}.", "Welcome."]
     assert [result for _, _, result in called(apart)] in (["For sk-1", "For sk-2"], ["For sk-2", "For sk-1"])
+
+
+@WHOSE
+@pytest.mark.parametrize("wire", [COMPLETIONS, RESPONSES], ids=lambda wire: wire.path)
+def test_answers_that_a_client_only_refers_to_are_known(
+    memory: Memory, endless: Callable[[], Endless], wire: Wire, headers: dict[str, str]
+) -> None:
+    """OpenAI keeps them: spoken ones, and the items of Responses."""
+    items: list[Any] = []
+    for number in range(3):
+        items.append(user(f"Question {number}?"))
+        exchange, own, words = begin(endless(), wire, items, headers), f"item_{number}", f"Answer {number}."
+        if wire is COMPLETIONS:
+            message = {"role": "assistant", "content": None, "audio": {"id": own, "transcript": words}}
+            exchange.hear_whole({"id": f"r{number}", "choices": [{"message": message, "finish_reason": "stop"}]})
+            items.append({"role": "assistant", "audio": {"id": own}})
+        else:
+            part = {"type": "output_text", "text": words}
+            told = {"type": "message", "id": own, "role": "assistant", "content": [part]}
+            exchange.hear_whole({"id": f"r{number}", "status": "completed", "output": [told]})
+            items.append({"type": "item_reference", "id": own})
+        exchange.keep()
+    assert talks(kept(memory, headers)) == [[w for n in range(3) for w in (f"Question {n}?", f"Answer {n}.")]]

@@ -46,7 +46,9 @@ class Completions:
                 said.append(Said("tool", "", at, results=(result,)))
             elif role in ("user", "assistant"):
                 own = own_of(content, role) or own_of(text_of(message.get("refusal")), role)
-                said.append(Said(role, own, at, calls=_calls(message), assets=assets(content)))
+                said.append(
+                    Said(role, own, at, calls=_calls(message), assets=assets(content), refers=_spoken_as(message))
+                )
         many, last = body.get("n"), (objects_of(_messages(body)) or [{}])[-1]
         # OpenAI's models do not go on with what they said last; those of others do where they are asked to.
         is_prefill = last.get("prefix") is True or body.get("continue_final_message") is True
@@ -83,6 +85,7 @@ class Completions:
             one, delta = heard.answer(int(choice.get("index") or 0)), choice.get("delta")
             if isinstance(delta, Mapping):
                 one.words.append(_words(delta))
+                one.items += filter(None, [_spoken_as(delta)])
                 one.sources |= sources(delta.get("annotations"))
                 for call in objects_of(delta.get("tool_calls")):
                     function = call.get("function")
@@ -101,6 +104,7 @@ class Completions:
             if isinstance(message, Mapping):
                 one = heard.answer(number)
                 one.words.append(_words(message))
+                one.items += filter(None, [_spoken_as(message)])
                 one.sources |= sources(message.get("annotations"))
                 one.calls.update(enumerate([call.id, call.name, call.arguments] for call in _calls(message)))
                 one.is_whole = True
@@ -109,6 +113,12 @@ class Completions:
 def _messages(body: Body) -> list[Any]:
     given = body.get("messages")
     return given if isinstance(given, list) else []
+
+
+def _spoken_as(message: Body) -> str:
+    """The name of a spoken answer, by which alone clients send it again."""
+    audio = message.get("audio")
+    return text_of(audio.get("id")) if isinstance(audio, Mapping) else ""
 
 
 def _words(message: Body) -> str:

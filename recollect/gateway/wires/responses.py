@@ -50,6 +50,8 @@ class Responses:
                 system.append(words(content))
             elif kind == "message" and role in ("user", "assistant"):
                 said.append(Said(role, own_of(content, role), at, assets=assets(content)))
+            elif kind == "item_reference":
+                said.append(Said("assistant", "", at, refers=text_of(item.get("id"))))
             elif kind.endswith("call_output"):
                 said.append(Said("tool", "", at, results=_results(item)))
             elif kind.endswith("_call"):
@@ -112,6 +114,7 @@ class Responses:
         if kind == "message":
             heard.words = [answered(content)] if answered(content) else heard.words
             heard.begin()
+            heard.items += filter(None, [text_of(item.get("id"))])
             for part in objects_of(content):
                 heard.sources |= sources(part.get("annotations"))
         elif kind.endswith("_call"):
