@@ -114,7 +114,7 @@ def agreement(memory: Memory, talk: Talk, at: int, message: Message) -> tuple[bo
     own, below = message.conversation_id, message.id
     counted: Counter[NodeId] = Counter()
     named: list[tuple[NodeId, NodeId, Call, str]] = []
-    for call, result in _made(talk, at):
+    for call, result in calls_behind(talk, at):
         by_id, in_words = call_id(own, below, call.id), call_in_words(below, call)
         numbers = counted[by_id], counted[in_words]
         counted.update((by_id, in_words))
@@ -122,14 +122,43 @@ def agreement(memory: Memory, talk: Talk, at: int, message: Message) -> tuple[bo
     stored = calls_named(memory, [name for by_id, in_words, *_ in named for name in (by_id, in_words)]) if named else {}
     agrees, same = True, 0
     for by_id, in_words, call, result in named:
-        there = stored.get(by_id) or stored.get(in_words)
+        there = meant_by(call, stored.get(by_id), stored.get(in_words)) or stored.get(by_id)
         if there is None:
             continue
-        is_same = as_one(call.arguments) == as_one(there.arguments)
+        is_same = is_same_call(call, there)
         is_result = not (result.strip() and there.result.strip()) or result.split() == there.result.split()
         same += is_same
         agrees = agrees and is_same and is_result
     return agrees, same
+
+
+def calls_behind(talk: Talk, at: int) -> list[tuple[Call, str]]:
+    """The calls behind a place, until somebody says something, each with its result, empty if there is none yet."""
+    made: list[tuple[Call, str]] = []
+    waiting: dict[str, int] = {}
+    for n in range(max(at, 0), len(talk.said)):
+        one = talk.said[n]
+        is_next = n > at and one.is_said
+        calls = () if is_next else one.calls
+        if not is_next:  # some tell both at once
+            waiting |= {call.id: len(made) + k for k, call in enumerate(calls)}
+            made += [(call, "") for call in calls]
+        for result in one.results if n > at else ():
+            if (place := waiting.pop(result.call_id, None)) is not None:
+                made[place] = made[place][0], result.text
+        if is_next:
+            break
+    return made
+
+
+def meant_by(call: Call, by_id: ToolCall | None, in_words: ToolCall | None) -> ToolCall | None:
+    """Which of the stored calls with its id and with its words a call is: ids may be given twice."""
+    return by_id if by_id is not None and is_same_call(call, by_id) else in_words
+
+
+def is_same_call(call: Call, stored: ToolCall) -> bool:
+    """Whether a call says the same as a stored one; of some nothing but the id is told."""
+    return not call.name or not stored.arguments or as_one(call.arguments) == as_one(stored.arguments)
 
 
 def calls_named(memory: Memory, names: Iterable[NodeId]) -> dict[NodeId, ToolCall]:
@@ -227,25 +256,6 @@ def _called(messages: Sequence[Message], talk: Talk, place: int) -> set[NodeId]:
         names += [call.id for call in one.calls]
     below = [message for n, message in enumerate(messages) if n == 0 or message.role is Role.ASSISTANT]
     return {call_id(message.conversation_id, message.id, name) for message in below for name in names}
-
-
-def _made(talk: Talk, at: int) -> list[tuple[Call, str]]:
-    """The calls behind a place, until somebody says something, each with its result, empty if there is none yet."""
-    made: list[tuple[Call, str]] = []
-    waiting: dict[str, int] = {}
-    for n in range(max(at, 0), len(talk.said)):
-        one = talk.said[n]
-        is_next = n > at and one.is_said
-        calls = () if is_next else one.calls
-        if not is_next:  # some tell both at once
-            waiting |= {call.id: len(made) + k for k, call in enumerate(calls)}
-            made += [(call, "") for call in calls]
-        for result in one.results if n > at else ():
-            if (place := waiting.pop(result.call_id, None)) is not None:
-                made[place] = made[place][0], result.text
-        if is_next:
-            break
-    return made
 
 
 def _beside(said: Sequence[Said], at: int) -> tuple[Call, ...]:

@@ -19,6 +19,7 @@ from recollect.gateway.aligning import (
     item_mark,
     likeness,
     likeness_of,
+    meant_by,
 )
 from recollect.gateway.talk import Call, Heard, Result, Said
 from recollect.gateway.threads import Placed, Threads, answer_alias, answer_id, within
@@ -178,7 +179,8 @@ class _Keeping:
         """A message of the request."""
         parts = tuple(Part(PartKind.ASSET, clean_title(name)) for name in said.assets)
         draft: dict[str, Any] = {"content": said.text, "role": said.role, "parts": parts, "id": self._placed.ids[at]}
-        self._waiting.append(([self._placed.names[at]], draft))
+        turn = [self._placed.turn] if at == max(self._placed.names) and self._placed.turn else []
+        self._waiting.append(([self._placed.names[at], *turn], draft))
         self._said_last = likeness_of(said)
 
     def _tools(self, called: Sequence[tuple[Call, str]]) -> None:
@@ -228,12 +230,13 @@ class _Keeping:
         stored = calls_named(self._memory, [name for pair in places for name in pair])
         named: dict[NodeId, tuple[Call, str]] = {}
         for (by_id, in_words), (call, result) in zip(places, called, strict=True):
-            meant, other = stored.get(by_id), stored.get(in_words)
-            if meant is None and other is not None and other.result.strip() in ("", result.strip()):
-                meant = other
-            name = meant.id if meant is not None else by_id
+            other = stored.get(in_words)
+            if other is not None and other.result.strip() not in ("", result.strip()):
+                other = None
+            meant = meant_by(call, stored.get(by_id), other)
+            name = meant.id if meant is not None else stable_id(by_id, in_words) if by_id in stored else by_id
             named[name] = call, result
-            if by_id not in stored:
+            if meant is None or by_id not in stored:
                 mark = [call_mark(self._placed.realm, call.id)] if call.id else []
                 self._also(name, [alias for alias in (by_id, in_words, *mark) if alias != name])
         return named, {call.id: call for call in stored.values()}

@@ -9,9 +9,10 @@ key, so that none goes on with what another has said.
 Where several talks have the same beginning, the one goes on that agrees with most of the calls and results that the
 request tells. If that does not decide, it is the latest that has not gone on yet, nor is being answered; if all have,
 the latest gets a branch. So two windows that say the same are two conversations, and only words that are alike from the
-first to the last may change places. The same request again, once answered, stands where it was asked: another answer.
+first to the last may change places. The same request again, once answered, is the question of another such talk, if
+there is one; else it stands where it was asked, and gets another answer.
 
-The same request once more, because its answer did not arrive, is the same turn. That alone is only remembered.
+The same request once more, because its answer did not arrive, is the same turn.
 """
 
 from __future__ import annotations
@@ -23,13 +24,23 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar
 
-from recollect.gateway.aligning import LOOKED_UP, agreement, align, as_told, likeness_of, marks, with_answers
+from recollect.gateway.aligning import (
+    LOOKED_UP,
+    agreement,
+    align,
+    as_told,
+    calls_behind,
+    likeness_of,
+    marks,
+    with_answers,
+)
 from recollect.gateway.scope import Asked
 from recollect.gateway.talk import Talk
 from recollect.memory import Memory
-from recollect.record import Kind, Message, NodeId, new_id, stable_id
+from recollect.record import Kind, Message, NodeId, new_id, stable_id, utc_now
 
 _TURNS = 2_000
+_AT_ONCE = 64  # so many realms are placed in at once, at most
 _AGAIN = 300.0  # seconds after which the same request is a new one, unless the client says that it is not
 _NOTHING = NodeId("")
 
@@ -55,6 +66,7 @@ class Placed:
     key: NodeId = _NOTHING
     chain: NodeId = _NOTHING
     goes_on: bool = False  # it says less than the conversation holds: the client leaves that to us
+    turn: NodeId = _NOTHING  # an alias of what is asked now
 
     @property
     def is_empty(self) -> bool:
@@ -111,15 +123,16 @@ class Threads:
     clock: Callable[[], float] = time.monotonic
     #: Held while something is kept: what is compared with the store must hold until it is written.
     keeping: threading.Lock = field(default_factory=threading.Lock)
-    _placing: threading.Lock = field(default_factory=threading.Lock)
+    _placing: Sequence[threading.Lock] = field(default_factory=lambda: [threading.Lock() for _ in range(_AT_ONCE)])
     _turns: Recent[_Turn] = field(default_factory=lambda: Recent(_TURNS))
     #: Below which messages an answer is on its way, and since when; by the name of the turn.
     _open: Recent[tuple[NodeId, float]] = field(default_factory=lambda: Recent(_TURNS))
 
     def place(self, memory: Memory, talk: Talk, asked: Asked, said: NodeId) -> Placed:
         """Where a request stands. `said` is the name of all that it says."""
-        with self._placing:
-            return self._placed(memory, talk, asked, said)
+        with self._placing[hash(asked.realm) % _AT_ONCE]:
+            placed = self._placed(memory, talk, asked, said)
+        return replace(placed, turn=_turn_alias(asked, said))
 
     def _placed(self, memory: Memory, talk: Talk, asked: Asked, said: NodeId) -> Placed:
         names = _turns(asked, said)
@@ -132,6 +145,8 @@ class Threads:
             placed = self._place(memory, told, asked, said)
         if earlier is not None and self._comes_again(earlier, asked):
             placed = _again(memory, placed, earlier.placed)
+        elif earlier is None:
+            placed = _kept(memory, placed, asked, said)
         if asked.stores:
             turn = _Turn(placed.without_talk(), asked.attempt)
             for name in (*names, *placed.names.values()) if len(placed.names) == 1 else names:
@@ -205,8 +220,21 @@ class Threads:
             alike = memory.messages(aliased.get(names[n], ()))
             found = self._best(request, n, alike, is_proof=n == unproven)
             if found is not None:
-                return n, found
+                return self._beside(request, n, aliased) or (n, found)
         return None
+
+    def _beside(
+        self, request: _Request, at: int, aliased: Mapping[NodeId, Sequence[NodeId]]
+    ) -> tuple[int, Message] | None:
+        """Where a question that was asked before is asked by another talk, which was alike until then and has not gone
+        on; None where there is none.
+        """
+        before = [n for n in request.said if n < at]
+        if len(before) < 2 or at != request.said[-1] or calls_behind(request.talk, at):
+            return None
+        alike = request.memory.messages(aliased.get(request.names[before[-1]], ()))
+        free = (message for message in alike if len(alike) > 1 and self._is_free(request, message))
+        return next(((before[-1], message) for message in free), None)
 
     def _best(self, request: _Request, at: int, alike: Sequence[Message], *, is_proof: bool) -> Message | None:
         """Of messages with the same words before them, the newest first, the one that a request goes on from."""
@@ -324,6 +352,23 @@ def _again(memory: Memory, placed: Placed, first: Placed) -> Placed:
     return replace(again, after=last, parent=found.id, known={**known, last: found.id})
 
 
+def _kept(memory: Memory, placed: Placed, asked: Asked, said: NodeId) -> Placed:
+    """The same, below what was asked if that was kept before a restart, and its answer did not arrive."""
+    last, alias = max(placed.names, default=-1), _turn_alias(asked, said)
+    if last <= placed.after:
+        return placed
+    for message in memory.messages(memory.aliased([alias]).get(alias, ())):
+        is_late = message.timestamp is None or (utc_now() - message.timestamp).total_seconds() > _AGAIN
+        (end,) = memory.latest(message.conversation_id, 1) or [message]
+        is_unheard = end.parent_id == message.id and "incomplete" in end.metadata
+        if not is_late and (asked.is_retried or is_unheard):
+            known = placed.known if placed.conversation_id == message.conversation_id else {}
+            known = {**known, last: message.id}
+            own = message.conversation_id
+            return replace(placed, conversation_id=own, after=last, parent=message.id, known=known)
+    return placed
+
+
 def _candidates(request: _Request) -> Iterator[NodeId]:
     """The conversations that a request may go on with which neither names one nor tells its beginning: where we gave
     the answers in it, or called the tools, the latest first.
@@ -344,6 +389,11 @@ def _candidates(request: _Request) -> Iterator[NodeId]:
 def _said_above(message: Message) -> NodeId:
     """A message that somebody said: of what a tool answered, what it was called below."""
     return message.parent_id if message.kind is Kind.TOOL and message.parent_id else message.id
+
+
+def _turn_alias(asked: Asked, said: NodeId) -> NodeId:
+    """The alias of what is asked by all that a request says."""
+    return stable_id("turn", asked.realm[1], said)
 
 
 def _further(request: _Request, after: int, known: Message) -> tuple[int, Message]:

@@ -16,6 +16,7 @@ from recollect.memory import Memory
 from tests.gateway.test_loops import SCOPE, assistant, begin, called, everything, say, step, talks, user
 
 WIRES = pytest.mark.parametrize("wire", [COMPLETIONS, MESSAGES, RESPONSES], ids=lambda wire: wire.path)
+NAMED = {"x-recollect-conversation": "c"}
 WHOSE = pytest.mark.parametrize("headers", [SCOPE, {"authorization": "sk-1"}], ids=["default", "apart"])
 
 
@@ -147,6 +148,40 @@ def test_two_talks_that_begin_alike_stay_two(
     assert len(everything(kept(memory, headers))) == 12
 
 
+@WIRES
+def test_two_talks_that_ask_the_same_and_call_the_same_stay_two(
+    memory: Memory, endless: Callable[[], Endless], wire: Wire
+) -> None:
+    """Only what their tools find tells them apart."""
+    loops = {place: [user("Hi"), assistant("Hello!"), user("Go.")] for place in ("Porto", "Faro")}
+    for items in loops.values():
+        say(begin(endless(), wire, items[:1]), "Hello!")
+    for place, items in loops.items():
+        given = f'{{"in": "{place}"}}'
+        say(begin(endless(), wire, items), calls=(("call_0", given),), name=place)
+        items += step(wire, "call_0", given, f"Rain in {place}")
+    for place, items in loops.items():
+        say(begin(endless(), wire, items), f"Done in {place}.", name=f"{place} 2")
+    told = [[m.content for m in memory.conversation(r.conversation.id).messages] for r in memory.conversations()]
+    assert sorted(told) == [["Hi", "Hello!", "Go.", f"Rain in {p}", f"Done in {p}."] for p in ("Faro", "Porto")]
+
+
+@WIRES
+def test_another_answer_may_give_its_call_the_same_id(
+    memory: Memory, endless: Callable[[], Endless], wire: Wire
+) -> None:
+    items = [user("Hi"), assistant("Hello!"), user("Go.")]
+    say(begin(endless(), wire, items[:1]), "Hello!")
+    for place in ("Porto", "Faro"):
+        given = f'{{"in": "{place}"}}'
+        say(begin(endless(), wire, items), calls=(("call_0", given),), name=place)
+        done = [*items, *step(wire, "call_0", given, f"Rain in {place}")]
+        say(begin(endless(), wire, done), f"Done in {place}.", name=f"{place} 2")
+    assert talks(memory) == [["Hi", "Hello!", "Go.", "Done in Faro."]]
+    assert [result for _, _, result in called(memory)] == ["Rain in Porto", "Rain in Faro"]
+    assert len(everything(memory)) == 7
+
+
 def test_many_loops_and_restarts_in_any_order(memory: Memory) -> None:
     """Each is kept once and in order, whichever goes on first."""
     names = [f"{subject} {n}" for subject, n in product(("bread", "wood"), range(4))]
@@ -220,3 +255,38 @@ def test_answers_that_a_client_only_refers_to_are_known(
             items.append({"type": "item_reference", "id": own})
         exchange.keep()
     assert talks(kept(memory, headers)) == [[w for n in range(3) for w in (f"Question {n}?", f"Answer {n}.")]]
+
+
+RETRIED = {"x-stainless-retry-count": "1"}
+
+
+@pytest.mark.parametrize("named", [{}, NAMED], ids=["unnamed", "named"])
+@pytest.mark.parametrize("is_whole", [True, False], ids=["lost on its way", "broken off"])
+@WHOSE
+def test_who_asks_again_after_a_restart_is_in_the_same_turn(
+    memory: Memory, headers: dict[str, str], is_whole: bool, named: dict[str, str]
+) -> None:
+    """Clients do so when a server ends: with the count of their retries, or if an answer broke off without it."""
+    own = {**headers, **named}
+    first = begin(Endless(memory.beside), COMPLETIONS, [user("Does it rain?")], own)
+    if is_whole:
+        say(first, "It rains.")
+    else:
+        first.hear(b'data: {"model": "m", "choices": [{"delta": {"content": "It"}}]}\n\n')
+        first.keep()
+    again = begin(
+        Endless(memory.beside), COMPLETIONS, [user("Does it rain?")], {**own, **(RETRIED if is_whole else {})}
+    )
+    say(again, "It rains, yes.")
+    items = [user("Does it rain?"), assistant("It rains, yes."), user("Thanks.")]
+    say(begin(Endless(memory.beside), COMPLETIONS, items, own), "Welcome.")
+    where = memory.beside(again.asked.namespace)
+    assert talks(where) == [["Does it rain?", "It rains, yes.", "Thanks.", "Welcome."]]
+    assert everything(where).count("Does it rain?") == 1
+
+
+def test_the_same_words_after_a_restart_are_said_again_once_they_were_answered(memory: Memory) -> None:
+    for _ in range(3):
+        say(begin(Endless(memory.beside), COMPLETIONS, [user("And then?")], {**SCOPE, **NAMED}), "Part.")
+        say(begin(Endless(memory.beside), COMPLETIONS, [user("Hello")]), "Hello!")
+    assert sorted(talks(memory), key=len) == [["Hello", "Hello!"]] * 3 + [["And then?", "Part."] * 3]
