@@ -171,7 +171,8 @@ class _Keeping:
         """
         own, text = self._placed.conversation_id, clean_text(draft["content"])
         for name in (draft["id"], within(own, draft["id"])):
-            if name not in there or (there[name].conversation_id == own and there[name].content == text):
+            other = there.get(name)
+            if other is None or (other.conversation_id == own and other.content == text and _ends_as(other, draft)):
                 return NodeId(name)
         return self._threads.ids()
 
@@ -254,6 +255,11 @@ class _Keeping:
             return line
         blank = line.rfind(" ", 0, _TITLE)
         return line[: blank if blank > 0 else _TITLE] + " …"
+
+
+def _ends_as(stored: Message, draft: Mapping[str, Any]) -> bool:
+    """Whether both are whole, or both broke off: the same words may be only the beginning of an answer."""
+    return ("incomplete" in stored.metadata) == ("incomplete" in draft.get("metadata", {}))
 
 
 def _by_id(calls: Sequence[Call]) -> dict[str, Call]:
