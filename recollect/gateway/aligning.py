@@ -15,6 +15,7 @@ from itertools import takewhile
 from recollect.gateway.talk import Call, Said, Talk
 from recollect.memory import Memory
 from recollect.record import Message, NodeId, PartKind, Role, ToolCall, stable_id
+from recollect.text.clean import clean_text
 
 LOOKED_UP = 64  # messages of a request, from the end
 _BESIDE = 8  # messages that the end may have more than the request
@@ -158,7 +159,10 @@ def meant_by(call: Call, by_id: ToolCall | None, in_words: ToolCall | None) -> T
 
 def is_same_call(call: Call, stored: ToolCall) -> bool:
     """Whether a call says the same as a stored one; of some nothing but the id is told."""
-    return not call.name or not stored.arguments or as_one(call.arguments) == as_one(stored.arguments)
+    if not call.name or not stored.arguments:
+        return True
+    one, other = (clean_text(as_one(clean_text(given))) for given in (call.arguments, stored.arguments))
+    return one == other
 
 
 def calls_named(memory: Memory, names: Iterable[NodeId]) -> dict[NodeId, ToolCall]:
