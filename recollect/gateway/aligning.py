@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 
 from recollect.gateway.talk import Call, Said, Talk
 from recollect.memory import Memory
-from recollect.record import Message, NodeId, PartKind, Role, stable_id
+from recollect.record import Message, NodeId, PartKind, Role, ToolCall, stable_id
+from recollect.text.clean import clean_text
 
 LOOKED_UP = 64  # messages of a request, from the end
 _BESIDE = 8  # messages that the end may have more than the request
@@ -37,12 +38,11 @@ def align(
     conversation: NodeId,
     talk: Talk,
     said: Sequence[int],
-    stored_as: Callable[[NodeId], NodeId],
     *,
     is_named: bool,
 ) -> Aligned | None:
     """Where a request goes on in a conversation, if it does. A conversation that the client has named needs less proof
-    than one that is only looked through. `stored_as`: under which id a call is stored that would have this one.
+    than one that is only looked through.
     """
     newest = said[-LOOKED_UP:]
     latest = memory.latest(conversation, len(newest) + _BESIDE)
@@ -57,20 +57,13 @@ def align(
             ours = [m for m in latest[end - run + 1 : end + 1] if m.role is Role.ASSISTANT and (is_named or m.model)]
             is_likely = is_whole or is_named or run >= _ENOUGH
             is_alike = is_likely and (bool(ours) or (is_named and run > 1))
-            if is_alike or memory.tool_calls(map(stored_as, _called(latest[end : end + 2], talk, place))):
+            if is_alike or calls_named(memory, _called(latest[end : end + 2], talk, place)):
                 known = {newest[at - back]: latest[end - back].id for back in range(run)}
                 return Aligned(place, latest[end].id, known)
     return None
 
 
-def as_told(
-    memory: Memory,
-    conversation: NodeId,
-    talk: Talk,
-    after: int,
-    parent: NodeId | None,
-    stored_as: Callable[[NodeId], NodeId],
-) -> Talk:
+def as_told(memory: Memory, conversation: NodeId, talk: Talk, after: int, parent: NodeId | None) -> Talk:
     """The talk behind a place with the words that we told beside our calls: some clients write others there. The very
     same where they are those. `parent` is the message of that place, None for the last of the conversation.
     """
@@ -84,7 +77,7 @@ def as_told(
 
     def made_below(message: Message, calls: Sequence[Call]) -> bool:
         names = (call_id(conversation, message.id, call.id, counted[message.id, call.id]) for call in calls)
-        return bool(calls and memory.tool_calls(map(stored_as, names)))
+        return bool(calls and calls_named(memory, names))
 
     for n in range(max(after, 0), len(said)):
         one = said[n]
@@ -101,6 +94,85 @@ def as_told(
         if latest:
             counted.update((latest[0].id, call.id) for call in one.calls)
     return talk if tuple(said) == talk.said else replace(talk, said=tuple(said))
+
+
+def with_answers(memory: Memory, talk: Talk, realm: tuple[str, str]) -> Talk:
+    """The talk with the words of the answers that it only refers to; the very same where there are none."""
+    marks = {n: item_mark(realm, one.refers) for n, one in enumerate(talk.said) if one.refers and not one.is_said}
+    aliased = memory.aliased(marks.values()) if marks else {}
+    found = {one.id: one for one in memory.messages(ids[0] for ids in aliased.values())} if aliased else {}
+    said = list(talk.said)
+    for n, mark in marks.items():
+        if (message := found.get(aliased.get(mark, [NodeId("")])[0])) is not None:
+            said[n] = replace(said[n], text=message.content)
+    return replace(talk, said=tuple(said)) if found else talk
+
+
+def agreement(memory: Memory, talk: Talk, at: int, message: Message) -> tuple[bool, int]:
+    """Whether the calls that a request tells of behind a place are those below a message, as far as both go, and how
+    many of them are the same.
+    """
+    own, below = message.conversation_id, message.id
+    counted: Counter[NodeId] = Counter()
+    named: list[tuple[NodeId, NodeId, Call, str]] = []
+    for call, result in calls_behind(talk, at):
+        by_id, in_words = call_id(own, below, call.id), call_in_words(below, call)
+        numbers = counted[by_id], counted[in_words]
+        counted.update((by_id, in_words))
+        named.append((call_id(own, below, call.id, numbers[0]), call_in_words(below, call, numbers[1]), call, result))
+    stored = calls_named(memory, [name for by_id, in_words, *_ in named for name in (by_id, in_words)]) if named else {}
+    agrees, same = True, 0
+    for by_id, in_words, call, result in named:
+        there = meant_by(call, stored.get(by_id), stored.get(in_words)) or stored.get(by_id)
+        if there is None:
+            continue
+        is_same = is_same_call(call, there)
+        is_result = not (result.strip() and there.result.strip()) or result.split() == there.result.split()
+        same += is_same
+        agrees = agrees and is_same and is_result
+    return agrees, same
+
+
+def calls_behind(talk: Talk, at: int) -> list[tuple[Call, str]]:
+    """The calls behind a place, until somebody says something, each with its result, empty if there is none yet."""
+    made: list[tuple[Call, str]] = []
+    waiting: dict[str, int] = {}
+    for n in range(max(at, 0), len(talk.said)):
+        one = talk.said[n]
+        is_next = n > at and one.is_said
+        calls = () if is_next else one.calls
+        if not is_next:  # some tell both at once
+            waiting |= {call.id: len(made) + k for k, call in enumerate(calls)}
+            made += [(call, "") for call in calls]
+        for result in one.results if n > at else ():
+            if (place := waiting.pop(result.call_id, None)) is not None:
+                made[place] = made[place][0], result.text
+        if is_next:
+            break
+    return made
+
+
+def meant_by(call: Call, by_id: ToolCall | None, in_words: ToolCall | None) -> ToolCall | None:
+    """Which of the stored calls with its id and with its words a call is: ids may be given twice."""
+    return by_id if by_id is not None and is_same_call(call, by_id) else in_words
+
+
+def is_same_call(call: Call, stored: ToolCall) -> bool:
+    """Whether a call says the same as a stored one; of some nothing but the id is told."""
+    if not call.name or not stored.arguments:
+        return True
+    one, other = (clean_text(as_one(clean_text(given))) for given in (call.arguments, stored.arguments))
+    return one == other
+
+
+def calls_named(memory: Memory, names: Iterable[NodeId]) -> dict[NodeId, ToolCall]:
+    """The stored calls by the ids that they would have, or have as aliases."""
+    wanted = list(dict.fromkeys(names))
+    found = {call.id: call for call in memory.tool_calls(wanted)}
+    missing = [name for name in wanted if name not in found]
+    aliased = memory.aliased(missing) if missing else {}
+    others = {call.id: call for call in memory.tool_calls({ids[0] for ids in aliased.values()})} if aliased else {}
+    return found | {name: others[ids[0]] for name, ids in aliased.items() if ids[0] in others}
 
 
 def likeness_of(one: Said | Message) -> NodeId:
@@ -121,19 +193,42 @@ def likeness(role: str, text: str, assets: Sequence[str] = ()) -> NodeId:
     return stable_id(role, "".join(text.split()), *assets)
 
 
-def marks(talk: Talk) -> list[NodeId]:
-    """What in a request can have come from us, the latest first: words of the model, and calls of tools."""
+def marks(talk: Talk, realm: tuple[str, str]) -> list[NodeId]:
+    """The aliases of what in a request can have come from us, the latest first: words of the model, and calls of
+    tools.
+    """
     found: list[NodeId] = []
-    for one in talk.said[::-1][:LOOKED_UP]:
+    newest = talk.said[-LOOKED_UP:]
+    for n in range(len(newest) - 1, -1, -1):
+        one = newest[n]
         if one.role == "assistant" and one.is_said:
-            found.append(likeness_of(one))
-        found += [call_mark(name) for name in (*(c.id for c in one.calls), *(r.call_id for r in one.results))]
+            before = next((likeness_of(other) for other in newest[:n][::-1] if other.is_said), None)
+            found += answer_marks(realm, likeness_of(one), before)
+        found += [call_mark(realm, name) for name in (*(c.id for c in one.calls), *(r.call_id for r in one.results))]
     return list(dict.fromkeys(found))
 
 
-def call_mark(name: str) -> NodeId:
-    """The mark of a call by the id that the provider gave it."""
-    return stable_id("called", name)
+def answer_marks(realm: tuple[str, str], alike: NodeId, before: NodeId | None) -> list[NodeId]:
+    """The aliases of an answer by its likeness: together with what was said before it, which few answers share, and
+    alone.
+    """
+    pair = [stable_id("told", realm[1], before, alike)] if before else []
+    return [*pair, stable_id("told", realm[1], alike)]
+
+
+def item_mark(realm: tuple[str, str], name: str) -> NodeId:
+    """The alias of an answer by what the provider calls it as a message."""
+    return stable_id("item", realm[1], name)
+
+
+def call_mark(realm: tuple[str, str], name: str) -> NodeId:
+    """The alias of a call by the id that the provider gave it."""
+    return stable_id("called", realm[1], name)
+
+
+def call_in_words(below: NodeId, call: Call, number: int = 0) -> NodeId:
+    """The alias of a call below a message by its words: some servers give calls no ids, and some clients others."""
+    return stable_id(stable_id("called", call.name, as_one(call.arguments)), below, number)
 
 
 def call_id(conversation: NodeId, below: NodeId, name: str, number: int = 0) -> NodeId:

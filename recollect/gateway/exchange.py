@@ -105,7 +105,8 @@ class Endless:
         kind = "files" if holds_files(body) else ""
         model = (upstream, asked.client, str(body.get("model")), headers.get("anthropic-beta", ""), kind)
         exchange = Exchange(self, wire, asked, bare, again, model, changed=bare is not body)
-        exchange.heard.many = talk.answers
+        exchange.heard.many, exchange.heard.prefill = talk.answers, talk.prefill
+        exchange.heard.is_repeated = wire.vendor == "openai"  # some servers give the beginning back, some do not
         is_said = any(one.is_said or one.calls or one.results for one in talk.said)
         try:
             exchange.fit = self._fitted(exchange, talk)
@@ -143,7 +144,6 @@ class Endless:
         asked, gone = exchange.asked, exchange.fit.gone
         memory = exchange.memory = self.memory_of(asked.namespace)
         exchange.said, exchange.length = _said(exchange)
-        talk = self._referred(memory, talk, asked)
         placed = self.threads.place(memory, talk, asked, exchange.said)
         if placed.is_empty:  # what tools answered to somebody else
             exchange.asked = replace(asked, stores=False)
@@ -180,19 +180,6 @@ class Endless:
             given = {talk.said[n].at: block.text for n, block in kept.items()}
             exchange.body = exchange.wire.with_blocks(exchange.body, given)
             exchange.changed = True
-
-    def _referred(self, memory: Memory, talk: Talk, asked: Asked) -> Talk:
-        """The talk with what we stored of those of its messages that are only referred to."""
-        names = {n: answer_id(one.stands_for) for n, one in enumerate(talk.said) if one.stands_for}
-        places = {n: place[1] for n, name in names.items() if (place := self.threads.recall(asked.realm, name))}
-        if not places:
-            return talk
-        stored = {message.id: message for message in memory.messages(places.values(), forgotten=True)}
-        said = list(talk.said)
-        for n, own in places.items():
-            if own in stored:
-                said[n] = replace(said[n], text=stored[own].content)
-        return replace(talk, said=tuple(said))
 
     def _told(self, exchange: Exchange, talk: Talk, asked: int, key: NodeId, before: Sequence[Block]) -> Block:
         """What is told before what is asked, beside the blocks before it."""

@@ -10,9 +10,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from recollect.gateway.aligning import as_one, call_id, call_mark, likeness
+from recollect.gateway.aligning import (
+    answer_marks,
+    call_id,
+    call_in_words,
+    call_mark,
+    calls_named,
+    item_mark,
+    likeness,
+    likeness_of,
+    meant_by,
+)
 from recollect.gateway.talk import Call, Heard, Result, Said
-from recollect.gateway.threads import Placed, Threads, answer_id, within
+from recollect.gateway.threads import Placed, Threads, answer_alias, answer_id, within
 from recollect.memory import Memory
 from recollect.record import Message, NodeId, Part, PartKind, ToolCall, stable_id
 from recollect.text.clean import clean_text, clean_title
@@ -28,6 +38,7 @@ def keep(memory: Memory, threads: Threads, placed: Placed, heard: Heard) -> None
         keeping = _Keeping(memory, threads, placed)
         keeping.talk(len(placed.talk.said))
         keeping.answers(heard)
+        keeping.write()
 
 
 def keep_first(memory: Memory, threads: Threads, placed: Placed, until: int) -> Placed:
@@ -55,6 +66,10 @@ class _Keeping:
         self._chain = placed.chain
         self._waiting: list[tuple[list[NodeId], dict[str, Any]]] = []  # the names of a message, and the message
         self._counted: Counter[tuple[NodeId, str]] = Counter()  # below a message, calls of an id
+        self._aliases: dict[str, list[NodeId]] = {}  # that wait, too
+        self._said_last = next(  # its likeness
+            (likeness_of(one) for one in reversed(placed.talk.said[: placed.after + 1]) if one.is_said), None
+        )
 
     def talk(self, end: int) -> int:
         """What is new of the talk before a place. Gives the place of the last message that was said."""
@@ -85,9 +100,9 @@ class _Keeping:
         """The answers, each of them below what was asked, and written."""
         if heard.others:
             self.write()
-        asked = self.last, self._end, self._chain
+        asked = self.last, self._end, self._chain, self._said_last
         for one in heard.answers:
-            self.last, self._end, self._chain = asked
+            self.last, self._end, self._chain, self._said_last = asked
             self.answer(one)
             self.write()
 
@@ -95,48 +110,56 @@ class _Keeping:
         """An answer, in one message or in several: what the provider's own tools found for it stands before its words,
         and the tools that it calls behind them. One that broke off is kept as far as it came, and says so.
         """
-        told = heard.messages
-        name = answer_id(heard.id) if self._placed.talk.is_held and heard.id else None  # a request may go on from it
+        told, realm = heard.messages, self._placed.realm
+        held = [answer_alias(realm, heard.id)] if self._placed.talk.is_held and heard.id else []  # to be followed
         earlier = _by_id([call for said in self._placed.talk.said for call in said.calls])
         self._tools(_answered(heard.results, earlier | _by_id(heard.made)))
         for number, (text, item) in enumerate(told, 1):
-            alike = likeness("assistant", text)
+            alike, is_last = likeness("assistant", text), number == len(told)
             self._chain = stable_id(self._chain, alike)
             draft: dict[str, Any] = {"content": text, "role": "assistant", "model": heard.model or None}
-            names = [self._chain]
-            if number == len(told):
-                names = [name, self._chain] if name else names
-                draft |= {"metadata": about} if (about := _about(heard)) else {}
-            names += [answer_id(item)] if item else []  # a client may refer to it
-            self._waiting.append((names, draft | {"id": names[0]}))
-            self._threads.told(self._placed.realm, alike, self._placed.conversation_id)
+            if is_last and (about := _about(heard)):
+                draft["metadata"] = about
+            draft["id"] = answer_id(heard.id) if is_last and held else self._chain
+            names = [self._chain, *answer_marks(realm, alike, self._said_last), *(held if is_last else ())]
+            names += [item_mark(realm, item)] if item else []  # a client may refer to it
+            self._waiting.append((names, draft))
+            self._said_last = alike
         self._tools([(call, "") for call in _unanswered(heard.made, heard.results)] if heard.is_whole else [])
-        for call in filter(lambda call: call.id, heard.made):
-            self._threads.told(self._placed.realm, call_mark(call.id), self._placed.conversation_id)
-        if name and not told:  # it only calls tools: what they answer goes on from it
+        if not told:  # it only calls tools: what they answer goes on from it
             self.write()
             if self.last is not None:
-                self._threads.remember(self._placed.realm, name, self._placed.conversation_id, self.last)
+                self._also(self.last, held)
 
     def write(self) -> None:
         """Writes what waits, in one transaction."""
-        if not self._waiting:
-            return
         own, waiting, below = self._placed.conversation_id, self._waiting, self._end
+        if not waiting:
+            self._write_aliases()
+            return
         if below is None and self.last is not None and [m.id for m in self._memory.latest(own, 1)] != [self.last]:
             below = self.last
         possible = [name for _, draft in waiting for name in (draft["id"], within(own, draft["id"]))]
         there = {message.id: message for message in self._memory.messages(possible, forgotten=True)}
         for names, draft in waiting:
-            names.append(draft["id"])
+            meant = draft["id"]
             draft |= {"id": self._free(draft, there)} | ({"parent_id": below} if below else {})
             below = draft["id"]
+            self._also(below, [*names, *([meant] if meant != below else [])])
+        self._write_aliases()  # first: what is stored must be found, and an alias of nothing is none
         stored = self._memory.store_messages([draft for _, draft in waiting], conversation_id=own, title=self._title())
-        for (names, _), message in zip(waiting, stored, strict=True):
-            for name in names:
-                self._threads.remember(self._placed.realm, name, own, message.id)
         self.last = self._end = stored[-1].id
         self._waiting = []
+
+    def _also(self, name: NodeId, aliases: Sequence[NodeId]) -> None:
+        """A message or a call is to be found by these, too."""
+        if aliases:
+            self._aliases.setdefault(name, []).extend(aliases)
+
+    def _write_aliases(self) -> None:
+        if self._aliases:
+            self._memory.add_aliases(self._aliases)
+            self._aliases = {}
 
     def _free(self, draft: Mapping[str, Any], there: Mapping[NodeId, Message]) -> NodeId:
         """The id of a message: the first that no other has taken. A talk that began alike may have, another answer of
@@ -144,7 +167,8 @@ class _Keeping:
         """
         own, text = self._placed.conversation_id, clean_text(draft["content"])
         for name in (draft["id"], within(own, draft["id"])):
-            if name not in there or (there[name].conversation_id == own and there[name].content == text):
+            other = there.get(name)
+            if other is None or (other.conversation_id == own and other.content == text and _ends_as(other, draft)):
                 return NodeId(name)
         return self._threads.ids()
 
@@ -152,7 +176,9 @@ class _Keeping:
         """A message of the request."""
         parts = tuple(Part(PartKind.ASSET, clean_title(name)) for name in said.assets)
         draft: dict[str, Any] = {"content": said.text, "role": said.role, "parts": parts, "id": self._placed.ids[at]}
-        self._waiting.append(([self._placed.names[at]], draft))
+        turn = [self._placed.turn] if at == max(self._placed.names) and self._placed.turn else []
+        self._waiting.append(([self._placed.names[at], *turn], draft))
+        self._said_last = likeness_of(said)
 
     def _tools(self, called: Sequence[tuple[Call, str]]) -> None:
         """Calls with what came of them, empty if nothing has yet: kept once, and filled in when it comes."""
@@ -182,6 +208,7 @@ class _Keeping:
         )
         if empty:
             self._memory.update_messages([{"id": name, "content": come[name]} for name in empty])
+        self._write_aliases()
         stored |= {call.id: call for call in self._memory.store_tool_calls(fresh, self.last)} if fresh else {}
         self._end = stored[next(reversed(named))].result_message_id
 
@@ -191,25 +218,25 @@ class _Keeping:
         """Calls by the ids that they are stored under, and those that are. Some servers give their calls no ids, and
         some clients others: then the same call that waits for its result, or has got this one, is meant.
         """
-        own, realm = self._placed.conversation_id, self._placed.realm
         places: list[tuple[NodeId, NodeId]] = []
         for call, _ in called:
-            alike = stable_id("called", call.name, as_one(call.arguments))
-            by_id = call_id(own, below, call.id, self._number(below, call.id))
-            by_words = stable_id(alike, below, self._number(below, alike)) if call.name else by_id
-            places.append((by_id, by_words))
-        meant = {name: found[1] for pair in places for name in pair if (found := self._threads.recall(realm, name))}
-        stored = {call.id: call for call in self._memory.tool_calls({*(one for one, _ in places), *meant.values()})}
+            alike = call_in_words(below, call)
+            by_id = call_id(self._placed.conversation_id, below, call.id, self._number(below, call.id))
+            in_words = call_in_words(below, call, self._number(below, alike)) if call.name else by_id
+            places.append((by_id, in_words))
+        stored = calls_named(self._memory, [name for pair in places for name in pair])
         named: dict[NodeId, tuple[Call, str]] = {}
-        for (by_id, by_words), (call, result) in zip(places, called, strict=True):
-            name = meant.get(by_id, by_id)
-            other = stored.get(meant.get(by_words, by_id))
-            if name not in stored and other is not None and other.result.strip() in ("", result.strip()):
-                name = other.id
+        for (by_id, in_words), (call, result) in zip(places, called, strict=True):
+            other = stored.get(in_words)
+            if other is not None and other.result.strip() not in ("", result.strip()):
+                other = None
+            meant = meant_by(call, stored.get(by_id), other)
+            name = meant.id if meant is not None else stable_id(by_id, in_words) if by_id in stored else by_id
             named[name] = call, result
-            for place in (by_id, by_words):
-                self._threads.remember(realm, place, own, name)
-        return named, stored
+            if meant is None or by_id not in stored:
+                mark = [call_mark(self._placed.realm, call.id)] if call.id else []
+                self._also(name, [alias for alias in (by_id, in_words, *mark) if alias != name])
+        return named, {call.id: call for call in stored.values()}
 
     def _number(self, below: NodeId, name: str) -> int:
         """How often this was called below a message before."""
@@ -224,6 +251,11 @@ class _Keeping:
             return line
         blank = line.rfind(" ", 0, _TITLE)
         return line[: blank if blank > 0 else _TITLE] + " …"
+
+
+def _ends_as(stored: Message, draft: Mapping[str, Any]) -> bool:
+    """Whether both are whole, or both broke off: the same words may be only the beginning of an answer."""
+    return ("incomplete" in stored.metadata) == ("incomplete" in draft.get("metadata", {}))
 
 
 def _by_id(calls: Sequence[Call]) -> dict[str, Call]:

@@ -2,7 +2,8 @@
 
 Nobody is put into a memory that is shared without anybody having said so. In this order it is that of a header, of the
 address, of the request's metadata, of its user, of the server where one was set for it, of the project that a coding
-agent works in, of the conversation alone. A request that tells neither is remembered apart, and given nothing.
+agent works in, of the conversation alone, which then is the client's own: keys tell clients apart, and two of them may
+call a conversation `main`. A request that tells neither is remembered apart, and given nothing.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Any
 from recollect.errors import InvalidInput, NotAllowed
 from recollect.gateway.talk import Talk, words
 from recollect.importers.reading.lenient import objects_of, text_of
-from recollect.record import NodeId, is_within, stable_id
+from recollect.record import NodeId, checked_id, is_within, stable_id
 from recollect.record import namespace as checked
 
 NAMESPACE, CONVERSATION = "x-recollect-namespace", "x-recollect-conversation"
@@ -30,7 +31,7 @@ APART = "apart"
 _KEYS = {"recollect_namespace": NAMESPACE, "recollect_conversation": CONVERSATION, "recollect_store": STORE}
 #: How the vendors' clients tell that they ask once more, and the same.
 ATTEMPT, _RETRIES = "idempotency-key", "x-stainless-retry-count"
-_KEYS_OF_CLIENTS = ("authorization", "x-api-key")
+_KEYS_OF_CLIENTS = ("authorization", "x-api-key", "api-key")
 #: Under which names clients tell their session.
 _SESSIONS = ("x-claude-code-session-id", "x-openwebui-chat-id", "session_id", "session-id", "conversation_id")
 _USERS = ("x-openwebui-user-id",)
@@ -85,13 +86,13 @@ def read_scope(
 ) -> Asked:
     """What a request asks for. Names of headers are in small letters; `address` is a namespace that the address names,
     `own` one that was set for all, `within` are those that the client may reach, with what is below them; none for all.
-    Raises InvalidInput for a namespace that is none, NotAllowed for one that it may not reach.
+    Raises InvalidInput for a namespace or a conversation's name that is none, NotAllowed for one that it may not reach.
     """
     told = {**_in_metadata(body), **{name: _decoded(value) for name, value in headers.items() if value}}
-    conversation = _conversation(told, body)
+    conversation, client = _conversation(told, body), stable_id("client", *map(headers.get, _KEYS_OF_CLIENTS))
     namespace, why = _namespace(headers, told, body, talk, address, own)
     if not why and conversation:
-        namespace, why = f"conversation/{conversation}", "conversation"
+        namespace, why = f"conversation/{stable_id('of', client, conversation)}", "conversation"
     return Asked(
         checked(_reached(namespace or APART, why, within)),
         why or "apart",
@@ -99,7 +100,7 @@ def read_scope(
         stores=_switch(told, STORE),
         budget=_count(told, BUDGET),
         window=_count(told, WINDOW),
-        client=stable_id("client", *map(headers.get, _KEYS_OF_CLIENTS)),
+        client=client,
         is_retried=headers.get(_RETRIES, "0") not in ("", "0"),
         attempt=headers.get(ATTEMPT, ""),
     )
@@ -174,8 +175,9 @@ def _user(told: Mapping[str, str], body: Mapping[str, Any]) -> str:
 
 def _conversation(told: Mapping[str, str], body: Mapping[str, Any]) -> NodeId | None:
     """The conversation that is named; an id of ours as it is."""
-    if named := told.get(CONVERSATION, "").strip():
-        return NodeId(named) if _ULID.fullmatch(named) else stable_id("conversation", "proxy", named)
+    if named := told.get(CONVERSATION, ""):
+        name = checked_id(named, CONVERSATION)
+        return name if _ULID.fullmatch(name) else stable_id("conversation", "proxy", name)
     kept = body.get("conversation")
     metadata = body.get("metadata")
     of_user = text_of(metadata.get("user_id")) if isinstance(metadata, Mapping) else ""
@@ -212,7 +214,8 @@ def _folder(body: Mapping[str, Any], talk: Talk) -> str:
 
 def _fit(name: str) -> str:
     """A name as a part of a namespace; what has to be changed for that is told apart by a hash."""
-    fit = _UNFIT.sub("-", name).strip("-")[:60] or "one"
+    fit = _UNFIT.sub("-", name).strip("-")[:60]
+    fit = fit if fit.strip(".") else "one"
     return fit if fit == name else f"{fit}-{stable_id('name', name)[-6:].lower()}"
 
 

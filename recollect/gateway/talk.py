@@ -40,8 +40,8 @@ class Result:
 @dataclass(frozen=True, slots=True)
 class Said:
     """A message of a request, at a place in its list. `text` are a person's or a model's own words, without what
-    programs put beside them; `assets` names pictures and files. `stands_for` is the provider's id of a message that is
-    referred to instead of sent.
+    programs put beside them; `assets` names pictures and files. `refers` is the provider's name of an answer that the
+    client sends only by that.
     """
 
     role: str
@@ -50,7 +50,7 @@ class Said:
     calls: tuple[Call, ...] = ()
     results: tuple[Result, ...] = ()
     assets: tuple[str, ...] = ()
-    stands_for: str = ""
+    refers: str = ""
 
     @property
     def is_said(self) -> bool:
@@ -61,7 +61,8 @@ class Said:
 @dataclass(frozen=True, slots=True)
 class Talk:
     """What stands in a request. `follows` names an answer that the provider keeps, which this goes on from; `is_held`:
-    it will keep the answer to this, too. `answers` is how many are asked for.
+    it will keep the answer to this, too. `answers` is how many are asked for. `prefill` is how the client lets the
+    answer begin, which is no message of its own.
     """
 
     said: tuple[Said, ...]
@@ -69,13 +70,14 @@ class Talk:
     follows: str = ""
     is_held: bool = False
     answers: int = 1
+    prefill: str = ""
 
 
 @dataclass(slots=True)
 class Heard:
     """What an answer says, as it comes. `results` are of tools that the provider runs itself, `sources` the titles of
     the pages that are cited, by their addresses. `others` are further answers to the same question, by their numbers;
-    `many` is how many answers there are to be.
+    `many` is how many answers there are to be. `prefill` is how the client let them begin.
     """
 
     words: list[str] = field(default_factory=list)  # of the message that comes now
@@ -86,6 +88,8 @@ class Heard:
     sources: dict[str, str] = field(default_factory=dict)
     others: dict[int, Heard] = field(default_factory=dict)
     many: int = 1
+    prefill: str = ""
+    is_repeated: bool = False  # the prefill, perhaps
     model: str = ""
     id: str = ""
     is_whole: bool = False
@@ -112,10 +116,13 @@ class Heard:
 
     @property
     def messages(self) -> list[tuple[str, str]]:
-        """The messages of the answer that have words, each with the provider's id of it."""
-        found = (
-            (own_words(text, "assistant"), name) for text, name in (*self.before, ("".join(self.words), self.name))
-        )
+        """The messages of the answer that have words, each with the provider's name of it."""
+        told = [*self.before, ("".join(self.words), self.name)]
+        if self.is_whole or any(text for text, _ in told):
+            first, name = told[0]
+            is_there = self.is_repeated and first.startswith(self.prefill)
+            told[0] = (first if is_there else self.prefill + first, name)
+        found = ((own_words(text, "assistant"), name) for text, name in told)
         return [(text, name) for text, name in found if text]
 
     @property
@@ -132,7 +139,9 @@ class Heard:
         """One of several answers."""
         if number <= 0:
             return self
-        return self.others.setdefault(number, Heard(model=self.model, id=self.id))
+        return self.others.setdefault(
+            number, Heard(model=self.model, id=self.id, prefill=self.prefill, is_repeated=self.is_repeated)
+        )
 
     def begin(self) -> None:
         """Another message of the same answer begins."""
@@ -158,6 +167,15 @@ class Heard:
         told = [call.id, call.name, call.arguments]
         if not call.id or told not in self.calls.values():
             self.calls[str(len(self.calls))] = told
+
+
+def prefilled(said: list[Said], items: Sequence[Any]) -> str:
+    """Takes the last message of a request, which the answer is to go on with, from the others: its words, blanks
+    included.
+    """
+    if not said or said[-1].at != len(items) - 1 or said[-1].role != "assistant" or said[-1].calls:
+        return ""
+    return answered(items[said.pop().at].get("content"))
 
 
 def words(content: object) -> str:

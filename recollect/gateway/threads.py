@@ -3,7 +3,16 @@
 Clients send what was said again and again, mostly without ids. So a message gets a name that follows from all that was
 said before it: the same beginning leads to the same message, an edited one or another answer opens a branch. Who sends
 no beginning is found by what only we can have told him (`aligning`): our answers, and the calls of tools that we passed
-on. The same request once more, because its answer did not arrive, is the same turn.
+on. All these names are aliases in the store, so that a restart changes nothing; of clients that are apart they hold the
+key, so that none goes on with what another has said.
+
+Where several talks have the same beginning, the one goes on that agrees with most of the calls and results that the
+request tells. If that does not decide, it is the latest that has not gone on yet, nor is being answered; if all have,
+the latest gets a branch. So two windows that say the same are two conversations, and only words that are alike from the
+first to the last may change places. The same request again, once answered, is the question of another such talk, if
+there is one; else it stands where it was asked, and gets another answer.
+
+The same request once more, because its answer did not arrive, is the same turn.
 """
 
 from __future__ import annotations
@@ -13,18 +22,25 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Generic, TypeVar
 
-from recollect.gateway.aligning import LOOKED_UP, align, as_told, likeness_of, marks
+from recollect.gateway.aligning import (
+    LOOKED_UP,
+    agreement,
+    align,
+    as_told,
+    calls_behind,
+    likeness_of,
+    marks,
+    with_answers,
+)
 from recollect.gateway.scope import Asked
 from recollect.gateway.talk import Talk
 from recollect.memory import Memory
-from recollect.record import Message, NodeId, new_id, stable_id
+from recollect.record import Kind, Message, NodeId, new_id, stable_id, utc_now
 
-_PLACES, _ANSWERS, _TURNS = 40_000, 20_000, 2_000
-_ALIKE = 8  # conversations in which the same was answered
-_NEWEST = 16  # conversations that are looked through where nothing is remembered
+_TURNS = 2_000
+_AT_ONCE = 64  # so many realms are placed in at once, at most
 _AGAIN = 300.0  # seconds after which the same request is a new one, unless the client says that it is not
 _NOTHING = NodeId("")
 
@@ -50,6 +66,7 @@ class Placed:
     key: NodeId = _NOTHING
     chain: NodeId = _NOTHING
     goes_on: bool = False  # it says less than the conversation holds: the client leaves that to us
+    turn: NodeId = _NOTHING  # an alias of what is asked now
 
     @property
     def is_empty(self) -> bool:
@@ -82,6 +99,11 @@ class Recent(Generic[T]):
         with self._lock:
             return self._kept.get((realm, name))
 
+    def drop(self, realm: tuple[str, str], name: NodeId) -> None:
+        """Keeps it no longer."""
+        with self._lock:
+            self._kept.pop((realm, name), None)
+
 
 @dataclass(slots=True)
 class _Turn:
@@ -95,33 +117,42 @@ class _Turn:
 
 @dataclass(slots=True)
 class Threads:
-    """Thread-safe. What it remembers it would find in the store, only slower."""
+    """Thread-safe."""
 
     ids: Callable[[], NodeId] = new_id
     clock: Callable[[], float] = time.monotonic
     #: Held while something is kept: what is compared with the store must hold until it is written.
     keeping: threading.Lock = field(default_factory=threading.Lock)
-    _places: Recent[tuple[NodeId, NodeId]] = field(default_factory=lambda: Recent(_PLACES))
-    _answers: Recent[tuple[NodeId, ...]] = field(default_factory=lambda: Recent(_ANSWERS))
+    _placing: Sequence[threading.Lock] = field(default_factory=lambda: [threading.Lock() for _ in range(_AT_ONCE)])
     _turns: Recent[_Turn] = field(default_factory=lambda: Recent(_TURNS))
+    #: Below which messages an answer is on its way, and since when; by the name of the turn.
+    _open: Recent[tuple[NodeId, float]] = field(default_factory=lambda: Recent(_TURNS))
 
     def place(self, memory: Memory, talk: Talk, asked: Asked, said: NodeId) -> Placed:
         """Where a request stands. `said` is the name of all that it says."""
+        with self._placing[hash(asked.realm) % _AT_ONCE]:
+            placed = self._placed(memory, talk, asked, said)
+        return replace(placed, turn=_turn_alias(asked, said))
+
+    def _placed(self, memory: Memory, talk: Talk, asked: Asked, said: NodeId) -> Placed:
         names = _turns(asked, said)
         earlier = next((found for name in names if (found := self._turns.find(asked.realm, name)) is not None), None)
-        placed = self._place(memory, talk, asked)
+        placed = self._place(memory, with_answers(memory, talk, asked.realm), asked, said)
         for _ in range(LOOKED_UP):
-            own, call = placed.conversation_id, partial(self._call, asked.realm)
-            told = as_told(memory, own, placed.talk, placed.after, placed.parent, call)
+            told = as_told(memory, placed.conversation_id, placed.talk, placed.after, placed.parent)
             if told is placed.talk:
                 break
-            placed = self._place(memory, told, asked)
+            placed = self._place(memory, told, asked, said)
         if earlier is not None and self._comes_again(earlier, asked):
-            placed = self._again(placed, earlier.placed)
+            placed = _again(memory, placed, earlier.placed)
+        elif earlier is None:
+            placed = _kept(memory, placed, asked, said)
         if asked.stores:
             turn = _Turn(placed.without_talk(), asked.attempt)
             for name in (*names, *placed.names.values()) if len(placed.names) == 1 else names:
                 self._turns.keep(asked.realm, name, turn)
+            if placed.parent is not None:
+                self._open.keep(asked.realm, placed.parent, (said, self.clock()))
         return placed
 
     def end(self, asked: Asked, said: NodeId, *, is_heard: bool) -> None:
@@ -129,20 +160,9 @@ class Threads:
         for name in _turns(asked, said):
             if (found := self._turns.find(asked.realm, name)) is not None and found.attempt == asked.attempt:
                 found.ended, found.is_heard = self.clock(), found.is_heard or is_heard
-
-    def remember(self, realm: tuple[str, str], name: NodeId, conversation_id: NodeId, message_id: NodeId) -> None:
-        """Keeps where a message was put."""
-        self._places.keep(realm, name, (conversation_id, message_id))
-
-    def recall(self, realm: tuple[str, str], name: NodeId) -> tuple[NodeId, NodeId] | None:
-        """Where it was put, if that is still remembered."""
-        return self._places.find(realm, name)
-
-    def told(self, realm: tuple[str, str], mark: NodeId, conversation_id: NodeId) -> None:
-        """Keeps where an answer was given, or a tool called."""
-        before = self._answers.find(realm, mark) or ()
-        others = (other for other in before if other != conversation_id)
-        self._answers.keep(realm, mark, (conversation_id, *others)[:_ALIKE])
+                parent = found.placed.parent
+                if parent is not None and (self._open.find(asked.realm, parent) or ("", 0.0))[0] == said:
+                    self._open.drop(asked.realm, parent)
 
     def _comes_again(self, earlier: _Turn, asked: Asked) -> bool:
         """Whether a request is an earlier one once more. One that is still being answered may be somebody else's."""
@@ -157,65 +177,91 @@ class Threads:
             return False
         return self.clock() - turn.ended <= _AGAIN
 
-    def _again(self, placed: Placed, first: Placed) -> Placed:
-        """The same turn where it was placed first, or below what was asked, where that is kept by now."""
-        ids = {**placed.ids, **first.ids}
-        known = placed.known if placed.conversation_id == first.conversation_id else {}
-        again = replace(first, talk=placed.talk, names=placed.names, ids=ids, known=known)
-        last = max(ids, default=-1)
-        found = self.recall(placed.realm, ids[last]) if last > first.after else None
-        if found is None or found[0] != first.conversation_id:
-            return again
-        return replace(again, after=last, parent=found[1], known={**known, last: found[1]})
-
-    def _place(self, memory: Memory, talk: Talk, asked: Asked) -> Placed:
+    def _place(self, memory: Memory, talk: Talk, asked: Asked, turn: NodeId) -> Placed:
         said = [n for n, one in enumerate(talk.said) if one.is_said]
         realm, conversation = asked.realm, asked.conversation
-        if talk.follows and (found := self._following(memory, realm, talk.follows)) is not None:
-            names, _ = _names(talk, said, stable_id("below", found.id))
-            own = found.conversation_id
-            return Placed(
-                own, talk, realm, names, names, -1, found.id, {}, _asked(talk, names), _end(names, own, found.id)
-            )
-        names, lasting = _names(talk, said, stable_id("talk", memory.namespace, conversation), conversation is not None)
-        request = _Request(memory, talk, realm, said, names, lasting)
+        if talk.follows and (found := self._following(memory, realm, talk.follows, turn)) is not None:
+            own, parent = found.conversation_id, _said_above(found)
+            names, _ = _names(talk, said, stable_id("below", parent))
+            return Placed(own, talk, realm, names, names, -1, parent, {}, _asked(talk, names), _end(names, own, parent))
+        beginning = stable_id("talk", memory.namespace, conversation, *filter(None, realm[1:]))
+        names, lasting = _names(talk, said, beginning, conversation is not None)
+        request = _Request(memory, talk, realm, said, names, lasting, turn)
         if conversation is not None and len(said) < 2:
             return self._alone(request, conversation)
         # Two talks may begin alike: who has heard no answer yet, and names no conversation, begins a new one, unless he
-        # goes on without the answer.
+        # goes on without the answer, or with calls that we passed on.
         is_known = conversation is not None or (
             len(said) > 1 and self._is_unheard(self._turns.find(realm, names[said[0]]))
         )
-        known_at = said if is_known else said[1:]
-        found_at = self._remembered(request, known_at) or _stored(request, known_at)
-        if found_at is not None:
-            after, own, parent = found_at
-            known = {n: names[n] for n in said if n < after} | {after: parent}
-            return request.placed(own, after, parent, known)
-        for own in (conversation,) if conversation else self._candidates(request, looks=asked.recalls):
-            aligned = align(memory, own, talk, said, partial(self._call, realm), is_named=conversation is not None)
+        for some in (said[-LOOKED_UP:], said[:-LOOKED_UP]):
+            if (at := self._known(request, some, unproven=None if is_known else min(said, default=None))) is not None:
+                after, message = at
+                known = {n: names[n] for n in said if n < after} | {after: message.id}
+                return request.placed(message.conversation_id, after, message.id, known)
+        for own in (conversation,) if conversation else _candidates(request):
+            aligned = align(memory, own, talk, said, is_named=conversation is not None)
             if aligned is not None:
                 return request.placed(own, aligned.after, aligned.parent, aligned.known)
         if conversation is None:
             return request.placed(self.ids())
         return request.placed(conversation, goes_on=bool(memory.latest(conversation, 1)))
 
-    def _remembered(self, request: _Request, places: Sequence[int]) -> tuple[int, NodeId, NodeId] | None:
+    def _known(self, request: _Request, places: Sequence[int], unproven: int | None) -> tuple[int, Message] | None:
+        """The last of some places whose message is stored, and that. At the `unproven` one calls must prove it."""
+        memory, names = request.memory, request.names
+        aliased = memory.aliased(names[n] for n in places)
+        # What was forgotten has no aliases, and what an earlier version stored; an id is left of both.
+        unaliased = [names[n] for n in places if n in request.lasting and names[n] not in aliased]
+        by_id = {message.id: message for message in memory.messages(unaliased, forgotten=True)}
         for n in reversed(places):
-            if (found := self.recall(request.realm, request.names[n])) is not None:
-                return n, *found
+            if names[n] in by_id:
+                return _further(request, n, by_id[names[n]])
+            alike = memory.messages(aliased.get(names[n], ()))
+            found = self._best(request, n, alike, is_proof=n == unproven)
+            if found is not None:
+                return self._beside(request, n, aliased) or (n, found)
         return None
 
-    def _call(self, realm: tuple[str, str], name: NodeId) -> NodeId:
-        """Under which id a call is stored that would have this one."""
-        found = self.recall(realm, name)
-        return found[1] if found else name
+    def _beside(
+        self, request: _Request, at: int, aliased: Mapping[NodeId, Sequence[NodeId]]
+    ) -> tuple[int, Message] | None:
+        """Where a question that was asked before is asked by another talk, which was alike until then and has not gone
+        on; None where there is none.
+        """
+        before = [n for n in request.said if n < at]
+        if len(before) < 2 or at != request.said[-1] or calls_behind(request.talk, at):
+            return None
+        alike = request.memory.messages(aliased.get(request.names[before[-1]], ()))
+        free = (message for message in alike if len(alike) > 1 and self._is_free(request, message))
+        return next(((before[-1], message) for message in free), None)
 
-    def _following(self, memory: Memory, realm: tuple[str, str], answer: str) -> Message | None:
+    def _best(self, request: _Request, at: int, alike: Sequence[Message], *, is_proof: bool) -> Message | None:
+        """Of messages with the same words before them, the newest first, the one that a request goes on from."""
+        if len(alike) < 2 and not is_proof:
+            return next(iter(alike), None)
+        rated: list[tuple[tuple[bool, int, bool], Message]] = []
+        for message in alike:
+            agrees, same = agreement(request.memory, request.talk, at, message)
+            if same or not is_proof:
+                rated.append(((agrees, same, self._is_free(request, message)), message))
+        return max(rated, key=lambda one: one[0])[1] if rated else None
+
+    def _is_free(self, request: _Request, message: Message) -> bool:
+        """Whether a conversation ends with a message, and no other request is being answered below it."""
+        turn, since = self._open.find(request.realm, message.id) or (request.turn, 0.0)
+        if turn != request.turn and self.clock() - since <= _AGAIN:
+            return False
+        return [one.id for one in request.memory.latest(message.conversation_id, 1)] == [message.id]
+
+    def _following(self, memory: Memory, realm: tuple[str, str], answer: str, turn: NodeId) -> Message | None:
         """The answer that the provider keeps under this name."""
-        remembered = self.recall(realm, answer_id(answer))
-        own = remembered[1] if remembered else answer_id(answer)
-        return next(iter(memory.messages([own], forgotten=True)), None)
+        name = answer_alias(realm, answer)
+        request = _Request(memory, Talk(()), realm, (), {}, frozenset(), turn)
+        found = self._best(request, -1, memory.messages(memory.aliased([name]).get(name, ())), is_proof=False)
+        if found is None and not realm[1]:  # forgotten, or of an earlier version
+            return next(iter(memory.messages([answer_id(answer)], forgotten=True)), None)
+        return found
 
     def _alone(self, request: _Request, conversation: NodeId) -> Placed:
         """A single message of a conversation that is named: its first, or the newest of a client that sends no more.
@@ -238,26 +284,10 @@ class Threads:
             return replace(placed, parent=latest[-1].id) if has_results else placed
         return replace(placed, after=at, parent=latest[-1].id, known={at: latest[-1].id})
 
-    def _candidates(self, request: _Request, *, looks: bool) -> Iterator[NodeId]:
-        """The conversations that a request may go on with which neither names one nor tells its beginning: where we
-        gave the answers in it, or called the tools, the latest first. `looks`: also the newest of the store.
-        """
-        found = marks(request.talk)
-        seen: set[NodeId] = set()
-        for mark in found:
-            for own in self._answers.find(request.realm, mark) or ():
-                if own not in seen:
-                    seen.add(own)
-                    yield own
-        if found and looks:
-            for row in request.memory.conversations(limit=_NEWEST):
-                if row.conversation.id not in seen:
-                    yield row.conversation.id
-
 
 @dataclass(frozen=True, slots=True)
 class _Request:
-    """What a request says, with the names of that; those that are `lasting` are ids as well."""
+    """What a request says, with the names of that; those that are `lasting` are ids as well. `turn` names all of it."""
 
     memory: Memory
     talk: Talk
@@ -265,6 +295,7 @@ class _Request:
     said: Sequence[int]
     names: Mapping[int, NodeId]
     lasting: frozenset[int]
+    turn: NodeId
 
     def placed(
         self,
@@ -289,6 +320,11 @@ def answer_id(name: str) -> NodeId:
     return stable_id("answer", name)
 
 
+def answer_alias(realm: tuple[str, str], name: str) -> NodeId:
+    """The alias of an answer that the provider keeps under a name."""
+    return stable_id("answered", realm[1], name)
+
+
 def within(conversation: NodeId, name: NodeId) -> NodeId:
     """The name of a message in one conversation alone: others may begin alike."""
     return stable_id("within", conversation, name)
@@ -301,28 +337,76 @@ def _turns(asked: Asked, said: NodeId) -> list[NodeId]:
     return [*([stable_id("attempt", asked.client, asked.attempt, said)] if asked.attempt else []), said]
 
 
-def _stored(request: _Request, places: Sequence[int]) -> tuple[int, NodeId, NodeId] | None:
-    lasting = [n for n in places if n in request.lasting]
-    for some in (lasting[-LOOKED_UP:], lasting[:-LOOKED_UP]):
-        ids = [request.names[n] for n in some]
-        found = {message.id: message for message in request.memory.messages(ids, forgotten=True)}
-        for n in reversed(some):
-            if (message := found.get(request.names[n])) is not None:
-                return _further(request, n, message)
-    return None
+def _again(memory: Memory, placed: Placed, first: Placed) -> Placed:
+    """The same turn where it was placed first, or below what was asked, where that is kept by now."""
+    ids = {**placed.ids, **first.ids}
+    known = placed.known if placed.conversation_id == first.conversation_id else {}
+    again = replace(first, talk=placed.talk, names=placed.names, ids=ids, known=known)
+    last = max(ids, default=-1)
+    if last <= first.after:
+        return again
+    names = [*memory.aliased([ids[last]]).get(ids[last], ()), ids[last]]
+    found = next((one for one in memory.messages(names) if one.conversation_id == first.conversation_id), None)
+    if found is None:
+        return again
+    return replace(again, after=last, parent=found.id, known={**known, last: found.id})
 
 
-def _further(request: _Request, after: int, known: Message) -> tuple[int, NodeId, NodeId]:
+def _kept(memory: Memory, placed: Placed, asked: Asked, said: NodeId) -> Placed:
+    """The same, below what was asked if that was kept before a restart, and its answer did not arrive."""
+    last, alias = max(placed.names, default=-1), _turn_alias(asked, said)
+    if last <= placed.after:
+        return placed
+    for message in memory.messages(memory.aliased([alias]).get(alias, ())):
+        is_late = message.timestamp is None or (utc_now() - message.timestamp).total_seconds() > _AGAIN
+        (end,) = memory.latest(message.conversation_id, 1) or [message]
+        is_unheard = end.parent_id == message.id and "incomplete" in end.metadata
+        if not is_late and (asked.is_retried or is_unheard):
+            known = placed.known if placed.conversation_id == message.conversation_id else {}
+            known = {**known, last: message.id}
+            own = message.conversation_id
+            return replace(placed, conversation_id=own, after=last, parent=message.id, known=known)
+    return placed
+
+
+def _candidates(request: _Request) -> Iterator[NodeId]:
+    """The conversations that a request may go on with which neither names one nor tells its beginning: where we gave
+    the answers in it, or called the tools, the latest first.
+    """
+    memory, found = request.memory, marks(request.talk, request.realm)
+    aliased = memory.aliased(found)
+    seen: set[NodeId] = set()
+    for mark in found:
+        ids = aliased.get(mark, [])
+        there = {one.id: one.conversation_id for one in memory.messages(ids)} if ids else {}
+        there |= {one.id: one.conversation_id for one in memory.tool_calls(ids)} if ids else {}
+        for own in (there[one] for one in ids if one in there):
+            if own not in seen:
+                seen.add(own)
+                yield own
+
+
+def _said_above(message: Message) -> NodeId:
+    """A message that somebody said: of what a tool answered, what it was called below."""
+    return message.parent_id if message.kind is Kind.TOOL and message.parent_id else message.id
+
+
+def _turn_alias(asked: Asked, said: NodeId) -> NodeId:
+    """The alias of what is asked by all that a request says."""
+    return stable_id("turn", asked.realm[1], said)
+
+
+def _further(request: _Request, after: int, known: Message) -> tuple[int, Message]:
     """What of the request is known behind a message: answers may have the names that a provider gives them as ids."""
     rest = [n for n in request.said if n > after]
     latest = request.memory.latest(known.conversation_id, LOOKED_UP) if rest else []
     below = latest[next((n for n, one in enumerate(latest, 1) if one.id == known.id), len(latest)) :]
-    last = known.id
+    last = known
     for n, message in zip(rest, below, strict=False):
         if likeness_of(request.talk.said[n]) != likeness_of(message):
             break
-        after, last = n, message.id
-    return after, known.conversation_id, last
+        after, last = n, message
+    return after, last
 
 
 def _names(

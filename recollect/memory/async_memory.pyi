@@ -43,6 +43,7 @@ from recollect.record import (
     Message,
     Metadata,
     Namespace,
+    NodeId,
     Part,
     RoleName,
     Thread,
@@ -73,6 +74,8 @@ class AsyncMemory(AsyncContext):
         chunk_overlap: int | None = None,
         on_wait: Callable[[], None] | None = None,
     ) -> Opening[AsyncMemory]: ...
+    async def add_aliases(self, aliases: Mapping[str, Iterable[str]]) -> None: ...
+    async def aliased(self, aliases: Iterable[str]) -> dict[NodeId, list[NodeId]]: ...
     async def ask(
         self,
         question: str,

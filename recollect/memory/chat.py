@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from recollect.memory.ends import end_of
 from recollect.memory.handle import LIVE_SOURCE
 from recollect.memory.tools import Tools
-from recollect.record import NodeId
+from recollect.record import NodeId, checked_id
 
 if TYPE_CHECKING:
     from recollect.answer.chat.events import Answer, Event
@@ -68,7 +68,7 @@ class Chatting(Tools):
         from recollect.answer.chat.session import Options
 
         options = Options(budget=budget, mode=mode, title=title, with_tools=tools, save=save)
-        own = NodeId(conversation_id) if conversation_id else None
+        own = checked_id(conversation_id, "conversation_id") if conversation_id else None
         try:
             yield from self._chat.turn(own, text, self._answering(), options)
         finally:

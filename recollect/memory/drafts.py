@@ -25,6 +25,7 @@ from recollect.record import (
     Role,
     RoleName,
     ToolCall,
+    checked_id,
     parse_time,
     stable_id,
 )
@@ -79,7 +80,7 @@ class Drafts:
         if not words.strip() and not given:
             raise InvalidInput("Nothing to remember: the content is empty.", hint="Give a text, or parts.")
         now = _said_at(timestamp) or self.clock()
-        parent = _id(parent_id, "parent_id")
+        parent = NodeId(_text(parent_id, "parent_id")) if parent_id else None
         if parent and conversation_id is None:
             conversation_id = self.message_of(parent).conversation_id
         conversation = Conversation(
@@ -151,7 +152,8 @@ class Drafts:
         id: str | None = None,
     ) -> tuple[Message, ToolCall]:
         now = _said_at(timestamp) or self.clock()
-        own = stable_id("result of", _text(id, "id")) if id else NodeId(self.ids())
+        given = _id(id, "id")
+        own = stable_id("result of", given) if given else NodeId(self.ids())
         text = cut_recall(clean_text(as_text(result)))  # the tools of Recollect hand out what is stored already
         message = Message(
             id=own,
@@ -164,7 +166,7 @@ class Drafts:
             tokens=count_tokens(text),
         )
         call = ToolCall(
-            id=NodeId(id) if id else stable_id("call", own, 0),
+            id=given or stable_id("call", own, 0),
             message_id=own,
             conversation_id=asked.conversation_id,
             name=clean_title(_text(name, "name")),
@@ -246,7 +248,7 @@ def _listed(given: object, name: str) -> list[Any]:
 
 
 def _id(value: object, name: str) -> NodeId | None:
-    return NodeId(_text(value, name)) if value else None
+    return checked_id(_text(value, name), name) if value else None
 
 
 def _text(value: object, name: str) -> str:

@@ -205,6 +205,15 @@ class Reading(Handle):
         with self._space.view() as view:
             return view.get(ToolCall, [NodeId(i) for i in ids])
 
+    def aliased(self, aliases: Iterable[str]) -> dict[NodeId, list[NodeId]]:
+        """The ids of the messages and tool calls that have these aliases (`add_aliases`), by the aliases, the newest
+        first. An alias of nothing is left out.
+        """
+        from recollect.ingest.aliases import read_aliases
+
+        with self._space.view() as view:
+            return read_aliases(view, list(dict.fromkeys(map(NodeId, aliases))))
+
     def resolve(self, name: str, *, deleted: bool = False) -> tuple[Thread, Message | None]:
         """What a person means by an id, the end of one, a source's id or a part of a title: the conversation, and the
         message. It is a guess: show it before you change anything by it. With `deleted` also titles of conversations

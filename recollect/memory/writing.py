@@ -162,6 +162,16 @@ class Writing(Reading, Documents):
         with self._space.view() as view:  # what was stored before, where it comes again
             return view.get(ToolCall, [call.id for _, call in drafted])
 
+    def add_aliases(self, aliases: Mapping[str, Iterable[str]]) -> None:
+        """Gives messages and tool calls, by their ids, other names to find them by (`aliased`), in one transaction.
+
+        They may be stored later. Of more than 64 that share an alias the oldest lose it.
+        """
+        from recollect.ingest.aliases import add_aliases
+
+        given = {NodeId(own): list(map(NodeId, some)) for own, some in aliases.items()}
+        add_aliases(self._space, given, self._clock())
+
     @traced("update_memory", one_record)
     @writes
     def update_message(self, id: str, content: str) -> Message:

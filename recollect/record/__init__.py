@@ -3,10 +3,13 @@
 from recollect.record.derived import Node, NodeKind, Origin
 from recollect.record.ids import (
     DEFAULT_NAMESPACE,
+    ID_FORM,
+    ID_LENGTH,
     NAMESPACE_FORM,
     NAMESPACE_LENGTH,
     Namespace,
     NodeId,
+    checked_id,
     is_within,
     namespace,
     new_id,
@@ -39,6 +42,8 @@ from recollect.record.tree import has_circle, path_to, reading_order
 __all__ = [
     "DEFAULT_NAMESPACE",
     "HIDDEN",
+    "ID_FORM",
+    "ID_LENGTH",
     "NAMESPACE_FORM",
     "NAMESPACE_LENGTH",
     "NOTHING",
@@ -64,6 +69,7 @@ __all__ = [
     "Turn",
     "Version",
     "Window",
+    "checked_id",
     "from_microseconds",
     "has_circle",
     "is_within",

@@ -20,24 +20,49 @@ NodeId = NewType("NodeId", str)
 
 DEFAULT_NAMESPACE = Namespace("default")
 
+_MUCH = 60  # characters of what is no name
 _CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
-_PART = r"[^\s/\x00-\x1f\x7f\ud800-\udfff]+"  # half a character is none that a store or a header can hold
-_NAMESPACE = re.compile(rf"{_PART}(?:/{_PART})*")
-#: The form of a namespace for those who read JSON Schema, and how long it may be.
-NAMESPACE_FORM, NAMESPACE_LENGTH = r"^[^\s/\x00-\x20\x7f\x85\xa0]+(/[^\s/\x00-\x20\x7f\x85\xa0]+)*$", 200
+#: What a part of a namespace may hold; "." and ".." are none, since addresses drop them. JSON Schema knows no more.
+_IN_PART = r"[^\s/\x00-\x20\x7f\x85\xa0]"
+_NO_DOT = r"[^\s/.\x00-\x20\x7f\x85\xa0]"
+_PART = rf"({_NO_DOT}|\.{_NO_DOT}|\.\.{_IN_PART}){_IN_PART}*"
+#: The form of a namespace, and how long it may be.
+NAMESPACE_FORM, NAMESPACE_LENGTH = rf"^{_PART}(/{_PART})*$", 200
+#: The form of an id that somebody gives, and how long it may be.
+ID_FORM, ID_LENGTH = r"^[^\s\x00-\x20\x7f\x85\xa0]([^\x00-\x1f\x7f\x85]*[^\s\x00-\x20\x7f\x85\xa0])?$", 200
+_NAMESPACE, _ID = re.compile(NAMESPACE_FORM[:-1]), re.compile(ID_FORM[:-1])
+_HALF = re.compile(r"[\ud800-\udfff]")  # half a character is none that a store or a header can hold
 
 
 def namespace(name: str) -> Namespace:
     """A checked namespace path such as `default`, `acme/rex`.
 
-    Raises InvalidInput for an empty name, blanks, control characters, empty segments or more than 200 characters.
+    Raises InvalidInput for an empty name, blanks, control characters, empty segments, those that are `.` or `..`, or
+    more than 200 characters.
     """
-    if len(name) > NAMESPACE_LENGTH or not _NAMESPACE.fullmatch(name):
+    if len(name) > NAMESPACE_LENGTH or not _NAMESPACE.fullmatch(name) or _HALF.search(name):
         raise InvalidInput(
-            f"{name!r} is not a namespace.",
+            f"{_shown(name)} is not a namespace.",
             hint="Use names without spaces, joined by slashes, at most 200 characters: acme/rex.",
         )
     return Namespace(name)
+
+
+def checked_id(text: str, what: str) -> NodeId:
+    """An id or a name that somebody gives to a conversation or a message; `what` says of what it is.
+
+    Raises InvalidInput for an empty one, blanks around it, control characters, or more than 200 characters.
+    """
+    if len(text) > ID_LENGTH or not _ID.fullmatch(text) or _HALF.search(text):
+        raise InvalidInput(
+            f"{what} cannot be {_shown(text)}.",
+            hint="Use 1 to 200 characters, without blanks around them and without control characters.",
+        )
+    return NodeId(text)
+
+
+def _shown(text: str) -> str:
+    return repr(text) if len(text) <= _MUCH else f"{text[:_MUCH]!r}… ({len(text):,} characters)"
 
 
 def is_within(name: str, namespaces: Iterable[str]) -> bool:

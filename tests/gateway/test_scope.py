@@ -36,8 +36,19 @@ def test_what_is_told_first_counts() -> None:
     assert asked(own="o", user="mia").namespace == "user/mia"
     assert asked(own="o", system=AGENT).namespace == "o"
     assert asked({"x-recollect-conversation": "c"}, system=AGENT).why == "project"
-    alone = asked({"x-recollect-conversation": "c"})
-    assert alone.namespace == f"conversation/{alone.conversation}"
+    assert asked({"x-recollect-conversation": "c"}).why == "conversation"
+
+
+@pytest.mark.parametrize("told", [{"x-recollect-conversation": "main"}, {"session_id": "1"}], ids=["name", "session"])
+def test_a_conversation_of_a_name_is_the_clients_own(told: dict[str, str]) -> None:
+    """Nobody is put together with another who happens to use the same name: keys tell clients apart."""
+    keys = [{}, {"authorization": "Bearer a"}, {"authorization": "Bearer b"}, {"x-api-key": "a"}, {"api-key": "a"}]
+    found = [asked({**told, **key}) for key in keys]
+    assert {one.why for one in found} == {"conversation"}
+    assert len({one.namespace for one in found}) == len(keys)
+    assert found[1].namespace == asked({**told, **keys[1]}).namespace
+    shared = [asked({**told, **key, "x-recollect-namespace": "acme"}) for key in keys]
+    assert {(one.namespace, one.conversation) for one in shared} == {("acme", found[0].conversation)}
 
 
 def test_users_and_folders_of_like_names_are_told_apart() -> None:
@@ -78,6 +89,17 @@ def test_what_is_ours_does_not_go_on() -> None:
 def test_what_cannot_be_used_is_said() -> None:
     with pytest.raises(InvalidInput, match="not a namespace"):
         asked({"x-recollect-namespace": "a b"})
+    for name in (".", "acme/..", "../acme", "acme/./rex"):
+        with pytest.raises(InvalidInput, match="not a namespace"):
+            asked({"x-recollect-namespace": name})
+        with pytest.raises(InvalidInput, match="not a namespace"):
+            asked(address=name)
+    for name in (" ", "a\0b", "c" * 5_000):
+        with pytest.raises(InvalidInput, match="x-recollect-conversation cannot be"):
+            asked({"x-recollect-conversation": name})
+        with pytest.raises(InvalidInput, match="x-recollect-conversation cannot be"):
+            asked(metadata={"recollect_conversation": name})
+    assert {asked(user=name).namespace.count("/") for name in ("..", ".", "...", "../x")} == {1}
     with pytest.raises(InvalidInput, match="number of tokens"):
         asked({"x-recollect-budget": "lots"})
     with pytest.raises(InvalidInput, match="number of tokens"):

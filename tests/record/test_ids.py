@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.errors import InvalidInput
-from recollect.record import namespace, new_id, stable_id
+from recollect.record import checked_id, namespace, new_id, stable_id
 from recollect.record.ids import UlidFactory
 
 SHAPE = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
@@ -55,13 +55,36 @@ def test_threads_never_get_the_same_id() -> None:
     assert len(set(made)) == 2000
 
 
-@pytest.mark.parametrize("name", ["default", "acme/rex", "acme/rex/2024", "Zürich", "猫", "a.b-c_d@e"])
+@pytest.mark.parametrize(
+    "name", ["default", "acme/rex", "acme/rex/2024", "Zürich", "猫", "a.b-c_d@e", ".a", "..a/b..", "..."]
+)
 def test_a_namespace_is_names_joined_by_slashes(name: str) -> None:
     assert namespace(name) == name
 
 
-@pytest.mark.parametrize("name", ["", "/", "a/", "/a", "a//b", "a b", "a\tb", "a\nb", "a\x00", "x" * 201])
+@pytest.mark.parametrize(
+    "name",
+    ["", "/", "a/", "/a", "a//b", "a b", "a\tb", "a\nb", "a\x00", "x" * 201, ".", "..", "a/../b", "./a", "\ud800"],
+)
 def test_what_is_no_namespace_is_refused_with_an_example(name: str) -> None:
     with pytest.raises(InvalidInput, match="is not a namespace") as caught:
         namespace(name)
     assert "acme/rex" in caught.value.hint
+
+
+@pytest.mark.parametrize("name", [".", "..", "a/../b", "./a", "a/.", "a/.."])
+def test_what_addresses_drop_is_no_part_of_a_namespace(name: str) -> None:
+    with pytest.raises(InvalidInput, match="is not a namespace"):
+        namespace(name)
+
+
+@pytest.mark.parametrize("name", ["c", "kitchen talk", "a/../b", "猫", ".", "x" * 200])
+def test_an_id_may_be_of_any_script_and_hold_blanks(name: str) -> None:
+    assert checked_id(name, "id") == name
+
+
+@pytest.mark.parametrize("name", ["", " ", " a", "a\n", "a\x00b", "\x7f", "\ud800", "x" * 201, "\xa0"])
+def test_what_is_no_id_is_refused_by_its_name(name: str) -> None:
+    with pytest.raises(InvalidInput, match="conversation_id cannot be") as caught:
+        checked_id(name, "conversation_id")
+    assert len(caught.value.message) < 200

@@ -5,7 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from recollect.gateway.talk import Call, Heard, Result, Said, Talk, answered, assets, output, own_of, sources, words
+from recollect.gateway.talk import (
+    Call,
+    Heard,
+    Result,
+    Said,
+    Talk,
+    answered,
+    assets,
+    output,
+    own_of,
+    prefilled,
+    sources,
+    words,
+)
 from recollect.gateway.wires.base import Body, Links, before_words
 from recollect.importers.reading.lenient import objects_of, text_of
 
@@ -33,12 +46,22 @@ class Completions:
                 said.append(Said("tool", "", at, results=(result,)))
             elif role in ("user", "assistant"):
                 own = own_of(content, role) or own_of(text_of(message.get("refusal")), role)
-                named = text_of(audio.get("id")) if isinstance(audio := message.get("audio"), Mapping) else ""
                 said.append(
-                    Said(role, own, at, calls=_calls(message), assets=assets(content), stands_for="" if own else named)
+                    Said(
+                        role,
+                        own,
+                        at,
+                        calls=_calls(message),
+                        assets=assets(content),
+                        refers="" if own else _spoken_as(message),
+                    )
                 )
-        many = body.get("n")
-        return Talk(tuple(said), "\n\n".join(system), answers=many if isinstance(many, int) else 1)
+        many, last = body.get("n"), (objects_of(_messages(body)) or [{}])[-1]
+        # OpenAI's models do not go on with what they said last; those of others do where they are asked to.
+        is_prefill = last.get("prefix") is True or body.get("continue_final_message") is True
+        prefill = prefilled(said, _messages(body)) if is_prefill else ""
+        answers = many if isinstance(many, int) else 1
+        return Talk(tuple(said), "\n\n".join(system), answers=answers, prefill=prefill)
 
     def links(self, item: Body) -> Links:
         """What a message hangs together with."""
@@ -108,8 +131,13 @@ def _told(message: Body, heard: Heard) -> None:
     """Takes in what a message or a piece of one says."""
     heard.words.append(_words(message))
     heard.sources |= sources(message.get("annotations"))
-    if isinstance(audio := message.get("audio"), Mapping):
-        heard.name = heard.name or text_of(audio.get("id"))
+    heard.name = heard.name or _spoken_as(message)
+
+
+def _spoken_as(message: Body) -> str:
+    """The name of a spoken answer, by which alone clients send it again."""
+    audio = message.get("audio")
+    return text_of(audio.get("id")) if isinstance(audio, Mapping) else ""
 
 
 def _words(message: Body) -> str:

@@ -16,6 +16,7 @@ from recollect.gateway.talk import (
     ends_paragraph,
     output,
     own_of,
+    prefilled,
     sources,
     words,
 )
@@ -30,7 +31,7 @@ class Messages:
 
     def read(self, body: Body) -> Talk:
         """What stands in a request."""
-        said = []
+        said: list[Said] = []
         for at, message in enumerate(_messages(body)):
             if not isinstance(message, Mapping):
                 continue
@@ -39,9 +40,10 @@ class Messages:
                 continue
             calls, results = tuple(_calls(content)), tuple(_results(content))
             said.append(Said(role, own_of(content, role), at, calls=calls, results=results, assets=assets(content)))
+        prefill = prefilled(said, _messages(body))  # a last message of the model is one that it goes on with
         thread = body.get("thread")  # held by the server, which is sent only what is new
         follows = text_of(thread.get("previous_message_id")) if isinstance(thread, Mapping) else ""
-        return Talk(tuple(said), words(body.get("system")), follows, isinstance(thread, Mapping))
+        return Talk(tuple(said), words(body.get("system")), follows, isinstance(thread, Mapping), prefill=prefill)
 
     def links(self, item: Body) -> Links:
         """What a message hangs together with."""

@@ -57,7 +57,7 @@ class Responses:
             elif kind.endswith("_call"):
                 said.append(Said("assistant", "", at, calls=(_call(item),), results=_results(item)))
             elif _is_reference(item):
-                said.append(Said("assistant", "", at, stands_for=text_of(item.get("id"))))
+                said.append(Said("assistant", "", at, refers=text_of(item.get("id"))))
         follows, is_held = text_of(body.get("previous_response_id")), body.get("store") is not False
         return Talk(tuple(said), "\n\n".join(filter(None, system)), follows, is_held)
 

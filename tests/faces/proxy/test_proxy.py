@@ -412,6 +412,33 @@ def test_the_namespace_may_stand_in_the_address(proxy: Proxy) -> None:
     assert raw.headers["x-recollect-context"] == "0"
 
 
+def test_names_of_no_form_are_refused_before_anything_is_sent(proxy: Proxy) -> None:
+    import openai
+
+    for headers in (
+        {"X-Recollect-Conversation": "c" * 5_000},
+        {"X-Recollect-Namespace": "acme/.."},
+        {"X-Recollect-Namespace": "."},
+    ):
+        with pytest.raises(openai.BadRequestError, match=r"cannot be|not a namespace"):
+            proxy.openai().chat.completions.create(
+                model="m", messages=[{"role": "user", "content": "Hello"}], extra_headers=headers
+            )
+    assert not proxy.provider.asked
+
+
+def test_two_keys_with_conversations_of_one_name_share_nothing(proxy: Proxy) -> None:
+    """Also not what they are given."""
+    own = {"X-Recollect-Conversation": "main"}
+    asked: list[Any] = [{"role": "user", "content": "Which password did I tell you about?"}]
+    for key, words in (("a", "My password is swordfish."), ("b", "I like tea.")):
+        client = proxy.openai(api_key=key, default_headers=own)
+        client.chat.completions.create(model="m", messages=[{"role": "user", "content": words}])
+    for key, is_told in (("b", False), ("a", True)):
+        proxy.openai(api_key=key, default_headers=own).chat.completions.create(model="m", messages=asked)
+        assert ("swordfish" in json.dumps(proxy.provider.body)) is is_told
+
+
 def test_a_memory_that_fails_costs_the_request_nothing_more(proxy: Proxy, monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(*_: Any, **__: Any) -> Any:
         raise StoreError("The disk is on fire.")

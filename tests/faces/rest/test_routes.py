@@ -12,6 +12,8 @@ from recollect.memory.async_derive import public_members
 
 #: What the façade offers and no request can ask for.
 NO_ROUTE = {
+    "add_aliases": "for the proxy, which finds again by its own aliases what it has stored",
+    "aliased": "as add_aliases",
     "close": "the server closes its memories when it ends",
     "import_growing": "for a program that follows files of its own machine",
 }

@@ -38,6 +38,28 @@ def test_several_messages_are_written_together_or_not_at_all(writing: TestClient
     assert writing.get(f"{API}/stats").json()["messages"] == 2
 
 
+@pytest.mark.parametrize("name", [" ", "a\0b", "x" * 5_000, "\ta"])
+def test_what_is_no_id_is_refused(writing: TestClient, name: str) -> None:
+    asked = {"content": "Hello", "id": "m", "conversation_id": "c"}
+    for wrong in ({"id": name}, {"conversation_id": name}):
+        one = writing.post(f"{API}/messages", json={**asked, **wrong})
+        several = {"messages": [{"content": "Hello", "id": wrong.get("id", "m")}]}
+        both = writing.post(
+            f"{API}/messages/batch", json={**several, "conversation_id": wrong.get("conversation_id", "c")}
+        )
+        assert (one.status_code, both.status_code) == (400, 400)
+        assert "cannot be" in one.json()["detail"]
+    assert writing.post(f"{API}/chat", json={"text": "Hello", "conversation_id": name}).status_code == 400
+    assert writing.get(f"{API}/stats").json()["messages"] == 0
+
+
+@pytest.mark.parametrize("name", ["..", "acme/..", "./a"])
+def test_what_addresses_drop_is_no_namespace(writing: TestClient, name: str) -> None:
+    for asked in ({"headers": {"X-Recollect-Namespace": name}}, {"params": {"namespace": name}}):
+        refused = writing.post(f"{API}/messages", json={"content": "Hello"}, **asked)
+        assert (refused.status_code, refused.json()["code"]) == (400, "invalid_input")
+
+
 def test_a_tool_call_with_its_result(writing: TestClient) -> None:
     asked = writing.post(f"{API}/messages", json={"content": "Weather in Leeds?"}).json()
     call = {"name": "weather", "arguments": {"city": "Leeds"}, "result": {"sky": "rain"}}

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from pydantic import Field, StrictBool
 
-from recollect.faces.rest.schemas.base import Asked, Record, Tokens, shown
+from recollect.faces.rest.schemas.base import ID, Asked, Record, Tokens, shown
 
 
 class Filters(Asked):
@@ -151,7 +151,7 @@ class ChatQuestion(Asked):
     model_config = shown(text="What did I pay for the bike?", title="The bike")
 
     text: str = Field(examples=["And what did it cost?"])
-    conversation_id: str | None = None
+    conversation_id: str | None = Field(None, json_schema_extra=ID)
     budget: int = Field(10_000, ge=1, description="Tokens that the model is given.")
     mode: Literal["auto", "instant", "quality"] = "auto"
     title: str = ""

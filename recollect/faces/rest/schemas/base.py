@@ -6,9 +6,13 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from recollect.record import ID_FORM, ID_LENGTH
 from recollect.text.clean import without_halves
 
 T = TypeVar("T")
+
+#: An id that somebody gives. One that is empty is as one that is not given.
+ID: dict[str, Any] = {"pattern": f"^$|{ID_FORM}", "maxLength": ID_LENGTH}
 
 
 class Record(BaseModel):

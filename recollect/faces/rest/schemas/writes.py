@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from pydantic import Field, StrictBool, field_serializer, model_validator
 
-from recollect.faces.rest.schemas.base import Asked, Record, shown
+from recollect.faces.rest.schemas.base import ID, Asked, Record, shown
 from recollect.record import Kind, PartKind, Role
 
 
@@ -36,7 +36,7 @@ class MessageWords(Asked):
     model: str | None = None
     parts: list[NewPart] = Field([])
     metadata: dict[str, Any] = Field({})
-    id: str | None = Field(None, description="Made here, unless it is given: 26 characters.")
+    id: str | None = Field(None, description="Made here, unless it is given.", json_schema_extra=ID)
 
 
 class NewMessage(MessageWords):
@@ -44,7 +44,9 @@ class NewMessage(MessageWords):
 
     model_config = shown(content="Luna weighs 12 kg now.", title="At the vet")
 
-    conversation_id: str | None = Field(None, description="Without one, a new conversation begins.")
+    conversation_id: str | None = Field(
+        None, description="Without one, a new conversation begins.", json_schema_extra=ID
+    )
     title: str = Field("", description="The title of a new conversation.")
 
 
@@ -56,7 +58,7 @@ class NewMessages(Asked):
     )
 
     messages: list[MessageWords] = Field(min_length=1, max_length=10_000)
-    conversation_id: str | None = None
+    conversation_id: str | None = Field(None, json_schema_extra=ID)
     title: str = ""
 
 
@@ -92,7 +94,7 @@ class NewToolCall(Asked):
     result: Any = Field(examples=["12 °C, rain"])
     timestamp: datetime | None = None
     metadata: dict[str, Any] = Field({})
-    id: str | None = None
+    id: str | None = Field(None, json_schema_extra=ID)
 
 
 class NewToolCalls(Asked):
