@@ -1,7 +1,8 @@
 """How many examples a property is tried on: by the profile of Hypothesis, which HYPOTHESIS_PROFILE names.
 
-`quick` is for while one works and for continuous integration; `whole`, four times as many, is for the long tests. Neither
-has a deadline for an example: machines are noisy, and how long something takes is measured in tests of their own.
+`quick` is for while one works and for continuous integration; `whole`, four times as many, is for the long tests.
+Neither has a deadline for an example: machines are noisy, and how long something takes is measured in tests of their
+own.
 """
 
 from __future__ import annotations
