@@ -54,7 +54,10 @@ class Dump:
                         f"{' and '.join(map(str, DUMP_VERSIONS))}.",
                         hint="Update Recollect: pip install -U recollect",
                     )
-                ended = ended or value.get("type") == "end"
+                if value.get("type") == "end":
+                    ended = True
+                    if "lost" in value:
+                        problems.partial(entry.place, "it was exported from a damaged memory, and not all is in it")
                 yield Piece(place, partial(_records, value))
         if not ended:
             problems.partial(entry.place, "the dump ends early: its last line is missing")
