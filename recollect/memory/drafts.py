@@ -163,7 +163,7 @@ class Drafts:
         )
         call = ToolCall(
             id=NodeId(id) if id else stable_id("call", own, 0),
-            message_id=own,
+            message_id=asked.id,
             conversation_id=asked.conversation_id,
             name=clean_title(_text(name, "name")),
             arguments=clean_text(as_text(arguments)),
