@@ -122,7 +122,7 @@ class Drafts:
         given = _listed(calls, "calls")
         for number, one in enumerate(given):
             _checked(f"Call {number}", one, _NEEDED_OF_A_CALL, _OF_A_CALL)
-        return [self._call(asked, **one) for one in given]
+        return [self._call(asked, number, **one) for number, one in enumerate(given)]
 
     def rewordings(self, changes: Iterable[Mapping[str, str]]) -> list[Rewording]:
         """New wordings of messages."""
@@ -141,6 +141,7 @@ class Drafts:
     def _call(
         self,
         asked: Message,
+        position: int,
         name: str,
         arguments: object,
         result: object,
@@ -169,6 +170,7 @@ class Drafts:
             arguments=clean_text(as_text(arguments)),
             result_message_id=own,
             timestamp=now,
+            position=position,
             metadata=clean_metadata(_mapping(metadata, "metadata")) if metadata else NOTHING,
         )
         return message, call

@@ -69,13 +69,24 @@ def without(row: dict[str, Any], *fields: str) -> dict[str, Any]:
     return {key: value for key, value in row.items() if key not in fields}
 
 
+def of_callers(row: dict[str, Any]) -> dict[str, Any]:
+    """With tool calls of the message that called: in 0.1.0 those stored live were of their results."""
+    messages = {message["id"]: message for message in row["messages"]}
+    for call in row["tool_calls"]:
+        while call["message_id"] == call.get("result_message_id") or messages[call["message_id"]]["role"] == "tool":
+            if "parent_id" not in messages[call["message_id"]]:
+                break
+            call["message_id"] = messages[call["message_id"]]["parent_id"]
+    return row
+
+
 @pytest.mark.parametrize("name", [DEFAULT, REX])
 def test_the_record_is_the_same(path: Path, name: Namespace) -> None:
     store = SQLiteStore(path)
     space = store.space(name)
     rows = dumped(name)
     found = [wired(thread_to_wire(thread)) for _, thread in sorted(threads(space).items())]
-    assert found == [without(row, "type", "windows") for row in rows if row.get("type") == "conversation"]
+    assert found == [of_callers(without(row, "type", "windows")) for row in rows if row.get("type") == "conversation"]
     assert any(message.get("versions") for thread in found for message in thread["messages"]) or name == REX
     with space.view() as view:
         documents = view.find(Document, Where()).items

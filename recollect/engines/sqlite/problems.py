@@ -67,9 +67,9 @@ def damaged(path: Path) -> StoreError:
 def headless(path: Path) -> StoreError:
     """The file does not begin as one of SQLite does: it is somebody else's, or its beginning is lost."""
     return StoreDamaged(
-        f"{path} is not a Recollect store, or its beginning is damaged.",
-        hint="To save what can be read of it: recollect export FILE. Or choose another place with RECOLLECT_HOME or "
-        "--store.",
+        f"{path} is not a Recollect store.",
+        hint="Choose another place with RECOLLECT_HOME or --store. If it was one, save what can be read: "
+        "recollect export FILE",
     )
 
 
@@ -98,8 +98,13 @@ def closed() -> StoreError:
     return StoreUnusable("This memory is closed.", hint="Open it again with recollect.open().")
 
 
-def newer(written_by: str, own: str) -> StoreError:
-    """An older program stands before a newer store, be it while it runs."""
+def newer(written_by: str, own: str, schema: int, known: int) -> StoreError:
+    """An older program stands before a newer store, be it while it runs. Before a release both may have one version."""
+    if written_by == own:
+        return StoreUnusable(
+            f"This store was written by a later build of Recollect {own} (schema {schema}, this one knows {known}).",
+            hint="Use that build, or export the memory with it: recollect export",
+        )
     return StoreUnusable(
         f"This store was written by Recollect {written_by}, this is {own}.",
         hint="Update: pip install -U recollect. Or export the memory with that version: recollect export",
