@@ -18,6 +18,7 @@ from typing import Any
 import apsw
 import pytest
 
+import recollect
 from recollect.engines.sqlite.engine import SQLiteStore
 from recollect.errors import StoreError
 from recollect.record import Chunk, Conversation, Document, Namespace, Thread, namespace
@@ -197,3 +198,16 @@ def test_killed_at_any_moment_it_opens_again(path: Path) -> None:
         assert [v.remedy for v in store.space(DEFAULT).check()] == ["reindex"]
         store.close()
     assert versions <= {1, 2}
+
+
+def test_live_calls_of_an_older_version_move_to_the_message_that_called(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    with recollect.open(path, background=False) as memory:
+        asked = memory.store_message("How is the wind?")
+        calls = memory.store_tool_calls([{"name": n, "arguments": "{}", "result": f"{n} 7"} for n in "ab"], asked.id)
+        assert {call.message_id for call in calls} == {asked.id}
+    with closing(apsw.Connection(str(path))) as older:
+        older.execute("UPDATE tool_call SET message_id = result_message_id; PRAGMA user_version = 2")
+    with recollect.open(path, background=False) as memory:
+        assert [call.message_id for call in memory.tool_calls([call.id for call in calls])] == [asked.id] * 2
+        assert memory.check() == []
