@@ -12,14 +12,16 @@ from typing import TYPE_CHECKING
 
 from recollect.errors import (
     ImportProblem,
+    Incomplete,
     InvalidInput,
     ModelError,
     NotFound,
     RecollectError,
     StoreBusy,
+    StoreDamaged,
     StoreError,
 )
-from recollect.memory.opening import open, restore  # noqa: A004
+from recollect.memory.opening import open, recover, restore  # noqa: A004
 
 if TYPE_CHECKING:
     from recollect.compat.hierarchical import HierarchicalMemory
@@ -32,6 +34,7 @@ __all__ = [
     "AsyncMemory",
     "HierarchicalMemory",
     "ImportProblem",
+    "Incomplete",
     "InfiniteChatStorage",
     "InvalidInput",
     "Memory",
@@ -39,8 +42,10 @@ __all__ = [
     "NotFound",
     "RecollectError",
     "StoreBusy",
+    "StoreDamaged",
     "StoreError",
     "open",
+    "recover",
     "restore",
     "wrap",
 ]

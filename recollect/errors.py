@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 
 class RecollectError(Exception):
     """The root of everything that Recollect raises on purpose."""
@@ -55,6 +57,20 @@ class StoreUnusable(StoreError):
     """It fails again however often it is tried, until somebody does something: the store is read-only, damaged, closed,
     or of a newer version.
     """
+
+
+class StoreDamaged(StoreUnusable):
+    """What is stored cannot be read, or not all of it. `Memory.export` and `recollect.recover` save what is left."""
+
+
+class Incomplete(StoreDamaged):
+    """Everything that can be read of a damaged memory was exported: `records` of them. `lost` counts by kind what could
+    not be read, at least.
+    """
+
+    def __init__(self, message: str, *, records: int, lost: Mapping[str, int], hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.records, self.lost = records, lost
 
 
 class StoreBusy(StoreError):

@@ -17,7 +17,7 @@ from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import orjson
 
-from recollect.errors import InvalidInput, StoreError
+from recollect.errors import InvalidInput, StoreDamaged
 from recollect.record import (
     NOTHING,
     Document,
@@ -77,14 +77,15 @@ def encode(record: Any) -> tuple[Plain, ...]:
 def decode(kind: type[T], values: Sequence[Any]) -> T:
     """The inverse. `values` may hold more than the fields; what follows them is left alone.
 
-    Raises StoreError for values that are no record of this kind: bytes that have flipped.
+    Raises StoreDamaged for values that are no record of this kind: bytes that have flipped.
     """
     try:
         return _decode(kind, values)
     except (ValueError, TypeError, KeyError, OverflowError) as problem:
-        raise StoreError(
+        raise StoreDamaged(
             f"A stored {kind.__name__.lower()} is damaged: {type(problem).__name__}.",
-            hint="To see what is wrong: recollect check. To go back to a backup: recollect restore FILE --replace",
+            hint="To go back to a backup: recollect restore FILE --replace. Without one, save what can be read: "
+            "recollect export FILE",
         ) from problem
 
 

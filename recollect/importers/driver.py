@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
 from recollect.errors import ImportProblem
-from recollect.importers.base import Draft, Entry, Importer, Problems, Record
+from recollect.importers.base import Draft, Entry, Importer, Piece, Problems, Record
+from recollect.importers.reading.lenient import unread_times
 
 _LOG = logging.getLogger(__name__)
 
@@ -20,6 +22,18 @@ def drafts(importer: Importer, entries: Sequence[Entry], problems: Problems) -> 
     What cannot be read goes into `problems` with its place. Raises ImportProblem where nothing at all can be read.
     """
     pieces = importer.pieces(entries, problems)
+    unread: dict[str, Counter[str]] = {}
+    try:
+        yield from _drafts(pieces, entries, problems, unread)
+    finally:
+        for file, forms in unread.items():
+            form, _ = forms.most_common(1)[0]
+            problems.partial(file, f"{forms.total():,} times are in a form that is not read, such as {form}")
+
+
+def _drafts(
+    pieces: Iterator[Piece], entries: Sequence[Entry], problems: Problems, unread: dict[str, Counter[str]]
+) -> Iterator[Draft | Record]:
     while True:
         try:
             piece = next(pieces, None)
@@ -30,7 +44,13 @@ def drafts(importer: Importer, entries: Sequence[Entry], problems: Problems) -> 
             return
         if piece is None:
             return
-        yield from guarded(lambda piece=piece: list(piece.drafts()), piece.place, problems) or ()  # type: ignore[misc]
+        forms = Counter[str]()
+        with unread_times(forms):
+            made = guarded(lambda piece=piece: list(piece.drafts()), piece.place, problems)  # type: ignore[misc]
+        if forms:
+            file = next((e.place for e in entries if piece.place.startswith(e.place)), entries[0].container)
+            unread.setdefault(file, Counter()).update(forms)
+        yield from made or ()
 
 
 def guarded(work: Callable[[], T], place: str, problems: Problems) -> T | None:

@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from recollect.derive.tasks import outbox
+from recollect.importers.records.forgotten import without
 from recollect.importers.records.identity import tokens
 from recollect.importers.records.known import Chains, Known, Settled
 from recollect.importers.records.merge import Plan, plan
 from recollect.ingest.writer import Writer
-from recollect.record import NodeId, Thread
+from recollect.record import Node, NodeId, Thread
 from recollect.record.wire import digest
 from recollect.store import Change, Mark
 
@@ -119,7 +120,7 @@ class Conversations(Writer):
 
     def plan_threads(self, threads: Sequence[Thread], *, again: bool, known: Known | None) -> Planned:
         """Plans a transaction, for `write_planned`. What may be the same as something in it has to wait."""
-        done, waiting, plans = _Done(), list[Thread](), list[Plan]()
+        done, waiting, plans, revived = _Done(), list[Thread](), list[Plan](), list[Node]()
         with self._space.view() as view:
             revisions = view.revisions([thread.conversation.id for thread in threads])
             for incoming in threads:
@@ -141,6 +142,15 @@ class Conversations(Writer):
                     waiting.append(incoming)
                     continue
                 revision = own if stored_as == incoming.conversation.id else view.revisions([stored_as]).get(stored_as)
+                gone = known.forgotten(view, thread) if known is not None and (again or revision is None) else []
+                if again:
+                    revived += [one.revived() for one in gone]
+                elif any(one.gone is None for one in gone):
+                    done.add(incoming, thread)
+                    done.written.forgotten += 1
+                    continue
+                elif gone:
+                    thread = without(thread, gone)
                 as_it_came = fingerprint if thread is incoming else None
                 made = plan(thread, revision, partial(settled.load, view), fingerprint=as_it_came, again=again)
                 done.add(incoming, thread)
@@ -154,7 +164,7 @@ class Conversations(Writer):
         written.messages = sum(made.added for made in plans)
         written.ids = dict.fromkeys(done.threads)
         alters = bool(written.apart) or any(made.revision for made in plans)
-        return Planned(done, waiting, self._change(plans, again), alters)
+        return Planned(done, waiting, self._change(plans, revived, again), alters)
 
     def write_planned(self, planned: Planned) -> None:
         """Writes what was planned. Raises Stale where somebody else has changed one of these conversations since."""
@@ -173,14 +183,14 @@ class Conversations(Writer):
         self.write_planned(planned)
         return planned
 
-    def _change(self, plans: Sequence[Plan], again: bool) -> Change | None:
+    def _change(self, plans: Sequence[Plan], revived: Sequence[Node], again: bool) -> Change | None:
         if not plans:
             return None
         passages = self.threads_passages([(made.thread, set(made.fresh), made.retitled) for made in plans])
         ids = [made.thread.conversation.id for made in plans if made.changes or not made.revision]
         return Change(
             expect={made.thread.conversation.id: made.revision for made in plans},
-            put=[record for made in plans for record in made.put],
+            put=[*(record for made in plans for record in made.put), *revived],
             digests={made.thread.conversation.id: made.digest for made in plans if made.digest},
             revive=again,
             mark=[*(mark for made in plans for mark in made.mark), *self._stale(plans)],

@@ -15,6 +15,7 @@ from recollect.derive.tasks import outbox
 from recollect.derive.tasks.base import STALE, topic_summary_id
 from recollect.derive.tasks.cursor import HEAD
 from recollect.errors import InvalidInput, NotFound
+from recollect.importers.records.forgotten import FORGOTTEN, tombstones
 from recollect.ingest.drawn import DRAWN_FROM
 from recollect.record import (
     REPORTS,
@@ -26,7 +27,7 @@ from recollect.record import (
     NodeKind,
     to_microseconds,
 )
-from recollect.store import Space, View, Where
+from recollect.store import Change, Space, View, Where
 from recollect.store.transfer import every
 
 _TITLES = 20
@@ -195,6 +196,9 @@ def forget(
             ids += outbox.made_of(view, [message.id for message in messages])
             ids += [node.id for node in view.get(Node, corrections) if not node.erased]
             ids += _still_stale(view, going.made)
+            left = tombstones(view, found.conversations, single)
+        if left:  # before the words go: killed in between, it is still there, and known by its id
+            space.write(Change(put=left))
         space.erase(ids)
     return found.counted()
 
@@ -258,7 +262,11 @@ class _Found:
                 found.documents.append(document.id)
                 found.titles += [document.title] if selection.is_named else []
         if selection.everything and not (selection.sources or selection.has_times):
-            found.nodes = [node.id for node in every(view, Node) if not node.erased and selection.knows(node.id)]
+            found.nodes = [
+                node.id
+                for node in every(view, Node)
+                if not node.erased and node.state != FORGOTTEN and selection.knows(node.id)
+            ]
         return found
 
     def _add(self, view: View, conversation: Conversation, selection: Selection) -> None:

@@ -10,11 +10,13 @@ from itertools import chain
 from recollect.derive.tasks import outbox
 from recollect.errors import InvalidInput
 from recollect.importers.records.assemble import clean_part
+from recollect.index.passages import said_before
 from recollect.ingest.branching import place, place_answer
 from recollect.ingest.pending import Entry, placed_all
 from recollect.ingest.writer import Writer
 from recollect.record import Conversation, Edge, Message, NodeId, ToolCall, Turn
 from recollect.store import Change, View
+from recollect.store.passages import Passage
 from recollect.text.clean import clean_metadata, clean_title
 
 
@@ -72,18 +74,19 @@ class Live(Writer):
                 return [found[i] for i in ids]
             placed = placed_all(view, conversation, [message for message, _ in fresh])
             stale = outbox.stale(view, [conversation.id], placed.left) if placed.left or placed.revived else []
-        calls = {message.id: calls for message, calls in fresh}
+            calls = [call for _, own in fresh for call in own]
+            passages = self._call_passages(view, placed.messages, calls, placed.people)
         chunks = self._chunks(placed.messages)
-        passages = self._fresh_passages(placed.messages, placed.previous, placed.people, calls, chunks)
+        passages |= self._fresh_passages(placed.messages, placed.previous, placed.people, {}, chunks)
         if not placed.revision or placed.revived:
             passages |= self.title_passages(placed.conversation)
         self._space.write(
             Change(
-                expect={conversation.id: placed.revision} | dict.fromkeys(calls, 0),
+                expect={conversation.id: placed.revision} | dict.fromkeys((message.id for message, _ in fresh), 0),
                 put=[
                     placed.conversation,
                     *placed.messages,
-                    *(call for message_calls in calls.values() for call in message_calls),
+                    *calls,
                     *placed.turns,
                     *chain.from_iterable(chunks.values()),
                 ],
@@ -95,6 +98,21 @@ class Live(Writer):
         )
         found |= {message.id: message for message in placed.messages}
         return [found[i] for i in ids]
+
+    def _call_passages(
+        self, view: View, placed: Sequence[Message], calls: Sequence[ToolCall], people: bool
+    ) -> dict[NodeId, list[Passage]]:
+        """The passages of calls, which are those of the messages that called; these have theirs already."""
+        by_caller: dict[NodeId, list[ToolCall]] = {}
+        for call in calls:
+            by_caller.setdefault(call.message_id, []).append(call)
+        own = {message.id: message for message in placed}
+        stored = view.get(Message, [caller for caller in by_caller if caller not in own])
+        callers = [message for message in (*own.values(), *stored) if message.id in by_caller]
+        silent = [replace(message, content="", parts=()) for message in callers]
+        before = {message.id: said_before(view, message) for message in callers}
+        made = self._fresh_passages(silent, before, people, by_caller, {}) if silent else {}
+        return {owner: passages for owner, passages in made.items() if owner not in by_caller}
 
     def exchange(self, exchange: Exchange) -> tuple[Message, Message | None]:
         """Adds a question with its answer and all that is known of both, in one transaction: whole or not at all [2].

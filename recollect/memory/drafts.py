@@ -124,7 +124,7 @@ class Drafts:
         given = _listed(calls, "calls")
         for number, one in enumerate(given):
             _checked(f"Call {number}", one, _NEEDED_OF_A_CALL, _OF_A_CALL)
-        return [self._call(asked, **one) for one in given]
+        return [self._call(asked, number, **one) for number, one in enumerate(given)]
 
     def rewordings(self, changes: Iterable[Mapping[str, str]]) -> list[Rewording]:
         """New wordings of messages."""
@@ -144,6 +144,7 @@ class Drafts:
     def _call(
         self,
         asked: Message,
+        position: int,
         name: str,
         arguments: object,
         result: object,
@@ -167,12 +168,13 @@ class Drafts:
         )
         call = ToolCall(
             id=given or stable_id("call", own, 0),
-            message_id=own,
+            message_id=asked.id,
             conversation_id=asked.conversation_id,
             name=clean_title(_text(name, "name")),
             arguments=clean_text(as_text(arguments)),
             result_message_id=own,
             timestamp=now,
+            position=position,
             metadata=clean_metadata(_mapping(metadata, "metadata")) if metadata else NOTHING,
         )
         return message, call

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from recollect.models.language.base import LanguageModel
     from recollect.models.rerank import Reranker
     from recollect.runtime.place import Address
+    from recollect.store import Lost
 
 _SMALLEST_CHUNK = 200  # tokens
 
@@ -146,3 +147,25 @@ def restore(backup: str | Path, path: str | Path | None = None, *, replace: bool
         stop(target)
     restore_backup(Path(backup).expanduser(), target, replace=replace)
     return target
+
+
+def recover(damaged: str | Path, path: str | Path) -> dict[str, Lost]:
+    """Writes what can be read of a damaged memory to a new file; returns by namespace what could not, at least.
+
+    It works page by page and needs neither the header nor an index of the file. What is derived is not taken over: it
+    is made anew when the new memory is used. Works for files alone. Raises NotFound, InvalidInput where `path` is there
+    already, StoreError where nothing can be read.
+    """
+    from recollect.engines.sqlite.place import store_file
+    from recollect.engines.sqlite.salvage import salvaged
+    from recollect.errors import InvalidInput, NotFound
+
+    source, target = store_file(Path(damaged).expanduser()), Path(path).expanduser().absolute()
+    if not source.exists():
+        raise NotFound(f"No such file: {source}.")
+    if target.exists():
+        raise InvalidInput(f"{target} is there already: choose another name.")
+    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with salvaged(source, target.parent) as (made, lost):
+        made.replace(target)
+    return {str(name): one for name, one in lost.items()}

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import asdict
 from datetime import timedelta
 from pathlib import Path
 from typing import BinaryIO
 
+from recollect.errors import Incomplete
 from recollect.memory.handle import Handle
 from recollect.record import Namespace
 from recollect.record import namespace as checked
@@ -47,15 +49,25 @@ class Upkeep(Handle):
         """Writes the whole namespace as a dump that `import_file` reads back without loss; returns the records.
 
         A file appears whole or not at all, and is yours alone to read. Something else than a dump is replaced only
-        where `overwrite` says so. Raises InvalidInput, StoreError.
+        where `overwrite` says so. Raises InvalidInput, StoreError, and Incomplete for a damaged memory, once everything
+        that can be read is written: the last line counts what is lost.
         """
         from recollect.runtime.files import whole_file
         from recollect.store.transfer import dump
 
         if isinstance(target, str | Path):
             with whole_file(Path(target).expanduser(), overwrite=overwrite) as stream:
-                return dump(self._space, stream, progress)
-        return dump(self._space, target, progress)
+                dumped = dump(self._space, stream, progress)
+        else:
+            dumped = dump(self._space, target, progress)
+        if dumped.lost is not None:
+            raise Incomplete(
+                f"{self.location} is damaged. Everything that can be read was exported.",
+                records=dumped.records,
+                lost=asdict(dumped.lost),
+                hint="Import it into a new memory, then import the original exports again for what is lost.",
+            )
+        return dumped.records
 
     def backup(self, target: str | Path, *, progress: Callable[[int, int], None] | None = None) -> int:
         """Writes a verified copy of the whole store, all namespaces, while it is in use; returns its bytes.

@@ -28,6 +28,7 @@ from recollect.store.results import (
     End,
     Erased,
     IndexInfo,
+    Lost,
     Near,
     Page,
     R,
@@ -186,7 +187,12 @@ class Space(Protocol):
         """
 
     def view(self) -> AbstractContextManager[View]:
-        """A snapshot to read in."""
+        """A snapshot to read in. Raises StoreDamaged, on leaving at the latest, where what is stored cannot be read."""
+
+    def salvaged(self) -> AbstractContextManager[tuple[View, Lost]]:
+        """A view of what can still be read where a view raises StoreDamaged, and what is lost at least. It holds the
+        record; nothing in it is found by search. Raises StoreError where nothing is left.
+        """
 
     def claim(self, worker: str, kinds: Sequence[str], most: int, lease: timedelta) -> list[Lease]:
         """Due tasks, oldest first, now held by this worker; those whose lease has run out among them. A task without
@@ -226,7 +232,7 @@ class Space(Protocol):
         """Seals, compacts, sweeps what is left of old generations, in short transactions; True while there is more."""
 
     def check(self) -> list[Violation]:
-        """Verifies every invariant; an empty list means that all hold."""
+        """Verifies every invariant; an empty list means that all hold. Damage is told, never raised."""
 
 
 class Store(Protocol):

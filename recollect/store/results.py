@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 from recollect.record import Chunk, Conversation, Document, Message, Node, NodeId, ToolCall, Turn
 from recollect.store.invariants import Invariant
@@ -147,6 +147,23 @@ class Violation:
     where: str
     count: int = 1
     remedy: Literal["reindex", "backup"] = "backup"  # derived: made anew from the messages; else only a copy helps
+
+
+@dataclass(slots=True)
+class Lost:
+    """What of a damaged namespace cannot be read: at least so much, as far as it was read. `unreadable` are pages and
+    records of which nobody knows what they held.
+    """
+
+    conversations: int = 0
+    messages: int = 0
+    documents: int = 0
+    unreadable: int = 0
+
+    def count(self, kind: type[Any]) -> None:
+        """One more of a kind of record."""
+        name = {Conversation: "conversations", Message: "messages", Document: "documents"}.get(kind, "unreadable")
+        setattr(self, name, getattr(self, name) + 1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,8 @@ _LARGEST = 2**63
 
 
 def clean_text(text: str) -> str:
-    """The text without NUL, and with U+FFFD for half a surrogate pair (JSON can carry both, UTF-8 and SQL cannot)."""
-    return without_halves(text).replace("\0", "")
+    """The text with a blank for NUL and U+FFFD for half a surrogate pair: JSON carries both, UTF-8 and SQL do not."""
+    return without_halves(text).replace("\0", " ")
 
 
 def without_halves(text: str) -> str:

@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 
+from recollect.derive.tasks import outbox
 from recollect.derive.worker import Worker
 from recollect.engines.sqlite.engine import SQLiteStore
 from recollect.models.language.prompts import prompt
 from recollect.record import Node, NodeKind
-from recollect.store import Store, Where
+from recollect.store import Change, Mark, Store, Where
 from tests.derive.test_isolation import Echo
 from tests.derive.workshop import write
 from tests.store.builders import DEFAULT, Clock, embedder, talk
@@ -92,3 +93,19 @@ def test_topics_that_were_summed_up_without_a_model_are_asked_about_when_it_is_t
     assert extracts(store) == {True: 1}  # days are summed up when they are over
     Worker(store, embedder(), model=lambda _: echo, clock=clock, random=Random(1)).drain()
     assert extracts(store) == {False: 1}
+
+
+def test_hiding_a_message_in_the_middle_asks_again_about_what_it_touches_alone(store: Store, clock: Clock) -> None:
+    said = talk("long", *(f"On day {n} my dog Milo ate {n} plums and I ran {n} miles." for n in range(400)))
+    write(store.space(DEFAULT), said)
+    first = Echo()
+    work(store, clock, first)
+    store.space(DEFAULT).write(Change(mark=[Mark(ids=[said.messages[200].id], deleted=True)]))
+    again = Echo()
+    with store.space(DEFAULT).view() as view:
+        number = view.revisions([said.conversation.id])[said.conversation.id].number
+    store.space(DEFAULT).write(Change(expect={said.conversation.id: number}, tasks=outbox.due([said.conversation.id])))
+    work(store, clock, again)
+    kinds = Counter(request.prompt.name for request in again.asked)
+    print(Counter(request.prompt.name for request in first.asked), kinds)
+    assert 0 < len(again.asked) <= 12

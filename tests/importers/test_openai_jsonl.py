@@ -225,3 +225,13 @@ def test_unknown_roles_are_kept_as_context_and_unknown_keys_as_metadata() -> Non
     assert threads[1].messages[0].metadata == {"rating": 5}
     assert threads[1].messages[1].kind is Kind.CONTEXT
     assert problems.notes == {"messages of unknown roles, kept as context": 1}
+
+
+def test_times_in_a_form_that_is_not_read_are_told_by_file() -> None:
+    problems = Problems()
+    talk = {"messages": [user(timestamp="03/01/2025 at 9:00 pm"), assistant(timestamp="03/01/2025 at 9:01 pm")]}
+    good = {"messages": [user(timestamp="2025-03-01T21:00:00Z"), assistant(timestamp=0), user(timestamp="")]}
+    read(OpenAIMessages(), json_lines(talk, good, talk), problems=problems)
+    assert [(one.reason, one.lost) for one in problems.found] == [
+        ("4 times are in a form that is not read, such as 99/99/9999 aa 9:99 aa", False)
+    ]

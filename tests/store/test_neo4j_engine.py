@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -25,10 +26,13 @@ from recollect.engines.neo4j.writing import Writing
 from recollect.errors import NotFound, StoreError
 from recollect.ingest import Ingest
 from recollect.ingest.reindex import reindex
+from recollect.memory import Memory
 from recollect.models.embedding.tokenizer import count_tokens
 from recollect.record import Edge, Message, Namespace, Node, NodeId, NodeKind, Version, namespace
 from recollect.store import Change, Erased, Fenced, IndexChange, IndexDamaged, Invariant, Mark, Space, Stale, Task
 from recollect.store.passages import CandidateQuery, Partition, QualityVectors
+from recollect.store.results import Lost
+from recollect.store.transfer import dump
 from recollect.text.terms import terms
 from tests.store import neo4j_server
 from tests.store.builders import DEFAULT, START, branched, embedder, talk
@@ -576,3 +580,34 @@ def test_a_write_that_fails_leaves_nothing(neo4j_uri: str, store: Neo4jStore, mo
     with pytest.raises(ZeroDivisionError):
         store.space(DEFAULT).write(Change(mark=[Mark(ids=[whole.messages[0].id], deleted=True)]))
     assert sorted(neo4j_server.everything(neo4j_uri)) == sorted(before)
+
+
+def test_a_damaged_record_costs_itself_alone(store: Neo4jStore, session: neo4j.Session) -> None:
+    space = store.space(DEFAULT)
+    one, other = talk("a", "the heron stands", "it waits", "it dives"), talk("b", "a zebra", "it runs")
+    ingest(store).threads([one, other])
+    session.run("MATCH (m:Message {id: $id}) SET m.role = 'nonsense'", id=one.messages[1].id).consume()
+    target = io.BytesIO()
+    dumped = dump(space, target)
+    assert dumped.lost == Lost(messages=1)
+    assert dumped.count["conversations"] == 2
+    assert dumped.count["messages"] == 4
+    assert b"it dives" in target.getvalue()
+    assert isinstance(space.check(), list)
+
+
+def test_live_calls_of_an_older_version_move_to_the_message_that_called(
+    store: Neo4jStore, neo4j_uri: str, session: neo4j.Session
+) -> None:
+    with Memory(store, embedder(), DEFAULT) as memory:
+        asked = memory.store_message("How is the wind?")
+        calls = memory.store_tool_calls([{"name": n, "arguments": "{}", "result": f"{n} 7"} for n in "ab"], asked.id)
+        session.run(
+            "MATCH (t:ToolCall)-[x:CALLED_BY]->() MATCH (r:Message {id: t.result_message_id}) "
+            "DELETE x MERGE (t)-[:CALLED_BY]->(r) SET t.message_id = r.id"
+        ).consume()
+        session.run("MATCH (s:Schema) SET s.version = 2").consume()
+        again = Neo4jStore(neo4j_uri, neo4j_server.auth())
+        assert [call.message_id for call in memory.tool_calls([call.id for call in calls])] == [asked.id] * 2
+        assert again.space(DEFAULT).check() == []
+        again.close()

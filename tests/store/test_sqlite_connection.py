@@ -277,7 +277,7 @@ def test_an_older_program_that_is_running_refuses_a_newer_store(path: Path) -> N
     space = store.space(DEFAULT)
     write(store, talk("a", "one"))
     with closing(apsw.Connection(str(path))) as newer:
-        newer.execute("PRAGMA user_version = 3; UPDATE about SET written_by = '9.9.9'")
+        newer.execute("PRAGMA user_version = 4; UPDATE about SET written_by = '9.9.9'")
     for use in (lambda: space.write(change_of(talk("b", "two"))), lambda: space.view().__enter__(), store.namespaces):
         with pytest.raises(StoreError, match=r"written by Recollect 9\.9\.9"):
             use()

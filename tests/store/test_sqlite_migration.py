@@ -18,6 +18,7 @@ from typing import Any
 import apsw
 import pytest
 
+import recollect
 from recollect.engines.sqlite.engine import SQLiteStore
 from recollect.errors import StoreError
 from recollect.record import Chunk, Conversation, Document, Namespace, Thread, namespace
@@ -69,13 +70,24 @@ def without(row: dict[str, Any], *fields: str) -> dict[str, Any]:
     return {key: value for key, value in row.items() if key not in fields}
 
 
+def of_callers(row: dict[str, Any]) -> dict[str, Any]:
+    """With tool calls of the message that called: in 0.1.0 those stored live were of their results."""
+    messages = {message["id"]: message for message in row["messages"]}
+    for call in row["tool_calls"]:
+        while call["message_id"] == call.get("result_message_id") or messages[call["message_id"]]["role"] == "tool":
+            if "parent_id" not in messages[call["message_id"]]:
+                break
+            call["message_id"] = messages[call["message_id"]]["parent_id"]
+    return row
+
+
 @pytest.mark.parametrize("name", [DEFAULT, REX])
 def test_the_record_is_the_same(path: Path, name: Namespace) -> None:
     store = SQLiteStore(path)
     space = store.space(name)
     rows = dumped(name)
     found = [wired(thread_to_wire(thread)) for _, thread in sorted(threads(space).items())]
-    assert found == [without(row, "type", "windows") for row in rows if row.get("type") == "conversation"]
+    assert found == [of_callers(without(row, "type", "windows")) for row in rows if row.get("type") == "conversation"]
     assert any(message.get("versions") for thread in found for message in thread["messages"]) or name == REX
     with space.view() as view:
         documents = view.find(Document, Where()).items
@@ -186,3 +198,16 @@ def test_killed_at_any_moment_it_opens_again(path: Path) -> None:
         assert [v.remedy for v in store.space(DEFAULT).check()] == ["reindex"]
         store.close()
     assert versions <= {1, 2}
+
+
+def test_live_calls_of_an_older_version_move_to_the_message_that_called(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    with recollect.open(path, background=False) as memory:
+        asked = memory.store_message("How is the wind?")
+        calls = memory.store_tool_calls([{"name": n, "arguments": "{}", "result": f"{n} 7"} for n in "ab"], asked.id)
+        assert {call.message_id for call in calls} == {asked.id}
+    with closing(apsw.Connection(str(path))) as older:
+        older.execute("UPDATE tool_call SET message_id = result_message_id; PRAGMA user_version = 2")
+    with recollect.open(path, background=False) as memory:
+        assert [call.message_id for call in memory.tool_calls([call.id for call in calls])] == [asked.id] * 2
+        assert memory.check() == []

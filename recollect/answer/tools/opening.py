@@ -183,7 +183,13 @@ def tool_calls_of(view: View, message_id: str) -> list[ToolCall]:
     called = view.get(ToolCall, [edge.source_id for edge in view.edges(asked, _CALLED_BY, "in")])
     calls = _shown(view, {call.id: call for call in called}).values()
     places = {message_id: place for place, message_id in enumerate(asked)}
-    return sorted(calls, key=lambda call: (places[call.message_id], call.position))
+
+    def place(call: ToolCall) -> tuple[int, int, int]:
+        """Where it stands: of the calls of one message, where its result does."""
+        result = call.result_message_id
+        return places[call.message_id], places.get(result, -1) if result else -1, call.position
+
+    return sorted(calls, key=place)
 
 
 def calls_with_results(view: View, message_ids: Sequence[NodeId]) -> dict[NodeId, NodeId]:

@@ -1,15 +1,18 @@
-"""Runs of messages that a model is asked about once, for facts and for entities: twenty in a row, known by their words.
+"""Runs of messages that a model is asked about once, for facts and for entities: about twenty, known by their words.
 
-A run is closed when it is full, or when its conversation has been quiet for a while. What was asked about is noted by a
+A run ends where the talk pauses or, in a talk without pauses, before a message whose id says so; at the latest when it
+is full. What follows a change stays as it was: counted from the front, one message less would move all of it. A run is
+asked about when it has ended, or when its conversation has been quiet for a while. What was asked about is noted by a
 node without words, so that deriving a conversation anew asks nothing twice. What a model answers may hold words of the
 whole run and of what stands above it: where any of these change, all of it goes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from zlib import crc32
 
 import orjson
 
@@ -19,8 +22,11 @@ from recollect.models.language.transcript import Material, transcript
 from recollect.record import Conversation, Message, Metadata, Node, NodeId, NodeKind, stable_id
 from recollect.store import Task, View
 
-#: How many messages are read together.
+#: About how many messages are read together.
 RUN = 20
+
+_SHORTEST, _LONGEST = 12, 28
+_ENDS = 8  # one of so many ids ends a run
 
 _QUIET = timedelta(minutes=30)
 _ABOVE = 2  # messages of context
@@ -53,8 +59,8 @@ class Runs:
 
     def prefixes(self, messages: Sequence[Message]) -> Iterator[NodeId]:
         """The ids of all runs of a conversation, and of what they were while they grew."""
-        for start in range(0, len(messages), RUN):
-            run, above = tuple(messages[start : start + RUN]), tuple(messages[max(0, start - _ABOVE) : start])
+        for start, end in _cut(messages):
+            run, above = tuple(messages[start:end]), tuple(messages[max(0, start - _ABOVE) : start])
             yield from (self.id(Run(run[: length + 1], above)) for length in range(len(run)))
 
     def wished(self, view: View, portion: Portion, setting: Setting) -> tuple[list[Task], Metadata]:
@@ -63,20 +69,20 @@ class Runs:
         """
         waiting = [NodeId(i) for i in portion.state.get(_PENDING, ())]
         above = [NodeId(i) for i in portion.state.get(_OVER, ())]
-        ids = [*above, *waiting, *(message.id for message in portion.messages)]
-        first, end = len(above), len(ids)
-        last = end - (end - first) % RUN
-        pending = {_PENDING: ids[last:], _OVER: ids[max(0, last - _ABOVE) : last]}
+        over = view.get(Message, above)
+        messages = [*view.get(Message, waiting), *portion.messages]
+        told, first = [*over, *messages], len(over)
+        cut = [
+            Run(tuple(messages[start:end]), tuple(told[max(0, first + start - _ABOVE) : first + start]))
+            for start, end in _cut(messages)
+        ]
+        last = cut[-1] if cut and len(cut[-1].messages) < _LONGEST else Run((), tuple(told[-_ABOVE:]))
+        pending = {_PENDING: [m.id for m in last.messages], _OVER: [m.id for m in last.above]}
         if setting.model is None:
             return [], pending
-        known = {message.id: message for message in (*view.get(Message, [*above, *waiting]), *portion.messages)}
-        cut = [
-            Run(_those(known, ids[at : at + RUN]), _those(known, ids[max(0, at - _ABOVE) : at]))
-            for at in range(first, end, RUN)
-        ]
         runs = {self.id(run): run for run in cut if any(map(self.worth, run.messages))}
         asked = {node.id for node in view.get(Node, list(runs)) if node.state == _ASKED}
-        return [self._task(own, run) for own, run in runs.items() if own not in asked], pending
+        return [self._task(own, run, run is last) for own, run in runs.items() if own not in asked], pending
 
     def wanted(self, view: View, task: Task) -> Run | None:
         """The run; None where it is not as it was when the task was put, or where it was open and grew on."""
@@ -97,9 +103,8 @@ class Runs:
         """The note that this run was asked about."""
         return Node(self.id(run), NodeKind.REPORT, state=_ASKED, conversation_id=run.messages[0].conversation_id)
 
-    def _task(self, own: NodeId, run: Run) -> Task:
-        """Due at once where the run is full, else when the conversation has been quiet."""
-        is_open = len(run.messages) < RUN
+    def _task(self, own: NodeId, run: Run, is_open: bool) -> Task:
+        """Due at once where the run has ended, else when the conversation has been quiet."""
         last = max((m.timestamp for m in run.messages if m.timestamp), default=None)
         ids = {"messages": [m.id for m in run.messages], "above": [m.id for m in run.above]}
         return Task(
@@ -117,5 +122,20 @@ def material(view: View, run: Run) -> Material:
     return transcript(run.messages, before=run.above, title=conversations[0].title if conversations else "")
 
 
-def _those(known: Mapping[NodeId, Message], ids: Sequence[NodeId]) -> tuple[Message, ...]:
-    return tuple(known[i] for i in ids if i in known)
+def _cut(messages: Sequence[Message]) -> Iterator[tuple[int, int]]:
+    """Where runs begin and end. The last one may go on."""
+    start = 0
+    for at in range(1, len(messages)):
+        length = at - start
+        if length == _LONGEST or (length >= _SHORTEST and _ends(messages[at - 1], messages[at])):
+            yield start, at
+            start = at
+    if messages:
+        yield start, len(messages)
+
+
+def _ends(before: Message, after: Message) -> bool:
+    """Whether a run may end between two messages: what they alone tell."""
+    if before.timestamp and after.timestamp and after.timestamp - before.timestamp >= _QUIET:
+        return True
+    return crc32(after.id.encode()) % _ENDS == 0

@@ -25,7 +25,7 @@ from recollect.record import Namespace, NodeId, utc_now
 from recollect.store.base import Fenced
 from recollect.store.change import Change, Lease
 from recollect.store.passages import EmbedderId
-from recollect.store.results import Erased, StoreInfo, Violation
+from recollect.store.results import Erased, Lost, StoreInfo, Violation
 
 NAMESPACES = """
 MATCH (n:Namespace) WHERE n.name IS NOT NULL
@@ -135,6 +135,14 @@ class Neo4jSpace:
         with self._server.reading(STATE, ns=self.namespace) as (tx, state):
             verify(state["version"], self._store.location)
             yield Neo4jView(tx, state, self.namespace, self._store.index, self._store.seen, self._clock)
+
+    @contextmanager
+    def salvaged(self) -> Iterator[tuple[Neo4jView, Lost]]:
+        """A view without the records that cannot be read."""
+        lost = Lost()
+        with self._server.reading(STATE, ns=self.namespace) as (tx, state):
+            verify(state["version"], self._store.location)
+            yield Neo4jView(tx, state, self.namespace, self._store.index, self._store.seen, self._clock, lost), lost
 
     # --- tasks -----------------------------------------------------------------------------------------------------
     def claim(self, worker: str, kinds: Sequence[str], most: int, lease: timedelta) -> list[Lease]:

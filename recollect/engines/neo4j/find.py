@@ -7,10 +7,10 @@ from typing import Any
 import neo4j
 
 from recollect.engines.codec import from_cursor, to_cursor
-from recollect.engines.neo4j.records import LABELS, key, record
+from recollect.engines.neo4j.records import LABELS, key, readable
 from recollect.errors import InvalidInput
 from recollect.record import Chunk, Message, Namespace, ToolCall, Turn
-from recollect.store.results import Page, R, Where
+from recollect.store.results import Lost, Page, R, Where
 
 # All records of a namespace stand in one index, ordered by id; those of the other kinds are passed over.
 BY_ID = """
@@ -79,8 +79,18 @@ ORDER BY CASE WHEN $newest THEN NULL ELSE n.id END, time DESC, n.id DESC
 _LAST_TIME, _LAST_ID = (1 << 63) - 1, "\U0010ffff"  # before the first of the newest
 
 
-def find(tx: neo4j.Transaction, ns: Namespace, kind: type[R], where: Where, after: str | None, limit: int) -> Page[R]:
-    """A page of records. Raises InvalidInput for an order that they have not, or a cursor that no page gave."""
+def find(
+    tx: neo4j.Transaction,
+    ns: Namespace,
+    kind: type[R],
+    where: Where,
+    after: str | None,
+    limit: int,
+    lost: Lost | None = None,
+) -> Page[R]:
+    """A page of records; damaged ones are left out where `lost` counts them. Raises InvalidInput for an order that they
+    have not, or a cursor that no page gave.
+    """
     newest = where.order == "newest"
     if kind is Chunk and newest:
         raise InvalidInput("Chunks have no time.")
@@ -110,8 +120,8 @@ def find(tx: neo4j.Transaction, ns: Namespace, kind: type[R], where: Where, afte
             limit=limit + 1,
         )
     )
-    items = [record(kind, _filled(kind, r)) for r in found[:limit]]
-    if len(found) <= limit or not items:
+    items = readable(kind, [_filled(kind, r) for r in found[:limit]], lost)
+    if len(found) <= limit or limit < 1:
         return Page(items)
     last = found[limit - 1]
     last_id = str(last["node"]["id"])

@@ -8,9 +8,9 @@ from typing import Any, LiteralString, TypeVar
 
 import neo4j
 
-from recollect.engines.neo4j.records import Properties, record, source_key
+from recollect.engines.neo4j.records import Properties, readable, record, source_key
 from recollect.record import Chunk, Conversation, Document, Message, Namespace, Node, NodeId, Thread, ToolCall, Turn
-from recollect.store.results import End, R, Revision, Span
+from recollect.store.results import End, Lost, R, Revision, Span
 
 GET_CONVERSATIONS = """
 UNWIND $ids AS id MATCH (n:Conversation&Node {namespace: $ns, id: id}) RETURN properties(n) AS node
@@ -130,16 +130,19 @@ _ATTEMPTS, _PAUSE = 50, 0.005  # until a write is in sight
 T = TypeVar("T")
 
 
-def get(tx: neo4j.Transaction, ns: Namespace, kind: type[R], ids: Sequence[NodeId]) -> list[R]:
-    """Those that are there, in the order asked for; of Chunk those of the parents."""
+def get(
+    tx: neo4j.Transaction, ns: Namespace, kind: type[R], ids: Sequence[NodeId], lost: Lost | None = None
+) -> list[R]:
+    """Those that are there, in the order asked for; of Chunk those of the parents. See `readable` for `lost`."""
     if not ids:
         return []
     nodes = [r["node"] for r in tx.run(_GET[kind], ns=ns, ids=list(dict.fromkeys(ids)))]
     if kind is Chunk:
         place = {parent_id: at for at, parent_id in reversed(list(enumerate(ids)))}
         nodes.sort(key=lambda node: (place[node["parent_id"]], node["part"], node["index"]))
-        return [record(kind, node) for node in nodes]
-    found = [record(kind, node) for node in nodes]
+    found = readable(kind, nodes, lost)
+    if kind is Chunk:
+        return found
     by_id = {one.id: one for one in found}
     return [by_id[node_id] for node_id in ids if node_id in by_id]
 
@@ -161,23 +164,25 @@ def revisions(tx: neo4j.Transaction, ns: Namespace, ids: Sequence[NodeId]) -> di
     return {r["id"]: Revision(r["revision"], r["digest"], bool(r["erased"])) for r in found}
 
 
-def thread(tx: neo4j.Transaction, ns: Namespace, id: NodeId) -> tuple[Thread, Revision] | None:
+def thread(
+    tx: neo4j.Transaction, ns: Namespace, id: NodeId, lost: Lost | None = None
+) -> tuple[Thread, Revision] | None:
     """A conversation with everything in it, and its revision as it was before that was read."""
 
-    def look() -> tuple[tuple[neo4j.Record, list[Message]] | None, bool]:
+    def look() -> tuple[tuple[neo4j.Record, list[Properties]] | None, bool]:
         found = tx.run(CONVERSATION, ns=ns, id=id).single()
         if found is None:
             return None, True
-        messages = [record(Message, r["node"]) for r in tx.run(THREAD_MESSAGES, ns=ns, id=id)]
-        return (found, messages), len(messages) >= found["node"].get("messages", 0)
+        nodes = [r["node"] for r in tx.run(THREAD_MESSAGES, ns=ns, id=id)]
+        return (found, nodes), len(nodes) >= found["node"].get("messages", 0)
 
     seen = _in_sight(look)
     if seen is None:
         return None
-    found, messages = seen
-    calls = [record(ToolCall, r["node"]) for r in tx.run(THREAD_CALLS, ns=ns, id=id)]
-    turns = [record(Turn, r["node"]) for r in tx.run(THREAD_TURNS, ns=ns, id=id)]
-    chunks = get(tx, ns, Chunk, [*(m.id for m in messages), *(call.id for call in calls)])
+    found, messages = seen[0], readable(Message, seen[1], lost)
+    calls = readable(ToolCall, [r["node"] for r in tx.run(THREAD_CALLS, ns=ns, id=id)], lost)
+    turns = readable(Turn, [r["node"] for r in tx.run(THREAD_TURNS, ns=ns, id=id)], lost)
+    chunks = get(tx, ns, Chunk, [*(m.id for m in messages), *(call.id for call in calls)], lost)
     whole = Thread(
         conversation=record(Conversation, found["node"]),
         messages=tuple(messages),

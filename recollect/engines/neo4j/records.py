@@ -8,12 +8,14 @@ may be too long for an index.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
 from recollect.engines.codec import decode, encode, names
+from recollect.errors import StoreDamaged
 from recollect.record import Chunk, Conversation, Document, Kind, Message, Node, NodeKind, PartKind, ToolCall, Turn
 from recollect.store.change import Record
+from recollect.store.results import Lost
 
 T = TypeVar("T")
 Properties = Mapping[str, Any]
@@ -75,6 +77,19 @@ def properties(record: Record) -> dict[str, Any]:
         found["folded"] = record.title.casefold()
     elif isinstance(record, Node):
         found["short_key"] = key(record.key)
+    return found
+
+
+def readable(kind: type[T], nodes: Iterable[Properties], lost: Lost | None) -> list[T]:
+    """Records, without those that are damaged where `lost` counts them. Raises StoreDamaged where nothing does."""
+    found: list[T] = []
+    for node in nodes:
+        try:
+            found.append(record(kind, node))
+        except StoreDamaged:
+            if lost is None:
+                raise
+            lost.count(kind)
     return found
 
 

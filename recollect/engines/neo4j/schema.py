@@ -16,7 +16,7 @@ from recollect.engines.neo4j.connection import Server
 from recollect.errors import StoreError, StoreUnusable
 
 #: Raised when statements of an older Recollect would do harm. 0.1.0 wrote none, and is told by that.
-VERSION = 2
+VERSION = 3
 
 SHOW = "SHOW INDEXES YIELD name, type, state, properties RETURN name, type, state, properties"
 AWAIT = "CALL db.awaitIndexes(300)"
@@ -25,6 +25,16 @@ OPTIONAL MATCH (s:Schema {name: 'recollect'})
 RETURN s.version AS version, EXISTS { MATCH (n:Namespace) WHERE n.name IS NOT NULL } AS filled
 """
 MARK = "MERGE (s:Schema {name: 'recollect'}) ON CREATE SET s.version = $version"
+
+SET_VERSION = "MATCH (s:Schema {name: 'recollect'}) SET s.version = $version"
+# Calls that were stored live belonged to their results. Each belongs to the message that called: the nearest above that
+# is no result of another call.
+OF_THEIR_CALLERS: LiteralString = """
+MATCH (t:ToolCall)-[x:CALLED_BY]->(r:Message) WHERE t.message_id = t.result_message_id
+MATCH path = (r)-[:REPLIES_TO*1..]->(m:Message) WHERE m.role <> 'tool'
+  AND all(n IN nodes(path)[..-1] WHERE n.role = 'tool')
+DELETE x MERGE (t)-[:CALLED_BY]->(m) SET t.message_id = m.id
+"""
 
 UNIQUE: Mapping[str, LiteralString] = {
     "schema_name": "CREATE CONSTRAINT schema_name IF NOT EXISTS FOR (s:Schema) REQUIRE s.name IS UNIQUE",
@@ -134,6 +144,14 @@ def prepare(server: Server) -> None:
         server.read(_indexes)
     if version is None:
         server.write(lambda tx: tx.run(MARK, version=VERSION).consume())
+    elif version < VERSION:
+        server.write(_migrate)
+
+
+def _migrate(tx: neo4j.ManagedTransaction) -> None:
+    """Version 2 to version 3."""
+    tx.run(OF_THEIR_CALLERS).consume()
+    tx.run(SET_VERSION, version=VERSION).consume()
 
 
 def verify(version: int | None, location: str) -> None:

@@ -28,7 +28,7 @@ from recollect.record import Chunk, Edge, Message, Namespace, NodeId, Thread, to
 from recollect.store.base import IndexDamaged
 from recollect.store.change import Task
 from recollect.store.passages import CandidateQuery, Features, Partition, PassageText, QueryTerms
-from recollect.store.results import Counts, End, IndexInfo, Page, R, Revision, Span, Where
+from recollect.store.results import Counts, End, IndexInfo, Lost, Page, R, Revision, Span, Where
 
 STATE = """
 OPTIONAL MATCH (s:Schema {name: 'recollect'})
@@ -74,7 +74,10 @@ class Neo4jView:
         index: IndexCache,
         seen: Seen,
         clock: Callable[[], datetime],
+        lost: Lost | None = None,
     ) -> None:
+        """Where damaged records are to be left out, `lost` counts them."""
+        self._lost = lost
         self._tx, self._ns, self._index, self._seen, self._clock = tx, namespace, index, seen, clock
         self._number = _NOWHERE if state["number"] is None else int(state["number"])
         self._live, self._building = Generation.of(state["live"]), Generation.of(state["building"])
@@ -94,7 +97,7 @@ class Neo4jView:
     def get(self, kind: type[R], ids: Sequence[NodeId]) -> list[R]:
         """Those that are there, in the order asked for."""
         if kind is Chunk:
-            return read.get(self._tx, self._ns, kind, ids)
+            return read.get(self._tx, self._ns, kind, ids, self._lost)
         missing = [node_id for node_id in dict.fromkeys(ids) if (kind, node_id) not in self._kept]
         found: dict[NodeId, Any] = {record.id: record for record in self._read(kind, missing)}
         fresh = {node_id: found.get(node_id) for node_id in missing}
@@ -105,7 +108,7 @@ class Neo4jView:
 
     def find(self, kind: type[R], where: Where, *, after: str | None = None, limit: int = 100) -> Page[R]:
         """A page of records."""
-        return find.find(self._tx, self._ns, kind, where, after, limit)
+        return find.find(self._tx, self._ns, kind, where, after, limit, self._lost)
 
     def revisions(self, ids: Sequence[NodeId]) -> dict[NodeId, Revision]:
         """Of those that are there."""
@@ -121,7 +124,7 @@ class Neo4jView:
 
     def thread(self, id: NodeId) -> Thread | None:
         """A conversation with everything in it."""
-        found = read.thread(self._tx, self._ns, id)
+        found = read.thread(self._tx, self._ns, id, self._lost)
         if found is None:
             return None
         self._keep_first((Revision, id), found[1])
@@ -262,7 +265,7 @@ class Neo4jView:
         if not ids:
             return []
         if kind is not Message:
-            return read.get(self._tx, self._ns, kind, ids)
+            return read.get(self._tx, self._ns, kind, ids, self._lost)
         messages, revisions = read.messages(self._tx, self._ns, ids)
         for owner, revision in revisions.items():
             self._keep_first((Revision, owner), revision)

@@ -129,6 +129,9 @@ WHERE g.ns = ?1 AND g.state != 'garbage'
 # Living passages between two numbers, in order.
 LIVING = "SELECT num FROM passage WHERE num BETWEEN ? AND ? AND gen = ? AND partition = ? ORDER BY num"
 
+#: What reading damaged rows raises: SQLite, or Python where a text is none.
+UNREADABLE_ROWS = (apsw.CorruptError, apsw.SQLError, apsw.IOError, UnicodeDecodeError, ValueError)
+
 _SHOWN = 20
 _Remedy = Literal["reindex", "backup"]
 
@@ -136,29 +139,30 @@ _Remedy = Literal["reindex", "backup"]
 def violations(connection: apsw.Connection, ns: int | None) -> list[Violation]:
     """What does not hold in a namespace, and whether the file is whole."""
     found = _shown(Invariant.WORDS_READABLE, words.damage(connection), "reindex")
-    said = [str(row[0]) for row in connection.execute(WHOLE_FILE)]
-    found += _shown(
-        Invariant.FILE_IS_WHOLE, [line for line in said if line != "ok" and "fts5" not in line.lower()], "backup"
-    )
-    found += _shown(Invariant.REFERENCES, [f"{row[0]} {row[1]}" for row in connection.execute(REFERENCES)], "backup")
+    whole = _asked(connection, Invariant.FILE_IS_WHOLE, WHOLE_FILE, (), "backup")
+    found += [one for one in whole if one.where != "ok" and "fts5" not in one.where.lower()]
+    found += _asked(connection, Invariant.REFERENCES, REFERENCES, (), "backup")
     if ns is None:
         return found
-    for invariants, remedy in ((RECORD, "backup"), (INDEX, "reindex")):
+    remedies: dict[_Remedy, Mapping[Invariant, str]] = {"backup": RECORD, "reindex": INDEX}
+    for remedy, invariants in remedies.items():
         for invariant, statement in invariants.items():
-            found += _asked(connection, ns, invariant, statement, remedy)  # type: ignore[arg-type]
-    tail = connection.execute(UNREADABLE, (ns, COLUMNS.itemsize))
-    found += _shown(Invariant.TAIL_READABLE, [str(row[0]) for row in tail], "reindex")
+            found += _asked(connection, invariant, statement, (ns,), remedy)
+    found += _asked(connection, Invariant.TAIL_READABLE, UNREADABLE, (ns, COLUMNS.itemsize), "reindex")
     return found + _segments(connection, ns)
 
 
 def _asked(
-    connection: apsw.Connection, ns: int, invariant: Invariant, statement: str, remedy: _Remedy
+    connection: apsw.Connection, invariant: Invariant, statement: str, values: tuple[Any, ...], remedy: _Remedy
 ) -> list[Violation]:
+    """What a statement finds, or that it cannot be answered."""
+    places: list[str] = []
     try:
-        rows: list[Any] = connection.execute(statement, (ns,)).fetchall()
-    except apsw.CorruptError as problem:
-        return [Violation(invariant, f"cannot be read: {problem}", 1, remedy)]
-    return _shown(invariant, [str(row[0]) for row in rows], remedy)
+        for row in connection.execute(statement, values):
+            places.append(" ".join(map(str, row[:2])) if statement is REFERENCES else str(row[0]))  # noqa: PERF401
+    except UNREADABLE_ROWS as problem:
+        places.append(f"cannot be read: {problem}")
+    return _shown(invariant, places, remedy)
 
 
 def _shown(invariant: Invariant, places: list[str], remedy: _Remedy) -> list[Violation]:
@@ -185,7 +189,7 @@ def _segments(connection: apsw.Connection, ns: int) -> list[Violation]:
                 unreadable.append(f"Segment {where} has vectors of another size")
             living = [row[0] for row in connection.execute(LIVING, (first, last, gen, partition))]
             lacking += [f"passage {num}" for num in sorted(set(living) - set(numbers))]
-    except apsw.CorruptError as problem:
+    except UNREADABLE_ROWS as problem:
         unreadable.append(f"segments cannot be read: {problem}")
     return [
         *_shown(Invariant.SEGMENTS_READABLE, unreadable, "reindex"),

@@ -104,6 +104,9 @@ class Database:
         try:
             with self.told():
                 self._open_first()
+        except apsw.SQLError as problem:  # tables are missing, or of another form
+            self.close()
+            raise problems.damaged(path) from problem
         except BaseException:
             self.close()
             raise

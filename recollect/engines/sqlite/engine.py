@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import datetime, timedelta
 from functools import cached_property
 from pathlib import Path
@@ -13,12 +13,13 @@ from recollect.engines.sqlite import generations, tasks, write
 from recollect.engines.sqlite.connection import Database
 from recollect.engines.sqlite.migrations import NEWEST
 from recollect.engines.sqlite.place import index_folder, size_on_disk, store_file
-from recollect.errors import InvalidInput
+from recollect.errors import InvalidInput, StoreDamaged
 from recollect.record import Namespace, NodeId, utc_now
 from recollect.store.base import Fenced
 from recollect.store.change import Change, Lease
+from recollect.store.invariants import Invariant
 from recollect.store.passages import EmbedderId
-from recollect.store.results import Erased, StoreInfo, Violation
+from recollect.store.results import Erased, Lost, StoreInfo, Violation
 
 if TYPE_CHECKING:
     from recollect.engines.sqlite.view import SQLiteView
@@ -139,6 +140,18 @@ class SQLiteSpace:
             ns = write.namespace_number(connection, self.namespace)
             yield SQLiteView(connection, ns, index, self._clock)
 
+    @contextmanager
+    def salvaged(self) -> Iterator[tuple[SQLiteView, Lost]]:
+        """A view of what can be read, in a store that lasts as long."""
+        from recollect.engines.sqlite import salvage
+
+        with (
+            salvage.salvaged(self._database.path) as (path, lost),
+            closing(SQLiteStore(path, durable=False)) as store,
+            store.space(self.namespace).view() as view,
+        ):
+            yield view, lost.get(self.namespace, Lost())
+
     # --- tasks -----------------------------------------------------------------------------------------------------
     def claim(self, worker: str, kinds: Sequence[str], most: int, lease: timedelta) -> list[Lease]:
         """Due tasks, now held by this worker."""
@@ -221,5 +234,8 @@ class SQLiteSpace:
         """Verifies every invariant."""
         from recollect.engines.sqlite import check
 
-        with self._database.reading() as connection:
-            return check.violations(connection, write.namespace_number(connection, self.namespace))
+        try:
+            with self._database.reading() as connection:
+                return check.violations(connection, write.namespace_number(connection, self.namespace))
+        except StoreDamaged as problem:  # not even its name can be read
+            return [Violation(Invariant.FILE_IS_WHOLE, problem.message)]

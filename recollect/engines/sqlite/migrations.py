@@ -15,7 +15,7 @@ from recollect.engines.sqlite import problems
 from recollect.version import VERSION as PROGRAM
 
 VERSION = "PRAGMA user_version"
-SET_VERSION = "PRAGMA user_version = 2"
+SET_VERSION = "PRAGMA user_version = 3"
 # Within a transaction the first would do nothing, and tables are rebuilt; the file is written anew afterwards, so that
 # nothing has to be overwritten here.
 BEFORE = "PRAGMA foreign_keys = OFF; PRAGMA secure_delete = OFF"
@@ -25,8 +25,20 @@ NOTE_WRITER = "UPDATE about SET written_by = ?"
 ABOUT = "INSERT INTO about (one, written_by, identity) VALUES (1, ?, ?)"
 IS_FOREIGN = "SELECT count(*) > 0 AND sum(name = 'namespace') = 0 FROM sqlite_schema"
 
+# Calls that were stored live belonged to their results. Each belongs to the message that called: the nearest above that
+# is no result of another call.
+OF_THEIR_CALLERS = """
+UPDATE tool_call SET message_id = coalesce((
+    WITH RECURSIVE up (depth, id, parent_id, role) AS (
+        SELECT 0, id, parent_id, role FROM message WHERE ns = tool_call.ns AND id = tool_call.result_message_id
+        UNION ALL SELECT up.depth + 1, m.id, m.parent_id, m.role
+        FROM up CROSS JOIN message m ON m.ns = tool_call.ns AND m.id = up.parent_id WHERE up.role = 'tool')
+    SELECT id FROM up WHERE role != 'tool' ORDER BY depth LIMIT 1), message_id)
+WHERE message_id = result_message_id
+"""
+
 #: The version that this program reads and writes.
-NEWEST = 2
+NEWEST = 3
 
 
 def create(connection: apsw.Connection) -> None:
@@ -44,9 +56,14 @@ def from_version_1(connection: apsw.Connection) -> None:
     migration.from_version_1(connection)
 
 
+def from_version_2(connection: apsw.Connection) -> None:
+    """The tables are the same; tool calls are mended."""
+    connection.execute(OF_THEIR_CALLERS)
+
+
 #: By the version that they start from.
-MIGRATIONS: dict[int, Callable[[apsw.Connection], None]] = {0: create, 1: from_version_1}
-_LEADS_TO = {0: NEWEST, 1: 2}
+MIGRATIONS: dict[int, Callable[[apsw.Connection], None]] = {0: create, 1: from_version_1, 2: from_version_2}
+_LEADS_TO = {0: NEWEST, 1: 2, 2: 3}
 
 
 def migrate(connection: apsw.Connection) -> bool:
@@ -85,7 +102,7 @@ def version(connection: apsw.Connection) -> int:
 def require(connection: apsw.Connection, found: int) -> None:
     """Raises StoreError where a newer program has brought the schema further, be it while this one runs."""
     if found > NEWEST:
-        raise problems.newer(_writer(connection), PROGRAM)
+        raise problems.newer(_writer(connection), PROGRAM, found, NEWEST)
 
 
 def is_foreign(connection: apsw.Connection) -> bool:

@@ -6,7 +6,13 @@ from pathlib import Path
 
 import apsw
 
-from recollect.errors import StoreBusy, StoreError, StoreUnusable
+from recollect.errors import StoreBusy, StoreDamaged, StoreError, StoreUnusable
+
+#: What helps.
+WHEN_DAMAGED = (
+    "To go back to a backup: recollect restore FILE --replace. "
+    "Without one, save what can be read: recollect export FILE"
+)
 
 
 def told(problem: apsw.Error, path: Path, wait: float) -> StoreError | None:
@@ -14,7 +20,7 @@ def told(problem: apsw.Error, path: Path, wait: float) -> StoreError | None:
     if isinstance(problem, apsw.BusyError | apsw.LockedError):
         return busy(path, wait)
     if isinstance(problem, apsw.NotADBError):
-        return no_store(path)
+        return headless(path)
     if isinstance(problem, apsw.CorruptError):
         return damaged(path)
     if isinstance(problem, apsw.FullError | apsw.IOError):
@@ -55,9 +61,15 @@ def full(path: Path) -> StoreError:
 
 def damaged(path: Path) -> StoreError:
     """The file holds what SQLite, or Python, cannot read."""
-    return StoreUnusable(
-        f"{path} is damaged.",
-        hint="To see what is wrong: recollect check. To go back to a backup: recollect restore FILE --replace",
+    return StoreDamaged(f"{path} is damaged.", hint=WHEN_DAMAGED)
+
+
+def headless(path: Path) -> StoreError:
+    """The file does not begin as one of SQLite does: it is somebody else's, or its beginning is lost."""
+    return StoreDamaged(
+        f"{path} is not a Recollect store.",
+        hint="Choose another place with RECOLLECT_HOME or --store. If it was one, save what can be read: "
+        "recollect export FILE",
     )
 
 
@@ -86,8 +98,13 @@ def closed() -> StoreError:
     return StoreUnusable("This memory is closed.", hint="Open it again with recollect.open().")
 
 
-def newer(written_by: str, own: str) -> StoreError:
-    """An older program stands before a newer store, be it while it runs."""
+def newer(written_by: str, own: str, schema: int, known: int) -> StoreError:
+    """An older program stands before a newer store, be it while it runs. Before a release both may have one version."""
+    if written_by == own:
+        return StoreUnusable(
+            f"This store was written by a later build of Recollect {own} (schema {schema}, this one knows {known}).",
+            hint="Use that build, or export the memory with it: recollect export",
+        )
     return StoreUnusable(
         f"This store was written by Recollect {written_by}, this is {own}.",
         hint="Update: pip install -U recollect. Or export the memory with that version: recollect export",

@@ -1,4 +1,4 @@
--- The store, version 2. Times are microseconds since 1970 in UTC, maps and lists are JSON (NULL: empty). Every row belongs
+-- The store, version 3. Times are microseconds since 1970 in UTC, maps and lists are JSON (NULL: empty). Every row belongs
 -- to one namespace (ns), or to a generation (gen) of one. Columns have the names of the fields that they hold.
 CREATE TABLE about (
     one INTEGER PRIMARY KEY CHECK (one = 1),

@@ -26,7 +26,7 @@ def damage(connection: apsw.Connection) -> list[str]:
         with contextlib.suppress(apsw.CorruptError):
             connection.execute(REFRESH).fetchall()
         return [str(row[0]) for row in connection.execute(CHECK) if row[0] != "ok"]
-    except (apsw.CorruptError, apsw.SQLError) as problem:
+    except (apsw.CorruptError, apsw.SQLError, apsw.IOError) as problem:
         return [str(problem)]
 
 

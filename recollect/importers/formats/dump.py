@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -11,7 +12,7 @@ import orjson
 from recollect.errors import ImportProblem
 from recollect.importers.base import Entry, Piece, Problems, Record
 from recollect.importers.reading.json_stream import lines
-from recollect.record import Chunk, Document, Edge, Node, Thread, has_circle
+from recollect.record import Chunk, Document, Edge, Message, Node, Role, Thread, ToolCall, has_circle
 from recollect.record.wire import from_wire, thread_from_wire
 from recollect.store.transfer import DUMP_VERSION, DUMP_VERSIONS
 
@@ -54,7 +55,10 @@ class Dump:
                         f"{' and '.join(map(str, DUMP_VERSIONS))}.",
                         hint="Update Recollect: pip install -U recollect",
                     )
-                ended = ended or value.get("type") == "end"
+                if value.get("type") == "end":
+                    ended = True
+                    if "lost" in value:
+                        problems.partial(entry.place, "it was exported from a damaged memory, and not all is in it")
                 yield Piece(place, partial(_records, value))
         if not ended:
             problems.partial(entry.place, "the dump ends early: its last line is missing")
@@ -71,7 +75,7 @@ def _records(value: dict[str, Any]) -> list[Record]:
 def _record(value: dict[str, Any]) -> Record | None:
     match value.get("type"):
         case "conversation":
-            thread = thread_from_wire(value)
+            thread = _of_callers(thread_from_wire(value))
             if fault := _fault(thread):
                 raise ValueError(fault)
             return thread
@@ -85,6 +89,21 @@ def _record(value: dict[str, Any]) -> Record | None:
             node: Node = from_wire(Node, value["node"])
             return node
     return None
+
+
+def _of_callers(thread: Thread) -> Thread:
+    """With tool calls of the message that called: until 0.2.0, those stored live belonged to their results."""
+    messages = {message.id: message for message in thread.messages}
+
+    def caller(call: ToolCall) -> ToolCall:
+        at: Message | None = messages.get(call.message_id)
+        while at is not None and at.role is Role.TOOL and at.parent_id is not None:
+            at = messages.get(at.parent_id)
+        return call if at is None or call.message_id != call.result_message_id else replace(call, message_id=at.id)
+
+    if has_circle({message.id: message.parent_id for message in thread.messages}):
+        return thread  # is refused
+    return replace(thread, tool_calls=tuple(map(caller, thread.tool_calls)))
 
 
 def _reason(problem: Exception) -> str:

@@ -3,13 +3,41 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence, Set
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager
+from contextvars import ContextVar
 from datetime import datetime
 from math import isfinite
 from typing import Any
 
 from recollect.record import parse_time
 from recollect.text.clean import clean_metadata
+
+_FORM = 40  # characters
+
+
+#: The forms of times that could not be read, while somebody counts them.
+_unread: ContextVar[Counter[str] | None] = ContextVar("unread times", default=None)
+
+
+@contextmanager
+def unread_times(into: Counter[str]) -> Iterator[None]:
+    """Counts times that are in a form that is not read, by the form: 9 for a digit, a for a letter."""
+    token = _unread.set(into)
+    try:
+        yield
+    finally:
+        _unread.reset(token)
+
+
+def time_of(value: object) -> datetime | None:
+    """The time that a value is, None where it is none; one that looks like a time is counted as unread."""
+    time = parse_time(value)
+    unread = _unread.get()
+    if time is None and unread is not None and isinstance(value, str) and any("1" <= c <= "9" for c in value):
+        unread["".join("9" if c.isdigit() else "a" if c.isalpha() else c for c in value.strip()[:_FORM])] += 1
+    return time
 
 
 def text_of(value: object) -> str:
@@ -29,7 +57,7 @@ def first_text(value: Mapping[str, Any], keys: Sequence[str]) -> str:
 
 def first_time(value: Mapping[str, Any], keys: Sequence[str]) -> datetime | None:
     """The first time that can be read under one of the keys."""
-    return next((time for key in keys if (time := parse_time(value.get(key)))), None)
+    return next((time for key in keys if (time := time_of(value.get(key)))), None)
 
 
 def first_id(value: Mapping[str, Any], keys: Sequence[str]) -> str | None:

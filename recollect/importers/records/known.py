@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
+from recollect.importers.records.forgotten import Tombstones
 from recollect.importers.records.identity import Token, apart_ids, as_stored, is_same, set_apart, tokens
 from recollect.record import Conversation, Message, NodeId, Thread
 from recollect.store import Revision, View, Where
@@ -112,6 +113,8 @@ class Known:
 
     def __init__(self) -> None:
         self._sources: dict[str, _Source] = {}
+        #: Which forgotten conversations one is that is stored under no id.
+        self.forgotten = Tombstones()
 
     @property
     def reads_words(self) -> bool:

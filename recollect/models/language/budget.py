@@ -5,8 +5,8 @@ stores and namespaces are worked on; a store belongs to many and is copied, and 
 On several machines each keeps its own. Days are those of UTC.
 
 Before a request the most that it can take is held, so that workers beside each other never spend more than allowed;
-after it, what it took is entered and the rest is free again. What was held when a process died stays counted until the
-end of the day: the provider may have counted it too.
+after it, what it took is entered and the rest is free again. Who finds the rest of a budget held comes again in
+seconds. What was held when a process died stays counted for as long as a request may take.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import apsw
 
 from recollect.errors import ModelError
 from recollect.models.language.base import Completion, LanguageModel, Request
-from recollect.models.language.errors import BadAnswer, BudgetSpent, LanguageModelError, ModelNotReady
+from recollect.models.language.errors import BadAnswer, BudgetHeld, BudgetSpent, LanguageModelError, ModelNotReady
 from recollect.models.language.prices import FILE as PRICES
 from recollect.models.language.prices import Price, price
 from recollect.models.language.talk import Spoken, Talk, TalkingModel
@@ -38,6 +38,7 @@ _TOLD = 200  # characters of an error
 _CALLS = 2  # of a request: a broken answer is repaired once
 _THINKING = 4_000  # tokens of a call that are thought and not written
 _SHOWN_AGAIN = 4_000  # tokens of a broken answer that the model is shown again
+_LONGEST = timedelta(minutes=30)  # that a request may take, with what it is repeated
 _LIKELY = 0.5  # of the longest answer, how long answers are
 
 _SCHEMA = """
@@ -47,19 +48,17 @@ CREATE TABLE IF NOT EXISTS spent (
     unpriced INTEGER NOT NULL, -- calls whose price is not known
     PRIMARY KEY (day, store, namespace, kind, model)
 ) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS held (
-    id INTEGER PRIMARY KEY, day TEXT NOT NULL, calls INTEGER NOT NULL, tokens INTEGER NOT NULL, cost REAL NOT NULL
+CREATE TABLE IF NOT EXISTS hold (
+    id INTEGER PRIMARY KEY, until REAL NOT NULL, calls INTEGER NOT NULL, tokens INTEGER NOT NULL, cost REAL NOT NULL
 );
 """
 _TOTAL = """
-SELECT coalesce(sum(calls), 0), coalesce(sum(tokens), 0), coalesce(sum(cost), 0) FROM (
-    SELECT calls, input + output AS tokens, cost FROM spent WHERE day = ?1
-    UNION ALL SELECT calls, tokens, cost FROM held WHERE day = ?1
-)
+SELECT coalesce(sum(calls), 0), coalesce(sum(input + output), 0), coalesce(sum(cost), 0) FROM spent WHERE day = ?
 """
-_FORGET_HOLDS = "DELETE FROM held WHERE day < ?"
-_HOLD = "INSERT INTO held (day, calls, tokens, cost) VALUES (?, ?, ?, ?)"
-_LET_GO = "DELETE FROM held WHERE id = ?"
+_HELD = "SELECT coalesce(sum(calls), 0), coalesce(sum(tokens), 0), coalesce(sum(cost), 0) FROM hold"
+_FORGET_HOLDS = "DELETE FROM hold WHERE until < ?"
+_HOLD = "INSERT INTO hold (until, calls, tokens, cost) VALUES (?, ?, ?, ?)"
+_LET_GO = "DELETE FROM hold WHERE id = ?"
 _ENTER = """
 INSERT INTO spent VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT DO UPDATE SET calls = calls + excluded.calls, input = input + excluded.input,
@@ -133,17 +132,26 @@ class Ledger:
         self._path, self._clock = path, clock
 
     def hold(self, most: Usage, cost: float, limits: Limits) -> int:
-        """Sets aside what a request can take. Raises BudgetSpent, or ModelNotReady where no day would be enough."""
-        day = self._day()
+        """Sets aside what a request can take. Raises BudgetSpent, BudgetHeld where requests under way hold the rest, or
+        ModelNotReady where no day would be enough.
+        """
+        now = self._clock()
+        wanted, allowed = (most.calls, most.tokens, cost), (limits.calls, limits.tokens, limits.cost)
         with self._writing() as db:
-            db.execute(_FORGET_HOLDS, (day,))
-            spent: Any = db.execute(_TOTAL, (day,)).fetchone()
-            wanted = (most.calls, most.tokens, cost)
-            allowed = (limits.calls, limits.tokens, limits.cost)
-            for name, want, have, limit in zip(("calls", "tokens", "cost"), wanted, spent, allowed, strict=True):
-                if limit is not None and have + want > limit:
+            db.execute(_FORGET_HOLDS, (now.timestamp(),))
+            spent: Any = db.execute(_TOTAL, (self._day(),)).fetchone()
+            held: Any = db.execute(_HELD).fetchone()
+            rows = list(zip(("calls", "tokens", "cost"), wanted, spent, held, allowed, strict=True))
+            for name, want, taken, _, limit in rows:
+                if limit is not None and taken + want > limit:
                     raise self._refusal(name, want, limit)
-            db.execute(_HOLD, (day, *wanted))
+            for name, want, taken, waiting, limit in rows:
+                if limit is not None and taken + waiting + want > limit:
+                    raise BudgetHeld(
+                        f"Requests under way hold the rest of the daily budget for models ({name}).",
+                        hint="It goes on in seconds, or with a higher daily_" + name + ".",
+                    )
+            db.execute(_HOLD, ((now + _LONGEST).timestamp(), *wanted))
             return int(db.last_insert_rowid())
 
     def enter(

@@ -55,6 +55,14 @@ class BudgetSpent(LanguageModelError):
     outage = True
 
 
+class BudgetHeld(LanguageModelError):
+    """What is left of the day's budget is held by requests under way, which free in seconds what they do not take."""
+
+    code = "budget_held"
+    again = True
+    outage = True
+
+
 class RequestRejected(LanguageModelError):
     """The server does not take this request, such as one that is too long."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -177,6 +178,45 @@ def test_flipped_bytes_are_no_bug_of_ours(own: CommandLine, store: Path, seed: i
         assert ran.code in (0, 1, 2)
         if ran.code == 2:
             assert str(store) in ran.err or "damaged" in ran.err
+
+
+def broken_page(store: Path) -> None:
+    """Breaks a page of messages."""
+    data = bytearray(store.read_bytes())
+    at = data.index(b"nginx reverse proxy") // 4096 * 4096
+    data[at : at + 4096] = b"\xff" * 4096
+    store.write_bytes(data)
+
+
+def no_header(store: Path) -> None:
+    """Wipes out the first 100 bytes, without which SQLite sees no database."""
+    data = bytearray(store.read_bytes())
+    data[:100] = bytes(100)
+    store.write_bytes(data)
+
+
+@pytest.mark.parametrize("damage", [broken_page, no_header])
+def test_check_names_a_damaged_file_and_export_saves_what_is_left(
+    own: CommandLine, store: Path, home: Path, damage: Callable[[Path], None]
+) -> None:
+    damage(store)
+    checked = own("check")
+    assert checked.code == 1
+    assert "[bad] the file is damaged" in checked.out
+    told = own(*command_of(checked, "recollect export FILE")[:1], str(home / "rest.jsonl"))
+    assert told.code == 1
+    assert "Everything that can be read was exported." in told.err
+    as_json = own("export", str(home / "rest.jsonl"), "--json")
+    assert as_json.code == 1
+    assert as_json.document["records"] > 110
+    piped = own("export", "-")
+    assert piped.code == 1
+    assert piped.out.splitlines()[-1].startswith('{"conversations":')
+    new = own("import", str(home / "rest.jsonl"), "--store", str(home / "new.db"))
+    assert ("damaged memory" in new.out + new.err) == (damage is broken_page)
+    messages = own("stats", "--store", str(home / "new.db"), "--json").document["messages"]
+    assert messages == 984 - as_json.document["lost"]["messages"]
+    assert own("check", "--store", str(home / "new.db")).code == 0
 
 
 # --- interrupted ------------------------------------------------------------------------------------------------------

@@ -72,6 +72,7 @@ def test_what_failed_is_listed_with_its_reason_and_tried_again_by_command(run: C
     assert "recollect tasks --retry" in ran.out
     assert "2 tasks failed" in run().out
     assert "tasks that failed  2" in run("stats").out
+    assert run("worker", "--once").code == 1
     assert run("tasks", "--retry", first[-6:].lower()).out.startswith("1 task will be tried again")
     assert run("tasks", "--json").document | {"tasks": 0} == {
         "due": 1,

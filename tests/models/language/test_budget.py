@@ -5,13 +5,15 @@ from __future__ import annotations
 import threading
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
 
+from recollect.derive.tasks.retry import Retry
 from recollect.models.language.base import Completion, Request
 from recollect.models.language.budget import FILE, Estimate, Ledger, Limits, Metered, estimate, metered, most_usage
-from recollect.models.language.errors import BudgetSpent, ModelNotReady, ModelUnreachable, WrongAnswer
+from recollect.models.language.errors import BudgetHeld, BudgetSpent, ModelNotReady, ModelUnreachable, WrongAnswer
 from recollect.models.language.prices import Price
 from recollect.models.language.usage import Usage
 from tests.models.language.conftest import GOOD, PROMPT, REQUEST
@@ -60,6 +62,8 @@ def spend_all(model: Metered) -> BudgetSpent:
     for _ in range(10_000):
         try:
             model.complete(REQUEST)
+        except BudgetHeld:
+            continue
         except BudgetSpent as problem:
             return problem
     raise AssertionError("the budget has no end")
@@ -119,7 +123,23 @@ def test_a_clock_that_goes_back_finds_its_day_again(tmp_path: Path) -> None:
     assert model.asked == asked * 2
 
 
-def test_what_a_killed_process_held_stays_counted_until_the_day_ends(tmp_path: Path) -> None:
+def test_what_others_hold_is_waited_for_and_not_taken_for_spent(tmp_path: Path) -> None:
+    model, clock = Counting(), Clock()
+    ledger, limits = Ledger(tmp_path / FILE, clock=clock), Limits(tokens=60_000)
+    holds = [ledger.hold(Usage(1, 9_000, 1_000), 0.0, limits) for _ in range(6)]
+    with pytest.raises(BudgetHeld) as told:
+        ledger.hold(Usage(1, 9_000, 1_000), 0.0, limits)
+    assert (told.value.again, told.value.outage, told.value.retry_after) == (True, True, None)
+    pauses = [Retry().pause(1, Random(seed), told.value.retry_after) for seed in range(99)]
+    assert max(pauses) <= timedelta(seconds=5)
+    for held in holds:
+        ledger.enter(held, "memory.db", "acme", "facts", model.name, Usage(1, 500, 100), None)
+    for _ in range(5):
+        ledger.hold(Usage(1, 9_000, 1_000), 0.0, limits)
+    assert sum(one.input_tokens + one.output_tokens for one in ledger.spent("memory.db", "acme")) == 3_600
+
+
+def test_what_a_killed_process_held_stays_counted_for_as_long_as_a_request_may_take(tmp_path: Path) -> None:
     model, clock = Counting(), Clock()
     model.problem = KeyboardInterrupt()  # type: ignore[assignment]
     meter = within(tmp_path, model, Limits(calls=5), clock)
@@ -127,9 +147,10 @@ def test_what_a_killed_process_held_stays_counted_until_the_day_ends(tmp_path: P
         with pytest.raises(KeyboardInterrupt):
             meter.complete(REQUEST)
     model.problem = None
-    spend_all(meter)
+    with pytest.raises(BudgetHeld):
+        meter.complete(REQUEST)
     assert model.asked == 2
-    clock.now += timedelta(hours=1)
+    clock.now += timedelta(minutes=31)
     meter.complete(REQUEST)
 
 

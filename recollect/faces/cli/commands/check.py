@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from recollect.errors import StoreDamaged
 from recollect.faces.cli.parser import Command, Option
 from recollect.faces.cli.terminal.session import Session
 
@@ -22,8 +23,8 @@ def check(session: Session, repair: bool = False) -> int:
     derived from the messages; the messages themselves are never changed. Exits with 1 if there are problems, or with
     --repair if some remain.
     """
-    violations = session.existing_memory().check()
-    mended = bool(repair and violations)
+    violations = _violations(session)
+    mended = bool(repair and any(violation.remedy == "reindex" for violation in violations))
     if mended:
         _print(session, violations)
         violations = _repaired(session)
@@ -40,6 +41,16 @@ def check(session: Session, repair: bool = False) -> int:
     _print(session, violations)
     _print_remedies(session, violations, repaired=mended)
     return 1
+
+
+def _violations(session: Session) -> Sequence[Violation]:
+    """What is wrong; a memory that cannot be opened is damaged."""
+    try:
+        return session.existing_memory().check()
+    except StoreDamaged as problem:
+        from recollect.store import Invariant, Violation
+
+        return [Violation(Invariant.FILE_IS_WHOLE, problem.message)]
 
 
 def _repaired(session: Session) -> list[Violation]:

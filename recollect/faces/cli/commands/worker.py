@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from recollect.faces.cli.views.backlog import show_backlog, tell_backlog
 if TYPE_CHECKING:
     from recollect.derive.shift import Done
     from recollect.faces.cli.terminal.progress import Report
+    from recollect.memory import Memory
 
 
 def worker(
@@ -29,9 +30,9 @@ def worker(
     """Make summaries, facts and quality vectors of what is new.
 
     Works until you interrupt it, or with --once until nothing is left to do; in all namespaces, or in the one that
-    --namespace names. --rebuild derives everything anew from the messages; what you corrected stays. You rarely need
-    this: importing and writing leave a worker behind that does the same in the background and ends by itself. Several
-    workers can run at the same time, also on several machines.
+    --namespace names. --once exits with 1 if tasks have failed for good. --rebuild derives everything anew from the
+    messages; what you corrected stays. You rarely need this: importing and writing leave a worker behind that does the
+    same in the background and ends by itself. Several workers can run at the same time, also on several machines.
     """
     if stop:
         if once or rebuild or model or dry_run:
@@ -61,7 +62,16 @@ def worker(
         _print(session, done)
     if once and told.is_set():
         raise KeyboardInterrupt(session.out.hint("Progress is saved. To continue: recollect worker --once"))
-    return 0
+    return 1 if once and _has_failed(memory, wanted) else 0
+
+
+def _has_failed(memory: Memory, names: Sequence[str]) -> bool:
+    """Whether a task has failed for good, now or before; what is repeated later has not."""
+    for name in names:
+        with memory.beside(name) as one:
+            if one.stats().tasks.get("dead"):
+                return True
+    return False
 
 
 def _stop(session: Session) -> int:

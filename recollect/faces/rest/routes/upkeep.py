@@ -12,7 +12,7 @@ from fastapi import Query, Request, Response
 from fastapi.responses import StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
-from recollect.errors import InvalidInput
+from recollect.errors import Incomplete, InvalidInput
 from recollect.faces.http.events import Stream, Tell, in_events, worked
 from recollect.faces.http.once import ONCE, answers_of
 from recollect.faces.http.scope import NAMES_FILES, WHOLE_STORE, AllMemories, Scoped, reach
@@ -172,7 +172,7 @@ async def _dumped(memory: Memory) -> AsyncIterator[bytes]:
         try:
             with os.fdopen(writing, "wb") as pipe:
                 memory.export(pipe)
-        except BrokenPipeError:  # nobody reads any more
+        except (BrokenPipeError, Incomplete):  # nobody reads any more; or the last line says what is lost
             pass
         except BaseException as error:
             wrong.append(error)

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from recollect.importers.reading.lenient import first_id
-from recollect.record import parse_time, to_microseconds
+from recollect.importers.reading.lenient import first_id, time_of
+from recollect.record import to_microseconds
 
 _LATEST = 1e20
 
@@ -62,8 +62,8 @@ def moment(value: object) -> datetime | None:
         try:
             value = float(value)
         except ValueError:
-            return parse_time(value)
-    return parse_time(value) if isinstance(value, int | float) and abs(value) < _LATEST else None
+            return time_of(value)
+    return time_of(value) if isinstance(value, int | float) and abs(value) < _LATEST else None
 
 
 def _names(nodes: Mapping[str, Node]) -> dict[str, str]:

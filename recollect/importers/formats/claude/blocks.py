@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from recollect.importers.base import DraftCall, Told
-from recollect.importers.reading.lenient import as_json, objects_of, text_of
-from recollect.record import Part, PartKind, parse_time
+from recollect.importers.reading.lenient import as_json, objects_of, text_of, time_of
+from recollect.record import Part, PartKind
 
 Block = Mapping[str, Any]
 
@@ -205,7 +205,7 @@ def _call(block: Block, result: Block | None) -> DraftCall:
         name=text_of(block.get("name")) or "tool",
         arguments=as_json(block.get("input")),
         result=_result_of(result),
-        timestamp=parse_time(block.get("start_timestamp")),
+        timestamp=time_of(block.get("start_timestamp")),
         metadata={**details, **failed},
     )
 

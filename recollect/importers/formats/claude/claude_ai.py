@@ -13,8 +13,8 @@ from recollect.errors import ImportProblem
 from recollect.importers.base import Draft, DraftConversation, DraftDocument, DraftMessage, Told
 from recollect.importers.formats.claude.blocks import BlockReader
 from recollect.importers.formats.whose import said_or_done
-from recollect.importers.reading.lenient import objects_of, rest, text_of
-from recollect.record import Kind, Role, parse_time
+from recollect.importers.reading.lenient import objects_of, rest, text_of, time_of
+from recollect.record import Kind, Role
 
 _ROOTS = frozenset({"", "00000000-0000-4000-8000-000000000000", "00000000-0000-0000-0000-000000000000"})
 _ROLES = {"human": Role.USER, "user": Role.USER, "assistant": Role.ASSISTANT}
@@ -75,8 +75,8 @@ def _conversation(value: Mapping[str, Any], messages: Sequence[Any], told: Told)
         messages=_messages(given, text_of(value.get("model")), told),
         source_id=text_of(value.get("uuid")) or None,
         title=text_of(value.get("name")),
-        created=parse_time(value.get("created_at")),
-        updated=parse_time(value.get("updated_at")),
+        created=time_of(value.get("created_at")),
+        updated=time_of(value.get("updated_at")),
         leaf=text_of(value.get("current_leaf_message_uuid")) or None,
         linear=not any(text_of(message.get("parent_message_uuid")) for message in given),
         metadata=rest(value, _KNOWN_OF_CONVERSATION),
@@ -133,7 +133,7 @@ def _message(
         key=uuid or f"#{number}",
         parent=_parent(message, before),
         kind=said_or_done(words, body.parts, body.calls) if role else Kind.CONTEXT,
-        timestamp=parse_time(message.get("created_at")),
+        timestamp=time_of(message.get("created_at")),
         model=(text_of(message.get("model")) or model or None) if by_model else None,
         parts=tuple(body.parts),
         calls=tuple(body.calls),
@@ -150,7 +150,7 @@ def _parent(message: Mapping[str, Any], before: str | None) -> str | None:
 def _project(value: Mapping[str, Any], told: Told) -> Iterator[DraftDocument]:
     """The project's description and instructions as one document, and one for each of its files."""
     uuid, name = text_of(value.get("uuid")), text_of(value.get("name"))
-    created = parse_time(value.get("created_at"))
+    created = time_of(value.get("created_at"))
     about = "\n\n".join(filter(None, (text_of(value.get("description")), text_of(value.get("prompt_template")))))
     if about:
         yield DraftDocument(uuid, name, about, created=created, metadata={"kind": "project"})
@@ -164,7 +164,7 @@ def _project(value: Mapping[str, Any], told: Told) -> Iterator[DraftDocument]:
             source_id=text_of(doc.get("uuid")) or f"{uuid}/{title}",
             title=title,
             content=doc["content"],
-            created=parse_time(doc.get("created_at")) or created,
+            created=time_of(doc.get("created_at")) or created,
             metadata={"kind": "project file", "project": name, "project_id": uuid},
         )
 

@@ -9,8 +9,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from recollect.importers.reading.lenient import as_json
-from recollect.record import Part, PartKind, Role, parse_time
+from recollect.importers.reading.lenient import as_json, time_of
+from recollect.record import Part, PartKind, Role
 
 JsonObject = Mapping[str, Any]
 
@@ -108,7 +108,7 @@ def read_record(line: JsonObject) -> Record:
         uuid=text_of(line.get("uuid")),
         parent=text_of(line.get("parentUuid")) or text_of(line.get("logicalParentUuid")),
         root=line.get("parentUuid") is None and not text_of(line.get("logicalParentUuid")),
-        time=parse_time(line.get("timestamp")),
+        time=time_of(line.get("timestamp")),
         blocks=blocks,
         injected=injected,
         aside=aside,

@@ -16,8 +16,8 @@ from recollect.importers.base import DraftCall, DraftConversation, DraftMessage,
 from recollect.importers.driver import guarded
 from recollect.importers.formats.codex.lines import Item, ItemKind, is_injected, read_item, surroundings, unwrapped
 from recollect.importers.reading.json_stream import document, lines
-from recollect.importers.reading.lenient import objects_of, text_of
-from recollect.record import Kind, PartKind, Role, parse_time
+from recollect.importers.reading.lenient import objects_of, text_of, time_of
+from recollect.record import Kind, PartKind, Role
 from recollect.text.marks import cut_recall
 
 _HEAD = 65_536
@@ -98,7 +98,7 @@ class _Rollout:
         """Whether the line held words."""
         payload = line.get("payload")
         meta = payload.get("timestamp") if line.get("type") == "session_meta" and isinstance(payload, Mapping) else None
-        times = (self.began, parse_time(line.get("timestamp")), parse_time(meta))
+        times = (self.began, time_of(line.get("timestamp")), time_of(meta))
         self.began = min(filter(None, times), default=None)
         for key, value in surroundings(line):
             if key == "model":
