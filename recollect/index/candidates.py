@@ -25,7 +25,7 @@ from recollect.index.quantize import cosines
 from recollect.index.snapshot import Snapshot
 from recollect.index.source import Source
 from recollect.index.words import Words
-from recollect.store.base import IndexDamaged, WrongEmbedder
+from recollect.store.errors import IndexDamaged, WrongEmbedder
 from recollect.store.passages import CandidateQuery, Features, Float, Int, Partition
 from recollect.text.flags import Flag
 

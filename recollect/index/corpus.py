@@ -23,7 +23,7 @@ from recollect.index.snapshot import Snapshot
 from recollect.index.source import IndexState, SegmentMark, Source, TailRow
 from recollect.index.statistics import NOTHING
 from recollect.index.terms import index_terms
-from recollect.store.base import IndexDamaged
+from recollect.store.errors import IndexDamaged
 
 #: What is left of full blocks goes into blocks of an eighth, and what is left of these into blocks of a segment: a
 #: process that starts has little to build.

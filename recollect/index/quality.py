@@ -23,7 +23,7 @@ from recollect.index.quantize import unit
 from recollect.index.snapshot import Snapshot
 from recollect.index.source import Source
 from recollect.index.statistics import NO_MOMENTS, Moments
-from recollect.store.base import IndexDamaged
+from recollect.store.errors import IndexDamaged
 from recollect.store.passages import Bool, Float, Int
 
 _AT_ONCE = 4096  # vectors that are read, or summed, at once

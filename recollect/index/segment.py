@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from recollect.index.columns import COLUMNS
 from recollect.index.source import SegmentMark, TailRow
 from recollect.index.terms import Terms, index_terms, only
-from recollect.store.base import IndexDamaged
+from recollect.store.errors import IndexDamaged
 from recollect.store.passages import Bool
 
 _MAGIC = b"RcSg"

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recollect.errors import InvalidInput, NotFound
+from recollect.memory.arguments import shown
 from recollect.memory.documents import Documents
 from recollect.memory.handle import LIVE_SOURCE, writes
 from recollect.memory.reading import Reading, several
@@ -169,6 +170,9 @@ class Writing(Reading, Documents):
         """
         from recollect.ingest.aliases import add_aliases
 
+        for own, some in aliases.items():
+            if isinstance(some, str) or not isinstance(some, Iterable):
+                raise InvalidInput(f"The aliases of {own} are {shown(some)}.", hint="Give a list of texts.")
         given = {NodeId(own): list(map(NodeId, some)) for own, some in aliases.items()}
         add_aliases(self._space, given, self._clock())
 

@@ -1,7 +1,8 @@
 """The port of the stores: `Store`, `Space`, `View`, `Change`. An engine implements base.py."""
 
-from recollect.store.base import Fenced, IndexDamaged, Space, Stale, Store, View, Vocabulary, WrongEmbedder
+from recollect.store.base import Space, Store, View, Vocabulary
 from recollect.store.change import Change, EdgeKey, IndexChange, Lease, Mark, Record, Task
+from recollect.store.errors import Fenced, IndexDamaged, Stale, WrongEmbedder
 from recollect.store.invariants import Invariant
 from recollect.store.results import (
     Counts,

@@ -19,7 +19,6 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Literal, Protocol
 
-from recollect.errors import StoreError
 from recollect.record import Edge, Message, Namespace, NodeId, Thread
 from recollect.store.change import Change, Lease, Task
 from recollect.store.passages import CandidateQuery, EmbedderId, Features, Partition, PassageText, QueryTerms
@@ -38,33 +37,6 @@ from recollect.store.results import (
     Violation,
     Where,
 )
-
-
-class Stale(Exception):
-    """These nodes were written by somebody else since the change was planned: read again, plan again."""
-
-    def __init__(self, ids: Collection[NodeId]) -> None:
-        super().__init__(", ".join(ids))
-        self.ids = tuple(ids)
-
-
-class Fenced(Exception):
-    """The lease has run out and the task may be somebody else's by now: drop the work."""
-
-    def __init__(self, lease: Lease) -> None:
-        super().__init__(f"Task {lease.task.id} is no longer held by this lease.")
-
-
-class WrongEmbedder(StoreError):
-    """The vectors of a change were made by another embedder than those of the generation that they are for."""
-
-    code = "wrong_embedder"
-
-
-class IndexDamaged(StoreError):
-    """What is derived for search cannot be read; the record can (`View.scan`), and it is made anew from that."""
-
-    code = "index_damaged"
 
 
 class Vocabulary(Protocol):

@@ -15,7 +15,7 @@ from recollect.index import shortened as shortened_module
 from recollect.index import snapshot as snapshot_module
 from recollect.index.candidates import candidates
 from recollect.index.corpus import Corpus
-from recollect.store.base import IndexDamaged, WrongEmbedder
+from recollect.store.errors import IndexDamaged, WrongEmbedder
 from recollect.store.passages import CandidateQuery, Features, Filter, Float, Partition
 from tests.index.plain import Plain
 from tests.index.rows import QUALITY_SIZE, SIZE, ListEngine, ListSource, made_rows, quality_vector, row

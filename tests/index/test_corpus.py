@@ -18,7 +18,7 @@ from recollect.index.candidates import candidates
 from recollect.index.corpus import Corpus
 from recollect.index.snapshot import Snapshot
 from recollect.index.source import IndexState, SegmentMark, TailRow
-from recollect.store.base import IndexDamaged
+from recollect.store.errors import IndexDamaged
 from recollect.store.passages import CandidateQuery, Partition
 from tests.index.conftest import TINY
 from tests.index.rows import QUALITY_SIZE, SIZE, ListEngine, ListSource, made_rows, row

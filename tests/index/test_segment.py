@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from recollect.index.segment import seal, unseal, without
 from recollect.index.terms import Terms, index_terms, joined, only
-from recollect.store.base import IndexDamaged
+from recollect.store.errors import IndexDamaged
 from tests.index.rows import made_rows, row
 from tests.properties import examples
 

@@ -14,7 +14,7 @@ from recollect.engines.neo4j.source import DEATHS, SEGMENTS
 from recollect.engines.neo4j.writing import PARTITIONS, Generation
 from recollect.index.segment import unseal
 from recollect.record import Namespace
-from recollect.store.base import IndexDamaged
+from recollect.store.errors import IndexDamaged
 from recollect.store.invariants import Invariant
 from recollect.store.results import Violation
 

@@ -22,8 +22,8 @@ from recollect.engines.neo4j.writing import Writing
 from recollect.errors import StoreError
 from recollect.index.cache import IndexCache
 from recollect.record import Namespace, NodeId, utc_now
-from recollect.store.base import Fenced
 from recollect.store.change import Change, Lease
+from recollect.store.errors import Fenced
 from recollect.store.passages import EmbedderId
 from recollect.store.results import Erased, Lost, StoreInfo, Violation
 

@@ -20,8 +20,8 @@ from recollect.index.columns import COLUMNS, column_values
 from recollect.index.quantize import to_int8
 from recollect.index.source import TailRow
 from recollect.record import NodeId
-from recollect.store.base import WrongEmbedder
 from recollect.store.change import IndexChange
+from recollect.store.errors import WrongEmbedder
 from recollect.store.passages import Partition, Passage
 
 SESSIONS = """

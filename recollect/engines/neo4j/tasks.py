@@ -14,8 +14,8 @@ from typing import Any
 from recollect.engines.neo4j.writing import Writing
 from recollect.record import NodeId, to_microseconds
 from recollect.record.time import from_microseconds
-from recollect.store.base import Fenced
 from recollect.store.change import Lease, Task
+from recollect.store.errors import Fenced
 
 PUT = """
 UNWIND $rows AS r MERGE (t:Task {namespace: $ns, id: r.id})

@@ -25,8 +25,8 @@ from recollect.index.snapshot import Snapshot
 from recollect.index.vocabulary import IndexVocabulary
 from recollect.index.words import known
 from recollect.record import Chunk, Edge, Message, Namespace, NodeId, Thread, to_microseconds
-from recollect.store.base import IndexDamaged
 from recollect.store.change import Task
+from recollect.store.errors import IndexDamaged
 from recollect.store.passages import CandidateQuery, Features, Partition, PassageText, QueryTerms
 from recollect.store.results import Counts, End, IndexInfo, Lost, Page, R, Revision, Span, Where
 

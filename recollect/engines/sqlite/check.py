@@ -11,7 +11,7 @@ from recollect.engines.sqlite import words
 from recollect.index.columns import COLUMNS
 from recollect.index.segment import unseal
 from recollect.index.source import SegmentMark
-from recollect.store.base import IndexDamaged
+from recollect.store.errors import IndexDamaged
 from recollect.store.invariants import Invariant
 from recollect.store.results import Violation
 

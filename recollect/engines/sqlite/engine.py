@@ -15,8 +15,8 @@ from recollect.engines.sqlite.migrations import NEWEST
 from recollect.engines.sqlite.place import index_folder, size_on_disk, store_file
 from recollect.errors import InvalidInput, StoreDamaged
 from recollect.record import Namespace, NodeId, utc_now
-from recollect.store.base import Fenced
 from recollect.store.change import Change, Lease
+from recollect.store.errors import Fenced
 from recollect.store.invariants import Invariant
 from recollect.store.passages import EmbedderId
 from recollect.store.results import Erased, Lost, StoreInfo, Violation

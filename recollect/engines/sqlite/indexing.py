@@ -17,8 +17,8 @@ from recollect.engines.sqlite.quality import add_quality
 from recollect.index.columns import COLUMNS, column_values
 from recollect.index.quantize import to_int8
 from recollect.record import NodeId
-from recollect.store.base import WrongEmbedder
 from recollect.store.change import IndexChange
+from recollect.store.errors import WrongEmbedder
 from recollect.store.passages import Owner, Passage
 
 LAST = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'passage'"

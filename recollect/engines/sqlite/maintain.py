@@ -20,7 +20,7 @@ from recollect.engines.sqlite.sweep import garbage, left_over, sweep, sweep_data
 from recollect.engines.sqlite.write import namespace_number
 from recollect.errors import StoreError
 from recollect.record import Namespace
-from recollect.store.base import IndexDamaged
+from recollect.store.errors import IndexDamaged
 
 if TYPE_CHECKING:
     from recollect.index.cache import IndexCache

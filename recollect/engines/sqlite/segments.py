@@ -12,7 +12,7 @@ from recollect.engines.sqlite.source import tail_row
 from recollect.index.columns import SEGMENT_ROWS, SETTLED_ROWS
 from recollect.index.segment import seal, without
 from recollect.index.source import SegmentMark
-from recollect.store.base import IndexDamaged
+from recollect.store.errors import IndexDamaged
 from recollect.store.passages import Int
 
 # Tails worth a segment, the longest first: of the generations in use.

@@ -15,7 +15,7 @@ from recollect.engines.sqlite.put import ids_json
 from recollect.index.columns import COLUMNS
 from recollect.index.source import IndexState, SegmentMark, TailRow
 from recollect.record import NodeId
-from recollect.store.base import IndexDamaged
+from recollect.store.errors import IndexDamaged
 from recollect.store.passages import Int
 
 STATE = "SELECT epoch, last, sealed, deaths, quality FROM index_state WHERE gen = ? AND partition = ?"

@@ -19,8 +19,8 @@ from recollect.index.snapshot import Snapshot
 from recollect.index.vocabulary import IndexVocabulary
 from recollect.index.words import known
 from recollect.record import Edge, Message, NodeId, Thread
-from recollect.store.base import IndexDamaged
 from recollect.store.change import Task
+from recollect.store.errors import IndexDamaged
 from recollect.store.passages import CandidateQuery, Features, Int, Partition, PassageText, QueryTerms
 from recollect.store.results import Counts, End, IndexInfo, Page, R, Revision, Span, Where
 
