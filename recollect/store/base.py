@@ -149,6 +149,9 @@ class View(Protocol):
         neither with the index nor with how common a term is. Raises IndexDamaged.
         """
 
+    def flagged(self, flag: int) -> list[int]:
+        """Numbers of the passages that have a flag (`Passage.flags`), in all partitions. Raises IndexDamaged."""
+
     def passages(self, numbers: Sequence[int], *, tokens: bool = False) -> list[PassageText]:
         """The texts of passages (with `tokens`: and their token vectors), in the order asked for."""
 

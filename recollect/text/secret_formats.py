@@ -1,4 +1,4 @@
-"""The formats of keys and tokens that vendors give out: what each is called, what it begins with, and how it is written.
+"""The formats of keys and tokens that vendors give out: what each is called, its beginning, and how it is written.
 
 Facts of format, from the vendors' documentation and from what they tell GitHub's secret scanning and the rules of
 gitleaks and trufflehog, which are public. A format is one row: its name as people know it, a text that stands in every
@@ -72,7 +72,8 @@ FORMATS = tuple(Format(*row) for row in (
     ("GitHub token", "gh", r"gh[pousr]_[A-Za-z0-9]{36,255}"),
     ("GitHub token", "ghs_", r"ghs_\d+_eyJ[\w.-]{40,}"),
     ("GitHub token", "github_pat_", r"github_pat_\w{30,255}"),
-    ("GitLab token", "gl", rf"gl(?:pat|dt|ft|soat|rt|rtr|cbt|ptt|imt|agent|oas|ffct|wt)-{_W}{{20,}}(?:\.[\w-]{{2,}}){{0,2}}"),
+    ("GitLab token", "gl", rf"gl(?:pat|dt|ft|soat|rtr?|cbt|ptt|imt|agent|oas|wt)-{_W}{{20,}}(?:\.[\w-]{{2,}}){{0,2}}"),
+    ("GitLab token", "glffct-", rf"glffct-{_W}{{20,}}"),
     ("GitLab runner token", "GR1348941", rf"GR1348941{_W}{{20,}}"),
     ("Bitbucket app password", "ATBB", f"ATBB{_A}{{28,40}}"),
     ("Bitbucket token", "ATCTT3", r"ATCTT3[\w=-]{60,}"),
@@ -97,7 +98,7 @@ FORMATS = tuple(Format(*row) for row in (
     ("Vault token", "hv", rf"hv[sbr]\.{_W}{{24,}}"),
     ("Doppler token", "dp.", rf"dp\.(?:pt|st|ct|sa|scim|audit)(?:\.[\w-]+)?\.{_A}{{40,44}}"),
     ("1Password token", "ops_eyJ", r"ops_eyJ[A-Za-z0-9+/_-]{80,}={0,3}"),
-    ("1Password secret key", "A3-", "A3-[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})-[A-Z0-9]{5}-[A-Z0-9]{5}-[A-Z0-9]{5}"),
+    ("1Password secret key", "A3-", "A3-[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})(?:-[A-Z0-9]{5}){3}"),
     ("age secret key", "AGE-SECRET-KEY-1", "AGE-SECRET-KEY-1[QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L]{58}"),
     ("LaunchDarkly key", "sdk-", f"sdk-{_UUID}"),
     ("LaunchDarkly key", "api-", f"api-{_UUID}"),
@@ -136,7 +137,7 @@ FORMATS = tuple(Format(*row) for row in (
     ("Stripe key", "rk_", f"rk_(?:live|test|prod)_{_A}{{16,250}}"),
     ("webhook secret", "whsec_", r"whsec_[A-Za-z0-9+/]{24,}={0,2}"),
     ("Square token", "sq0", rf"sq0(?:atp|csp|idp)-{_W}{{22,44}}"),
-    ("Square token", "EAAA", rf"EAAA[\w-]{{58,62}}"),
+    ("Square token", "EAAA", r"EAAA[\w-]{58,62}"),
     ("Shopify token", "shp", "shp(?:at|ca|pa|ss|ua|tka)_[0-9a-fA-F]{32}"),
     ("Braintree token", "access_token$", r"access_token\$(?:production|sandbox)\$[0-9a-z]{16}\$[0-9a-f]{32}"),
     ("Plaid token", "access-", f"access-(?:sandbox|development|production)-{_UUID}"),

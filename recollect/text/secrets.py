@@ -2,8 +2,8 @@
 
 What is found is masked in everything that Recollect hands to a model. Two ways lead to a secret. Keys of vendors have
 formats, a table (`recollect.text.secret_formats`). Everything else is told by its place: behind `password =`, in
-`scheme://user:…@host`, in an `Authorization` header, between the lines of a PEM block. A value that is a placeholder, an
-expression of a program or a word is none. Nothing is looked up and nothing is learned: the same text gives the same.
+`scheme://user:…@host`, in an `Authorization` header, between the lines of a PEM block. A placeholder, an expression of
+a program or a word is none. Nothing is looked up or learned: the same text always gives the same.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ import binascii
 import re
 from collections.abc import Iterator
 from functools import cache
+from itertools import pairwise
 from typing import NamedTuple
 
 from recollect.text.secret_formats import FORMATS
 
-#: Counted up whenever the same text would give other secrets.
 PASSWORD, KEY, PRIVATE_KEY = "password", "API key or token", "private key"
 
 
@@ -135,7 +135,8 @@ def _assigned(text: str, at: int) -> Iterator[Secret]:
 
 def _value_of(text: str, match: re.Match[str], name: str) -> Iterator[Secret]:
     quote, start = match["quote"][-1:], match.end()
-    value = _value(text, start, quote, in_address=text[max(0, match.start() - len(name)) - 1 : match.start()][:1] in "?&")
+    before = match.start() + len(match["word"]) - len(name) - 1
+    value = _value(text, start, quote, in_address=before >= 0 and text[before] in "?&")
     password = _is_password(name)
     if not password and not _is_key_name(name):
         return
@@ -249,7 +250,7 @@ def _pem_rest(text: str, at: int) -> Iterator[Secret]:
     start = at
     while start > 0 and (text[start - 1] in _PEM_LETTERS):
         start -= 1
-    if at - start >= _SHORTEST_PEM and "-----BEGIN" not in text[start:at] and text[max(0, start - 5) : start] != "-----":
+    if at - start >= _SHORTEST_PEM and text[max(0, start - 5) : start] != "-----":
         yield Secret(start, match.end(), PRIVATE_KEY)
 
 
@@ -310,8 +311,9 @@ _ASSIGNED = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _NAME = re.compile(r"[\w.\- ]*$")
-_BARE = re.compile(r"""[^\s"'`;<]{4,400}""")
-_BARE_IN_ADDRESS = re.compile(r"""[^\s"'`;<>&#]{4,400}""")
+# A backslash before one of these is that of an escaped line break or quotation mark.
+_BARE = re.compile(r"""(?:[^\s"'`;<\\]|\\(?![nrtu"'\\]|\Z)){4,400}""")
+_BARE_IN_ADDRESS = re.compile(r"""[^\s"'`;<>&#\\]{4,400}""")
 _SPOKEN = re.compile(
     r"""(?P<word>passwords?|passwort|passphrase|passcode|pass|pwd|kennwort|contraseña|senha|密码|パスワード|\ pw|pin)\b
         (?:\s(?:for|of|to|on|für|zum|zur|vom|von|de|del|do|da|pour|in|at)\s[^\n.:=!?"'`]{1,40}?)?
@@ -327,18 +329,19 @@ _HEADER = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _ADDRESS = re.compile(
-    r"""://(?P<user>[^\s/:@"'`<>(){}\[\]]{0,80}):(?P<value>[^\s/"'`<>]{1,200}?(?:[@/][^\s/"'`<>@]{1,80}?)?)
-        @(?=[\w\[$%{-][\w.\]-]*)(?![^\s/"'`<>]{0,120}@)""",
+    r"""://(?P<user>[^\s/:@"'`<>(){}\[\]\\]{0,80}):(?P<value>[^\s/"'`<>\\]{1,200}?(?:[@/][^\s/"'`<>@\\]{1,80}?)?)
+        @(?=[\w\[$%{-][\w.\]-]*)(?![^\s/"'`<>\\]{0,120}@)""",
     re.VERBOSE,
 )
 _COMMAND = re.compile(
     r"""(?:\ -u\s?["']?[\w.@+-]{1,60}: | sshpass\s+-p\s? | mysql(?:dump|admin)?\s[^\n]{0,120}?\s-p(?=\S)
-        | redis-cli\s[^\n]{0,120}?\s-a\s )["']?(?P<value>[^\s"'`]{1,120})""",
+        | redis-cli\s[^\n]{0,120}?\s-a\s )["']?(?P<value>[^\s"'`\\]{1,120})""",
     re.IGNORECASE | re.VERBOSE,
 )
-_NETRC = re.compile(r"\s+login\s+\S{1,80}\s+password\s+(?P<value>\S{4,120})", re.IGNORECASE)
-_PEM = re.compile(r"-----BEGIN (?:[A-Z0-9]+ ){0,3}(?:PRIVATE KEY(?: BLOCK)?|OpenVPN Static key V1)-----", re.IGNORECASE)
-_PEM_END = re.compile(r"-----END (?:[A-Z0-9]+ ){0,3}(?:PRIVATE KEY(?: BLOCK)?|OpenVPN Static key V1)-----", re.IGNORECASE)
+_NETRC = re.compile(r"""\s+login\s+\S{1,80}\s+password\s+(?P<value>[^\s"'`\\]{4,120})""", re.IGNORECASE)
+_PEM_KIND = "(?:[A-Z0-9]+ ){0,3}(?:PRIVATE KEY(?: BLOCK)?|OpenVPN Static key V1)-----"
+_PEM = re.compile(f"-----BEGIN {_PEM_KIND}", re.IGNORECASE)
+_PEM_END = re.compile(f"-----END {_PEM_KIND}", re.IGNORECASE)
 _PEM_BODY = re.compile(r"(?:[A-Za-z0-9+/=\s,:|>.\\-]|\\n)*?(?=\n\s*\n|[^A-Za-z0-9+/=\s,:|>.\\-]|\Z)")
 _PUTTY = re.compile(r"private-lines: \d+\s+(?P<value>(?:[A-Za-z0-9+/=]{16,}\s*)+)", re.IGNORECASE)
 _SEED = re.compile(
@@ -429,7 +432,7 @@ def _is_random(value: str) -> bool:
     if _is_placeholder(value) or len(set(value)) < 8:
         return False
     digits = sum(map(str.isdigit, value))
-    changes = sum(1 for a, b in zip(value, value[1:], strict=False) if _turns(a, b))
+    changes = sum(1 for a, b in pairwise(value) if _turns(a, b))
     if not digits:
         return changes >= 0.15 * len(value) and len(value) >= 30
     return digits >= 2 and changes >= 0.12 * len(value)
