@@ -10,8 +10,9 @@ from recollect.derive.tasks import outbox
 from recollect.importers.records.identity import tokens
 from recollect.importers.records.known import Chains, Known, Settled
 from recollect.importers.records.merge import Plan, plan
+from recollect.ingest.withheld import Withheld
 from recollect.ingest.writer import Writer
-from recollect.record import NodeId, Thread
+from recollect.record import Node, NodeId, Thread
 from recollect.record.wire import digest
 from recollect.store import Change, Mark
 
@@ -122,7 +123,10 @@ class Conversations(Writer):
         done, waiting, plans = _Done(), list[Thread](), list[Plan]()
         with self._space.view() as view:
             revisions = view.revisions([thread.conversation.id for thread in threads])
-            for incoming in threads:
+            withheld = Withheld.read(view)
+            told_again = {one for thread in threads for one in withheld.held_in(thread)} if again else set()
+            for came in threads:
+                incoming = came if again else withheld.of_thread(came, self._count_tokens)
                 if done.came.get(incoming.conversation.id) == incoming:
                     done.written.same += 1
                     continue
@@ -154,7 +158,8 @@ class Conversations(Writer):
         written.messages = sum(made.added for made in plans)
         written.ids = dict.fromkeys(done.threads)
         alters = bool(written.apart) or any(made.revision for made in plans)
-        return Planned(done, waiting, self._change(plans, again), alters)
+        again_told = [withheld.without(told_again).node()] if told_again else []
+        return Planned(done, waiting, self._change(plans, again, again_told), alters)
 
     def write_planned(self, planned: Planned) -> None:
         """Writes what was planned. Raises Stale where somebody else has changed one of these conversations since."""
@@ -173,14 +178,14 @@ class Conversations(Writer):
         self.write_planned(planned)
         return planned
 
-    def _change(self, plans: Sequence[Plan], again: bool) -> Change | None:
+    def _change(self, plans: Sequence[Plan], again: bool, beside: Sequence[Node]) -> Change | None:
         if not plans:
             return None
         passages = self.threads_passages([(made.thread, set(made.fresh), made.retitled) for made in plans])
         ids = [made.thread.conversation.id for made in plans if made.changes or not made.revision]
         return Change(
             expect={made.thread.conversation.id: made.revision for made in plans},
-            put=[record for made in plans for record in made.put],
+            put=[*(record for made in plans for record in made.put), *beside],
             digests={made.thread.conversation.id: made.digest for made in plans if made.digest},
             revive=again,
             mark=[*(mark for made in plans for mark in made.mark), *self._stale(plans)],

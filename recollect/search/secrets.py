@@ -17,7 +17,7 @@ from recollect.record import Conversation, Document, Message, Node, NodeId, Tool
 from recollect.store import IndexDamaged, View
 from recollect.store.passages import Owner, PassageText
 from recollect.text.flags import Flag
-from recollect.text.secrets import PASSWORD, PRIVATE_KEY, Secret, find_secrets, replaced
+from recollect.text.secrets import AUTHORIZATION, KEY, PASSWORD, PRIVATE_KEY, Secret, find_secrets, replaced
 
 T = TypeVar("T")
 
@@ -36,23 +36,26 @@ _RECORDS: Mapping[Owner, type[Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class Mask:
-    """Masks texts. `parts` are of keys, in small letters, as topics tell them; `words` are passwords."""
+    """Masks texts. `parts` are of keys, in small letters, as topics tell them; `words` are whole secrets."""
 
     parts: Mapping[str, str]
     words: Mapping[str, str]
+    finds: bool = True
 
     @classmethod
-    def of(cls, known: Collection[tuple[str, str]]) -> Mask:
-        """Of secrets, each with its kind."""
+    def of(cls, known: Collection[tuple[str, str]], *, finds: bool = True) -> Mask:
+        """Of secrets, each with its kind. Unless it `finds` more by itself, only these are masked."""
         parts: dict[str, str] = {}
         words: dict[str, str] = {}
         for value, kind in known:
-            if kind.startswith(PASSWORD):
-                if len(value) >= _SHORTEST_PASSWORD and not value.isalpha():
-                    words[value] = kind
-            else:
+            is_password = kind.startswith(PASSWORD)
+            if is_password and (len(value) < _SHORTEST_PASSWORD or value.isalpha()) and finds:
+                continue
+            if is_password or not finds or kind in (KEY, AUTHORIZATION):
+                words[value] = kind
+            if not is_password:
                 parts |= dict.fromkeys(_parts(value, kind), kind)
-        return cls(parts, words)
+        return cls(parts, words, finds)
 
     def __call__(self, text: str, spoken: str = "") -> str:
         """The text with its secrets masked, but for those that were just `spoken`: who asks may tell a key."""
@@ -63,7 +66,8 @@ class Mask:
         """The secrets of a text, whole or in part, in order and apart."""
         if len(text) < _SHORTEST_PASSWORD:
             return []
-        return _apart([*find_secrets(text), *self._parts_in(text), *self._words_in(text)])
+        found = find_secrets(text) if self.finds else []
+        return _apart([*found, *self._parts_in(text), *self._words_in(text)])
 
     def all(self, value: T, spoken: str = "") -> T:
         """A record, map or list with the texts in it masked. What has no secret is returned as it is."""
@@ -115,7 +119,8 @@ class Mask:
             at = text.find(word)
             while at >= 0:
                 end = at + len(word)
-                if not (text[at - 1 : at].isalnum() or text[end : end + 1].isalnum()):
+                within = text[max(0, at - 1) : at].isalnum() or text[end : end + 1].isalnum()
+                if not (within and kind.startswith(PASSWORD)):
                     yield Secret(at, end, kind)
                 at = text.find(word, end)
 

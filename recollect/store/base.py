@@ -209,6 +209,11 @@ class Space(Protocol):
         so that importing again does not bring them back. Raises NotFound.
         """
 
+    def purge(self) -> None:
+        """Removes the words of what was replaced or taken away from every table, index and file: earlier passages,
+        and answers that are kept with tasks. Killed in between, call it again.
+        """
+
     def generation(
         self,
         step: Literal["begin", "publish", "drop"],

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from recollect.text.secret_formats import FORMATS
 
-PASSWORD, KEY, PRIVATE_KEY = "password", "API key or token", "private key"
+PASSWORD, KEY, PRIVATE_KEY, AUTHORIZATION = "password", "API key or token", "private key", "authorization"
 
 
 class Secret(NamedTuple):
@@ -188,7 +188,7 @@ def _in_header(text: str, at: int) -> Iterator[Secret]:
     else:
         good = _is_key_value(value) and not _is_placeholder(value)
     if good:
-        yield Secret(start, start + len(value), "authorization")
+        yield Secret(start, start + len(value), AUTHORIZATION)
 
 
 def _is_basic(value: str) -> bool:
