@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TypeVar
 
@@ -28,14 +28,13 @@ from recollect.store.transfer import every
 
 R = TypeVar("R")
 
-_TITLE = "title"
-
 
 @dataclass(frozen=True, slots=True)
 class StoredSecret:
     """A secret of the record, told without its words: what it is, how often it stands in what, and where that is.
 
-    `where` is title, message, tool_call, turn, document or the kind of a node (fact, summary …), `id` that of it.
+    `where` is title, message, tool_call, turn, document or the kind of a node (fact, summary …). `id` is that of it; of
+    a tool call or a turn that of its message.
     """
 
     kind: str
@@ -53,7 +52,7 @@ class TakenOut:
     """What was taken out, or would be: different secrets, by kind, and the messages and other records that had them."""
 
     secrets: int = 0
-    kinds: Mapping[str, int] | None = None
+    kinds: Mapping[str, int] = field(default_factory=dict)
     messages: int = 0
     others: int = 0
 
@@ -68,10 +67,10 @@ def stored_secrets(view: View, sources: Sequence[str] = ()) -> Iterator[StoredSe
         if thread is None:
             continue
         title = Mask.of(()).all(conversation.title)
-        for kind, record in _records_of(thread):
+        for kind, own, record in _records_of(thread):
             moment = getattr(record, "timestamp", None)
             for name, count in _kinds_in(record).items():
-                yield StoredSecret(name, conversation.source, kind, record.id, conversation.id, title, moment, count)
+                yield StoredSecret(name, conversation.source, kind, own, conversation.id, title, moment, count)
     for document in every(view, Document, where):
         title = Mask.of(()).all(document.title)
         for name, count in _kinds_in(document).items():
@@ -84,11 +83,11 @@ def stored_secrets(view: View, sources: Sequence[str] = ()) -> Iterator[StoredSe
                 )
 
 
-def _records_of(thread: Thread) -> Iterator[tuple[str, Conversation | Message | ToolCall | Turn]]:
-    yield _TITLE, thread.conversation
-    yield from (("message", message) for message in thread.messages)
-    yield from (("tool_call", call) for call in thread.tool_calls)
-    yield from (("turn", turn) for turn in thread.turns)
+def _records_of(thread: Thread) -> Iterator[tuple[str, NodeId, Conversation | Message | ToolCall | Turn]]:
+    yield "title", thread.conversation.id, thread.conversation
+    yield from (("message", message.id, message) for message in thread.messages)
+    yield from (("tool_call", call.message_id, call) for call in thread.tool_calls)
+    yield from (("turn", turn.query_id, turn) for turn in thread.turns)
 
 
 def _kinds_in(record: object) -> Counter[str]:
@@ -205,7 +204,7 @@ def _all_of(view: View, sources: Sequence[str]) -> tuple[set[tuple[str, str]], i
     def records() -> Iterator[object]:
         for conversation in every(view, Conversation, where):
             thread = None if conversation.erased else view.thread(conversation.id)
-            yield from () if thread is None else (record for _, record in _records_of(thread))
+            yield from () if thread is None else (record for *_, record in _records_of(thread))
         yield from every(view, Document, where)
         if not sources:
             yield from (node for node in every(view, Node) if node.id != WITHHELD)
