@@ -127,7 +127,7 @@ def _assigned(text: str, at: int) -> Iterator[Secret]:
     if match is None:
         return
     name = (_NAME.search(text, max(0, at - _LONGEST_NAME), at) or match).group() + match["word"]
-    is_option = name.lstrip().startswith("--")
+    is_option = _OPTION.search(name) is not None
     if match["by"].isspace() and not is_option and not (match["quote"] and _TOLD_BARE.search(name)):
         return
     yield from _value_of(text, match, name)
@@ -310,6 +310,7 @@ _ASSIGNED = re.compile(
         (?P<quote>(?:[rbfu]{0,2}\\?["'`]|\*{2}`?)?)""",
     re.IGNORECASE | re.VERBOSE,
 )
+_OPTION = re.compile(r"(?:^|\s)--[\w-]+$")
 _NAME = re.compile(r"[\w.\- ]*$")
 # A backslash before one of these is that of an escaped line break or quotation mark.
 _BARE = re.compile(r"""(?:[^\s"'`;<\\]|\\(?![nrtu"'\\]|\Z)){4,400}""")
@@ -329,7 +330,7 @@ _HEADER = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _ADDRESS = re.compile(
-    r"""://(?P<user>[^\s/:@"'`<>(){}\[\]\\]{0,80}):(?P<value>[^\s/"'`<>\\]{1,200}?(?:[@/][^\s/"'`<>@\\]{1,80}?)?)
+    r"""://(?P<user>[^\s/:@"'`<>(){}\[\]\\]{0,80}):(?P<value>(?!\d{1,5}(?:/|@))[^\s"'`<>\\]{1,200}?)
         @(?=[\w\[$%{-][\w.\]-]*)(?![^\s/"'`<>\\]{0,120}@)""",
     re.VERBOSE,
 )
