@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from recollect.engines.sqlite.engine import SQLiteStore
+from recollect.errors import InvalidInput
 from recollect.memory import Memory
 from recollect.record import Part, PartKind
 from recollect.testing import FakeModel
@@ -153,7 +154,9 @@ def test_secrets_are_listed_without_their_words(memory: Memory) -> None:
         ("AWS access key", "message"),  # of the attachment, and of the result of the tool
         ("GitHub token", "tool_call"),
     }
-    assert memory.secrets(sources="chatgpt") == []
+    assert len(memory.secrets(sources="recollect")) == len(found)
+    with pytest.raises(InvalidInput):
+        memory.secrets(sources="chatgtp")
 
 
 # --- forgotten -----------------------------------------------------------------------------------------------------

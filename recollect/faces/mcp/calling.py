@@ -57,8 +57,7 @@ class Calls:
             given = read_arguments(tool.arguments, arguments)
             return await self._in_thread(context, partial(_called, tool, given, _client_of(context), _teller(context)))
         except RecollectError as problem:
-            text = f"{tool.name}: {self._public(problem)}"
-            return await self._in_thread(context, lambda memory, _: _answer(Reply(memory.masked(text), is_error=True)))
+            return _answer(Reply(f"{tool.name}: {self._public(problem)}", is_error=True))
         except MCPError:
             raise
         except Exception as bug:
@@ -82,7 +81,11 @@ class Calls:
     async def _in_thread(self, context: Context, work: Callable[[Memory, Links], T]) -> T:
         def done() -> T:
             memory, links = self._scope(context)
-            return work(memory, links)
+            try:
+                return work(memory, links)
+            except RecollectError as problem:  # it may quote what was asked, titles and names
+                problem.message, problem.hint = memory.masked((problem.message, problem.hint))
+                raise
 
         return await anyio.to_thread.run_sync(done, abandon_on_cancel=True, limiter=self._threads)
 
