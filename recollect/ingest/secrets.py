@@ -57,22 +57,22 @@ class TakenOut:
     others: int = 0
 
 
-def stored_secrets(view: View, sources: Sequence[str] = ()) -> Iterator[StoredSecret]:
+def stored_secrets(view: View, sources: Sequence[str], mask: Mask) -> Iterator[StoredSecret]:
     """The secrets of everything that is stored, or of some sources, by reading all of it: deleted messages, earlier
-    wordings and metadata too.
+    wordings and metadata too. Titles are told through the `mask`.
     """
     where = Where(sources=tuple(sources))
     for conversation in every(view, Conversation, where):
         thread = None if conversation.erased else view.thread(conversation.id)
         if thread is None:
             continue
-        title = Mask.of(()).all(conversation.title)
+        title = mask(conversation.title)
         for kind, own, record in _records_of(thread):
             moment = getattr(record, "timestamp", None)
             for name, count in _kinds_in(record).items():
                 yield StoredSecret(name, conversation.source, kind, own, conversation.id, title, moment, count)
     for document in every(view, Document, where):
-        title = Mask.of(()).all(document.title)
+        title = mask(document.title)
         for name, count in _kinds_in(document).items():
             yield StoredSecret(name, document.source, "document", document.id, None, title, document.created, count)
     if not sources:

@@ -10,7 +10,6 @@ from recollect.memory.handle import LIVE_SOURCE, Background
 from recollect.memory.probing import Probe, Probing
 from recollect.memory.reading import ConversationPage, ConversationRow, DeletedRow
 from recollect.memory.researching import Researching
-from recollect.memory.secrets import Secrets
 from recollect.memory.timelines import Timelines
 from recollect.memory.tools import Tools
 from recollect.memory.upkeep import Upkeep
@@ -20,5 +19,5 @@ from recollect.memory.writing import Writing
 __all__ = ["LIVE_SOURCE", "Background", "ConversationPage", "ConversationRow", "DeletedRow", "Memory", "Probe"]
 
 
-class Memory(Researching, Chatting, Writing, Tools, Timelines, Secrets, Probing, Work, Upkeep):
+class Memory(Researching, Chatting, Writing, Tools, Timelines, Probing, Work, Upkeep):
     """A handle on one namespace. Thread-safe; usable as a context manager. Open one with `recollect.open()`."""

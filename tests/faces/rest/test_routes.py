@@ -13,6 +13,7 @@ from recollect.memory.async_derive import public_members
 #: What the façade offers and no request can ask for.
 NO_ROUTE = {
     "close": "the server closes its memories when it ends",
+    "masked": "for a program that hands texts to a model of its own",
     "import_growing": "for a program that follows files of its own machine",
 }
 
