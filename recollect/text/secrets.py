@@ -306,7 +306,7 @@ _PEM_LETTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz01
 _ASSIGNED = re.compile(
     r"""(?P<word>pass(?:words?|wort|wd|phrase|code)?|pwd|kennwort|contraseña|senha|密码|パスワード|\ pw|identified\ by
           |secrets?|token|key(?:[_ -]?base64)?|credentials?|_auth)
-        (?:\\?["'`\]*]){0,4} [ \t]{0,8} (?P<by>=>|:=|={1,2}|[:：]|[ \t]|,(?=\s?["'])) [ \t]{0,8}
+        (?:\\?["'`\]*]){0,4} [ \t]{0,8} (?P<by>=>|:=|={1,2}|[:：]|[ \t]) [ \t]{0,8}
         (?P<quote>(?:[rbfu]{0,2}\\?["'`]|\*{2}`?)?)""",
     re.IGNORECASE | re.VERBOSE,
 )
