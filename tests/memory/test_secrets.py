@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+import recollect
 from recollect.engines.sqlite.engine import SQLiteStore
 from recollect.errors import InvalidInput
 from recollect.memory import Memory
@@ -157,6 +158,23 @@ def test_secrets_are_listed_without_their_words(memory: Memory) -> None:
     assert len(memory.secrets(sources="recollect")) == len(found)
     with pytest.raises(InvalidInput):
         memory.secrets(sources="chatgtp")
+
+
+def test_secrets_on_neo4j(neo4j_place: str) -> None:
+    with recollect.open(neo4j_place) as memory:
+        memory.store_message(f"The Peniche server has the key {OPENAI}", conversation_id="C", title=f"Key {OPENAI}")
+        memory.store_message(f"the password: {PASSWORD}", conversation_id="C", id="P")
+        memory.consolidate()
+        context = memory.prepare_context("the key of the Peniche server")
+        assert "[secret: OpenAI key]" in context.text
+        assert told_of(context) == []
+        assert memory.forget_secrets().kinds == {"OpenAI key": 1, "password": 1}
+        assert memory.secrets() == []
+        assert told_of(dump_of(memory).decode()) == []
+        memory.store_message(f"so it is {PASSWORD}", conversation_id="C", id="Q")
+        assert memory.get_message_by_id("Q").content == "so it is [secret: password]"
+        assert memory.search("Peniche", group_by="message")
+        assert not memory.check()
 
 
 # --- forgotten -----------------------------------------------------------------------------------------------------
