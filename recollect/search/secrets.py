@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, TypeVar
 
 from recollect.record import Conversation, Document, Message, Node, NodeId, ToolCall
 from recollect.store import IndexDamaged, View
-from recollect.store.passages import Owner, PassageText
+from recollect.store.passages import Owner
 from recollect.text.flags import Flag
 from recollect.text.secrets import AUTHORIZATION, KEY, PASSWORD, PRIVATE_KEY, Secret, find_secrets, replaced
 
@@ -56,6 +56,16 @@ class Mask:
             if not is_password:
                 parts |= dict.fromkeys(_parts(value, kind), kind)
         return cls(parts, words, finds)
+
+    @classmethod
+    def joined(cls, masks: Iterable[Mask]) -> Mask:
+        """One that masks what any of these does."""
+        parts: dict[str, str] = {}
+        words: dict[str, str] = {}
+        for mask in masks:
+            parts.update(mask.parts)
+            words.update(mask.words)
+        return cls(parts, words)
 
     def __call__(self, text: str, spoken: str = "") -> str:
         """The text with its secrets masked, but for those that were just `spoken`: who asks may tell a key."""
@@ -129,7 +139,7 @@ class Masking:
     """The masks of one space, as it is read. Thread-safe."""
 
     def __init__(self) -> None:
-        self._read: dict[int, tuple[tuple[str, str], ...]] = {}
+        self._read: dict[int, Mask] = {}
         self._mask = Mask({}, {})
         self._lock = threading.Lock()
 
@@ -142,8 +152,8 @@ class Masking:
         with self._lock:
             if self._read.keys() != set(numbers):
                 fresh = _read(view, [number for number in numbers if number not in self._read])
-                self._read = {number: fresh.get(number, self._read.get(number, ())) for number in numbers}
-                self._mask = Mask.of({one for values in self._read.values() for one in values})
+                self._read = {number: fresh.get(number) or self._read[number] for number in numbers}
+                self._mask = Mask.joined(self._read.values())
             return self._mask
 
 
@@ -170,19 +180,16 @@ def secrets_of(record: object) -> Iterator[tuple[str, str]]:
             yield text[one.start : one.end], one.kind
 
 
-def _read(view: View, numbers: Sequence[int]) -> dict[int, tuple[tuple[str, str], ...]]:
-    """The secrets of what passages belong to, by the number of the passage."""
+def _read(view: View, numbers: Sequence[int]) -> dict[int, Mask]:
+    """Masks of the secrets of what passages belong to, by the number of the passage."""
     passages = view.passages(numbers)
-    found: dict[NodeId, tuple[tuple[str, str], ...]] = {}
+    found: dict[NodeId, Mask] = {}
     for owner, kind in _RECORDS.items():
         ids = list(dict.fromkeys(one.owner_id for one in passages if one.owner == owner))
         for record in view.get(kind, ids):
-            found[record.id] = tuple(dict.fromkeys(secrets_of(record)))
-    return {one.number: found.get(one.owner_id, _of_passage(one)) for one in passages}
-
-
-def _of_passage(passage: PassageText) -> tuple[tuple[str, str], ...]:
-    return tuple(dict.fromkeys(secrets_of(passage.text)))
+            found[record.id] = Mask.of(set(secrets_of(record)))
+    masks = {one.number: found.get(one.owner_id) or Mask.of(set(secrets_of(one.text))) for one in passages}
+    return dict.fromkeys(numbers, Mask({}, {})) | masks
 
 
 def _parts(value: str, kind: str) -> Iterator[str]:

@@ -114,11 +114,13 @@ def _of_places(text: str) -> Iterator[Secret]:
     if len(lowered) != len(text):  # as of İ
         lowered = "".join(low if len(low := letter.lower()) == 1 else letter for letter in text)
     for word, readings in _READINGS.items():
-        at = lowered.find(word)
+        at, done = lowered.find(word), 0
         while at >= 0:
             for reading in readings:
-                yield from reading(text, at)
-            at = lowered.find(word, at + len(word))
+                for found in reading(text, at):
+                    done = found.end  # a secret has no others inside
+                    yield found
+            at = lowered.find(word, max(at + len(word), done))
 
 
 def _assigned(text: str, at: int) -> Iterator[Secret]:
@@ -126,7 +128,8 @@ def _assigned(text: str, at: int) -> Iterator[Secret]:
     match = _ASSIGNED.match(text, at)
     if match is None:
         return
-    name = (_NAME.search(text, max(0, at - _LONGEST_NAME), at) or match).group() + match["word"]
+    before = text[max(0, at - _LONGEST_NAME) : at][::-1]
+    name = _NAME_BACKWARDS.match(before)[0][::-1] + match["word"]  # type: ignore[index]  # it may be empty
     is_option = _OPTION.search(name) is not None
     if match["by"].isspace() and not is_option and not (match["quote"] and _TOLD_BARE.search(name)):
         return
@@ -202,7 +205,7 @@ def _is_basic(value: str) -> bool:
 
 def _in_address(text: str, at: int) -> Iterator[Secret]:
     """`scheme://user:value@host`; the place is that of the two strokes."""
-    if not text[max(0, at - 1) : at].isalnum():
+    if not text[max(0, at - 1) : at].isalnum() or text.find("@", at, at + _LONGEST) < 0:
         return
     match = _ADDRESS.match(text, at)
     if match is None:
@@ -234,7 +237,7 @@ def _pem(text: str, at: int) -> Iterator[Secret]:
     match = _PEM.match(text, at)
     if match is None:
         return
-    end = _PEM_END.search(text, match.end(), match.end() + _LONGEST_PEM)
+    end = _PEM_END.match(text, text.find("-----", match.end(), match.end() + _LONGEST_PEM))
     body = _PEM_BODY.match(text, match.end())
     stop = end.end() if end else (body.end() if body else match.end())
     inside = text[match.end() : end.start() if end else stop]
@@ -311,7 +314,7 @@ _ASSIGNED = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _OPTION = re.compile(r"(?:^|\s)--[\w-]+$")
-_NAME = re.compile(r"[\w.\- ]*$")
+_NAME_BACKWARDS = re.compile(r"[\w.\- ]*+")
 # A backslash before one of these is that of an escaped line break or quotation mark.
 _BARE = re.compile(r"""(?:[^\s"'`;<\\]|\\(?![nrtu"'\\]|\Z)){4,400}""")
 _BARE_IN_ADDRESS = re.compile(r"""[^\s"'`;<>&#\\]{4,400}""")
@@ -343,7 +346,10 @@ _NETRC = re.compile(r"""\s+login\s+\S{1,80}\s+password\s+(?P<value>[^\s"'`\\]{4,
 _PEM_KIND = "(?:[A-Z0-9]+ ){0,3}(?:PRIVATE KEY(?: BLOCK)?|OpenVPN Static key V1)-----"
 _PEM = re.compile(f"-----BEGIN {_PEM_KIND}", re.IGNORECASE)
 _PEM_END = re.compile(f"-----END {_PEM_KIND}", re.IGNORECASE)
-_PEM_BODY = re.compile(r"(?:[A-Za-z0-9+/=\s,:|>.\\-]|\\n)*?(?=\n\s*\n|[^A-Za-z0-9+/=\s,:|>.\\-]|\Z)")
+_PEM_BODY = re.compile(
+    r"(?:[\s>|]|\\[nr])*+(?:[A-Za-z-]{4,20}: [^\n\\]{1,80}(?:\s|\\[nr])*+){0,4}"
+    r"(?:[A-Za-z0-9+/=]{16,}+(?:[\s>|]|\\[nr])*+)*+(?:[A-Za-z0-9+/]{1,15}={0,2}(?=\s|\\|\Z))?"
+)
 _PUTTY = re.compile(r"private-lines: \d+\s+(?P<value>(?:[A-Za-z0-9+/=]{16,}\s*)+)", re.IGNORECASE)
 _SEED = re.compile(
     r"(?:phrase|mnemonic)\s?(?:is|:|=)\s{0,3}[\"'`]?(?P<value>(?:[a-z]{3,8}\s){11,23}[a-z]{3,8})\b", re.IGNORECASE
