@@ -165,19 +165,32 @@ def _value(text: str, start: int, quote: str, *, in_address: bool) -> str:
 
 def _spoken(text: str, at: int) -> Iterator[Secret]:
     """`the password of the router is value`, in a sentence."""
-    match = _SPOKEN.match(text, at)
+    match = _SPOKEN.match(text, at) or _SPOKEN_BARE.match(text, at)
     if match is None:
         return
     quote, start = match["quote"], match.end()
     value = _value(text, start, _CLOSING.get(quote, ""), in_address=False)
     if _is_placeholder(value) or _EXPRESSION.search(value):
         return
-    if match["word"].lower() in ("pin", "passcode", "code"):
-        good = bool(re.fullmatch(r"\d{4,10}", value))
+    if match["word"].lower() in ("pin", "passcode") and value.isdigit():
+        good = 4 <= len(value) <= 10 and match["by"] != ""
     else:
-        good = _is_password_value(value, plain=not quote)
+        good = _is_password_value(value, plain=not quote) and (match["by"] or quote or _is_mixed(value))
     if good:
         yield Secret(start, start + len(value), PASSWORD)
+
+
+def _spoken_before(text: str, at: int) -> Iterator[Secret]:
+    """`use value as the password`."""
+    first = max(0, at - _LONGEST_NAME - 60)
+    match = _SPOKEN_BEFORE.search(text[first:at])
+    if match is not None and _is_mixed(match["value"]) and not _is_placeholder(match["value"]):
+        yield Secret(first + match.start("value"), first + match.end("value"), PASSWORD)
+
+
+def _is_mixed(value: str) -> bool:
+    """Whether a value has letters and digits, and is no version, time or amount."""
+    return bool(re.fullmatch(r"(?=.*[A-Za-z].*[A-Za-z])(?=.*\d)[^\s()\[\]/.]{6,60}", value))
 
 
 def _in_header(text: str, at: int) -> Iterator[Secret]:
@@ -271,14 +284,14 @@ def _seed(text: str, at: int) -> Iterator[Secret]:
 
 
 _READINGS = {
-    "pass": (_assigned, _spoken),
+    "pass": (_assigned, _spoken, _spoken_before),
     "pwd": (_assigned, _spoken),
     "kennwort": (_assigned, _spoken),
     "contrase": (_assigned, _spoken),
     "senha": (_assigned, _spoken),
     "密码": (_assigned, _spoken),
     "パスワード": (_assigned, _spoken),
-    " pw": (_assigned, _spoken),
+    "pw": (_assigned, _spoken),
     "pin": (_spoken,),
     "identified by": (_assigned,),
     "secret": (_assigned,),
@@ -307,10 +320,10 @@ _LONGEST_PEM, _SHORTEST_PEM = 20_000, 64
 _PEM_LETTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=\n\r\\ ")
 
 _ASSIGNED = re.compile(
-    r"""(?P<word>pass(?:words?|wort|wd|phrase|code)?|pwd|kennwort|contraseña|senha|密码|パスワード|\ pw|identified\ by
+    r"""(?P<word>pass(?:words?|wort|wd|phrase|code)?|pwd|kennwort|contraseña|senha|密码|パスワード|pw|identified\ by
           |secrets?|token|key(?:[_ -]?base64)?|credentials?|_auth)
-        (?:\\?["'`\]*]){0,4} [ \t]{0,8} (?P<by>=>|:=|={1,2}|[:：]|[ \t]) [ \t]{0,8}
-        (?P<quote>(?:[rbfu]{0,2}\\?["'`]|\*{2}`?)?)""",
+        (?:\\?["'`\]*]){0,4} [ \t]{0,8} (?P<by>=>|:=|={1,2}|[:：]|[ \t]) (?:\*{2})? [ \t]{0,8}
+        (?P<quote>(?:[rbfu]{0,2}\\?["'`])?)""",
     re.IGNORECASE | re.VERBOSE,
 )
 _OPTION = re.compile(r"(?:^|\s)--[\w-]+$")
@@ -318,13 +331,19 @@ _NAME_BACKWARDS = re.compile(r"[\w.\- ]*+")
 # A backslash before one of these is that of an escaped line break or quotation mark.
 _BARE = re.compile(r"""(?:[^\s"'`;<\\]|\\(?![nrtu"'\\]|\Z)){4,400}""")
 _BARE_IN_ADDRESS = re.compile(r"""[^\s"'`;<>&#\\]{4,400}""")
+_WORD = r"""(?P<word>passwords?|passwort|passphrase|passcode|pass|pwd|kennwort|contraseña|senha|mot\ de\ passe
+      |密码|パスワード|\bpw|pin)(?![A-Za-z])"""
 _SPOKEN = re.compile(
-    r"""(?P<word>passwords?|passwort|passphrase|passcode|pass|pwd|kennwort|contraseña|senha|密码|パスワード|\ pw|pin)\b
-        (?:\s(?:for|of|to|on|für|zum|zur|vom|von|de|del|do|da|pour|in|at)\s[^\n.:=!?"'`]{1,40}?)?
-        \s?(?:(?:\s(?:is|was|are|ist|war|lautet|es|est|é)|[:=：]|->|→|是|は)
-          (?:\s(?:now|still|again|just|currently|set\sto|changed\sto|jetzt|immer\snoch|nun))?|\sto)
-        \s{0,3}(?P<quote>["'`“”„«‘]?)""",
+    rf"""{_WORD}(?:\s(?:for|of|to|on|für|zum|zur|vom|von|de|del|do|da|pour|in|at)\s[^\n.:=!?"'`]{{1,40}}?)?
+        (?P<by>,?\s(?:which\s|that\s)?(?:is|was|are|would\sbe|will\sbe|ist|war|lautet|es|est|é|to)\b(?:\s?[:=])?
+            (?:\s(?:now|still|again|just|currently|set\sto|changed\sto|jetzt|immer\snoch|nun)\b)?
+          |'s\b|\s?(?:[:=：|]|->|→|是|は))
+        \*{{0,2}}\s{{0,3}}(?P<quote>["'`“”„«‘]?)""",
     re.IGNORECASE | re.VERBOSE,
+)
+_SPOKEN_BARE = re.compile(rf"""{_WORD}(?P<by>)\s(?P<quote>["“„«‘`]?)""", re.IGNORECASE | re.VERBOSE)
+_SPOKEN_BEFORE = re.compile(
+    r"""(?P<value>[^\s"'`]{6,60})["'`]?\sas\s(?:(?:the|a|my|your|its|our)\s)?(?:[\w-]+\s){0,2}\Z""", re.IGNORECASE
 )
 _CLOSING = {'"': '"', "'": "'", "`": "`", "“": "”", "”": "”", "„": "“", "«": "»", "‘": "’"}
 _HEADER = re.compile(
@@ -380,7 +399,7 @@ _EXPRESSION = re.compile(
 _ENVIRONMENT = re.compile(r"\s*(?:export )?[A-Z][A-Z0-9_]{3,}")
 _TOLD_BARE = re.compile(r"(?:password|login \S+ password|kennwort|passwort|identified by)$", re.IGNORECASE)
 _PASSWORD_NAME = re.compile(
-    r"(?:pass(?:words?|wort|wd|phrase|code)?|pwd|kennwort|contraseña|senha|密码|パスワード| pw|identified by)$", re.I
+    r"(?:pass(?:words?|wort|wd|phrase|code)?|pwd|kennwort|contraseña|senha|密码|パスワード|\bpw|identified by)$", re.I
 )
 _KEY_NAME = re.compile(
     r"""(?:api|access|secret|private|auth|encryption|decryption|master|signing|signature|account|storage|shared|client
