@@ -131,7 +131,8 @@ def _assigned(text: str, at: int) -> Iterator[Secret]:
     before = text[max(0, at - _LONGEST_NAME) : at][::-1]
     name = _NAME_BACKWARDS.match(before)[0][::-1] + match["word"]  # type: ignore[index]  # it may be empty
     is_option = _OPTION.search(name) is not None
-    if match["by"].isspace() and not is_option and not (match["quote"] and _TOLD_BARE.search(name)):
+    is_told = not match["by"].strip(" \tisaw") and not is_option  # in a sentence, or an instruction
+    if is_told and _is_password(name) and not (match["quote"] and _TOLD_BARE.search(name)):
         return
     yield from _value_of(text, match, name)
 
@@ -139,9 +140,9 @@ def _assigned(text: str, at: int) -> Iterator[Secret]:
 def _value_of(text: str, match: re.Match[str], name: str) -> Iterator[Secret]:
     quote, start = match["quote"][-1:], match.end()
     before = match.start() + len(match["word"]) - len(name) - 1
-    value = _value(text, start, quote, in_address=before >= 0 and text[before] in "?&")
-    password = _is_password(name)
-    if not password and not _is_key_name(name):
+    in_address = before >= 0 and text[before] in "?&"
+    value, password = _value(text, start, quote, in_address=in_address), _is_password(name)
+    if not password and not _is_key_name(name) and not (in_address and name.lower() == "key"):
         return
     plain = not quote and not _ENVIRONMENT.fullmatch(name)
     if _is_placeholder(value) or (not quote and _EXPRESSION.search(value)):
@@ -298,13 +299,14 @@ _READINGS = {
     "token": (_assigned,),
     "key": (_assigned,),
     "credential": (_assigned,),
-    "_auth": (_assigned,),
+    "auth": (_assigned,),
     " login ": (_in_netrc,),
     "bearer ": (_in_header,),
     "authorization": (_in_header,),
     "basic ": (_in_header,),
     "://": (_in_address,),
     " -u": (_on_command_line,),
+    "docker login": (_on_command_line,),
     "sshpass": (_on_command_line,),
     "mysql": (_on_command_line,),
     "redis-cli": (_on_command_line,),
@@ -321,8 +323,9 @@ _PEM_LETTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz01
 
 _ASSIGNED = re.compile(
     r"""(?P<word>pass(?:words?|wort|wd|phrase|code)?|pwd|kennwort|contraseña|senha|密码|パスワード|pw|identified\ by
-          |secrets?|token|key(?:[_ -]?base64)?|credentials?|_auth)
-        (?:\\?["'`\]*]){0,4} [ \t]{0,8} (?P<by>=>|:=|={1,2}|[:：]|[ \t]) (?:\*{2})? [ \t]{0,8}
+          |secrets?|token|key(?:[_ -]?base64)?|credentials?|_auth|(?<=")auth)
+        (?:\\?["'`\]*]){0,4} [ \t]{0,8} (?P<by>=>|:=|={1,2}|[:：]|(?<=\w)>(?=[^\s=<>])|\s{1,4}value:[ ]
+          |[ \t](?:is\ |was\ )?) (?:\*{2})? [ \t]{0,8}
         (?P<quote>(?:[rbfu]{0,2}\\?["'`])?)""",
     re.IGNORECASE | re.VERBOSE,
 )
@@ -358,7 +361,7 @@ _ADDRESS = re.compile(
 )
 _COMMAND = re.compile(
     r"""(?:\ -u\s?["']?[\w.@+-]{1,60}: | sshpass\s+-p\s? | mysql(?:dump|admin)?\s[^\n]{0,120}?\s-p(?=\S)
-        | redis-cli\s[^\n]{0,120}?\s-a\s )["']?(?P<value>[^\s"'`\\]{1,120})""",
+        | docker\s+login\s[^\n]{0,120}?\s-p\s | redis-cli\s[^\n]{0,120}?\s-a\s )["']?(?P<value>[^\s"'`\\]{1,120})""",
     re.IGNORECASE | re.VERBOSE,
 )
 _NETRC = re.compile(r"""\s+login\s+\S{1,80}\s+password\s+(?P<value>[^\s"'`\\]{4,120})""", re.IGNORECASE)
@@ -406,7 +409,7 @@ _KEY_NAME = re.compile(
       |consumer|webhook|license|service|admin|bot|refresh|bearer|app|deploy|personal|security|session|jwt|hmac|rest
       |subscription|integration|write|read|ingest|project|server|live|user|oauth\d?|id|x|bypass|primary|secondary)
       [_\-. ]?(?:api[_\- ]?)?(?:key|token|secret)(?:[_ -]?base64)?s?$
-      |apikey$|secrets?$|(?:^|[_\- ])token$|_auth(?:token)?$|credentials?$|authtoken$""",
+      |apikey$|secrets?$|(?:^|[_\- ])token$|^auth$|_auth(?:token)?$|credentials?$|authtoken$""",
     re.IGNORECASE | re.VERBOSE,
 )
 _NO_KEY_NAME = re.compile(
