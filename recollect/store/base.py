@@ -150,7 +150,7 @@ class View(Protocol):
         """
 
     def flagged(self, flag: int) -> list[int]:
-        """Numbers of the passages that have a flag (`Passage.flags`), in all partitions. Raises IndexDamaged."""
+        """Numbers of the passages that have a flag, in all partitions. Raises IndexDamaged."""
 
     def passages(self, numbers: Sequence[int], *, tokens: bool = False) -> list[PassageText]:
         """The texts of passages (with `tokens`: and their token vectors), in the order asked for."""
@@ -210,15 +210,10 @@ class Space(Protocol):
         """
 
     def purge(self) -> None:
-        """Removes the words of what was replaced or taken away from every table, index and file: earlier passages,
-        and answers that are kept with tasks. Killed in between, call it again.
-        """
+        """Removes the words of what was replaced from every table, index and file. Killed, call it again."""
 
     def generation(
-        self,
-        step: Literal["begin", "publish", "drop"],
-        embedder: EmbedderId | None = None,
-        number: int | None = None,
+        self, step: Literal["begin", "publish", "drop"], embedder: EmbedderId | None = None, number: int | None = None
     ) -> int:
         """Begins a generation (or goes on with an unfinished one of the same embedder), publishes it (Stale while
         `todo` is not empty; quality vectors are taken over where passages are the same), or drops it. Returns its
