@@ -84,9 +84,7 @@ class View(Protocol):
         """What two views of a namespace on one handle have in common only where nothing was written between them."""
 
     def get(self, kind: type[R], ids: Sequence[NodeId]) -> list[R]:
-        """Those that are there, in the order asked for; of Chunk, those of the parents `ids`, in order. A tool call's
-        result that is a message of its own is filled in.
-        """
+        """Those that are there, in order; of Chunk, those of these parents. Results that are messages are filled in."""
 
     def find(self, kind: type[R], where: Where, *, after: str | None = None, limit: int = 100) -> Page[R]:
         """A page of records."""
