@@ -29,6 +29,7 @@ from recollect.models.embedding import Embedder, TokenEmbedder, is_remote
 from recollect.record import NodeId
 from recollect.search.recalling import Recall, Recalled, recall
 from recollect.search.results.result import DerivedHit
+from recollect.search.secrets import Mask, Masking
 from recollect.store import Space, View
 from recollect.store.kept import Kept
 from recollect.text.marks import marked
@@ -77,8 +78,10 @@ class ContextBuilder:
         patience: Patience,
         *,
         with_tools: bool = True,
+        masking: Masking,
     ) -> None:
-        """`with_tools`: whether the model can open what is only named."""
+        """`with_tools`: whether the model can open what is only named. `masking` takes secrets out of all of it."""
+        self._masking = masking
         self._space, self._kept, self._with_tools = space, kept, with_tools
         self._embedder, self._quality, self._clock = embedder, quality, clock
         self._config, self._patience = config, patience
@@ -127,7 +130,9 @@ class ContextBuilder:
                 elif self._with_tools:
                     degraded = _NO_INDEX.format(self._patience.index_build_timeout)
                     form, index = "simple", simple(self._request(text, found, now))
-        context = _composed(text, budget, form, stands, found, index, self._guide())
+        with self._space.view() as view:
+            mask = self._masking.of(view)
+        context = _composed(text, budget, form, stands, found, index, self._guide(), mask)
         return replace(context, took=(time.perf_counter() - began) * 1000, degraded=degraded)
 
     def _room(self, text: str, budget: int) -> int:
@@ -232,16 +237,27 @@ def _asked(text: str) -> Part:
 
 
 def _composed(
-    text: str, budget: int, form: IndexForm, stands: Standing, found: _Found | None, index: Part | None, guide: Part
+    text: str,
+    budget: int,
+    form: IndexForm,
+    stands: Standing,
+    found: _Found | None,
+    index: Part | None,
+    guide: Part,
+    mask: Mask,
 ) -> Context:
-    """The parts as messages and as one text. What is over the budget all the same goes, the least first."""
-    by_name = {part.name: part for part in stands.parts}
+    """The parts as messages and as one text, without secrets but those of the text itself. What is over the budget all
+    the same goes, the least first.
+    """
+    told = [(role, mask(words, text)) for role, words in stands.recent]
+    by_name = {part.name: _masked(part, mask, text) for part in stands.parts}
     stable = [part for name in ("summaries", "facts") if (part := by_name.get(name)) is not None]
     recent = [part for part in (by_name.get("recent"),) if part is not None]
-    fresh = [part for part in ((found.knowledge, found.shown.part, index) if found else ()) if part is not None]
+    parts = (found.knowledge, found.shown.part, index) if found else ()
+    fresh = [_masked(part, mask, text) for part in parts if part is not None]
     asked = _asked(text)
     while True:
-        messages = _messages(text, [guide, *stable], stands.recent, fresh)
+        messages = _messages(text, [guide, *stable], told, fresh)
         tokens = sum(tokens_in(message["content"]) + PER_MESSAGE for message in messages)
         if tokens <= budget or not fresh:
             break
@@ -256,6 +272,12 @@ def _composed(
         parts=(guide, *stable, *recent, *fresh, asked),
         relevant=found.recall.relevant if found else 0,
     )
+
+
+def _masked(part: Part, mask: Mask, asked: str) -> Part:
+    """The part as it is handed out."""
+    text = mask(part.text, asked)
+    return part if text == part.text else replace(part, text=text, tokens=tokens_in(text) + PER_ENTRY)
 
 
 def _messages(

@@ -38,14 +38,17 @@ class _Files:
     """The files under /memories. Folders are there as long as they hold a file."""
 
     def __init__(self, memory: Memory | AsyncMemory) -> None:
-        self._records = Records(synced(memory), "claude-memory")
+        self._memory = synced(memory)
+        self._records = Records(self._memory, "claude-memory")
         self._lock = threading.RLock()
 
     def answer(self, command: Any) -> str:
-        """Does what a command says. Raises ToolError with what the model is to be told."""
+        """Does what a command says. Raises ToolError with what the model is to be told. Of secrets it is shown masks,
+        but for those that the command itself tells.
+        """
         with self._lock:
             made: str = getattr(self, f"_{command.command}")(command)
-        return made
+        return self._memory.masked(made, spoken=repr(command))
 
     def clear(self) -> str:
         """Deletes all files."""

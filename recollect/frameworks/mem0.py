@@ -159,7 +159,7 @@ class Memory:
                 # The same words in another scope, or with other metadata, are a memory of their own.
                 same = [hit.best.message, *memory.messages(hit.best.copies)]
                 for message in filter(passes, same) if score >= threshold else ():
-                    item = _item(message) | {"score": round(score, 4)}
+                    item = memory.masked(_item(message)) | {"score": round(score, 4)}
                     results.append(item | ({"score_details": hit.best.why.to_json()} if explain else {}))
         results.sort(key=lambda item: -item["score"])
         return {"results": results[:top_k]}

@@ -41,7 +41,8 @@ from recollect.store.passages import (
     Passage,
 )
 from recollect.text.chunks import CHUNK_TOKENS, chunk_spans
-from recollect.text.flags import flags
+from recollect.text.flags import Flag, flags
+from recollect.text.secrets import find_secrets
 from recollect.text.sentences import Sentences, cut_sentences
 from recollect.text.terms import stemmed, words
 
@@ -287,12 +288,31 @@ def _passages(
     cut = [_cut(content, partition) for content, partition in zip(contents, partitions, strict=True)]
     whole, windows = embed_with_runs(embedder, cut)
     found: list[list[Passage]] = [[] for _ in groups]
+    secrets = _Secrets()
     at = 0
     for i, (group, text, index, (start, end)) in enumerate(pieces):
         own = windows[at : at + len(cut[i].runs)]
         at += len(cut[i].runs)
-        found[group].append(_passage(text, index, start, end, contents[i], whole[i], own, partitions[i]))
+        passage = _passage(text, index, start, end, contents[i], whole[i], own, partitions[i])
+        if secrets.touch(text, start, end):
+            passage = replace(passage, flags=passage.flags | Flag.SECRET)
+        found[group].append(passage)
     return found
+
+
+class _Secrets:
+    """The secrets of one text after the other, each found once however many passages it is cut in."""
+
+    def __init__(self) -> None:
+        self._text: _Text | None = None
+        self._spans: list[tuple[int, int]] = []
+
+    def touch(self, text: _Text, start: int, end: int) -> bool:
+        """Whether a secret, or a part of one, stands in this part of a text."""
+        if self._text is not text:
+            self._text = text
+            self._spans = [(secret.start, secret.end) for secret in find_secrets(text.text)]
+        return any(begin < end and start < stop for begin, stop in self._spans)
 
 
 def _passage(

@@ -236,6 +236,14 @@ class Snapshot:
         by_group = np.argsort(group, kind="stable")
         return np.concatenate(positions)[by_group], np.searchsorted(group[by_group], np.arange(len(wanted) + 1))
 
+    def flagged(self, flag: int) -> list[int]:
+        """The numbers of the living passages that have a flag."""
+        found: list[int] = []
+        for part in self.parts:
+            has = (part.block.flags & flag) != 0
+            found += part.block.number[has if part.alive is None else has & part.alive].tolist()
+        return found
+
     # --- terms -------------------------------------------------------------------------------------------------------
     def numbers(self, term: str, limit: int) -> list[int]:
         """The numbers of the first passages that hold a term."""

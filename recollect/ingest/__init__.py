@@ -10,7 +10,8 @@ from recollect.ingest.changes import Changes
 from recollect.ingest.conversations import Conversations
 from recollect.ingest.documents.writing import Documents
 from recollect.ingest.live import Live
+from recollect.ingest.secrets import Secrets
 
 
-class Ingest(Conversations, Documents, Live, Changes):
+class Ingest(Conversations, Documents, Live, Changes, Secrets):
     """Writes into one space."""

@@ -12,6 +12,7 @@ from recollect.errors import InvalidInput, NotFound
 from recollect.index.passages import is_person, said_before
 from recollect.ingest.drawn import back, withdrawn
 from recollect.ingest.untelling import untold
+from recollect.ingest.withheld import Withheld
 from recollect.ingest.writer import Writer
 from recollect.record import Conversation, Message, NodeId, Turn, Version, stable_id
 from recollect.store import Change, Mark, View
@@ -48,6 +49,7 @@ class Changes(Writer):
     def _edit_all(self, rewordings: Sequence[Rewording], now: Version) -> list[Message]:
         with self._space.view() as view:
             found = [_unforgotten(view, one.message_id) for one in rewordings]
+            rewordings = [Withheld.read(view).out_of(one) for one in rewordings]
             after = [self._reworded(message, one, now) for message, one in zip(found, rewordings, strict=True)]
             edited = [new for old, new in zip(found, after, strict=True) if new != old]
             if not edited:

@@ -11,6 +11,7 @@ from recollect.importers.records.forgotten import without
 from recollect.importers.records.identity import tokens
 from recollect.importers.records.known import Chains, Known, Settled
 from recollect.importers.records.merge import Plan, plan
+from recollect.ingest.withheld import Withheld
 from recollect.ingest.writer import Writer
 from recollect.record import Node, NodeId, Thread
 from recollect.record.wire import digest
@@ -123,7 +124,10 @@ class Conversations(Writer):
         done, waiting, plans, revived = _Done(), list[Thread](), list[Plan](), list[Node]()
         with self._space.view() as view:
             revisions = view.revisions([thread.conversation.id for thread in threads])
-            for incoming in threads:
+            withheld = Withheld.read(view)
+            told_again = {one for thread in threads for one in withheld.held_in(thread)} if again else set()
+            for came in threads:
+                incoming = came if again else withheld.of_thread(came, self._count_tokens)
                 if done.came.get(incoming.conversation.id) == incoming:
                     done.written.same += 1
                     continue
@@ -164,6 +168,8 @@ class Conversations(Writer):
         written.messages = sum(made.added for made in plans)
         written.ids = dict.fromkeys(done.threads)
         alters = bool(written.apart) or any(made.revision for made in plans)
+        if told_again:
+            revived.append(withheld.without(told_again).node())
         return Planned(done, waiting, self._change(plans, revived, again), alters)
 
     def write_planned(self, planned: Planned) -> None:
@@ -183,14 +189,14 @@ class Conversations(Writer):
         self.write_planned(planned)
         return planned
 
-    def _change(self, plans: Sequence[Plan], revived: Sequence[Node], again: bool) -> Change | None:
+    def _change(self, plans: Sequence[Plan], beside: Sequence[Node], again: bool) -> Change | None:
         if not plans:
             return None
         passages = self.threads_passages([(made.thread, set(made.fresh), made.retitled) for made in plans])
         ids = [made.thread.conversation.id for made in plans if made.changes or not made.revision]
         return Change(
             expect={made.thread.conversation.id: made.revision for made in plans},
-            put=[*(record for made in plans for record in made.put), *revived],
+            put=[*(record for made in plans for record in made.put), *beside],
             digests={made.thread.conversation.id: made.digest for made in plans if made.digest},
             revive=again,
             mark=[*(mark for made in plans for mark in made.mark), *self._stale(plans)],

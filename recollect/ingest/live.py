@@ -13,6 +13,7 @@ from recollect.importers.records.assemble import clean_part
 from recollect.index.passages import said_before
 from recollect.ingest.branching import place, place_answer
 from recollect.ingest.pending import Entry, placed_all
+from recollect.ingest.withheld import Withheld, recounted
 from recollect.ingest.writer import Writer
 from recollect.record import Conversation, Edge, Message, NodeId, ToolCall, Turn
 from recollect.store import Change, View
@@ -66,6 +67,13 @@ class Live(Writer):
     def _append(self, conversation: Conversation, entries: Sequence[Entry]) -> list[Message]:
         ids = [message.id for message, _ in entries]
         with self._space.view() as view:
+            if withheld := Withheld.read(view):
+                told = [(withheld.out_of(message), message, calls) for message, calls in entries]
+                entries = [
+                    (recounted(old, new, self._count_tokens), [*map(withheld.out_of, calls)])
+                    for new, old, calls in told
+                ]
+                conversation = withheld.out_of(conversation)
             known = {known.id: known for known in view.get(Message, ids)}
             fresh = [(message, calls) for message, calls in entries if message.id not in known]
             _refuse_taken(view, conversation, fresh)
@@ -126,8 +134,10 @@ class Live(Writer):
         return self._insisting(lambda: self._exchange(cleaned), f"Conversation {exchange.conversation.id} is")
 
     def _exchange(self, exchange: Exchange) -> tuple[Message, Message | None]:
-        conversation, query, answer = exchange.conversation, exchange.query, exchange.answer
         with self._space.view() as view:
+            if withheld := Withheld.read(view):
+                exchange = withheld.out_of(exchange)
+            conversation, query, answer = exchange.conversation, exchange.query, exchange.answer
             known = {m.id: m for m in view.get(Message, exchange.message_ids)}
             if query.id in known:
                 return _repeated(known[query.id], query), answer and _repeated(known.get(answer.id, answer), answer)

@@ -91,7 +91,7 @@ class Asking(Chatting):
         )
         self._written()
         yield from Asker(self._searcher, self._space, self._remembered).events(
-            search, self._answering(), named_intent(intent)
+            search, self._answering(question), named_intent(intent)
         )
 
     @cached_property

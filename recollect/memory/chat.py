@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
+from functools import partial
 from typing import TYPE_CHECKING
 
 from recollect.memory.ends import end_of
@@ -25,7 +26,7 @@ class Chatting(Tools):
         becomes "How does Project Titan scale?". By the model, where one is set, else by rules; what is not certain
         stays.
         """
-        return self._chat.resolve(NodeId(conversation_id), question, self._answering()).text
+        return self._chat.resolve(NodeId(conversation_id), question, self._answering(question)).text
 
     def chat(
         self,
@@ -70,7 +71,7 @@ class Chatting(Tools):
         options = Options(budget=budget, mode=mode, title=title, with_tools=tools, save=save)
         own = checked_id(conversation_id, "conversation_id") if conversation_id else None
         try:
-            yield from self._chat.turn(own, text, self._answering(), options)
+            yield from self._chat.turn(own, text, self._answering(text), options)
         finally:
             if self._background is not None:
                 self._background.wrote()
@@ -95,8 +96,11 @@ class Chatting(Tools):
             )
         )
 
-    def _answering(self) -> LanguageModel | None:
-        """The model for what is asked for now."""
+    def _answering(self, spoken: str) -> LanguageModel | None:
+        """The model for what is asked for now. It is told no secret but those of the text that was just spoken."""
+        if not self._asked_model:
+            return None
         from recollect.models.language.budget import within
+        from recollect.models.language.discreet import discreet
 
-        return within(self._asked_model, self.namespace) if self._asked_model else None
+        return discreet(within(self._asked_model, self.namespace), partial(self.masked, spoken=spoken))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -52,6 +53,7 @@ class Contexts(Knowledge):
             IndexConfig.of(config),
             patience or Patience.from_environment(),
             with_tools=tools,
+            masking=self._masking,
         )
         return build(text, NodeId(conversation_id) if conversation_id else None, budget, frozenset(map(NodeId, known)))
 
@@ -75,7 +77,9 @@ class Contexts(Knowledge):
 
         self._written()
         with self._space.view() as view:
-            return brief_of(view, Path(folder or Path.cwd()), budget, self._clock(), Path.home())
+            brief = brief_of(view, Path(folder or Path.cwd()), budget, self._clock(), Path.home())
+            masked = self._masking.of(view).all(brief)
+            return replace(masked, folder=brief.folder, name=brief.name)
 
     def get_cluster(self, cluster_id: str, limit: int = 50) -> list[Message]:
         """The messages of a cluster that a context names: those of a topic, by its id, label or a term of it; or those

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from recollect.models.embedding import Embedder, TokenEmbedder
     from recollect.models.language.base import LanguageModel
     from recollect.models.rerank import Reranker
+    from recollect.search.secrets import Mask, Masking
 
 #: The source of conversations that are written here rather than imported.
 LIVE_SOURCE = "recollect"
@@ -140,6 +141,26 @@ class Handle:
     def embedder_name(self) -> str:
         """The identity of the embedder in use."""
         return self._embedder.name
+
+    def masked(self, value: T, *, spoken: str = "") -> T:
+        """A text, record, map or list as a model may be given it: with `[secret: …]` in the place of each key, token
+        and password that it holds, whole or in part. What stands in the text that was just `spoken` stays.
+
+        Everything that Recollect adds to a request goes through here: contexts, answers of tools, its own prompts.
+        """
+        return self._mask.all(value, spoken)
+
+    @property
+    def _mask(self) -> Mask:
+        """The mask as of now."""
+        with self._space.view() as view:
+            return self._masking.of(view)
+
+    @cached_property
+    def _masking(self) -> Masking:
+        from recollect.search.secrets import Masking
+
+        return Masking()
 
     def _written(self) -> None:
         """Waits for the turns that are being written behind their answers."""

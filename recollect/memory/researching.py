@@ -134,7 +134,7 @@ class Researching(Asking):
         try:
             yield from Researcher(
                 partial(self._gathered, searcher), partial(self._first_found, searcher), self._desk, self._clock
-            ).events(run, search, self._answering())
+            ).events(run, search, self._answering(run.question))
         finally:
             if self._background is not None:
                 self._background.wrote()

@@ -30,6 +30,7 @@ from recollect.runtime.tracing import one_record, records, traced
 if TYPE_CHECKING:
     from recollect.ingest.forget import Forgotten
     from recollect.ingest.importing import ImportReport, Progress
+    from recollect.ingest.secrets import StoredSecret, TakenOut
     from recollect.memory.drafts import Drafts
 
 
@@ -253,6 +254,44 @@ class Writing(Reading, Documents):
         with self._space.view() as view:
             selection = Selection.read(view, ids, named, since, until, everything, self._clock())
         return forget(self._space, selection, self._retract, self._ingest.untell, dry_run=dry_run, confirm=confirm)
+
+    def secrets(self, *, sources: str | Sequence[str] = ()) -> list[StoredSecret]:
+        """Where keys, tokens and passwords stand in everything that is stored, or in what came from some sources: which
+        kind, in what, how often. None is told itself; `messages` and `document` show what holds it.
+
+        All of it is read, deleted messages and earlier wordings too. Raises InvalidInput for a source that is none.
+        """
+        from recollect.ingest.secrets import stored_secrets
+
+        self._written()
+        named = self._sources(several(sources))
+        with self._space.view() as view:
+            return list(stored_secrets(view, named, self._masking.of(view)))
+
+    @traced("delete_memory", lambda gone: records(gone.messages))
+    @writes
+    def forget_secrets(
+        self,
+        *,
+        sources: str | Sequence[str] = (),
+        dry_run: bool = False,
+        confirm: Callable[[TakenOut], bool] | None = None,
+    ) -> TakenOut:
+        """Takes keys, tokens and passwords out for good, those of everything or of what came from some sources; the
+        text around them stays, with `[secret: …]` in their place.
+
+        No table, index or file of the namespace holds the strings any longer, and what comes in later does not bring
+        them back, but for an import that is told to (`again`). Returns what goes; `confirm` is shown it before anything
+        does. Raises InvalidInput for a source that is none, StoreError.
+        """
+        from recollect.ingest.secrets import TakenOut
+
+        named = self._sources(several(sources))
+        if dry_run or confirm is not None:
+            found = self._ingest.take_out(named, dry_run=True)
+            if dry_run or not found.secrets or (confirm is not None and not confirm(found)):
+                return found if dry_run else TakenOut()
+        return self._ingest.take_out(named)
 
     def _reword(self, changes: Iterable[Mapping[str, str]]) -> list[Message]:
         rewordings = self._drafts.rewordings(changes)

@@ -60,9 +60,7 @@ class View(Protocol):
         """What two views of a namespace on one handle have in common only where nothing was written between them."""
 
     def get(self, kind: type[R], ids: Sequence[NodeId]) -> list[R]:
-        """Those that are there, in the order asked for; of Chunk, those of the parents `ids`, in order. A tool call's
-        result that is a message of its own is filled in.
-        """
+        """Those that are there, in order; of Chunk, those of these parents. Results that are messages are filled in."""
 
     def find(self, kind: type[R], where: Where, *, after: str | None = None, limit: int = 100) -> Page[R]:
         """A page of records."""
@@ -124,6 +122,9 @@ class View(Protocol):
         most of them first, then the newest. `inside`: words that contain a term count as the term. The cost grows
         neither with the index nor with how common a term is. Raises IndexDamaged.
         """
+
+    def flagged(self, flag: int) -> list[int]:
+        """Numbers of the passages that have a flag, in all partitions. Raises IndexDamaged."""
 
     def passages(self, numbers: Sequence[int], *, tokens: bool = False) -> list[PassageText]:
         """The texts of passages (with `tokens`: and their token vectors), in the order asked for."""
@@ -189,11 +190,11 @@ class Space(Protocol):
         so that importing again does not bring them back. Raises NotFound.
         """
 
+    def purge(self) -> None:
+        """Removes the words of what was replaced from every table, index and file. Killed, call it again."""
+
     def generation(
-        self,
-        step: Literal["begin", "publish", "drop"],
-        embedder: EmbedderId | None = None,
-        number: int | None = None,
+        self, step: Literal["begin", "publish", "drop"], embedder: EmbedderId | None = None, number: int | None = None
     ) -> int:
         """Begins a generation (or goes on with an unfinished one of the same embedder), publishes it (Stale while
         `todo` is not empty; quality vectors are taken over where passages are the same), or drops it. Returns its

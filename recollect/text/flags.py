@@ -21,10 +21,13 @@ class Flag(IntFlag):
     PREFERENCE = 32  # states a preference: "I prefer", "rather than"
     NEVER = 64  # says that something has not been: "never", "haven't"
     DATE = 128  # is a date and nothing else, as titles are that nobody chose
+    SECRET = 256  # holds a key, a token or a password, or a part of one (recollect.text.secrets)
 
 
 def flags(text: str) -> Flag:
-    """The flags of a message. The words are English, question marks of any script."""
+    """The flags of a message but SECRET, for which all of a text is looked at. The words are English, question marks of
+    any script.
+    """
     seen = text if len(text) <= 2 * LOOKED_AT else f"{text[:LOOKED_AT]}\n{text[-LOOKED_AT:]}"
     found = int(Flag.QUESTION) if seen.rstrip().endswith(_QUESTION_MARKS) else 0
     if re.search(_PLACE, seen):

@@ -50,6 +50,8 @@ COMMANDS = {
     "context": ("context", "nginx reverse proxy", "--budget", "1000"),
     "brief": ("brief",),
     "stats": ("stats",),
+    "secrets": ("secrets",),
+    "forget-secrets": ("forget", "--secrets", "--dry-run"),
     "chat": ("chat", "which port does nginx listen on", "--model", "none"),
     "watch": ("watch", "--once"),
     "hooks": ("hooks",),

@@ -43,6 +43,7 @@ from tests.store.builders import (
     passages_of,
     quality_of,
     query,
+    records,
     talk,
     texts,
     thread,
@@ -402,6 +403,43 @@ def test_erasing_what_is_not_there_changes_nothing(space: Space) -> None:
         space.erase([whole.messages[0].id, new_id()])
     with space.view() as view:
         assert view.thread(whole.conversation.id) == whole
+
+
+def test_what_was_replaced_is_purged_from_what_is_sealed_and_search_stays_the_same(space: Space) -> None:
+    threads = [talk(f"p{i}", *(f"zeppelin {i} {j}" for j in range(50))) for i in range(30)]
+    space.write(change_of(*threads))
+    maintained(space)
+    changed, message = edited(threads[0], 0, "once an airship")
+    space.write(Change(put=[message], index=index_of(passages_of(changed, [message.id], titled=False))))
+    with space.view() as view:
+        before = texts(view, view.candidates(query("zeppelin 7")))
+    for _ in range(2):
+        space.purge()
+        with space.view() as view:
+            assert texts(view, view.candidates(query("zeppelin 7"))) == before
+            assert view.candidates(query("zeppelin", pool=5000)).frequencies.tolist() == [1499]
+        assert holding(space, "airship") == ["once an airship"]
+        assert space.check() == []
+    maintained(space)
+    assert space.check() == []
+
+
+def test_passages_are_told_by_a_flag_whatever_their_partition(space: Space) -> None:
+    whole = talk("a", "one", "two", "three", title="A title")
+    second = whole.messages[1]
+    made = [
+        replace(one, flags=one.flags | 256) if one.owner_id in (second.id, whole.conversation.id) else one
+        for one in passages_of(whole)
+    ]
+    space.write(Change(put=records(whole), index=index_of(made)))
+
+    def flagged() -> set[str]:
+        with space.view() as view:
+            return {one.owner_id for one in view.passages(view.flagged(256))}
+
+    assert flagged() == {second.id, whole.conversation.id}
+    space.write(Change(mark=[Mark(ids=[second.id], deleted=True)]))
+    assert flagged() == {whole.conversation.id}
 
 
 # --- upkeep --------------------------------------------------------------------------------------------------------

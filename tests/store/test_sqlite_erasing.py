@@ -137,3 +137,26 @@ def test_single_messages_go_and_their_neighbours_stay(tmp_path: Path, seed: int)
         assert len(holding(space, names[i])) == 1
     assert space.check() == []
     store.close()
+
+
+def test_what_was_replaced_is_in_no_byte_once_it_is_purged(tmp_path: Path) -> None:
+    store = SQLiteStore(tmp_path / "memory.db")
+    space = store.space(DEFAULT)
+    fill(space)
+    whole = talk("a", *(f"{CANARY} number {i}" for i in range(300)))
+    space.write(change_of(whole))
+    while space.maintain(timedelta(seconds=30)):
+        pass
+    with space.view() as view:
+        view.candidates(query(CANARY))
+    for index in range(len(whole.messages)):
+        whole, _ = edited(whole, index, f"without, number {index}")
+    passages = passages_of(whole, [message.id for message in whole.messages], titled=False)
+    space.write(Change(put=whole.messages, index=index_of(passages)))
+    assert everywhere(tmp_path, CANARY.encode())
+    space.purge()
+    assert everywhere(tmp_path, CANARY.encode()) == {}
+    assert holding(space, CANARY) == []
+    assert len(holding(space, "without")) > 0
+    assert space.check() == []
+    store.close()

@@ -58,6 +58,7 @@ def test_the_stored_values_never_change() -> None:
         "PREFERENCE": 32,
         "NEVER": 64,
         "DATE": 128,
+        "SECRET": 256,
     }
 
 

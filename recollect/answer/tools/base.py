@@ -14,11 +14,15 @@ if TYPE_CHECKING:
     from recollect.derive.facts.fact import Fact
 
 
+M = TypeVar("M")
+
+
 class Remembers(Protocol):  # its methods are described where they are done: in recollect/memory
     """The calls of `Memory` that the tools are made of."""
 
     # ruff: noqa: D102
 
+    def masked(self, value: M, *, spoken: str = ...) -> M: ...
     def get_message_by_id(self, id: str) -> Message: ...
     def get_messages_by_ids(self, ids: Iterable[str]) -> list[Message]: ...
     def get_message_with_chunks(self, id: str) -> list[Message]: ...

@@ -79,14 +79,14 @@ class Toolbox:
             return self._failed(f"{tool.name}: {problem.message} {HOW_TO_FIND}")
         except (InvalidInput, ModelError) as problem:  # a model that embeds texts may be out of reach
             return self._failed(f"{tool.name}: {problem}")
-        whole = self._marked(tool.name, self._within(desk.text, self._most - _MARKS))
-        return ToolAnswer(whole, False, count(whole), result)
+        whole = self._marked(tool.name, self._within(self._memory.masked(desk.text), self._most - _MARKS))
+        return ToolAnswer(whole, False, count(whole), self._memory.masked(result))
 
     def _marked(self, name: str, text: str) -> str:
         return marked(text, tool=name, **self._named)
 
     def _failed(self, text: str) -> ToolAnswer:
-        text = self._within(text, _LONGEST_ERROR)
+        text = self._within(self._memory.masked(text), _LONGEST_ERROR)
         return ToolAnswer(text, True, count(text))
 
     def _within(self, text: str, most: int) -> str:

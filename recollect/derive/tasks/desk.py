@@ -7,7 +7,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from random import Random
@@ -27,6 +27,7 @@ from recollect.models.embedding import Embedder
 from recollect.models.language.base import Completion, LanguageModel, Request
 from recollect.models.language.errors import LanguageModelError
 from recollect.record import NodeId
+from recollect.search.secrets import Masking
 from recollect.store import Change, Fenced, Lease, Space, Stale, View
 
 #: How long a task is held before it is renewed; what a killed worker held is taken over after that.
@@ -128,6 +129,7 @@ class Desk:
         self._model_works = {work.kind: work for work in kit.model_works}
         #: What a model is being asked for: since when, by the clock and by a time that never jumps, and its lease.
         self._calling: dict[NodeId, tuple[datetime, float, Lease]] = {}
+        self._masking = Masking()
         self._turn = threading.Lock()  # to write: who plans beside another would only have to plan again
         self._batch = 1
         #: How many tasks it has claimed.
@@ -261,7 +263,7 @@ class Desk:
                     if request is None:
                         return Consolidated(tasks=1)
                     assert self._model is not None
-                    answer = self._model.complete(request)
+                    answer = self._model.complete(self._discreet(request))
                     calls = answer.calls
                     lease = self._calling[lease.task.id][2]
                     self._keep(lease, answer)
@@ -288,6 +290,12 @@ class Desk:
                 return None
             except Stale:
                 self._means.sleep(self._means.random.uniform(0, _LONGEST_PAUSE))
+
+    def _discreet(self, request: Request) -> Request:
+        """The request without the secrets of the messages that it tells."""
+        with self._space.view() as view:
+            mask = self._masking.of(view)
+        return replace(request, text=mask(request.text))
 
     def _keep(self, lease: Lease, answer: Completion) -> None:
         """It is paid for: a store that is busy or away for a moment does not lose it."""

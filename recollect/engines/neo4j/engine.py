@@ -188,6 +188,13 @@ class Neo4jSpace:
                 self._store.index.forget(found["number"])
         return erased
 
+    def purge(self) -> None:
+        """Removes the words of what died; erase.py has the limits."""
+        self._writing_if_there(erase.purge, None)
+        with self._server.reading(NUMBER, ns=self.namespace) as (_, found):
+            if found["number"] is not None:
+                self._store.index.forget(found["number"])
+
     def drop(self) -> bool:
         """Removes the namespace; whether it was there."""
         with self._server.reading(NUMBER, ns=self.namespace) as (_, found):

@@ -9,7 +9,7 @@ database anew and imports.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TypeVar
 
@@ -42,6 +42,11 @@ MATCH (g:Generation) WHERE g.namespace = $ns AND g.number > 0 RETURN properties(
 """
 EARLIER_DEATHS = """
 UNWIND $rows AS id MATCH (d:Death) WHERE d.space = $space AND d.owner_id = id
+WITH d, d.partition AS partition, d.number AS number DELETE d
+RETURN partition, number
+"""
+ALL_DEATHS = """
+MATCH (d:Death) WHERE d.space = $space AND d.owner_id IS NOT NULL
 WITH d, d.partition AS partition, d.number AS number DELETE d
 RETURN partition, number
 """
@@ -118,6 +123,17 @@ def erase(within: Within[Erased], looking: Within[list[Known]], ids: Sequence[No
     return done
 
 
+def purge(writing: Writing) -> None:
+    """Takes what died out of tails and segments, whose words are nowhere else, and drops the answers of tasks."""
+    for generation in _generations(writing):
+        numbers: dict[int, list[int]] = {}
+        for record in list(writing.tx.run(ALL_DEATHS, space=generation.space)):
+            numbers.setdefault(record["partition"], []).append(record["number"])
+            writing.partition(generation.space, record["partition"]).log -= 1
+        _take_out(writing, generation, numbers)
+    writing.tx.run(DROP_ANSWERS, ns=writing.namespace).consume()
+
+
 def _find(writing: Writing, ids: Sequence[NodeId]) -> list[Known]:
     writing.know(ids)
     found = (writing.known(node_id) for node_id in ids)
@@ -186,11 +202,16 @@ def _silence(writing: Writing, generation: Generation, owners: Sequence[NodeId])
     for record in writing.put(EARLIER_DEATHS, owners, space=generation.space):
         numbers.setdefault(record["partition"], []).append(record["number"])
         writing.partition(generation.space, record["partition"]).log -= 1
+    _take_out(writing, generation, numbers)
+    return len(dead) if writing.live is not None and generation.space == writing.live.space else 0
+
+
+def _take_out(writing: Writing, generation: Generation, numbers: Mapping[int, Sequence[int]]) -> None:
+    """Takes passages, by partition, out of tails and segments."""
     for partition, own in numbers.items():
         tail.remove(writing, generation.space, partition, own)
         if not segments_without(writing, generation.space, partition, own):
             writing.partition(generation.space, partition).epoch += 1
-    return len(dead) if writing.live is not None and generation.space == writing.live.space else 0
 
 
 def _sum(a: Erased, b: Erased) -> Erased:

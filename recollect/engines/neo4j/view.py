@@ -213,6 +213,11 @@ class Neo4jView:
         """Numbers of the passages that share the rarest and most of these terms."""
         return sharing(self._snapshot(partition), terms, kinds, most, inside=inside)
 
+    def flagged(self, flag: int) -> list[int]:
+        """Numbers of the passages with a flag."""
+        self._demand_index()
+        return [number for partition in Partition for number in self._snapshot(partition).flagged(flag)]
+
     def passages(self, numbers: Sequence[int], *, tokens: bool = False) -> list[PassageText]:
         """Texts by number."""
         return texts.passage_texts(self._tx, self._ns, self._space, numbers, tokens) if len(numbers) else []

@@ -195,6 +195,16 @@ class SQLiteSpace:
         maintain.clean(self._database)
         return erased
 
+    def purge(self) -> None:
+        """Removes the words of what died."""
+        from recollect.engines.sqlite import erase, maintain
+
+        with self._database.writing() as connection:
+            ns = write.made_namespace(connection, self.namespace)
+            erase.purge(connection, ns)
+        self._store.index.forget(ns)
+        maintain.clean(self._database)
+
     def generation(
         self,
         step: Literal["begin", "publish", "drop"],

@@ -95,6 +95,7 @@ SELECT p.partition, p.num FROM passage p CROSS JOIN index_state s ON s.gen = p.g
 WHERE p.gen = ?1 AND p.owner = ?2 AND p.owner_num = ?3 AND p.num <= s.sealed
 UNION ALL SELECT partition, num FROM death WHERE gen = ?1 AND owner = ?2 AND owner_num = ?3 AND sealed
 """
+DEAD_IN_SEGMENTS = "SELECT partition, num FROM death WHERE gen = ? AND sealed"
 TO_SCRUB = "UPDATE about SET scrub = 1"
 
 
@@ -127,6 +128,20 @@ def erase(connection: apsw.Connection, ns: int, ids: Sequence[NodeId]) -> Erased
         nodes=len(named.nodes),
         passages=passages,
     )
+
+
+def purge(connection: apsw.Connection, ns: int) -> None:
+    """Takes what died out of the segments, whose words are nowhere else, and drops the answers of tasks."""
+    generations: list[Any] = connection.execute(GENERATIONS, (ns,)).fetchall()
+    for gen, _ in generations:
+        sealed: dict[int, list[int]] = {}
+        dead: list[Any] = connection.execute(DEAD_IN_SEGMENTS, (gen,)).fetchall()
+        for partition, num in dead:
+            sealed.setdefault(partition, []).append(num)
+        for partition, numbers in sealed.items():
+            segments.take_out(connection, gen, partition, numbers)
+    connection.execute(DROP_ANSWERS, (ns,))
+    connection.execute(TO_SCRUB)
 
 
 def _find(connection: apsw.Connection, ns: int, ids: Sequence[NodeId]) -> _Named:

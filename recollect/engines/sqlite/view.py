@@ -127,6 +127,11 @@ class SQLiteView:
         with _readable():
             return sharing(self._snapshot(partition), terms, kinds, most, inside=inside)
 
+    def flagged(self, flag: int) -> list[int]:
+        """Numbers of the passages with a flag."""
+        with _readable():
+            return [number for partition in Partition for number in self._snapshot(partition).flagged(flag)]
+
     def passages(self, numbers: Sequence[int], *, tokens: bool = False) -> list[PassageText]:
         """Texts by number."""
         return texts.passage_texts(self._connection, self._ns, numbers, tokens)

@@ -14,6 +14,7 @@ import anyio.to_thread
 from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, CallToolResult, TextContent
+from pydantic import BaseModel
 
 from recollect.answer.tools.schema import read_arguments
 from recollect.errors import RecollectError
@@ -67,7 +68,7 @@ class Calls:
     async def read(self, context: Context, reading: Callable[[Memory, Links], T]) -> T:
         """What a reading of the memory gives. Raises MCPError."""
         try:
-            return await self._in_thread(context, reading)
+            return await self._in_thread(context, lambda memory, links: _discreet(reading(memory, links), memory))
         except RecollectError as problem:
             told = self._public(problem)
             raise MCPError(INVALID_PARAMS, str(told), {"code": told.code, "hint": told.hint}) from problem
@@ -80,7 +81,11 @@ class Calls:
     async def _in_thread(self, context: Context, work: Callable[[Memory, Links], T]) -> T:
         def done() -> T:
             memory, links = self._scope(context)
-            return work(memory, links)
+            try:
+                return work(memory, links)
+            except RecollectError as problem:  # it may quote what was asked, titles and names
+                problem.message, problem.hint = memory.masked((problem.message, problem.hint))
+                raise
 
         return await anyio.to_thread.run_sync(done, abandon_on_cancel=True, limiter=self._threads)
 
@@ -93,7 +98,19 @@ def _called(
     memory: Memory,
     links: Links,
 ) -> CallToolResult:
-    return _answer(tool.run(Call(memory, links, tell, client), **given), str(memory.namespace))
+    call = Call(memory, links, lambda step: tell(memory.masked(step)), client)
+    return _answer(tool.run(call, **given).masked(memory.masked), str(memory.namespace))
+
+
+def _discreet(found: T, memory: Memory) -> T:
+    """What was read, without secrets: models of pydantic, alone or in lists and tuples, and texts."""
+    if isinstance(found, BaseModel):
+        plain = found.model_dump()
+        masked = memory.masked(plain)
+        return found if masked == plain else type(found).model_validate(masked)
+    if isinstance(found, list | tuple):
+        return type(found)(_discreet(one, memory) for one in found)
+    return memory.masked(found)
 
 
 def _answer(reply: Reply, namespace: str = "") -> CallToolResult:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from recollect.importers.records.assemble import chunks_of
 from recollect.importers.records.merge import replaced, updated
 from recollect.ingest.drawn import DRAWN_FROM
+from recollect.ingest.withheld import Withheld
 from recollect.ingest.writer import Writer
 from recollect.record import Chunk, Document, Edge, Message, Node, NodeId
 from recollect.store import Change
@@ -30,6 +31,10 @@ class Documents(Writer):
         with self._space.view() as view:
             revisions = view.revisions(ids)
             known = {document.id: document for document in view.get(Document, ids)}
+            withheld = Withheld.read(view)
+        if withheld and not again:
+            told = [(document, withheld.out_of(document), chunks) for document, chunks in documents]
+            documents = [(new, chunks if new is old else ()) for old, new, chunks in told]
         merge = replaced if newest else updated
         fresh = [
             (document, chunks)

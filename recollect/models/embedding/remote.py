@@ -1,6 +1,7 @@
 """Embeddings from an OpenAI-compatible server (`POST {base}/embeddings`). Never used unless configured.
 
-The texts leave the machine, to the server that the user named. Every answer is checked before it is used.
+The texts leave the machine, to the server that the user named; their secrets do not. Every answer is checked before it
+is used.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from recollect.errors import ModelError
 from recollect.models.embedding.base import Vectors, unit_rows
 from recollect.models.embedding.endpoint import Endpoint
 from recollect.models.embedding.tokenizer import slices
+from recollect.text.secrets import without_secrets
 
 DEFAULT_BASE_URL = "https://api.openai.com/v1"
 
@@ -92,7 +94,7 @@ class OpenAIEmbeddings:
 def _parts(texts: Sequence[str]) -> Iterator[_Part]:
     """The texts in parts that a model takes at once, with the numbers of their texts; servers refuse blank ones."""
     for owner, text in enumerate(texts):
-        for part in slices(text, _PIECE):
+        for part in slices(without_secrets(text), _PIECE):
             if part and not part.isspace():
                 yield owner, part.encode("utf-8", "replace").decode()
 

@@ -1,4 +1,5 @@
-"""A re-ranker on a server, in either usual form. Never used unless configured: question and texts go to that server.
+"""A re-ranker on a server, in either usual form. Never used unless configured: question and texts go to that server,
+without the secrets that they hold.
 
 Cohere, Jina, vLLM, Infinity and llama.cpp take `documents` and answer `results` with a `relevance_score` each; Text
 Embeddings Inference takes `texts` and answers a list with a `score` each. Which one a server speaks it says itself.
@@ -13,6 +14,7 @@ from typing import Any
 
 from recollect.errors import ModelError
 from recollect.models.embedding.endpoint import Endpoint
+from recollect.text.secrets import without_secrets
 
 #: Texts of one request: what Text Embeddings Inference takes unless it is told otherwise.
 _BATCH = 32
@@ -96,5 +98,5 @@ def read_scores(answer: Any, count: int) -> list[float]:
 
 
 def _sendable(text: str) -> str:
-    """A text without halves of surrogate pairs; servers refuse blank ones."""
-    return text.encode("utf-8", "replace").decode() if text.strip() else "."
+    """A text without secrets and halves of surrogate pairs; servers refuse blank ones."""
+    return without_secrets(text).encode("utf-8", "replace").decode() if text.strip() else "."

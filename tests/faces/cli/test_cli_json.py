@@ -116,6 +116,8 @@ def test_what_a_writing_command_prints_is_documented(
         ("delete", ("delete", "Background task vanishes")),
         ("restored", ("restore", "Background task vanishes")),
         ("restore", ("restore", tmp_path / "copy.db", "--replace")),
+        ("secrets", ("secrets",)),
+        ("forgotten_secrets", ("forget", "--secrets", "--dry-run")),
         ("forget", ("forget", "--all", "--dry-run")),
         ("forget", ("forget", "--all", "--yes")),
     ):

@@ -33,6 +33,7 @@ SUMMARIES = {
     "delete": "Hide messages or whole conversations.",
     "restore": "Bring back what was deleted, or a whole memory from a backup.",
     "forget": "Remove messages or whole conversations for good.",
+    "secrets": "List the keys, tokens and passwords that your conversations hold, by source.",
     "drop": "Remove a whole namespace for good, with its name.",
     "backup": "Copy the whole memory to a file, and verify the copy.",
     "export": "Write everything in the namespace to a file, as JSON Lines.",

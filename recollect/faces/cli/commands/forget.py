@@ -26,6 +26,7 @@ def forget(
     until: str | None = None,
     before: str | None = None,
     everything: bool = False,
+    secrets: bool = False,
     dry_run: bool = False,
     yes: bool = False,
 ) -> int:
@@ -34,8 +35,13 @@ def forget(
     Name them by id or title (the last characters of an id are enough), or choose them by --source, --since, --until or
     --before; all conditions must hold. It shows what will be removed, and asks; with --yes a title must be whole. The
     text is removed from the memory, its search index and its files, and stays away when you import the same export
-    again, unless you use `recollect import --again`. To only hide something: recollect delete
+    again, unless you use `recollect import --again`. With --secrets only the keys, tokens and
+    passwords in the texts are removed (recollect secrets lists them). To only hide something: recollect delete
     """
+    if secrets:
+        return _forget_secrets(
+            session, source or (), dry_run=dry_run, yes=yes, more=bool(what or since or until or before or everything)
+        )
     memory = session.existing_memory()
     chosen = _chosen(what or (), source or (), since, until, before, everything=everything)
     names = _ids(session, memory, what or (), asks=not yes or dry_run)
@@ -48,6 +54,16 @@ def forget(
     session.state.forget()  # it repeats words and titles of what is gone
     _print_done(session, asking.shown, done)
     return 0
+
+
+def _forget_secrets(session: Session, source: Sequence[str], *, dry_run: bool, yes: bool, more: bool) -> int:
+    from recollect.faces.cli.commands.secrets import take_out
+
+    if more:
+        raise InvalidInput(
+            "--secrets removes all of them, or those of a --source.", hint="Leave out what else you chose."
+        )
+    return take_out(session, source, dry_run=dry_run, yes=yes)
 
 
 class _Asking(ExitStack):
@@ -219,6 +235,7 @@ COMMAND = Command(
         SINCE,
         UNTIL,
         BEFORE,
+        Option(("--secrets",), "Only the keys, tokens and passwords in the texts.", default=False),
         Option(("--all",), "Everything in the namespace.", name="everything", default=False),
         Option(("--dry-run",), "Show what would be removed, and change nothing.", default=False),
         Option(("--yes", "-y"), "Do not ask.", default=False),

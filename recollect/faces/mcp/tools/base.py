@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from recollect.answer.tools.schema import Argument, arguments_of, json_schema
@@ -36,6 +36,14 @@ class Reply:
     def of(cls, structured: Mapping[str, Any]) -> Reply:
         """A reply whose text is its JSON, as ChatGPT wants it of `search` and `fetch`."""
         return cls(json.dumps(structured, ensure_ascii=False), structured)
+
+    def masked(self, mask: Callable[[Any], Any]) -> Reply:
+        """The reply without secrets; a text that is JSON stays JSON."""
+        if self.structured is None:
+            return replace(self, text=mask(self.text))
+        told = Reply.of(mask(self.structured))
+        is_json = self.text == Reply.of(self.structured).text
+        return replace(told, text=told.text if is_json else mask(self.text), is_error=self.is_error)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

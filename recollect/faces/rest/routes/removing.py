@@ -7,9 +7,18 @@ from fastapi import Request
 from recollect.faces.http.once import ONCE, answers_of
 from recollect.faces.http.scope import Scoped
 from recollect.faces.rest.cursors import Paged
-from recollect.faces.rest.routes.family import Limit, family
+from recollect.faces.rest.routes.family import Limit, Several, family
 from recollect.faces.rest.schemas.base import Page
-from recollect.faces.rest.schemas.writes import Counted, DeletedRow, Forgotten, Names, ToForget
+from recollect.faces.rest.schemas.writes import (
+    Counted,
+    DeletedRow,
+    Forgotten,
+    Names,
+    Secrets,
+    SecretsToForget,
+    TakenOut,
+    ToForget,
+)
 
 routes = family("deleting and forgetting")
 
@@ -59,4 +68,27 @@ def forget(request: Request, memory: Scoped, what: ToForget) -> Forgotten:
         touched=gone.touched,
         titles=list(gone.titles),
         derived=dict(gone.derived),
+    )
+
+
+@routes.get("/secrets")
+def secrets(memory: Scoped, source: Several = None) -> Secrets:
+    """Where keys, tokens and passwords stand in everything that is stored, or in what came from some sources; none is
+    told itself. All of it is read, which takes a while.
+    """
+    return Secrets.model_validate({"secrets": memory.secrets(sources=source or ())})
+
+
+@routes.post("/secrets/forget", dependencies=[ONCE])
+def forget_secrets(request: Request, memory: Scoped, what: SecretsToForget) -> TakenOut:
+    """Takes keys, tokens and passwords out for good; the text around them stays, with `[secret: …]` in their place.
+
+    What comes in later does not bring them back. With `dry_run` it says what would go, and changes nothing.
+    """
+    gone = memory.forget_secrets(sources=what.sources, dry_run=what.dry_run)
+    removed = not what.dry_run and bool(gone.secrets)
+    if removed:
+        answers_of(request).forget(memory.namespace)
+    return TakenOut(
+        removed=removed, secrets=gone.secrets, kinds=dict(gone.kinds), messages=gone.messages, others=gone.others
     )

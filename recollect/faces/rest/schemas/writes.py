@@ -145,6 +145,44 @@ class Forgotten(Record):
     derived: dict[str, int] = Field(description="What was made of it and goes with it or is made anew, by kind.")
 
 
+class StoredSecret(Record):
+    """A secret that is stored, told without its words."""
+
+    kind: str = Field(examples=["AWS access key"])
+    source: str
+    where: str = Field(description="title, message, tool_call, turn, document, fact, summary …")
+    id: str = Field(description="Of what holds it; of a tool call or a turn that of its message.")
+    conversation_id: str | None
+    title: str
+    timestamp: datetime | None
+    count: int
+
+
+class Secrets(Record):
+    """The secrets that are stored."""
+
+    secrets: list[StoredSecret]
+
+
+class SecretsToForget(Asked):
+    """Which secrets go for good: all, or those of some sources."""
+
+    model_config = shown(dry_run=True)
+
+    sources: list[str] = Field([])
+    dry_run: StrictBool = Field(False, description="Only says what would go.")
+
+
+class TakenOut(Record):
+    """What goes: so many different secrets, from so many messages and other records."""
+
+    removed: bool = Field(description="False for a dry run, and where there is none.")
+    secrets: int
+    kinds: dict[str, int] = Field(examples=[{"AWS access key": 1}])
+    messages: int
+    others: int
+
+
 class DeletedRow(Record):
     """A conversation of which something was deleted softly."""
 

@@ -1,0 +1,233 @@
+"""Secrets in the record: listed, and taken out of everything that is stored."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import TypeVar
+
+from recollect.derive.tasks import outbox
+from recollect.ingest.withheld import WITHHELD, Withheld, redacted
+from recollect.ingest.writer import Writer
+from recollect.record import (
+    Conversation,
+    Document,
+    Edge,
+    Message,
+    Node,
+    NodeId,
+    Thread,
+    ToolCall,
+    Turn,
+)
+from recollect.search.secrets import Mask, secrets_of
+from recollect.store import Change, Record, View, Where
+from recollect.store.transfer import every
+
+R = TypeVar("R")
+
+
+@dataclass(frozen=True, slots=True)
+class StoredSecret:
+    """A secret of the record, told without its words: what it is, how often it stands in what, and where that is.
+
+    `where` is title, message, tool_call, turn, document or the kind of a node (fact, summary …). `id` is that of it; of
+    a tool call or a turn that of its message.
+    """
+
+    kind: str
+    source: str
+    where: str
+    id: NodeId
+    conversation_id: NodeId | None
+    title: str
+    timestamp: datetime | None
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class TakenOut:
+    """What was taken out, or would be: different secrets, by kind, and the messages and other records that had them."""
+
+    secrets: int = 0
+    kinds: Mapping[str, int] = field(default_factory=dict)
+    messages: int = 0
+    others: int = 0
+
+
+def stored_secrets(view: View, sources: Sequence[str], mask: Mask) -> Iterator[StoredSecret]:
+    """The secrets of everything that is stored, or of some sources, by reading all of it: deleted messages, earlier
+    wordings and metadata too. Titles are told through the `mask`.
+    """
+    where = Where(sources=tuple(sources))
+    for conversation in every(view, Conversation, where):
+        thread = None if conversation.erased else view.thread(conversation.id)
+        if thread is None:
+            continue
+        title = mask(conversation.title)
+        for kind, own, record in _records_of(thread):
+            moment = getattr(record, "timestamp", None)
+            for name, count in _kinds_in(record).items():
+                yield StoredSecret(name, conversation.source, kind, own, conversation.id, title, moment, count)
+    for document in every(view, Document, where):
+        title = mask(document.title)
+        for name, count in _kinds_in(document).items():
+            yield StoredSecret(name, document.source, "document", document.id, None, title, document.created, count)
+    if not sources:
+        for node in every(view, Node):
+            for name, count in _kinds_in(node).items():
+                yield StoredSecret(
+                    name, "recollect", node.kind.value, node.id, node.conversation_id, "", node.valid_from, count
+                )
+
+
+def _records_of(thread: Thread) -> Iterator[tuple[str, NodeId, Conversation | Message | ToolCall | Turn]]:
+    yield "title", thread.conversation.id, thread.conversation
+    yield from (("message", message.id, message) for message in thread.messages)
+    yield from (("tool_call", call.message_id, call) for call in thread.tool_calls)
+    yield from (("turn", turn.query_id, turn) for turn in thread.turns)
+
+
+def _kinds_in(record: object) -> Counter[str]:
+    return Counter(kind for _, kind in secrets_of(record))
+
+
+class Secrets(Writer):
+    """Takes secrets out of the record."""
+
+    def take_out(self, sources: Sequence[str] = (), *, dry_run: bool = False) -> TakenOut:
+        """Takes the secrets of all records, or of those of some sources, out of everything in the namespace: a mask
+        stands in their place. What was derived of them is masked, and due to be derived anew.
+
+        Interrupted, what is done is done, and the next call goes on.
+        """
+        with self._space.view() as view:
+            known, messages, others = _all_of(view, sources)
+            withheld = Withheld.read(view)
+        found = TakenOut(len(known), Counter(kind for _, kind in known), messages, others)
+        if dry_run or not (known or withheld):
+            return found
+        if known:
+            self._space.write(Change(put=[withheld.and_these(known).node()], revive=True))
+            self._mask_all(Mask.of(known, finds=False))
+        self._space.purge()
+        return found
+
+    def _mask_all(self, mask: Mask) -> None:
+        with self._space.view() as view:
+            conversations = [one.id for one in every(view, Conversation) if not one.erased]
+            documents = [one.id for one in every(view, Document) if not one.erased]
+            nodes = [one.id for one in every(view, Node) if not one.erased and one.id != WITHHELD]
+            edges = [edge for edge in view.edges(None) if _of_edge(mask, edge) is not edge]
+        for own in conversations:
+            self._insisting(lambda own=own: self._mask_thread(own, mask), f"Conversation {own} is")  # type: ignore[misc]
+        for own in documents:
+            self._insisting(lambda own=own: self._mask_document(own, mask), f"Document {own} is")  # type: ignore[misc]
+        for at in range(0, len(nodes), _AT_ONCE):
+            some = nodes[at : at + _AT_ONCE]
+            self._insisting(lambda some=some: self._mask_nodes(some, mask), "These notes are")  # type: ignore[misc]
+        if edges:
+            cut = [(edge.source_id, edge.type, edge.target_id, edge.name) for edge in edges]
+            self._space.write(Change(cut=cut))
+            self._space.write(Change(edges=[_of_edge(mask, edge) for edge in edges]))
+
+    def _mask_thread(self, own: NodeId, mask: Mask) -> None:
+        with self._space.view() as view:
+            before = view.thread(own)
+            if before is None or before.conversation.erased:
+                return
+            after = redacted(before, mask, self._count_tokens)
+            if after == before:
+                return
+            messages = _changed(before.messages, after.messages)
+            calls = _changed(before.tool_calls, after.tool_calls)
+            touched = [message.id for message in messages] + [call.message_id for call in calls]
+            fresh = [one.id for one in after.messages if one.id in touched and not one.deleted]
+            revision = view.revisions([own])[own].number
+            stale = outbox.stale(view, [own], touched)
+        titled = after.conversation.title != before.conversation.title and not after.conversation.deleted
+        cut = {message.id for message in messages} | {call.id for call in calls}
+        self._space.write(
+            Change(
+                expect={own: revision},
+                put=[
+                    after.conversation,
+                    *messages,
+                    *calls,
+                    *_changed(before.turns, after.turns),
+                    *(chunk for chunk in after.chunks if chunk.parent_id in cut),
+                ],
+                mark=stale,
+                index=self._index_change(self.thread_passages(after, fresh, titled=titled)),
+                tasks=outbox.due([own]),
+            )
+        )
+
+    def _mask_document(self, own: NodeId, mask: Mask) -> None:
+        with self._space.view() as view:
+            before = next(iter(view.get(Document, [own])), None)
+            after = None if before is None or before.erased else mask.all(before)
+            if before is None or after is None or after is before:
+                return
+            revision = view.revisions([own])[own].number
+        put: list[Record] = [after, *self._pieces(after)]
+        passages = {own: self.document_passages(after)}
+        self._space.write(Change(expect={own: revision}, put=put, index=self._index_change(passages)))
+
+    def _mask_nodes(self, ids: Sequence[NodeId], mask: Mask) -> None:
+        with self._space.view() as view:
+            before = view.get(Node, list(ids))
+            changed = _changed(before, [one if one.erased else mask.all(one) for one in before])
+            if not changed:
+                return
+            revisions = view.revisions([one.id for one in changed])
+        self._space.write(
+            Change(
+                expect={own: revision.number for own, revision in revisions.items()},
+                put=changed,
+                index=self._index_change({one.id: self.node_passages(one) for one in changed}),
+            )
+        )
+
+
+_AT_ONCE = 500
+
+
+def _all_of(view: View, sources: Sequence[str]) -> tuple[set[tuple[str, str]], int, int]:
+    """All secrets, how many messages have any, and how many other records."""
+    known: set[tuple[str, str]] = set()
+    messages = others = 0
+    where = Where(sources=tuple(sources))
+
+    def records() -> Iterator[object]:
+        for conversation in every(view, Conversation, where):
+            thread = None if conversation.erased else view.thread(conversation.id)
+            yield from () if thread is None else (record for *_, record in _records_of(thread))
+        yield from every(view, Document, where)
+        if not sources:
+            yield from (node for node in every(view, Node) if node.id != WITHHELD)
+            yield from view.edges(None)
+
+    for record in records():
+        own = set(secrets_of(record))
+        known |= own
+        if own:
+            messages += isinstance(record, Message)
+            others += not isinstance(record, Message)
+    # One string may be known by several kinds: it gets one mask.
+    kinds = dict(sorted(known, key=lambda one: (one[0], one[1]), reverse=True))
+    return set(kinds.items()), messages, others
+
+
+def _changed(before: Sequence[R], after: Sequence[R]) -> list[R]:
+    return [new for old, new in zip(before, after, strict=True) if new is not old and new != old]
+
+
+def _of_edge(mask: Mask, edge: Edge) -> Edge:
+    return replace(edge, properties=mask.all(edge.properties), name=mask.all(edge.name)) if _holds(mask, edge) else edge
+
+
+def _holds(mask: Mask, edge: Edge) -> bool:
+    return mask.all(edge.properties) is not edge.properties or mask.all(edge.name) is not edge.name

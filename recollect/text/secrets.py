@@ -1,0 +1,480 @@
+"""Secrets in texts: keys, tokens, passwords and private keys, found by their format or by what stands before them.
+
+What is found is masked in everything that Recollect hands to a model. Two ways lead to a secret. Keys of vendors have
+formats, a table (`recollect.text.secret_formats`). Everything else is told by its place: behind `password =`, in
+`scheme://user:…@host`, in an `Authorization` header, between the lines of a PEM block. A placeholder, an expression of
+a program or a word is none. Nothing is looked up or learned: the same text always gives the same.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Iterator
+from functools import cache
+from itertools import pairwise
+from typing import NamedTuple
+
+from recollect.text.secret_formats import FORMATS
+
+PASSWORD, KEY, PRIVATE_KEY, AUTHORIZATION = "password", "API key or token", "private key", "authorization"
+
+
+class Secret(NamedTuple):
+    """A secret in a text: `text[start:end]`, and what it is, as in "AWS access key"."""
+
+    start: int
+    end: int
+    kind: str
+
+    @property
+    def mask(self) -> str:
+        """What stands in its place where it is not shown."""
+        return mask_of(self.kind)
+
+
+def mask_of(kind: str) -> str:
+    """What stands in the place of a secret of a kind."""
+    return f"[secret: {kind}]"
+
+
+def find_secrets(text: str) -> list[Secret]:
+    """The secrets of a text, in order, none inside another."""
+    found = [*_of_formats(text), *_of_places(text)]
+    if not found:
+        return []
+    kept: list[Secret] = []
+    # Where two overlap, the one that begins first counts; of two that begin together the longer one.
+    for one in sorted(found, key=lambda s: (s.start, -s.end)):
+        if not kept or one.start >= kept[-1].end:
+            kept.append(one)
+        elif one.end > kept[-1].end:
+            kept[-1] = kept[-1]._replace(end=one.end)
+    return kept
+
+
+def without_secrets(text: str) -> str:
+    """The text with a mask in the place of each secret."""
+    found = find_secrets(text)
+    return replaced(text, found) if found else text
+
+
+def replaced(text: str, found: list[Secret]) -> str:
+    """The text with masks in the place of these secrets, which are in order and apart."""
+    parts, at = [], 0
+    for one in found:
+        parts += [text[at : one.start], one.mask]
+        at = one.end
+    return "".join([*parts, text[at:]])
+
+
+# --- keys of vendors -------------------------------------------------------------------------------------------------
+# A key is a long run with a digit in it. Most texts have few, and cues are looked for in these alone.
+_LONG = re.compile(r"[\w.~:/+%=@$!|-]{16,}")
+_DIGIT = re.compile(r"\d")
+
+
+def _of_formats(text: str) -> Iterator[Secret]:
+    runs = "\n".join(run for run in _LONG.findall(text) if _DIGIT.search(run) or not run.islower())
+    if not runs:
+        return
+    for name, cue, pattern in _formats():
+        if cue in runs:
+            for match in pattern.finditer(text):
+                if _begins(text, match.start()) and _is_given_out(match.group()):
+                    yield Secret(*match.span(), name)
+
+
+@cache
+def _formats() -> tuple[tuple[str, str, re.Pattern[str]], ...]:
+    """The table, compiled by who first reads a text with long runs. A pattern that begins with no letter of its own is
+    tried at beginnings only: it would else be tried everywhere.
+    """
+    return tuple(
+        (name, cue, re.compile(f"{'' if pattern[:1].isalnum() else _BEGINS}(?:{pattern})(?![A-Za-z0-9])"))
+        for name, cue, pattern in FORMATS
+    )
+
+
+_BEGINS = r"(?:(?<![A-Za-z0-9_])|(?<=\\[nrt]))"
+
+
+def _begins(text: str, at: int) -> bool:
+    """Whether a word begins there: also behind an escaped line break, and a character escaped as in addresses."""
+    before = text[max(0, at - 3) : at]
+    if not before or not (before[-1].isalnum() or before[-1] == "_"):
+        return True
+    return before[-2:] in ("\\n", "\\r", "\\t") or (before[0] == "%" and len(before) == 3)
+
+
+# --- secrets by their place ------------------------------------------------------------------------------------------
+def _of_places(text: str) -> Iterator[Secret]:
+    lowered = text.lower()
+    if len(lowered) != len(text):  # as of İ
+        lowered = "".join(low if len(low := letter.lower()) == 1 else letter for letter in text)
+    for word, readings in _READINGS.items():
+        at, done = lowered.find(word), 0
+        while at >= 0:
+            for reading in readings:
+                for found in reading(text, at):
+                    done = found.end  # a secret has no others inside
+                    yield found
+            at = lowered.find(word, max(at + len(word), done))
+
+
+def _assigned(text: str, at: int) -> Iterator[Secret]:
+    """`password = value`, `"api_key": "value"`, `--token value`: the word at this place is the end of the name."""
+    match = _ASSIGNED.match(text, at)
+    if match is None:
+        return
+    before = text[max(0, at - _LONGEST_NAME) : at][::-1]
+    name = _NAME_BACKWARDS.match(before)[0][::-1] + match["word"]  # type: ignore[index]  # it may be empty
+    is_option = _OPTION.search(name) is not None
+    is_told = not match["by"].strip(" \tisaw") and not is_option  # in a sentence, or an instruction
+    if is_told and _is_password(name) and not (match["quote"] and _TOLD_BARE.search(name)):
+        return
+    yield from _value_of(text, match, name)
+
+
+def _value_of(text: str, match: re.Match[str], name: str) -> Iterator[Secret]:
+    quote, start = match["quote"][-1:], match.end()
+    before = match.start() + len(match["word"]) - len(name) - 1
+    in_address = before >= 0 and text[before] in "?&"
+    value, password = _value(text, start, quote, in_address=in_address), _is_password(name)
+    if not password and not _is_key_name(name) and not (in_address and name.lower() == "key"):
+        return
+    plain = not quote and not _ENVIRONMENT.fullmatch(name)
+    if _is_placeholder(value) or (not quote and _EXPRESSION.search(value)):
+        return
+    good = _is_password_value(value, plain=plain) if password else _is_key_value(value)
+    if good:
+        yield Secret(start, start + len(value), PASSWORD if password else KEY)
+
+
+def _value(text: str, start: int, quote: str, *, in_address: bool) -> str:
+    """What begins there: up to the quotation mark, or else up to a blank or what ends a value."""
+    if quote:
+        escaped = text[start - 2 : start - 1] == "\\"
+        end = text.find("\\" + quote if escaped else quote, start, start + _LONGEST)
+        value = text[start:end] if end >= 0 else ""
+        return "" if "\n" in value else value
+    pattern = _BARE_IN_ADDRESS if in_address else _BARE
+    match = pattern.match(text, start)
+    return match.group().rstrip(".,:)]}>") if match else ""
+
+
+def _spoken(text: str, at: int) -> Iterator[Secret]:
+    """`the password of the router is value`, in a sentence."""
+    match = _SPOKEN.match(text, at) or _SPOKEN_BARE.match(text, at)
+    if match is None:
+        return
+    quote, start = match["quote"], match.end()
+    value = _value(text, start, _CLOSING.get(quote, ""), in_address=False)
+    if _is_placeholder(value) or _EXPRESSION.search(value):
+        return
+    if match["word"].lower() in ("pin", "passcode") and value.isdigit():
+        good = 4 <= len(value) <= 10 and match["by"] != ""
+    else:
+        good = _is_password_value(value, plain=not quote) and (match["by"] or quote or _is_mixed(value))
+    if good:
+        yield Secret(start, start + len(value), PASSWORD)
+
+
+def _spoken_before(text: str, at: int) -> Iterator[Secret]:
+    """`use value as the password`."""
+    first = max(0, at - _LONGEST_NAME - 60)
+    match = _SPOKEN_BEFORE.search(text[first:at])
+    if match is not None and _is_mixed(match["value"]) and not _is_placeholder(match["value"]):
+        yield Secret(first + match.start("value"), first + match.end("value"), PASSWORD)
+
+
+def _is_mixed(value: str) -> bool:
+    """Whether a value has letters and digits, and is no version, time or amount."""
+    return bool(re.fullmatch(r"(?=.*[A-Za-z].*[A-Za-z])(?=.*\d)[^\s()\[\]/.]{6,60}", value))
+
+
+def _in_header(text: str, at: int) -> Iterator[Secret]:
+    """`Bearer value`, `Basic value`, and what stands in an `Authorization` header without such a word."""
+    match = _HEADER.match(text, at)
+    if match is None:
+        return
+    value, start = match["value"].rstrip(".,:"), match.start("value")
+    if match["scheme"].lower() == "basic":
+        good = _is_basic(value)
+    else:
+        good = _is_key_value(value) and not _is_placeholder(value)
+    if good:
+        yield Secret(start, start + len(value), AUTHORIZATION)
+
+
+def _is_basic(value: str) -> bool:
+    """Whether these are a user and a password as HTTP has them."""
+    try:
+        user, colon, word = base64.b64decode(value + "=" * (-len(value) % 4), validate=True).decode().partition(":")
+    except (binascii.Error, UnicodeDecodeError, ValueError):
+        return False
+    return bool(user and colon and word) and (user + word).isprintable()
+
+
+def _in_address(text: str, at: int) -> Iterator[Secret]:
+    """`scheme://user:value@host`; the place is that of the two strokes."""
+    if not text[max(0, at - 1) : at].isalnum() or text.find("@", at, at + _LONGEST) < 0:
+        return
+    match = _ADDRESS.match(text, at)
+    if match is None:
+        return
+    user, value = match["user"], match["value"]
+    if value.lower() in (user.lower(), *_EVERYWHERE) or _is_placeholder(value) or len(value) < _SHORTEST:
+        return
+    yield Secret(match.start("value"), match.end("value"), "password in an address")
+
+
+def _on_command_line(text: str, at: int) -> Iterator[Secret]:
+    """`-u user:value` of curl, `sshpass -p value`, `mysql -pvalue`, `redis-cli -a value`."""
+    match = _COMMAND.match(text, at)
+    if match is None or _is_placeholder(match["value"]) or _EXPRESSION.search(match["value"]):
+        return
+    if len(match["value"]) >= _SHORTEST:
+        yield Secret(match.start("value"), match.end("value"), PASSWORD)
+
+
+def _in_netrc(text: str, at: int) -> Iterator[Secret]:
+    """`machine host login user password value`."""
+    match = _NETRC.match(text, at)
+    if match is not None and not _is_placeholder(match["value"]):
+        yield Secret(*match.span("value"), PASSWORD)
+
+
+def _pem(text: str, at: int) -> Iterator[Secret]:
+    """A block in PEM, with line breaks or escaped ones; one that is cut off too."""
+    match = _PEM.match(text, at)
+    if match is None:
+        return
+    end = _PEM_END.match(text, text.find("-----", match.end(), match.end() + _LONGEST_PEM))
+    body = _PEM_BODY.match(text, match.end())
+    stop = end.end() if end else (body.end() if body else match.end())
+    inside = text[match.end() : end.start() if end else stop]
+    if len(re.sub(r"[^A-Za-z0-9+/]", "", inside)) >= _SHORTEST_PEM and "..." not in inside and "…" not in inside:
+        yield Secret(at, stop, PRIVATE_KEY)
+
+
+def _pem_rest(text: str, at: int) -> Iterator[Secret]:
+    """The end of a block whose beginning is elsewhere."""
+    match = _PEM_END.match(text, at)
+    if match is None:
+        return
+    start = at
+    while start > 0 and (text[start - 1] in _PEM_LETTERS):
+        start -= 1
+    if at - start >= _SHORTEST_PEM and text[max(0, start - 5) : start] != "-----":
+        yield Secret(start, match.end(), PRIVATE_KEY)
+
+
+def _putty(text: str, at: int) -> Iterator[Secret]:
+    match = _PUTTY.match(text, at)
+    if match is not None:
+        yield Secret(*match.span("value"), PRIVATE_KEY)
+
+
+def _seed(text: str, at: int) -> Iterator[Secret]:
+    """The words of a wallet."""
+    match = _SEED.match(text, at)
+    if match is not None and len(match["value"].split()) in (12, 15, 18, 21, 24):
+        yield Secret(*match.span("value"), "recovery phrase")
+
+
+_READINGS = {
+    "pass": (_assigned, _spoken, _spoken_before),
+    "pwd": (_assigned, _spoken),
+    "kennwort": (_assigned, _spoken),
+    "contrase": (_assigned, _spoken),
+    "senha": (_assigned, _spoken),
+    "密码": (_assigned, _spoken),
+    "パスワード": (_assigned, _spoken),
+    "pw": (_assigned, _spoken),
+    "pin": (_spoken,),
+    "identified by": (_assigned,),
+    "secret": (_assigned,),
+    "token": (_assigned,),
+    "key": (_assigned,),
+    "credential": (_assigned,),
+    "auth": (_assigned,),
+    " login ": (_in_netrc,),
+    "bearer ": (_in_header,),
+    "authorization": (_in_header,),
+    "basic ": (_in_header,),
+    "://": (_in_address,),
+    " -u": (_on_command_line,),
+    "docker login": (_on_command_line,),
+    "sshpass": (_on_command_line,),
+    "mysql": (_on_command_line,),
+    "redis-cli": (_on_command_line,),
+    "-----begin ": (_pem,),
+    "-----end ": (_pem_rest,),
+    "private-lines": (_putty,),
+    "phrase": (_seed,),
+    "mnemonic": (_seed,),
+}
+
+_LONGEST, _LONGEST_NAME, _SHORTEST = 400, 48, 4
+_LONGEST_PEM, _SHORTEST_PEM = 20_000, 64
+_PEM_LETTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=\n\r\\ ")
+
+_ASSIGNED = re.compile(
+    r"""(?P<word>pass(?:words?|wort|wd|phrase|code)?|pwd|kennwort|contraseña|senha|密码|パスワード|pw|identified\ by
+          |secrets?|token|key(?:[_ -]?base64)?|credentials?|_auth|(?<=")auth)
+        (?:\\?["'`\]*]){0,4} [ \t]{0,8} (?P<by>=>|:=|={1,2}|[:：]|(?<=\w)>(?=[^\s=<>])|\s{1,4}value:[ ]
+          |[ \t](?:is\ |was\ )?) (?:\*{2})? [ \t]{0,8}
+        (?P<quote>(?:[rbfu]{0,2}\\?["'`])?)""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_OPTION = re.compile(r"(?:^|\s)--[\w-]+$")
+_NAME_BACKWARDS = re.compile(r"[\w.\- ]*+")
+# A backslash before one of these is that of an escaped line break or quotation mark.
+_BARE = re.compile(r"""(?:[^\s"'`;<\\]|\\(?![nrtu"'\\]|\Z)){4,400}""")
+_BARE_IN_ADDRESS = re.compile(r"""[^\s"'`;<>&#\\]{4,400}""")
+_WORD = r"""(?P<word>passwords?|passwort|passphrase|passcode|pass|pwd|kennwort|contraseña|senha|mot\ de\ passe
+      |密码|パスワード|\bpw|pin)(?![A-Za-z])"""
+_SPOKEN = re.compile(
+    rf"""{_WORD}(?:\s(?:for|of|to|on|für|zum|zur|vom|von|de|del|do|da|pour|in|at)\s[^\n.:=!?"'`]{{1,40}}?)?
+        (?P<by>,?\s(?:which\s|that\s)?(?:is|was|are|would\sbe|will\sbe|ist|war|lautet|es|est|é|to)\b(?:\s?[:=])?
+            (?:\s(?:now|still|again|just|currently|set\sto|changed\sto|jetzt|immer\snoch|nun)\b)?
+          |'s\b|\s?(?:[:=：|]|->|→|是|は))
+        \*{{0,2}}\s{{0,3}}(?P<quote>["'`“”„«‘]?)""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_SPOKEN_BARE = re.compile(rf"""{_WORD}(?P<by>)\s(?P<quote>["“„«‘`]?)""", re.IGNORECASE | re.VERBOSE)
+_SPOKEN_BEFORE = re.compile(
+    r"""(?P<value>[^\s"'`]{6,60})["'`]?\sas\s(?:(?:the|a|my|your|its|our)\s)?(?:[\w-]+\s){0,2}\Z""", re.IGNORECASE
+)
+_CLOSING = {'"': '"', "'": "'", "`": "`", "“": "”", "”": "”", "„": "“", "«": "»", "‘": "’"}
+_HEADER = re.compile(
+    r"""(?:authorization["']?\s{0,3}[:=,]\s{0,3}["']?\s?)?(?P<scheme>bearer|basic|token|apikey|(?<=[:=,"'\s]))
+        \s{0,3}(?P<value>[A-Za-z0-9_\-.~+/=:]{8,4000})""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_ADDRESS = re.compile(
+    r"""://(?P<user>[^\s/:@"'`<>(){}\[\]\\]{0,80}):(?P<value>(?!\d{1,5}(?:/|@))[^\s"'`<>\\]{1,200}?)
+        @(?=[\w\[$%{-][\w.\]-]*)(?![^\s/"'`<>\\]{0,120}@)""",
+    re.VERBOSE,
+)
+_COMMAND = re.compile(
+    r"""(?:\ -u\s?["']?[\w.@+-]{1,60}: | sshpass\s+-p\s? | mysql(?:dump|admin)?\s[^\n]{0,120}?\s-p(?=\S)
+        | docker\s+login\s[^\n]{0,120}?\s-p\s | redis-cli\s[^\n]{0,120}?\s-a\s )["']?(?P<value>[^\s"'`\\]{1,120})""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_NETRC = re.compile(r"""\s+login\s+\S{1,80}\s+password\s+(?P<value>[^\s"'`\\]{4,120})""", re.IGNORECASE)
+_PEM_KIND = "(?:[A-Z0-9]+ ){0,3}(?:PRIVATE KEY(?: BLOCK)?|OpenVPN Static key V1)-----"
+_PEM = re.compile(f"-----BEGIN {_PEM_KIND}", re.IGNORECASE)
+_PEM_END = re.compile(f"-----END {_PEM_KIND}", re.IGNORECASE)
+_PEM_BODY = re.compile(
+    r"(?:[\s>|]|\\[nr])*+(?:[A-Za-z-]{4,20}: [^\n\\]{1,80}(?:\s|\\[nr])*+){0,4}"
+    r"(?:[A-Za-z0-9+/=]{16,}+(?:[\s>|]|\\[nr])*+)*+(?:[A-Za-z0-9+/]{1,15}={0,2}(?=\s|\\|\Z))?"
+)
+_PUTTY = re.compile(r"private-lines: \d+\s+(?P<value>(?:[A-Za-z0-9+/=]{16,}\s*)+)", re.IGNORECASE)
+_SEED = re.compile(
+    r"(?:phrase|mnemonic)\s?(?:is|:|=)\s{0,3}[\"'`]?(?P<value>(?:[a-z]{3,8}\s){11,23}[a-z]{3,8})\b", re.IGNORECASE
+)
+
+# --- what is no secret -----------------------------------------------------------------------------------------------
+#: Passwords that stand in every example of a database: they open nothing.
+_EVERYWHERE = ("password", "passwd", "pass", "secret", "postgres", "root", "admin", "user", "mysql", "guest", "test")
+_PLACEHOLDER = re.compile(
+    r"""example|your|placeholder|change[_-]?me|redacted|dummy|sample|insert|replace|todo|xxxx|\*{3,}|\.{3}|…|\#{4,}|__{2,}
+      |<|>|\{\{|\$\{|\$\(|%\(|%s|\[secret:|\[redacted|1234567890|0123456789|abcdefghij|abcdef0123|(.)\1{7,}
+      |^(?:\$|%)[A-Za-z_]+%?$|^(?:my|the|some|test|fake|new|old)?[_-]?(?:super)?[_-]?(?:password|passwd|passwort|secret
+      |token|api[_-]?key|key|pass|pw|credential)s?[_-]?(?:here|value|name|\d{0,3})?!?\??$
+      |(?-i:^[a-z_]*password\d*$)|^(?:none|null|true|false|undefined|string|str|text|required|optional|password|hidden|empty|nil|default|n/a)\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_SAMPLE = re.compile(
+    r"example|your[_-]|[_-]key[_-]here|xxxx|1234567890|0123456789|abcdefghij|abcdef0123|\.{3}|([^A])\1{7,}",
+    re.IGNORECASE,
+)
+#: What a program computes, or where it stands: no value by itself.
+_EXPRESSION = re.compile(
+    r"""[\w\])]\(|\[["'\w]|^\w+(?:\.\w+)+$|^[\w.]*(?:\benv\b|environ|process\.|config|settings|self\.|this\.)
+      |^[&*]?(?:str|string|bytes|int|bool|any|object|field|optional|option|list|dict|secretstr|varchar)\b
+      |^[@$%{(\[]|=>|\|\||&&|::|^/[\w./-]+$|^https?:|(?-i:^[A-Z][a-z]+(?:[A-Z][a-z]+)+$)""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_ENVIRONMENT = re.compile(r"\s*(?:export )?[A-Z][A-Z0-9_]{3,}")
+_TOLD_BARE = re.compile(r"(?:password|login \S+ password|kennwort|passwort|identified by)$", re.IGNORECASE)
+_PASSWORD_NAME = re.compile(
+    r"(?:pass(?:words?|wort|wd|phrase|code)?|pwd|kennwort|contraseña|senha|密码|パスワード|\bpw|identified by)$", re.I
+)
+_KEY_NAME = re.compile(
+    r"""(?:api|access|secret|private|auth|encryption|decryption|master|signing|signature|account|storage|shared|client
+      |consumer|webhook|license|service|admin|bot|refresh|bearer|app|deploy|personal|security|session|jwt|hmac|rest
+      |subscription|integration|write|read|ingest|project|server|live|user|oauth\d?|id|x|bypass|primary|secondary)
+      [_\-. ]?(?:api[_\- ]?)?(?:key|token|secret)(?:[_ -]?base64)?s?$
+      |apikey$|secrets?$|(?:^|[_\- ])token$|^auth$|_auth(?:token)?$|credentials?$|authtoken$""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_NO_KEY_NAME = re.compile(
+    r"(?:public|publishable|next|page|continuation|[ebs]os|pad|unk|sep|cls|mask|stop|special|csrf|xsrf|sync)"
+    r"[_\-. ]?(?:access[_ -]?)?(?:key|token)$",
+    re.IGNORECASE,
+)
+_KEY_VALUE = re.compile(r"[A-Za-z0-9_\-.~+/=:%!$*@#^&|]{16,400}")
+
+
+def _is_password(name: str) -> bool:
+    return bool(_PASSWORD_NAME.search(name))
+
+
+def _is_key_name(name: str) -> bool:
+    """Whether such a name is that of a key. Any `…_KEY` of an environment is; of other keys only those that open."""
+    if _NO_KEY_NAME.search(name):
+        return False
+    return bool(_KEY_NAME.search(name)) or bool(re.search(r"(?:^|\s|\.)[A-Z][A-Z0-9_]*_(?:KEY|TOKEN|SECRET)$", name))
+
+
+def _is_placeholder(value: str) -> bool:
+    """Whether a value stands for one that is to be put in."""
+    return not value or bool(_PLACEHOLDER.search(value)) or len(set(value)) < _SHORTEST
+
+
+def _is_password_value(value: str, *, plain: bool) -> bool:
+    """Whether somebody may have chosen this as a password. A `plain` value has no quotation marks, nor a name as in an
+    environment: a word alone says nothing then.
+    """
+    if not 5 <= len(value) <= 128 or any(map(str.isspace, value)):
+        return False
+    has_digit, has_sign = any(map(str.isdigit, value)), bool(re.search(r"[!@#$%^&*+~?=/\\-]", value[:-1]))
+    has_letter = any(map(str.isalpha, value))
+    if re.fullmatch(r"[\d.,:/%-]+|v?\d+(?:\.\d+)+", value):
+        return not plain and has_digit and len(value) >= 6 and value.isdigit()
+    if plain:
+        return has_letter and (has_digit or (has_sign and not re.fullmatch(r"[A-Za-z]+(?:[-/][A-Za-z]+)+", value)))
+    return has_letter and (has_digit or has_sign or len(value) >= 8) and "|" not in value
+
+
+def _is_key_value(value: str) -> bool:
+    """Whether a value looks like made by a machine."""
+    return bool(_KEY_VALUE.fullmatch(value)) and _is_random(value)
+
+
+def _is_random(value: str) -> bool:
+    """Whether letters and digits change too often for words and names."""
+    if _is_placeholder(value) or len(set(value)) < 8:
+        return False
+    digits = sum(map(str.isdigit, value))
+    changes = sum(1 for a, b in pairwise(value) if _turns(a, b))
+    if not digits:
+        return changes >= 0.15 * len(value) and len(value) >= 30
+    return digits >= 2 and changes >= 0.12 * len(value)
+
+
+def _is_given_out(value: str) -> bool:
+    """Whether a value of a vendor's format is a key, and not one from the vendor's documentation."""
+    mixed = any(map(str.isdigit, value)) or (any(map(str.islower, value)) and any(map(str.isupper, value)))
+    return mixed and len(set(value)) >= 8 and not _SAMPLE.search(value)
+
+
+def _turns(a: str, b: str) -> bool:
+    """Whether two letters side by side are of different kinds; a word may begin with a capital."""
+    if a.isdigit() != b.isdigit():
+        return a.isalnum() and b.isalnum()
+    return a.islower() and b.isupper()

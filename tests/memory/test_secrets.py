@@ -1,0 +1,259 @@
+"""Secrets stay home: a person sees them, a model gets a mask, and what is forgotten of them is gone to the byte."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import recollect
+from recollect.engines.sqlite.engine import SQLiteStore
+from recollect.errors import InvalidInput
+from recollect.memory import Memory
+from recollect.record import Part, PartKind
+from recollect.testing import FakeModel
+from tests.coherent import assert_coherent
+from tests.exports import chat, dump_of, export, opened
+from tests.secret_values import AWS, GITHUB, OPENAI, PASSWORD, parts, pem
+from tests.store.builders import embedder
+
+KEY = pem()
+QUESTION = "what is the password of the Peniche router, and the key of the Peniche server?"
+TOLD = [
+    ("user", f"Remember the set-up of the Peniche server. My OpenAI key is {OPENAI}; it pays for the Peniche project."),
+    ("assistant", f"Noted: {OPENAI} pays for the Peniche project."),
+    ("user", f"The password of the router in Peniche is {PASSWORD}. I always use this router."),
+    ("assistant", "Noted."),
+    ("user", f"And the key of the Peniche server:\n{KEY}\nIt belongs to the Peniche office."),
+    ("assistant", "Thanks, this key is for ssh."),
+    ("user", f"Our router in Peniche has {PASSWORD} since March. I moved it to the Peniche office."),
+    ("assistant", "I see."),
+]
+
+
+def told_of(text: object) -> list[str]:
+    """Which secrets stand in a text or a record, whole or in part."""
+    shown = text if isinstance(text, str) else repr(text)
+    found = [name for name, one in {"openai": OPENAI, "github": GITHUB, "aws": AWS}.items() if _any(one[8:], shown)]
+    found += ["password"] if PASSWORD in shown else []
+    return found + (["pem"] if any(_any(line, shown) for line in KEY.splitlines()[1:-1]) else [])
+
+
+def _any(secret: str, text: str) -> bool:
+    return any(part in text for part in parts(secret))
+
+
+@pytest.fixture
+def model() -> FakeModel:
+    return FakeModel("As was said.")
+
+
+@pytest.fixture
+def memory(tmp_path: Path, model: FakeModel) -> Iterator[Memory]:
+    """Secrets in messages, a title, a tool call, an attachment, a document and a fact."""
+    memory = Memory(SQLiteStore(tmp_path / "store" / "memory.db", durable=False), embedder(), model=model)
+    (tmp_path / "store").mkdir(exist_ok=True)
+    stored = memory.store_messages(
+        [{"content": text, "role": role} for role, text in TOLD], conversation_id="C", title=f"{GITHUB} for Peniche"
+    )
+    header = f"Authorization: token {GITHUB}"
+    memory.store_tool_call("bash", {"command": f"curl -H '{header}' peniche"}, f"200 {AWS} Peniche", stored[1].id)
+    memory.store_message(
+        "The file of the Peniche server.",
+        conversation_id="C",
+        parts=[Part(PartKind.ATTACHMENT, "peniche.env", f"AWS_ACCESS_KEY_ID={AWS}\nDB_PASSWORD={PASSWORD}\n")],
+    )
+    words = " ".join(f"word{n}" for n in range(4000))
+    memory.store_message(f"{words} Peniche {OPENAI} {words}", conversation_id="C", id="LONG")
+    memory.store_fact("The Peniche router has a password", "password", entity="Peniche router", value=PASSWORD)
+    yield memory
+    memory.close()
+
+
+def test_a_context_has_masks_in_the_place_of_secrets(memory: Memory) -> None:
+    memory.consolidate()
+    for asked in (QUESTION, "Peniche", "the file of the Peniche server", "router"):
+        for budget in (2_000, 10_000):
+            context = memory.prepare_context(asked, budget=budget)
+            assert told_of(context) == []
+            assert context.tokens <= budget
+    assert "[secret: OpenAI key]" in memory.prepare_context(QUESTION).text
+
+
+def test_what_the_asking_text_itself_tells_stays(memory: Memory) -> None:
+    asked = f"does {OPENAI} still pay for the Peniche project?"
+    context = memory.prepare_context(asked)
+    assert context.messages[-1]["content"].endswith(asked)
+    assert told_of(context.text.replace(OPENAI, "")) == []
+
+
+def test_the_tools_answer_with_masks(memory: Memory) -> None:
+    memory.consolidate()
+    calls: list[tuple[str, dict[str, Any]]] = [
+        ("vector_search", {"query": "key of the Peniche server"}),
+        ("search_and_retrieve", {"query": "password of the Peniche router"}),
+        *(("get_message_by_id", {"id": m.id}) for m in memory.conversation("C").messages),
+        ("get_message_with_chunks", {"id": "LONG"}),
+        *(("get_tool_calls_by_message", {"message_id": m.id}) for m in memory.conversation("C").messages),
+        ("get_conversation_thread", {"message_id": "LONG", "depth": 20}),
+        ("search_facts", {"query": "router"}),
+        ("get_all_facts", {}),
+        ("get_message_by_id", {"id": OPENAI}),
+        ("get_topic_messages", {"topic": OPENAI}),
+    ]
+    for most in (400, 4_500):
+        box = memory.toolbox(max_tokens=most)
+        for name, arguments in calls:
+            answer = box.call(name, arguments)
+            assert told_of(answer) == [], name
+            assert answer.tokens <= most
+
+
+def test_a_piece_of_a_text_tells_no_part_of_a_secret(memory: Memory) -> None:
+    text = memory.get_message_by_id("LONG").content
+    at = text.index(OPENAI)
+    for start in range(at - 20, at + len(OPENAI), 7):
+        for length in (30, 60, 100):
+            assert told_of(memory.masked(text[start : start + length])) == []
+
+
+@pytest.mark.parametrize("asks", ["ask", "chat", "research", "consolidate"])
+def test_prompts_of_our_own_have_masks(memory: Memory, model: FakeModel, asks: str) -> None:
+    made: dict[str, Callable[[], object]] = {
+        "ask": lambda: memory.ask(QUESTION),
+        "chat": lambda: memory.chat("C", QUESTION),
+        "research": lambda: memory.research(QUESTION),
+        "consolidate": memory.consolidate,
+    }
+    made[asks]()
+    assert any("Peniche" in prompt for prompt in model.prompts)
+    assert told_of("\n".join(model.prompts)) == []
+
+
+def test_a_chat_hears_what_is_said_in_it_now(memory: Memory, model: FakeModel) -> None:
+    memory.chat("C", f"is {AWS} the key of the Peniche server?")
+    assert AWS in model.prompts[-1]
+
+
+def test_a_person_sees_and_finds_everything_as_it_came(memory: Memory) -> None:
+    assert OPENAI in memory.conversation("C").messages[0].content
+    assert memory.conversation("C").conversation.title == f"{GITHUB} for Peniche"
+    assert OPENAI.encode() in dump_of(memory)
+    assert any(OPENAI in hit.best.message.content for hit in memory.search(OPENAI, group_by="message"))
+
+
+def test_secrets_are_listed_without_their_words(memory: Memory) -> None:
+    found = memory.secrets()
+    assert told_of(found) == []
+    assert {(one.kind, one.where) for one in found} == {
+        ("GitHub token", "title"),
+        ("OpenAI key", "message"),
+        ("password", "message"),
+        ("private key", "message"),
+        ("AWS access key", "message"),  # of the attachment, and of the result of the tool
+        ("GitHub token", "tool_call"),
+    }
+    assert len(memory.secrets(sources="recollect")) == len(found)
+    with pytest.raises(InvalidInput):
+        memory.secrets(sources="chatgtp")
+
+
+def test_secrets_on_neo4j(neo4j_place: str) -> None:
+    with recollect.open(neo4j_place) as memory:
+        memory.store_message(f"The Peniche server has the key {OPENAI}", conversation_id="C", title=f"Key {OPENAI}")
+        memory.store_message(f"the password: {PASSWORD}", conversation_id="C", id="P")
+        memory.consolidate()
+        context = memory.prepare_context("the key of the Peniche server")
+        assert "[secret: OpenAI key]" in context.text
+        assert told_of(context) == []
+        assert memory.forget_secrets().kinds == {"OpenAI key": 1, "password": 1}
+        assert memory.secrets() == []
+        assert told_of(dump_of(memory).decode()) == []
+        memory.store_message(f"so it is {PASSWORD}", conversation_id="C", id="Q")
+        assert memory.get_message_by_id("Q").content == "so it is [secret: password]"
+        assert memory.search("Peniche", group_by="message")
+        assert not memory.check()
+
+
+# --- forgotten -----------------------------------------------------------------------------------------------------
+
+
+def bytes_of(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def assert_gone(folder: Path) -> None:
+    """No file holds any secret, whatever the case; of a private key no line."""
+    for name, data in bytes_of(folder).items():
+        for secret in (OPENAI, GITHUB, AWS, PASSWORD, *KEY.splitlines()[1:-1]):
+            assert secret.lower().encode() not in data.lower(), (name, secret[:6])
+
+
+def test_what_is_forgotten_is_in_no_file_and_the_text_around_it_stays(memory: Memory, tmp_path: Path) -> None:
+    memory.consolidate()
+    memory.update_message("LONG", f"Another wording, with {OPENAI}.")
+    memory.delete("LONG")
+    while memory.maintain():
+        pass
+    asked = memory.forget_secrets(dry_run=True)
+    assert OPENAI in memory.conversation("C").messages[0].content
+    done = memory.forget_secrets()
+    assert done == asked
+    assert done.kinds == {"OpenAI key": 1, "GitHub token": 1, "AWS access key": 1, "password": 1, "private key": 1}
+    assert_gone(tmp_path / "store")
+    assert memory.secrets() == []
+    first = memory.conversation("C").messages[0]
+    assert first.content == TOLD[0][1].replace(OPENAI, "[secret: OpenAI key]")
+    assert memory.conversation("C").conversation.title == "[secret: GitHub token] for Peniche"
+    assert [f.value for f in memory.facts() if f.entity == "Peniche router"] == ["[secret: password]"]
+    memory.consolidate()
+    memory.close()
+    assert_gone(tmp_path / "store")
+    with opened(tmp_path / "store" / "memory.db") as again:
+        assert_coherent(again)
+        assert again.search("Peniche router", group_by="message")
+
+
+def test_importing_again_does_not_bring_them_back(tmp_path: Path) -> None:
+    texts = [f"The router has the password: {PASSWORD}", "Noted.", f"So {PASSWORD} it is, and {OPENAI}.", "Yes."]
+    first = export(tmp_path / "first", [chat(*texts, title=f"Key {OPENAI[:30]}")])
+    grown = export(tmp_path / "grown", [chat(*texts, f"Once more: {OPENAI}", "Yes.", title=f"Key {OPENAI[:30]}")])
+    other = export(tmp_path / "other", [chat("Hello there", "Hi", f"Try {PASSWORD}", name="d")])
+    (tmp_path / "store").mkdir()
+    with opened(tmp_path / "store" / "memory.db") as memory:
+        memory.import_file(first)
+        memory.forget_secrets()
+        before = memory.conversation_page(limit=10)
+        report = memory.import_file(first)
+        assert (report.written.new, report.written.changed) == (0, 0)
+        assert memory.conversation_page(limit=10) == before
+        memory.import_file(grown)
+        memory.import_file(other)
+        memory.store_message(f"the password: {PASSWORD}", conversation_id="L")
+        assert_gone(tmp_path / "store")
+        assert memory.stats().conversations == 3
+        assert (
+            memory.search("Once more", group_by="message")[0].best.message.content == "Once more: [secret: OpenAI key]"
+        )
+        memory.import_file(grown, again=True)
+        (hit, *_) = memory.search("Once more", group_by="message")
+        assert hit.best.message.content == f"Once more: {OPENAI}"
+
+
+def test_a_moved_memory_still_keeps_them_out(tmp_path: Path) -> None:
+    with opened(tmp_path / "memory.db") as memory:
+        memory.store_message(f"my key is {OPENAI}")
+        memory.forget_secrets()
+        (tmp_path / "dump.jsonl").write_bytes(dump_of(memory))
+    with opened(tmp_path / "other.db") as other:
+        other.import_file(tmp_path / "dump.jsonl")
+        other.store_message(f"again: {OPENAI}", id="M")
+        assert other.get_message_by_id("M").content == "again: [secret: OpenAI key]"
+
+
+def test_a_forgetting_that_was_not_agreed_to_changes_nothing(memory: Memory) -> None:
+    before = dump_of(memory)
+    assert memory.forget_secrets(confirm=lambda found: False).secrets == 0
+    assert dump_of(memory) == before

@@ -1,0 +1,116 @@
+"""Secrets are found by their format and by their place; what only looks like one is not."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect.text.secrets import find_secrets, without_secrets
+from tests.secret_values import AWS, GITHUB, LISTED, made, pem
+
+VALUE = made("", 40)
+PLACES = {
+    "DB_PASSWORD={}\n": "correcthorse",
+    "password: {}": "hunter2!x",
+    '"password": "{}"': "Tr0ub4dor&3",
+    '{{\\"password\\": \\"{}\\", \\"a\\": 1}}': "Tr0ub4dor&3",
+    "aws_secret_access_key = {}": VALUE,
+    "export INTERNAL_API_KEY='{}'": VALUE,
+    "Authorization: Bearer {}": VALUE,
+    "-H 'Authorization: Basic {}'": "dXNlcjpodW50ZXIyIQ==",
+    "postgres://app:{}@db.internal:5432/shop": "s3cr/et@x",
+    "mongodb+srv://me:{}@cluster0.example.net/?w=majority": "p%40ss1word",
+    "redis://:{}@cache:6379/0": "s3cr3tPw",
+    "Server=db;User Id=sa;Password={};Encrypt=yes": "Kx9!mm-2",
+    "curl -u admin:{} https://host": "Pa55word!",
+    "mysql -u root -p{} shop": "S3cure99",
+    "machine host login me password {}": "zQ9mmPt4",
+    "CREATE USER ana IDENTIFIED BY '{}';": "Zx9!kk2p",
+    "deploy --token {} --yes": VALUE,
+    "AccountName=shop;AccountKey={};EndpointSuffix=core": made("", 86) + "==",
+    "https://host/x.json?token={}&page=2": VALUE,
+}
+ORDINARY = (
+    "commit 7c2f0f4be1d34a1d9f6e5a2b8c7d6e5f4a3b2c1d fixes it",
+    "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+    "id 123e4567-e89b-12d3-a456-426614174000",
+    f"![](data:image/png;base64,{made('iVBORw0KGgo', 3000)})",
+    "AKIAIOSFODNN7EXAMPLE and wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
+    "OPENAI_API_KEY=sk-... or sk-your-key-here, api_key='YOUR_API_KEY', token=<token>",
+    "password = os.environ['DB_PASSWORD']; password = getpass(); password: str = None",
+    "const password = this.form.password2; if (password == confirmPassword) {}",
+    "PASSWORD=changeme password: ${{ secrets.DB_PASSWORD }} password: $PASSWORD",
+    "postgres://user:password@host/db postgres://postgres:postgres@localhost/x https://u:${PW}@host",
+    "max_tokens=4096, eos_token: '<|endoftext|>', next_page_token: CAUQAA, primary_key: id_123456789abcdef0",
+    "My password is wrong. The password is required. Passwords must have 8 characters.",
+    "The key is in the drawer: the token ring needs a secret handshake.",
+    "-----BEGIN PUBLIC KEY-----\n" + "\n".join(made("", 64, seed=n) for n in range(4)) + "\n-----END PUBLIC KEY-----",
+    "-----BEGIN RSA PRIVATE KEY-----\n...\n-----END RSA PRIVATE KEY-----",
+    "https://docs.example.org/auth/tokens?page=12&sort=new#api-key",
+    '{"type": "password", "label": "Password", "hint": "Your password"}',
+)
+
+
+@pytest.mark.parametrize("secret", LISTED, ids=list(LISTED.values()))
+@pytest.mark.parametrize(
+    "around", ["{}", "the key is `{}`.", '{{"a": "x\\n{}\\ny"}}', "K={}\nL=2", "x?k={}&b=1", "({}),"]
+)
+def test_a_key_of_a_vendor_is_found_whatever_stands_around_it(secret: str, around: str) -> None:
+    text = around.format(secret)
+    found = find_secrets(text)
+    assert any(text[one.start : one.end] == secret and one.kind == LISTED[secret] for one in found), found
+    assert secret not in without_secrets(text)
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_secret_is_found_by_its_place_and_nothing_else_goes_with_it(place: str) -> None:
+    secret = PLACES[place]
+    before, after = place.format("\0").split("\0")
+    (found,) = find_secrets(place.format(secret))
+    assert place.format(secret)[found.start : found.end] == secret
+    assert without_secrets(place.format(secret)) == f"{before}[secret: {found.kind}]{after}"
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ("The password of the router in Lagos is blue-Mango7, ok?", "blue-Mango7"),
+        ("we changed the wifi password to 'blueberry9' yesterday", "blueberry9"),
+        ("Mein Passwort lautet Sommer2023.", "Sommer2023"),
+        ("PIN for the safe is 482913", "482913"),
+    ],
+)
+def test_a_password_is_found_in_a_sentence(text: str, secret: str) -> None:
+    (found,) = find_secrets(text)
+    assert text[found.start : found.end] == secret
+
+
+@pytest.mark.parametrize("text", ORDINARY)
+def test_what_is_no_secret_is_left_alone(text: str) -> None:
+    assert find_secrets(text) == []
+
+
+def test_a_private_key_is_found_with_escaped_line_breaks_cut_off_and_from_its_end() -> None:
+    key = pem("PRIVATE KEY")
+    escaped = key.replace("\n", "\\n")
+    assert without_secrets(f'{{"private_key": "{escaped}\\n", "id": 1}}') == (
+        '{"private_key": "[secret: private key]\\n", "id": 1}'
+    )
+    assert without_secrets(key[:400]) == "[secret: private key]"
+    assert without_secrets(key[400:]) == "[secret: private key]"
+
+
+def test_a_masked_text_has_no_secrets() -> None:
+    text = f"password: hunter2!x and {AWS} and {GITHUB}"
+    masked = without_secrets(text)
+    assert masked == "password: [secret: password] and [secret: AWS access key] and [secret: GitHub token]"
+    assert without_secrets(masked) == masked
+
+
+@given(st.text(max_size=200))
+def test_any_text_can_be_looked_at(text: str) -> None:
+    ends = [0]
+    for one in find_secrets(text):
+        assert ends[-1] <= one.start < one.end <= len(text)
+        ends.append(one.end)
