@@ -26,7 +26,7 @@ from recollect.index.vocabulary import IndexVocabulary
 from recollect.index.words import known
 from recollect.record import Chunk, Edge, Message, Namespace, NodeId, Thread, to_microseconds
 from recollect.store.base import IndexDamaged
-from recollect.store.change import Task
+from recollect.store.change import Record, Task
 from recollect.store.passages import CandidateQuery, Features, Partition, PassageText, QueryTerms
 from recollect.store.results import Counts, End, IndexInfo, Page, R, Revision, Span, Where
 
@@ -118,6 +118,10 @@ class Neo4jView:
         for node_id, revision in fresh.items():
             self._keep((Revision, node_id), revision)
         return {node_id: revision for node_id, revision in known.items() if revision is not None}
+
+    def kinds(self, ids: Sequence[NodeId]) -> dict[NodeId, type[Record]]:
+        """What they stand for."""
+        return read.kinds(self._tx, self._ns, ids)
 
     def thread(self, id: NodeId) -> Thread | None:
         """A conversation with everything in it."""

@@ -20,7 +20,7 @@ from recollect.index.vocabulary import IndexVocabulary
 from recollect.index.words import known
 from recollect.record import Edge, Message, NodeId, Thread
 from recollect.store.base import IndexDamaged
-from recollect.store.change import Task
+from recollect.store.change import Record, Task
 from recollect.store.passages import CandidateQuery, Features, Int, Partition, PassageText, QueryTerms
 from recollect.store.results import Counts, End, IndexInfo, Page, R, Revision, Span, Where
 
@@ -58,6 +58,10 @@ class SQLiteView:
     def revisions(self, ids: Sequence[NodeId]) -> dict[NodeId, Revision]:
         """Of those that are there."""
         return read.revisions(self._connection, self._ns, ids)
+
+    def kinds(self, ids: Sequence[NodeId]) -> dict[NodeId, type[Record]]:
+        """What they stand for."""
+        return read.kinds(self._connection, self._ns, ids)
 
     def thread(self, id: NodeId) -> Thread | None:
         """A conversation with everything in it."""
