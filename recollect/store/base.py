@@ -158,6 +158,9 @@ class View(Protocol):
     def passages(self, numbers: Sequence[int], *, tokens: bool = False) -> list[PassageText]:
         """The texts of passages (with `tokens`: and their token vectors), in the order asked for."""
 
+    def documents_of(self, passages: Sequence[int]) -> dict[int, tuple[NodeId, str]]:
+        """By the numbers of passages that are chunks of documents, the ids and sources of these."""
+
     def unembedded(self, limit: int) -> list[PassageText]:
         """Passages of what was said that have no quality vectors yet, newest first."""
 

@@ -367,7 +367,7 @@ class Model:
     def _require(self, lease: Lease) -> Held:
         held = self.tasks.get(lease.task.id)
         if held is None or held.worker is None or held.fence != lease.fence:
-            raise Fenced(lease.task.id)
+            raise Fenced(lease)
         return held
 
     # --- erasing ----------------------------------------------------------------------------------------------------

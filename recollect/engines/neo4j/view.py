@@ -218,6 +218,10 @@ class Neo4jView:
         """Texts by number."""
         return texts.passage_texts(self._tx, self._ns, self._space, numbers, tokens) if len(numbers) else []
 
+    def documents_of(self, passages: Sequence[int]) -> dict[int, tuple[NodeId, str]]:
+        """Ids and sources of documents, by their passages."""
+        return texts.documents_of(self._tx, self._ns, self._space, passages) if len(passages) else {}
+
     def unembedded(self, limit: int) -> list[PassageText]:
         """Said passages without quality vectors, newest first."""
         return self.passages(texts.unembedded(self._tx, self._space, limit))

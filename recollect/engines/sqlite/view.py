@@ -135,6 +135,10 @@ class SQLiteView:
         """Texts by number."""
         return texts.passage_texts(self._connection, self._ns, numbers, tokens)
 
+    def documents_of(self, passages: Sequence[int]) -> dict[int, tuple[NodeId, str]]:
+        """Ids and sources of documents, by their passages."""
+        return texts.documents_of(self._connection, self._ns, passages)
+
     def unembedded(self, limit: int) -> list[PassageText]:
         """Said passages without quality vectors, newest first."""
         return self.passages(texts.unembedded(self._connection, self._ns, limit))
