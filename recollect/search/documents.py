@@ -94,7 +94,8 @@ def _of_any_kind(asked: Asked) -> Asked:
 def _pool(found: Ranking, search: Search) -> list[int]:
     """The numbers of all chunks that were ranked, in the order of the search."""
     if search.sort == "newest":
-        return found.pool.take(np.argsort(-found.pool.times, kind="stable")).passages.tolist()
+        newest = np.argsort(-found.pool.times, kind="stable")
+        return list(map(int, found.pool.passages[newest]))
     return list(dict.fromkeys([*(entry.passage for entry in found.passages), *found.pool.passages.tolist()]))
 
 

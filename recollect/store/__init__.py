@@ -1,6 +1,6 @@
 """The port of the stores: `Store`, `Space`, `View`, `Change`. An engine implements base.py."""
 
-from recollect.store.base import Fenced, IndexDamaged, Space, Stale, Store, View, Vocabulary, WrongEmbedder
+from recollect.store.base import Fenced, IndexDamaged, Space, Stale, Store, View, WrongEmbedder
 from recollect.store.change import Change, EdgeKey, IndexChange, Lease, Mark, Record, Task
 from recollect.store.invariants import Invariant
 from recollect.store.results import (
@@ -13,6 +13,7 @@ from recollect.store.results import (
     Span,
     StoreInfo,
     Violation,
+    Vocabulary,
     Where,
 )
 

@@ -28,13 +28,13 @@ from recollect.store.results import (
     End,
     Erased,
     IndexInfo,
-    Near,
     Page,
     R,
     Revision,
     Span,
     StoreInfo,
     Violation,
+    Vocabulary,
     Where,
 )
 
@@ -64,19 +64,6 @@ class IndexDamaged(StoreError):
     """What is derived for search cannot be read; the record can (`View.scan`), and it is made anew from that."""
 
     code = "index_damaged"
-
-
-class Vocabulary(Protocol):
-    """The words that the index of a view holds, and the days on which they were said. Its calls raise IndexDamaged."""
-
-    def compounds(self, term: str, limit: int = 12) -> list[str]:
-        """Terms that begin or end with this one, most frequent first; for a single character, all that hold it."""
-
-    def near(self, word: str, limit: int = 3) -> list[Near]:
-        """Terms that may be meant by a word that no passage has, nearest first."""
-
-    def days(self) -> dict[int, int]:
-        """How many messages were said on each day, by its number since 1970."""
 
 
 class View(Protocol):
@@ -225,7 +212,7 @@ class Space(Protocol):
     ) -> int:
         """Begins a generation (or goes on with an unfinished one of the same embedder), publishes it (Stale while
         `todo` is not empty; quality vectors are taken over where passages are the same), or drops it. Returns its
-        number. With a `number` only that one is published, else StoreError: another builder may have been faster. In a
+        number. With a `number` only that one is published, else StoreError: another may have been faster. In a
         namespace that is not there nothing is done: 0.
         """
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Generic, Literal, TypeVar
+from typing import Generic, Literal, Protocol, TypeVar
 
 from recollect.record import Chunk, Conversation, Document, Message, Node, NodeId, ToolCall, Turn
 from recollect.store.invariants import Invariant
@@ -126,6 +126,19 @@ class Near:
     word: str
     edits: int
     passages: int
+
+
+class Vocabulary(Protocol):
+    """The words that the index of a view holds, and the days on which they were said. Its calls raise IndexDamaged."""
+
+    def compounds(self, term: str, limit: int = 12) -> list[str]:
+        """Terms that begin or end with this one, most frequent first; for a single character, all that hold it."""
+
+    def near(self, word: str, limit: int = 3) -> list[Near]:
+        """Terms that may be meant by a word that no passage has, nearest first."""
+
+    def days(self) -> dict[int, int]:
+        """How many messages were said on each day, by its number since 1970."""
 
 
 @dataclass(frozen=True, slots=True)
