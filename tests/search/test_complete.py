@@ -11,7 +11,10 @@ import pytest
 
 import recollect
 from recollect.memory import Memory
+from recollect.record import Document
 from recollect.search.results.result import SearchResults
+from recollect.store import Where
+from recollect.store.transfer import every
 from recollect.text.terms import terms
 from tests.search.flooded import WORDS, messages_with, write_files, write_flooded
 
@@ -153,12 +156,12 @@ def test_so_it_is_in_documents_in_a_server(neo4j_place: str, tmp_path: Path) -> 
 
 
 def assert_complete_in_documents(memory: Memory, query: str, **how: Any) -> None:
-    sought = set(terms(query))
+    sought, by_chunk = set(terms(query)), how["group_by"] == "message"
     with memory._space.view() as view:
-        chunks = view.passages(range(1, view.counts().passages + 1))
-    held = [(chunk.owner_id, chunk.start) for chunk in chunks if sought & set(terms(chunk.text))]
-    by_chunk = how["group_by"] == "message"
-    wanted = {place if by_chunk else place[0] for place in held}
+        chunks = view.passages(range(1, view.counts().passages + 1)) if by_chunk else []
+        documents = [] if by_chunk else list(every(view, Document, Where()))
+    wanted: set[Any] = {(chunk.owner_id, chunk.start) for chunk in chunks if sought & set(terms(chunk.text))}
+    wanted |= {document.id for document in documents if sought & set(terms(document.content))}
     shown = list(pages(memory, query, kind="document", limit=200, **how))
     found = [(hit.document.id, hit.start) if by_chunk else hit.document.id for page in shown for hit in page.documents]
     assert len(found) == len(set(found))
