@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
@@ -16,9 +16,11 @@ from recollect.ingest.pending import Entry, placed_all
 from recollect.ingest.withheld import Withheld, recounted
 from recollect.ingest.writer import Writer
 from recollect.record import Conversation, Edge, Message, NodeId, ToolCall, Turn
-from recollect.store import Change, View
+from recollect.store import Change, Record, View
 from recollect.store.passages import Passage
 from recollect.text.clean import clean_metadata, clean_title
+
+Kinds = Mapping[NodeId, type[Record]]  # what ids stand for
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,9 +76,10 @@ class Live(Writer):
                     for new, old, calls in told
                 ]
                 conversation = withheld.out_of(conversation)
-            known = {known.id: known for known in view.get(Message, ids)}
+            kinds = view.kinds([conversation.id, *ids, *(call.id for _, calls in entries for call in calls)])
+            known = {m.id: m for m in _those_known(view, kinds, ids)}
             fresh = [(message, calls) for message, calls in entries if message.id not in known]
-            _refuse_taken(view, conversation, fresh)
+            refuse_taken(kinds, conversation.id, fresh)
             found = {m.id: _repeated(known[m.id], m) for m, _ in entries if m.id in known}
             if not fresh:
                 return [found[i] for i in ids]
@@ -138,12 +141,14 @@ class Live(Writer):
             if withheld := Withheld.read(view):
                 exchange = withheld.out_of(exchange)
             conversation, query, answer = exchange.conversation, exchange.query, exchange.answer
-            known = {m.id: m for m in view.get(Message, exchange.message_ids)}
+            ids = exchange.message_ids
+            kinds = view.kinds([conversation.id, *ids, *(call.id for call in exchange.calls)])
+            known = {m.id: m for m in _those_known(view, kinds, ids)}
             if query.id in known:
                 return _repeated(known[query.id], query), answer and _repeated(known.get(answer.id, answer), answer)
             if known:
-                raise _taken(min(known), conversation)
-            _refuse_taken(view, conversation, [(query, ()), *([(answer, exchange.calls)] if answer else [])])
+                raise _taken(min(known), conversation.id)
+            refuse_taken(kinds, conversation.id, [(query, ()), *([(answer, exchange.calls)] if answer else [])])
             placed = place(view, conversation, query)
             stale = outbox.stale(view, [conversation.id], []) if placed.revived else []
         last = place_answer(placed, answer) if answer else placed
@@ -185,23 +190,28 @@ def _cleaned(message: Message) -> Message:
     )
 
 
-def _refuse_taken(view: View, conversation: Conversation, fresh: Sequence[Entry]) -> None:
+def _those_known(view: View, kinds: Kinds, ids: Sequence[NodeId]) -> list[Message]:
+    """The messages that are there already."""
+    known = [own for own in ids if kinds.get(own) is Message]
+    return view.get(Message, known) if known else []
+
+
+def refuse_taken(kinds: Kinds, conversation: NodeId, fresh: Sequence[Entry] = ()) -> None:
     """Raises InvalidInput where an id of what is new, or that of the conversation, belongs to another record: an id
-    stands for one thing in a namespace. The ids of the messages are known to be those of no message.
+    stands for one thing in a namespace.
     """
-    calls = [call.id for _, calls in fresh for call in calls]
-    ids = [conversation.id, *(message.id for message, _ in fresh), *calls]
-    twice = {own for own, times in Counter(ids).items() if times > 1}
-    messages = {found.id for found in view.get(Message, [conversation.id, *calls])}
-    parts = {call.id for call in view.get(ToolCall, ids)} | {turn.id for turn in view.get(Turn, ids)}
-    others = set(view.revisions(ids)) - {found.id for found in view.get(Conversation, ids[:1])}
-    if taken := twice | messages | parts | others:
+    new = [own for message, calls in fresh for own in (message.id, *(call.id for call in calls))]
+    twice = {own for own, times in Counter([conversation, *new]).items() if times > 1}
+    others = {own for own in new if own in kinds}
+    if kinds.get(conversation, Conversation) is not Conversation:
+        others.add(conversation)
+    if taken := twice | others:
         raise _taken(min(taken), conversation)
 
 
-def _taken(id: NodeId, conversation: Conversation) -> InvalidInput:
+def _taken(id: NodeId, conversation: NodeId) -> InvalidInput:
     return InvalidInput(
-        f"{id} in {conversation.id}: this ID already belongs to something else.",
+        f"{id} in {conversation}: this ID already belongs to something else.",
         hint="Records cannot share an ID: leave it out, or use a new one.",
     )
 

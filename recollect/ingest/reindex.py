@@ -27,10 +27,13 @@ Progress = Callable[[int, int], None]
 def reindex(space: Space, ingest: Ingest, progress: Progress | None = None) -> int:
     """Builds and publishes a generation with the embedder of `ingest`; returns how many messages it went through.
 
-    `progress` gets the messages done and all. Raises StoreError. Run by two at once, the faster one publishes.
+    `progress` gets the messages done and all. Raises StoreError. Run by two at once, the faster one publishes. A
+    namespace that is not there, or is dropped meanwhile, is not begun.
     """
     generation = space.generation("begin", ingest.embedder_id)
     done = _Done()
+    if not generation:
+        return 0
     try:
         _build(space, ingest, generation, done, progress)
     except StoreError:
@@ -92,6 +95,7 @@ def _write(
                 built=NodeId(built) if built else None,
                 refreshed=refreshed,
             ),
+            begins=False,
         )
     )
 

@@ -63,8 +63,23 @@ class Beyond:
         return self._scored(rows.take(np.arange(len(rows))[first:last]))
 
     @cached_property
+    def passages(self) -> Rows:
+        """All that hold a word and are not in the pool, best first."""
+        rows = self._ranking.held_rows
+        rows = rows.take(~np.isin(rows.passages, self._ranking.pool.passages))
+        return rows.take(np.argsort(-rows.leads, kind="stable"))
+
+    def of_passages(self, wanted: Sequence[int]) -> dict[int, Ranked]:
+        """Passages as ranked ones, by their numbers; none has a higher score than the last one of the pool."""
+        found = dict[int, Ranked]()
+        for own in self._ranking.held if wanted else ():
+            ranking = rank(self._view, self._asked, own.partition, self._model, passages=wanted)
+            found |= {entry.passage: entry for entry in ranking.passages}
+        return {n: replace(entry, shift=min(0.0, self._least - entry.total)) for n, entry in found.items()}
+
+    @cached_property
     def _sorted(self) -> Rows:
-        """All that hold a word, best first."""
+        """All passages of messages that hold a word, best first."""
         rows = self._ranking.held_rows
         rows = rows.take((rows.messages > 0) & (rows.conversations > 0))
         return rows.take(np.argsort(-rows.leads, kind="stable"))
@@ -75,13 +90,9 @@ class Beyond:
         return float(self._ranking.pool.leads.min()) if len(self._ranking.pool) else 0.0
 
     def _scored(self, rows: Rows) -> list[Ranked]:
-        """Passages as ranked ones, in their order, none with a higher score than the last one of the pool."""
-        wanted, found = set(rows.passages.tolist()), dict[int, Ranked]()
-        for own in self._ranking.held if wanted else ():
-            ranking = rank(self._view, self._asked, own.partition, self._model, passages=wanted)
-            found |= {entry.passage: entry for entry in ranking.passages}
-        entries = [found[number] for number in rows.passages.tolist() if number in found]
-        return [replace(entry, shift=min(0.0, self._least - entry.total)) for entry in entries]
+        """Passages as ranked ones, in their order."""
+        found = self.of_passages(rows.passages.tolist())
+        return [found[number] for number in rows.passages.tolist() if number in found]
 
 
 def _one_a_message(rows: Rows) -> Rows:

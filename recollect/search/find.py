@@ -12,7 +12,7 @@ from recollect.index.threads import turn
 from recollect.models.embedding import Embedder, TokenEmbedder, is_remote
 from recollect.record import Node
 from recollect.search.derived import derived_hits, found_facts
-from recollect.search.documents import document_hits, rank_documents
+from recollect.search.documents import Filed, document_hits, rank_documents
 from recollect.search.grouping import by_conversation, by_message
 from recollect.search.moments import placed
 from recollect.search.query.asking import Asked, ask
@@ -21,7 +21,7 @@ from recollect.search.query.request import Search
 from recollect.search.query.spelling import correction
 from recollect.search.ranking import Ranking, rank
 from recollect.search.results.facets import count_facets
-from recollect.search.results.result import DocumentHit, SearchResults
+from recollect.search.results.result import SearchResults
 from recollect.search.scan import scanned
 from recollect.search.titles import Titled, title_matches
 from recollect.search.weights import ALL, NEAREST
@@ -159,9 +159,9 @@ def _results(
     search = asked.search
     grouped = by_message if search.group_by == "message" else by_conversation
     page = grouped(view, asked, found, titles, model)
-    documents, further, until = tuple[DocumentHit, ...](), False, page.next or search.offset + search.limit
+    files, until = Filed(), page.next or search.offset + search.limit
     if filed is not None:
-        documents, further = document_hits(view, asked, filed, until, alone=not page.hits)
+        files = document_hits(view, asked, filed, until, model, alone=not page.hits)
     return SearchResults(
         query=search.query.text,
         hits=page.hits,
@@ -169,15 +169,15 @@ def _results(
         mode=found.mode,
         signals=_signals(asked, found),
         searched=found.searched + (filed.searched if filed is not None else 0),
-        close=found.close or bool(documents),
-        likelihood=max(found.likelihood, filed.likelihood if filed is not None and documents else 0.0),
-        total=page.held + page.related,
-        total_exact=found.exact,
-        with_words=page.held,
-        next=until if further else page.next,
+        close=found.close or bool(files.hits),
+        likelihood=max(found.likelihood, filed.likelihood if filed is not None and files.hits else 0.0),
+        total=page.held + page.related + files.held + files.related,
+        total_exact=found.exact and (filed is None or filed.exact or not files.held + files.related),
+        with_words=page.held + files.held,
+        next=until if files.further else page.next,
         notes=_notes(asked),
         derived=derived_hits(view, asked) if not search.offset else (),
-        documents=documents,
+        documents=files.hits,
         moment=asked.moment,
         facets=count_facets(view, found.held_rows, found.pool) if search.facets else None,
     )

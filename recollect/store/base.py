@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 from recollect.record import Edge, Message, Namespace, NodeId, Thread
-from recollect.store.change import Change, Lease, Task
+from recollect.store.change import Change, Lease, Record, Task
 from recollect.store.passages import CandidateQuery, EmbedderId, Features, Partition, PassageText, QueryTerms
 from recollect.store.results import (
     Counts,
@@ -67,6 +67,9 @@ class View(Protocol):
 
     def revisions(self, ids: Sequence[NodeId]) -> dict[NodeId, Revision]:
         """Of those conversations, documents and derived nodes that are there."""
+
+    def kinds(self, ids: Sequence[NodeId]) -> dict[NodeId, type[Record]]:
+        """What those stand for that are the ids of records."""
 
     def thread(self, id: NodeId) -> Thread | None:
         """A conversation with everything in it, messages by position."""
@@ -128,6 +131,9 @@ class View(Protocol):
 
     def passages(self, numbers: Sequence[int], *, tokens: bool = False) -> list[PassageText]:
         """The texts of passages (with `tokens`: and their token vectors), in the order asked for."""
+
+    def documents_of(self, passages: Sequence[int]) -> dict[int, tuple[NodeId, str]]:
+        """By the numbers of passages that are chunks of documents, the ids and sources of these."""
 
     def unembedded(self, limit: int) -> list[PassageText]:
         """Passages of what was said that have no quality vectors yet, newest first."""
@@ -198,7 +204,8 @@ class Space(Protocol):
     ) -> int:
         """Begins a generation (or goes on with an unfinished one of the same embedder), publishes it (Stale while
         `todo` is not empty; quality vectors are taken over where passages are the same), or drops it. Returns its
-        number. With a `number` only that one is published, else StoreError: another builder may have been faster.
+        number. With a `number` only that one is published, else StoreError: another may have been faster. In a
+        namespace that is not there nothing is done: 0.
         """
 
     def maintain(self, budget: timedelta) -> bool:

@@ -47,6 +47,10 @@ class Moody(Echo):
             raise problem("Not now.")
         return super().complete(request)
 
+    def twice(self) -> set[str]:
+        """The prompts by which something was asked, and answered, more than once."""
+        return {name for (name, _), times in self.answered.items() if times > 1}
+
 
 class HistoriesWithModel(Histories):
     """One memory, its workers, the model that they ask, and everything that may happen to all of them."""
@@ -79,8 +83,10 @@ class HistoriesWithModel(Histories):
         self.settle(self.memory, self.model)
         assert broken(self.memory, self.gone(), self.aside()) == []
         assert derived(self.memory, self.clock) == self.rebuilt_with_model()
-        twice = {name for (name, _), times in self.model.answered.items() if times > 1}
-        assert twice <= {"period"}  # a week of one day reads as its month does
+        answered = self.model.answered.copy()
+        self.settle(self.memory, self.model, again=True)
+        assert self.model.answered == answered  # what stands is not paid for again
+        assert self.model.twice().isdisjoint({"facts", "entities"})
 
     def rebuilt_with_model(self) -> dict[str, Any]:
         made = Path(tempfile.mkdtemp(dir=self.folder))
@@ -91,15 +97,15 @@ class HistoriesWithModel(Histories):
             self.settle(other, Moody())
             return derived(other, self.clock)
 
-    def settle(self, memory: Memory, model: Moody) -> None:
-        for _ in range(MOST):
-            self.drain(memory, model)
+    def settle(self, memory: Memory, model: Moody, *, again: bool = False) -> None:
+        for number in range(MOST):
+            self.drain(memory, model, again=again and not number)
             if not memory.tasks("due") + memory.tasks("leased") + memory.tasks("dead"):
                 return
             self.clock.move(60 * 24 * 10)
         raise AssertionError("it never comes to rest")
 
-    def drain(self, memory: Memory, model: Moody) -> None:
+    def drain(self, memory: Memory, model: Moody, *, again: bool = False) -> None:
         Worker(
             memory._store,
             memory._embedder,
@@ -107,7 +113,7 @@ class HistoriesWithModel(Histories):
             retry=Retry(attempts=1000),
             clock=self.clock,
             random=Random(1),
-        ).drain([memory.namespace])
+        ).drain([memory.namespace], again=again)
 
     def drain_beside(self) -> None:
         with opened(self.folder / "memory.db", self.clock) as other:
@@ -118,3 +124,22 @@ def test_whatever_is_done_with_a_model_what_is_derived_is_what_a_rebuild_makes()
     run_state_machine_as_test(  # type: ignore[no-untyped-call]
         HistoriesWithModel, settings=settings(max_examples=examples(10), stateful_step_count=15, phases=UNSHRUNK)
     )
+
+
+def test_what_was_taken_away_and_comes_back_is_paid_for_again_and_nothing_else() -> None:
+    """A summary holds no word of what is deleted, so it goes with it; what is quiet, or only grows, stays paid for."""
+    history = HistoriesWithModel()
+    try:
+        said = [history.begin("We use {} for the project.") for _ in range(3)]
+        for _ in range(7):
+            said = [history.append(before, "Where did I put the {}?", "user") for before in said]
+            history.settle(history.memory, history.model)
+        assert history.model.twice() <= {"period"}  # a week of one day reads as its month does
+        for change in (history.delete, history.restore):
+            change(said[0])
+            history.settle(history.memory, history.model)
+        assert {"conversation"} <= history.model.twice() <= {"period", "conversation", "topic"}
+        asked = Counter(name for (name, _), times in history.model.answered.items() if times > 1)
+        assert asked["conversation"] == 2  # as it was before the last message came, and with it
+    finally:
+        history.teardown()

@@ -18,6 +18,7 @@ _PLAIN = tuple(_WORDS.split())
 #: Words, and in every how many-th of the short conversations they stand.
 _RARE = {"kiln": 23, "glaze": 17, "heron": 41, "ferry": 2}
 _SHORT, _LONG, _SEVERAL = 320, 900, 120
+_LOGS, _CHUNKS, _FILES = 45, 16, 90
 
 #: "kiln" is in one long conversation, "glaze" in four, "ferry" in every second one, "heron" in few and in some titles.
 WORDS = ("kiln", "glaze", "ferry", "heron")
@@ -45,6 +46,19 @@ def write_flooded(path: Path, seed: int = 1) -> Path:
             ]
             file.write(json.dumps({"id": f"{seed}-{number}", "title": title, "messages": messages}) + "\n")
     return path
+
+
+def write_files(folder: Path) -> Path:
+    """A folder of files: those of which all chunks are full of "kiln", and many that say it once, or not at all."""
+    chance = Random(1)
+    folder.mkdir()
+    for number in range(_LOGS):
+        kilns = [f"kiln log {n}: " + "kiln hot, kiln door shut, kiln cooling. " * 250 for n in range(_CHUNKS)]
+        (folder / f"log-{number}.md").write_text("\n\n".join(kilns), encoding="utf-8")
+    for number in range(_FILES):
+        said = " ".join(chance.sample(_PLAIN, 7)) + " kiln" * (number % 3 == 1) + " glaze" * (number % 7 == 2)
+        (folder / f"note-{number}.md").write_text(said, encoding="utf-8")
+    return folder
 
 
 def messages_with(memory: Memory, query: str) -> list[Message]:

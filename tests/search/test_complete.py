@@ -11,8 +11,12 @@ import pytest
 
 import recollect
 from recollect.memory import Memory
+from recollect.record import Document
 from recollect.search.results.result import SearchResults
-from tests.search.flooded import WORDS, messages_with, write_flooded
+from recollect.store import Where
+from recollect.store.transfer import every
+from recollect.text.terms import terms
+from tests.search.flooded import WORDS, messages_with, write_files, write_flooded
 
 QUERIES = (*WORDS, "kiln glaze", "When did the heron sit on the ferry?")
 
@@ -22,6 +26,14 @@ def sqlite_memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
     folder = tmp_path_factory.mktemp("flooded")
     with recollect.open(folder / "memory.db", durable=False, background=False) as memory:
         memory.import_file(write_flooded(folder / "flooded.jsonl"))
+        yield memory
+
+
+@pytest.fixture(scope="module")
+def filed_memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
+    folder = tmp_path_factory.mktemp("filed")
+    with recollect.open(folder / "memory.db", durable=False, background=False) as memory:
+        memory.import_documents(write_files(folder / "files"))
         yield memory
 
 
@@ -127,6 +139,35 @@ def test_a_filter_finds_as_many_as_its_facet_says(sqlite_memory: Memory, query: 
         assert sqlite_memory.search(query, since=month, until=month, group_by="message").with_words == count
     earlier = sum(count for month, count in facets.months.items() if month <= "2024-06")
     assert sqlite_memory.search(query, until="2024-06", group_by="message").with_words == earlier
+
+
+@pytest.mark.parametrize("query", ["kiln", "kiln glaze"])
+@pytest.mark.parametrize("group_by", ["conversation", "message"])
+@pytest.mark.parametrize("sort", ["relevance", "newest"])
+def test_what_holds_a_word_is_reached_in_documents(filed_memory: Memory, query: str, group_by: str, sort: str) -> None:
+    """Each document, or each chunk, once, whatever fills the pool."""
+    assert_complete_in_documents(filed_memory, query, group_by=group_by, sort=sort)
+
+
+def test_so_it_is_in_documents_in_a_server(neo4j_place: str, tmp_path: Path) -> None:
+    with recollect.open(neo4j_place, background=False) as memory:
+        memory.import_documents(write_files(tmp_path / "files"))
+        assert_complete_in_documents(memory, "kiln", group_by="conversation")
+
+
+def assert_complete_in_documents(memory: Memory, query: str, **how: Any) -> None:
+    sought, by_chunk = set(terms(query)), how["group_by"] == "message"
+    with memory._space.view() as view:
+        chunks = view.passages(range(1, view.counts().passages + 1)) if by_chunk else []
+        documents = [] if by_chunk else list(every(view, Document, Where()))
+    wanted: set[Any] = {(chunk.owner_id, chunk.start) for chunk in chunks if sought & set(terms(chunk.text))}
+    wanted |= {document.id for document in documents if sought & set(terms(document.content))}
+    shown = list(pages(memory, query, kind="document", limit=200, **how))
+    found = [(hit.document.id, hit.start) if by_chunk else hit.document.id for page in shown for hit in page.documents]
+    assert len(found) == len(set(found))
+    assert wanted <= set(found)
+    assert {page.total for page in shown} == {len(found)}
+    assert {page.with_words for page in shown} == {len(wanted)}
 
 
 def test_a_page_shows_of_each_conversation_why_it_is_there(sqlite_memory: Memory) -> None:

@@ -285,6 +285,10 @@ class Rules(RuleBasedStateMachine):
     def begin(self, space: Namespace, embedder: Any) -> None:
         after = self.models[space].begin(embedder)
         number = self._run(lambda: self._space(space).generation("begin", embedder))
+        if not number:  # the namespace is not there
+            assert not self.models[space].holds_anything()
+            assert not self.models[space].generations
+            return
         assert after.building is not None
         assert number == after.building.number
         self.models[space] = after

@@ -144,6 +144,7 @@ def test_deriving_begins_no_namespace(memory: Memory) -> None:
     tenant.consolidate(again=True)
     tenant.work(once=True)
     tenant.embed()
+    tenant.reindex()
     assert memory.namespaces() == []
     assert left(memory) == []
 

@@ -25,6 +25,7 @@ from recollect.answer.chat.retrieve import Source, Wanted, loaded, retrieve, use
 from recollect.answer.chat.turn import Spoken, exchange
 from recollect.errors import InvalidInput, ModelError
 from recollect.ingest import Ingest
+from recollect.ingest.live import refuse_taken
 from recollect.models.embedding.tokenizer import count_tokens_of
 from recollect.models.language.base import LanguageModel
 from recollect.models.language.talk import Said, talking
@@ -176,6 +177,7 @@ class Chat:
 
     def _understand(self, own: NodeId, question: str, model: LanguageModel | None) -> _Understood:
         with self._parts.space.view() as view:
+            refuse_taken(view.kinds([own]), own)  # before anything is paid for
             before = recent(view, own)
             near = Neighbourhood(view)
             resolution = resolve(question, before.lines, model, near.nearness)

@@ -115,6 +115,6 @@ def _batches(space: Space, model: Model, limit: int | None, until: Callable[[], 
             QualityVectors(text.number, vector, token.ids, token.vectors)
             for text, vector, token in zip(texts, vectors, tokens, strict=True)
         ]
-        space.write(Change(index=IndexChange(quality=rows)))
+        space.write(Change(index=IndexChange(quality=rows), begins=False))
         made += len(rows)
         yield len(rows)

@@ -213,7 +213,7 @@ class Neo4jSpace:
         number: int | None = None,
     ) -> int:
         """Begins, publishes or drops a generation of the index."""
-        return self._writing(lambda writing: generations.take(writing, step, embedder, number))
+        return self._writing_if_there(lambda writing: generations.take(writing, step, embedder, number), 0)
 
     def maintain(self, budget: timedelta) -> bool:
         """Seals, compacts, sweeps, in short transactions; True while there is more."""

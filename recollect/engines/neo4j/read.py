@@ -8,8 +8,9 @@ from typing import Any, LiteralString, TypeVar
 
 import neo4j
 
-from recollect.engines.neo4j.records import Properties, readable, record, source_key
+from recollect.engines.neo4j.records import LABELS, Properties, readable, record, source_key
 from recollect.record import Chunk, Conversation, Document, Message, Namespace, Node, NodeId, Thread, ToolCall, Turn
+from recollect.store.change import Record
 from recollect.store.results import End, Lost, R, Revision, Span
 
 GET_CONVERSATIONS = """
@@ -42,6 +43,7 @@ REVISIONS = """
 UNWIND $ids AS id MATCH (n:Node {namespace: $ns, id: id}) WHERE n:Conversation OR n:Document OR n:Derived
 RETURN n.id AS id, n.revision AS revision, n.digest AS digest, n.erased AS erased
 """
+KINDS = "UNWIND $ids AS id MATCH (n:Node {namespace: $ns, id: id}) RETURN n.id AS id, labels(n) AS labels"
 THREAD_MESSAGES = """
 MATCH (n:Message) WHERE n.namespace = $ns AND n.conversation_id = $id AND n.position >= 0
 RETURN properties(n) AS node ORDER BY n.namespace, n.conversation_id, n.position
@@ -162,6 +164,12 @@ def revisions(tx: neo4j.Transaction, ns: Namespace, ids: Sequence[NodeId]) -> di
     """Of those conversations, documents and derived nodes that are there."""
     found = tx.run(REVISIONS, ns=ns, ids=list(dict.fromkeys(ids)))
     return {r["id"]: Revision(r["revision"], r["digest"], bool(r["erased"])) for r in found}
+
+
+def kinds(tx: neo4j.Transaction, ns: Namespace, ids: Sequence[NodeId]) -> dict[NodeId, type[Record]]:
+    """What they stand for."""
+    found = tx.run(KINDS, ns=ns, ids=list(dict.fromkeys(ids)))
+    return {r["id"]: next(kind for kind, label in LABELS.items() if label in r["labels"]) for r in found}
 
 
 def thread(

@@ -23,6 +23,11 @@ RETURN number, p.owner AS owner, p.owner_id AS owner_id, p.part AS part, p.start
          WHEN p.owner = 4 THEN o.text
          ELSE o.content END AS text
 """
+DOCUMENTS_OF = """
+UNWIND $numbers AS number MATCH (p:Passage {space: $space, number: number})
+MATCH (d:Document&Node {namespace: $ns, id: p.owner_id})
+RETURN number, d.id AS id, d.source AS source
+"""
 TOKENS = """
 UNWIND $numbers AS number MATCH (q:Quality {space: $space, number: number})
 RETURN number, q.pieces AS pieces, q.tokens AS tokens
@@ -47,6 +52,14 @@ def passage_texts(
             rows[r["number"]] = TokenRows(np.frombuffer(r["pieces"], np.uint16), vectors)
     found = {r["number"]: r for r in tx.run(TEXTS, ns=ns, space=space, numbers=wanted)}
     return [_text(found[number], rows) for number in wanted if number in found]
+
+
+def documents_of(
+    tx: neo4j.Transaction, ns: Namespace, space: int, passages: Sequence[int]
+) -> dict[int, tuple[NodeId, str]]:
+    """The documents that passages are chunks of."""
+    found = tx.run(DOCUMENTS_OF, ns=ns, space=space, numbers=[int(number) for number in passages])
+    return {r["number"]: (NodeId(r["id"]), r["source"]) for r in found}
 
 
 def unembedded(tx: neo4j.Transaction, space: int, limit: int) -> list[int]:

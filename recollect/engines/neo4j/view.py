@@ -25,7 +25,7 @@ from recollect.index.snapshot import Snapshot
 from recollect.index.vocabulary import IndexVocabulary
 from recollect.index.words import known
 from recollect.record import Chunk, Edge, Message, Namespace, NodeId, Thread, to_microseconds
-from recollect.store.change import Task
+from recollect.store.change import Record, Task
 from recollect.store.errors import IndexDamaged
 from recollect.store.passages import CandidateQuery, Features, Partition, PassageText, QueryTerms
 from recollect.store.results import Counts, End, IndexInfo, Lost, Page, R, Revision, Span, Where
@@ -121,6 +121,10 @@ class Neo4jView:
         for node_id, revision in fresh.items():
             self._keep((Revision, node_id), revision)
         return {node_id: revision for node_id, revision in known.items() if revision is not None}
+
+    def kinds(self, ids: Sequence[NodeId]) -> dict[NodeId, type[Record]]:
+        """What they stand for."""
+        return read.kinds(self._tx, self._ns, ids)
 
     def thread(self, id: NodeId) -> Thread | None:
         """A conversation with everything in it."""
@@ -221,6 +225,10 @@ class Neo4jView:
     def passages(self, numbers: Sequence[int], *, tokens: bool = False) -> list[PassageText]:
         """Texts by number."""
         return texts.passage_texts(self._tx, self._ns, self._space, numbers, tokens) if len(numbers) else []
+
+    def documents_of(self, passages: Sequence[int]) -> dict[int, tuple[NodeId, str]]:
+        """Ids and sources of documents, by their passages."""
+        return texts.documents_of(self._tx, self._ns, self._space, passages) if len(passages) else {}
 
     def unembedded(self, limit: int) -> list[PassageText]:
         """Said passages without quality vectors, newest first."""

@@ -215,7 +215,9 @@ class SQLiteSpace:
         if step == "begin":
             self._mend_words()
         with self._database.writing() as connection:
-            ns = write.made_namespace(connection, self.namespace)
+            ns = write.namespace_number(connection, self.namespace)
+            if ns is None:
+                return 0
             if step == "publish":
                 return generations.publish(connection, ns, embedder, number)
             if step == "drop":

@@ -10,6 +10,7 @@ import apsw
 from recollect.engines.codec import decode
 from recollect.engines.sqlite.put import ids_json
 from recollect.record import Chunk, Conversation, Document, Message, Node, NodeId, Thread, ToolCall, Turn
+from recollect.store.change import Record
 from recollect.store.results import End, R, Revision, Span
 
 GET_CONVERSATIONS = """
@@ -53,6 +54,18 @@ SELECT id, revision, digest, erased FROM conversation WHERE ns = ?1 AND id IN (S
 UNION ALL SELECT id, revision, NULL, erased FROM document WHERE ns = ?1 AND id IN (SELECT value FROM json_each(?2))
 UNION ALL SELECT id, revision, NULL, erased FROM node WHERE ns = ?1 AND id IN (SELECT value FROM json_each(?2))
 """
+_KINDS: dict[str, type[Record]] = {
+    "conversation": Conversation,
+    "message": Message,
+    "tool_call": ToolCall,
+    "turn": Turn,
+    "chunk": Chunk,
+    "document": Document,
+    "node": Node,
+}
+KINDS = " UNION ALL ".join(
+    f"SELECT id, '{table}' FROM {table} WHERE ns = ?1 AND id IN (SELECT value FROM json_each(?2))" for table in _KINDS
+)
 CONVERSATION = """
 SELECT c.id, c.source, c.source_id, c.title, c.created, c.updated, c.leaf_id, c.metadata, c.deleted, c.erased, c.num,
     c.revision
@@ -154,6 +167,11 @@ def revisions(connection: apsw.Connection, ns: int, ids: Sequence[NodeId]) -> di
     return {
         row[0]: Revision(row[1], row[2], bool(row[3])) for row in connection.execute(REVISIONS, (ns, ids_json(ids)))
     }
+
+
+def kinds(connection: apsw.Connection, ns: int, ids: Sequence[NodeId]) -> dict[NodeId, type[Record]]:
+    """What they stand for."""
+    return {row[0]: _KINDS[row[1]] for row in connection.execute(KINDS, (ns, ids_json(ids)))}
 
 
 def thread(connection: apsw.Connection, ns: int, id: NodeId) -> Thread | None:

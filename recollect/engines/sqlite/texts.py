@@ -10,7 +10,7 @@ import numpy as np
 
 from recollect.engines.codec import decode
 from recollect.engines.sqlite.put import ids_json
-from recollect.record import Message
+from recollect.record import Message, NodeId
 from recollect.store.passages import Owner, PassageText, TokenRows
 
 PASSAGES = """
@@ -32,6 +32,10 @@ LEFT JOIN conversation o ON p.owner = 3 AND o.num = p.owner_num
 LEFT JOIN node n ON p.owner = 4 AND n.num = p.owner_num
 LEFT JOIN conversation c ON c.num = coalesce(m.conversation, t.conversation, o.num)
 ORDER BY w.key
+"""
+DOCUMENTS_OF = """
+SELECT p.num, d.id, d.source FROM json_each(?2) w CROSS JOIN passage p ON p.num = w.value AND p.owner = 2
+JOIN generation g ON g.num = p.gen AND g.ns = ?1 JOIN document d ON d.num = p.owner_num
 """
 TOKENS = """
 SELECT q.num, k.pieces, k.vectors FROM json_each(?2) w CROSS JOIN quality_vector q ON q.num = w.value
@@ -79,6 +83,12 @@ def passage_texts(connection: apsw.Connection, ns: int, numbers: Sequence[int], 
             PASSAGES, (ns, wanted)
         )
     ]
+
+
+def documents_of(connection: apsw.Connection, ns: int, passages: Sequence[int]) -> dict[int, tuple[NodeId, str]]:
+    """The documents that passages are chunks of."""
+    found: Any = connection.execute(DOCUMENTS_OF, (ns, ids_json(int(n) for n in passages)))
+    return {number: (NodeId(own), source) for number, own, source in found}
 
 
 def unembedded(connection: apsw.Connection, ns: int, limit: int) -> list[int]:

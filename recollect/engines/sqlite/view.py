@@ -19,7 +19,7 @@ from recollect.index.snapshot import Snapshot
 from recollect.index.vocabulary import IndexVocabulary
 from recollect.index.words import known
 from recollect.record import Edge, Message, NodeId, Thread
-from recollect.store.change import Task
+from recollect.store.change import Record, Task
 from recollect.store.errors import IndexDamaged
 from recollect.store.passages import CandidateQuery, Features, Int, Partition, PassageText, QueryTerms
 from recollect.store.results import Counts, End, IndexInfo, Page, R, Revision, Span, Where
@@ -58,6 +58,10 @@ class SQLiteView:
     def revisions(self, ids: Sequence[NodeId]) -> dict[NodeId, Revision]:
         """Of those that are there."""
         return read.revisions(self._connection, self._ns, ids)
+
+    def kinds(self, ids: Sequence[NodeId]) -> dict[NodeId, type[Record]]:
+        """What they stand for."""
+        return read.kinds(self._connection, self._ns, ids)
 
     def thread(self, id: NodeId) -> Thread | None:
         """A conversation with everything in it."""
@@ -135,6 +139,10 @@ class SQLiteView:
     def passages(self, numbers: Sequence[int], *, tokens: bool = False) -> list[PassageText]:
         """Texts by number."""
         return texts.passage_texts(self._connection, self._ns, numbers, tokens)
+
+    def documents_of(self, passages: Sequence[int]) -> dict[int, tuple[NodeId, str]]:
+        """Ids and sources of documents, by their passages."""
+        return texts.documents_of(self._connection, self._ns, passages)
 
     def unembedded(self, limit: int) -> list[PassageText]:
         """Said passages without quality vectors, newest first."""

@@ -70,6 +70,13 @@ def test_the_question_goes_out_in_four_parts_and_the_answer_comes_back_with_its_
     assert LUNA in [source.message.content for source in answer.sources]
 
 
+def test_the_id_of_another_record_is_refused_before_the_model_is_asked(memory: Memory, server: WireServer) -> None:
+    taken = memory.conversation(told(memory)).messages[0].id
+    with pytest.raises(InvalidInput, match="already belongs to something else"):
+        memory.chat(taken, "How does it go on?")
+    assert server.bodies == []
+
+
 @pytest.mark.parametrize("tools", [True, False])
 def test_only_a_model_that_has_tools_is_told_of_them(memory: Memory, server: WireServer, tools: bool) -> None:
     """I8."""
