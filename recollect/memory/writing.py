@@ -28,7 +28,7 @@ from recollect.runtime.tracing import one_record, records, traced
 
 if TYPE_CHECKING:
     from recollect.ingest.forget import Forgotten
-    from recollect.ingest.importing import ImportReport, Progress
+    from recollect.ingest.importing import ImportReport, Progress, Wanted
     from recollect.memory.drafts import Drafts
 
 
@@ -43,31 +43,40 @@ class Writing(Reading, Documents):
         format: str | None = None,
         again: bool = False,
         progress: Callable[[Progress], None] | None = None,
+        wanted: Wanted | None = None,
     ) -> ImportReport:
         """Imports exports: files, folders, archives; the format is detected unless it is named.
 
         Importing again changes nothing; a newer export adds what is new. What was forgotten stays away, unless `again`
-        brings it back. Raises NotFound, ImportProblem, StoreError.
+        brings it back. `wanted` gives each file as it is to be read, or None to keep it out. Raises
+        NotFound, ImportProblem, StoreError.
         """
         from recollect.ingest.importing import Importing
         from recollect.models.embedding.tokenizer import count_tokens, count_tokens_of
 
-        importing = Importing(self._space, self._ingest, count_tokens, count_tokens_of, progress, again=again)
+        importing = Importing(
+            self._space, self._ingest, count_tokens, count_tokens_of, progress, again=again, wanted=wanted
+        )
         return importing([Path(path).expanduser() for path in paths], format)
 
     @writes
     def import_growing(
-        self, folder: str | Path, files: Iterable[str | Path], *, progress: Callable[[Progress], None] | None = None
+        self,
+        folder: str | Path,
+        files: Iterable[str | Path],
+        *,
+        progress: Callable[[Progress], None] | None = None,
+        wanted: Wanted | None = None,
     ) -> ImportReport:
         """Imports some files of a folder while they are being written: of files of lines only whole lines.
 
         Files that belong together are given together: a session, those that it resumes, its subagents. What has gone
-        meanwhile is left out. Raises StoreError.
+        meanwhile is left out. `wanted` is as in `import_file`. Raises StoreError.
         """
         from recollect.ingest.importing import Importing
         from recollect.models.embedding.tokenizer import count_tokens, count_tokens_of
 
-        importing = Importing(self._space, self._ingest, count_tokens, count_tokens_of, progress)
+        importing = Importing(self._space, self._ingest, count_tokens, count_tokens_of, progress, wanted=wanted)
         return importing.of_growing(Path(folder), [Path(file) for file in files])
 
     @traced("create_memory", one_record)
