@@ -28,7 +28,8 @@ from recollect.runtime.tracing import one_record, records, traced
 
 if TYPE_CHECKING:
     from recollect.ingest.forget import Forgotten
-    from recollect.ingest.importing import ImportReport, Progress, Wanted
+    from recollect.importers.base import Entry
+    from recollect.ingest.importing import ImportReport, Progress
     from recollect.memory.drafts import Drafts
 
 
@@ -43,7 +44,7 @@ class Writing(Reading, Documents):
         format: str | None = None,
         again: bool = False,
         progress: Callable[[Progress], None] | None = None,
-        wanted: Wanted | None = None,
+        wanted: Callable[[Entry], Entry | None] | None = None,
     ) -> ImportReport:
         """Imports exports: files, folders, archives; the format is detected unless it is named.
 
@@ -66,7 +67,7 @@ class Writing(Reading, Documents):
         files: Iterable[str | Path],
         *,
         progress: Callable[[Progress], None] | None = None,
-        wanted: Wanted | None = None,
+        wanted: Callable[[Entry], Entry | None] | None = None,
     ) -> ImportReport:
         """Imports some files of a folder while they are being written: of files of lines only whole lines.
 

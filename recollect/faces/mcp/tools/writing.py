@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 from recollect.answer.tools.desk import begin_of
 from recollect.answer.tools.messages import plain
 from recollect.answer.tools.schema import About
-from recollect.errors import NotFound
+from recollect.errors import NotAllowed, NotFound
 from recollect.faces.mcp.links import id_in
 from recollect.faces.mcp.tools.base import Call, Reply, tool
+from recollect.memory.recording import Recording
 from recollect.faces.mcp.tools.shapes import NAMESPACE, TEXT, WHOLE, YES, many, record
 from recollect.record import RoleName
 
@@ -41,7 +42,9 @@ def remember(
         str, About("Whose statement it is: the user's, or the assistant's own.", choices=("user", "assistant"))
     ] = "user",
 ) -> Reply:
-    """Stores a message in a conversation of its own."""
+    """Stores a message in a conversation of its own, unless recording is paused."""
+    if not Recording.own().is_on():
+        raise NotAllowed("Nothing was remembered: recording is paused.", hint="The user resumes it: recollect resume")
     via = {"via": "mcp"} | ({"client": call.client} if call.client else {})
     message = call.memory.store_message(
         text, cast("RoleName", said_by), title=title or begin_of(text, _TITLE), metadata=via
