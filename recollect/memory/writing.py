@@ -27,8 +27,8 @@ from recollect.record import (
 from recollect.runtime.tracing import one_record, records, traced
 
 if TYPE_CHECKING:
-    from recollect.ingest.forget import Forgotten
     from recollect.importers.base import Entry
+    from recollect.ingest.forget import Forgotten
     from recollect.ingest.importing import ImportReport, Progress
     from recollect.memory.drafts import Drafts
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from recollect.memory.recording import Pause, Recording
 
 _LINES = ".jsonl"
-#: The folders that an agent worked in. Within a string the quotes would be escaped, so that talk about this key is none.
+#: Where an agent worked. Within a string the quotes would be escaped, so that talk about this key is none.
 _FOLDER = re.compile(rb'(?<!\\)"cwd"\s*:\s*("(?:[^"\\]|\\.){1,4096}")')
 _BLOCK, _OVERLAP = 1 << 20, 8192
 _DRIVE = re.compile(r"[a-z]:[\\/]")
@@ -53,8 +53,8 @@ class Patterns:
             from pathspec import GitIgnoreSpec
 
             self._spec = GitIgnoreSpec.from_lines(self._lines)
-        told = os.path.expanduser(folder)
-        return any(self._spec.match_file(_plain(path).rstrip("/") + "/") for path in {told, os.path.realpath(told)})
+        paths = {folder, os.path.realpath(folder)}
+        return any(self._spec.match_file(_plain(path).rstrip("/") + "/") for path in paths)
 
 
 class KeepingOut:

@@ -220,9 +220,7 @@ class Watcher:
     def _import(self, family: _Family, files: Sequence[Path]) -> ImportReport | None:
         """None for a file that is no export."""
         if family.is_of_lines:
-            return self._memory.import_growing(
-                family.folder, files, progress=self._progress, wanted=self._keeping_out
-            )
+            return self._memory.import_growing(family.folder, files, progress=self._progress, wanted=self._keeping_out)
         try:
             return self._memory.import_file(*files, progress=self._progress, wanted=self._keeping_out)
         except (ImportProblem, NotFound) as problem:

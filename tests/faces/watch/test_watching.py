@@ -248,7 +248,9 @@ def test_a_failure_is_told_and_tried_again(
     assert brought(watcher) == 1
 
 
-def test_what_took_long_rests(memory: Memory, projects: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keeping_out: KeepingOut) -> None:
+def test_what_took_long_rests(
+    memory: Memory, projects: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keeping_out: KeepingOut
+) -> None:
     now, session, really = [0.0], Session(projects), memory.import_growing
 
     def slowly(*arguments: Any, **named: Any) -> Any:

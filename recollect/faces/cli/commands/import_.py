@@ -11,7 +11,7 @@ from recollect.errors import ImportProblem, InvalidInput
 from recollect.faces.cli.parser import Command, Option, Words
 from recollect.faces.cli.terminal.options import NO_BACKGROUND
 from recollect.faces.cli.terminal.session import Session
-from recollect.faces.cli.views.pausing import tell_pause
+from recollect.faces.present.pausing import pause_words
 
 if TYPE_CHECKING:
     from recollect.importers.found import Found
@@ -53,8 +53,8 @@ def import_(
     if found:
         if paths:
             raise InvalidInput("--found cannot be combined with paths.", hint="Leave out one of them.")
-        if tell_pause(session):
-            return 1
+        if words := pause_words():
+            raise ImportProblem(f"Nothing was imported. {words}", hint="To go on: recollect resume")
         return _import(session, _found_paths(session), format, problems, again=again, found=True)
     if paths:
         if "" in map(str.strip, paths):
@@ -63,7 +63,15 @@ def import_(
     return _last_problems(session) if problems else _what_is_found(session)
 
 
-def _import(session: Session, paths: Sequence[str], format_name: str | None, all_problems: bool, *, again: bool, found: bool = False) -> int:
+def _import(
+    session: Session,
+    paths: Sequence[str],
+    format_name: str | None,
+    all_problems: bool,
+    *,
+    again: bool,
+    found: bool = False,
+) -> int:
     from recollect.faces.cli.views.report import print_report
     from recollect.faces.present.imports import report_as_json
     from recollect.record import utc_now

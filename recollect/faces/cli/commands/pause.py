@@ -8,7 +8,6 @@ from datetime import datetime, timedelta
 from recollect.errors import InvalidInput
 from recollect.faces.cli.parser import Command, Words
 from recollect.faces.cli.terminal.session import Session
-from recollect.faces.cli.views.pausing import until
 
 _UNITS = {"m": "minutes", "min": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 _LENGTH = re.compile(r"(\d{1,5})\s*(m|min|minutes?|h|hours?|d|days?|w|weeks?)", re.IGNORECASE)
@@ -22,6 +21,7 @@ def pause(session: Session, length: str | None = None) -> int:
     after the pause too, though the session goes on. What you record yourself is stored as ever: `import PATH`,
     `remember`, `chat`.
     """
+    from recollect.faces.present.pausing import until
     from recollect.memory.recording import Recording
     from recollect.record import iso, utc_now
 

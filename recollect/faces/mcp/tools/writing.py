@@ -10,8 +10,8 @@ from recollect.answer.tools.schema import About
 from recollect.errors import NotAllowed, NotFound
 from recollect.faces.mcp.links import id_in
 from recollect.faces.mcp.tools.base import Call, Reply, tool
-from recollect.memory.recording import Recording
 from recollect.faces.mcp.tools.shapes import NAMESPACE, TEXT, WHOLE, YES, many, record
+from recollect.memory.recording import Recording
 from recollect.record import RoleName
 
 if TYPE_CHECKING:
