@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import date, datetime
 from pathlib import Path
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from recollect.importers.base import Entry
     from recollect.ingest.forget import Forgotten
     from recollect.ingest.importing import ImportReport, Progress
+    from recollect.ingest.person import Person
     from recollect.memory.drafts import Drafts
 
 
@@ -249,6 +251,59 @@ class Writing(Reading, Documents):
         with self._space.view() as view:
             selection = Selection.read(view, ids, named, since, until, everything, self._clock())
         return forget(self._space, selection, self._retract, self._ingest.untell, dry_run=dry_run, confirm=confirm)
+
+    @traced("delete_memory", lambda person: records(len(person.said)))
+    @writes
+    def forget_person(
+        self,
+        name: str,
+        *,
+        mentions: bool | Callable[[Person], bool] = False,
+        dry_run: bool = False,
+        confirm: Callable[[Person], bool] | None = None,
+    ) -> Person:
+        """Forgets a person under all names that the memory takes for theirs: what they said and all facts about them
+        go for good, and they are listed no longer. With `mentions` so does every message of others and every document
+        that names them, and no node holds the name any more; else these stay. The title of a conversation stays with
+        the conversation.
+
+        `confirm` is shown what there is before anything goes, and `mentions`, where it is a function, after that.
+        Nothing goes that they were not shown. Raises NotFound, InvalidInput for you yourself.
+        """
+        from recollect.ingest.person import find_person, ids_of
+
+        with self._space.view() as view:
+            person = find_person(view, name)
+        own = ids_of(person, mentions=False)
+        person = replace(person, derived=self.forget(*own, dry_run=True).derived if own else {})
+        if dry_run or (confirm is not None and not confirm(person)):
+            return person
+        also = bool(mentions(person)) if callable(mentions) else mentions
+        if ids := ids_of(person, mentions=also):
+            self.forget(*ids)
+        self._forget_name(person, everywhere=also)
+        return replace(person, removed=True)
+
+    def _forget_name(self, person: Person, *, everywhere: bool) -> None:
+        """Removes what is still derived of a person, or said of them by hand: `everywhere`, where no message names them
+        any more, all of it to the byte; else what is told of them.
+        """
+        from recollect.derive.entities.by_hand import ByHand
+        from recollect.derive.facts.correct import Corrections
+        from recollect.ingest.person import nodes_naming
+        from recollect.record import Origin
+
+        if not everywhere:
+            corrections = Corrections(self._space, self._embedder, self._clock)
+            for fact in person.facts:
+                with suppress(NotFound):
+                    corrections.forget(fact)
+            with suppress(NotFound):
+                ByHand(self._space).forget(person.names[0])
+        with self._space.view() as view:
+            left = nodes_naming(view, person, None if everywhere else Origin.SAID)
+        if left:
+            self._space.erase(left)
 
     def _reword(self, changes: Iterable[Mapping[str, str]]) -> list[Message]:
         rewordings = self._drafts.rewordings(changes)
