@@ -234,6 +234,7 @@ class Writing(Reading, Documents):
         sources: str | Sequence[str] = (),
         since: str | datetime | None = None,
         until: str | datetime | None = None,
+        before: str | datetime | None = None,
         everything: bool = False,
         dry_run: bool = False,
         confirm: Callable[[Forgotten], bool] | None = None,
@@ -241,15 +242,15 @@ class Writing(Reading, Documents):
         """Erases for good: no table, index or file holds the words any longer, and importing does not bring them back.
 
         `ids` are whole ids of messages, conversations and documents; `resolve` and `document` find them by a title or
-        the end of an id. `sources`, `since` and `until` choose among all messages, or among those named; `everything`
-        is the whole namespace. Returns what goes. `confirm` is shown it before anything does: unless it agrees, nothing
+        the end of an id. `sources`, `since`, `until` and `before` choose among all messages, or among those named:
+        `before="6 months ago"` is what is older. `everything` is the whole namespace. Returns what goes. `confirm` is shown it before anything does: unless it agrees, nothing
         goes, and what came in meanwhile stays. Raises NotFound, InvalidInput where nothing is named.
         """
         from recollect.ingest.forget import Selection, forget
 
         named = self._sources(several(sources))
         with self._space.view() as view:
-            selection = Selection.read(view, ids, named, since, until, everything, self._clock())
+            selection = Selection.read(view, ids, named, since, until, before, everything, self._clock())
         return forget(self._space, selection, self._retract, self._ingest.untell, dry_run=dry_run, confirm=confirm)
 
     @traced("delete_memory", lambda person: records(len(person.said)))
@@ -339,7 +340,7 @@ class Writing(Reading, Documents):
             return 0
         try:
             with self._space.view() as view:
-                selection = Selection.read(view, moved.named, (), None, None, everything=False, now=self._clock())
+                selection = Selection.read(view, moved.named, (), None, None, None, everything=False, now=self._clock())
             selection = replace(selection, only=moved.every)
             forget(self._space, selection, self._retract, self._ingest.untell, dry_run=False, confirm=None)
         except (NotFound, InvalidInput):
