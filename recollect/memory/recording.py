@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import apsw
 
@@ -95,7 +96,7 @@ class Recording:
         if not self._path.exists():
             return []
         with self._open() as db:
-            rows = db.execute(_ALL).fetchall()
+            rows: list[Any] = db.execute(_ALL).fetchall()
         times = [(from_microseconds(began), from_microseconds(ends)) for began, ends in rows]
         return [Pause(began, ends) for began, ends in times if began is not None]
 

@@ -243,8 +243,9 @@ class Writing(Reading, Documents):
 
         `ids` are whole ids of messages, conversations and documents; `resolve` and `document` find them by a title or
         the end of an id. `sources`, `since`, `until` and `before` choose among all messages, or among those named:
-        `before="6 months ago"` is what is older. `everything` is the whole namespace. Returns what goes. `confirm` is shown it before anything does: unless it agrees, nothing
-        goes, and what came in meanwhile stays. Raises NotFound, InvalidInput where nothing is named.
+        `before="6 months ago"` is what is older. `everything` is the whole namespace. Returns what goes. `confirm` is
+        shown it before anything does: unless it agrees, nothing goes, and what came in meanwhile stays. Raises
+        NotFound, InvalidInput where nothing is named.
         """
         from recollect.ingest.forget import Selection, forget
 
