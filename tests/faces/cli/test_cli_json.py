@@ -116,6 +116,9 @@ def test_what_a_writing_command_prints_is_documented(
         ("delete", ("delete", "Background task vanishes")),
         ("restored", ("restore", "Background task vanishes")),
         ("restore", ("restore", tmp_path / "copy.db", "--replace")),
+        ("pause", ("pause", "1h")),
+        ("resume", ("resume",)),
+        ("person", ("forget", "--person", "Ana", "--dry-run")),
         ("forget", ("forget", "--all", "--dry-run")),
         ("forget", ("forget", "--all", "--yes")),
     ):
