@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import recollect
 from recollect.errors import InvalidInput, NotFound
 from recollect.ingest.person import Person
 from recollect.memory import Memory
@@ -17,10 +18,12 @@ from tests.exports import dump_of, file, messages_of, opened
 NOON = datetime(2025, 3, 1, 12, 0, tzinfo=UTC)
 
 
-@pytest.fixture
-def memory(tmp_path: Path) -> Iterator[Memory]:
+@pytest.fixture(params=["sqlite", pytest.param("neo4j", marks=pytest.mark.neo4j)])
+def memory(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Memory]:
     (tmp_path / "store").mkdir()
-    with opened(tmp_path / "store" / "memory.db") as memory:
+    own = str(tmp_path / "store" / "memory.db")
+    place = own if request.param == "sqlite" else request.getfixturevalue("neo4j_place")
+    with recollect.open(place, durable=False, background=False) as memory:
         begin(memory, tmp_path / "recipe.txt")
         yield memory
         assert_coherent(memory)
@@ -91,6 +94,8 @@ def test_with_what_others_say_no_byte_of_the_name_is_left(memory: Memory, tmp_pa
     assert memory.facts("Milos") != []
     assert files_with(tmp_path / "store", "zsofka") == []
     assert b"zsofka" not in dump_of(memory).lower()
+    with pytest.raises(NotFound):
+        memory.forget_person("Zsofka")
 
 
 def test_importing_again_does_not_bring_them_back(memory: Memory, tmp_path: Path) -> None:
