@@ -27,8 +27,8 @@ def said(memory: Memory) -> list[str]:
     return sorted(message.content for message in messages(memory) if message.kind is Kind.SAID)
 
 
-def at(*moment: int) -> datetime:
-    return datetime(2026, 3, 1, 10, *moment, tzinfo=UTC)
+def at(second: int) -> datetime:
+    return datetime(2026, 3, 1, 10, 0, second, tzinfo=UTC)
 
 
 @pytest.fixture
@@ -120,7 +120,7 @@ def test_a_session_of_codex_that_began_in_a_pause_is_recorded_from_its_end_on(
     rollout.begin()
     rollout.says(1, "user", "This is nobody's business.")
     rollout.says(20, "user", "Ring the bells.")
-    recording = paused_between(at(0, 0), at(0, 10))
+    recording = paused_between(at(0), at(10))
     kept = Kept(tmp_path / "state", Path(memory.location), memory.namespace)
     keeping_out = KeepingOut(Patterns((), Path("/home/me")), recording)
     Watcher(memory, [Watched("Codex", rollouts)], kept, keeping_out, clock=lambda: 0.0).round()
