@@ -343,10 +343,14 @@ def test_while_recording_is_paused_nothing_is_remembered(
     monkeypatch.setenv("RECOLLECT_HOME", str(tmp_path / "home"))
     Recording.own().pause()
 
-    async def remembers(client: Client) -> Any:
-        return await client.call_tool("remember", {"text": "This is nobody's business."})
+    async def remembers(client: Client) -> list[Any]:
+        return [
+            await client.call_tool("remember", {"text": "This is nobody's business."}),
+            await client.call_tool("store_fact", {"content": "Ana lives in Porto."}),
+        ]
 
-    told = ask(fresh, remembers)
-    assert told.is_error
-    assert "paused" in str(told.content)
+    for told in ask(fresh, remembers, tools="all"):
+        assert told.is_error
+        assert "paused" in str(told.content)
     assert fresh.stats().messages == 0
+    assert fresh.facts() == []

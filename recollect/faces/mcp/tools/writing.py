@@ -23,6 +23,12 @@ _MOST = 50
 _TITLE = 60  # characters of a title that nobody gave
 
 
+def check_recording() -> None:
+    """Raises NotAllowed while recording is paused: models remember nothing then."""
+    if not Recording.own().is_on():
+        raise NotAllowed("Nothing was remembered: recording is paused.", hint="The user resumes it: recollect resume")
+
+
 @tool(
     "Remember",
     "Use this when the user asks to remember something, and when something was said that will matter in later "
@@ -43,8 +49,7 @@ def remember(
     ] = "user",
 ) -> Reply:
     """Stores a message in a conversation of its own, unless recording is paused."""
-    if not Recording.own().is_on():
-        raise NotAllowed("Nothing was remembered: recording is paused.", hint="The user resumes it: recollect resume")
+    check_recording()
     via = {"via": "mcp"} | ({"client": call.client} if call.client else {})
     message = call.memory.store_message(
         text, cast("RoleName", said_by), title=title or begin_of(text, _TITLE), metadata=via
