@@ -17,6 +17,7 @@ from statistics import median
 import recollect
 from benchmarks.machine import peak_memory
 from recollect.watching.folders import Watched
+from recollect.watching.keeping_out import KeepingOut
 from recollect.watching.kept import Kept
 from recollect.watching.looking import look
 from recollect.watching.watcher import Round, Watcher
@@ -32,16 +33,17 @@ def main(megabytes: int = 100, files: int = 200) -> None:
         sessions = [_session(project, number, megabytes * 1_000_000 // files) for number in range(files)]
         with recollect.open(Path(folder) / "memory.db", background=False) as memory:
             kept = Kept(Path(folder) / "state", Path(memory.location), memory.namespace)
+            keeping_out = KeepingOut.own(())
             watched = [Watched("Claude Code", project.parent)]
             began = time.perf_counter()
-            done = Watcher(memory, watched, kept).round()
+            done = Watcher(memory, watched, kept, keeping_out).round()
             took = time.perf_counter() - began
             count = sum(taken.report.written.messages for taken in done.taken)
             print(f"first round: {count:,} messages of {megabytes} MB in {files} sessions, {took:.1f} s")
             began = time.perf_counter()
             look(project.parent)
             print(f"a look: {1000 * (time.perf_counter() - began):.1f} ms")
-            watcher = Watcher(memory, watched, kept)  # as after a restart
+            watcher = Watcher(memory, watched, kept, keeping_out)  # as after a restart
             began = time.perf_counter()
             watcher.round()
             print(f"a round without anything new: {1000 * (time.perf_counter() - began):.1f} ms")

@@ -17,6 +17,7 @@ from recollect.gateway.blocks import TIMES, Block, Blocks, share
 from recollect.gateway.events import Events, is_event_stream
 from recollect.gateway.fitting import Fit, cost_of, fit, is_kept_there
 from recollect.gateway.keeping import keep, keep_first
+from recollect.gateway.leaving_out import keep_out, recorded
 from recollect.gateway.measure import holds_files
 from recollect.gateway.refusals import Opening, Refusal, is_failure
 from recollect.gateway.scope import ATTEMPT, Asked, read_scope, without_ours
@@ -26,6 +27,7 @@ from recollect.gateway.windows import Windows, answer_allowed
 from recollect.gateway.wires import RESPONSES, Wire
 from recollect.importers.reading.lenient import text_of
 from recollect.memory import Memory
+from recollect.memory.recording import Recording
 from recollect.record import NodeId, is_within, new_id, stable_id
 from recollect.text.marks import OPEN
 
@@ -56,6 +58,7 @@ class Endless:
     threads: Threads = field(default_factory=Threads)
     blocks: Blocks = field(default_factory=Blocks)
     awaited: Recent[Exchange] = field(default_factory=lambda: Recent(_AWAITED))
+    recording: Recording = field(default_factory=Recording.own)
 
     def fetched(
         self, path: str, headers: Mapping[str, str], upstream: str, *, within: Sequence[str] = ()
@@ -109,9 +112,11 @@ class Endless:
         exchange.heard.is_repeated = wire.vendor == "openai"  # some servers give the beginning back, some do not
         is_said = any(one.is_said or one.calls or one.results for one in talk.said)
         try:
+            if not (asked.stores and self.recording.is_on()):
+                exchange.leave_no_trace()
             exchange.fit = self._fitted(exchange, talk)
             if counts_only or _asks_nothing(body) or not is_said:
-                exchange.asked = replace(asked, stores=False)
+                exchange.asked = replace(exchange.asked, stores=False)
             if is_said:
                 self._prepare(exchange, talk)
         except RecollectError as problem:
@@ -149,6 +154,13 @@ class Endless:
             exchange.asked = replace(asked, stores=False)
             return
         exchange.placed, talk = placed, placed.talk
+        if asked.stores:
+            going = recorded(self.recording, placed)
+            if going is None:
+                exchange.leave_no_trace()
+            else:
+                placed = exchange.placed = going
+        asked = exchange.asked
         if gone and asked.stores:  # what the model is not sent must be found
             until = max((n for n, said in enumerate(talk.said) if said.at in gone), default=-1)
             placed = exchange.placed = keep_first(memory, self.threads, placed, until)
@@ -227,6 +239,7 @@ class Exchange:
     degraded: str = ""
     heard: Heard = field(default_factory=Heard)
     _events: Events = field(default_factory=Events)
+    _leaves_no_trace: bool = False
     _is_kept: bool = False
     _failed: bool = False
     _broke: bool = False  # a server has said so
@@ -253,6 +266,10 @@ class Exchange:
     def stores(self) -> bool:
         """Whether what is said is stored: as far as that is known, while it is not said yet."""
         return not self._failed and self.asked.stores and self.memory is not None and self.placed is not None
+
+    def leave_no_trace(self) -> None:
+        """Stores nothing of it, now or when it is sent again."""
+        self.asked, self._leaves_no_trace = replace(self.asked, stores=False), True
 
     def leave_out(self) -> None:
         """Leaves out what has to go."""
@@ -351,6 +368,8 @@ class Exchange:
 
     def _keep(self) -> bool:
         """Whether anything was stored."""
+        if self.placed is not None and self.heard.is_anything and self._is_kept_out(self.placed):
+            return False
         if not self.asked.stores or self.memory is None or self.placed is None or self.said is None:
             return False
         if self.body.get("background") is True and self.heard.id and not self.heard.is_whole:
@@ -373,6 +392,17 @@ class Exchange:
             _broke=False,
             _keeping=Lock(),
         )
+
+    def _is_kept_out(self, placed: Placed) -> bool:
+        """Whether it is not to be recorded, as things are now; then it stays out."""
+        recording = self.endless.recording
+        try:
+            if not self._leaves_no_trace and (not self.asked.stores or recording.is_on()):
+                return False
+            keep_out(recording, placed, self.heard)
+        except RecollectError as problem:
+            _log.error("An answer was not kept: %s", problem)
+        return True
 
     def _store(self, memory: Memory, placed: Placed) -> bool:
         """Whether that went well."""

@@ -244,8 +244,10 @@ class _Keeping:
         return self._counted[below, name] - 1
 
     def _title(self) -> str:
-        """How the talk begins."""
-        first = next((said.text for said in self._placed.talk.said if said.role == "user" and said.text), "")
+        """How the talk begins: as far as it is recorded."""
+        placed = self._placed
+        talk = placed.talk.said[placed.after + 1 if placed.parent is None else 0 :]
+        first = next((said.text for said in talk if said.role == "user" and said.text), "")
         line = " ".join(first.split())
         if len(line) <= _TITLE:
             return line

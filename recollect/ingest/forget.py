@@ -112,19 +112,20 @@ class Selection:
         sources: Sequence[str],
         since: str | datetime | None,
         until: str | datetime | None,
+        before: str | datetime | None,
         everything: bool,
         now: datetime,
     ) -> Selection:
         """What ids and options mean. Raises InvalidInput where they name nothing, NotFound."""
         from recollect.search.query.times import read_period
 
-        if not (ids or sources or since or until or everything):
+        if not (ids or sources or since or until or before or everything):
             raise InvalidInput(
                 "Nothing to forget: name something or choose it by a filter.",
-                hint="Give IDs, or use sources, since, until or everything.",
+                hint="Give IDs, or use sources, since, until, before or everything.",
             )
         named = Named.read(view, ids)
-        first, last = read_period(since, until, None, now)
+        first, last = read_period(since, until, before, now)
         return cls(
             conversations=tuple(conversation.id for conversation in named.conversations),
             messages=named.messages,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import partial
@@ -25,6 +25,9 @@ from recollect.ingest.conversations import Written
 from recollect.ingest.pipeline import Pipeline
 from recollect.record import Chunk, Document, Edge, Node, NodeId, Thread
 from recollect.store import Counts, Space
+
+#: Gives a file as it is to be read, or None for one that is kept out.
+Wanted = Callable[[Entry], Entry | None]
 
 #: A batch is one transaction: so many messages or characters, whichever comes first.
 BATCH_MESSAGES = 1000
@@ -161,8 +164,9 @@ class Importing:
         progress: Callable[[Progress], None] | None = None,
         *,
         again: bool = False,
+        wanted: Wanted | None = None,
     ) -> None:
-        self._space, self._ingest, self._again = space, ingest, again
+        self._space, self._ingest, self._again, self._wanted = space, ingest, again, wanted
         self._count_tokens, self._count_all, self._progress = count_tokens, count_all, progress
         self._report = ImportReport()
         self._problems = Problems()
@@ -185,7 +189,7 @@ class Importing:
         refused: dict[Path, NotFound | ImportProblem] = {}
         for path in paths:
             try:
-                of_path, rest = detect(walk(path, self._problems), self._problems, forced)
+                of_path, rest = detect(self._chosen(walk(path, self._problems)), self._problems, forced)
             except (NotFound, ImportProblem) as problem:
                 refused[path] = problem
                 continue
@@ -202,8 +206,17 @@ class Importing:
 
     def of_growing(self, folder: Path, files: Sequence[Path]) -> ImportReport:
         """Imports some files of a folder that may still be written; files of no known format are only counted."""
-        found, unknown = detect(growing(folder, files, self._problems), self._problems)
+        found, unknown = detect(self._chosen(growing(folder, files, self._problems)), self._problems)
         return self._read_all(found, unknown)
+
+    def _chosen(self, entries: Iterable[Entry]) -> Iterator[Entry]:
+        """The files that are wanted, as they are to be read."""
+        for entry in entries:
+            chosen = entry if self._wanted is None else self._wanted(entry)
+            if chosen is None:
+                self._problems.note("files that are kept out")
+            else:
+                yield chosen
 
     def _read_all(self, found: Sequence[Found], unknown: Sequence[Entry], told: Container[Path] = ()) -> ImportReport:
         self._tell_unread(unknown, told)

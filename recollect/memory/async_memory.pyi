@@ -26,9 +26,11 @@ from recollect.derive.summaries.reading import Summary
 from recollect.derive.tasks.backlog import Backlog
 from recollect.derive.tasks.desk import Consolidated
 from recollect.derive.topics.reading import Segment, Topic
+from recollect.importers.base import Entry
 from recollect.ingest.documents.importing import DocumentProgress, DocumentReport
 from recollect.ingest.forget import Forgotten
 from recollect.ingest.importing import ImportReport, Progress
+from recollect.ingest.person import Person
 from recollect.ingest.secrets import StoredSecret, TakenOut
 from recollect.memory import Memory
 from recollect.memory.async_derive import AsyncContext, Opening
@@ -189,6 +191,7 @@ class AsyncMemory(AsyncContext):
         sources: str | Sequence[str] = (),
         since: str | datetime | None = None,
         until: str | datetime | None = None,
+        before: str | datetime | None = None,
         everything: bool = False,
         dry_run: bool = False,
         confirm: Callable[[Forgotten], bool] | None = None,
@@ -202,6 +205,14 @@ class AsyncMemory(AsyncContext):
         dry_run: bool = False,
         confirm: Callable[[TakenOut], bool] | None = None,
     ) -> TakenOut: ...
+    async def forget_person(
+        self,
+        name: str,
+        *,
+        mentions: bool | Callable[[Person], bool] = False,
+        dry_run: bool = False,
+        confirm: Callable[[Person], bool] | None = None,
+    ) -> Person: ...
     async def get_all_facts(self, limit: int = 50, offset: int = 0) -> list[Fact]: ...
     async def get_cluster(self, cluster_id: str, limit: int = 50) -> list[Message]: ...
     async def get_conversation_thread(self, message_id: str, depth: int = 5) -> list[Message]: ...
@@ -222,9 +233,15 @@ class AsyncMemory(AsyncContext):
         format: str | None = None,
         again: bool = False,
         progress: Callable[[Progress], None] | None = None,
+        wanted: Callable[[Entry], Entry | None] | None = None,
     ) -> ImportReport: ...
     async def import_growing(
-        self, folder: str | Path, files: Iterable[str | Path], *, progress: Callable[[Progress], None] | None = None
+        self,
+        folder: str | Path,
+        files: Iterable[str | Path],
+        *,
+        progress: Callable[[Progress], None] | None = None,
+        wanted: Callable[[Entry], Entry | None] | None = None,
     ) -> ImportReport: ...
     async def index(self) -> IndexInfo: ...
     async def info(self) -> StoreInfo: ...

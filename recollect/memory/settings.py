@@ -60,6 +60,7 @@ class Settings:
     `reranker` reads the best results of a search again. The daily limits are those of background work, None where there
     is none; the cost is in US dollars. `pager` empty means $PAGER, else `less -FRX`. `durable=False` may lose the last
     moments before a power cut. `background`: writing leaves a worker behind. `proxy_window` None is what servers tell.
+    `leave_out` are patterns of folders that are not recorded.
     """
 
     store: Place
@@ -80,6 +81,7 @@ class Settings:
     anthropic_upstream: str = ""
     proxy_budget: int = 4_000
     proxy_window: int | None = None
+    leave_out: tuple[str, ...] = ()
     origins: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     @property
@@ -310,6 +312,21 @@ def _color(value: object, _: Path | None) -> str:
     return str(value)
 
 
+def _patterns(value: object, _: Path | None) -> tuple[str, ...]:
+    """A list, or one text with a pattern on each line or between commas. It is read here, not first when it counts."""
+    from pathspec import GitIgnoreSpec
+
+    listed = re.split(r"[\n,]", value) if isinstance(value, str) else value
+    if not isinstance(listed, list) or not all(isinstance(one, str) for one in listed):
+        raise InvalidInput(f"{value!r} is no list of folders.", hint='Write them so: ["~/work/secret", "*.private/"].')
+    patterns = tuple(one.strip() for one in listed if one.strip() and not one.lstrip().startswith("#"))
+    try:
+        GitIgnoreSpec.from_lines(patterns)
+    except ValueError as error:
+        raise InvalidInput(f"{error}.", hint="Patterns are written as in a .gitignore.") from None
+    return patterns
+
+
 def _limit(value: object, _: Path | None) -> int:
     try:
         number = int(value) if isinstance(value, int | str) and not isinstance(value, bool) else 0
@@ -351,4 +368,5 @@ _READERS: Mapping[str, Callable[[object, Path | None], Any]] = {
     "anthropic_upstream": _upstream,
     "proxy_budget": _tokens,
     "proxy_window": _window,
+    "leave_out": _patterns,
 }

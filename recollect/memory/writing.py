@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import date, datetime
 from pathlib import Path
@@ -28,8 +29,10 @@ from recollect.record import (
 from recollect.runtime.tracing import one_record, records, traced
 
 if TYPE_CHECKING:
+    from recollect.importers.base import Entry
     from recollect.ingest.forget import Forgotten
     from recollect.ingest.importing import ImportReport, Progress
+    from recollect.ingest.person import Person
     from recollect.ingest.secrets import StoredSecret, TakenOut
     from recollect.memory.drafts import Drafts
 
@@ -45,31 +48,40 @@ class Writing(Reading, Documents):
         format: str | None = None,
         again: bool = False,
         progress: Callable[[Progress], None] | None = None,
+        wanted: Callable[[Entry], Entry | None] | None = None,
     ) -> ImportReport:
         """Imports exports: files, folders, archives; the format is detected unless it is named.
 
         Importing again changes nothing; a newer export adds what is new. What was forgotten stays away, unless `again`
-        brings it back. Raises NotFound, ImportProblem, StoreError.
+        brings it back. `wanted` gives each file as it is to be read, or None to keep it out. Raises
+        NotFound, ImportProblem, StoreError.
         """
         from recollect.ingest.importing import Importing
         from recollect.models.embedding.tokenizer import count_tokens, count_tokens_of
 
-        importing = Importing(self._space, self._ingest, count_tokens, count_tokens_of, progress, again=again)
+        importing = Importing(
+            self._space, self._ingest, count_tokens, count_tokens_of, progress, again=again, wanted=wanted
+        )
         return importing([Path(path).expanduser() for path in paths], format)
 
     @writes
     def import_growing(
-        self, folder: str | Path, files: Iterable[str | Path], *, progress: Callable[[Progress], None] | None = None
+        self,
+        folder: str | Path,
+        files: Iterable[str | Path],
+        *,
+        progress: Callable[[Progress], None] | None = None,
+        wanted: Callable[[Entry], Entry | None] | None = None,
     ) -> ImportReport:
         """Imports some files of a folder while they are being written: of files of lines only whole lines.
 
         Files that belong together are given together: a session, those that it resumes, its subagents. What has gone
-        meanwhile is left out. Raises StoreError.
+        meanwhile is left out. `wanted` is as in `import_file`. Raises StoreError.
         """
         from recollect.ingest.importing import Importing
         from recollect.models.embedding.tokenizer import count_tokens, count_tokens_of
 
-        importing = Importing(self._space, self._ingest, count_tokens, count_tokens_of, progress)
+        importing = Importing(self._space, self._ingest, count_tokens, count_tokens_of, progress, wanted=wanted)
         return importing.of_growing(Path(folder), [Path(file) for file in files])
 
     @traced("create_memory", one_record)
@@ -237,6 +249,7 @@ class Writing(Reading, Documents):
         sources: str | Sequence[str] = (),
         since: str | datetime | None = None,
         until: str | datetime | None = None,
+        before: str | datetime | None = None,
         everything: bool = False,
         dry_run: bool = False,
         confirm: Callable[[Forgotten], bool] | None = None,
@@ -244,15 +257,16 @@ class Writing(Reading, Documents):
         """Erases for good: no table, index or file holds the words any longer, and importing does not bring them back.
 
         `ids` are whole ids of messages, conversations and documents; `resolve` and `document` find them by a title or
-        the end of an id. `sources`, `since` and `until` choose among all messages, or among those named; `everything`
-        is the whole namespace. Returns what goes. `confirm` is shown it before anything does: unless it agrees, nothing
-        goes, and what came in meanwhile stays. Raises NotFound, InvalidInput where nothing is named.
+        the end of an id. `sources`, `since`, `until` and `before` choose among all messages, or among those named:
+        `before="6 months ago"` is what is older. `everything` is the whole namespace. Returns what goes. `confirm` is
+        shown it before anything does: unless it agrees, nothing goes, and what came in meanwhile stays. Raises
+        NotFound, InvalidInput where nothing is named.
         """
         from recollect.ingest.forget import Selection, forget
 
         named = self._sources(several(sources))
         with self._space.view() as view:
-            selection = Selection.read(view, ids, named, since, until, everything, self._clock())
+            selection = Selection.read(view, ids, named, since, until, before, everything, self._clock())
         return forget(self._space, selection, self._retract, self._ingest.untell, dry_run=dry_run, confirm=confirm)
 
     def secrets(self, *, sources: str | Sequence[str] = ()) -> list[StoredSecret]:
@@ -293,6 +307,59 @@ class Writing(Reading, Documents):
                 return found if dry_run else TakenOut()
         return self._ingest.take_out(named)
 
+    @traced("delete_memory", lambda person: records(len(person.said)))
+    @writes
+    def forget_person(
+        self,
+        name: str,
+        *,
+        mentions: bool | Callable[[Person], bool] = False,
+        dry_run: bool = False,
+        confirm: Callable[[Person], bool] | None = None,
+    ) -> Person:
+        """Forgets a person under all names that the memory takes for theirs: what they said and all facts about them
+        go for good, and they are listed no longer. With `mentions` so does every message of others and every document
+        that names them, and no node holds the name any more; else these stay. The title of a conversation stays with
+        the conversation.
+
+        `confirm` is shown what there is before anything goes, and `mentions`, where it is a function, after that.
+        Nothing goes that they were not shown. Raises NotFound, InvalidInput for you yourself.
+        """
+        from recollect.ingest.person import find_person, ids_of
+
+        with self._space.view() as view:
+            person = find_person(view, name)
+        own = ids_of(person, mentions=False)
+        person = replace(person, derived=self.forget(*own, dry_run=True).derived if own else {})
+        if dry_run or (confirm is not None and not confirm(person)):
+            return person
+        also = bool(mentions(person)) if callable(mentions) else mentions
+        if ids := ids_of(person, mentions=also):
+            self.forget(*ids)
+        self._forget_name(person, everywhere=also)
+        return replace(person, removed=True)
+
+    def _forget_name(self, person: Person, *, everywhere: bool) -> None:
+        """Removes what is still derived of a person, or said of them by hand: `everywhere`, where no message names them
+        any more, all of it to the byte; else what is told of them.
+        """
+        from recollect.derive.entities.by_hand import ByHand
+        from recollect.derive.facts.correct import Corrections
+        from recollect.ingest.person import nodes_naming
+        from recollect.record import Origin
+
+        if not everywhere:
+            corrections = Corrections(self._space, self._embedder, self._clock)
+            for fact in person.facts:
+                with suppress(NotFound):
+                    corrections.forget(fact)
+            with suppress(NotFound):
+                ByHand(self._space).forget(person.names[0])
+        with self._space.view() as view:
+            left = nodes_naming(view, person, None if everywhere else Origin.SAID)
+        if left:
+            self._space.erase(left)
+
     def _reword(self, changes: Iterable[Mapping[str, str]]) -> list[Message]:
         rewordings = self._drafts.rewordings(changes)
         return self._ingest.edit_all(rewordings, Version("", self._clock())) if rewordings else []
@@ -327,7 +394,7 @@ class Writing(Reading, Documents):
             return 0
         try:
             with self._space.view() as view:
-                selection = Selection.read(view, moved.named, (), None, None, everything=False, now=self._clock())
+                selection = Selection.read(view, moved.named, (), None, None, None, everything=False, now=self._clock())
             selection = replace(selection, only=moved.every)
             forget(self._space, selection, self._retract, self._ingest.untell, dry_run=False, confirm=None)
         except (NotFound, InvalidInput):

@@ -13,12 +13,15 @@ _BRIEFED = frozenset({"startup", "clear", "compact"})
 
 @dataclass(frozen=True, slots=True)
 class HookEvent:
-    """An event of a session. `folder` is where the agent works, `transcripts` the folder that its sessions lie in."""
+    """An event of a session. `folder` is where the agent works, `transcripts` the folder that its sessions lie in, and
+    `session` the name of its file there.
+    """
 
     name: str
     folder: Path | None = None
     transcripts: Path | None = None
     source: str = ""
+    session: str = ""
 
     @property
     def wants_brief(self) -> bool:
@@ -40,6 +43,7 @@ def read_event(given: str | bytes) -> HookEvent | None:
         folder=folder,
         transcripts=_project_of(transcript) if transcript else None,
         source=str(told.get("source") or "startup"),
+        session=transcript.stem if transcript else str(told.get("session_id") or ""),
     )
 
 

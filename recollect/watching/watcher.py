@@ -24,6 +24,7 @@ from recollect.importers.registry import reader_of
 from recollect.ingest.importing import ImportReport, Progress
 from recollect.memory import Memory
 from recollect.watching.folders import Watched
+from recollect.watching.keeping_out import KeepingOut
 from recollect.watching.kept import Kept
 from recollect.watching.kin import Kin
 from recollect.watching.looking import Stamp, look
@@ -62,10 +63,13 @@ class Taken:
 
 @dataclass(slots=True)
 class Round:
-    """What a look came to. `left_out`: sessions of memory tools that were met for the first time."""
+    """What a look came to. `left_out`: sessions of memory tools that were met for the first time, `kept_out`: files
+    that the user keeps out.
+    """
 
     taken: list[Taken] = field(default_factory=list)
     left_out: int = 0
+    kept_out: int = 0
     problems: list[Problem] = field(default_factory=list)  # told for the first time
     failed: list[RecollectError | OSError] = field(default_factory=list)
     waiting: bool = False  # whether there is more, which is not due yet
@@ -74,12 +78,14 @@ class Round:
         """Counts another in."""
         self.taken += other.taken
         self.left_out += other.left_out
+        self.kept_out += other.kept_out
         self.problems += other.problems
         self.failed += other.failed
         self.waiting = self.waiting or other.waiting
 
     def __bool__(self) -> bool:
-        return bool(self.left_out or self.problems or self.failed or any(taken.brings for taken in self.taken))
+        told = self.left_out or self.kept_out or self.problems or self.failed
+        return bool(told or any(taken.brings for taken in self.taken))
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,19 +100,20 @@ class _Family:
 
 
 class Watcher:
-    """Follows folders into a memory."""
+    """Follows folders into a memory, without what is kept out. While recording is paused it reads nothing."""
 
     def __init__(
         self,
         memory: Memory,
         folders: Sequence[Watched],
         kept: Kept,
+        keeping_out: KeepingOut,
         *,
         progress: Callable[[Progress], None] | None = None,
         clock: Callable[[], float] = time.monotonic,
         wall: Callable[[], int] = time.time_ns,
     ) -> None:
-        self._memory, self._folders, self._kept = memory, folders, kept
+        self._memory, self._folders, self._kept, self._keeping_out = memory, folders, kept, keeping_out
         self._progress, self._clock, self._wall = progress, clock, wall
         self._kin: dict[Path, Kin] = {}
         self._rests: dict[Path, float] = {}  # until when a place is let alone
@@ -138,6 +145,9 @@ class Watcher:
     def _parts(self, *, patient: bool) -> Iterator[Round]:
         """A look, place by place; what is in by then is kept, wherever it ends."""
         saved = self._clock()
+        if self._keeping_out.is_paused:
+            yield Round(waiting=True)
+            return
         try:
             for watched in self._folders:
                 files = look(watched.path)
@@ -145,7 +155,7 @@ class Watcher:
                 if files:
                     self._kept.drop(watched.path, files)
                 for family in self._families(watched.path, files, changed):
-                    if patient and not self._is_due(family):
+                    if self._keeping_out.is_paused or (patient and not self._is_due(family)):
                         yield Round(waiting=True)
                         continue
                     yield self._take(watched, family)
@@ -210,15 +220,18 @@ class Watcher:
     def _import(self, family: _Family, files: Sequence[Path]) -> ImportReport | None:
         """None for a file that is no export."""
         if family.is_of_lines:
-            return self._memory.import_growing(family.folder, files, progress=self._progress)
+            return self._memory.import_growing(family.folder, files, progress=self._progress, wanted=self._keeping_out)
         try:
-            return self._memory.import_file(*files, progress=self._progress)
+            return self._memory.import_file(*files, progress=self._progress, wanted=self._keeping_out)
         except (ImportProblem, NotFound) as problem:
             _log.info("%s", problem.message)
             return None
 
     def _is_left_out(self, family: _Family, file: Path, done: Round) -> bool:
-        """Whether a memory tool held the session that the file belongs to."""
+        """Whether the user keeps the file out, or a memory tool held the session that it belongs to."""
+        if self._keeping_out.leaves_out(file, family.folder):
+            done.kept_out += 1
+            return True
         place = place_of(file.relative_to(family.folder).as_posix())
         session = file if place.session is None else family.folder / f"{place.session}{_LINES}"
         if session in self._tools:

@@ -94,7 +94,7 @@ def test_every_setting_is_told_with_its_default_and_variable() -> None:
         default, variable = told[f.name]
         assert variable == f"RECOLLECT_{f.name.upper()}"
         if f.name != "store":
-            assert default == {"": "empty", None: LEARNED}.get(f.default, str(f.default).lower())
+            assert default == {"": "empty", (): "empty", None: LEARNED}.get(f.default, str(f.default).lower())
 
 
 @pytest.mark.parametrize("record", RECORDS, ids=lambda record: record.__name__)

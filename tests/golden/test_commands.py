@@ -58,6 +58,8 @@ COMMANDS = {
     "hooks-install": ("hooks", "install", "--print"),
     "config": ("config",),
     "completion": ("completion", "bash"),
+    "pause": ("pause",),
+    "resume": ("resume",),
     "remember": ("remember", "the spare key is with Ana"),
     "backup": ("backup", "HOME/copy.db"),
     "reindex": ("reindex",),

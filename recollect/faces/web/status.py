@@ -13,6 +13,7 @@ from starlette.responses import RedirectResponse
 from recollect.faces.http.scope import Scoped, reach, served
 from recollect.faces.present.indexed import index_state
 from recollect.faces.present.names import source_label
+from recollect.faces.present.pausing import pause_words
 from recollect.faces.present.working import task_counts
 from recollect.faces.web.import_ import not_yet_in, state_of
 from recollect.faces.web.page import address, page
@@ -71,7 +72,7 @@ def status(request: Request, memory: Scoped) -> Response:
     counts, index = memory.stats(), memory.index()
     found = not_yet_in(request, memory, counts)
     here, tasks = served(request), task_counts(memory, counts)
-    probing = _probing(request, memory)
+    paused, probing = pause_words(), _probing(request, memory)
     probe, trouble = probing.result, probing.problem
     working = is_working(here.settings.store, here.places.state)
     month = utc_now().date().replace(day=1)
@@ -86,8 +87,10 @@ def status(request: Request, memory: Scoped) -> Response:
         data=lambda: {
             "store": location,
             "bytes": size,
+            "paused": bool(paused),
             **_document(memory, counts, tasks, probe, found, working=working, spent=ever),
         },
+        paused=paused,
         counts=counts,
         sources=sorted(counts.by_source.items(), key=lambda item: (-item[1], item[0])),
         index=index,

@@ -16,6 +16,7 @@ import recollect
 from recollect.derive import shift
 from recollect.faces.cli.main import main
 from recollect.faces.cli.terminal.output import Output
+from recollect.record import utc_now
 from tests.disks import fill, needs_root, small_disk
 from tests.faces.conftest import CommandLine
 from tests.faces.terminal import typed_into
@@ -383,3 +384,52 @@ def test_a_namespace_is_dropped_with_its_name(run: CommandLine) -> None:
     assert run("drop", "acme").code == 2  # there is nobody to ask
     assert run("drop", "acme", "--yes", "--json").document == {"dropped": True, "namespace": "acme"}
     assert run("drop", "acme", "--yes").code == 1
+
+
+def talk(run: CommandLine) -> None:
+    """Somebody says something, and you speak of her."""
+    with recollect.open(os.environ["RECOLLECT_STORE"], background=False) as memory:
+        memory.store_message("I moved to Uxbridgeville.", speaker="Zsofka", conversation_id="g", title="Flats")
+        memory.store_message("I like Zsofka's flat.", conversation_id="own", title="Mine")
+        memory.consolidate()
+
+
+def test_a_person_is_shown_in_three_groups_and_what_others_say_is_asked_for_by_itself(
+    own: CommandLine,
+) -> None:
+    talk(own)
+    shown = own("forget", "--person", "zsofka", "--dry-run")
+    assert shown.code == 0
+    assert "What they said: 1 message\n" in shown.out
+    assert "Zsofka: I moved to Uxbridgeville." in shown.out
+    assert "What others say of them: 1 message\n" in shown.out
+    assert "user: I like Zsofka's flat." in shown.out
+    assert "What was derived: " in shown.out
+    assert "dry run" in shown.out
+    ended, screen = typed_into(["forget", "--person", "Zsofka"], os.environ | {"NO_COLOR": "1"}, "y\nn\n")
+    assert ended == 0
+    assert "Remove 1 message as well?" in screen
+    assert "Uxbridgeville" not in own("search", "Uxbridgeville").out
+    assert "Zsofka's flat" in own("search", "flat").out
+
+
+def test_without_a_terminal_a_person_is_forgotten_with_yes_alone(own: CommandLine) -> None:
+    talk(own)
+    assert own("forget", "--person", "Zsofka").code == 2
+    assert own("forget", "--person", "Zsofka", "--source", "chatgpt").code == 2
+    assert own("forget", "--mentions").code == 2
+    done = own("forget", "--person", "Zsofka", "--yes", "--mentions", "--json").document
+    assert (done["removed"], len(done["said"]), len(done["mentions"])) == (True, 1, 1)
+    assert own("forget", "--person", "Zsofka", "--yes").code != 0
+
+
+def test_what_is_older_than_months_goes_by_source_and_to_the_day(own: CommandLine) -> None:
+    day = utc_now() - timedelta(days=1)
+    with recollect.open(os.environ["RECOLLECT_STORE"], background=False) as memory:
+        for age in range(1, 60):
+            memory.store_message(f"Day {age}.", conversation_id="days", id=f"day{age}", timestamp=day - timedelta(age))
+    assert own("forget", "--source", "recollect", "--before", "4 weeks ago", "--yes").code == 0
+    with recollect.open(os.environ["RECOLLECT_STORE"], background=False) as memory:
+        left = [m for m in memory.conversation("days").messages if m.content]
+        assert len(left) == 27
+        assert memory.stats().by_source["chatgpt"] > 0

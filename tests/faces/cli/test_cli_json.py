@@ -118,6 +118,9 @@ def test_what_a_writing_command_prints_is_documented(
         ("restore", ("restore", tmp_path / "copy.db", "--replace")),
         ("secrets", ("secrets",)),
         ("forgotten_secrets", ("forget", "--secrets", "--dry-run")),
+        ("pause", ("pause", "1h")),
+        ("resume", ("resume",)),
+        ("person", ("forget", "--person", "Ana", "--dry-run")),
         ("forget", ("forget", "--all", "--dry-run")),
         ("forget", ("forget", "--all", "--yes")),
     ):

@@ -11,6 +11,7 @@ from mcp import Client
 from mcp.shared.exceptions import MCPError
 
 from recollect.memory import Memory
+from recollect.memory.recording import Recording
 from recollect.text.marks import OPEN, cut_recall
 from tests.faces.mcp.conftest import MODES, ask
 
@@ -334,3 +335,22 @@ def test_a_stored_mark_does_not_close_the_mark_of_an_answer(fresh: Memory) -> No
     text = ask(fresh, call)
     assert text.count("</recollect-context>") == 1
     assert text.endswith("</recollect-context>")
+
+
+def test_while_recording_is_paused_nothing_is_remembered(
+    fresh: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RECOLLECT_HOME", str(tmp_path / "home"))
+    Recording.own().pause()
+
+    async def remembers(client: Client) -> list[Any]:
+        return [
+            await client.call_tool("remember", {"text": "This is nobody's business."}),
+            await client.call_tool("store_fact", {"content": "Ana lives in Porto."}),
+        ]
+
+    for told in ask(fresh, remembers, tools="all"):
+        assert told.is_error
+        assert "paused" in str(told.content)
+    assert fresh.stats().messages == 0
+    assert fresh.facts() == []

@@ -9,7 +9,9 @@ import pytest
 
 import recollect
 from recollect.memory import Memory
+from recollect.memory.recording import Recording
 from recollect.watching.folders import Watched
+from recollect.watching.keeping_out import KeepingOut, Patterns
 from recollect.watching.kept import Kept
 from recollect.watching.watcher import Watcher
 
@@ -31,13 +33,25 @@ def rollouts(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def follow(memory: Memory, projects: Path, rollouts: Path, tmp_path: Path) -> Callable[[], Watcher]:
+def recording(tmp_path: Path) -> Recording:
+    return Recording(tmp_path / "recording.db")
+
+
+@pytest.fixture
+def keeping_out(recording: Recording) -> KeepingOut:
+    return KeepingOut(Patterns((), Path("/home/me")), recording)
+
+
+@pytest.fixture
+def follow(
+    memory: Memory, projects: Path, rollouts: Path, tmp_path: Path, keeping_out: KeepingOut
+) -> Callable[[], Watcher]:
     """Makes a watcher that knows what those before it have kept, as after a restart."""
 
     def made() -> Watcher:
         folders = [Watched("Claude Code", projects), Watched("Codex", rollouts)]
         kept = Kept(tmp_path / "state", Path(memory.location), memory.namespace)
-        return Watcher(memory, folders, kept, clock=lambda: 0.0)
+        return Watcher(memory, folders, kept, keeping_out, clock=lambda: 0.0)
 
     return made
 

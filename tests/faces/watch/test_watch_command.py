@@ -55,7 +55,7 @@ def test_once(run: CommandLine, projects: Path) -> None:
         "same": 0,
         "messages": 1,
     }
-    assert document == {"left_out": 0, "problems": [], "failed": []}
+    assert document == {"left_out": 0, "kept_out": 0, "problems": [], "failed": []}
 
 
 def test_where_there_is_nothing_it_waits(run: CommandLine, home: Path) -> None:

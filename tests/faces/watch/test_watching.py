@@ -17,6 +17,7 @@ from recollect.memory import Memory
 from recollect.record import Kind, Message
 from recollect.sample import write_archive
 from recollect.watching.folders import Watched
+from recollect.watching.keeping_out import KeepingOut
 from recollect.watching.kept import Kept
 from recollect.watching.watcher import Watcher
 from tests.faces.watch.sessions import Rollout, Session, session_id
@@ -168,7 +169,7 @@ def test_after_a_restart_only_what_is_new_is_read(
 
 
 def test_another_store_knows_nothing_of_what_was_kept(
-    follow: Callable[[], Watcher], memory: Memory, projects: Path, tmp_path: Path
+    follow: Callable[[], Watcher], memory: Memory, projects: Path, tmp_path: Path, keeping_out: KeepingOut
 ) -> None:
     Session(projects).says("Where are the bells set?")
     follow().round()
@@ -176,7 +177,7 @@ def test_another_store_knows_nothing_of_what_was_kept(
     Path(memory.location).unlink()
     kept = Kept(tmp_path / "state", tmp_path / "memory.db", "default")
     with recollect.open(tmp_path / "memory.db", durable=False) as anew:
-        assert brought(Watcher(anew, [Watched("Claude Code", projects)], kept)) == 1
+        assert brought(Watcher(anew, [Watched("Claude Code", projects)], kept, keeping_out)) == 1
 
 
 def test_a_namespace_without_anything_is_looked_at_anew(
@@ -233,11 +234,11 @@ def test_what_cannot_be_opened_is_told_once(watcher: Watcher, memory: Memory, pr
 
 
 def test_a_failure_is_told_and_tried_again(
-    memory: Memory, projects: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    memory: Memory, projects: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keeping_out: KeepingOut
 ) -> None:
     now = [0.0]
     kept = Kept(tmp_path / "state", Path(memory.location), memory.namespace)
-    watcher = Watcher(memory, [Watched("Claude Code", projects)], kept, clock=lambda: now[0])
+    watcher = Watcher(memory, [Watched("Claude Code", projects)], kept, keeping_out, clock=lambda: now[0])
     Session(projects).says("Where are the bells set?")
     with monkeypatch.context() as broken:
         broken.setattr(Memory, "import_growing", lambda *a, **b: (_ for _ in ()).throw(StoreBusy("It is busy.")))
@@ -247,7 +248,9 @@ def test_a_failure_is_told_and_tried_again(
     assert brought(watcher) == 1
 
 
-def test_what_took_long_rests(memory: Memory, projects: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_took_long_rests(
+    memory: Memory, projects: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keeping_out: KeepingOut
+) -> None:
     now, session, really = [0.0], Session(projects), memory.import_growing
 
     def slowly(*arguments: Any, **named: Any) -> Any:
@@ -256,7 +259,7 @@ def test_what_took_long_rests(memory: Memory, projects: Path, tmp_path: Path, mo
 
     monkeypatch.setattr(memory, "import_growing", slowly)
     kept = Kept(tmp_path / "state", Path(memory.location), memory.namespace)
-    watcher = Watcher(memory, [Watched("Claude Code", projects)], kept, clock=lambda: now[0])
+    watcher = Watcher(memory, [Watched("Claude Code", projects)], kept, keeping_out, clock=lambda: now[0])
     session.says("Where are the bells set?")
     assert brought(watcher) == 1
     session.answers("In tariff.toml.")
@@ -275,11 +278,11 @@ def test_many_sessions_are_taken_together(watcher: Watcher, memory: Memory, roll
     assert memory.stats().conversations == 70
 
 
-def test_an_export_is_taken_when_it_has_arrived(memory: Memory, tmp_path: Path) -> None:
+def test_an_export_is_taken_when_it_has_arrived(memory: Memory, tmp_path: Path, keeping_out: KeepingOut) -> None:
     folder, wall = tmp_path / "exports", [0]
     folder.mkdir()
     kept = Kept(tmp_path / "state", Path(memory.location), memory.namespace)
-    watcher = Watcher(memory, [Watched("exports", folder)], kept, wall=lambda: wall[0])
+    watcher = Watcher(memory, [Watched("exports", folder)], kept, keeping_out, wall=lambda: wall[0])
     export = write_archive(tmp_path / "made")[0]
     half = folder / "export.zip.part"
     shutil.copy(export, half)

@@ -29,6 +29,8 @@ SUMMARIES = {
     "mcp": "Serve the memory to Claude, Cursor, VS Code … over MCP, or set them up.",
     "watch": "Follow the sessions of Claude Code and Codex, and import what is new within seconds.",
     "hooks": "Have Claude Code save its sessions here, and begin them with what matters.",
+    "pause": "Record nothing until you resume, or for a time.",
+    "resume": "Record again.",
     "remember": "Save a text as a message.",
     "delete": "Hide messages or whole conversations.",
     "restore": "Bring back what was deleted, or a whole memory from a backup.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import fields
 from typing import Any
 
@@ -66,13 +67,16 @@ def _keep(session: Session, name: str, value: str) -> int:
 def _values(settings: Settings) -> dict[str, Any]:
     values = {f.name: getattr(settings, f.name) for f in _SETTINGS}
     return {
-        name: value if isinstance(value, bool | int | float | None) else str(value) for name, value in values.items()
+        name: value if isinstance(value, bool | int | float | tuple | None) else str(value)
+        for name, value in values.items()
     }
 
 
 def _as_toml(name: str, value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
+    if isinstance(value, tuple):
+        return json.dumps(value, ensure_ascii=False)
     if value is None:
         value = LEARNED if name == "proxy_window" else UNLIMITED
     return str(value) if isinstance(value, int | float) else f'"{value}"'

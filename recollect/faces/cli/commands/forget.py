@@ -10,6 +10,7 @@ from recollect.errors import InvalidInput
 from recollect.faces.cli.parser import Command, Option, Words
 from recollect.faces.cli.terminal.options import BEFORE, SINCE, SOURCE, UNTIL
 from recollect.faces.cli.terminal.session import Session
+from recollect.faces.cli.views.person import forget_person
 
 if TYPE_CHECKING:
     from recollect.ingest.forget import Forgotten
@@ -25,6 +26,8 @@ def forget(
     since: str | None = None,
     until: str | None = None,
     before: str | None = None,
+    person: str | None = None,
+    mentions: bool = False,
     everything: bool = False,
     secrets: bool = False,
     dry_run: bool = False,
@@ -33,16 +36,24 @@ def forget(
     """Remove messages or whole conversations for good.
 
     Name them by id or title (the last characters of an id are enough), or choose them by --source, --since, --until or
-    --before; all conditions must hold. It shows what will be removed, and asks; with --yes a title must be whole. The
-    text is removed from the memory, its search index and its files, and stays away when you import the same export
-    again, unless you use `recollect import --again`. With --secrets only the keys, tokens and
-    passwords in the texts are removed (recollect secrets lists them). To only hide something: recollect delete
+    --before ("6 months ago"); all conditions must hold. It shows what will be removed, and asks; with --yes a title
+    must be whole. The text is removed from the memory, its search index and its files, and stays away when you import
+    the same export again, unless you use `recollect import --again`.
+
+    With --secrets only the keys, tokens and passwords in the texts are removed (recollect secrets lists them).
+
+    With --person it is what somebody said under any name that is known to be theirs, and what was derived of them; what
+    others say of them is listed and asked for by itself. To only hide something: recollect delete
     """
     if secrets:
         return _forget_secrets(
             session, source or (), dry_run=dry_run, yes=yes, more=bool(what or since or until or before or everything)
         )
     memory = session.existing_memory()
+    if person is not None or mentions:
+        if what or source or since or until or before or everything or person is None:
+            raise InvalidInput("--person is used alone, with --mentions at most.")
+        return forget_person(session, memory, person, mentions=mentions, dry_run=dry_run, yes=yes)
     chosen = _chosen(what or (), source or (), since, until, before, everything=everything)
     names = _ids(session, memory, what or (), asks=not yes or dry_run)
     if dry_run:
@@ -229,6 +240,8 @@ COMMAND = Command(
         "recollect forget 7Q2KAB",
         'recollect forget "Letter to the landlord" --dry-run',
         "recollect forget --source chatgpt --until 2023",
+        'recollect forget --source "claude code" --before "6 months ago"',
+        "recollect forget --person Mara",
     ),
     (
         SOURCE,
@@ -236,6 +249,8 @@ COMMAND = Command(
         UNTIL,
         BEFORE,
         Option(("--secrets",), "Only the keys, tokens and passwords in the texts.", default=False),
+        Option(("--person",), "What this person said, and what was derived of them.", "NAME"),
+        Option(("--mentions",), "With --person: also what others say of them.", default=False),
         Option(("--all",), "Everything in the namespace.", name="everything", default=False),
         Option(("--dry-run",), "Show what would be removed, and change nothing.", default=False),
         Option(("--yes", "-y"), "Do not ask.", default=False),

@@ -24,6 +24,8 @@ def hooks(session: Session, action: str | None = None, project: bool = False, pr
     `install` adds three hooks to Claude Code's settings: at the end of a session and before it is compacted, what is
     new is imported; at the start, Claude gets `recollect brief` of the folder. What else stands in the settings is left
     as it is, a copy is kept, and the change is shown; --print only shows it. `remove` takes the hooks out again.
+    A session that begins with RECOLLECT_RECORD=no in its environment is not saved, then or later.
+
     Without ACTION it says whether they are there. Claude Code itself calls `run`.
     """
     if action == "run":
@@ -135,12 +137,17 @@ def _take_in(session: Session, event: HookEvent) -> None:
     hook and, at the end of a session, not for long. Where nothing may be left behind, here.
     """
     from recollect.memory.background.process import environment_of, leave_behind
+    from recollect.memory.recording import is_marked
     from recollect.watching.folders import Watched
+    from recollect.watching.keeping_out import KeepingOut
     from recollect.watching.kept import Kept
     from recollect.watching.watcher import Watcher
 
     folder, settings = event.transcripts, session.settings
-    if folder is None or not folder.is_dir():
+    keeping_out = KeepingOut.own(settings.leave_out)
+    if is_marked(os.environ) and event.session:
+        keeping_out.mark(event.session)
+    if folder is None or not folder.is_dir() or keeping_out.is_paused:
         return
     session.close()
     if settings.background:
@@ -152,7 +159,7 @@ def _take_in(session: Session, event: HookEvent) -> None:
             return
     memory = session.memory()
     kept = Kept(session.places.state, session.store, memory.namespace)
-    done = Watcher(memory, [Watched("Claude Code", folder)], kept).round(patient=False)
+    done = Watcher(memory, [Watched("Claude Code", folder)], kept, keeping_out).round(patient=False)
     if done.failed:
         raise done.failed[0]
 

@@ -11,6 +11,7 @@ from recollect.errors import ImportProblem, InvalidInput
 from recollect.faces.cli.parser import Command, Option, Words
 from recollect.faces.cli.terminal.options import NO_BACKGROUND
 from recollect.faces.cli.terminal.session import Session
+from recollect.faces.present.pausing import pause_words
 
 if TYPE_CHECKING:
     from recollect.importers.found import Found
@@ -32,7 +33,8 @@ def import_(
 
     PATH is a file, a folder or a zip; the format is detected. Importing the same export again changes nothing, and a
     newer one adds what is new. If an import is interrupted, run it again. What you removed with `recollect forget`
-    stays away unless you add --again. Without PATH it lists what it finds on this machine.
+    stays away unless you add --again. Without PATH it lists what it finds on this machine;
+    --found imports that, without what you keep out (the setting leave_out, marked sessions, pauses).
 
     With --documents the files are text, Markdown, HTML or PDF, and searches find them beside your messages.
 
@@ -51,7 +53,9 @@ def import_(
     if found:
         if paths:
             raise InvalidInput("--found cannot be combined with paths.", hint="Leave out one of them.")
-        return _import(session, _found_paths(session), format, problems, again=again)
+        if words := pause_words():
+            raise ImportProblem(f"Nothing was imported. {words}", hint="To go on: recollect resume")
+        return _import(session, _found_paths(session), format, problems, again=again, found=True)
     if paths:
         if "" in map(str.strip, paths):
             raise InvalidInput("A path is empty.", hint="Is a variable not set? Name a file or folder.")
@@ -59,12 +63,20 @@ def import_(
     return _last_problems(session) if problems else _what_is_found(session)
 
 
-def _import(session: Session, paths: Sequence[str], format_name: str | None, all_problems: bool, *, again: bool) -> int:
+def _import(
+    session: Session,
+    paths: Sequence[str],
+    format_name: str | None,
+    all_problems: bool,
+    *,
+    again: bool,
+    found: bool = False,
+) -> int:
     from recollect.faces.cli.views.report import print_report
     from recollect.faces.present.imports import report_as_json
     from recollect.record import utc_now
 
-    report = _run(session, paths, format_name, again=again)
+    report = _run(session, paths, format_name, again=again, found=found)
     session.state.remember_import(utc_now(), report.problems)
     if session.json and not report.nothing:
         session.out.document(report_as_json(report, session.memory().stats()))
@@ -93,10 +105,11 @@ def _tell_what_it_will_cost(session: Session) -> None:
         tell_backlog(session, session.memory(), [session.memory().namespace])
 
 
-def _run(session: Session, paths: Sequence[str], format_name: str | None, *, again: bool) -> ImportReport:
+def _run(session: Session, paths: Sequence[str], format_name: str | None, *, again: bool, found: bool) -> ImportReport:
     from recollect.faces.cli.terminal.progress import on_interrupt, progress
     from recollect.faces.present.times import number
     from recollect.ingest.importing import Progress
+    from recollect.watching.keeping_out import KeepingOut
 
     with (
         on_interrupt("What was imported is saved; run it again to continue."),
@@ -107,7 +120,8 @@ def _run(session: Session, paths: Sequence[str], format_name: str | None, *, aga
             words = f"{number(p.conversations, 'conversation')}   {number(p.messages, 'message')}"
             report(p.read, p.total, words)
 
-        return session.memory().import_file(*paths, format=format_name, again=again, progress=told)
+        wanted = KeepingOut.own(session.settings.leave_out) if found else None
+        return session.memory().import_file(*paths, format=format_name, again=again, progress=told, wanted=wanted)
 
 
 def _found_here() -> list[Found]:

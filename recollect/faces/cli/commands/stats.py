@@ -20,6 +20,8 @@ def stats(session: Session) -> int:
 
     Where a language model was asked, it also shows how often, and what it cost.
     """
+    from recollect.faces.cli.views.pausing import tell_pause
+    from recollect.faces.present.pausing import pause_words
     from recollect.faces.present.working import task_counts
     from recollect.models.language.budget import FILE, Ledger
 
@@ -37,12 +39,14 @@ def stats(session: Session) -> int:
     }
     if session.json:
         building = {"rebuilding": index.building is not None}
+        facts["paused"] = bool(pause_words())
         session.out.document(facts | _as_json(counts) | {"index": building, "models": _spent_as_json(spent)})
         return 0
     for name, value in _rows(facts, counts, index, session.out.symbols.dash):
         session.out.line(f"{name:<18} {value}")
     for name, value in _spent_rows(spent, ledger.spent(memory.location, memory.namespace, today=True)):
         session.out.line(f"{name:<18} {value}")
+    tell_pause(session)
     return 0
 
 

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 from recollect.faces.cli.terminal.layout import gap, in_a_row, wrapped
 from recollect.faces.cli.terminal.session import Session
 from recollect.faces.cli.views.advice import index_advice, is_at_work, work_advice
+from recollect.faces.cli.views.pausing import tell_pause
 from recollect.faces.present.found import found_as_json, found_labels, newer_than, tilde
 from recollect.faces.present.indexed import quality_state
+from recollect.faces.present.pausing import pause_words
 from recollect.faces.present.times import ago, number, size, span
 from recollect.faces.present.working import STATES, task_counts, worker_state
 from recollect.importers.found import Found
@@ -76,6 +78,7 @@ def _print_status(session: Session, counts: Counts, found: Sequence[Found]) -> N
         out.line(advice)
     if advice := work_advice(session, tasks, working=working):
         out.line(advice)
+    tell_pause(session)
     _print_found(session, found, "Found on this machine, not imported yet: ")
     _warn(session, found)
     steps = [f"recollect search {_quoted(session)}", "recollect serve --open", "recollect --help"]
@@ -91,6 +94,7 @@ def _print_empty(session: Session, found: Sequence[Found]) -> None:
         how, room = out.hint(how), None if out.width is None else out.width - _INDENT
         for count, (start, end) in enumerate(wrapped(how, room)):
             out.line(f"{'' if count else f'  {who}':<{_INDENT}}{how[start:end]}")
+    tell_pause(session)
     _print_found(session, found, "Found on this machine: ")
     _warn(session, found)
     steps = ["recollect import ~/Downloads/export.zip", f"recollect search {_quoted(session)}"]
@@ -152,6 +156,7 @@ def _document(session: Session, counts: Counts | None, found: Sequence[Found]) -
         "quality": {"made": counts.quality if counts else 0, "wanted": counts.said_passages if counts else 0},
         "worker": {"working": is_at_work(session), **tasks},
         "index": {"rebuilding": counts is not None and session.memory().index().building is not None},
+        "paused": bool(pause_words()),
         "found": [found_as_json(one) for one in found],
         "expiring": _expiring(session, found),
     }

@@ -11,6 +11,7 @@ from recollect.faces.cli.parser import Command, Option, Words
 from recollect.faces.cli.terminal.options import NO_BACKGROUND
 from recollect.faces.cli.terminal.session import Session
 from recollect.faces.cli.views.following import alone, as_json, named, tell
+from recollect.faces.cli.views.pausing import tell_pause
 
 if TYPE_CHECKING:
     from recollect.ingest.importing import Progress
@@ -23,10 +24,12 @@ def watch(session: Session, folders: list[str] | None = None, once: bool = False
     Without FOLDER it follows the folders where they keep their sessions; a FOLDER may also be one that exports are
     saved to. Works until you interrupt it, or with --once until everything is imported that is there now. It can be
     stopped or killed at any time: the next run goes on from there. Sessions that a memory tool holds with itself are
-    left out.
+    left out, and so is what you keep out: folders of the setting leave_out, sessions marked with RECOLLECT_RECORD=no,
+    and what is said while recording is paused (recollect pause).
     """
     from recollect.faces.cli.terminal.interrupted import interrupted
     from recollect.watching.folders import watched_folders
+    from recollect.watching.keeping_out import KeepingOut
     from recollect.watching.kept import Kept
     from recollect.watching.watcher import Watcher
 
@@ -35,12 +38,14 @@ def watch(session: Session, folders: list[str] | None = None, once: bool = False
     watched = watched_folders(folders or (), Path.home(), os.environ)
     memory = session.memory()
     kept = Kept(session.places.state, session.store, memory.namespace)
+    keeping_out = KeepingOut.own(session.settings.leave_out)
     if once:
-        return _once(session, lambda progress: Watcher(memory, watched, kept, progress=progress))
+        return _once(session, lambda progress: Watcher(memory, watched, kept, keeping_out, progress=progress))
     with alone(session), interrupted() as stop:
         if not session.json:
             session.out.note(f"Following {named(watched)}. Ctrl-C to stop.")
-        Watcher(memory, watched, kept).run(stop, lambda done: tell(session, memory, done))
+        tell_pause(session)
+        Watcher(memory, watched, kept, keeping_out).run(stop, lambda done: tell(session, memory, done))
     return 0
 
 
@@ -58,7 +63,7 @@ def _once(session: Session, make: Callable[[Callable[[Progress], None]], Watcher
         session.out.document(as_json(done))
     else:
         tell(session, session.memory(), done)
-        if not done:
+        if not done and not tell_pause(session):
             session.out.line("Nothing new.")
     if done.failed:
         raise done.failed[0]

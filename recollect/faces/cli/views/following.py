@@ -28,6 +28,7 @@ def followed(session: Session) -> Iterator[threading.Event]:
     the `with`, which waits for what is being imported. Raises StoreBusy where somebody follows them already.
     """
     from recollect.watching.folders import watched_folders
+    from recollect.watching.keeping_out import KeepingOut
     from recollect.watching.kept import Kept
     from recollect.watching.watcher import Watcher
 
@@ -37,7 +38,8 @@ def followed(session: Session) -> Iterator[threading.Event]:
         try:
             with session.another_memory() as memory:
                 kept = Kept(session.places.state, session.store, memory.namespace)
-                Watcher(memory, watched, kept).run(stop, lambda done: _tell_people(session, memory, done))
+                keeping_out = KeepingOut.own(session.settings.leave_out)
+                Watcher(memory, watched, kept, keeping_out).run(stop, lambda done: _tell_people(session, memory, done))
         except (RecollectError, OSError) as problem:
             session.out.note(f"No session is followed any more: {problem}")
 
@@ -103,6 +105,8 @@ def tell(session: Session, memory: Memory, done: Round) -> None:
             out.piece(f"{out.dim(clock(utc_now()))}  {taken.label}  {_brought(memory, taken.report.written)}\n")
     if done.left_out:
         out.line(out.dim(f"Left out {number(done.left_out, 'session')} of memory tools."))
+    if done.kept_out:
+        out.line(out.dim(f"Kept out {number(done.kept_out, 'file')} (leave_out, or marked as not to be recorded)."))
     for problem in done.problems[:_PROBLEMS]:
         out.note(harmless(f"{'Not read' if problem.lost else 'Partly read'}: {problem.place}   {problem.reason}"))
     if len(done.problems) > _PROBLEMS:
@@ -141,6 +145,7 @@ def as_json(done: Round) -> dict[str, Any]:
             for taken in done.taken
         ],
         "left_out": done.left_out,
+        "kept_out": done.kept_out,
         "problems": [{"place": p.place, "reason": p.reason, "lost": p.lost} for p in done.problems],
         "failed": [str(failure) for failure in done.failed],
     }

@@ -14,7 +14,7 @@ from recollect.faces.mcp.tools.searching import fetch, search
 from recollect.faces.mcp.tools.sets import CORE
 from recollect.faces.mcp.tools.shapes import schema_of
 from recollect.faces.mcp.tools.times import timeline
-from recollect.faces.mcp.tools.writing import forget, remember
+from recollect.faces.mcp.tools.writing import check_recording, forget, remember
 
 CORE_TOOLS: tuple[ServerTool, ...] = tuple(
     tool_of(function) for function in (search, fetch, ask, timeline, remember, forget)
@@ -34,7 +34,7 @@ def _of_toolbox(tool: Tool) -> ServerTool:
         name=tool.name,
         title=tool.name.replace("_", " ").capitalize(),
         description=tool.description,
-        run=_through_toolbox(tool.name, record),
+        run=_through_toolbox(tool.name, record, writes=tool.writes),
         arguments=tool.arguments,
         output=schema_of(record),
         example=tool.example,
@@ -42,8 +42,10 @@ def _of_toolbox(tool: Tool) -> ServerTool:
     )
 
 
-def _through_toolbox(name: str, record: TypeAdapter[Any]) -> Callable[..., Reply]:
+def _through_toolbox(name: str, record: TypeAdapter[Any], *, writes: bool) -> Callable[..., Reply]:
     def run(call: Call, **arguments: object) -> Reply:
+        if writes:
+            check_recording()
         namespace = str(call.memory.namespace)
         answer = Toolbox(call.memory, namespace=namespace).call(name, arguments)
         if answer.is_error:

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 from recollect.answer.tools.desk import begin_of
 from recollect.answer.tools.messages import plain
 from recollect.answer.tools.schema import About
-from recollect.errors import NotFound
+from recollect.errors import NotAllowed, NotFound
 from recollect.faces.mcp.links import id_in
 from recollect.faces.mcp.tools.base import Call, Reply, tool
 from recollect.faces.mcp.tools.shapes import NAMESPACE, TEXT, WHOLE, YES, many, record
+from recollect.memory.recording import Recording
 from recollect.record import RoleName
 
 if TYPE_CHECKING:
@@ -20,6 +21,12 @@ if TYPE_CHECKING:
 _KINDS = ("conversations", "messages", "documents", "facts")
 _MOST = 50
 _TITLE = 60  # characters of a title that nobody gave
+
+
+def check_recording() -> None:
+    """Raises NotAllowed while recording is paused: models remember nothing then."""
+    if not Recording.own().is_on():
+        raise NotAllowed("Nothing was remembered: recording is paused.", hint="The user resumes it: recollect resume")
 
 
 @tool(
@@ -41,7 +48,8 @@ def remember(
         str, About("Whose statement it is: the user's, or the assistant's own.", choices=("user", "assistant"))
     ] = "user",
 ) -> Reply:
-    """Stores a message in a conversation of its own."""
+    """Stores a message in a conversation of its own, unless recording is paused."""
+    check_recording()
     via = {"via": "mcp"} | ({"client": call.client} if call.client else {})
     message = call.memory.store_message(
         text, cast("RoleName", said_by), title=title or begin_of(text, _TITLE), metadata=via

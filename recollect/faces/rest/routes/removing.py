@@ -14,6 +14,8 @@ from recollect.faces.rest.schemas.writes import (
     DeletedRow,
     Forgotten,
     Names,
+    Person,
+    PersonToForget,
     Secrets,
     SecretsToForget,
     TakenOut,
@@ -53,6 +55,7 @@ def forget(request: Request, memory: Scoped, what: ToForget) -> Forgotten:
         sources=what.sources,
         since=what.since,
         until=what.until,
+        before=what.before,
         everything=what.everything,
         dry_run=what.dry_run,
     )
@@ -91,4 +94,26 @@ def forget_secrets(request: Request, memory: Scoped, what: SecretsToForget) -> T
         answers_of(request).forget(memory.namespace)
     return TakenOut(
         removed=removed, secrets=gone.secrets, kinds=dict(gone.kinds), messages=gone.messages, others=gone.others
+    )
+
+
+@routes.post("/forget/person", dependencies=[ONCE])
+def forget_person(request: Request, memory: Scoped, who: PersonToForget) -> Person:
+    """Forgets a person under all their names: what they said, and the facts about them; with `mentions` also what
+    others say of them.
+
+    With `dry_run` it says what there is, in three groups, and changes nothing.
+    """
+    person = memory.forget_person(who.name, mentions=who.mentions, dry_run=who.dry_run)
+    if person.removed:
+        answers_of(request).forget(memory.namespace)
+    return Person(
+        removed=person.removed,
+        names=list(person.names),
+        said=[message.id for message in person.said],
+        mentions=[message.id for message in person.mentions],
+        documents=[document.id for document in person.documents],
+        titles=list(person.titles),
+        facts=list(person.facts),
+        derived=dict(person.derived),
     )

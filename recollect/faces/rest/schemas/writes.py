@@ -128,6 +128,7 @@ class ToForget(Asked):
     sources: list[str] = Field([])
     since: str | None = None
     until: str | None = None
+    before: str | None = Field(None, description='What is older: a date, or "6 months ago".')
     everything: StrictBool = Field(False, description="All of the namespace.")
     dry_run: StrictBool = Field(False, description="Only says what would go.")
 
@@ -181,6 +182,29 @@ class TakenOut(Record):
     kinds: dict[str, int] = Field(examples=[{"AWS access key": 1}])
     messages: int
     others: int
+
+
+class PersonToForget(Asked):
+    """Who is to be forgotten."""
+
+    model_config = shown(name="Mara", dry_run=True)
+
+    name: str = Field(min_length=1, max_length=1000, examples=["Mara"])
+    mentions: StrictBool = Field(False, description="Also the messages of others and the documents that name them.")
+    dry_run: StrictBool = Field(False, description="Only says what would go.")
+
+
+class Person(Record):
+    """What there is of a person, in three groups: what they said, what others say of them, what was derived."""
+
+    removed: bool = Field(description="False for a dry run.")
+    names: list[str] = Field(description="Their usual name, then others that are taken for theirs.")
+    said: list[str] = Field(description="The ids of their messages.")
+    mentions: list[str] = Field(description="The ids of messages of others that name them.")
+    documents: list[str] = Field(description="The ids of documents that name them.")
+    titles: list[str] = Field(description="Titles of conversations that name them; they stay with the conversation.")
+    facts: list[str] = Field(description="The ids of facts that name them.")
+    derived: dict[str, int] = Field(description="What was made of their messages, by kind.")
 
 
 class DeletedRow(Record):

@@ -1,0 +1,204 @@
+"""What of the files that agents write is kept out: sessions in certain folders, those that were marked, and whatever
+was said while recording was paused.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
+
+from recollect.importers.base import Entry
+from recollect.importers.formats.claude_code.files import place_of
+from recollect.record import NodeId, parse_time, stable_id
+
+if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
+
+    from recollect.memory.recording import Pause, Recording
+
+_LINES = ".jsonl"
+#: Where an agent worked. Within a string the quotes would be escaped, so that talk about this key is none.
+_FOLDER = re.compile(rb'(?<!\\)"cwd"\s*:\s*("(?:[^"\\]|\\.){1,4096}")')
+_BLOCK, _OVERLAP = 1 << 20, 8192
+_DRIVE = re.compile(r"[a-z]:[\\/]")
+_TIMES = ("timestamp", "updated_at")  # of a line; the second in Codex's list of titles
+_HEADS = ("session_meta",)  # lines that say where a session runs, and nothing that was said
+
+
+class Patterns:
+    """Folders as people name them in a .gitignore, the last that fits counting: `~/work/secret`, `*.private/`,
+    `clients/*/notes`, `!~/work/secret/open`. One that begins with neither "/" nor "~" fits at any depth; upper and
+    lower case are the same.
+    """
+
+    def __init__(self, patterns: Sequence[str], home: Path) -> None:
+        self._lines = [_anchored(pattern, home) for pattern in patterns]
+        self._spec: GitIgnoreSpec | None = None
+
+    def __bool__(self) -> bool:
+        return bool(self._lines)
+
+    def fits(self, folder: str) -> bool:
+        """Whether a folder is one of them, or lies in one; by its own name or by what its links lead to."""
+        if not self._lines:
+            return False
+        if self._spec is None:
+            from pathspec import GitIgnoreSpec
+
+            self._spec = GitIgnoreSpec.from_lines(self._lines)
+        paths = {folder, os.path.realpath(folder)}
+        return any(self._spec.match_file(_plain(path).rstrip("/") + "/") for path in paths)
+
+
+class KeepingOut:
+    """Decides of each file, at the time it is read. Called with one, it gives it as it is to be read, or None."""
+
+    def __init__(self, patterns: Patterns, recording: Recording) -> None:
+        self._patterns, self._recording = patterns, recording
+
+    @classmethod
+    def own(cls, patterns: Sequence[str]) -> KeepingOut:
+        """What the user of this process keeps out."""
+        from recollect.memory.recording import Recording
+
+        return cls(Patterns(patterns, Path.home()), Recording.own())
+
+    def mark(self, session: str) -> None:
+        """Keeps a session of Claude Code out for good."""
+        self._recording.keep_out([session_mark(session)])
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether nothing is to be read now."""
+        return not self._recording.is_on()
+
+    def __call__(self, entry: Entry) -> Entry | None:
+        """A file as it is to be read: without what was said in a pause; None where it is kept out."""
+        base = Path(entry.container)
+        path = base / entry.path if base.is_dir() else base
+        if self.leaves_out(path, base):
+            return None
+        pauses = self._recording.pauses() if path.name.endswith(_LINES) else []
+        return replace(entry, open=lambda: _open_without(entry, pauses)) if pauses else entry
+
+    def leaves_out(self, file: Path, base: Path) -> bool:
+        """Whether a file below a folder is kept out: where it lies, or the session that it belongs to."""
+        session = _session_of(file, base)
+        if self._recording.kept_out([session_mark(session.stem)]):
+            return True
+        if not self._patterns:
+            return False
+        if self._patterns.fits(str(file.parent)):
+            return True
+        folders = {folder for one in {session, file} if one.name.endswith(_LINES) for folder in _folders_in(one)}
+        return any(self._patterns.fits(folder) for folder in folders)
+
+
+def session_mark(session: str) -> NodeId:
+    """Under which name a session of Claude Code is kept out."""
+    return stable_id("session", session)
+
+
+def _session_of(file: Path, base: Path) -> Path:
+    """The session that a file belongs to: a subagent's, a long output."""
+    if file == base:
+        return file
+    place = place_of(file.relative_to(base).as_posix())
+    return file if place.session is None else base / place.folder / f"{place.session}{_LINES}"
+
+
+def _anchored(pattern: str, home: Path) -> str:
+    """A pattern as .gitignore has it in the topmost folder."""
+    sign, body = ("!", pattern[1:]) if pattern.startswith("!") else ("", pattern)
+    if body == "~" or body.startswith(("~/", "~\\")):
+        body = f"{home}{body[1:]}"
+    body = _plain(body)
+    inside = "/" in body.rstrip("/")
+    return sign + (f"**/{body}" if inside and not body.startswith("/") else body)
+
+
+def _plain(path: str) -> str:
+    folded = path.casefold()
+    return "/" + folded.replace("\\", "/") if _DRIVE.match(folded) else folded
+
+
+def _folders_in(file: Path) -> set[str]:
+    """The folders that the lines of a session name as theirs; empty where it cannot be read."""
+    found: set[bytes] = set()
+    try:
+        with file.open("rb") as stream:
+            before = b""
+            while block := stream.read(_BLOCK):
+                found.update(_FOLDER.findall(before + block))
+                before = (before + block)[-_OVERLAP:]
+    except OSError:
+        return set()
+    told: set[str] = set()
+    for text in found:
+        try:
+            told.add(str(json.loads(text)))
+        except ValueError:
+            continue
+    return told
+
+
+def _open_without(entry: Entry, pauses: Sequence[Pause]) -> BinaryIO:
+    return cast(BinaryIO, io.BufferedReader(_Without(entry.open(), pauses)))
+
+
+class _Without(io.RawIOBase):
+    """The lines of a stream that were not written in a pause. One that tells no time is as old as the one before it."""
+
+    def __init__(self, stream: BinaryIO, pauses: Sequence[Pause]) -> None:
+        self._stream, self._lines, self._rest = stream, _recorded(stream, pauses), b""
+
+    def readable(self) -> bool:
+        """It is."""
+        return True
+
+    def readinto(self, buffer: object) -> int:
+        """Fills the buffer as far as there is something left."""
+        view = memoryview(buffer)  # type: ignore[arg-type]
+        if not self._rest:
+            self._rest = next(self._lines, b"")
+        count = min(len(view), len(self._rest))
+        view[:count] = self._rest[:count]
+        self._rest = self._rest[count:]
+        return count
+
+    def close(self) -> None:
+        """Closes the stream."""
+        self._stream.close()
+        super().close()
+
+
+def _recorded(stream: BinaryIO, pauses: Sequence[Pause]) -> Iterator[bytes]:
+    paused = False
+    for line in stream:
+        told = _value(line)
+        moment = _time_of(told)
+        if moment is not None:
+            paused = any(pause.holds(moment) for pause in pauses)
+        if not paused or told.get("type") in _HEADS:
+            yield line
+
+
+def _value(line: bytes) -> dict[str, Any]:
+    import orjson
+
+    try:
+        value = orjson.loads(line)
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _time_of(told: dict[str, Any]) -> datetime | None:
+    return next((moment for name in _TIMES if (moment := parse_time(told.get(name))) is not None), None)

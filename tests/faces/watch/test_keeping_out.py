@@ -1,0 +1,143 @@
+"""What the user keeps out: folders, pauses, and sessions that are marked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from recollect.memory import Memory
+from recollect.memory.recording import Recording
+from recollect.record import Kind
+from recollect.watching.folders import Watched
+from recollect.watching.keeping_out import KeepingOut, Patterns
+from recollect.watching.kept import Kept
+from recollect.watching.watcher import Watcher
+from tests.faces.conftest import CommandLine
+from tests.faces.watch.sessions import Rollout, Session
+from tests.faces.watch.test_hook_run import event
+from tests.faces.watch.test_watching import messages
+
+SECRET = "/home/me/work/secret"
+
+
+def said(memory: Memory) -> list[str]:
+    return sorted(message.content for message in messages(memory) if message.kind is Kind.SAID)
+
+
+def at(second: int) -> datetime:
+    return datetime(2026, 3, 1, 10, 0, second, tzinfo=UTC)
+
+
+@pytest.fixture
+def paused_between(tmp_path: Path) -> Callable[[datetime, datetime], Recording]:
+    """A recording that was paused between two times."""
+
+    def made(began: datetime, ended: datetime) -> Recording:
+        now = [began]
+        recording = Recording(tmp_path / "recording.db", clock=lambda: now[0])
+        recording.pause()
+        now[0] = ended
+        recording.resume()
+        return recording
+
+    return made
+
+
+@pytest.mark.parametrize(
+    ("patterns", "folder", "fits"),
+    [
+        (["~/work/secret"], SECRET, True),
+        (["~/work/secret"], f"{SECRET}/deep/in/it", True),
+        (["~/work/secret"], "/home/me/work/secrets", False),
+        (["~/work/secret"], "/srv/work/secret", False),
+        (["secret/"], SECRET, True),
+        (["work/secret"], SECRET, True),
+        (["*.private"], "/srv/a.private/src", True),
+        (["/srv/clients/*/notes"], "/srv/clients/ana/notes", True),
+        (["/srv/clients/*/notes"], "/home/srv/clients/ana/notes", False),
+        (["~/work/**", "!~/work/open/"], "/home/me/work/shut", True),
+        (["~/work/*", "!~/work/open/"], "/home/me/work/open", False),
+        (["~/Work/Secret"], SECRET, True),
+        (["C:\\Users\\me\\secret"], "c:\\users\\me\\secret\\src", True),
+        ([], SECRET, False),
+    ],
+)
+def test_folders_are_named_as_in_a_gitignore(patterns: list[str], folder: str, fits: bool) -> None:
+    assert Patterns(patterns, Path("/home/me")).fits(folder) is fits
+
+
+def test_a_link_to_a_folder_that_is_kept_out_is_kept_out(tmp_path: Path) -> None:
+    (tmp_path / "secret").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "secret")
+    assert Patterns([str(tmp_path / "secret")], Path("/home/me")).fits(str(tmp_path / "link"))
+
+
+def test_a_session_in_a_folder_that_is_kept_out_is_not_followed(
+    memory: Memory, projects: Path, rollouts: Path, tmp_path: Path, recording: Recording
+) -> None:
+    Session(projects, 1).says("Where are the bells set?")
+    Session(projects, 2, cwd=f"{SECRET}/src", project="-home-me-work-secret-src").says("Who is it for?")
+    wandering = Session(projects, 3)
+    wandering.says("What is in the other folder?")
+    wandering.cwd = SECRET
+    wandering.says("And here?")
+    keeping_out = KeepingOut(Patterns(["~/work/secret"], Path("/home/me")), recording)
+    kept = Kept(tmp_path / "state", Path(memory.location), memory.namespace)
+    watcher = Watcher(memory, [Watched("Claude Code", projects)], kept, keeping_out, clock=lambda: 0.0)
+    assert watcher.round().kept_out == 2
+    assert said(memory) == ["Where are the bells set?"]
+    assert watcher.round().kept_out == 0
+
+
+def test_while_it_is_paused_nothing_is_read_and_what_was_said_then_never_is(
+    watcher: Watcher, memory: Memory, projects: Path, recording: Recording
+) -> None:
+    session = Session(projects)
+    session.says("Where are the bells set?")
+    watcher.round()
+    recording.pause()
+    session.write(session.line("user", "This is nobody's business.", timestamp=_now()))
+    session.append('{"type": "custom-title", "customTitle": "Nobody\'s business", "sessionId": "x"}\n')
+    assert not watcher.round()
+    recording.resume()
+    session.write(session.line("user", "Ring them again.", timestamp=_now()))
+    watcher.round()
+    assert said(memory) == ["Ring them again.", "Where are the bells set?"]
+    assert [row.conversation.title for row in memory.conversations()] != ["Nobody's business"]
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat()
+
+
+def test_a_session_of_codex_that_began_in_a_pause_is_recorded_from_its_end_on(
+    memory: Memory, rollouts: Path, tmp_path: Path, paused_between: Callable[[datetime, datetime], Recording]
+) -> None:
+    rollout = Rollout(rollouts / "rollout-1.jsonl", number=1)
+    rollout.begin()
+    rollout.says(1, "user", "This is nobody's business.")
+    rollout.says(20, "user", "Ring the bells.")
+    recording = paused_between(at(0), at(10))
+    kept = Kept(tmp_path / "state", Path(memory.location), memory.namespace)
+    keeping_out = KeepingOut(Patterns((), Path("/home/me")), recording)
+    Watcher(memory, [Watched("Codex", rollouts)], kept, keeping_out, clock=lambda: 0.0).round()
+    assert said(memory) == ["Ring the bells."]
+
+
+def test_a_session_that_is_marked_is_never_saved_by_a_hook(
+    run: CommandLine, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    marked, other = Session(home / ".claude" / "projects", 1), Session(home / ".claude" / "projects", 2)
+    marked.says("This is nobody's business.")
+    other.says("Where are the bells set?")
+    monkeypatch.setenv("RECOLLECT_RECORD", "no")
+    assert run("hooks", "run", stdin=event(marked, "SessionStart")).code == 0
+    assert not (home / "recollect" / "memory.db").exists()
+    monkeypatch.delenv("RECOLLECT_RECORD")
+    assert run("hooks", "run", stdin=event(other, "SessionEnd")).code == 0
+    assert run("import", "--found").code == 0
+    assert "bells" in run("search", "bells").out
+    assert "nobody's" not in run("search", "nobody's business").out
