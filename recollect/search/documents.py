@@ -49,7 +49,7 @@ def document_hits(
 
     Beside messages only those chunks that hold most of the question, or come near to it with any word of it; `alone`,
     or where documents are asked for, all that have to do with it. Where they are asked for these are those from the
-    search's offset `until` another; else all stand on the first page.
+    search's offset `until` another; else all stand on the first page. Reports come after files.
     """
     search, asked_for = asked.search, _KIND in asked.search.filter.kinds
     if search.offset and not asked_for:
@@ -63,8 +63,8 @@ def document_hits(
     chunks = _fitting(view, passages, search, _LOOKED_AT * (until + 1))
     if search.group_by == "conversation":
         chunks = _one_a_document(chunks)
-    hits = tuple(_hit(chunk, asked, found.words) for chunk in chunks[search.offset : until])
-    return hits, asked_for and len(chunks) > until
+    hits = [_hit(chunk, asked, found.words) for chunk in chunks[search.offset : until]]
+    return tuple(sorted(hits, key=lambda hit: hit.document.source == REPORTS)), asked_for and len(chunks) > until
 
 
 def _answers(entry: Ranked) -> bool:
