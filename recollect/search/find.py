@@ -166,8 +166,8 @@ def _echoes_last(view: View, query: str, hits: Sequence[Hit]) -> tuple[Hit, ...]
             return False
         asked = {found.message.id for found in hit.messages}
         thread = view.thread(hit.conversation.id)
-        unanswered = {turn.query_id for turn in thread.turns if not turn.response_ids} if thread is not None else set()
-        return asked <= unanswered
+        turns = thread.turns if thread is not None else ()
+        return asked <= {turn.query_id for turn in turns if turn.source_chunk_ids and not turn.response_ids}
 
     return tuple(sorted(hits, key=is_echo))
 

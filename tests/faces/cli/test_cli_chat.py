@@ -174,3 +174,5 @@ def test_a_question_without_an_answer_comes_behind_what_it_asks_for(run: Command
     run("chat", "--new", question)
     found = json.loads(run("search", question, "--json").out)["results"]
     assert [hit["conversation"]["title"] for hit in found] == ["The vet", question, question]
+    said = "The vet says Luna is allergic to chicken."
+    assert json.loads(run("search", said, "--json").out)["results"][0]["conversation"]["title"] == "The vet"
