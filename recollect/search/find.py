@@ -16,7 +16,7 @@ from recollect.search.documents import document_hits, rank_documents
 from recollect.search.grouping import by_conversation, by_message
 from recollect.search.moments import placed
 from recollect.search.query.asking import Asked, ask
-from recollect.search.query.forms import surface
+from recollect.search.query.forms import pictures, surface
 from recollect.search.query.request import Search
 from recollect.search.query.spelling import correction
 from recollect.search.ranking import Ranking, rank
@@ -77,6 +77,8 @@ class Searcher:
     def _find(self, view: View, search: Search) -> SearchResults:
         asked = self._ask(view, search)
         if not asked.question.terms and not asked.phrases:
+            if pictures(search.query.text):  # which no index holds
+                return scanned(view, search)
             return SearchResults(
                 search.query.text,
                 (),
@@ -235,4 +237,4 @@ def _told(view: View, damage: IndexDamaged) -> str:
 
 _TOO_COMMON = "This word is too common to search by. Add another."
 _SIGNS = 10  # characters more than in the query, of a message that repeats it
-_NO_WORD = "Emoji and symbols alone cannot be searched for. Add a word."
+_NO_WORD = "These signs cannot be searched for. Add a word."

@@ -300,7 +300,7 @@
     });
     searchForm.addEventListener("htmx:before:request", (event) => {
       const words = field.value.trim();
-      if (words.length === 1 && words <= "\u2e7f") event.preventDefault();
+      if (words.length === 1 && words < "\u2190") event.preventDefault();
     });
     find("[data-plain]", searchForm).addEventListener("click", (event) => {
       event.preventDefault();
