@@ -92,6 +92,11 @@ class ImportReport:
         """Whether nothing at all could be imported."""
         return not (self.stored.conversations or self.documents or self.forgotten)
 
+    @property
+    def nothing_new(self) -> bool:
+        """Whether all that was read was stored before, just so."""
+        return not (self.nothing or self.written.new or self.written.changed or self.forgotten or self.documents)
+
     def __repr__(self) -> str:
         w = self.written
         lost = sum(problem.lost for problem in self.problems)

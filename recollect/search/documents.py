@@ -69,7 +69,8 @@ def document_hits(
 
     Beside messages only those chunks that hold most of the question, or come near to it with any word of it; `alone`,
     or where documents are asked for, all that have to do with it. Where they are asked for these are those from the
-    search's offset `until` another, counted exactly; else all stand on the first page, and are not counted.
+    search's offset `until` another, counted exactly; else all stand on the first page, and are not counted. On a page
+    reports come after files.
     """
     search = asked.search
     if _KIND not in search.filter.kinds:
@@ -134,11 +135,12 @@ def _hits(
         ranked |= beyond.of_passages([place.passage for place in places if place.passage not in ranked])
     texts = {text.number: text for text in view.passages([place.passage for place in places])}
     documents = {document.id: document for document in view.get(Document, [place.document for place in places])}
-    return tuple(
+    hits = (
         _hit(_Chunk(place.rank, ranked[place.passage], texts[place.passage], documents[place.document]), asked, found)
         for place in places
         if place.passage in ranked and place.passage in texts and place.document in documents
     )
+    return tuple(sorted(hits, key=lambda hit: hit.document.source == REPORTS))
 
 
 def _hit(chunk: _Chunk, asked: Asked, found: Ranking) -> DocumentHit:

@@ -3,30 +3,31 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from datetime import date
 from typing import TYPE_CHECKING
 
 from recollect.index.threads import turn
 from recollect.models.embedding import Embedder, TokenEmbedder, is_remote
-from recollect.record import Node
+from recollect.record import Message, Node
 from recollect.search.derived import derived_hits, found_facts
 from recollect.search.documents import Filed, document_hits, rank_documents
 from recollect.search.grouping import by_conversation, by_message
 from recollect.search.moments import placed
 from recollect.search.query.asking import Asked, ask
-from recollect.search.query.forms import surface
+from recollect.search.query.forms import pictures, surface
 from recollect.search.query.request import Search
 from recollect.search.query.spelling import correction
 from recollect.search.ranking import Ranking, rank
 from recollect.search.results.facets import count_facets
-from recollect.search.results.result import SearchResults
+from recollect.search.results.result import Hit, SearchResults
 from recollect.search.scan import scanned
 from recollect.search.titles import Titled, title_matches
 from recollect.search.weights import ALL, NEAREST
 from recollect.store import IndexDamaged, Space, View
 from recollect.store.passages import SAID_KINDS, Partition
+from recollect.text.terms import terms
 
 if TYPE_CHECKING:
     from recollect.models.rerank import Reranker
@@ -76,6 +77,8 @@ class Searcher:
     def _find(self, view: View, search: Search) -> SearchResults:
         asked = self._ask(view, search)
         if not asked.question.terms and not asked.phrases:
+            if pictures(search.query.text):  # which no index holds
+                return scanned(view, search)
             return SearchResults(
                 search.query.text,
                 (),
@@ -153,6 +156,24 @@ def _ranked(view: View, asked: Asked, model: Callable[[], TokenEmbedder], titled
     return used.joined(fitting, [*used.passages, *fitting.passages])
 
 
+def _echoes_last(view: View, query: str, hits: Sequence[Hit]) -> tuple[Hit, ...]:
+    """Results with those behind the others that only repeat the query: questions to `chat` that no model answered."""
+    words, longest = set(terms(query)), len(query) + _SIGNS
+
+    def repeats(message: Message) -> bool:
+        return len(message.content) <= longest and set(terms(message.content)) == words
+
+    def is_echo(hit: Hit) -> bool:
+        if not all(repeats(found.message) for found in hit.messages):
+            return False
+        asked = {found.message.id for found in hit.messages}
+        thread = view.thread(hit.conversation.id)
+        turns = thread.turns if thread is not None else ()
+        return asked <= {turn.query_id for turn in turns if turn.source_chunk_ids and not turn.response_ids}
+
+    return tuple(sorted(hits, key=is_echo))
+
+
 def _results(
     view: View, asked: Asked, found: Ranking, filed: Ranking | None, titles: Titled, model: Callable[[], TokenEmbedder]
 ) -> SearchResults:
@@ -164,7 +185,7 @@ def _results(
         files = document_hits(view, asked, filed, until, model, alone=not page.hits)
     return SearchResults(
         query=search.query.text,
-        hits=page.hits,
+        hits=_echoes_last(view, search.query.text, page.hits),
         took_ms=0.0,
         mode=found.mode,
         signals=_signals(asked, found),
@@ -215,4 +236,5 @@ def _told(view: View, damage: IndexDamaged) -> str:
 
 
 _TOO_COMMON = "This word is too common to search by. Add another."
-_NO_WORD = "Emoji and symbols alone cannot be searched for. Add a word."
+_SIGNS = 10  # characters more than in the query, of a message that repeats it
+_NO_WORD = "These signs cannot be searched for. Add a word."

@@ -1,4 +1,6 @@
-"""Search without an index: words looked for in the record itself, while the index is damaged or not made yet."""
+"""Search without an index: words looked for in the record itself, while the index is damaged or not made yet, and emoji
+always.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +8,10 @@ from collections.abc import Sequence
 
 from recollect.record import Conversation, Message, NodeId, Window, to_microseconds
 from recollect.search.query.filtering import holds, passes
+from recollect.search.query.forms import pictures
 from recollect.search.query.request import Search
 from recollect.search.results.result import Hit, MessageHit, SearchResults, Why
-from recollect.search.results.snippet import excerpt, words_in
+from recollect.search.results.snippet import excerpt, marking, words_in
 from recollect.store import View
 from recollect.text.stopwords import STOP_WORDS
 from recollect.text.terms import terms, words
@@ -17,13 +20,13 @@ from recollect.text.windows import windows_around
 _LOOKED_AT = 20  # messages for each result wanted: filters leave fewer
 
 
-def scanned(view: View, search: Search, reason: str) -> SearchResults:
-    """Messages that hold most of the words, best first (or newest); `notes` says why it is no better."""
+def scanned(view: View, search: Search, reason: str = "") -> SearchResults:
+    """Messages that hold most of the words or symbols, best first (or newest); `notes` says why it is no better."""
     query, limit = search.query, search.needed
     asked = [word for word in dict.fromkeys(words(query.text)) if word not in STOP_WORDS] or list(words(query.text))
     phrases = [words(phrase) for phrase in query.phrases]
     excluded = [words(phrase) for phrase in query.excluded]
-    sought_for = [*asked, *map(" ".join, phrases)]
+    sought_for = [*asked, *map(" ".join, phrases), *pictures(query.text)]
     most, is_all, kept = _LOOKED_AT * limit, not sought_for, list[Message]()
     while len(kept) < limit and not is_all:  # what does not fit makes room for others
         found = view.scan(sought_for, most)
@@ -38,8 +41,8 @@ def scanned(view: View, search: Search, reason: str) -> SearchResults:
         is_all, most = len(found) < most, most * _LOOKED_AT
     if search.sort == "newest":
         kept.sort(key=lambda message: to_microseconds(message.timestamp) or 0, reverse=True)
-    sought = terms(query.text)
-    hits = [_hit(message, rank, sought) for rank, message in enumerate(kept)]
+    marked = marking(query.text, terms(query.text))
+    hits = [_hit(message, rank, *marked) for rank, message in enumerate(kept)]
     groups: dict[NodeId, list[MessageHit]] = {}
     for hit in hits:
         key = hit.message.id if search.group_by == "message" else hit.message.conversation_id
@@ -57,7 +60,7 @@ def scanned(view: View, search: Search, reason: str) -> SearchResults:
         took_ms=0.0,
         mode="instant",
         signals=("words",),
-        notes=(reason,),
+        notes=(reason,) if reason else (),
         total=len(groups),
         total_exact=is_all,
         with_words=len(groups),
@@ -65,11 +68,11 @@ def scanned(view: View, search: Search, reason: str) -> SearchResults:
     )
 
 
-def _hit(message: Message, rank: int, sought: Sequence[str]) -> MessageHit:
+def _hit(message: Message, rank: int, sought: frozenset[str], phrases: Sequence[Sequence[str]]) -> MessageHit:
     held = words_in(message.content, sought)
-    score = float(len(held))
+    score = float(len(held) or 1)
     return MessageHit(
-        message, score, excerpt(message.content, sought), Why(rank, {"words": score}, held, message.kind.value)
+        message, score, excerpt(message.content, sought, phrases), Why(rank, {"words": score}, held, message.kind.value)
     )
 
 

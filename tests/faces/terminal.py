@@ -1,4 +1,4 @@
-"""A terminal of 80 columns and 24 lines, with somebody who types."""
+"""A terminal of 24 lines, and 80 columns unless others are given, with somebody who types."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ import pytest
 COMMAND = [sys.executable, "-c", "from recollect.faces.cli.main import run; run()"]
 
 
-def on_a_terminal(arguments: Sequence[str], environment: Mapping[str, str], typed: str = "") -> str:
+def on_a_terminal(arguments: Sequence[str], environment: Mapping[str, str], typed: str = "", columns: int = 80) -> str:
     """What a command writes to a terminal, with what was typed echoed into it."""
-    return typed_into(arguments, environment, typed)[1]
+    return typed_into(arguments, environment, typed, columns)[1]
 
 
-def typed_into(arguments: Sequence[str], environment: Mapping[str, str], typed: str) -> tuple[int, str]:
+def typed_into(
+    arguments: Sequence[str], environment: Mapping[str, str], typed: str, columns: int = 80
+) -> tuple[int, str]:
     """The exit code too. What is typed waits in the terminal from the beginning."""
     pty = pytest.importorskip("pty")
     import fcntl
@@ -25,7 +27,7 @@ def typed_into(arguments: Sequence[str], environment: Mapping[str, str], typed: 
     import termios
 
     ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     os.write(ours, typed.encode())
     with subprocess.Popen(
         [*COMMAND, *arguments], env=environment, stdin=theirs, stdout=theirs, stderr=theirs

@@ -352,8 +352,21 @@ def test_a_word_that_is_too_common_finds_nothing_and_says_so(memory: Memory) -> 
     assert "too common" in found.notes[0]
 
 
-def test_a_picture_alone_is_not_called_a_word(memory: Memory) -> None:
-    assert memory.search("🙂").notes == ("Emoji and symbols alone cannot be searched for. Add a word.",)
+def test_pictures_alone_are_found_in_messages(memory: Memory) -> None:
+    assert (len(memory.search("🚀")), memory.search("🚀").notes) == (0, ())
+    memory.store_message("It was a long night. " * 40 + "We go live 🚀 on Friday.", title="Launch")
+    memory.store_message("Nice 👍🏽, ❤ from all.", title="Thanks")
+    for sign, title in (("🚀", "Launch"), ("👍", "Thanks"), ("👍🏽", "Thanks"), ("❤️", "Thanks"), ("🚀 👍", "Launch")):
+        found = memory.search(sign)
+        assert title in [hit.conversation.title for hit in found], sign
+    (hit,) = memory.search("🚀")
+    snippet = hit.best.snippet
+    assert [snippet.text[a:b] for a, b in snippet.marks] == ["🚀"]
+    assert not memory.search("🚀", role="assistant")
+
+
+def test_other_signs_alone_are_not_searched_for(memory: Memory) -> None:
+    assert memory.search("©").notes == ("These signs cannot be searched for. Add a word.",)
 
 
 def test_words_that_are_all_common_are_looked_for_as_they_stand(memory: Memory) -> None:

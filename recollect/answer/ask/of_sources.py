@@ -20,7 +20,9 @@ _WHY = {False: "No language model is set", True: "The language model failed"}
 def extract_of(
     space: Space, question: str, sources: Sequence[Source], *, failed: bool = False
 ) -> tuple[str, list[Source]]:
-    """The extract with the numbers of the sources, and these, those that it quotes marked as used."""
+    """The extract with the numbers of the sources, and these, those that it quotes marked as used. A message around
+    them that it quotes as well becomes a source.
+    """
     nothing = f"{_WHY[failed]}, and the memory holds nothing near this."
     if not sources:
         return nothing, []
@@ -49,11 +51,14 @@ def extract_of(
     )
     if not draft.citations:
         return nothing, list(sources)
-    quoted = {citation.number: _number_of(sources, citation.message.id) for citation in draft.citations}
+    numbers = {source.message.id: source.number for source in reversed(sources)}
+    beside = list[Source]()
+    for citation in draft.citations:
+        if citation.message.id not in numbers:
+            numbers[citation.message.id] = max(numbers.values()) + 1
+            title = citation.conversation.title if citation.conversation is not None else ""
+            beside.append(Source(numbers[citation.message.id], citation.message, title, citation.quote, 0.0))
+    quoted = {citation.number: numbers[citation.message.id] for citation in draft.citations}
     text = renumbered(draft.text, quoted)
-    used = [replace(source, is_used=source.number in quoted.values()) for source in sources]
+    used = [replace(source, is_used=source.number in quoted.values()) for source in (*sources, *beside)]
     return f"{_WHY[failed]}, so this is an extract of what was said:\n\n{text}", used
-
-
-def _number_of(sources: Sequence[Source], message_id: str) -> int:
-    return next(source.number for source in sources if source.message.id == message_id)

@@ -13,6 +13,7 @@ from recollect.record import Edge, Node, NodeId, NodeKind, from_microseconds, to
 from recollect.search.query.relative import parse_moment
 from recollect.store import View, Where
 from recollect.store.transfer import every
+from recollect.text.terms import terms
 
 _ALL = 1_000_000_000
 _LONGEST_HISTORY = 100
@@ -128,11 +129,11 @@ def _nodes(view: View, about: str | None, states: tuple[str, ...]) -> Iterable[N
     key = entity_key(about)
     keys = _keys(view, USER if key in _SELF else key)
     named = list(every(view, Node, Where(kinds=kinds, states=states, keys=keys, deleted=False)))
-    if named:
+    words = set(terms(about))
+    if named or key in _SELF or not words:
         return named
-    words = key.split()
     everything = every(view, Node, Where(kinds=kinds, states=states, deleted=False))
-    return [node for node in everything if all(word in f"{node.key} {node.text}".lower() for word in words)]
+    return [node for node in everything if words <= set(terms(f"{node.key} {node.text}"))]
 
 
 def _keys(view: View, key: str) -> tuple[str, ...]:

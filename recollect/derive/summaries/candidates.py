@@ -33,7 +33,7 @@ _LINK = re.compile(r"!?\[([^\]\n]{0,200})\]\([^)\s]{1,500}\)")
 _NO_END = re.compile(
     r"(?:\b(?:Dr|Mr|Mrs|Ms|Prof|St|vs|approx|No|Nr|ca|bzw|etc|Fig|[A-Z]|e\.g|i\.e|z\.B)|^\W*\d{1,2})\.$"
 )
-_CLAUSE = re.compile(r"(?<=[;:,，；：、])\s*|\s+(?=[-–—]\s)")
+_CLAUSE = re.compile(r"(?<=[;:,])\s+|(?<=[，；：、])\s*|\s+(?=[-–—]\s)|\Z")
 _CODE = re.compile(
     r"[{}<>;=|\\]|->|\(\)|::|^\s*(?:def|class|import|from|return|const|let|var|if|for|SELECT|INSERT)\b.*[:;({]$"
 )
@@ -142,17 +142,17 @@ def _short_enough(sentence: str, longest: int) -> Iterator[str]:
     if len(sentence) <= longest:
         yield sentence
         return
-    piece = ""
-    for clause in _CLAUSE.split(sentence):
-        if piece and len(piece) + len(clause) > longest:
-            yield piece
-            piece = ""
-        piece = f"{piece} {clause}" if piece and piece[-1].isascii() else piece + clause
-        if len(piece) > longest:  # nothing to cut it at
-            yield piece[: longest - 1].rsplit(" ", 1)[0] + "…"
-            piece = ""
-    if piece:
-        yield piece
+    begin = end = 0
+    for clause in _CLAUSE.finditer(sentence):
+        if end > begin and clause.start() - begin > longest:
+            yield sentence[begin:end].rstrip()
+            begin = end
+        end = clause.end()
+        if len(sentence[begin:end].rstrip()) > longest:  # nothing to cut it at
+            yield sentence[begin : begin + longest - 1].rsplit(" ", 1)[0] + "…"
+            begin = end
+    if end > begin:
+        yield sentence[begin:end].rstrip()
 
 
 def _says_something(sentence: str) -> bool:

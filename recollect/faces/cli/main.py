@@ -172,7 +172,7 @@ def _explain(code: str, message: str, hint: str, *, in_json: bool) -> None:
         width = terminal_size()[0] if sys.stderr.isatty() else None
         apart = "\n" in message or (width is not None and len(message) + len(hint) >= width)
         if width is not None:
-            from recollect.faces.cli.terminal.layout import wrapped_words
+            from recollect.faces.cli.terminal.wrapping import wrapped_words
 
             message = "\n".join(line for part in message.split("\n") for line in wrapped_words(part, width))
         print(("\n" if apart else " ").join(filter(None, (message, hint))), file=sys.stderr)

@@ -8,7 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from recollect.errors import InvalidInput, NotFound
-from recollect.record import Kind, Message, Role
+from recollect.record import REPORTS, Kind, Message, Role
 
 if TYPE_CHECKING:
     from recollect.memory import Memory
@@ -50,19 +50,31 @@ def _added_label(source: str) -> str:
     return next((importer.label for importer in importers() if importer.name == source), source)
 
 
+def documents_named(source: str) -> str:
+    """What results in documents are headed: Recollect's own reports stand apart from files."""
+    return "Reports by Recollect" if source == REPORTS else "Files"
+
+
 def source_of_label(label: str) -> str:
     """The inverse: the source that carries a label."""
     return next((source for source, own in _LABELS.items() if own == label), label.lower())
 
 
 def speaker(message: Message, source: str) -> str:
-    """Who speaks, in a word: the person's name, "you", the assistant's name, or the kind of what is not chat."""
-    if message.kind not in (Kind.SAID, Kind.SUBAGENT):
+    """Who speaks, in a word: the person's name, "you", the assistant's name, or the kind of what is not chat.
+
+    Among agents the assistant asks, and a subagent answers. Who only calls tools speaks, too.
+    """
+    calls = message.kind is Kind.TOOL and message.role is Role.ASSISTANT
+    if message.kind not in (Kind.SAID, Kind.SUBAGENT) and not calls:
         return message.kind.value
     if message.speaker:
         return message.speaker
+    assistant = source_label(source) if source in _ASSISTANTS else "assistant"
+    if message.kind is Kind.SUBAGENT:
+        return assistant if message.role is Role.USER else "subagent"
     if message.role is Role.ASSISTANT:
-        return source_label(source) if source in _ASSISTANTS else "assistant"
+        return assistant
     return "you" if message.role is Role.USER else message.role.value
 
 

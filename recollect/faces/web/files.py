@@ -25,15 +25,19 @@ _FOREVER = "public, max-age=31536000, immutable"
 
 @cache
 def asset(name: str) -> str:
-    """The address of one of the package's files: it may be kept for ever, since other bytes have another address."""
-    return f"/assets/{_digest(_content(name))}/{name}"
+    """The address of one of the package's files: it may be kept for ever, since other bytes have another address.
+
+    The address counts all files, so that those a stylesheet names beside itself may be kept as well.
+    """
+    _content(name)
+    return f"/assets/{_version()}/{name}"
 
 
 @router.get("/assets/{version}/{name}")
 def served_asset(version: str, name: str) -> Response:
     """One file. An old address gives the file of today, which no cache keeps."""
     content = _content(name)
-    kept = _FOREVER if version == _digest(content) else "no-cache"
+    kept = _FOREVER if version == _version() else "no-cache"
     return Response(content, media_type=_TYPES[name.rpartition(".")[2]], headers={"Cache-Control": kept})
 
 
@@ -52,5 +56,7 @@ def _names() -> frozenset[str]:
     )
 
 
-def _digest(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()[:12]
+@cache
+def _version() -> str:
+    """What the addresses of this version's files have in common."""
+    return hashlib.sha256(b"".join(_content(name) for name in sorted(_names()))).hexdigest()[:12]

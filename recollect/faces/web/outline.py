@@ -31,7 +31,7 @@ class Question:
 def questions(shown: Sequence[Shown], now: int | None) -> list[Question]:
     """One's questions in order: of each message the last question, else its longest sentence."""
     asked = [one for one in shown if one.is_you and not one.message.deleted]
-    ends = [one.place for one in asked[1:]] + [len(shown)]
+    ends = [*(one.place for one in asked), len(shown)][1:]
     found = []
     for one, end in zip(asked, ends, strict=True):
         exchange = shown[one.place : end]

@@ -175,7 +175,7 @@ class Talk:
 
     def _one(self, message: Message, folded: tuple[Folded, ...], place: int, fork: Fork | None) -> Shown:
         own = {message.id, *(one.message_id for one in folded)}
-        is_now = self._opened_at in own
+        is_now = self._opened_at is not None and self._opened_at in own
         is_match = self._is_held(message) or (is_now and bool(self.sought))
         return Shown(message, folded, place, is_match, is_now, fork)
 

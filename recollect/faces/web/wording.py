@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup, escape
 
-from recollect.faces.present.names import source_label, titled
+from recollect.faces.present.names import documents_named, source_label, titled
 from recollect.faces.present.names import speaker as spoken_by
 from recollect.faces.present.times import ago, clock, day, moment_after, month, number, percent, size
 from recollect.faces.web.inline import excerpt, inline
 from recollect.record import Kind, Message, Role, iso, utc_now
 from recollect.text.addressed import addressed
+
+if TYPE_CHECKING:
+    from recollect.search.results.result import DocumentHit
 
 
 def marked(text: str, marks: Sequence[tuple[int, int]]) -> Markup:
@@ -85,6 +89,13 @@ def markdown(text: str, *, breaks: bool = False) -> Markup:
     return Markup(html(text, breaks=breaks))
 
 
+def headed(documents: Sequence[DocumentHit]) -> list[tuple[str, list[DocumentHit]]]:
+    """Documents that were found, below their headings: files, then Recollect's own reports."""
+    return [
+        (heading, list(some)) for heading, some in groupby(documents, lambda hit: documents_named(hit.document.source))
+    ]
+
+
 FILTERS: Mapping[str, Callable[..., Any]] = {
     "day": day,
     "long_day": long_day,
@@ -108,5 +119,6 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "marked": marked,
     "kind": kind,
     "addressed": addressed,
+    "headed": headed,
     "capitalize_first": lambda text: text[:1].upper() + text[1:],
 }

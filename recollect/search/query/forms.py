@@ -33,6 +33,11 @@ _NUMBER = re.compile(r"(\d{1,3})(st|nd|rd|th)?")
 _ENDINGS = {1: "st", 2: "nd", 3: "rd"}
 
 
+#: Arrows, mathematical signs, pictures.
+_FIRST_PICTURE = "\u2190"
+_AS_PICTURE = "\ufe0f"  # asks for the coloured form of a sign
+
+
 def other_forms(term: str) -> tuple[str, ...]:
     """The index terms of a word's other forms; of most words there are none.
 
@@ -57,6 +62,18 @@ def _irregular() -> dict[str, tuple[str, ...]]:
         for stem in stems:
             found.setdefault(stem, {}).update(dict.fromkeys(other for other in stems if other != stem))
     return {stem: tuple(others) for stem, others in found.items() if others}
+
+
+def pictures(text: str) -> tuple[str, ...]:
+    """The emoji and symbols of a text without a word; nothing of any other text.
+
+    >>> pictures("🚀 ❤️"), pictures("🚀 launch"), pictures("?!")
+    (('🚀', '❤'), (), ())
+    """
+    if words(text):
+        return ()
+    signs = (sign.replace(_AS_PICTURE, "") for sign in text.split())
+    return tuple(dict.fromkeys(sign for sign in signs if any(c >= _FIRST_PICTURE for c in sign)))
 
 
 def surface(text: str) -> tuple[str, ...]:

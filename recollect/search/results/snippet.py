@@ -8,7 +8,7 @@ from functools import cache, lru_cache
 from itertools import pairwise
 from unicodedata import category
 
-from recollect.search.query.forms import other_forms, surface
+from recollect.search.query.forms import other_forms, pictures, surface
 from recollect.search.results.readable import readable
 from recollect.search.results.result import Snippet
 from recollect.text.folding import fold
@@ -42,7 +42,8 @@ def marking(
     """
     numbers = dict.fromkeys(_NUMBER.findall(question))
     alone, parts = _with_forms(terms(_NUMBER.sub(" ", question))), _with_forms(terms(" ".join(numbers)))
-    return frozenset(wanted) - (parts - alone), (*map(tuple, phrases), *map(surface, numbers))
+    whole = (*map(surface, numbers), *((sign,) for sign in pictures(question)))
+    return frozenset(wanted) - (parts - alone), (*map(tuple, phrases), *whole)
 
 
 def _with_forms(found: Iterable[str]) -> set[str]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from threading import Event, Timer
@@ -437,3 +439,13 @@ def test_without_a_model_documents_are_among_the_passages(quiet: Memory, tmp_pat
     answer = quiet.chat(None, "What is the wifi password?")
     assert "office.md, Office" in answer.text
     assert "quokka-77" in answer.text
+
+
+def test_an_extract_cites_only_what_is_among_its_sources(tmp_path: Path, derived_store: Path) -> None:
+    store = shutil.copytree(derived_store.parent, tmp_path / "store") / derived_store.name
+    with recollect.open(store, durable=False, background=False) as memory:
+        for question in ("What did we decide on the queue?", "hello", "why?", "What about the tides?"):
+            answer = memory.chat(None, question)
+            numbers = [source.number for source in answer.sources]
+            assert len(set(numbers)) == len(numbers)
+            assert {int(found) for found in re.findall(r"\[(\d+)\]", answer.text)} <= set(numbers)

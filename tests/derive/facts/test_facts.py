@@ -192,3 +192,19 @@ def test_what_is_said_of_the_dog_is_found_by_the_name_that_it_is_given_elsewhere
     say(memory, "I also have a dog named Rex.", day(3), "b")
     drain(memory)
     assert "The user's dog is allergic to chicken." not in contents(memory, "Rex")
+
+
+def test_words_that_name_somebody_are_whole(memory: Memory) -> None:
+    say(memory, "My sister Ana has a home in Leeds.")
+    say(memory, "Ana is allergic to peanuts.", conversation="d")
+    drain(memory)
+    assert contents(memory, "Ana")
+    assert contents(memory, "peanuts") == ["Ana is allergic to peanuts."]
+    for part in ("an", "nut", "eed", "ana s"):
+        assert contents(memory, part) == []
+
+
+def test_about_me_is_nothing_where_nothing_is_known_of_me(memory: Memory) -> None:
+    memory.store_fact("Ana's home has a name, Solar.", "home", entity="Ana")
+    assert contents(memory, "me") == contents(memory, "I") == contents(memory, "the user") == []
+    assert contents(memory, "home") == ["Ana's home has a name, Solar."]

@@ -165,3 +165,14 @@ def test_on_a_terminal_one_types_line_by_line(with_model: WireServer, home: Path
     assert "A new conversation." in shown
     assert "Oregano." in shown
     assert "Thyme." in shown
+
+
+def test_a_question_without_an_answer_comes_behind_what_it_asks_for(run: CommandLine) -> None:
+    question = "what is Luna allergic to?"
+    run("remember", "The vet says Luna is allergic to chicken.", "--title", "The vet")
+    run("chat", "--new", question)
+    run("chat", "--new", question)
+    found = json.loads(run("search", question, "--json").out)["results"]
+    assert [hit["conversation"]["title"] for hit in found] == ["The vet", question, question]
+    said = "The vet says Luna is allergic to chicken."
+    assert json.loads(run("search", said, "--json").out)["results"][0]["conversation"]["title"] == "The vet"

@@ -138,3 +138,14 @@ def test_lines_without_words_are_counted_together(run: CommandLine, tmp_path: Pa
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     told = run("import", path).out
     assert "  skipped: 3 Claude Code lines without words (2 permission-mode, 1 queue-operation)\n" in told
+
+
+def test_importing_again_says_that_nothing_is_new(run: CommandLine, export: Path, tmp_path: Path) -> None:
+    assert "Nothing new" not in run("import", str(export)).out
+    again = run("import", str(export)).out
+    assert "Imported" not in again
+    assert "Nothing new: all of it was stored before: 3 conversations, 6 messages" in again
+    notes = tmp_path / "notes.md"
+    notes.write_text("# Heat pump\n\nThe heat pump hums at night.\n")
+    assert "Imported 1 document" in run("import", "--documents", str(notes)).out
+    assert "Nothing new: all of it was stored before: 1 document" in run("import", "--documents", str(notes)).out

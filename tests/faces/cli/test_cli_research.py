@@ -129,3 +129,15 @@ def test_wrong_usage_is_explained(archive: CommandLine) -> None:
     assert archive("research").code == 2
     assert archive("research", "--resume", "--since", "2024").code == 2
     assert archive("research", "x", "--rounds", "9").code == 2
+
+
+def test_reports_stand_apart_from_files(run: CommandLine, tmp_path: Path) -> None:
+    notes = tmp_path / "pump.md"
+    notes.write_text("# Heat pump\n\nThe heat pump hums at night, and the heat pump is loud.\n")
+    run("remember", "The heat pump hums at night, said the neighbour.", "--title", "Noise")
+    run("import", "--documents", str(notes))
+    run("research", "the heat pump at night")
+    said, _, reports = run("search", "heat pump night").out.partition("\nReports by Recollect:\n")
+    assert "Noise" in said
+    assert "pump.md" in said
+    assert "research - " in reports

@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from recollect.faces.cli.terminal.layout import marked_lines, shortened, within, wrapped
+from recollect.faces.cli.terminal.layout import marked_lines
 from recollect.faces.cli.terminal.output import Output, harmless
+from recollect.faces.cli.terminal.wrapping import Flow, shortened, within, wrapped
 
 LINES = st.text(st.characters(exclude_categories=["Cc", "Cs", "Zl", "Zp"]), max_size=200)
 
@@ -25,6 +26,38 @@ def test_wrapped_lines_fit_and_lose_nothing_but_blanks(text: str, width: int) ->
 @given(LINES, st.integers(min_value=2, max_value=60))
 def test_a_shortened_text_fits(text: str, width: int) -> None:
     assert cell_len(shortened(text, width)) <= width
+
+
+@given(st.lists(LINES, max_size=4), st.integers(min_value=12, max_value=60), st.integers(min_value=1, max_value=30))
+def test_a_flow_fits_and_loses_nothing_but_blanks(lines: list[str], width: int, size: int) -> None:
+    text = "\n".join(lines).replace("`", "").replace("~", "")
+    flow = Flow(width)
+    pieces = [flow.feed(text[at : at + size]) for at in range(0, len(text), size)]
+    flown = "".join([*pieces, flow.end()])
+    assert all(cell_len(line.rstrip()) <= width for line in flown.split("\n"))
+    assert "".join(flown.split()) == "".join(text.split())
+
+
+def test_a_flow_ends_lines_at_words_below_where_the_text_begins() -> None:
+    flow = Flow(26)
+    text = "7Q2KAB  You live in a house near Leeds."
+    assert flow.feed(text) + flow.end() == "7Q2KAB  You live in a\n        house near Leeds."
+    assert flow.feed("  indented as the text is here") + flow.end() == "  indented as the text is\n  here"
+
+
+def test_a_flow_keeps_commands_and_code_whole() -> None:
+    flow = Flow(30)
+    text = "To undo it: recollect show 7Q2KAB --full"
+    assert flow.feed(text) + flow.end() == "To undo it:\nrecollect show 7Q2KAB --full"
+    code = "```python\nreturn one + two + three + four\n```"
+    assert flow.feed(code) + flow.end() == code
+    assert flow.feed("words after it that are wrapped") + flow.end() == "words after it that are\nwrapped"
+
+
+def test_a_flow_closes_a_style_at_the_end_of_a_line() -> None:
+    flow = Flow(16)
+    text = "\033[1mone two three four\033[0m five"
+    assert flow.feed(text) + flow.end() == "\033[1mone two three\033[0m\n\033[1mfour\033[0m five"
 
 
 def test_marks_follow_the_text_into_its_lines() -> None:

@@ -52,9 +52,10 @@ def test_a_file_is_sent_read_and_told(
     assert "chatgpt-export.zip" in page.inner_text("#lately ~ ul")
 
 
-def test_what_is_dropped_is_imported(open_page: Callable[..., Page], served_empty: Running) -> None:
+@pytest.mark.parametrize("path", ["/import", "/"])
+def test_what_is_dropped_is_imported(open_page: Callable[..., Page], served_empty: Running, path: str) -> None:
     page = open_page(served_empty.url)
-    page.goto("/import")
+    page.goto(path)
     page.evaluate(_DROP, [["chat.jsonl"], [_CHAT]])
     page.wait_for_selector(".figures")
     assert served_empty.memory.search("spare key")
@@ -123,6 +124,23 @@ def test_what_goes_is_shown_before_it_goes(open_page: Callable[..., Page], serve
     page.goto("/ask?q=why+postgres+and+not+redis+for+jobs")
     page.wait_for_selector("#after >> text=Ask again")
     assert title not in page.inner_text("main")
+
+
+def test_enter_in_the_question_whether_to_forget_forgets_nothing(
+    open_page: Callable[..., Page], served_copy: Running
+) -> None:
+    memory = served_copy.memory
+    conversation = memory.conversations(limit=1)[0].conversation.id
+    page = open_page(served_copy.url)
+    page.goto(f"/c/{conversation}")
+    page.click("[aria-label=More]")
+    page.focus("text=Forget …")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("dialog[open]")
+    assert page.evaluate("document.activeElement.textContent") == "Keep it"
+    page.keyboard.press("Enter")
+    page.wait_for_selector("dialog:not(#palette)", state="detached")
+    assert memory.conversation_named(conversation) is not None
 
 
 def test_what_is_deleted_can_be_restored(open_page: Callable[..., Page], served_copy: Running, shot: Shot) -> None:

@@ -76,6 +76,14 @@ def test_a_formula_that_nobody_can_read_is_shown_as_it_was_written() -> None:
     assert r"\text{&lt;b&gt;}" in html(r"$\text{<b>}$")
 
 
+@pytest.mark.parametrize("name", ["aligned", "aligned}[t]", "alignedat}{2}", "gathered", "align*", "split", "cases"])
+def test_lines_of_a_formula_are_a_table(name: str) -> None:
+    begin, _, more = name.partition("}")
+    drawn = html(rf"$$\begin{{{begin}}}{more} a &= b \\ c &= d \end{{{begin}}}$$")
+    assert drawn.count("<mtr>") == 2
+    assert "&amp;" not in drawn
+
+
 def test_headings_stand_below_those_of_the_page() -> None:
     assert re.findall(r"<(h\d)>", html("### a\n\n##### b\n\n### c")) == ["h2", "h3", "h2"]
 

@@ -61,7 +61,7 @@ def completion(session: Session, shell: str) -> int:
     if session.json:
         session.out.document({"shell": shell, "script": _SCRIPTS[shell]})
     else:
-        session.out.line(_SCRIPTS[shell].rstrip("\n"))
+        session.out.verbatim(_SCRIPTS[shell].rstrip("\n"))
     return 0
 
 

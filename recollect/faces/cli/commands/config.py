@@ -40,7 +40,7 @@ def config(session: Session, words: list[str]) -> int:
         return 0
     longest = max(map(len, settings))
     for name, value in settings.items():
-        out.line(f"{name:<{longest}} = {_as_toml(name, value):<40}  {out.dim('# ' + origins[name])}")
+        out.verbatim(f"{name:<{longest}} = {_as_toml(name, value):<40}  {out.dim('# ' + origins[name])}")
     for name, path in folders.items():
         out.line(out.dim(f"# {name:<8} {path}"))
     return 0

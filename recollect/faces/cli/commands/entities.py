@@ -109,8 +109,8 @@ def title(entity: Entity, out: Output) -> str:
 
 
 def _print(session: Session, found: list[Entity], *, more: bool) -> None:
-    from recollect.faces.cli.terminal.layout import padded
     from recollect.faces.cli.terminal.output import harmless
+    from recollect.faces.cli.terminal.wrapping import padded
     from recollect.faces.present.times import day
 
     out = session.out

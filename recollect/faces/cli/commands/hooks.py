@@ -97,7 +97,7 @@ def _apply(session: Session, edit: Edit, action: str, *, write: bool) -> int:
         return 0
     out.line(f"{'Wrote' if write else 'Would write'} {tilde(edit.path)}:")
     for line in edit.lines:
-        out.line(f"  {line}")
+        out.verbatim(f"  {line}")
     if copy:
         out.line(f"As it was: {tilde(copy)}")
     if write and action == "install":
@@ -129,7 +129,7 @@ def _print_brief(session: Session, event: HookEvent) -> None:
         return
     brief = session.memory().brief(event.folder)
     if brief.text:
-        session.out.piece(brief.text + "\n")
+        session.out.verbatim(brief.text)
 
 
 def _take_in(session: Session, event: HookEvent) -> None:

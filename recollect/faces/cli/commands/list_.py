@@ -47,8 +47,8 @@ def list_(
 
 
 def _print(session: Session, rows: list[ConversationRow], *, more: bool) -> None:
-    from recollect.faces.cli.terminal.layout import padded, shortened
     from recollect.faces.cli.terminal.output import harmless
+    from recollect.faces.cli.terminal.wrapping import padded, shortened
     from recollect.faces.present.names import short, source_label, titled
     from recollect.faces.present.times import day
 

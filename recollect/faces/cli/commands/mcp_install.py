@@ -82,7 +82,7 @@ def _tell(session: Session, change: Change, kept: Path | None) -> None:
         return
     out.line(f"{out.bold(client.label)}: {'changed' if kept else 'made'} {_short(change.path)}")
     for line in change.lines:
-        out.line(f"  {out.colored(line) if line.startswith('+') else out.dim(line)}")
+        out.verbatim(f"  {out.colored(line) if line.startswith('+') else out.dim(line)}")
     if kept:
         out.line(out.dim(f"What was there before: {_short(kept)}"))
     out.line(f"Next: {client.after}")
@@ -108,7 +108,7 @@ def _print_snippets(session: Session, clients: Sequence[Client], launch: Launch,
         return
     for client in clients:
         session.out.note(f"{client.label}: {_short(client.settings(machine))}")
-        session.out.line(snippet(client, launch).rstrip("\n"))
+        session.out.verbatim(snippet(client, launch).rstrip("\n"))
 
 
 def _list(session: Session, machine: Machine) -> None:

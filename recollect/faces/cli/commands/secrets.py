@@ -36,8 +36,8 @@ def secrets(session: Session, source: list[str] | None = None) -> int:
 
 
 def _lines(session: Session, found: Sequence[StoredSecret]) -> Iterator[str]:
-    from recollect.faces.cli.terminal.layout import padded
     from recollect.faces.cli.terminal.output import harmless
+    from recollect.faces.cli.terminal.wrapping import padded
     from recollect.faces.present.names import short, source_label, titled
     from recollect.faces.present.times import day, number
 

@@ -71,7 +71,7 @@ def _print_code(session: Session, chosen: _Chosen, shown: Sequence[Message]) -> 
     if session.json:
         session.out.document({"code": blocks[-1]})
     else:
-        session.out.line(blocks[-1] if session.out.width is None else harmless(blocks[-1]))
+        session.out.verbatim(blocks[-1] if session.out.width is None else harmless(blocks[-1]))
     return 0
 
 
@@ -177,7 +177,7 @@ def _print(session: Session, lines: list[str], *, paged: bool) -> None:
     pager = _pager(session.settings.pager) if paged and height and len(lines) >= height else None
     if pager is None:
         for line in lines:
-            session.out.line(line)
+            session.out.verbatim(line)
         return
     try:
         subprocess.run(pager, input="\n".join(lines) + "\n", encoding="utf-8", errors="replace", check=False)

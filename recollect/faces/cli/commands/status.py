@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from recollect.faces.cli.terminal.layout import gap, in_a_row, wrapped
+from recollect.faces.cli.terminal.layout import gap, in_a_row
 from recollect.faces.cli.terminal.session import Session
+from recollect.faces.cli.terminal.wrapping import wrapped
 from recollect.faces.cli.views.advice import index_advice, is_at_work, work_advice
 from recollect.faces.cli.views.pausing import tell_pause
 from recollect.faces.present.found import found_as_json, found_labels, newer_than, tilde

@@ -92,8 +92,8 @@ def _print(
 
 
 def _print_one(session: Session, one: Summary, title: str, *, parts: bool) -> None:
-    from recollect.faces.cli.terminal.layout import wrapped_words
     from recollect.faces.cli.terminal.output import harmless
+    from recollect.faces.cli.terminal.wrapping import wrapped_words
     from recollect.faces.present.names import titled
 
     out = session.out

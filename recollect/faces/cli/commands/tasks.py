@@ -73,8 +73,8 @@ def _retry(session: Session, names: list[str]) -> int:
 
 
 def _print(session: Session, numbers: dict[str, int], rows: list[_Row], *, more: bool) -> None:
-    from recollect.faces.cli.terminal.layout import padded, shortened
     from recollect.faces.cli.terminal.output import harmless
+    from recollect.faces.cli.terminal.wrapping import padded, shortened
     from recollect.faces.present.names import short
     from recollect.faces.present.times import moment_after
 

@@ -78,8 +78,8 @@ def _print_segments(session: Session, segments: list[Segment]) -> int:
 
 
 def _print_messages(session: Session, name: str, messages: list[Message]) -> int:
-    from recollect.faces.cli.terminal.layout import shortened
     from recollect.faces.cli.terminal.output import harmless
+    from recollect.faces.cli.terminal.wrapping import shortened
     from recollect.faces.present.names import short
     from recollect.faces.present.times import day
 

@@ -8,6 +8,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TextIO
 
+from recollect.faces.cli.terminal.wrapping import Flow
+
 #: What an error calls it.
 STANDARD_OUTPUT = "Standard output"
 
@@ -46,6 +48,7 @@ class Output:
         self._out, self._err, self._options = out, err, options
         self.styled, self.width = styled, width
         self.symbols = _PLAIN if width is None else _FANCY
+        self._flow = None if width is None else Flow(width)
 
     @classmethod
     def standard(cls, color: str = "auto", environment: Mapping[str, str] = os.environ, *, options: str = "") -> Output:
@@ -90,19 +93,28 @@ class Output:
         return _COMMAND.sub(lambda found: f"{found[0]}{self._options} ", text) if self._options else text
 
     def line(self, text: str = "") -> None:
-        """A line of the result."""
-        self._write(text + "\n")
+        """A line of the result, wrapped at words for the width there is."""
+        self._write(self._flown(text) + "\n")
+
+    def verbatim(self, text: str) -> None:
+        """A line of the result as it is, seen at once: code, settings, and what was wrapped already."""
+        self._write((self._flow.end() if self._flow else "") + text + "\n")
+        self._out.flush()
 
     def piece(self, text: str) -> None:
-        """A part of a line of the result, seen at once."""
-        self._write(text)
+        """A part of a line of the result, seen at once; the last word when it has ended."""
+        self._write(text if self._flow is None else self._flow.feed(text))
         self._out.flush()
 
     def note(self, text: str) -> None:
-        """A line beside the result: progress, notes, warnings, errors."""
+        """A line beside the result: progress, notes, warnings, errors; wrapped as well."""
         self._out.flush()
-        self._err.write(text + "\n")
+        flow = Flow(self.width) if self.width is not None else None
+        self._err.write((flow.feed(text) + flow.end() if flow else text) + "\n")
         self._err.flush()
+
+    def _flown(self, text: str) -> str:
+        return text if self._flow is None else self._flow.feed(text) + self._flow.end()
 
     def document(self, value: Mapping[str, Any]) -> None:
         """The one JSON document of a `--json` run."""

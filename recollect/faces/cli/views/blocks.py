@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from recollect.faces.cli.terminal.layout import cell_len, padded
+from recollect.faces.cli.terminal.wrapping import cell_len, padded
 from recollect.search.results.readable import cells, is_row, is_ruler
 
 _FENCES = ("```", "~~~")

@@ -56,7 +56,10 @@ def _print_report(report: DocumentReport, out: Output, *, all_problems: bool) ->
     from recollect.faces.cli.views.report import print_problems
 
     dot = f" {out.symbols.dot} "
-    out.line(out.bold("Imported ") + number(report.stored, "document"))
+    if report.stored and not (report.new or report.changed or report.forgotten):
+        out.line(f"{out.bold('Nothing new:')} all of it was stored before: {number(report.stored, 'document')}")
+    else:
+        out.line(out.bold("Imported ") + number(report.stored, "document"))
     out.line(f"  {report.new:,} new{dot}{report.changed:,} changed{dot}{report.unchanged:,} unchanged")
     if report.forgotten:
         back = out.hint("recollect import --documents --again PATH")

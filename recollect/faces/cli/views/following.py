@@ -98,7 +98,7 @@ def tell(session: Session, memory: Memory, done: Round) -> None:
 
     out = session.out
     if session.json:
-        out.piece(json.dumps(as_json(done), ensure_ascii=False) + "\n")
+        out.verbatim(json.dumps(as_json(done), ensure_ascii=False))
         return
     for taken in done.taken:
         if taken.brings:

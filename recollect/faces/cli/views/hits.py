@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
-from recollect.faces.cli.terminal.layout import gap, joined, marked_lines, padded, shortened, wrapped_words
+from recollect.faces.cli.terminal.layout import gap, joined, marked_lines
 from recollect.faces.cli.terminal.output import Output, harmless
 from recollect.faces.cli.terminal.typed import typed
-from recollect.faces.present.names import parts_named, short, source_label, speaker, titled
+from recollect.faces.cli.terminal.wrapping import padded, shortened, wrapped_words
+from recollect.faces.present.names import documents_named, parts_named, short, source_label, speaker, titled
 from recollect.faces.present.times import day, moment_after, number, words_and_related
+from recollect.record import REPORTS
 from recollect.search.results.result import DerivedHit, DocumentHit, Hit, MessageHit, SearchResults, Why
 
 IN_FULL = 3  #: results that are shown with their messages
@@ -17,7 +19,7 @@ IN_FULL = 3  #: results that are shown with their messages
 _MESSAGES = 2  # of each of them, unless all are wanted
 _WHO = 11  # cells for the name of who speaks
 _INDENT = 5
-_NARROW = 24  # an excerpt gets no less
+_NARROW = 20  # an excerpt gets no less
 
 #: What `signals` are called in the field.
 _SIGNALS = {
@@ -69,7 +71,10 @@ def print_hits(
 
 def _print_documents(hits: Sequence[DocumentHit], out: Output, *, first: int, why: bool) -> None:
     """Prints documents that were found, numbered from `first` on, each with its place and an excerpt."""
+    heading = ""
     for place, hit in enumerate(hits, first):
+        if hit.document.source == REPORTS and heading != (heading := documents_named(REPORTS)):
+            out.line(out.bold(f"{heading}:"))
         cited = harmless(hit.cited).replace("\n", " ")
         where = f" {out.symbols.dot} ".join([source_label(hit.document.source), day(hit.document.created)])
         where += f"  {short(hit.document.id)}"

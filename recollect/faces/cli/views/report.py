@@ -41,7 +41,11 @@ def print_report(
         print_problems(report.problems, out, all_problems=all_problems)
         return
     when = span(stored.first, stored.last, utc_now(), out.symbols.dash)
-    out.line(out.bold("Imported ") + ", ".join(_counted(report)) + (dot + when if when else ""))
+    counted = ", ".join(_counted(report)) + (dot + when if when else "")
+    if report.nothing_new:
+        out.line(f"{out.bold('Nothing new:')} all of it was stored before: {counted}")
+    else:
+        out.line(out.bold("Imported ") + counted)
     out.line(f"  {written.new:,} new{dot}{written.changed:,} changed{dot}{written.same:,} unchanged")
     out.line(f"  {dot.join(_findable(namespace, index, out, background=background))}")
     if report.forgotten:

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from recollect.faces.cli.terminal.layout import marked_lines, shortened, within
+from recollect.faces.cli.terminal.layout import marked_lines
 from recollect.faces.cli.terminal.output import Output, harmless
+from recollect.faces.cli.terminal.wrapping import shortened, within
 from recollect.faces.cli.views.blocks import lines_of
 from recollect.faces.present.names import short, source_label, speaker, titled
 from recollect.faces.present.state import LastHit

@@ -52,12 +52,40 @@
   }
   function back() {
     if (inField(document.activeElement)) return document.activeElement.blur();
-    const link = find("[data-back]");
-    if (!link) return undefined;
-    const came = document.referrer && new URL(document.referrer);
-    const fits = came && came.origin === location.origin && came.pathname === new URL(link.href).pathname;
-    return fits && history.length > 1 ? history.back() : link.click();
+    return find("[data-back]")?.click();
   }
+
+  // --- the way back: a conversation leads to the page from which it was opened, and that to the row that was followed
+  const session = {
+    get came() { try { return JSON.parse(sessionStorage.getItem("recollect.came")); } catch { return null; } },
+    set came(value) { try { sessionStorage.setItem("recollect.came", JSON.stringify(value)); } catch { /* a private window */ } },
+  };
+  const wayBack = find("[data-back]");
+  let followed = null;
+  document.addEventListener("click", (event) => {
+    followed = event.target.closest?.("a[href]")?.getAttribute("href") ?? followed;
+    if (!wayBack || event.target.closest?.("[data-back]") !== wayBack) return;
+    if (event.ctrlKey || event.metaKey || event.shiftKey || document.referrer !== wayBack.href || history.length < 2) return;
+    event.preventDefault();
+    history.back(); // which finds the page as it was left
+  });
+  const isOpened = wayBack?.hasAttribute("data-came"); // this page is opened from others
+  const isBeside = wayBack && new URL(wayBack.href).pathname.startsWith("/c/"); // and this one from a conversation
+  addEventListener("pagehide", () => {
+    if (!isOpened && !isBeside) session.came = { href: location.href, title: document.title, followed };
+  });
+  addEventListener("pageshow", () => {
+    const came = session.came;
+    if (isOpened && came) {
+      wayBack.href = came.href;
+      wayBack.textContent = `‹ ${came.title.replace(/ · Recollect$/, "")}`;
+      session.came = { ...came, isLeft: true };
+    } else if (came?.isLeft && came.followed && came.href === location.href) {
+      const row = all("a[href]").find((link) => link.getAttribute("href") === came.followed);
+      row?.focus({ preventScroll: performance.getEntriesByType("navigation")[0]?.type === "back_forward" });
+      session.came = null;
+    }
+  });
 
   // --- keys
   let leading = 0; // when `g` was pressed
@@ -272,7 +300,7 @@
     });
     searchForm.addEventListener("htmx:before:request", (event) => {
       const words = field.value.trim();
-      if (words.length === 1 && words <= "\u2e7f") event.preventDefault();
+      if (words.length === 1 && words < "\u2190") event.preventDefault();
     });
     find("[data-plain]", searchForm).addEventListener("click", (event) => {
       event.preventDefault();

@@ -189,13 +189,25 @@ def _mathml(formula: Formula) -> str | None:
     if len(formula.latex) > _LONGEST:
         return None
     try:
-        made = convert(formula.latex, display="block" if formula.is_block else "inline")
+        made = convert(_readable(formula.latex), display="block" if formula.is_block else "inline")
         if "<!" in made or "<?" in made:
             return None
         clean = _rebuilt(ElementTree.fromstring(made))
     except Exception:  # the converter raises whatever it happens on
         return None
     return None if clean is None else ElementTree.tostring(clean, encoding="unicode", short_empty_elements=False)
+
+
+#: Environments that the converter does not read, and those that look the same.
+_SAME_LOOK = {"aligned": "split", "alignedat": "split", "gathered": "matrix"}
+_ENVIRONMENT = re.compile(
+    r"\\(begin|end)\{(aligned|alignedat|gathered)\}(?:\s*\[[tcb]\])?(?:(?<=alignedat\})\s*\{\d+\})?"
+)
+
+
+def _readable(latex: str) -> str:
+    """The formula in the environments that the converter reads."""
+    return _ENVIRONMENT.sub(lambda found: f"\\{found[1]}{{{_SAME_LOOK[found[2]]}}}", latex)
 
 
 def _rebuilt(element: ElementTree.Element) -> ElementTree.Element | None:
