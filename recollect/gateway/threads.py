@@ -7,7 +7,7 @@ on. All these names are aliases in the store, so that a restart changes nothing;
 key, so that none goes on with what another has said.
 
 Where several talks have the same beginning, the one goes on that agrees with most of the calls and results that the
-request tells. If that does not decide, it is the latest that has not gone on yet, nor is being answered; if all have,
+request tells, then with most of its answers to the letter. If that does not decide, it is the latest that has not gone on yet, nor is being answered; if all have,
 the latest gets a branch. So two windows that say the same are two conversations, and only words that are alike from the
 first to the last may change places. The same request again, once answered, is the question of another such talk, if
 there is one; else it stands where it was asked, and gets another answer.
@@ -38,6 +38,7 @@ from recollect.gateway.scope import Asked
 from recollect.gateway.talk import Talk
 from recollect.memory import Memory
 from recollect.record import Kind, Message, NodeId, new_id, stable_id, utc_now
+from recollect.text.clean import clean_text
 
 _TURNS = 2_000
 _AT_ONCE = 64  # so many realms are placed in at once, at most
@@ -240,11 +241,12 @@ class Threads:
         """Of messages with the same words before them, the newest first, the one that a request goes on from."""
         if len(alike) < 2 and not is_proof:
             return next(iter(alike), None)
-        rated: list[tuple[tuple[bool, int, bool], Message]] = []
+        rated: list[tuple[tuple[bool, int, int, bool], Message]] = []
         for message in alike:
             agrees, same = agreement(request.memory, request.talk, at, message)
             if same or not is_proof:
-                rated.append(((agrees, same, self._is_free(request, message)), message))
+                exact = _exact(request, at, message) if len(alike) > 1 else 0
+                rated.append(((agrees, same, exact, self._is_free(request, message)), message))
         return max(rated, key=lambda one: one[0])[1] if rated else None
 
     def _is_free(self, request: _Request, message: Message) -> bool:
@@ -384,6 +386,20 @@ def _candidates(request: _Request) -> Iterator[NodeId]:
             if own not in seen:
                 seen.add(own)
                 yield own
+
+
+def _exact(request: _Request, at: int, message: Message) -> int:
+    """How many answers of a request, from a place back, are to the letter those that lead to a message: what is alike
+    may differ by a sign.
+    """
+    latest = request.memory.latest(message.conversation_id, LOOKED_UP)
+    there = [one for one in latest if one.kind is not Kind.TOOL]
+    end = next((n for n, one in enumerate(there) if one.id == message.id), -1)
+    above = there[end::-1] if end >= 0 else [message]
+    asked = [request.talk.said[n] for n in reversed(request.said) if n <= at]
+    return sum(
+        clean_text(one.text) == other.content for one, other in zip(asked, above, strict=False) if one.role == "assistant"
+    )
 
 
 def _said_above(message: Message) -> NodeId:
