@@ -185,11 +185,12 @@ def likeness_of(one: Said | Message) -> NodeId:
 
 def likeness(role: str, text: str, assets: Sequence[str] = ()) -> NodeId:
     """What two wordings of one message have in common: clients trim blanks, and write the markup of answers in more
-    ways than one. What a person says is a sign away from something else: C is not C++.
+    ways than one; of what a model made beside its words not all is heard. What a person says is a sign away from
+    something else: C is not C++.
     """
     if role == "assistant":
-        letters = "".join(filter(str.isalnum, text.casefold()))
-        return stable_id(role, letters or text.strip(), *assets)
+        letters = "".join(filter(str.isalnum, text.casefold())) or text.strip()
+        return stable_id(role, letters, *(() if letters else assets))
     return stable_id(role, "".join(text.split()), *assets)
 
 

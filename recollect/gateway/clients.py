@@ -42,9 +42,11 @@ def wrap(
         raise InvalidInput("A budget or a window of fewer than 0 tokens.", hint="Use 0 for none, or leave it out.")
     vendor, inner = _vendor(client), getattr(client, "_client", None)
     if not vendor or not isinstance(inner, httpx2.Client | httpx2.AsyncClient):
+        others = "Give an OpenAI, AsyncOpenAI, Anthropic or AsyncAnthropic client; for others: recollect serve."
+        is_old = vendor and any(kind.__module__.partition(".")[0] == "httpx" for kind in type(inner).__mro__)
         raise InvalidInput(
             f"{type(client).__module__}.{type(client).__qualname__} cannot be wrapped.",
-            hint="Give an OpenAI, AsyncOpenAI, Anthropic or AsyncAnthropic client; for others: recollect serve.",
+            hint=f"This one is too old: pip install -U {vendor}; or use recollect serve." if is_old else others,
         )
     transport = getattr(inner, "_transport", None)  # of a client that is wrapped already
     before = transport.carrier if isinstance(transport, Transport | AsyncTransport) else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,6 +17,8 @@ from recollect.text.thought import without_thought
 _TEXTS = frozenset({"text", "input_text", "output_text", "refusal"})
 _THOUGHTS = frozenset({"thinking", "redacted_thinking", "reasoning"})
 _OF_TOOLS = ("tool_use", "tool_result")  # what their kinds end in
+#: What of a model's answer is a picture, a sound or a file; other parts are there for the provider or the client.
+_FILES = re.compile(r"image|audio|video|file|document|media|upload")
 #: What is there for the provider alone: unreadable, and long.
 _SEALED = ("encrypted_", "b64_json")
 
@@ -93,6 +96,7 @@ class Heard:
     model: str = ""
     id: str = ""
     is_whole: bool = False
+    is_coming: bool = False  # fetched while it is still made: it will be told whole
 
     @property
     def answers(self) -> list[Heard]:
@@ -112,7 +116,7 @@ class Heard:
     @property
     def is_anything(self) -> bool:
         """Whether there is anything to keep."""
-        return any(one.is_whole or one.text for one in self.answers)
+        return not self.is_coming and any(one.is_whole or one.text for one in self.answers)
 
     @property
     def messages(self) -> list[tuple[str, str]]:
@@ -238,15 +242,17 @@ def own_of(content: object, role: str) -> str:
     return own_words(words(content), role)
 
 
-def assets(content: object) -> tuple[str, ...]:
+def assets(content: object, role: str = "user") -> tuple[str, ...]:
     """The names of pictures, sounds and files in a content; never their bytes."""
     if not isinstance(content, Sequence) or isinstance(content, str):
         return ()
-    return tuple(_name(part) for part in content if isinstance(part, Mapping) and _is_asset(part.get("type")))
+    return tuple(_name(part) for part in content if isinstance(part, Mapping) and _is_asset(part.get("type"), role))
 
 
-def _is_asset(kind: object) -> bool:
-    return isinstance(kind, str) and kind not in _TEXTS | _THOUGHTS and not kind.endswith(_OF_TOOLS)
+def _is_asset(kind: object, role: str) -> bool:
+    if not isinstance(kind, str) or kind in _TEXTS | _THOUGHTS or kind.endswith(_OF_TOOLS):
+        return False
+    return role == "user" or bool(_FILES.search(kind))
 
 
 def _name(part: Mapping[str, Any]) -> str:

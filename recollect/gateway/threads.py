@@ -7,10 +7,11 @@ on. All these names are aliases in the store, so that a restart changes nothing;
 key, so that none goes on with what another has said.
 
 Where several talks have the same beginning, the one goes on that agrees with most of the calls and results that the
-request tells. If that does not decide, it is the latest that has not gone on yet, nor is being answered; if all have,
-the latest gets a branch. So two windows that say the same are two conversations, and only words that are alike from the
-first to the last may change places. The same request again, once answered, is the question of another such talk, if
-there is one; else it stands where it was asked, and gets another answer.
+request tells, then with most of its answers to the letter. If that does not decide, it is the latest that has not gone
+on yet, nor is being answered; if all have, the latest gets a branch. So two windows that say the same are two
+conversations, and only words that are alike from the first to the last may change places. The same request again, once
+answered, is the question of another such talk, if there is one; else it stands where it was asked, and gets another
+answer.
 
 The same request once more, because its answer did not arrive, is the same turn.
 """
@@ -26,6 +27,7 @@ from typing import Generic, TypeVar
 
 from recollect.gateway.aligning import (
     LOOKED_UP,
+    Aligned,
     agreement,
     align,
     as_told,
@@ -38,6 +40,7 @@ from recollect.gateway.scope import Asked
 from recollect.gateway.talk import Talk
 from recollect.memory import Memory
 from recollect.record import Kind, Message, NodeId, new_id, stable_id, utc_now
+from recollect.text.clean import clean_text
 
 _TURNS = 2_000
 _AT_ONCE = 64  # so many realms are placed in at once, at most
@@ -188,7 +191,7 @@ class Threads:
         names, lasting = _names(talk, said, beginning, conversation is not None)
         request = _Request(memory, talk, realm, said, names, lasting, turn)
         if conversation is not None and len(said) < 2:
-            return self._alone(request, conversation)
+            return self._alone(request, conversation, is_retried=asked.is_retried)
         # Two talks may begin alike: who has heard no answer yet, and names no conversation, begins a new one, unless he
         # goes on without the answer, or with calls that we passed on.
         is_known = conversation is not None or (
@@ -240,11 +243,12 @@ class Threads:
         """Of messages with the same words before them, the newest first, the one that a request goes on from."""
         if len(alike) < 2 and not is_proof:
             return next(iter(alike), None)
-        rated: list[tuple[tuple[bool, int, bool], Message]] = []
+        rated: list[tuple[tuple[bool, int, int, bool], Message]] = []
         for message in alike:
             agrees, same = agreement(request.memory, request.talk, at, message)
             if same or not is_proof:
-                rated.append(((agrees, same, self._is_free(request, message)), message))
+                exact = _exact(request, at, message) if len(alike) > 1 else 0
+                rated.append(((agrees, same, exact, self._is_free(request, message)), message))
         return max(rated, key=lambda one: one[0])[1] if rated else None
 
     def _is_free(self, request: _Request, message: Message) -> bool:
@@ -263,13 +267,17 @@ class Threads:
             return next(iter(memory.messages([answer_id(answer)], forgotten=True)), None)
         return found
 
-    def _alone(self, request: _Request, conversation: NodeId) -> Placed:
+    def _alone(self, request: _Request, conversation: NodeId, *, is_retried: bool) -> Placed:
         """A single message of a conversation that is named: its first, or the newest of a client that sends no more.
         Without one: what tools answered.
         """
         latest = request.memory.latest(conversation, 2)
+        # Tried again after a restart, an answer may stand there already: then it goes on where its tools were called.
+        behind = _where_called(request, conversation) if latest and is_retried else None
         if not request.said:
-            return request.placed(conversation, parent=latest[-1].id if latest else None, goes_on=True)
+            is_there = behind is not None and behind.parent in [one.id for one in latest]
+            parent = behind.parent if behind is not None and is_there else latest[-1].id if latest else None
+            return request.placed(conversation, parent=parent, goes_on=True)
         (at,) = request.said
         name = request.names[at]
         if not latest:
@@ -279,6 +287,10 @@ class Threads:
         # The same words may have been said here before.
         key = stable_id(name, above[-1].id) if above else name
         placed = replace(request.placed(conversation, goes_on=bool(above)), ids={at: key}, key=key, chain=key)
+        if not asked_before and behind is not None and behind.after == at and behind.parent == latest[0].id:
+            key = stable_id(name, latest[0].parent_id) if latest[0].parent_id else name
+            known = {at: latest[0].id}
+            return replace(placed, ids={at: key}, key=key, chain=key, after=at, parent=latest[0].id, known=known)
         if not asked_before:
             has_results = any(one.results for one in request.talk.said[: at + 1])
             return replace(placed, parent=latest[-1].id) if has_results else placed
@@ -365,7 +377,12 @@ def _kept(memory: Memory, placed: Placed, asked: Asked, said: NodeId) -> Placed:
             known = placed.known if placed.conversation_id == message.conversation_id else {}
             known = {**known, last: message.id}
             own = message.conversation_id
-            return replace(placed, conversation_id=own, after=last, parent=message.id, known=known)
+            kept = replace(placed, conversation_id=own, after=last, parent=message.id, known=known)
+            if asked.conversation is None or len(placed.names) > 1:
+                return kept
+            # Named as it was before it was kept: what its answer is called follows from that.
+            key = stable_id(placed.names[last], message.parent_id) if message.parent_id else placed.names[last]
+            return replace(kept, ids={last: key}, key=key, chain=key)
     return placed
 
 
@@ -384,6 +401,29 @@ def _candidates(request: _Request) -> Iterator[NodeId]:
             if own not in seen:
                 seen.add(own)
                 yield own
+
+
+def _exact(request: _Request, at: int, message: Message) -> int:
+    """How many answers of a request, from a place back, are to the letter those that lead to a message: what is alike
+    may differ by a sign.
+    """
+    latest = request.memory.latest(message.conversation_id, LOOKED_UP)
+    there = [one for one in latest if one.kind is not Kind.TOOL]
+    end = next((n for n, one in enumerate(there) if one.id == message.id), -1)
+    above = there[end::-1] if end >= 0 else [message]
+    asked = [request.talk.said[n] for n in reversed(request.said) if n <= at]
+    return sum(
+        clean_text(one.text) == other.content
+        for one, other in zip(asked, above, strict=False)
+        if one.role == "assistant"
+    )
+
+
+def _where_called(request: _Request, conversation: NodeId) -> Aligned | None:
+    """Where in a conversation the tools were called that a request tells of."""
+    if not any(one.calls or one.results for one in request.talk.said):
+        return None
+    return align(request.memory, conversation, request.talk, request.said, is_named=True)
 
 
 def _said_above(message: Message) -> NodeId:

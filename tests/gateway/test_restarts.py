@@ -285,6 +285,42 @@ def test_who_asks_again_after_a_restart_is_in_the_same_turn(
     assert everything(where).count("Does it rain?") == 1
 
 
+@pytest.mark.parametrize("before", [False, True], ids=["first", "later"])
+@WHOSE
+def test_a_try_after_a_restart_that_is_answered_alike_adds_nothing(
+    memory: Memory, headers: dict[str, str], before: bool
+) -> None:
+    own = {**headers, **NAMED}
+    if before:
+        say(begin(Endless(memory.beside), COMPLETIONS, [user("Hello")], own), "Hello!")
+    for more in ({}, RETRIED):
+        exchange = begin(Endless(memory.beside), COMPLETIONS, [user("Does it rain?")], {**own, **more})
+        say(exchange, "I look.", calls=(("c1", "{}"),))
+    where = memory.beside(exchange.asked.namespace)
+    said = [*(["Hello", "Hello!"] if before else []), "Does it rain?", "I look."]
+    assert [text for text in everything(where) if text] == said
+    assert len(called(where)) == 1
+
+
+@pytest.mark.parametrize("sent", ["whole", "only what is new"])
+@pytest.mark.parametrize("before", [False, True], ids=["first", "later"])
+@WIRES
+def test_a_step_that_is_tried_again_after_a_restart_adds_nothing(
+    memory: Memory, wire: Wire, before: bool, sent: str
+) -> None:
+    own = {**SCOPE, **NAMED}
+    if before:
+        say(begin(Endless(memory.beside), wire, [user("Hello")], own), "Hello!")
+    say(begin(Endless(memory.beside), wire, [user("Does it rain?")], own), calls=(("c1", "{}"),))
+    loop = step(wire, "c1", "{}", "Rain")
+    for more in ({}, RETRIED):
+        items = [user("Does it rain?"), *loop] if sent == "whole" else loop[-1:]
+        say(begin(Endless(memory.beside), wire, items, {**own, **more}), "It rains.")
+    say(begin(Endless(memory.beside), wire, [user("Thanks.")], own), "Welcome.")
+    said = [*(["Hello", "Hello!"] if before else []), "Does it rain?", "Rain", "It rains.", "Thanks.", "Welcome."]
+    assert everything(memory) == said
+
+
 def test_the_same_words_after_a_restart_are_said_again_once_they_were_answered(memory: Memory) -> None:
     for _ in range(3):
         say(begin(Endless(memory.beside), COMPLETIONS, [user("And then?")], {**SCOPE, **NAMED}), "Part.")

@@ -12,7 +12,7 @@ import pytest
 
 import recollect
 from recollect.gateway.exchange import Endless, Exchange
-from recollect.gateway.wires import COMPLETIONS, RESPONSES
+from recollect.gateway.wires import COMPLETIONS, MESSAGES, RESPONSES, Wire
 from recollect.memory import Memory
 from recollect.record import Kind
 
@@ -345,3 +345,50 @@ def test_a_request_that_refers_to_what_was_spoken_goes_on_from_it(memory: Memory
         exchange.keep()
         said.append({"role": "assistant", "audio": {"id": audio["id"]}})
     assert active(memory) == [["Does it rain?", "Answer 0.", "And tomorrow?", "Answer 1."]]
+
+
+_BLOCKS: list[dict[str, Any]] = [
+    {"type": "compaction", "content": "What was said."},
+    {"type": "fallback", "from": {"model": "a"}, "to": {"model": "b"}},
+    {"type": "container_upload", "file_id": "f1"},
+    {"type": "reference", "reference_ids": [1]},
+    {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}},
+]
+
+
+@pytest.mark.parametrize("block", _BLOCKS, ids=lambda block: block["type"])
+@pytest.mark.parametrize("wire", [COMPLETIONS, MESSAGES], ids=lambda wire: wire.path)
+def test_what_an_answer_holds_beside_its_words_makes_no_other_of_it(
+    memory: Memory, wire: Wire, block: dict[str, Any]
+) -> None:
+    endless = Endless(memory.beside)
+    content = [block, {"type": "text", "text": "Hi there."}]
+    answers: dict[str, dict[str, Any]] = {
+        COMPLETIONS.path: {"choices": [{"message": {"role": "assistant", "content": content}}]},
+        MESSAGES.path: {"type": "message", "content": content},
+    }
+    said: list[Any] = [{"role": "user", "content": "Hello"}]
+    for question in ("And now?", "And then?"):
+        exchange = endless.begin(wire, {"model": "m", "messages": said}, {"x-recollect-namespace": "default"})
+        exchange.hear_whole(answers[wire.path])
+        exchange.keep()
+        said = [*said, {"role": "assistant", "content": content}, {"role": "user", "content": question}]
+    kept = [m.content for row in memory.conversations() for m in memory.conversation(row.conversation.id).messages]
+    assert kept == ["Hello", "Hi there.", "And now?", "Hi there."]
+
+
+@pytest.mark.parametrize("restarted", [False, True])
+@pytest.mark.parametrize(("one", "other"), [("Use C.", "Use C++."), ("3.5", "35"), ("-1", "1"), ("Yes 👍", "Yes 👎")])
+def test_answers_that_a_sign_tells_apart_go_on_each_in_its_own_talk(
+    memory: Memory, one: str, other: str, restarted: bool
+) -> None:
+    endless = Endless(memory.beside)
+    for answer in (one, other):
+        ask(endless, talk("Which?"), answer)
+    for answer in (one, other):
+        endless = Endless(memory.beside) if restarted else endless
+        ask(endless, talk("Which?", answer, "Why?"), "So.")
+    for answer in (one, other):
+        endless = Endless(memory.beside) if restarted else endless
+        ask(endless, talk("Which?", answer, "Why?", "So.", f"And {answer}?"), "Well.")
+    assert active(memory) == [["Which?", said, "Why?", "So.", f"And {said}?", "Well."] for said in (one, other)]

@@ -117,6 +117,9 @@ def test_a_conversation_goes_on_by_its_name_alone(memory: Memory, provider: Upst
 def test_what_is_no_client_of_theirs_is_refused(memory: Memory) -> None:
     with pytest.raises(InvalidInput, match="cannot be wrapped"):
         recollect.wrap(object(), memory)
+    old = type("OpenAI", (), {"__module__": "openai._client", "_client": type("Client", (), {"__module__": "httpx"})()})
+    with pytest.raises(InvalidInput, match="pip install -U openai"):
+        recollect.wrap(old(), memory)
 
 
 @pytest.mark.parametrize("wrong", [{"budget": -1}, {"window": -1}])

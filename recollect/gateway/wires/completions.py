@@ -52,7 +52,7 @@ class Completions:
                         own,
                         at,
                         calls=_calls(message),
-                        assets=assets(content),
+                        assets=assets(content, role),
                         refers="" if own else _spoken_as(message),
                     )
                 )

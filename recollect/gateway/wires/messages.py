@@ -39,7 +39,9 @@ class Messages:
             if role not in ("user", "assistant"):
                 continue
             calls, results = tuple(_calls(content)), tuple(_results(content))
-            said.append(Said(role, own_of(content, role), at, calls=calls, results=results, assets=assets(content)))
+            said.append(
+                Said(role, own_of(content, role), at, calls=calls, results=results, assets=assets(content, role))
+            )
         prefill = prefilled(said, _messages(body))  # a last message of the model is one that it goes on with
         thread = body.get("thread")  # held by the server, which is sent only what is new
         follows = text_of(thread.get("previous_message_id")) if isinstance(thread, Mapping) else ""

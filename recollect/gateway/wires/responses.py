@@ -26,6 +26,7 @@ _SYSTEM = ("system", "developer")
 #: What stands for all that was said before it.
 _STAYS = ("compaction", "compaction_summary")
 _ENDS = ("response.completed", "response.incomplete")
+_COMING = ("queued", "in_progress")  # an answer that is made in the background
 #: Of a tool that the provider runs itself: what comes of it, and what says nothing of what it was asked.
 _GIVEN = ("output", "outputs", "results", "error")
 #: Tools that the client runs, whether the server gives the call an id or not.
@@ -51,7 +52,7 @@ class Responses:
             if kind == "message" and role in _SYSTEM:
                 system.append(words(content))
             elif kind == "message" and role in ("user", "assistant"):
-                said.append(Said(role, own_of(content, role), at, assets=assets(content)))
+                said.append(Said(role, own_of(content, role), at, assets=assets(content, role)))
             elif kind.endswith("call_output"):
                 said.append(Said("tool", "", at, results=_results(item)))
             elif kind.endswith("_call"):
@@ -112,6 +113,7 @@ class Responses:
         for item in objects_of(answer.get("output")):
             self._item(item, heard)
         heard.is_whole = answer.get("status") in ("completed", "incomplete")
+        heard.is_coming = answer.get("status") in _COMING
 
     def _item(self, item: Body, heard: Heard) -> None:
         kind, content = text_of(item.get("type")), item.get("content")

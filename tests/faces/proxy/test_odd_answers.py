@@ -235,6 +235,9 @@ def test_an_answer_made_in_the_background_is_stored_when_it_is_fetched(
     begun = _post(url, json=asking("responses", background=True), headers=headers)
     waiting = _get(f"{url}/{done['id']}", headers=headers)
     assert [begun.headers["x-recollect-stored"], waiting.headers["x-recollect-stored"]] == ["no", "no"]
+    coming = {**done, "status": "in_progress"}  # some of it is there
+    behind.answer = lambda handler: whole(handler, json.dumps(coming).encode())
+    assert _get(f"{url}/{done['id']}", headers=headers).headers["x-recollect-stored"] == "no"
     assert kept(proxy, namespace) == []
     if fetched == "whole":
         behind.answer = lambda handler: whole(handler, json.dumps(done).encode())

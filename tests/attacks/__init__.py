@@ -1,0 +1,1 @@
+"""Attacks on what is called done, kept so that they can be tried again."""
