@@ -105,6 +105,20 @@ def test_a_page_goes_on_where_the_one_before_ended_however_long_they_are(
     assert first == whole[: len(first)]
 
 
+@pytest.mark.parametrize("sort", ["relevance", "newest"])
+@pytest.mark.parametrize("limit", [1, 3, 10, 50])
+def test_a_copy_further_down_stands_with_its_like_however_long_the_pages_are(
+    tmp_path: Path, limit: int, sort: str
+) -> None:
+    with recollect.open(tmp_path / "memory.db", durable=False, background=False) as memory:
+        texts = [f"The {thing} stands on the pier" for thing in ("crane", "lamp", "kiosk", "bench", "mast")]
+        ids = {m.id for m in memory.store_messages([{"content": text} for text in texts * 16], conversation_id="c")}
+        found = [hit.best for page in pages(memory, "pier", limit=limit, group_by="message", sort=sort) for hit in page]
+    shown, copies = [hit.message.id for hit in found], [copy for hit in found for copy in hit.copies]
+    assert sorted({*shown, *copies}) == sorted(ids)
+    assert len(shown) == len(texts)
+
+
 @pytest.mark.parametrize("query", [*WORDS, "kiln glaze"])
 def test_facets_count_each_message_that_holds_a_word(sqlite_memory: Memory, query: str) -> None:
     held = messages_with(sqlite_memory, query)
