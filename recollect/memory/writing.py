@@ -165,12 +165,11 @@ class Writing(Reading, Documents):
     def add_aliases(self, aliases: Mapping[str, Iterable[str]]) -> None:
         """Gives messages and tool calls, by their ids, other names to find them by (`aliased`), in one transaction.
 
-        They may be stored later. Of more than 64 that share an alias the oldest lose it.
+        They may be stored later. Of more than 64 that share an alias the oldest lose it. Raises InvalidInput.
         """
-        from recollect.ingest.aliases import add_aliases
+        from recollect.ingest.aliases import add_aliases, checked_aliases
 
-        given = {NodeId(own): list(map(NodeId, some)) for own, some in aliases.items()}
-        add_aliases(self._space, given, self._clock())
+        add_aliases(self._space, checked_aliases(aliases), self._clock())
 
     @traced("update_memory", one_record)
     @writes
