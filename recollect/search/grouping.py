@@ -326,7 +326,7 @@ def titles_to_show(view: View, asked: Asked, titles: Titled, found: Int) -> Titl
     """The titles of conversations in which the filter lets something be found; in those that are `found` it does."""
     wanted = asked.search.filter
     narrow = wanted.roles or wanted.kinds or wanted.since is not None or wanted.until is not None or asked.excluded
-    if not narrow or not titles.best:
+    if not narrow or not (titles.best or titles.rest):
         return titles
     known = set(found.tolist())
     ids = {n: title.conversation_id for n, title in titles.best.items() if n not in known}

@@ -151,6 +151,26 @@ def test_a_page_shows_of_each_conversation_why_it_is_there(sqlite_memory: Memory
             assert len(hit.messages) <= 4
 
 
+@pytest.mark.parametrize("sort", ["relevance", "newest"])
+@pytest.mark.parametrize("filters", [{}, {"since": "2025"}, {"role": "user"}, {"kind": "all"}])
+@pytest.mark.parametrize("limit", [1, 50])
+def test_a_word_that_stands_in_a_title_alone_leads_to_its_conversation(
+    tmp_path: Path, sort: str, filters: dict[str, str], limit: int
+) -> None:
+    with recollect.open(tmp_path / "memory.db", durable=False, background=False) as memory:
+        for number in range(4):
+            memory.store_message("See the heron.", conversation_id=f"c{number}", title=f"Zeppelin {number}")
+        memory.store_message("A zeppelin came by.", conversation_id="said", title="At the pier")
+        memory.store_message("No word of it.", "assistant", conversation_id="other", title="Zeppelin of old")
+        memory.store_message("No word of it.", conversation_id="none", title="Nothing")
+        found = reached(memory, "zeppelin", sort=sort, limit=limit, **filters)
+        total = memory.search("zeppelin", sort=sort, limit=limit, **filters).total
+    wanted = {"c0", "c1", "c2", "c3", "said", *(["other"] if "role" not in filters else [])}
+    assert sorted(found) == sorted(wanted)
+    assert total == len(wanted)
+    assert sort == "relevance" or found[0] == "said"
+
+
 def test_what_was_said_elsewhere_stands_on_the_first_page_alone(sqlite_memory: Memory) -> None:
     first, *others = pages(sqlite_memory, "ferry")
     assert len(others) > 10
