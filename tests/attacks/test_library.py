@@ -142,15 +142,15 @@ def test_what_is_no_namespace_is_refused(memory: Memory, name: str) -> None:
 
 
 def test_ids_are_exact(memory: Memory) -> None:
-    own = memory.beside("forms")
+    own: Any = memory.beside("forms")
     for name in IDS:
         assert own.store_message(f"m {name}", id=name, conversation_id="c").id == name
     for wrong in WRONG_IDS:
         for call in (own.forget, own.delete, own.restore, own.delete_message):
             with pytest.raises((InvalidInput, NotFound)):
-                call(wrong)  # type: ignore[operator]
+                call(wrong)
         with pytest.raises(InvalidInput):
-            own.store_message("m", id=wrong)  # type: ignore[arg-type]
+            own.store_message("m", id=wrong)
     for name in IDS:
         own.delete(name)
         assert [m.id for m in own.messages(IDS) if m.deleted] == [name]

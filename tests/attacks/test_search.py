@@ -12,6 +12,7 @@ import pytest
 import recollect
 from recollect.memory import Memory
 from recollect.record import Part, PartKind
+from recollect.search.results.result import SearchResults
 from recollect.text.stopwords import STOP_WORDS
 from recollect.text.terms import words
 
@@ -30,7 +31,7 @@ TEXTS = (
 )  # fmt: skip
 
 
-def found(memory: Memory, query: str, **how: Any) -> tuple[list[str], list[str], recollect.memory.Memory | Any]:
+def found(memory: Memory, query: str, **how: Any) -> tuple[list[str], list[str], SearchResults]:
     """The results of all pages, the copies that they stand for, and the last page."""
     shown: list[str] = []
     copies: list[str] = []
