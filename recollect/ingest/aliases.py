@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 
-from recollect.record import Edge, NodeId, to_microseconds
+from recollect.errors import InvalidInput
+from recollect.record import Edge, NodeId, checked_id, to_microseconds
 from recollect.store import Change, Space, View
 
 #: The edge from what is stored to an alias of it.
@@ -22,6 +23,22 @@ def read_aliases(view: View, aliases: Collection[NodeId]) -> dict[NodeId, list[N
     return found
 
 
+def checked_aliases(aliases: Mapping[str, Iterable[str]]) -> dict[NodeId, list[NodeId]]:
+    """What a program gives as aliases. Raises InvalidInput for what are no lists of texts by a text."""
+    given: dict[NodeId, list[NodeId]] = {}
+    for own, some in aliases.items():
+        if isinstance(some, str | bytes | Mapping) or not isinstance(some, Iterable):
+            raise InvalidInput(f"The aliases of {own!r} are no list.", hint="Give a list of texts for each ID.")
+        given[_checked(own, "An ID")] = [_checked(one, "An alias") for one in some]
+    return given
+
+
+def _checked(name: object, what: str) -> NodeId:
+    if not isinstance(name, str):
+        raise InvalidInput(f"{what} cannot be {name!r}.", hint="Give texts: the IDs, and lists of their aliases.")
+    return checked_id(name, what)
+
+
 def add_aliases(space: Space, aliases: Mapping[NodeId, Collection[NodeId]], now: datetime) -> None:
     """Gives each id its aliases, in one transaction; one that it has already becomes its newest."""
     edges = [
@@ -35,11 +52,12 @@ def add_aliases(space: Space, aliases: Mapping[NodeId, Collection[NodeId]], now:
         there = _by_age(view, {edge.target_id for edge in edges})
     given = {(edge.source_id, edge.target_id) for edge in edges}
     sharing: dict[NodeId, list[Edge]] = {}
-    for edge in there:
-        if (edge.source_id, edge.target_id) not in given:
-            sharing.setdefault(edge.target_id, []).append(edge)
-    old = [edge for alike in sharing.values() for edge in alike[: max(len(alike) - ALIKE + 1, 0)]]
-    space.write(Change(edges=edges, cut=[(e.source_id, e.type, e.target_id, e.name) for e in old]))
+    for edge in [*(edge for edge in there if (edge.source_id, edge.target_id) not in given), *edges]:
+        sharing.setdefault(edge.target_id, []).append(edge)
+    old = [edge for alike in sharing.values() for edge in alike[:-ALIKE]]
+    lost = {(edge.source_id, edge.target_id) for edge in old}
+    kept = [edge for edge in edges if (edge.source_id, edge.target_id) not in lost]
+    space.write(Change(edges=kept, cut=[(e.source_id, e.type, e.target_id, e.name) for e in old]))
 
 
 def _by_age(view: View, aliases: Collection[NodeId]) -> list[Edge]:

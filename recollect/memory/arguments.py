@@ -21,6 +21,9 @@ C = TypeVar("C", bound=type[Any])
 #: No count is larger: two of them can be added, and every engine takes the sum.
 _MOST = 2**53
 _SEVERAL = {"Sequence", "Iterable"}
+#: Arguments that name one record or namespace exactly: mended, they would name another.
+_EXACT = {"id", "ids", "conversation_id", "message_id", "parent_id", "namespace", "namespaces"}
+_EXACT |= {"drop_namespace(name)"}
 #: Texts, some of which the call itself looks up among the few that it knows.
 _TEXTS = {"str", "GroupBy", "Mode", "Sort", "Save", "RoleName", "Literal"}
 #: What takes more than its own class.
@@ -71,7 +74,10 @@ def shown(value: object) -> str:
 
 def _checked(method: Callable[..., Any]) -> Callable[..., Any]:
     signature = inspect.signature(method)
-    types = {name: _Type(str(one.annotation)) for name, one in signature.parameters.items()}
+    types = {
+        name: _Type(str(one.annotation), exact=bool({name, f"{method.__name__}({name})"} & _EXACT))
+        for name, one in signature.parameters.items()
+    }
 
     def read(one: inspect.Parameter, value: Any) -> Any:
         if value is one.default:
@@ -94,10 +100,10 @@ def _checked(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class _Type:
-    """What an annotation takes."""
+    """What an annotation takes; `exact`: no other text may take its place."""
 
-    def __init__(self, annotation: str) -> None:
-        self._annotation = annotation
+    def __init__(self, annotation: str, *, exact: bool = False) -> None:
+        self._annotation, self._exact = annotation, exact
 
     def read(self, name: str, value: Any) -> Any:
         """The argument of this name as its call gets it: valid Unicode, counts of a size that can be added. Raises
@@ -128,7 +134,10 @@ class _Type:
         if self._choices and value not in self._choices:
             raise InvalidInput(f"{name} is {value!r}.", hint=f"Give one of: {', '.join(self._choices)}.")
         if "Path" not in self._takes:
-            return without_halves(value)
+            whole = without_halves(value)
+            if whole != value and self._exact:
+                raise InvalidInput(f"{name} is {value!r}.", hint="Give a text without half characters.")
+            return whole
         with suppress(UnicodeEncodeError):  # half a pair may stand for a byte of a file's name
             if b"\0" not in os.fsencode(value):
                 return value
@@ -152,7 +161,7 @@ class _Type:
     def _several(self) -> _Type | None:
         """What several of them are; None: it is one only."""
         inside = [part.slice for name in _SEVERAL if isinstance(part := self._parts.get(name), ast.Subscript)]
-        return _Type(ast.unparse(inside[0])) if inside else None
+        return _Type(ast.unparse(inside[0]), exact=self._exact) if inside else None
 
     @cached_property
     def _choices(self) -> list[str]:

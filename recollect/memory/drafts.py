@@ -74,7 +74,7 @@ class Drafts:
         id: str | None = None,
     ) -> tuple[Conversation, Message]:
         """A message with its conversation: the one given, that of the parent, or a new one."""
-        text, inside = _read_content(content)
+        text, inside = _read_content(content, role)
         given = (*_checked_parts(parts), *inside)
         words = cut_recall(clean_text(text))
         if not words.strip() and not given:
@@ -193,7 +193,7 @@ def _checked(what: str, given: Mapping[str, Any], needed: frozenset[str], more: 
         )
 
 
-def _read_content(content: Content) -> tuple[str, tuple[Part, ...]]:
+def _read_content(content: Content, role: object) -> tuple[str, tuple[Part, ...]]:
     """The words of a content, and what stands beside them: a text, or content parts as OpenAI and Anthropic write them.
     A part may be a model of theirs.
     """
@@ -205,7 +205,7 @@ def _read_content(content: Content) -> tuple[str, tuple[Part, ...]]:
         raise InvalidInput(
             f"content is {shown(content)}.", hint="Give a text, or content parts as OpenAI and Anthropic write them."
         )
-    body = read_body({"content": plain}, Told())
+    body = read_body({"content": plain, "role": role}, Told())
     calls = (Part(PartKind.ARTIFACT, f"call of {call.name}", call.arguments) for call in body.calls)
     return "\n\n".join(filter(None, body.words)), (*body.parts, *calls)
 

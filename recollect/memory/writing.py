@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recollect.errors import InvalidInput, NotFound
-from recollect.memory.arguments import shown
 from recollect.memory.documents import Documents
 from recollect.memory.handle import LIVE_SOURCE, writes
 from recollect.memory.reading import Reading, several
@@ -179,15 +178,11 @@ class Writing(Reading, Documents):
     def add_aliases(self, aliases: Mapping[str, Iterable[str]]) -> None:
         """Gives messages and tool calls, by their ids, other names to find them by (`aliased`), in one transaction.
 
-        They may be stored later. Of more than 64 that share an alias the oldest lose it.
+        They may be stored later. Of more than 64 that share an alias the oldest lose it. Raises InvalidInput.
         """
-        from recollect.ingest.aliases import add_aliases
+        from recollect.ingest.aliases import add_aliases, checked_aliases
 
-        for own, some in aliases.items():
-            if isinstance(some, str) or not isinstance(some, Iterable):
-                raise InvalidInput(f"The aliases of {own} are {shown(some)}.", hint="Give a list of texts.")
-        given = {NodeId(own): list(map(NodeId, some)) for own, some in aliases.items()}
-        add_aliases(self._space, given, self._clock())
+        add_aliases(self._space, checked_aliases(aliases), self._clock())
 
     @traced("update_memory", one_record)
     @writes

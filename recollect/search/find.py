@@ -104,8 +104,9 @@ class Searcher:
 
     def _looked_up(self, view: View, asked: Asked) -> tuple[Titled, Ranking, Ranking | None]:
         """The titles that match, the passages, and the documents' passages."""
-        by_title = asked.search.group_by == "conversation" and asked.search.sort != "newest"
-        titles = title_matches(view, asked) if by_title else Titled()
+        titles = title_matches(view, asked) if asked.search.group_by == "conversation" else Titled()
+        if asked.search.sort == "newest":
+            titles = titles.last()
         found = _ranked(view, asked, self._quality, titles.best)
         return titles, found, rank_documents(view, asked, self._quality)
 

@@ -28,7 +28,7 @@ _WITHIN = 3.0  # or is at most so much lower
 _LOOKED_AT, _FLOOR = 200, 20  # ranked messages, and conversations: the worst of these is as good as a title alone
 _LONG = 200  # tokens: shorter messages are never cut in pieces
 _COMPARED = 2  # messages for each result wanted, among which copies are looked for
-_COMPARED_AMONG = 200  # messages: of those further down each is a result by itself
+_COMPARED_AMONG = 100  # messages: of those further down each is a result by itself
 _READ_AT_ONCE = 500  # messages
 _BESIDE = 4  # positions around a hit among which its question or answer is sought
 
@@ -68,13 +68,15 @@ def by_message(view: View, asked: Asked, ranking: Ranking, titles: Titled, model
         rest = beyond.further_messages(pool, max(0, first - len(pool)), last - len(pool)) if last > len(pool) else []
         return [*ranked[first : min(last, len(pool))], *rest]
 
-    # Copies are looked for among the first alone, so that what follows need not read what goes before.
+    # Copies are looked for among the first alone, so that what follows need not read what goes before; and among all of
+    # these on each page, so that a copy that one page leaves out stands with its like on another.
     begin = 0 if search.offset < _COMPARED_AMONG else search.offset
     found: list[_Found] = []
     groups: list[list[_Found]] = []
     at = begin
     while at < end and len(groups) <= search.limit:
         last = min(end, max(at, search.offset) + _COMPARED * search.limit)
+        last = min(end, max(last, _COMPARED_AMONG)) if at < _COMPARED_AMONG else last
         some = _pairs(view, list(enumerate(entries(at, last), at)))
         found += [_Found(rank, entry, text) for (rank, entry), text in some]
         compared = [f for f in found if f.rank < _COMPARED_AMONG]
@@ -324,7 +326,7 @@ def titles_to_show(view: View, asked: Asked, titles: Titled, found: Int) -> Titl
     """The titles of conversations in which the filter lets something be found; in those that are `found` it does."""
     wanted = asked.search.filter
     narrow = wanted.roles or wanted.kinds or wanted.since is not None or wanted.until is not None or asked.excluded
-    if not narrow or not titles.best:
+    if not narrow or not (titles.best or titles.rest):
         return titles
     known = set(found.tolist())
     ids = {n: title.conversation_id for n, title in titles.best.items() if n not in known}

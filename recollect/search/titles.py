@@ -45,6 +45,10 @@ class Titled:
     best: Mapping[int, TitleMatch] = field(default_factory=dict)
     rest: Mapping[int, int] = field(default_factory=dict)
 
+    def last(self) -> Titled:
+        """The same where no title lifts its conversation: what is found by its title alone comes after all else."""
+        return Titled(rest={**{number: title.passage for number, title in self.best.items()}, **self.rest})
+
 
 def titles_above(view: View, asked: Asked, words: Groups, conversations: Int) -> Titles:
     """The titles of the conversations (n,) of passages, `words` being those of the question."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import recollect
+from recollect.errors import InvalidInput
 from recollect.memory import Memory
 
 
@@ -37,6 +39,23 @@ def test_of_too_many_the_oldest_lose_it(memory: Memory) -> None:
     for number in range(70):
         memory.add_aliases({f"message {number:02}": ["shared"]})
     assert memory.aliased(["shared"])["shared"] == [f"message {number:02}" for number in range(69, 5, -1)]
+
+
+def test_so_they_do_when_all_are_given_at_once(memory: Memory) -> None:
+    memory.add_aliases({"message 99": ["shared"]})
+    memory.add_aliases({f"message {number:02}": ["shared"] for number in range(70)})
+    assert memory.aliased(["shared"])["shared"] == [f"message {number:02}" for number in range(69, 5, -1)]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"m": None}, {"m": 1}, {"m": "text"}, {"m": [1]}, {"m": [None]}, {"m": [""]}, {"m": ["\ud800"]}, {"m": ["a\0b"]},
+     {"m": ["x" * 5000]}, {None: ["a"]}, {1: ["a"]}, {"": ["a"]}, {" m": ["a"]}, {"ok": ["a"], "m": [None]}],
+)  # fmt: skip
+def test_what_is_no_alias_is_refused(memory: Memory, wrong: Any) -> None:
+    with pytest.raises(InvalidInput):
+        memory.add_aliases(wrong)
+    assert memory.aliased(["a", "t"]) == {}
 
 
 def test_an_alias_is_of_one_namespace(memory: Memory) -> None:

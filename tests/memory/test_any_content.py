@@ -54,6 +54,21 @@ class Block:
          "", [(PartKind.ARTIFACT, "call of find", '{"what": "boat"}')]),
         ([{"type": "tool_result", "tool_use_id": "t", "content": [{"type": "text", "text": "pier 9"}]}],
          "", [(PartKind.ATTACHMENT, "tool_result", "pier 9")]),
+        ([{"type": "document", "title": "Lease", "source": {"type": "text", "data": "Six months."}}],
+         "", [(PartKind.ATTACHMENT, "Lease", "Six months.")]),
+        ([{"type": "document", "source": {"type": "content", "content": [{"type": "text", "text": "Six months."}]}}],
+         "", [(PartKind.ATTACHMENT, "document", "Six months.")]),
+        ([{"type": "search_result", "source": "a.md", "title": "", "content": [{"type": "text", "text": "Pier 9."}]}],
+         "", [(PartKind.ATTACHMENT, "a.md", "Pier 9.")]),
+        ([{"type": "reasoning", "summary": [{"type": "summary_text", "text": "Hm."}]}],
+         "", [(PartKind.REASONING, "thinking", "Hm.")]),
+        ([{"type": "server_tool_use", "id": "t", "name": "web_search", "input": {"query": "boat"}},
+          {"type": "web_search_tool_result", "tool_use_id": "t",
+           "content": [{"type": "web_search_result", "title": "Boats", "url": "http://b", "encrypted_content": "x"}]}],
+         "", [(PartKind.ATTACHMENT, "web_search_tool_result", "Boats http://b"),
+              (PartKind.ARTIFACT, "call of web_search", '{"query": "boat"}')]),
+        ([{"type": "code_execution_tool_result", "content": {"type": "code_execution_result", "stdout": "42"}}],
+         "", [(PartKind.ATTACHMENT, "code_execution_tool_result", "42")]),
         ({"type": "text", "text": "Alone."}, "Alone.", []),
         (["One.", {"type": "refusal", "refusal": "No."}], "One.\n\nNo.", []),
     ],
@@ -63,8 +78,11 @@ def test_content_parts_are_taken_as_they_come(
 ) -> None:
     one = memory.store_message(content)
     [two] = memory.store_messages([{"content": content, "role": "assistant"}])
+    assert (one.content, two.content) == (
+        words,
+        words.replace("\n\n", ""),
+    )  # the blocks of an answer are pieces of one text
     for stored in (one, two):
-        assert stored.content == words
         assert [(part.kind, part.name, part.text) for part in stored.parts] == parts
 
 
@@ -146,3 +164,10 @@ def test_mem0_takes_what_an_sdk_hands_over(memory: Memory) -> None:
         user_id="alice",
     )
     assert [one["memory"] for one in added["results"]] == ["I am allergic to nuts."]
+
+
+def test_citations_do_not_cut_the_sentences_of_an_answer(memory: Memory) -> None:
+    blocks = [{"type": "text", "text": "The boat is"}, {"type": "text", "text": " at pier nine", "citations": []}]
+    assert memory.store_message([*blocks, {"type": "text", "text": "."}], "assistant").content == (
+        "The boat is at pier nine."
+    )

@@ -110,3 +110,19 @@ def test_what_no_call_takes_is_named_with_what_to_give(memory: Memory, call: str
         assert isinstance(problem, InvalidInput), (call, name)
         assert name in problem.message
         assert problem.hint.startswith("Give ")
+
+
+@pytest.mark.parametrize("call", ["forget", "delete", "restore", "delete_message", "restore_message"])
+def test_a_broken_id_is_not_mended_to_that_of_another(memory: Memory, call: str) -> None:
+    memory.store_message("It is mine.", id="mine \ufffd", conversation_id="mended")
+    with pytest.raises(InvalidInput, match="is 'mine"):
+        getattr(memory, call)("mine \ud83d")
+    assert [one.deleted for one in memory.messages(["mine \ufffd"])] == [False]
+
+
+def test_a_broken_namespace_is_not_mended_to_another(memory: Memory) -> None:
+    memory.beside("mine-\ufffd").store_message("It is mine.")
+    for call in (memory.beside, memory.drop_namespace):
+        with pytest.raises(InvalidInput):
+            call("mine-\ud83d")
+    assert "mine-\ufffd" in memory.namespaces()

@@ -117,6 +117,20 @@ def test_a_page_goes_on_where_the_one_before_ended_however_long_they_are(
     assert first == whole[: len(first)]
 
 
+@pytest.mark.parametrize("sort", ["relevance", "newest"])
+@pytest.mark.parametrize("limit", [1, 3, 10, 50])
+def test_a_copy_further_down_stands_with_its_like_however_long_the_pages_are(
+    tmp_path: Path, limit: int, sort: str
+) -> None:
+    with recollect.open(tmp_path / "memory.db", durable=False, background=False) as memory:
+        texts = [f"The {thing} stands on the pier" for thing in ("crane", "lamp", "kiosk", "bench", "mast")]
+        ids = {m.id for m in memory.store_messages([{"content": text} for text in texts * 16], conversation_id="c")}
+        found = [hit.best for page in pages(memory, "pier", limit=limit, group_by="message", sort=sort) for hit in page]
+    shown, copies = [hit.message.id for hit in found], [copy for hit in found for copy in hit.copies]
+    assert sorted({*shown, *copies}) == sorted(ids)
+    assert len(shown) == len(texts)
+
+
 @pytest.mark.parametrize("query", [*WORDS, "kiln glaze"])
 def test_facets_count_each_message_that_holds_a_word(sqlite_memory: Memory, query: str) -> None:
     held = messages_with(sqlite_memory, query)
@@ -176,6 +190,26 @@ def test_a_page_shows_of_each_conversation_why_it_is_there(sqlite_memory: Memory
             assert "kiln" in hit.best.why.words
             assert "words" in hit.best.why.terms
             assert len(hit.messages) <= 4
+
+
+@pytest.mark.parametrize("sort", ["relevance", "newest"])
+@pytest.mark.parametrize("filters", [{}, {"since": "2025"}, {"role": "user"}, {"kind": "all"}])
+@pytest.mark.parametrize("limit", [1, 50])
+def test_a_word_that_stands_in_a_title_alone_leads_to_its_conversation(
+    tmp_path: Path, sort: str, filters: dict[str, str], limit: int
+) -> None:
+    with recollect.open(tmp_path / "memory.db", durable=False, background=False) as memory:
+        for number in range(4):
+            memory.store_message("See the heron.", conversation_id=f"c{number}", title=f"Zeppelin {number}")
+        memory.store_message("A zeppelin came by.", conversation_id="said", title="At the pier")
+        memory.store_message("No word of it.", "assistant", conversation_id="other", title="Zeppelin of old")
+        memory.store_message("No word of it.", conversation_id="none", title="Nothing")
+        found = reached(memory, "zeppelin", sort=sort, limit=limit, **filters)
+        total = memory.search("zeppelin", sort=sort, limit=limit, **filters).total
+    wanted = {"c0", "c1", "c2", "c3", "said", *(["other"] if "role" not in filters else [])}
+    assert sorted(found) == sorted(wanted)
+    assert total == len(wanted)
+    assert sort == "relevance" or found[0] == "said"
 
 
 def test_what_was_said_elsewhere_stands_on_the_first_page_alone(sqlite_memory: Memory) -> None:

@@ -26,6 +26,7 @@ _ASSETS = frozenset(
     }
 )
 _THOUGHTS = frozenset({"thinking", "reasoning"})
+_TOLD = frozenset({"document", "search_result"})  # whose words may stand in them
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,23 +82,42 @@ def _read_part(part: object, body: Body, told: Told) -> None:
     if not isinstance(part, dict):
         return
     kind = text_of(part.get("type"))
-    text = text_of(part.get("text")) or text_of(part.get("refusal"))
+    text = next(filter(None, (text_of(part.get(key)) for key in ("text", "refusal", "stdout"))), "")
     if kind in _THOUGHTS:
-        body.parts.append(Part(PartKind.REASONING, "thinking", text_of(part.get(kind)) or text))
+        thought = text_of(part.get(kind)) or text or "\n\n".join(_inside(part.get("summary"), told).words)
+        body.parts.append(Part(PartKind.REASONING, "thinking", thought))
+    elif kind in _TOLD and (words := _told_words(part, told)):
+        name = next(filter(None, (text_of(part.get(key)) for key in ("title", "source", "type"))), kind)
+        body.parts.append(Part(PartKind.ATTACHMENT, name, words))
     elif kind in _ASSETS:
         body.parts.append(_asset(kind, part))
-    elif kind == "tool_use":
+    elif kind == "tool_use" or kind.endswith("_tool_use"):
         body.calls.append(Call(text_of(part.get("id")), text_of(part.get("name")), as_json(part.get("input"))))
-    elif kind == "tool_result":
-        inner = Body()
-        content = part.get("content")
-        for one in content if isinstance(content, list) else [content]:
-            _read_part(one, inner, told)
+    elif kind == "tool_result" or kind.endswith("_tool_result"):
+        inner = _inside(part.get("content"), told)
         body.parts += [Part(PartKind.ATTACHMENT, kind, "\n\n".join(inner.words)), *inner.parts]
+    elif kind == "web_search_result":
+        body.words += filter(None, [" ".join(filter(None, (text_of(part.get(key)) for key in ("title", "url"))))])
     else:
         if kind not in _TEXTS:
             told.note("content parts of unknown kinds, their text kept")
         body.words += [text] if text else []
+
+
+def _inside(content: object, told: Told) -> Body:
+    """What stands in the content of a part."""
+    body = Body()
+    for one in content if isinstance(content, list) else [content]:
+        _read_part(one, body, told)
+    return body
+
+
+def _told_words(part: Mapping[str, Any], told: Told) -> str:
+    """The words of a document or a search result that is given as text; none of one that is a file."""
+    source = part.get("source")
+    if isinstance(source, dict) and source.get("type") == "text":
+        return text_of(source.get("data"))
+    return "\n\n".join(_inside(source.get("content") if isinstance(source, dict) else part.get("content"), told).words)
 
 
 def _asset(kind: str, part: Mapping[str, Any]) -> Part:
