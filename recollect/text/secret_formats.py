@@ -66,11 +66,11 @@ FORMATS = tuple(Format(*row) for row in (
     ("Vercel Blob token", "vercel_blob_rw_", r"vercel_blob_rw_\w{30,}"),
     ("Netlify token", "nf", f"nf[pcoub]_{_A}{{36}}"),
     ("Deno token", "dd", f"dd[opw]_{_A}{{36}}"),
-    ("Tailscale key", "tskey-", rf"tskey-[a-z]+-{_A}+-{_A}{{20,}}"),
+    ("Tailscale key", "tskey-", rf"tskey-[a-z]{{2,16}}-{_A}{{4,40}}-{_A}{{20,}}"),
     ("RunPod key", "rpa_", f"rpa_{_A}{{40,60}}"),
     # Code and packages
     ("GitHub token", "gh", r"gh[pousr]_[A-Za-z0-9]{36,255}"),
-    ("GitHub token", "ghs_", r"ghs_\d+_eyJ[\w.-]{40,}"),
+    ("GitHub token", "ghs_", r"ghs_\d{1,20}_eyJ[\w.-]{40,}"),
     ("GitHub token", "github_pat_", r"github_pat_\w{30,255}"),
     ("GitLab token", "gl", rf"gl(?:pat|dt|ft|soat|rtr?|cbt|ptt|imt|agent|oas|wt)-{_W}{{20,}}(?:\.[\w-]{{2,}}){{0,2}}"),
     ("GitLab token", "glffct-", rf"glffct-{_W}{{20,}}"),
@@ -96,7 +96,7 @@ FORMATS = tuple(Format(*row) for row in (
     ("Pulumi token", "pul-", "pul-[0-9a-f]{40}"),
     ("Terraform token", ".atlasv1.", rf"{_A}{{14}}\.atlasv1\.[\w=-]{{60,70}}"),
     ("Vault token", "hv", rf"hv[sbr]\.{_W}{{24,}}"),
-    ("Doppler token", "dp.", rf"dp\.(?:pt|st|ct|sa|scim|audit)(?:\.[\w-]+)?\.{_A}{{40,44}}"),
+    ("Doppler token", "dp.", rf"dp\.(?:pt|st|ct|sa|scim|audit)(?:\.[\w-]{{1,60}})?\.{_A}{{40,44}}"),
     ("1Password token", "ops_eyJ", r"ops_eyJ[A-Za-z0-9+/_-]{80,}={0,3}"),
     ("1Password secret key", "A3-", "A3-[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})(?:-[A-Z0-9]{5}){3}"),
     ("age secret key", "AGE-SECRET-KEY-1", "AGE-SECRET-KEY-1[QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L]{58}"),
@@ -106,7 +106,7 @@ FORMATS = tuple(Format(*row) for row in (
     ("Infracost key", "ico-", f"ico-{_A}{{32}}"),
     ("Prefect key", "pn", f"pn[ub]_{_A}{{36}}"),
     # Models and what is built on them
-    ("OpenAI key", "T3BlbkFJ", rf"sk-[\w-]*T3BlbkFJ{_W}{{20,}}"),
+    ("OpenAI key", "T3BlbkFJ", rf"sk-[\w-]{{0,200}}T3BlbkFJ{_W}{{20,}}"),
     ("OpenAI key", "sk-", rf"sk-(?:proj|svcacct|admin|None|service)-{_W}{{20,}}"),
     ("Anthropic key", "sk-ant-", rf"sk-ant-[a-z]+\d*-{_W}{{20,}}"),
     ("OpenRouter key", "sk-or-", "sk-or-v1-[0-9a-f]{64}"),
@@ -150,11 +150,11 @@ FORMATS = tuple(Format(*row) for row in (
     ("Duffel token", "duffel_", rf"duffel_(?:live|test)_{_W}{{43}}"),
     # Messages and mail
     ("Slack token", "xox", r"xox[abceoprsd](?:\.xox[bp])?-(?:\d-)?[A-Za-z0-9%+/=-]{16,}"),
-    ("Slack app token", "xapp-", r"xapp-\d-[A-Z0-9]+-\d+-[a-z0-9]{30,}"),
+    ("Slack app token", "xapp-", r"xapp-\d-[A-Z0-9]{5,20}-\d{5,20}-[a-z0-9]{30,}"),
     ("Slack webhook", "hooks.slack.com", r"https://hooks\.slack\.com/(?:services|workflows|triggers)/[A-Za-z0-9+/]{20,}"),
     ("Discord token", ".", r"[MNO][A-Za-z0-9]{23,27}\.[\w-]{6}\.[\w-]{27,40}"),
     ("Discord webhook", "/api/webhooks/", r"https://(?:\w+\.)?discord(?:app)?\.com/api/webhooks/\d{10,}/[\w-]{40,}"),
-    ("Teams webhook", "webhook.office.com", rf"https://[\w.-]+\.webhook\.office\.com/webhookb2/{_UUID}@{_UUID}/IncomingWebhook/[0-9a-f]{{32}}/{_UUID}(?:/[\w-]+)?"),
+    ("Teams webhook", "webhook.office.com", rf"https://[\w.-]{{1,80}}\.webhook\.office\.com/webhookb2/{_UUID}@{_UUID}/IncomingWebhook/[0-9a-f]{{32}}/{_UUID}(?:/[\w-]+)?"),
     ("Telegram bot token", ":A", rf"\d{{8,11}}:A{_W}{{34}}"),
     ("Twilio key", "SK", "SK[0-9a-f]{32}"),
     ("SendGrid key", "SG.", r"SG\.[\w-]{16,32}\.[\w-]{30,64}"),
@@ -176,7 +176,7 @@ FORMATS = tuple(Format(*row) for row in (
     ("Typeform token", "tfp_", r"tfp_[\w.=-]{40,}"),
     ("Contentful token", "CFPAT-", rf"CFPAT-{_W}{{43}}"),
     ("Dropbox token", "sl.", rf"sl\.(?:u\.)?{_W}{{100,}}"),
-    ("Mapbox token", "sk.eyJ", r"sk\.eyJ[\w-]{40,}\.[\w-]{16,}"),
+    ("Mapbox token", "sk.eyJ", r"sk\.eyJ[\w-]{40,400}\.[\w-]{16,}"),
     ("Facebook token", "EAA", f"EAA{_A}{{80,}}"),
     ("Twitter token", "AAAAAAAAAAAAAAAAAAAAA", "AAAAAAAAAAAAAAAAAAAAA[A-Za-z0-9%]{50,}"),
     ("Frame.io token", "fio-u-", r"fio-u-[\w=-]{64}"),
@@ -203,6 +203,6 @@ FORMATS = tuple(Format(*row) for row in (
     ("Datadog key", "dd", f"dd(?:app|pat)_{_A}{{34,60}}"),
     ("Honeycomb key", "hc", "hc[a-z]{2,3}k_[a-z0-9]{58}"),
     # Signed tokens
-    ("JSON web token", "eyJ", r"eyJ[\w-]{10,}\.(?:eyJ[\w-]{10,}|[\w-]*\.[\w-]{10,}\.[\w-]{10,})\.[\w-]{10,}={0,2}"),
+    ("JSON web token", "eyJ", r"eyJ(?<![\w-]{2}-eyJ)[\w-]{10,4000}\.(?:eyJ[\w-]{10,}|[\w-]*\.[\w-]{10,}\.[\w-]{10,})\.[\w-]{10,}={0,2}"),
 ))
 # fmt: on

@@ -113,13 +113,20 @@ def _of_places(text: str) -> Iterator[Secret]:
     lowered = text.lower()
     if len(lowered) != len(text):  # as of İ
         lowered = "".join(low if len(low := letter.lower()) == 1 else letter for letter in text)
+    repeats = len(text) > _LONG_TEXT
     for word, readings in _READINGS.items():
         at, done = lowered.find(word), 0
+        empty: set[int] = set()  # what was read and held nothing: a long text may repeat itself
         while at >= 0:
-            for reading in readings:
-                for found in reading(text, at):
-                    done = found.end  # a secret has no others inside
-                    yield found
+            around = hash(text[max(0, at - _AROUND) : at + _AROUND + _LONGEST]) if repeats else 0
+            if around not in empty:
+                before = done
+                for reading in readings:
+                    for found in reading(text, at):
+                        done = found.end  # a secret has no others inside
+                        yield found
+                if repeats and done == before and not word.startswith("-----"):
+                    empty.add(around)
             at = lowered.find(word, max(at + len(word), done))
 
 
@@ -141,13 +148,17 @@ def _value_of(text: str, match: re.Match[str], name: str) -> Iterator[Secret]:
     quote, start = match["quote"][-1:], match.end()
     before = match.start() + len(match["word"]) - len(name) - 1
     in_address = before >= 0 and text[before] in "?&"
-    value, password = _value(text, start, quote, in_address=in_address), _is_password(name)
+    password = _is_password(name)
     if not password and not _is_key_name(name) and not (in_address and name.lower() == "key"):
         return
+    value = _value(text, start, quote, in_address=in_address)
     plain = not quote and not _ENVIRONMENT.fullmatch(name)
     if _is_placeholder(value) or (not quote and _EXPRESSION.search(value)):
         return
-    good = _is_password_value(value, plain=plain) if password else _is_key_value(value)
+    told_apart = match["by"] == "," and text[max(0, before - 1) : before + 1][:1] != "("
+    if told_apart or (match["by"] == "," and password and not _is_mixed(value)):
+        return  # of a list of names, or a label
+    good = _is_password_value(value, plain=plain) if password else _is_key_value(value, quote) or _is_short_key(value)
     if good:
         yield Secret(start, start + len(value), PASSWORD if password else KEY)
 
@@ -173,8 +184,8 @@ def _spoken(text: str, at: int) -> Iterator[Secret]:
     value = _value(text, start, _CLOSING.get(quote, ""), in_address=False)
     if _is_placeholder(value) or _EXPRESSION.search(value):
         return
-    if match["word"].lower() in ("pin", "passcode") and value.isdigit():
-        good = 4 <= len(value) <= 10 and match["by"] != ""
+    if match["word"].lower() == "pin" or (match["word"].lower() == "passcode" and value.isdigit()):
+        good = value.isdigit() and 4 <= len(value) <= 10 and match["by"] != ""
     else:
         good = _is_password_value(value, plain=not quote) and (match["by"] or quote or _is_mixed(value))
     if good:
@@ -214,7 +225,8 @@ def _is_basic(value: str) -> bool:
         user, colon, word = base64.b64decode(value + "=" * (-len(value) % 4), validate=True).decode().partition(":")
     except (binascii.Error, UnicodeDecodeError, ValueError):
         return False
-    return bool(user and colon and word) and (user + word).isprintable()
+    known = word.lower() in _EVERYWHERE or word.replace(" ", "").lower() == "opensesame"  # of RFC 7617
+    return bool(user and colon and word) and (user + word).isprintable() and not known
 
 
 def _in_address(text: str, at: int) -> Iterator[Secret]:
@@ -244,6 +256,27 @@ def _in_netrc(text: str, at: int) -> Iterator[Secret]:
     match = _NETRC.match(text, at)
     if match is not None and not _is_placeholder(match["value"]):
         yield Secret(*match.span("value"), PASSWORD)
+
+
+def _in_table(text: str, at: int) -> Iterator[Secret]:
+    """The column of a table, `user,password` and the rows under it: with commas, semicolons, tabs or strokes."""
+    first, last = text.rfind("\n", max(0, at - _LONGEST), at) + 1, text.find("\n", at, at + _LONGEST)
+    separator = text[at - 1 : at] if text[at - 1 : at] in ",;|\t" else text[at - 2 : at - 1]
+    if last < 0 or not separator or separator not in ",;|\t" or not _TABLE_HEAD.fullmatch(text, first, last):
+        return
+    column, start = text.count(separator, first, at), last + 1
+    while start < len(text):
+        end = text.find("\n", start)
+        end = len(text) if end < 0 else end
+        cells = text[start : min(end, start + 4 * _LONGEST)].split(separator)
+        if len(cells) <= column:
+            return
+        raw = cells[column]
+        value = raw.strip(" \r\"'`")
+        if _is_password_value(value, plain=True) and not _is_placeholder(value) and not _EXPRESSION.search(value):
+            begins = start + sum(len(cell) + 1 for cell in cells[:column]) + raw.find(value)
+            yield Secret(begins, begins + len(value), PASSWORD)
+        start = end + 1
 
 
 def _pem(text: str, at: int) -> Iterator[Secret]:
@@ -285,7 +318,7 @@ def _seed(text: str, at: int) -> Iterator[Secret]:
 
 
 _READINGS = {
-    "pass": (_assigned, _spoken, _spoken_before),
+    "pass": (_assigned, _spoken, _spoken_before, _in_table),
     "pwd": (_assigned, _spoken),
     "kennwort": (_assigned, _spoken),
     "contrase": (_assigned, _spoken),
@@ -300,6 +333,7 @@ _READINGS = {
     "key": (_assigned,),
     "credential": (_assigned,),
     "auth": (_assigned,),
+    "psk": (_assigned,),
     " login ": (_in_netrc,),
     "bearer ": (_in_header,),
     "authorization": (_in_header,),
@@ -308,6 +342,13 @@ _READINGS = {
     " -u": (_on_command_line,),
     "docker login": (_on_command_line,),
     "sshpass": (_on_command_line,),
+    "ldap": (_on_command_line,),
+    "smbclient": (_on_command_line,),
+    "sqlcmd": (_on_command_line,),
+    "--user": (_on_command_line,),
+    "--proxy-user": (_on_command_line,),
+    "passin ": (_on_command_line,),
+    "passout ": (_on_command_line,),
     "mysql": (_on_command_line,),
     "redis-cli": (_on_command_line,),
     "-----begin ": (_pem,),
@@ -318,15 +359,18 @@ _READINGS = {
 }
 
 _LONGEST, _LONGEST_NAME, _SHORTEST = 400, 48, 4
+_LONG_TEXT, _AROUND = 10_000, 110
 _LONGEST_PEM, _SHORTEST_PEM = 20_000, 64
 _PEM_LETTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=\n\r\\ ")
 
 _ASSIGNED = re.compile(
     r"""(?P<word>pass(?:words?|wort|wd|phrase|code)?|pwd|kennwort|contraseña|senha|密码|パスワード|pw|identified\ by
-          |secrets?|token|key(?:[_ -]?base64)?|credentials?|_auth|(?<=")auth)
-        (?:\\?["'`\]*]){0,4} [ \t]{0,8} (?P<by>=>|:=|={1,2}|[:：]|(?<=\w)>(?=[^\s=<>])|\s{1,4}value:[ ]
-          |[ \t](?:is\ |was\ )?) (?:\*{2})? [ \t]{0,8}
-        (?P<quote>(?:[rbfu]{0,2}\\?["'`])?)""",
+          |secrets?|token|key(?:[_ -]?base(?:64)?)?|credentials?|_auth|(?<=")auth|psk)_{0,2}
+        (?:\\?["'`\]*]){0,4} [ \t]{0,40} (?P<by>=>|:=|={1,2}|[:：]|(?<=\w)>(?=[^\s=<>])|\s{1,40}value(?::[ ]|=(?=["']))
+          |(?<=["']),(?=\s?["'])|[ \t]{1,4}\\\r?\n|[ \t](?:is\ |was\ )?) (?:\*{2})? [ \t]{0,40}
+          (?:[|>][+-]?[ \t]{0,4}\r?\n[ \t]{1,40}|\\\r?\n[ \t]{0,40}|\r?\n[ \t]{1,40}(?=\S{16,400}\s*(?:\n|\Z)))?
+        (?:(?:JSON\.stringify|Secret(?:Str)?|String|quote_plus|encodeURIComponent|Buffer\.from)\((?=["'`]))?
+        (?P<quote>(?:[rbfun]{0,2}\\?["'`])?)""",
     re.IGNORECASE | re.VERBOSE,
 )
 _OPTION = re.compile(r"(?:^|\s)--[\w-]+$")
@@ -350,7 +394,7 @@ _SPOKEN_BEFORE = re.compile(
 )
 _CLOSING = {'"': '"', "'": "'", "`": "`", "“": "”", "”": "”", "„": "“", "«": "»", "‘": "’"}
 _HEADER = re.compile(
-    r"""(?:authorization["']?\s{0,3}[:=,]\s{0,3}["']?\s?)?(?P<scheme>bearer|basic|token|apikey|(?<=[:=,"'\s]))
+    r"""(?:authorization["']?\s{0,3}[:=,]\s{0,3}["']?\s?)?(?P<scheme>bearer|basic|token|apikey|ssws|geniekey|(?<=[:=,"'\s]))
         \s{0,3}(?P<value>[A-Za-z0-9_\-.~+/=:]{8,4000})""",
     re.IGNORECASE | re.VERBOSE,
 )
@@ -361,9 +405,13 @@ _ADDRESS = re.compile(
 )
 _COMMAND = re.compile(
     r"""(?:\ -u\s?["']?[\w.@+-]{1,60}: | sshpass\s+-p\s? | mysql(?:dump|admin)?\s[^\n]{0,120}?\s-p(?=\S)
+        | (?:ldap\w+|smbclient)\s[^\n]{0,120}?\s-[wU]\s?(?:["']?[\w.\\@-]{1,60}%)?(?=["']?[^\s"',]{4})
+        | sqlcmd\s[^\n]{0,120}?\s-P\s?
+        | --(?:proxy-)?user[ =]["']?[\w.@+-]{1,60}: | pass(?:in|out)\s+pass:
         | docker\s+login\s[^\n]{0,120}?\s-p\s | redis-cli\s[^\n]{0,120}?\s-a\s )["']?(?P<value>[^\s"'`\\]{1,120})""",
     re.IGNORECASE | re.VERBOSE,
 )
+_TABLE_HEAD = re.compile(r"[ \t]*(?:[\w \"'`*./()-]{0,40}[,;|\t]){1,20}[\w \"'`*./()-]{0,40}\r?")
 _NETRC = re.compile(r"""\s+login\s+\S{1,80}\s+password\s+(?P<value>[^\s"'`\\]{4,120})""", re.IGNORECASE)
 _PEM_KIND = "(?:[A-Z0-9]+ ){0,3}(?:PRIVATE KEY(?: BLOCK)?|OpenVPN Static key V1)-----"
 _PEM = re.compile(f"-----BEGIN {_PEM_KIND}", re.IGNORECASE)
@@ -382,7 +430,7 @@ _SEED = re.compile(
 _EVERYWHERE = ("password", "passwd", "pass", "secret", "postgres", "root", "admin", "user", "mysql", "guest", "test")
 _PLACEHOLDER = re.compile(
     r"""example|your|placeholder|change[_-]?me|redacted|dummy|sample|insert|replace|todo|xxxx|\*{3,}|\.{3}|…|\#{4,}|__{2,}
-      |<|>|\{\{|\$\{|\$\(|%\(|%s|\[secret:|\[redacted|1234567890|0123456789|abcdefghij|abcdef0123|(.)\1{7,}
+      |<|>|\{\{|\$\{|\$\(|%\(|%s|\[secret:|\[redacted|^\[[\w -]+\]$|1234567890|0123456789|abcdefghij|abcdef0123|(.)\1{7,}
       |^(?:\$|%)[A-Za-z_]+%?$|^(?:my|the|some|test|fake|new|old)?[_-]?(?:super)?[_-]?(?:password|passwd|passwort|secret
       |token|api[_-]?key|key|pass|pw|credential)s?[_-]?(?:here|value|name|\d{0,3})?!?\??$
       |(?-i:^[a-z_]*password\d*$)|^(?:none|null|true|false|undefined|string|str|text|required|optional|password|hidden|empty|nil|default|n/a)\b""",
@@ -402,22 +450,25 @@ _EXPRESSION = re.compile(
 _ENVIRONMENT = re.compile(r"\s*(?:export )?[A-Z][A-Z0-9_]{3,}")
 _TOLD_BARE = re.compile(r"(?:password|login \S+ password|kennwort|passwort|identified by)$", re.IGNORECASE)
 _PASSWORD_NAME = re.compile(
-    r"(?:pass(?:words?|wort|wd|phrase|code)?|pwd|kennwort|contraseña|senha|密码|パスワード|\bpw|identified by)$", re.I
+    r"(?:pass(?:words?|wort|wd|phrase|code)?|pwd|kennwort|contraseña|senha|密码|パスワード|(?:\b|_|bind|root)pw|\bpsk|_psk|identified by)$", re.I
 )
 _KEY_NAME = re.compile(
     r"""(?:api|access|secret|private|auth|encryption|decryption|master|signing|signature|account|storage|shared|client
       |consumer|webhook|license|service|admin|bot|refresh|bearer|app|deploy|personal|security|session|jwt|hmac|rest
       |subscription|integration|write|read|ingest|project|server|live|user|oauth\d?|id|x|bypass|primary|secondary)
-      [_\-. ]?(?:api[_\- ]?)?(?:key|token|secret)(?:[_ -]?base64)?s?$
+      [_\-. ]?(?:api[_\- ]?)?(?:key|token|secret)(?:[_ -]?base(?:64)?)?s?$
       |apikey$|secrets?$|(?:^|[_\- ])token$|^auth$|_auth(?:token)?$|credentials?$|authtoken$""",
     re.IGNORECASE | re.VERBOSE,
 )
 _NO_KEY_NAME = re.compile(
-    r"(?:public|publishable|next|page|continuation|[ebs]os|pad|unk|sep|cls|mask|stop|special|csrf|xsrf|sync)"
+    r"(?:public|publishable|next|page|continuation|[ebs]os|pad|unk|sep|cls|mask|stop|special|csrf|xsrf|sync"
+    r"|(?<![a-z_-])signing)"
     r"[_\-. ]?(?:access[_ -]?)?(?:key|token)$",
     re.IGNORECASE,
 )
 _KEY_VALUE = re.compile(r"[A-Za-z0-9_\-.~+/=:%!$*@#^&|]{16,400}")
+_QUOTED_KEY_VALUE = re.compile(r"[!-~]{16,400}")
+_SHORT_KEY_VALUE = re.compile(r"[A-Za-z0-9_\-+/=%!$*@#^&~]{12,15}")
 
 
 def _is_password(name: str) -> bool:
@@ -451,9 +502,16 @@ def _is_password_value(value: str, *, plain: bool) -> bool:
     return has_letter and (has_digit or has_sign or len(value) >= 8) and "|" not in value
 
 
-def _is_key_value(value: str) -> bool:
-    """Whether a value looks like made by a machine."""
-    return bool(_KEY_VALUE.fullmatch(value)) and _is_random(value)
+def _is_key_value(value: str, quote: str = "") -> bool:
+    """Whether a value looks like made by a machine; one in quotation marks may have any sign."""
+    letters = _QUOTED_KEY_VALUE if quote else _KEY_VALUE
+    return bool(letters.fullmatch(value)) and _is_random(value)
+
+
+def _is_short_key(value: str) -> bool:
+    """Whether a value of 12 to 15 letters looks like made by a machine: of three kinds, which change often."""
+    kinds = sum(bool(re.search(kind, value)) for kind in ("[a-z]", "[A-Z]", "[0-9]", "[!@#$%^&*+~]"))
+    return bool(_SHORT_KEY_VALUE.fullmatch(value)) and kinds >= 3 and sum(_turns(*ab) for ab in pairwise(value)) >= 3
 
 
 def _is_random(value: str) -> bool:
