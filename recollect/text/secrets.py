@@ -140,7 +140,8 @@ def _assigned(text: str, at: int) -> Iterator[Secret]:
     is_option = _OPTION.search(name) is not None
     is_told = not match["by"].strip(" \tisaw") and not is_option  # in a sentence, or an instruction
     if is_told and _is_password(name) and not (match["quote"] and _TOLD_BARE.search(name)):
-        return
+        if not _DIRECTIVE.fullmatch(name):
+            return
     yield from _value_of(text, match, name)
 
 
@@ -202,7 +203,7 @@ def _spoken_before(text: str, at: int) -> Iterator[Secret]:
 
 def _is_mixed(value: str) -> bool:
     """Whether a value has letters and digits, and is no version, time or amount."""
-    return bool(re.fullmatch(r"(?=.*[A-Za-z].*[A-Za-z])(?=.*\d)[^\s()\[\]/.]{6,60}", value))
+    return bool(re.fullmatch(r"(?=.*[A-Za-z].*[A-Za-z])(?=.*\d)[^\s()\[\]/.,|]{6,60}", value))
 
 
 def _in_header(text: str, at: int) -> Iterator[Secret]:
@@ -243,12 +244,22 @@ def _in_address(text: str, at: int) -> Iterator[Secret]:
 
 
 def _on_command_line(text: str, at: int) -> Iterator[Secret]:
-    """`-u user:value` of curl, `sshpass -p value`, `mysql -pvalue`, `redis-cli -a value`."""
+    """`-u user:value` of curl, `sshpass -p value`, `mysql -pvalue`, `redis-cli -a value`,
+    and other forms of a user with a password behind: `auth=("user", "value")`, `.pgpass`, the code of a network."""
     match = _COMMAND.match(text, at)
     if match is None or _is_placeholder(match["value"]) or _EXPRESSION.search(match["value"]):
         return
-    if len(match["value"]) >= _SHORTEST:
-        yield Secret(match.start("value"), match.end("value"), PASSWORD)
+    start, value = match.start("value"), match["value"].rstrip(";,)")
+    if len(value) >= _SHORTEST:
+        yield Secret(start, start + len(value), PASSWORD)
+
+
+def _before_host(text: str, at: int) -> Iterator[Secret]:
+    """`user:value@tcp(host)` of Go, `echo user:value | chpasswd`."""
+    first = max(0, at - 2 * _LONGEST_NAME)
+    match = _USER_AND_PASSWORD.search(text[first:at])
+    if match is not None and not _is_placeholder(match["value"]):
+        yield Secret(first + match.start("value"), first + match.end("value"), PASSWORD)
 
 
 def _in_netrc(text: str, at: int) -> Iterator[Secret]:
@@ -269,8 +280,8 @@ def _in_table(text: str, at: int) -> Iterator[Secret]:
         end = text.find("\n", start)
         end = len(text) if end < 0 else end
         cells = text[start : min(end, start + 4 * _LONGEST)].split(separator)
-        if len(cells) <= column:
-            return
+        if len(cells) <= column or _is_password(cells[column].strip(" \"'`*\r")):
+            return  # the table is over, or another one begins
         raw = cells[column]
         value = raw.strip(" \r\"'`")
         if _is_password_value(value, plain=True) and not _is_placeholder(value) and not _EXPRESSION.search(value):
@@ -332,7 +343,7 @@ _READINGS = {
     "token": (_assigned,),
     "key": (_assigned,),
     "credential": (_assigned,),
-    "auth": (_assigned,),
+    "auth": (_assigned, _on_command_line),
     "psk": (_assigned,),
     " login ": (_in_netrc,),
     "bearer ": (_in_header,),
@@ -350,6 +361,11 @@ _READINGS = {
     "passin ": (_on_command_line,),
     "passout ": (_on_command_line,),
     "mysql": (_on_command_line,),
+    "mongo": (_on_command_line,),
+    "wifi:": (_on_command_line,),
+    ":5432:": (_on_command_line,),
+    "@tcp(": (_before_host,),
+    "chpasswd": (_before_host,),
     "redis-cli": (_on_command_line,),
     "-----begin ": (_pem,),
     "-----end ": (_pem_rest,),
@@ -406,10 +422,15 @@ _ADDRESS = re.compile(
 _COMMAND = re.compile(
     r"""(?:\ -u\s?["']?[\w.@+-]{1,60}: | sshpass\s+-p\s? | mysql(?:dump|admin)?\s[^\n]{0,120}?\s-p(?=\S)
         | (?:ldap\w+|smbclient)\s[^\n]{0,120}?\s-[wU]\s?(?:["']?[\w.\\@-]{1,60}%)?(?=["']?[^\s"',]{4})
+        | mongo(?:sh)?\s[^\n]{0,120}?\s-p\s | wifi:[^\n]{0,80}?\bP: | :5432:[\w*-]{1,60}:[\w.-]{1,60}:
+        | auth\s?=\s?\(\s?["'][^"'\n]{1,60}["'],\s?(?=["'])
         | sqlcmd\s[^\n]{0,120}?\s-P\s?
         | --(?:proxy-)?user[ =]["']?[\w.@+-]{1,60}: | pass(?:in|out)\s+pass:
         | docker\s+login\s[^\n]{0,120}?\s-p\s | redis-cli\s[^\n]{0,120}?\s-a\s )["']?(?P<value>[^\s"'`\\]{1,120})""",
     re.IGNORECASE | re.VERBOSE,
+)
+_USER_AND_PASSWORD = re.compile(
+    r"""(?:^|[\s"'`=])[\w.-]{1,30}:(?P<value>[^\s"'`:]{4,60})(?:["']?\s?\|\s?(?:sudo\s)?)?\Z"""
 )
 _TABLE_HEAD = re.compile(r"[ \t]*(?:[\w \"'`*./()-]{0,40}[,;|\t]){1,20}[\w \"'`*./()-]{0,40}\r?")
 _NETRC = re.compile(r"""\s+login\s+\S{1,80}\s+password\s+(?P<value>[^\s"'`\\]{4,120})""", re.IGNORECASE)
@@ -448,9 +469,11 @@ _EXPRESSION = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _ENVIRONMENT = re.compile(r"\s*(?:export )?[A-Z][A-Z0-9_]{3,}")
+_DIRECTIVE = re.compile(r"(?:bind|(?:olc)?root)pw", re.IGNORECASE)
 _TOLD_BARE = re.compile(r"(?:password|login \S+ password|kennwort|passwort|identified by)$", re.IGNORECASE)
 _PASSWORD_NAME = re.compile(
-    r"(?:pass(?:words?|wort|wd|phrase|code)?|pwd|kennwort|contraseña|senha|密码|パスワード|(?:\b|_|bind|root)pw|\bpsk|_psk|identified by)$", re.I
+    r"(?:pass(?:words?|wort|wd|phrase|code)?|pwd|kennwort|contraseña|senha|密码|パスワード|(?:\b|_|bind|root)pw|\bpsk|_psk|identified by)$",
+    re.I,
 )
 _KEY_NAME = re.compile(
     r"""(?:api|access|secret|private|auth|encryption|decryption|master|signing|signature|account|storage|shared|client
@@ -510,8 +533,10 @@ def _is_key_value(value: str, quote: str = "") -> bool:
 
 def _is_short_key(value: str) -> bool:
     """Whether a value of 12 to 15 letters looks like made by a machine: of three kinds, which change often."""
-    kinds = sum(bool(re.search(kind, value)) for kind in ("[a-z]", "[A-Z]", "[0-9]", "[!@#$%^&*+~]"))
-    return bool(_SHORT_KEY_VALUE.fullmatch(value)) and kinds >= 3 and sum(_turns(*ab) for ab in pairwise(value)) >= 3
+    signs = re.findall(r"[!@#$%^&*+~]", value)
+    kinds = sum(bool(re.search(kind, value)) for kind in ("[a-z]", "[A-Z]", "[0-9]")) + bool(signs)
+    changes = len(signs) + sum(_turns(*pair) for pair in pairwise(value))
+    return bool(_SHORT_KEY_VALUE.fullmatch(value)) and kinds >= 3 and changes >= 3
 
 
 def _is_random(value: str) -> bool:
