@@ -2,9 +2,9 @@
 
 Facts of format, from the vendors' documentation and from what they tell GitHub's secret scanning and the rules of
 gitleaks and trufflehog, which are public. The sources stand over each group; "GitHub Docs" is the page "Supported
-secret scanning patterns", "gitleaks" its `config/gitleaks.toml`. A format is one row: its name as people know it, a text that stands in every
-key of it, and a pattern of the whole. Keys without a mark of their own (32 hexadecimal digits) are no format: they are
-known by what stands before them (`recollect.text.secrets`).
+secret scanning patterns", "gitleaks" its `config/gitleaks.toml`. A format is one row: its name as people know it, a
+text that stands in every key of it, and a pattern of the whole. Keys without a mark of their own (32 hexadecimal
+digits) are no format: they are known by what stands before them (`recollect.text.secrets`).
 """
 
 from __future__ import annotations
@@ -26,8 +26,9 @@ _A = "[A-Za-z0-9]"
 
 # fmt: off
 FORMATS = tuple(Format(*row) for row in (
-    # Clouds. Sources: AWS IAM "Unique identifiers"; Google Cloud "API keys overview"; Microsoft Purview "Azure … (SIT) entity
-    # definitions"; DigitalOcean "Personal access tokens"; Yandex Cloud "IAM token"; the others: GitHub Docs, gitleaks.
+    # Clouds. Sources: AWS IAM "Unique identifiers"; Google Cloud "API keys overview"; Microsoft Purview "Azure …
+    # (SIT) entity definitions"; DigitalOcean "Personal access tokens"; Yandex Cloud "IAM token"; the others: GitHub
+    # Docs, gitleaks.
     ("AWS access key", "AKIA", "AKIA[A-Z0-9]{16}"),
     ("AWS access key", "ASIA", "ASIA[A-Z0-9]{16}"),
     ("AWS access key", "ABIA", "ABIA[A-Z0-9]{16}"),
@@ -83,14 +84,15 @@ FORMATS = tuple(Format(*row) for row in (
     ("Exoscale key", "EXO", "EXO[0-9a-f]{24}"),
     ("UpCloud token", "ucat_", "ucat_[A-Z0-9]{26}"),
     ("Akamai token", "akab-", "akab-[a-z0-9]{16}-[a-z0-9]{16}"),
-    ("Backblaze key", "K00", f"K00[0-9][A-Za-z0-9/+]{{27}}"),
+    ("Backblaze key", "K00", "K00[0-9][A-Za-z0-9/+]{27}"),
     ("Aiven password", "AVNS_", rf"AVNS_{_W}{{17,24}}"),
     ("OpenShift token", "sha256~", rf"sha256~{_W}{{43}}"),
     ("Porkbun key", "k1_", "[ps]k1_[0-9a-f]{64}"),
     ("Modal token", "ak-", f"ak-{_A}{{22}}"),
     ("Modal token", "as-", f"as-{_A}{{22}}"),
-    # Code and packages. Sources: GitHub "About authentication to GitHub"; GitLab "Token overview: token prefixes"; Atlassian "API tokens"; npm "About
-    # access tokens"; PyPI "API tokens"; HashiCorp Vault "Tokens"; Django `startproject`; the others: GitHub Docs, gitleaks.
+    # Code and packages. Sources: GitHub "About authentication to GitHub"; GitLab "Token overview: token prefixes";
+    # Atlassian "API tokens"; npm "About access tokens"; PyPI "API tokens"; HashiCorp Vault "Tokens"; Django
+    # `startproject`; the others: GitHub Docs, gitleaks.
     ("GitHub token", "gh", r"gh[pousr]_[A-Za-z0-9]{36,255}"),
     ("GitHub token", "ghs_", r"ghs_\d{1,20}_eyJ[\w.-]{40,}"),
     ("GitHub token", "github_pat_", r"github_pat_\w{30,255}"),
@@ -137,8 +139,8 @@ FORMATS = tuple(Format(*row) for row in (
     ("Convex key", "|", r"(?:prod|dev|preview|project):[\w:-]{1,60}\|[A-Za-z0-9+/=_-]{40,}"),
     ("PASETO", ".local.", r"v[1-4]\.local\.[\w-]{60,}"),
     ("PASETO", ".public.", r"v[1-4]\.public\.[\w-]{60,}"),
-    # Models and what is built on them. Sources: Keys as the vendors' API references show them (OpenAI, Anthropic, Hugging Face "User access tokens", Apify "API
-    # integration", Dify, Kaggle …); GitHub Docs; gitleaks.
+    # Models and what is built on them. Sources: Keys as the vendors' API references show them (OpenAI, Anthropic,
+    # Hugging Face "User access tokens", Apify "API integration", Dify, Kaggle …); GitHub Docs; gitleaks.
     ("OpenAI key", "T3BlbkFJ", rf"sk-[\w-]{{0,200}}T3BlbkFJ{_W}{{20,}}"),
     ("OpenAI key", "sk-", rf"sk-(?:proj|svcacct|admin|None|service)-{_W}{{20,}}"),
     ("Anthropic key", "sk-ant-", rf"sk-ant-[a-z]+\d*-{_W}{{20,}}"),
@@ -179,8 +181,8 @@ FORMATS = tuple(Format(*row) for row in (
     ("Dify key", "dataset-", f"dataset-{_A}{{24}}"),
     ("Helicone key", "sk-helicone-", r"sk-helicone-[\w-]{20,}"),
     ("LangSmith key", "ls__", "ls__[0-9a-f]{32}"),
-    # Payments. Sources: Stripe "API keys"; Square "Access tokens"; Shopify "Access tokens"; Paddle "API keys: format"; Mollie "Authentication";
-    # GoCardless; Adyen "API credentials"; the others: GitHub Docs, gitleaks.
+    # Payments. Sources: Stripe "API keys"; Square "Access tokens"; Shopify "Access tokens"; Paddle "API keys:
+    # format"; Mollie "Authentication"; GoCardless; Adyen "API credentials"; the others: GitHub Docs, gitleaks.
     ("Stripe key", "sk_", f"sk_(?:live|test|prod)_{_A}{{16,250}}"),
     ("Stripe key", "rk_", f"rk_(?:live|test|prod)_{_A}{{16,250}}"),
     ("webhook secret", "whsec_", r"whsec_[A-Za-z0-9+/]{24,}={0,2}"),
@@ -205,8 +207,9 @@ FORMATS = tuple(Format(*row) for row in (
     ("Adyen key", "AQE", r"AQE[A-Za-z0-9+/]{30,300}={0,2}-[A-Za-z0-9+/]{20,80}={0,2}-.{10,24}"),
     ("Shopify partner token", "prtapi_", "prtapi_[0-9a-f]{32,}"),
     ("Shopify access token", "atkn_", "atkn_[0-9a-f]{32,}"),
-    # Messages and mail. Sources: Slack "Tokens"; Discord "Reference: authentication"; Telegram "Bot API: authorizing your bot"; Twilio "API keys"; Matrix
-    # "Synapse: access tokens"; DeepL "Authentication"; the others: GitHub Docs, gitleaks.
+    # Messages and mail. Sources: Slack "Tokens"; Discord "Reference: authentication"; Telegram "Bot API: authorizing
+    # your bot"; Twilio "API keys"; Matrix "Synapse: access tokens"; DeepL "Authentication"; the others: GitHub Docs,
+    # gitleaks.
     ("Slack token", "xox", r"xox[abceoprsd](?:\.xox[bp])?-(?:\d-)?[A-Za-z0-9%+/=-]{16,}"),
     ("Slack app token", "xapp-", r"xapp-\d-[A-Z0-9]{5,20}-\d{5,20}-[a-z0-9]{30,}"),
     ("Slack webhook", "hooks.slack.com", r"https://hooks\.slack\.com/(?:services|workflows|triggers)/[A-Za-z0-9+/]{20,}"),
@@ -234,8 +237,8 @@ FORMATS = tuple(Format(*row) for row in (
     ("Feishu webhook", "/open-apis/bot/", rf"https://open\.(?:feishu\.cn|larksuite\.com)/open-apis/bot/v2/hook/{_UUID}"),
     ("Zapier webhook", "hooks.zapier.com", r"https://hooks\.zapier\.com/hooks/catch/\d+/\w{5,}"),
     ("Make webhook", ".make.com/", r"https://hook\.\w{2,4}\d?\.make\.com/\w{20,}"),
-    # Offices, products, pages. Sources: Linear, Notion "Authentication"; Airtable "Personal access tokens"; Figma "Access tokens"; Mapbox "Access tokens"; Nostr
-    # NIP-19; Bitcoin BIP-32; the others: GitHub Docs, gitleaks.
+    # Offices, products, pages. Sources: Linear, Notion "Authentication"; Airtable "Personal access tokens"; Figma
+    # "Access tokens"; Mapbox "Access tokens"; Nostr NIP-19; Bitcoin BIP-32; the others: GitHub Docs, gitleaks.
     ("Linear key", "lin_", f"lin_(?:api|oauth)_{_A}{{32,64}}"),
     ("Notion token", "ntn_", f"ntn_{_A}{{40,50}}"),
     ("Notion token", "secret_", f"secret_{_A}{{43}}"),
@@ -264,8 +267,8 @@ FORMATS = tuple(Format(*row) for row in (
     ("Dub key", "dub_", f"dub_{_A}{{24}}"),
     ("Nostr secret key", "nsec1", "nsec1[a-z0-9]{58}"),
     ("wallet key", "xprv", f"xprv{_A}{{107}}"),
-    # Data and watching. Sources: Databricks "Personal access tokens"; Supabase "API keys"; Grafana "Service account tokens"; Dynatrace "Token format";
-    # Sentry "Auth tokens"; Axiom "API tokens"; the others: GitHub Docs, gitleaks.
+    # Data and watching. Sources: Databricks "Personal access tokens"; Supabase "API keys"; Grafana "Service account
+    # tokens"; Dynatrace "Token format"; Sentry "Auth tokens"; Axiom "API tokens"; the others: GitHub Docs, gitleaks.
     ("Databricks token", "dapi", r"dapi[0-9a-f]{32}(?:-\d)?"),
     ("Databricks secret", "dose", "dose[0-9a-f]{32}"),
     ("Supabase token", "sbp_", "sbp_(?:v0_|oauth_)?[0-9a-f]{40}"),
@@ -298,6 +301,7 @@ FORMATS = tuple(Format(*row) for row in (
     ("Segment token", "sgp_", f"sgp_{_A}{{64}}"),
     ("dbt token", "dbt", rf"dbt[cu]_{_W}{{30,}}"),
     # Signed tokens. Sources: RFC 7519.
-    ("JSON web token", "eyJ", r"eyJ(?:(?<![\w-]eyJ)|(?<=\\[nrt]eyJ)|(?<=%[0-9A-F]{2}eyJ))[\w-]{10,4000}\.(?:eyJ[\w-]{10,}|[\w-]*\.[\w-]{10,}\.[\w-]{10,})\.[\w-]{10,}={0,2}"),
+    ("JSON web token", "eyJ", r"eyJ(?:(?<![\w-]eyJ)|(?<=\\[nrt]eyJ)|(?<=%[0-9A-F]{2}eyJ))[\w-]{10,4000}\."
+     r"(?:eyJ[\w-]{10,}|[\w-]*\.[\w-]{10,}\.[\w-]{10,})\.[\w-]{10,}={0,2}"),
 ))
 # fmt: on

@@ -13,10 +13,21 @@ import binascii
 import re
 from collections.abc import Iterator
 from functools import cache
-from itertools import pairwise
 from typing import NamedTuple
 
 from recollect.text.secret_formats import FORMATS
+from recollect.text.secret_values import (
+    EVERYWHERE,
+    EXPRESSION,
+    is_given_out,
+    is_key_name,
+    is_key_value,
+    is_mixed,
+    is_password_name,
+    is_password_value,
+    is_placeholder,
+    is_short_key,
+)
 
 PASSWORD, KEY, PRIVATE_KEY, AUTHORIZATION = "password", "API key or token", "private key", "authorization"
 
@@ -82,7 +93,7 @@ def _of_formats(text: str) -> Iterator[Secret]:
     for name, cue, pattern in _formats():
         if cue in runs:
             for match in pattern.finditer(text):
-                if _begins(text, match.start()) and _is_given_out(match.group()):
+                if _begins(text, match.start()) and is_given_out(match.group()):
                     yield Secret(*match.span(), name)
 
 
@@ -138,10 +149,10 @@ def _assigned(text: str, at: int) -> Iterator[Secret]:
     before = text[max(0, at - _LONGEST_NAME) : at][::-1]
     name = _NAME_BACKWARDS.match(before)[0][::-1] + match["word"]  # type: ignore[index]  # it may be empty
     is_option = _OPTION.search(name) is not None
-    is_told = not match["by"].strip(" \tisaw") and not is_option  # in a sentence, or an instruction
-    if is_told and _is_password(name) and not (match["quote"] and _TOLD_BARE.search(name)):
-        if not _DIRECTIVE.fullmatch(name):
-            return
+    # In a sentence, or an instruction; some files of settings have a blank between name and value.
+    is_told = not (match["by"].strip(" \tisaw") or is_option or _DIRECTIVE.fullmatch(name))
+    if is_told and is_password_name(name) and not (match["quote"] and _TOLD_BARE.search(name)):
+        return
     yield from _value_of(text, match, name)
 
 
@@ -149,17 +160,17 @@ def _value_of(text: str, match: re.Match[str], name: str) -> Iterator[Secret]:
     quote, start = match["quote"][-1:], match.end()
     before = match.start() + len(match["word"]) - len(name) - 1
     in_address = before >= 0 and text[before] in "?&"
-    password = _is_password(name)
-    if not password and not _is_key_name(name) and not (in_address and name.lower() == "key"):
+    password = is_password_name(name)
+    if not password and not is_key_name(name) and not (in_address and name.lower() == "key"):
         return
     value = _value(text, start, quote, in_address=in_address)
     plain = not quote and not _ENVIRONMENT.fullmatch(name)
-    if _is_placeholder(value) or (not quote and _EXPRESSION.search(value)):
+    if is_placeholder(value) or (not quote and EXPRESSION.search(value)):
         return
     told_apart = match["by"] == "," and text[max(0, before - 1) : before + 1][:1] != "("
-    if told_apart or (match["by"] == "," and password and not _is_mixed(value)):
+    if told_apart or (match["by"] == "," and password and not is_mixed(value)):
         return  # of a list of names, or a label
-    good = _is_password_value(value, plain=plain) if password else _is_key_value(value, quote) or _is_short_key(value)
+    good = is_password_value(value, plain=plain) if password else is_key_value(value, quote) or is_short_key(value)
     if good:
         yield Secret(start, start + len(value), PASSWORD if password else KEY)
 
@@ -183,12 +194,12 @@ def _spoken(text: str, at: int) -> Iterator[Secret]:
         return
     quote, start = match["quote"], match.end()
     value = _value(text, start, _CLOSING.get(quote, ""), in_address=False)
-    if _is_placeholder(value) or _EXPRESSION.search(value):
+    if is_placeholder(value) or EXPRESSION.search(value):
         return
     if match["word"].lower() == "pin" or (match["word"].lower() == "passcode" and value.isdigit()):
         good = value.isdigit() and 4 <= len(value) <= 10 and match["by"] != ""
     else:
-        good = _is_password_value(value, plain=not quote) and (match["by"] or quote or _is_mixed(value))
+        good = is_password_value(value, plain=not quote) and (match["by"] or quote or is_mixed(value))
     if good:
         yield Secret(start, start + len(value), PASSWORD)
 
@@ -197,13 +208,8 @@ def _spoken_before(text: str, at: int) -> Iterator[Secret]:
     """`use value as the password`."""
     first = max(0, at - _LONGEST_NAME - 60)
     match = _SPOKEN_BEFORE.search(text[first:at])
-    if match is not None and _is_mixed(match["value"]) and not _is_placeholder(match["value"]):
+    if match is not None and is_mixed(match["value"]) and not is_placeholder(match["value"]):
         yield Secret(first + match.start("value"), first + match.end("value"), PASSWORD)
-
-
-def _is_mixed(value: str) -> bool:
-    """Whether a value has letters and digits, and is no version, time or amount."""
-    return bool(re.fullmatch(r"(?=.*[A-Za-z].*[A-Za-z])(?=.*\d)[^\s()\[\]/.,|]{6,60}", value))
 
 
 def _in_header(text: str, at: int) -> Iterator[Secret]:
@@ -212,11 +218,7 @@ def _in_header(text: str, at: int) -> Iterator[Secret]:
     if match is None:
         return
     value, start = match["value"].rstrip(".,:"), match.start("value")
-    if match["scheme"].lower() == "basic":
-        good = _is_basic(value)
-    else:
-        good = _is_key_value(value) and not _is_placeholder(value)
-    if good:
+    if _is_basic(value) if match["scheme"].lower() == "basic" else is_key_value(value):
         yield Secret(start, start + len(value), AUTHORIZATION)
 
 
@@ -226,7 +228,7 @@ def _is_basic(value: str) -> bool:
         user, colon, word = base64.b64decode(value + "=" * (-len(value) % 4), validate=True).decode().partition(":")
     except (binascii.Error, UnicodeDecodeError, ValueError):
         return False
-    known = word.lower() in _EVERYWHERE or word.replace(" ", "").lower() == "opensesame"  # of RFC 7617
+    known = word.lower() in EVERYWHERE or word.replace(" ", "").lower() == "opensesame"  # of RFC 7617
     return bool(user and colon and word) and (user + word).isprintable() and not known
 
 
@@ -238,16 +240,17 @@ def _in_address(text: str, at: int) -> Iterator[Secret]:
     if match is None:
         return
     user, value = match["user"], match["value"]
-    if value.lower() in (user.lower(), *_EVERYWHERE) or _is_placeholder(value) or len(value) < _SHORTEST:
+    if value.lower() in (user.lower(), *EVERYWHERE) or is_placeholder(value) or len(value) < _SHORTEST:
         return
     yield Secret(match.start("value"), match.end("value"), "password in an address")
 
 
 def _on_command_line(text: str, at: int) -> Iterator[Secret]:
     """`-u user:value` of curl, `sshpass -p value`, `mysql -pvalue`, `redis-cli -a value`,
-    and other forms of a user with a password behind: `auth=("user", "value")`, `.pgpass`, the code of a network."""
+    and other forms of a user with a password behind: `auth=("user", "value")`, `.pgpass`, the code of a network.
+    """
     match = _COMMAND.match(text, at)
-    if match is None or _is_placeholder(match["value"]) or _EXPRESSION.search(match["value"]):
+    if match is None or is_placeholder(match["value"]) or EXPRESSION.search(match["value"]):
         return
     start, value = match.start("value"), match["value"].rstrip(";,)")
     if len(value) >= _SHORTEST:
@@ -258,14 +261,14 @@ def _before_host(text: str, at: int) -> Iterator[Secret]:
     """`user:value@tcp(host)` of Go, `echo user:value | chpasswd`."""
     first = max(0, at - 2 * _LONGEST_NAME)
     match = _USER_AND_PASSWORD.search(text[first:at])
-    if match is not None and not _is_placeholder(match["value"]):
+    if match is not None and not is_placeholder(match["value"]):
         yield Secret(first + match.start("value"), first + match.end("value"), PASSWORD)
 
 
 def _in_netrc(text: str, at: int) -> Iterator[Secret]:
     """`machine host login user password value`."""
     match = _NETRC.match(text, at)
-    if match is not None and not _is_placeholder(match["value"]):
+    if match is not None and not is_placeholder(match["value"]):
         yield Secret(*match.span("value"), PASSWORD)
 
 
@@ -280,11 +283,11 @@ def _in_table(text: str, at: int) -> Iterator[Secret]:
         end = text.find("\n", start)
         end = len(text) if end < 0 else end
         cells = text[start : min(end, start + 4 * _LONGEST)].split(separator)
-        if len(cells) <= column or _is_password(cells[column].strip(" \"'`*\r")):
+        if len(cells) <= column or is_password_name(cells[column].strip(" \"'`*\r")):
             return  # the table is over, or another one begins
         raw = cells[column]
         value = raw.strip(" \r\"'`")
-        if _is_password_value(value, plain=True) and not _is_placeholder(value) and not _EXPRESSION.search(value):
+        if is_password_value(value, plain=True) and not is_placeholder(value) and not EXPRESSION.search(value):
             begins = start + sum(len(cell) + 1 for cell in cells[:column]) + raw.find(value)
             yield Secret(begins, begins + len(value), PASSWORD)
         start = end + 1
@@ -445,119 +448,6 @@ _PUTTY = re.compile(r"private-lines: \d+\s+(?P<value>(?:[A-Za-z0-9+/=]{16,}\s*)+
 _SEED = re.compile(
     r"(?:phrase|mnemonic)\s?(?:is|:|=)\s{0,3}[\"'`]?(?P<value>(?:[a-z]{3,8}\s){11,23}[a-z]{3,8})\b", re.IGNORECASE
 )
-
-# --- what is no secret -----------------------------------------------------------------------------------------------
-#: Passwords that stand in every example of a database: they open nothing.
-_EVERYWHERE = ("password", "passwd", "pass", "secret", "postgres", "root", "admin", "user", "mysql", "guest", "test")
-_PLACEHOLDER = re.compile(
-    r"""example|your|placeholder|change[_-]?me|redacted|dummy|sample|insert|replace|todo|xxxx|\*{3,}|\.{3}|…|\#{4,}|__{2,}
-      |<|>|\{\{|\$\{|\$\(|%\(|%s|\[secret:|\[redacted|^\[[\w -]+\]$|1234567890|0123456789|abcdefghij|abcdef0123|(.)\1{7,}
-      |^(?:\$|%)[A-Za-z_]+%?$|^(?:my|the|some|test|fake|new|old)?[_-]?(?:super)?[_-]?(?:password|passwd|passwort|secret
-      |token|api[_-]?key|key|pass|pw|credential)s?[_-]?(?:here|value|name|\d{0,3})?!?\??$
-      |(?-i:^[a-z_]*password\d*$)|^(?:none|null|true|false|undefined|string|str|text|required|optional|password|hidden|empty|nil|default|n/a)\b""",
-    re.IGNORECASE | re.VERBOSE,
-)
-_SAMPLE = re.compile(
-    r"example|your[_-]|[_-]key[_-]here|xxxx|1234567890|0123456789|abcdefghij|abcdef0123|\.{3}|([^A])\1{7,}",
-    re.IGNORECASE,
-)
-#: What a program computes, or where it stands: no value by itself.
-_EXPRESSION = re.compile(
-    r"""[\w\])]\(|\[["'\w]|^\w+(?:\.\w+)+$|^[\w.]*(?:\benv\b|environ|process\.|config|settings|self\.|this\.)
-      |^[&*]?(?:str|string|bytes|int|bool|any|object|field|optional|option|list|dict|secretstr|varchar)\b
-      |^[@$%{(\[]|=>|\|\||&&|::|^/[\w./-]+$|^https?:|(?-i:^[A-Z][a-z]+(?:[A-Z][a-z]+)+$)""",
-    re.IGNORECASE | re.VERBOSE,
-)
-_ENVIRONMENT = re.compile(r"\s*(?:export )?[A-Z][A-Z0-9_]{3,}")
 _DIRECTIVE = re.compile(r"(?:bind|(?:olc)?root)pw", re.IGNORECASE)
 _TOLD_BARE = re.compile(r"(?:password|login \S+ password|kennwort|passwort|identified by)$", re.IGNORECASE)
-_PASSWORD_NAME = re.compile(
-    r"(?:pass(?:words?|wort|wd|phrase|code)?|pwd|kennwort|contraseña|senha|密码|パスワード|(?:\b|_|bind|root)pw|\bpsk|_psk|identified by)$",
-    re.I,
-)
-_KEY_NAME = re.compile(
-    r"""(?:api|access|secret|private|auth|encryption|decryption|master|signing|signature|account|storage|shared|client
-      |consumer|webhook|license|service|admin|bot|refresh|bearer|app|deploy|personal|security|session|jwt|hmac|rest
-      |subscription|integration|write|read|ingest|project|server|live|user|oauth\d?|id|x|bypass|primary|secondary)
-      [_\-. ]?(?:api[_\- ]?)?(?:key|token|secret)(?:[_ -]?base(?:64)?)?s?$
-      |apikey$|secrets?$|(?:^|[_\- ])token$|^auth$|_auth(?:token)?$|credentials?$|authtoken$""",
-    re.IGNORECASE | re.VERBOSE,
-)
-_NO_KEY_NAME = re.compile(
-    r"(?:public|publishable|next|page|continuation|[ebs]os|pad|unk|sep|cls|mask|stop|special|csrf|xsrf|sync"
-    r"|(?<![a-z_-])signing)"
-    r"[_\-. ]?(?:access[_ -]?)?(?:key|token)$",
-    re.IGNORECASE,
-)
-_KEY_VALUE = re.compile(r"[A-Za-z0-9_\-.~+/=:%!$*@#^&|]{16,400}")
-_QUOTED_KEY_VALUE = re.compile(r"[!-~]{16,400}")
-_SHORT_KEY_VALUE = re.compile(r"[A-Za-z0-9_\-+/=%!$*@#^&~]{12,15}")
-
-
-def _is_password(name: str) -> bool:
-    return bool(_PASSWORD_NAME.search(name))
-
-
-def _is_key_name(name: str) -> bool:
-    """Whether such a name is that of a key. Any `…_KEY` of an environment is; of other keys only those that open."""
-    if _NO_KEY_NAME.search(name):
-        return False
-    return bool(_KEY_NAME.search(name)) or bool(re.search(r"(?:^|\s|\.)[A-Z][A-Z0-9_]*_(?:KEY|TOKEN|SECRET)$", name))
-
-
-def _is_placeholder(value: str) -> bool:
-    """Whether a value stands for one that is to be put in."""
-    return not value or bool(_PLACEHOLDER.search(value)) or len(set(value)) < _SHORTEST
-
-
-def _is_password_value(value: str, *, plain: bool) -> bool:
-    """Whether somebody may have chosen this as a password. A `plain` value has no quotation marks, nor a name as in an
-    environment: a word alone says nothing then.
-    """
-    if not 5 <= len(value) <= 128 or any(map(str.isspace, value)):
-        return False
-    has_digit, has_sign = any(map(str.isdigit, value)), bool(re.search(r"[!@#$%^&*+~?=/\\-]", value[:-1]))
-    has_letter = any(map(str.isalpha, value))
-    if re.fullmatch(r"[\d.,:/%-]+|v?\d+(?:\.\d+)+", value):
-        return not plain and has_digit and len(value) >= 6 and value.isdigit()
-    if plain:
-        return has_letter and (has_digit or (has_sign and not re.fullmatch(r"[A-Za-z]+(?:[-/][A-Za-z]+)+", value)))
-    return has_letter and (has_digit or has_sign or len(value) >= 8) and "|" not in value
-
-
-def _is_key_value(value: str, quote: str = "") -> bool:
-    """Whether a value looks like made by a machine; one in quotation marks may have any sign."""
-    letters = _QUOTED_KEY_VALUE if quote else _KEY_VALUE
-    return bool(letters.fullmatch(value)) and _is_random(value)
-
-
-def _is_short_key(value: str) -> bool:
-    """Whether a value of 12 to 15 letters looks like made by a machine: of three kinds, which change often."""
-    signs = re.findall(r"[!@#$%^&*+~]", value)
-    kinds = sum(bool(re.search(kind, value)) for kind in ("[a-z]", "[A-Z]", "[0-9]")) + bool(signs)
-    changes = len(signs) + sum(_turns(*pair) for pair in pairwise(value))
-    return bool(_SHORT_KEY_VALUE.fullmatch(value)) and kinds >= 3 and changes >= 3
-
-
-def _is_random(value: str) -> bool:
-    """Whether letters and digits change too often for words and names."""
-    if _is_placeholder(value) or len(set(value)) < 8:
-        return False
-    digits = sum(map(str.isdigit, value))
-    changes = sum(1 for a, b in pairwise(value) if _turns(a, b))
-    if not digits:
-        return changes >= 0.15 * len(value) and len(value) >= 30
-    return digits >= 2 and changes >= 0.12 * len(value)
-
-
-def _is_given_out(value: str) -> bool:
-    """Whether a value of a vendor's format is a key, and not one from the vendor's documentation."""
-    mixed = any(map(str.isdigit, value)) or (any(map(str.islower, value)) and any(map(str.isupper, value)))
-    return mixed and len(set(value)) >= 8 and not _SAMPLE.search(value)
-
-
-def _turns(a: str, b: str) -> bool:
-    """Whether two letters side by side are of different kinds; a word may begin with a capital."""
-    if a.isdigit() != b.isdigit():
-        return a.isalnum() and b.isalnum()
-    return a.islower() and b.isupper()
+_ENVIRONMENT = re.compile(r"\s*(?:export )?[A-Z][A-Z0-9_]{3,}")
