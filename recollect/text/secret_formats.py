@@ -1,9 +1,10 @@
 """The formats of keys and tokens that vendors give out: what each is called, its beginning, and how it is written.
 
 Facts of format, from the vendors' documentation and from what they tell GitHub's secret scanning and the rules of
-gitleaks and trufflehog, which are public. A format is one row: its name as people know it, a text that stands in every
-key of it, and a pattern of the whole. Keys without a mark of their own (32 hexadecimal digits) are no format: they are
-known by what stands before them (`recollect.text.secrets`).
+gitleaks and trufflehog, which are public. The sources stand over each group; "GitHub Docs" is the page "Supported
+secret scanning patterns", "gitleaks" its `config/gitleaks.toml`. A format is one row: its name as people know it, a
+text that stands in every key of it, and a pattern of the whole. Keys without a mark of their own (32 hexadecimal
+digits) are no format: they are known by what stands before them (`recollect.text.secrets`).
 """
 
 from __future__ import annotations
@@ -25,13 +26,18 @@ _A = "[A-Za-z0-9]"
 
 # fmt: off
 FORMATS = tuple(Format(*row) for row in (
-    # Clouds
+    # Clouds. Sources: AWS IAM "Unique identifiers"; Google Cloud "API keys overview"; Microsoft Purview "Azure …
+    # (SIT) entity definitions"; DigitalOcean "Personal access tokens"; Yandex Cloud "IAM token"; the others: GitHub
+    # Docs, gitleaks.
     ("AWS access key", "AKIA", "AKIA[A-Z0-9]{16}"),
     ("AWS access key", "ASIA", "ASIA[A-Z0-9]{16}"),
     ("AWS access key", "ABIA", "ABIA[A-Z0-9]{16}"),
     ("AWS access key", "ACCA", "ACCA[A-Z0-9]{16}"),
     ("AWS Bedrock key", "ABSK", "ABSK[A-Za-z0-9+/]{40,300}={0,2}"),
     ("AWS Bedrock key", "bedrock-api-key-", "bedrock-api-key-[A-Za-z0-9+/]{40,}={0,2}"),
+    ("AWS session token", "FwoG", "FwoG[A-Za-z0-9+/]{80,}={0,2}"),
+    ("AWS session token", "IQoJb3JpZ2lu", "IQoJb3JpZ2lu[A-Za-z0-9+/]{80,}={0,2}"),
+    ("AWS AppSync key", "da2-", "da2-[a-z0-9]{26}"),
     ("Google API key", "AIza", rf"AIza{_W}{{35}}"),
     ("Google API key", "AQ.A", rf"AQ\.A{_W}{{40,120}}"),
     ("Google OAuth secret", "GOCSPX-", rf"GOCSPX-{_W}{{24,40}}"),
@@ -66,11 +72,29 @@ FORMATS = tuple(Format(*row) for row in (
     ("Vercel Blob token", "vercel_blob_rw_", r"vercel_blob_rw_\w{30,}"),
     ("Netlify token", "nf", f"nf[pcoub]_{_A}{{36}}"),
     ("Deno token", "dd", f"dd[opw]_{_A}{{36}}"),
-    ("Tailscale key", "tskey-", rf"tskey-[a-z]+-{_A}+-{_A}{{20,}}"),
+    ("Tailscale key", "tskey-", rf"tskey-[a-z]{{2,16}}-{_A}{{4,40}}-{_A}{{20,}}"),
     ("RunPod key", "rpa_", f"rpa_{_A}{{40,60}}"),
-    # Code and packages
+    ("Azure service key", "+ASb", r"[A-Za-z0-9+/]{33}\+ASb[A-Za-z0-9+/]{5}="),
+    ("Azure service key", "+AEh", r"[A-Za-z0-9+/]{33}\+AEh[A-Za-z0-9+/]{5}="),
+    ("Azure service key", "+ARm", r"[A-Za-z0-9+/]{33}\+ARm[A-Za-z0-9+/]{5}="),
+    ("Azure service key", "AIoT", r"[A-Za-z0-9+/]{33}AIoT[A-Za-z0-9+/]{5}="),
+    ("Azure batch key", "+ABa", r"[A-Za-z0-9+/]{76}\+ABa[A-Za-z0-9+/]{4,6}={0,2}"),
+    ("Baidu cloud key", "bce-v3/", f"bce-v3/ALTAK-{_A}{{21}}/[0-9a-f]{{40}}"),
+    ("Yandex token", "_AgAAAA", rf"y[0-3]_{_W}{{55}}"),
+    ("Exoscale key", "EXO", "EXO[0-9a-f]{24}"),
+    ("UpCloud token", "ucat_", "ucat_[A-Z0-9]{26}"),
+    ("Akamai token", "akab-", "akab-[a-z0-9]{16}-[a-z0-9]{16}"),
+    ("Backblaze key", "K00", "K00[0-9][A-Za-z0-9/+]{27}"),
+    ("Aiven password", "AVNS_", rf"AVNS_{_W}{{17,24}}"),
+    ("OpenShift token", "sha256~", rf"sha256~{_W}{{43}}"),
+    ("Porkbun key", "k1_", "[ps]k1_[0-9a-f]{64}"),
+    ("Modal token", "ak-", f"ak-{_A}{{22}}"),
+    ("Modal token", "as-", f"as-{_A}{{22}}"),
+    # Code and packages. Sources: GitHub "About authentication to GitHub"; GitLab "Token overview: token prefixes";
+    # Atlassian "API tokens"; npm "About access tokens"; PyPI "API tokens"; HashiCorp Vault "Tokens"; Django
+    # `startproject`; the others: GitHub Docs, gitleaks.
     ("GitHub token", "gh", r"gh[pousr]_[A-Za-z0-9]{36,255}"),
-    ("GitHub token", "ghs_", r"ghs_\d+_eyJ[\w.-]{40,}"),
+    ("GitHub token", "ghs_", r"ghs_\d{1,20}_eyJ[\w.-]{40,}"),
     ("GitHub token", "github_pat_", r"github_pat_\w{30,255}"),
     ("GitLab token", "gl", rf"gl(?:pat|dt|ft|soat|rtr?|cbt|ptt|imt|agent|oas|wt)-{_W}{{20,}}(?:\.[\w-]{{2,}}){{0,2}}"),
     ("GitLab token", "glffct-", rf"glffct-{_W}{{20,}}"),
@@ -96,7 +120,7 @@ FORMATS = tuple(Format(*row) for row in (
     ("Pulumi token", "pul-", "pul-[0-9a-f]{40}"),
     ("Terraform token", ".atlasv1.", rf"{_A}{{14}}\.atlasv1\.[\w=-]{{60,70}}"),
     ("Vault token", "hv", rf"hv[sbr]\.{_W}{{24,}}"),
-    ("Doppler token", "dp.", rf"dp\.(?:pt|st|ct|sa|scim|audit)(?:\.[\w-]+)?\.{_A}{{40,44}}"),
+    ("Doppler token", "dp.", rf"dp\.(?:pt|st|ct|sa|scim|audit)(?:\.[\w-]{{1,60}})?\.{_A}{{40,44}}"),
     ("1Password token", "ops_eyJ", r"ops_eyJ[A-Za-z0-9+/_-]{80,}={0,3}"),
     ("1Password secret key", "A3-", "A3-[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})(?:-[A-Z0-9]{5}){3}"),
     ("age secret key", "AGE-SECRET-KEY-1", "AGE-SECRET-KEY-1[QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L]{58}"),
@@ -105,8 +129,19 @@ FORMATS = tuple(Format(*row) for row in (
     ("ReadMe key", "rdme_", "rdme_[a-z0-9]{70}"),
     ("Infracost key", "ico-", f"ico-{_A}{{32}}"),
     ("Prefect key", "pn", f"pn[ub]_{_A}{{36}}"),
-    # Models and what is built on them
-    ("OpenAI key", "T3BlbkFJ", rf"sk-[\w-]*T3BlbkFJ{_W}{{20,}}"),
+    ("Django key", "django-insecure-", r"django-insecure-[a-z0-9!@#$%^&*()\-_=+]{20,60}"),
+    ("Harness token", "at.", f"[ps]at\\.{_A}{{22}}\\.[0-9a-f]{{24}}\\.{_A}{{20}}"),
+    ("Octopus key", "API-", "API-[A-Z0-9]{26,32}"),
+    ("Infisical token", "st.", r"st\.[0-9a-f-]{24,36}\.[0-9a-f]{32}\.[0-9a-f]{32}"),
+    ("Defined token", "dnkey-", r"dnkey-[a-z0-9=_-]{26}-[a-z0-9=_-]{52}"),
+    ("Gitpod token", "gitpod_pat_", rf"gitpod_pat_{_W}{{30,}}"),
+    ("Trigger.dev key", "tr_", f"tr_(?:dev|prod|stg|pat|preview)_{_A}{{20,}}"),
+    ("Convex key", "|", r"(?:prod|dev|preview|project):[\w:-]{1,60}\|[A-Za-z0-9+/=_-]{40,}"),
+    ("PASETO", ".local.", r"v[1-4]\.local\.[\w-]{60,}"),
+    ("PASETO", ".public.", r"v[1-4]\.public\.[\w-]{60,}"),
+    # Models and what is built on them. Sources: Keys as the vendors' API references show them (OpenAI, Anthropic,
+    # Hugging Face "User access tokens", Apify "API integration", Dify, Kaggle …); GitHub Docs; gitleaks.
+    ("OpenAI key", "T3BlbkFJ", rf"sk-[\w-]{{0,200}}T3BlbkFJ{_W}{{20,}}"),
     ("OpenAI key", "sk-", rf"sk-(?:proj|svcacct|admin|None|service)-{_W}{{20,}}"),
     ("Anthropic key", "sk-ant-", rf"sk-ant-[a-z]+\d*-{_W}{{20,}}"),
     ("OpenRouter key", "sk-or-", "sk-or-v1-[0-9a-f]{64}"),
@@ -132,7 +167,22 @@ FORMATS = tuple(Format(*row) for row in (
     ("Weights & Biases key", "wandb_v1_", rf"wandb_v1_{_W}{{40,}}"),
     ("Browserbase key", "bb_live_", rf"bb_live_{_W}{{20,}}"),
     ("E2B key", "e2b_", "e2b_[0-9a-f]{40}"),
-    # Payments
+    ("Apify token", "apify_", f"apify_(?:api|proxy|oauth)_{_A}{{30,40}}"),
+    ("LlamaCloud key", "llx-", f"llx-{_A}{{40,56}}"),
+    ("Logfire token", "pylf_v", rf"pylf_v\d_(?:us|eu|stagingus)_{_W}{{40,}}"),
+    ("Brave key", "BSA", rf"BSA{_W}{{27,28}}"),
+    ("Mem0 key", "m0-", f"m0-{_A}{{40}}"),
+    ("Context7 key", "ctx7sk-", f"ctx7sk-{_UUID}"),
+    ("Cursor key", "key_", "(?:key|crsr)_[0-9a-f]{64}"),
+    ("Cartesia key", "sk_car_", f"sk_car_{_A}{{20,}}"),
+    ("Zhipu key", ".", f"[0-9a-f]{{32}}\\.{_A}{{16}}"),
+    ("Kaggle token", "KGAT_", "KGAT_[0-9a-f]{32}"),
+    ("Dify key", "app-", f"app-{_A}{{24}}"),
+    ("Dify key", "dataset-", f"dataset-{_A}{{24}}"),
+    ("Helicone key", "sk-helicone-", r"sk-helicone-[\w-]{20,}"),
+    ("LangSmith key", "ls__", "ls__[0-9a-f]{32}"),
+    # Payments. Sources: Stripe "API keys"; Square "Access tokens"; Shopify "Access tokens"; Paddle "API keys:
+    # format"; Mollie "Authentication"; GoCardless; Adyen "API credentials"; the others: GitHub Docs, gitleaks.
     ("Stripe key", "sk_", f"sk_(?:live|test|prod)_{_A}{{16,250}}"),
     ("Stripe key", "rk_", f"rk_(?:live|test|prod)_{_A}{{16,250}}"),
     ("webhook secret", "whsec_", r"whsec_[A-Za-z0-9+/]{24,}={0,2}"),
@@ -148,13 +198,24 @@ FORMATS = tuple(Format(*row) for row in (
     ("Lob key", "live_", "live_[0-9a-f]{35}"),
     ("Lob key", "test_", "test_[0-9a-f]{35}"),
     ("Duffel token", "duffel_", rf"duffel_(?:live|test)_{_W}{{43}}"),
-    # Messages and mail
+    ("Paddle key", "pdl_", f"pdl_(?:(?:live|sdbx)_apikey|ntfset)_[a-z0-9]{{26}}_{_A}{{20,36}}(?:_{_A}{{3}})?"),
+    ("Polar token", "polar_", f"polar_[a-z]{{2,4}}_{_A}{{30,}}"),
+    ("Mollie key", "live_", f"live_{_A}{{30}}"),
+    ("Mollie key", "test_", f"test_{_A}{{30}}"),
+    ("GoCardless token", "live_", rf"live_{_W}{{40}}"),
+    ("Checkout.com key", "sk_", "sk_(?:sbox_)?[a-z0-9]{26,27}[a-z0-9*#$=]?"),
+    ("Adyen key", "AQE", r"AQE[A-Za-z0-9+/]{30,300}={0,2}-[A-Za-z0-9+/]{20,80}={0,2}-.{10,24}"),
+    ("Shopify partner token", "prtapi_", "prtapi_[0-9a-f]{32,}"),
+    ("Shopify access token", "atkn_", "atkn_[0-9a-f]{32,}"),
+    # Messages and mail. Sources: Slack "Tokens"; Discord "Reference: authentication"; Telegram "Bot API: authorizing
+    # your bot"; Twilio "API keys"; Matrix "Synapse: access tokens"; DeepL "Authentication"; the others: GitHub Docs,
+    # gitleaks.
     ("Slack token", "xox", r"xox[abceoprsd](?:\.xox[bp])?-(?:\d-)?[A-Za-z0-9%+/=-]{16,}"),
-    ("Slack app token", "xapp-", r"xapp-\d-[A-Z0-9]+-\d+-[a-z0-9]{30,}"),
+    ("Slack app token", "xapp-", r"xapp-\d-[A-Z0-9]{5,20}-\d{5,20}-[a-z0-9]{30,}"),
     ("Slack webhook", "hooks.slack.com", r"https://hooks\.slack\.com/(?:services|workflows|triggers)/[A-Za-z0-9+/]{20,}"),
     ("Discord token", ".", r"[MNO][A-Za-z0-9]{23,27}\.[\w-]{6}\.[\w-]{27,40}"),
     ("Discord webhook", "/api/webhooks/", r"https://(?:\w+\.)?discord(?:app)?\.com/api/webhooks/\d{10,}/[\w-]{40,}"),
-    ("Teams webhook", "webhook.office.com", rf"https://[\w.-]+\.webhook\.office\.com/webhookb2/{_UUID}@{_UUID}/IncomingWebhook/[0-9a-f]{{32}}/{_UUID}(?:/[\w-]+)?"),
+    ("Teams webhook", "webhook.office.com", rf"https://[\w.-]{{1,80}}\.webhook\.office\.com/webhookb2/{_UUID}@{_UUID}/IncomingWebhook/[0-9a-f]{{32}}/{_UUID}(?:/[\w-]+)?"),
     ("Telegram bot token", ":A", rf"\d{{8,11}}:A{_W}{{34}}"),
     ("Twilio key", "SK", "SK[0-9a-f]{32}"),
     ("SendGrid key", "SG.", r"SG\.[\w-]{16,32}\.[\w-]{30,64}"),
@@ -165,7 +226,19 @@ FORMATS = tuple(Format(*row) for row in (
     ("Brevo key", "sib-", f"x(?:key|smtp)sib-[0-9a-f]{{64}}-{_A}{{16}}"),
     ("Resend key", "re_", f"re_{_A}{{6,10}}_{_A}{{20,30}}"),
     ("Nylas key", "nyk_v0_", f"nyk_v0_{_A}{{40,}}"),
-    # Offices, products, pages
+    ("Telegram bot token", "bot", rf"bot\d{{8,11}}:A{_W}{{34}}"),
+    ("MailerSend token", "mlsn.", r"mlsn\.[0-9a-f]{64}"),
+    ("Klaviyo key", "pk_", "pk_[0-9a-f]{34}"),
+    ("Telnyx key", "KEY", f"KEY[0-9A-F]{{32}}_{_A}{{22}}"),
+    ("DeepL key", ":fx", f"{_UUID}:fx"),
+    ("Matrix token", "syt_", f"syt_[A-Za-z0-9+/=]{{1,80}}_{_A}{{20}}_{_A}{{6}}"),
+    ("Twitch token", "oauth:", "oauth:[a-z0-9]{30}"),
+    ("Firebase key", ":APA91b", rf"AAAA{_W}{{7}}:APA91b{_W}{{100,160}}"),
+    ("Feishu webhook", "/open-apis/bot/", rf"https://open\.(?:feishu\.cn|larksuite\.com)/open-apis/bot/v2/hook/{_UUID}"),
+    ("Zapier webhook", "hooks.zapier.com", r"https://hooks\.zapier\.com/hooks/catch/\d+/\w{5,}"),
+    ("Make webhook", ".make.com/", r"https://hook\.\w{2,4}\d?\.make\.com/\w{20,}"),
+    # Offices, products, pages. Sources: Linear, Notion "Authentication"; Airtable "Personal access tokens"; Figma
+    # "Access tokens"; Mapbox "Access tokens"; Nostr NIP-19; Bitcoin BIP-32; the others: GitHub Docs, gitleaks.
     ("Linear key", "lin_", f"lin_(?:api|oauth)_{_A}{{32,64}}"),
     ("Notion token", "ntn_", f"ntn_{_A}{{40,50}}"),
     ("Notion token", "secret_", f"secret_{_A}{{43}}"),
@@ -176,7 +249,7 @@ FORMATS = tuple(Format(*row) for row in (
     ("Typeform token", "tfp_", r"tfp_[\w.=-]{40,}"),
     ("Contentful token", "CFPAT-", rf"CFPAT-{_W}{{43}}"),
     ("Dropbox token", "sl.", rf"sl\.(?:u\.)?{_W}{{100,}}"),
-    ("Mapbox token", "sk.eyJ", r"sk\.eyJ[\w-]{40,}\.[\w-]{16,}"),
+    ("Mapbox token", "sk.eyJ", r"sk\.eyJ[\w-]{40,400}\.[\w-]{16,}"),
     ("Facebook token", "EAA", f"EAA{_A}{{80,}}"),
     ("Twitter token", "AAAAAAAAAAAAAAAAAAAAA", "AAAAAAAAAAAAAAAAAAAAA[A-Za-z0-9%]{50,}"),
     ("Frame.io token", "fio-u-", r"fio-u-[\w=-]{64}"),
@@ -184,7 +257,18 @@ FORMATS = tuple(Format(*row) for row in (
     ("Adobe secret", "p8e-", f"p8e-{_A}{{32}}"),
     ("MaxMind key", "_mmk", f"{_A}{{6}}_{_A}{{29}}_mmk"),
     ("Salesforce token", "00D", r"00D[A-Za-z0-9]{12,15}![\w.]{60,}"),
-    # Data and watching
+    ("Intercom token", "dG9rO", "dG9rO[A-Za-z0-9+/]{40,}={0,2}"),
+    ("ClickUp token", "pk_", r"pk_\d{6,9}_[A-Z0-9]{32}"),
+    ("Zoho token", "1000.", r"1000\.[0-9a-f]{32}\.[0-9a-f]{32}"),
+    ("Close key", "api_", f"api_{_A}{{22}}\\.{_A}{{22}}"),
+    ("Onfido token", "api_", rf"api_(?:live|sandbox)(?:_(?:us|ca|eu))?\.{_W}{{11}}\.{_W}{{32}}"),
+    ("RapidAPI key", "jsn", "[a-f0-9]{10}msh[a-f0-9]{15}p1[a-f0-9]{5,6}jsn[a-f0-9]{12}"),
+    ("Sanity token", "sk", f"sk{_A}{{80,190}}"),
+    ("Dub key", "dub_", f"dub_{_A}{{24}}"),
+    ("Nostr secret key", "nsec1", "nsec1[a-z0-9]{58}"),
+    ("wallet key", "xprv", f"xprv{_A}{{107}}"),
+    # Data and watching. Sources: Databricks "Personal access tokens"; Supabase "API keys"; Grafana "Service account
+    # tokens"; Dynatrace "Token format"; Sentry "Auth tokens"; Axiom "API tokens"; the others: GitHub Docs, gitleaks.
     ("Databricks token", "dapi", r"dapi[0-9a-f]{32}(?:-\d)?"),
     ("Databricks secret", "dose", "dose[0-9a-f]{32}"),
     ("Supabase token", "sbp_", "sbp_(?:v0_|oauth_)?[0-9a-f]{40}"),
@@ -202,7 +286,22 @@ FORMATS = tuple(Format(*row) for row in (
     ("Dynatrace token", "dt0", r"dt0[a-z]\d\d\.[A-Z0-9]{8,24}\.[A-Z0-9]{64}"),
     ("Datadog key", "dd", f"dd(?:app|pat)_{_A}{{34,60}}"),
     ("Honeycomb key", "hc", "hc[a-z]{2,3}k_[a-z0-9]{58}"),
-    # Signed tokens
-    ("JSON web token", "eyJ", r"eyJ[\w-]{10,}\.(?:eyJ[\w-]{10,}|[\w-]*\.[\w-]{10,}\.[\w-]{10,})\.[\w-]{10,}={0,2}"),
+    ("Confluent secret", "cflt", r"cflt[A-Za-z0-9+/]{60}"),
+    ("CockroachDB key", "CCDB1_", f"CCDB1_{_A}{{22}}_{_A}{{40}}"),
+    ("Elastic key", "essu_", r"essu_[A-Za-z0-9+/]{40,}={0,2}"),
+    ("Xata key", "xau_", f"xau_{_A}{{30,}}"),
+    ("Tinybird token", "p.eyJ", r"p\.eyJ[\w-]{20,400}\.[\w-]{20,}"),
+    ("QStash token", "eyJVc2VySUQi", "eyJVc2VySUQi[A-Za-z0-9+/]{60,}={0,2}"),
+    ("Axiom token", "xaat-", f"xaat-{_UUID}"),
+    ("Axiom token", "xapt-", f"xapt-{_UUID}"),
+    ("Statsig key", "secret-", f"secret-{_A}{{40,}}"),
+    ("Inngest key", "signkey-", "signkey-[a-z]{3,8}-[0-9a-f]{64}"),
+    ("Zuplo key", "zpka_", f"zpka_{_A}{{32}}_[0-9a-f]{{8}}"),
+    ("Rootly key", "rootly_", "rootly_[0-9a-f]{64}"),
+    ("Segment token", "sgp_", f"sgp_{_A}{{64}}"),
+    ("dbt token", "dbt", rf"dbt[cu]_{_W}{{30,}}"),
+    # Signed tokens. Sources: RFC 7519.
+    ("JSON web token", "eyJ", r"eyJ(?:(?<![\w-]eyJ)|(?<=\\[nrt]eyJ)|(?<=%[0-9A-F]{2}eyJ))[\w-]{10,4000}\."
+     r"(?:eyJ[\w-]{10,}|[\w-]*\.[\w-]{10,}\.[\w-]{10,})\.[\w-]{10,}={0,2}"),
 ))
 # fmt: on

@@ -13,10 +13,21 @@ import binascii
 import re
 from collections.abc import Iterator
 from functools import cache
-from itertools import pairwise
 from typing import NamedTuple
 
 from recollect.text.secret_formats import FORMATS
+from recollect.text.secret_values import (
+    EVERYWHERE,
+    EXPRESSION,
+    is_given_out,
+    is_key_name,
+    is_key_value,
+    is_mixed,
+    is_password_name,
+    is_password_value,
+    is_placeholder,
+    is_short_key,
+)
 
 PASSWORD, KEY, PRIVATE_KEY, AUTHORIZATION = "password", "API key or token", "private key", "authorization"
 
@@ -82,7 +93,7 @@ def _of_formats(text: str) -> Iterator[Secret]:
     for name, cue, pattern in _formats():
         if cue in runs:
             for match in pattern.finditer(text):
-                if _begins(text, match.start()) and _is_given_out(match.group()):
+                if _begins(text, match.start()) and is_given_out(match.group()):
                     yield Secret(*match.span(), name)
 
 
@@ -113,13 +124,20 @@ def _of_places(text: str) -> Iterator[Secret]:
     lowered = text.lower()
     if len(lowered) != len(text):  # as of İ
         lowered = "".join(low if len(low := letter.lower()) == 1 else letter for letter in text)
+    repeats = len(text) > _LONG_TEXT
     for word, readings in _READINGS.items():
         at, done = lowered.find(word), 0
+        empty: set[int] = set()  # what was read and held nothing: a long text may repeat itself
         while at >= 0:
-            for reading in readings:
-                for found in reading(text, at):
-                    done = found.end  # a secret has no others inside
-                    yield found
+            around = hash(text[max(0, at - _AROUND) : at + _AROUND + _LONGEST]) if repeats else 0
+            if around not in empty:
+                before = done
+                for reading in readings:
+                    for found in reading(text, at):
+                        done = found.end  # a secret has no others inside
+                        yield found
+                if repeats and done == before and not word.startswith("-----"):
+                    empty.add(around)
             at = lowered.find(word, max(at + len(word), done))
 
 
@@ -131,8 +149,9 @@ def _assigned(text: str, at: int) -> Iterator[Secret]:
     before = text[max(0, at - _LONGEST_NAME) : at][::-1]
     name = _NAME_BACKWARDS.match(before)[0][::-1] + match["word"]  # type: ignore[index]  # it may be empty
     is_option = _OPTION.search(name) is not None
-    is_told = not match["by"].strip(" \tisaw") and not is_option  # in a sentence, or an instruction
-    if is_told and _is_password(name) and not (match["quote"] and _TOLD_BARE.search(name)):
+    # In a sentence, or an instruction; some files of settings have a blank between name and value.
+    is_told = not (match["by"].strip(" \tisaw") or is_option or _DIRECTIVE.fullmatch(name))
+    if is_told and is_password_name(name) and not (match["quote"] and _TOLD_BARE.search(name)):
         return
     yield from _value_of(text, match, name)
 
@@ -141,13 +160,17 @@ def _value_of(text: str, match: re.Match[str], name: str) -> Iterator[Secret]:
     quote, start = match["quote"][-1:], match.end()
     before = match.start() + len(match["word"]) - len(name) - 1
     in_address = before >= 0 and text[before] in "?&"
-    value, password = _value(text, start, quote, in_address=in_address), _is_password(name)
-    if not password and not _is_key_name(name) and not (in_address and name.lower() == "key"):
+    password = is_password_name(name)
+    if not password and not is_key_name(name) and not (in_address and name.lower() == "key"):
         return
+    value = _value(text, start, quote, in_address=in_address)
     plain = not quote and not _ENVIRONMENT.fullmatch(name)
-    if _is_placeholder(value) or (not quote and _EXPRESSION.search(value)):
+    if is_placeholder(value) or (not quote and EXPRESSION.search(value)):
         return
-    good = _is_password_value(value, plain=plain) if password else _is_key_value(value)
+    told_apart = match["by"] == "," and text[max(0, before - 1) : before + 1][:1] != "("
+    if told_apart or (match["by"] == "," and password and not is_mixed(value)):
+        return  # of a list of names, or a label
+    good = is_password_value(value, plain=plain) if password else is_key_value(value, quote) or is_short_key(value)
     if good:
         yield Secret(start, start + len(value), PASSWORD if password else KEY)
 
@@ -171,12 +194,12 @@ def _spoken(text: str, at: int) -> Iterator[Secret]:
         return
     quote, start = match["quote"], match.end()
     value = _value(text, start, _CLOSING.get(quote, ""), in_address=False)
-    if _is_placeholder(value) or _EXPRESSION.search(value):
+    if is_placeholder(value) or EXPRESSION.search(value):
         return
-    if match["word"].lower() in ("pin", "passcode") and value.isdigit():
-        good = 4 <= len(value) <= 10 and match["by"] != ""
+    if match["word"].lower() == "pin" or (match["word"].lower() == "passcode" and value.isdigit()):
+        good = value.isdigit() and 4 <= len(value) <= 10 and match["by"] != ""
     else:
-        good = _is_password_value(value, plain=not quote) and (match["by"] or quote or _is_mixed(value))
+        good = is_password_value(value, plain=not quote) and (match["by"] or quote or is_mixed(value))
     if good:
         yield Secret(start, start + len(value), PASSWORD)
 
@@ -185,13 +208,8 @@ def _spoken_before(text: str, at: int) -> Iterator[Secret]:
     """`use value as the password`."""
     first = max(0, at - _LONGEST_NAME - 60)
     match = _SPOKEN_BEFORE.search(text[first:at])
-    if match is not None and _is_mixed(match["value"]) and not _is_placeholder(match["value"]):
+    if match is not None and is_mixed(match["value"]) and not is_placeholder(match["value"]):
         yield Secret(first + match.start("value"), first + match.end("value"), PASSWORD)
-
-
-def _is_mixed(value: str) -> bool:
-    """Whether a value has letters and digits, and is no version, time or amount."""
-    return bool(re.fullmatch(r"(?=.*[A-Za-z].*[A-Za-z])(?=.*\d)[^\s()\[\]/.]{6,60}", value))
 
 
 def _in_header(text: str, at: int) -> Iterator[Secret]:
@@ -200,11 +218,7 @@ def _in_header(text: str, at: int) -> Iterator[Secret]:
     if match is None:
         return
     value, start = match["value"].rstrip(".,:"), match.start("value")
-    if match["scheme"].lower() == "basic":
-        good = _is_basic(value)
-    else:
-        good = _is_key_value(value) and not _is_placeholder(value)
-    if good:
+    if _is_basic(value) if match["scheme"].lower() == "basic" else is_key_value(value):
         yield Secret(start, start + len(value), AUTHORIZATION)
 
 
@@ -214,7 +228,8 @@ def _is_basic(value: str) -> bool:
         user, colon, word = base64.b64decode(value + "=" * (-len(value) % 4), validate=True).decode().partition(":")
     except (binascii.Error, UnicodeDecodeError, ValueError):
         return False
-    return bool(user and colon and word) and (user + word).isprintable()
+    known = word.lower() in EVERYWHERE or word.replace(" ", "").lower() == "opensesame"  # of RFC 7617
+    return bool(user and colon and word) and (user + word).isprintable() and not known
 
 
 def _in_address(text: str, at: int) -> Iterator[Secret]:
@@ -225,25 +240,57 @@ def _in_address(text: str, at: int) -> Iterator[Secret]:
     if match is None:
         return
     user, value = match["user"], match["value"]
-    if value.lower() in (user.lower(), *_EVERYWHERE) or _is_placeholder(value) or len(value) < _SHORTEST:
+    if value.lower() in (user.lower(), *EVERYWHERE) or is_placeholder(value) or len(value) < _SHORTEST:
         return
     yield Secret(match.start("value"), match.end("value"), "password in an address")
 
 
 def _on_command_line(text: str, at: int) -> Iterator[Secret]:
-    """`-u user:value` of curl, `sshpass -p value`, `mysql -pvalue`, `redis-cli -a value`."""
+    """`-u user:value` of curl, `sshpass -p value`, `mysql -pvalue`, `redis-cli -a value`,
+    and other forms of a user with a password behind: `auth=("user", "value")`, `.pgpass`, the code of a network.
+    """
     match = _COMMAND.match(text, at)
-    if match is None or _is_placeholder(match["value"]) or _EXPRESSION.search(match["value"]):
+    if match is None or is_placeholder(match["value"]) or EXPRESSION.search(match["value"]):
         return
-    if len(match["value"]) >= _SHORTEST:
-        yield Secret(match.start("value"), match.end("value"), PASSWORD)
+    start, value = match.start("value"), match["value"].rstrip(";,)")
+    if len(value) >= _SHORTEST:
+        yield Secret(start, start + len(value), PASSWORD)
+
+
+def _before_host(text: str, at: int) -> Iterator[Secret]:
+    """`user:value@tcp(host)` of Go, `echo user:value | chpasswd`."""
+    first = max(0, at - 2 * _LONGEST_NAME)
+    match = _USER_AND_PASSWORD.search(text[first:at])
+    if match is not None and not is_placeholder(match["value"]):
+        yield Secret(first + match.start("value"), first + match.end("value"), PASSWORD)
 
 
 def _in_netrc(text: str, at: int) -> Iterator[Secret]:
     """`machine host login user password value`."""
     match = _NETRC.match(text, at)
-    if match is not None and not _is_placeholder(match["value"]):
+    if match is not None and not is_placeholder(match["value"]):
         yield Secret(*match.span("value"), PASSWORD)
+
+
+def _in_table(text: str, at: int) -> Iterator[Secret]:
+    """The column of a table, `user,password` and the rows under it: with commas, semicolons, tabs or strokes."""
+    first, last = text.rfind("\n", max(0, at - _LONGEST), at) + 1, text.find("\n", at, at + _LONGEST)
+    separator = text[at - 1 : at] if text[at - 1 : at] in ",;|\t" else text[at - 2 : at - 1]
+    if last < 0 or not separator or separator not in ",;|\t" or not _TABLE_HEAD.fullmatch(text, first, last):
+        return
+    column, start = text.count(separator, first, at), last + 1
+    while start < len(text):
+        end = text.find("\n", start)
+        end = len(text) if end < 0 else end
+        cells = text[start : min(end, start + 4 * _LONGEST)].split(separator)
+        if len(cells) <= column or is_password_name(cells[column].strip(" \"'`*\r")):
+            return  # the table is over, or another one begins
+        raw = cells[column]
+        value = raw.strip(" \r\"'`")
+        if is_password_value(value, plain=True) and not is_placeholder(value) and not EXPRESSION.search(value):
+            begins = start + sum(len(cell) + 1 for cell in cells[:column]) + raw.find(value)
+            yield Secret(begins, begins + len(value), PASSWORD)
+        start = end + 1
 
 
 def _pem(text: str, at: int) -> Iterator[Secret]:
@@ -285,7 +332,7 @@ def _seed(text: str, at: int) -> Iterator[Secret]:
 
 
 _READINGS = {
-    "pass": (_assigned, _spoken, _spoken_before),
+    "pass": (_assigned, _spoken, _spoken_before, _in_table),
     "pwd": (_assigned, _spoken),
     "kennwort": (_assigned, _spoken),
     "contrase": (_assigned, _spoken),
@@ -299,7 +346,8 @@ _READINGS = {
     "token": (_assigned,),
     "key": (_assigned,),
     "credential": (_assigned,),
-    "auth": (_assigned,),
+    "auth": (_assigned, _on_command_line),
+    "psk": (_assigned,),
     " login ": (_in_netrc,),
     "bearer ": (_in_header,),
     "authorization": (_in_header,),
@@ -308,7 +356,19 @@ _READINGS = {
     " -u": (_on_command_line,),
     "docker login": (_on_command_line,),
     "sshpass": (_on_command_line,),
+    "ldap": (_on_command_line,),
+    "smbclient": (_on_command_line,),
+    "sqlcmd": (_on_command_line,),
+    "--user": (_on_command_line,),
+    "--proxy-user": (_on_command_line,),
+    "passin ": (_on_command_line,),
+    "passout ": (_on_command_line,),
     "mysql": (_on_command_line,),
+    "mongo": (_on_command_line,),
+    "wifi:": (_on_command_line,),
+    ":5432:": (_on_command_line,),
+    "@tcp(": (_before_host,),
+    "chpasswd": (_before_host,),
     "redis-cli": (_on_command_line,),
     "-----begin ": (_pem,),
     "-----end ": (_pem_rest,),
@@ -318,15 +378,18 @@ _READINGS = {
 }
 
 _LONGEST, _LONGEST_NAME, _SHORTEST = 400, 48, 4
+_LONG_TEXT, _AROUND = 10_000, 110
 _LONGEST_PEM, _SHORTEST_PEM = 20_000, 64
 _PEM_LETTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=\n\r\\ ")
 
 _ASSIGNED = re.compile(
     r"""(?P<word>pass(?:words?|wort|wd|phrase|code)?|pwd|kennwort|contraseña|senha|密码|パスワード|pw|identified\ by
-          |secrets?|token|key(?:[_ -]?base64)?|credentials?|_auth|(?<=")auth)
-        (?:\\?["'`\]*]){0,4} [ \t]{0,8} (?P<by>=>|:=|={1,2}|[:：]|(?<=\w)>(?=[^\s=<>])|\s{1,4}value:[ ]
-          |[ \t](?:is\ |was\ )?) (?:\*{2})? [ \t]{0,8}
-        (?P<quote>(?:[rbfu]{0,2}\\?["'`])?)""",
+          |secrets?|token|key(?:[_ -]?base(?:64)?)?|credentials?|_auth|(?<=")auth|psk)_{0,2}
+        (?:\\?["'`\]*]){0,4} [ \t]{0,40} (?P<by>=>|:=|={1,2}|[:：]|(?<=\w)>(?=[^\s=<>])|\s{1,40}value(?::[ ]|=(?=["']))
+          |(?<=["']),(?=\s?["'])|[ \t]{1,4}\\\r?\n|[ \t](?:is\ |was\ )?) (?:\*{2})? [ \t]{0,40}
+          (?:[|>][+-]?[ \t]{0,4}\r?\n[ \t]{1,40}|\\\r?\n[ \t]{0,40}|\r?\n[ \t]{1,40}(?=\S{16,400}\s*(?:\n|\Z)))?
+        (?:(?:JSON\.stringify|Secret(?:Str)?|String|quote_plus|encodeURIComponent|Buffer\.from)\((?=["'`]))?
+        (?P<quote>(?:[rbfun]{0,2}\\?["'`])?)""",
     re.IGNORECASE | re.VERBOSE,
 )
 _OPTION = re.compile(r"(?:^|\s)--[\w-]+$")
@@ -350,7 +413,7 @@ _SPOKEN_BEFORE = re.compile(
 )
 _CLOSING = {'"': '"', "'": "'", "`": "`", "“": "”", "”": "”", "„": "“", "«": "»", "‘": "’"}
 _HEADER = re.compile(
-    r"""(?:authorization["']?\s{0,3}[:=,]\s{0,3}["']?\s?)?(?P<scheme>bearer|basic|token|apikey|(?<=[:=,"'\s]))
+    r"""(?:authorization["']?\s{0,3}[:=,]\s{0,3}["']?\s?)?(?P<scheme>bearer|basic|token|apikey|ssws|geniekey|(?<=[:=,"'\s]))
         \s{0,3}(?P<value>[A-Za-z0-9_\-.~+/=:]{8,4000})""",
     re.IGNORECASE | re.VERBOSE,
 )
@@ -361,9 +424,18 @@ _ADDRESS = re.compile(
 )
 _COMMAND = re.compile(
     r"""(?:\ -u\s?["']?[\w.@+-]{1,60}: | sshpass\s+-p\s? | mysql(?:dump|admin)?\s[^\n]{0,120}?\s-p(?=\S)
+        | (?:ldap\w+|smbclient)\s[^\n]{0,120}?\s-[wU]\s?(?:["']?[\w.\\@-]{1,60}%)?(?=["']?[^\s"',]{4})
+        | mongo(?:sh)?\s[^\n]{0,120}?\s-p\s | wifi:[^\n]{0,80}?\bP: | :5432:[\w*-]{1,60}:[\w.-]{1,60}:
+        | auth\s?=\s?\(\s?["'][^"'\n]{1,60}["'],\s?(?=["'])
+        | sqlcmd\s[^\n]{0,120}?\s-P\s?
+        | --(?:proxy-)?user[ =]["']?[\w.@+-]{1,60}: | pass(?:in|out)\s+pass:
         | docker\s+login\s[^\n]{0,120}?\s-p\s | redis-cli\s[^\n]{0,120}?\s-a\s )["']?(?P<value>[^\s"'`\\]{1,120})""",
     re.IGNORECASE | re.VERBOSE,
 )
+_USER_AND_PASSWORD = re.compile(
+    r"""(?:^|[\s"'`=])[\w.-]{1,30}:(?P<value>[^\s"'`:]{4,60})(?:["']?\s?\|\s?(?:sudo\s)?)?\Z"""
+)
+_TABLE_HEAD = re.compile(r"[ \t]*(?:[\w \"'`*./()-]{0,40}[,;|\t]){1,20}[\w \"'`*./()-]{0,40}\r?")
 _NETRC = re.compile(r"""\s+login\s+\S{1,80}\s+password\s+(?P<value>[^\s"'`\\]{4,120})""", re.IGNORECASE)
 _PEM_KIND = "(?:[A-Z0-9]+ ){0,3}(?:PRIVATE KEY(?: BLOCK)?|OpenVPN Static key V1)-----"
 _PEM = re.compile(f"-----BEGIN {_PEM_KIND}", re.IGNORECASE)
@@ -376,105 +448,6 @@ _PUTTY = re.compile(r"private-lines: \d+\s+(?P<value>(?:[A-Za-z0-9+/=]{16,}\s*)+
 _SEED = re.compile(
     r"(?:phrase|mnemonic)\s?(?:is|:|=)\s{0,3}[\"'`]?(?P<value>(?:[a-z]{3,8}\s){11,23}[a-z]{3,8})\b", re.IGNORECASE
 )
-
-# --- what is no secret -----------------------------------------------------------------------------------------------
-#: Passwords that stand in every example of a database: they open nothing.
-_EVERYWHERE = ("password", "passwd", "pass", "secret", "postgres", "root", "admin", "user", "mysql", "guest", "test")
-_PLACEHOLDER = re.compile(
-    r"""example|your|placeholder|change[_-]?me|redacted|dummy|sample|insert|replace|todo|xxxx|\*{3,}|\.{3}|…|\#{4,}|__{2,}
-      |<|>|\{\{|\$\{|\$\(|%\(|%s|\[secret:|\[redacted|1234567890|0123456789|abcdefghij|abcdef0123|(.)\1{7,}
-      |^(?:\$|%)[A-Za-z_]+%?$|^(?:my|the|some|test|fake|new|old)?[_-]?(?:super)?[_-]?(?:password|passwd|passwort|secret
-      |token|api[_-]?key|key|pass|pw|credential)s?[_-]?(?:here|value|name|\d{0,3})?!?\??$
-      |(?-i:^[a-z_]*password\d*$)|^(?:none|null|true|false|undefined|string|str|text|required|optional|password|hidden|empty|nil|default|n/a)\b""",
-    re.IGNORECASE | re.VERBOSE,
-)
-_SAMPLE = re.compile(
-    r"example|your[_-]|[_-]key[_-]here|xxxx|1234567890|0123456789|abcdefghij|abcdef0123|\.{3}|([^A])\1{7,}",
-    re.IGNORECASE,
-)
-#: What a program computes, or where it stands: no value by itself.
-_EXPRESSION = re.compile(
-    r"""[\w\])]\(|\[["'\w]|^\w+(?:\.\w+)+$|^[\w.]*(?:\benv\b|environ|process\.|config|settings|self\.|this\.)
-      |^[&*]?(?:str|string|bytes|int|bool|any|object|field|optional|option|list|dict|secretstr|varchar)\b
-      |^[@$%{(\[]|=>|\|\||&&|::|^/[\w./-]+$|^https?:|(?-i:^[A-Z][a-z]+(?:[A-Z][a-z]+)+$)""",
-    re.IGNORECASE | re.VERBOSE,
-)
-_ENVIRONMENT = re.compile(r"\s*(?:export )?[A-Z][A-Z0-9_]{3,}")
+_DIRECTIVE = re.compile(r"(?:bind|(?:olc)?root)pw", re.IGNORECASE)
 _TOLD_BARE = re.compile(r"(?:password|login \S+ password|kennwort|passwort|identified by)$", re.IGNORECASE)
-_PASSWORD_NAME = re.compile(
-    r"(?:pass(?:words?|wort|wd|phrase|code)?|pwd|kennwort|contraseña|senha|密码|パスワード|\bpw|identified by)$", re.I
-)
-_KEY_NAME = re.compile(
-    r"""(?:api|access|secret|private|auth|encryption|decryption|master|signing|signature|account|storage|shared|client
-      |consumer|webhook|license|service|admin|bot|refresh|bearer|app|deploy|personal|security|session|jwt|hmac|rest
-      |subscription|integration|write|read|ingest|project|server|live|user|oauth\d?|id|x|bypass|primary|secondary)
-      [_\-. ]?(?:api[_\- ]?)?(?:key|token|secret)(?:[_ -]?base64)?s?$
-      |apikey$|secrets?$|(?:^|[_\- ])token$|^auth$|_auth(?:token)?$|credentials?$|authtoken$""",
-    re.IGNORECASE | re.VERBOSE,
-)
-_NO_KEY_NAME = re.compile(
-    r"(?:public|publishable|next|page|continuation|[ebs]os|pad|unk|sep|cls|mask|stop|special|csrf|xsrf|sync)"
-    r"[_\-. ]?(?:access[_ -]?)?(?:key|token)$",
-    re.IGNORECASE,
-)
-_KEY_VALUE = re.compile(r"[A-Za-z0-9_\-.~+/=:%!$*@#^&|]{16,400}")
-
-
-def _is_password(name: str) -> bool:
-    return bool(_PASSWORD_NAME.search(name))
-
-
-def _is_key_name(name: str) -> bool:
-    """Whether such a name is that of a key. Any `…_KEY` of an environment is; of other keys only those that open."""
-    if _NO_KEY_NAME.search(name):
-        return False
-    return bool(_KEY_NAME.search(name)) or bool(re.search(r"(?:^|\s|\.)[A-Z][A-Z0-9_]*_(?:KEY|TOKEN|SECRET)$", name))
-
-
-def _is_placeholder(value: str) -> bool:
-    """Whether a value stands for one that is to be put in."""
-    return not value or bool(_PLACEHOLDER.search(value)) or len(set(value)) < _SHORTEST
-
-
-def _is_password_value(value: str, *, plain: bool) -> bool:
-    """Whether somebody may have chosen this as a password. A `plain` value has no quotation marks, nor a name as in an
-    environment: a word alone says nothing then.
-    """
-    if not 5 <= len(value) <= 128 or any(map(str.isspace, value)):
-        return False
-    has_digit, has_sign = any(map(str.isdigit, value)), bool(re.search(r"[!@#$%^&*+~?=/\\-]", value[:-1]))
-    has_letter = any(map(str.isalpha, value))
-    if re.fullmatch(r"[\d.,:/%-]+|v?\d+(?:\.\d+)+", value):
-        return not plain and has_digit and len(value) >= 6 and value.isdigit()
-    if plain:
-        return has_letter and (has_digit or (has_sign and not re.fullmatch(r"[A-Za-z]+(?:[-/][A-Za-z]+)+", value)))
-    return has_letter and (has_digit or has_sign or len(value) >= 8) and "|" not in value
-
-
-def _is_key_value(value: str) -> bool:
-    """Whether a value looks like made by a machine."""
-    return bool(_KEY_VALUE.fullmatch(value)) and _is_random(value)
-
-
-def _is_random(value: str) -> bool:
-    """Whether letters and digits change too often for words and names."""
-    if _is_placeholder(value) or len(set(value)) < 8:
-        return False
-    digits = sum(map(str.isdigit, value))
-    changes = sum(1 for a, b in pairwise(value) if _turns(a, b))
-    if not digits:
-        return changes >= 0.15 * len(value) and len(value) >= 30
-    return digits >= 2 and changes >= 0.12 * len(value)
-
-
-def _is_given_out(value: str) -> bool:
-    """Whether a value of a vendor's format is a key, and not one from the vendor's documentation."""
-    mixed = any(map(str.isdigit, value)) or (any(map(str.islower, value)) and any(map(str.isupper, value)))
-    return mixed and len(set(value)) >= 8 and not _SAMPLE.search(value)
-
-
-def _turns(a: str, b: str) -> bool:
-    """Whether two letters side by side are of different kinds; a word may begin with a capital."""
-    if a.isdigit() != b.isdigit():
-        return a.isalnum() and b.isalnum()
-    return a.islower() and b.isupper()
+_ENVIRONMENT = re.compile(r"\s*(?:export )?[A-Z][A-Z0-9_]{3,}")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -28,6 +30,25 @@ PLACES = {
     "machine host login me password {}": "zQ9mmPt4",
     "CREATE USER ana IDENTIFIED BY '{}';": "Zx9!kk2p",
     "deploy --token {} --yes": VALUE,
+    "- name: DB_PASSWORD\n              value: {}\n": "correct7horse",
+    '<add key="Password" value="{}"/>': "correct7horse",
+    '  password             = "{}"\n': "correct7Horse",
+    "run --token \\\n    {} --yes": VALUE,
+    "api_key: >-\n  {}\n": VALUE,
+    "SECRET_KEY_BASE={}\n": VALUE,
+    "DJANGO_SECRET_KEY={}\n": "bjdkWdj_n$vRy",
+    "define: {{ __HOST_TOKEN__: JSON.stringify('{}') }}": VALUE,
+    "site,user,password,notes\nshop,ann,{},none": "correct7Horse",
+    "| user | password |\n|---|---|\n| ann | {} |": "correct7Horse",
+    "ldapsearch -x -D cn=admin -w {} -b dc=x": "correct7Horse",
+    "curl --user me:{} https://host": "correct7Horse",
+    "auth=('me', '{}')": "correct7Horse",
+    "me:{}@tcp(db:3306)/shop": "correct7Horse",
+    "echo 'root:{}' | chpasswd": "correct7Horse",
+    "bindpw {}": "correct7Horse",
+    "db:5432:shop:me:{}": "correct7Horse",
+    "WIFI:T:WPA;S:home;P:{};;": "correct7Horse",
+    "os.environ.setdefault('DB_PASSWORD', '{}')": "S3cret-pw1",
     "AccountName=shop;AccountKey={};EndpointSuffix=core": made("", 86) + "==",
     "https://host/x.json?token={}&page=2": VALUE,
 }
@@ -48,6 +69,12 @@ ORDINARY = (
     "-----BEGIN PUBLIC KEY-----\n" + "\n".join(made("", 64, seed=n) for n in range(4)) + "\n-----END PUBLIC KEY-----",
     "-----BEGIN RSA PRIVATE KEY-----\n...\n-----END RSA PRIVATE KEY-----",
     "https://docs.example.org/auth/tokens?page=12&sort=new#api-key",
+    '{"user": "ana", "password": "[FILTERED]"}',
+    "Authorization: Basic dXNlcjpwYXNzd29yZA== and Basic YWxhZGRpbjpvcGVuc2VzYW1l",
+    "[user]\n\tname = Ines\n\tsigningkey = 644a601ac4b24ddd",
+    "which pin is GPIO17?",
+    "user,password,notes\nann,*****,none\nbob,hidden,none",
+    '["password", "password_2", "Password-Hint7"]',
     '{"type": "password", "label": "Password", "hint": "Your password"}',
 )
 
@@ -106,6 +133,14 @@ def test_a_masked_text_has_no_secrets() -> None:
     masked = without_secrets(text)
     assert masked == "password: [secret: password] and [secret: AWS access key] and [secret: GitHub token]"
     assert without_secrets(masked) == masked
+
+
+@pytest.mark.parametrize("piece", ["key=", "api_key=", "password=", "eyJ1", "a|password\n", "user:pw@tcp(", "sk-a1"])
+def test_a_text_that_repeats_itself_takes_little_time(piece: str) -> None:
+    text = piece * (200_000 // len(piece))
+    began = time.process_time()
+    assert find_secrets(text) == []
+    assert time.process_time() - began < 1  # some of these took from 1.5 seconds to minutes
 
 
 @given(st.text(max_size=200))

@@ -1,0 +1,127 @@
+"""What names and values are those of secrets: passwords, keys made by a machine, and what only stands for one."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+
+_FEWEST = 4  # different letters of a value
+#: Passwords that stand in every example of a database: they open nothing.
+EVERYWHERE = ("password", "passwd", "pass", "secret", "postgres", "root", "admin", "user", "mysql", "guest", "test")
+_PLACEHOLDER = re.compile(
+    r"""example|your|placeholder|change[_-]?me|redacted|dummy|sample|insert|replace|todo|xxxx|\*{3,}|\.{3}|…|\#{4,}
+      |__{2,}|<|>|\{\{|\$\{|\$\(|%\(|%s|\[secret:|\[redacted|^\[[\w -]+\]$
+      |1234567890|0123456789|abcdefghij|abcdef0123|(.)\1{7,}
+      |^(?:\$|%)[A-Za-z_]+%?$|^(?:my|the|some|test|fake|new|old)?[_-]?(?:super)?[_-]?(?:password|passwd|passwort|secret
+      |token|api[_-]?key|key|pass|pw|credential)s?[_-]?(?:here|value|name|\d{0,3})?!?\??$
+      |(?-i:^[a-z_]*password\d*$)|^(?:none|null|true|false|undefined|string|str|text|required|optional|password|hidden|empty|nil|default|n/a)\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_SAMPLE = re.compile(
+    r"example|your[_-]|[_-]key[_-]here|xxxx|1234567890|0123456789|abcdefghij|abcdef0123|\.{3}|([^A])\1{7,}",
+    re.IGNORECASE,
+)
+#: What a program computes, or where it stands: no value by itself.
+EXPRESSION = re.compile(
+    r"""[\w\])]\(|\[["'\w]|^\w+(?:\.\w+)+$|^[\w.]*(?:\benv\b|environ|process\.|config|settings|self\.|this\.)
+      |^[&*]?(?:str|string|bytes|int|bool|any|object|field|optional|option|list|dict|secretstr|varchar)\b
+      |^[@$%{(\[]|=>|\|\||&&|::|^/[\w./-]+$|^https?:|(?-i:^[A-Z][a-z]+(?:[A-Z][a-z]+)+$)""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_PASSWORD_NAME = re.compile(
+    r"(?:pass(?:words?|wort|wd|phrase|code)?|pwd|kennwort|contraseña|senha|密码|パスワード"
+    r"|(?:\b|_|bind|root)pw|\bpsk|_psk|identified by)$",
+    re.I,
+)
+_KEY_NAME = re.compile(
+    r"""(?:api|access|secret|private|auth|encryption|decryption|master|signing|signature|account|storage|shared|client
+      |consumer|webhook|license|service|admin|bot|refresh|bearer|app|deploy|personal|security|session|jwt|hmac|rest
+      |subscription|integration|write|read|ingest|project|server|live|user|oauth\d?|id|x|bypass|primary|secondary)
+      [_\-. ]?(?:api[_\- ]?)?(?:key|token|secret)(?:[_ -]?base(?:64)?)?s?$
+      |apikey$|secrets?$|(?:^|[_\- ])token$|^auth$|_auth(?:token)?$|credentials?$|authtoken$""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_NO_KEY_NAME = re.compile(
+    r"(?:public|publishable|next|page|continuation|[ebs]os|pad|unk|sep|cls|mask|stop|special|csrf|xsrf|sync"
+    r"|(?<![a-z_-])signing)"
+    r"[_\-. ]?(?:access[_ -]?)?(?:key|token)$",
+    re.IGNORECASE,
+)
+_KEY_VALUE = re.compile(r"[A-Za-z0-9_\-.~+/=:%!$*@#^&|]{16,400}")
+_QUOTED_KEY_VALUE = re.compile(r"[!-~]{16,400}")
+_SHORT_KEY_VALUE = re.compile(r"[A-Za-z0-9_\-+/=%!$*@#^&~]{12,15}")
+
+
+def is_password_name(name: str) -> bool:
+    """Whether such a name is that of a password."""
+    return bool(_PASSWORD_NAME.search(name))
+
+
+def is_key_name(name: str) -> bool:
+    """Whether such a name is that of a key. Any `…_KEY` of an environment is; of other keys only those that open."""
+    if _NO_KEY_NAME.search(name):
+        return False
+    return bool(_KEY_NAME.search(name)) or bool(re.search(r"(?:^|\s|\.)[A-Z][A-Z0-9_]*_(?:KEY|TOKEN|SECRET)$", name))
+
+
+def is_placeholder(value: str) -> bool:
+    """Whether a value stands for one that is to be put in."""
+    return not value or bool(_PLACEHOLDER.search(value)) or len(set(value)) < _FEWEST
+
+
+def is_password_value(value: str, *, plain: bool) -> bool:
+    """Whether somebody may have chosen this as a password. A `plain` value has no quotation marks, nor a name as in an
+    environment: a word alone says nothing then.
+    """
+    if not 5 <= len(value) <= 128 or any(map(str.isspace, value)):
+        return False
+    has_digit, has_sign = any(map(str.isdigit, value)), bool(re.search(r"[!@#$%^&*+~?=/\\-]", value[:-1]))
+    has_letter = any(map(str.isalpha, value))
+    if re.fullmatch(r"[\d.,:/%-]+|v?\d+(?:\.\d+)+", value):
+        return not plain and has_digit and len(value) >= 6 and value.isdigit()
+    if plain:
+        return has_letter and (has_digit or (has_sign and not re.fullmatch(r"[A-Za-z]+(?:[-/][A-Za-z]+)+", value)))
+    return has_letter and (has_digit or has_sign or len(value) >= 8) and "|" not in value
+
+
+def is_key_value(value: str, quote: str = "") -> bool:
+    """Whether a value looks like made by a machine; one in quotation marks may have any sign."""
+    letters = _QUOTED_KEY_VALUE if quote else _KEY_VALUE
+    return bool(letters.fullmatch(value)) and _is_random(value)
+
+
+def is_short_key(value: str) -> bool:
+    """Whether a value of 12 to 15 letters looks like made by a machine: of three kinds, which change often."""
+    signs = re.findall(r"[!@#$%^&*+~]", value)
+    kinds = sum(bool(re.search(kind, value)) for kind in ("[a-z]", "[A-Z]", "[0-9]")) + bool(signs)
+    changes = len(signs) + sum(_turns(*pair) for pair in pairwise(value))
+    return bool(_SHORT_KEY_VALUE.fullmatch(value)) and kinds >= 3 and changes >= 3
+
+
+def _is_random(value: str) -> bool:
+    """Whether letters and digits change too often for words and names."""
+    if is_placeholder(value) or len(set(value)) < 8:
+        return False
+    digits = sum(map(str.isdigit, value))
+    changes = sum(1 for a, b in pairwise(value) if _turns(a, b))
+    if not digits:
+        return changes >= 0.15 * len(value) and len(value) >= 30
+    return digits >= 2 and changes >= 0.12 * len(value)
+
+
+def is_given_out(value: str) -> bool:
+    """Whether a value of a vendor's format is a key, and not one from the vendor's documentation."""
+    mixed = any(map(str.isdigit, value)) or (any(map(str.islower, value)) and any(map(str.isupper, value)))
+    return mixed and len(set(value)) >= 8 and not _SAMPLE.search(value)
+
+
+def _turns(a: str, b: str) -> bool:
+    """Whether two letters side by side are of different kinds; a word may begin with a capital."""
+    if a.isdigit() != b.isdigit():
+        return a.isalnum() and b.isalnum()
+    return a.islower() and b.isupper()
+
+
+def is_mixed(value: str) -> bool:
+    """Whether a value has letters and digits, and is no version, time or amount."""
+    return bool(re.fullmatch(r"(?=.*[A-Za-z].*[A-Za-z])(?=.*\d)[^\s()\[\]/.,|]{6,60}", value))
