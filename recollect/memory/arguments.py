@@ -35,6 +35,7 @@ _LIKE: dict[str, Callable[[Any], bool]] = {
     "BinaryIO": lambda value: hasattr(value, "write"),
     "None": lambda value: value is None,
     "object": lambda value: True,
+    "T": lambda value: True,
 }
 #: How a type is asked for; any other one by its name.
 _ASKED = {
