@@ -327,9 +327,9 @@ def test_what_hangs_on_a_message_goes_with_it(memory: Memory) -> None:
     )
     call = memory.store_tool_call("bittern", "booming", "at dusk", "P")
     fact = Node(stable_id("f"), NodeKind.FACT, "heron", "is seen at dawn", origin=Origin.SAID)
-    memory._space.write(Change(put=[fact], edges=[Edge(fact.id, "ABOUT", call.message_id)]))
+    memory._space.write(Change(put=[fact], edges=[Edge(fact.id, "ABOUT", call.result_message_id)]))
     memory.update_message("P", "See that.")
-    memory.forget("P", call.message_id)
+    memory.forget("P", call.result_message_id)
     assert memory.tool_calls([call.id]) == []
     left = dump_of(memory).lower()
     for words in (b"osprey", b"bittern", b"booming", b"dusk", b"see this", b"see that", b"about"):

@@ -119,15 +119,12 @@ def agrees(example: Example, printed: list[str]) -> bool:
     """Whether what is shown is what came out."""
     if not example.shown:
         return True
+    came = _words(printed)
     if _ELISION not in example.shown:
-        return _plain(example.shown) == _plain(printed)
+        return _words(example.shown) == came
     at = example.shown.index(_ELISION)
-    head, tail = example.shown[:at], example.shown[at + 1 :]
-    return (
-        len(head) + len(tail) <= len(printed)
-        and _plain(head) == _plain(printed[: len(head)])
-        and _plain(tail) == _plain(printed[len(printed) - len(tail) :])
-    )
+    head, tail = _words(example.shown[:at]), _words(example.shown[at + 1 :])
+    return len(head) + len(tail) <= len(came) and came[: len(head)] == head and came[len(came) - len(tail) :] == tail
 
 
 def rewritten(text: str, outputs: list[tuple[Example, list[str]]]) -> str:
@@ -268,11 +265,12 @@ def _at_home(home: Path) -> Iterator[None]:
         time.tzset()
 
 
-def _plain(lines: list[str]) -> str:
+def _words(lines: list[str]) -> list[str]:
+    """What lines say, wherever they were wrapped: the home in which examples run is longer than `~`."""
     text = "\n".join(line.rstrip() for line in lines)
     for pattern, replacement in _VARYING:
         text = pattern.sub(replacement, text)
-    return text
+    return text.split()
 
 
 def main(arguments: list[str]) -> int:

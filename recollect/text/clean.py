@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,11 +14,14 @@ TITLE_LENGTH = 300
 
 _DEEPEST = 64
 _LARGEST = 2**63
+_NUL = re.compile(r"(?<=\w)\0+(?=\w)")
 
 
 def clean_text(text: str) -> str:
-    """The text with a blank for NUL and U+FFFD for half a surrogate pair: JSON carries both, UTF-8 and SQL do not."""
-    return without_halves(text).replace("\0", " ")
+    """The text with U+FFFD for half a surrogate pair, and without NUL, which becomes a blank between two words: JSON
+    carries both, UTF-8 and SQL do not.
+    """
+    return _NUL.sub(" ", without_halves(text)).replace("\0", "") if "\0" in text else without_halves(text)
 
 
 def without_halves(text: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 import importlib
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -16,8 +17,9 @@ MODULES = [path for path in sorted((ROOT / "recollect").rglob("*.py")) if ">>> "
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
-def test_the_examples_of_a_page_show_what_comes_out(page: Path, tmp_path: Path, sample_store: Path) -> None:
-    outputs = run_page(page, tmp_path, sample_store)
+def test_the_examples_of_a_page_show_what_comes_out(page: Path, sample_store: Path) -> None:
+    with TemporaryDirectory() as home:  # a short name, since it is printed as `~` and lines are wrapped
+        outputs = run_page(page, Path(home), sample_store)
     stale = [f"line {example.line}: {example.source}" for example, printed in outputs if not agrees(example, printed)]
     assert not stale, "python -m tools.run_examples --write puts the new outputs in"
 

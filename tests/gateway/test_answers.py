@@ -326,8 +326,7 @@ def test_each_of_several_answers_has_its_own_calls_and_a_retry_adds_none(memory:
     [row] = memory.conversations()
     thread = memory.conversation(row.conversation.id)
     there = {message.id: message for message in thread.messages}
-    above = {call.arguments: there[call.message_id].parent_id for call in thread.tool_calls}
-    found = sorted((there[parent].content, given) for given, parent in above.items() if parent)
+    found = sorted((there[call.message_id].content, call.arguments) for call in thread.tool_calls)
     assert len(thread.tool_calls) == 2
     assert found == [("Rain.", '{"of": 0}'), ("Sun.", '{"of": 1}')]
     assert kept(memory) == [PORTO[0]["content"], "Sun.", "Rain."]

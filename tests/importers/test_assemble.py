@@ -193,7 +193,7 @@ def test_one_id_for_every_message_loses_none_and_stays_fast() -> None:
 def test_stores_can_take_every_text() -> None:
     part = Part(PartKind.ATTACHMENT, "n\0", "half \ud800", {"k\0": "\udfff"})
     made = thread(said("a\0b \ud83d", "x", parts=(part,), metadata={"m": ["\0"]}), title="T\0\n  \ud800", linear=True)
-    assert made.messages[0].content == "ab \ufffd"
+    assert made.messages[0].content == "a b \ufffd"
     assert made.messages[0].parts == (Part(PartKind.ATTACHMENT, "n", "half \ufffd", {"k": "\ufffd"}),)
     assert made.messages[0].metadata == {"m": [""]}
     assert made.conversation.title == "T \ufffd"

@@ -165,7 +165,7 @@ def test_what_no_store_accepts_is_made_acceptable(memory: Memory) -> None:
         parts=[Part(PartKind.ASSET, "a\0b.png", "")],
         metadata={"far": 2**80, "nan": float("nan"), "odd": {"x": object, "s": {1}}, "\ud83d": "\0"},
     )
-    assert stored.content == "half \ufffd a pair and   nothing"
+    assert stored.content == "half \ufffd a pair and  nothing"
     assert memory.messages([stored.id]) == [stored]
     assert memory.messages([stored.id])[0].speaker == "An na\ufffd"
     dump_of(memory)

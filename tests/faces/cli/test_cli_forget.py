@@ -410,7 +410,7 @@ def test_a_person_is_shown_in_three_groups_and_what_others_say_is_asked_for_by_i
     assert ended == 0
     assert "Remove 1 message as well?" in screen
     assert "Uxbridgeville" not in own("search", "Uxbridgeville").out
-    assert "Zsofka's flat" in own("search", "flat").out
+    assert "I like Zsofka's" in own("search", "flat", "-n", "50").out
 
 
 def test_without_a_terminal_a_person_is_forgotten_with_yes_alone(own: CommandLine) -> None:

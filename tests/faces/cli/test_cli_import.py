@@ -144,8 +144,8 @@ def test_importing_again_says_that_nothing_is_new(run: CommandLine, export: Path
     assert "Nothing new" not in run("import", str(export)).out
     again = run("import", str(export)).out
     assert "Imported" not in again
-    assert "Nothing new: all of it was stored before: 3 conversations, 6 messages" in again
+    assert "Nothing new. Stored before: 3 conversations, 6 messages" in again
     notes = tmp_path / "notes.md"
     notes.write_text("# Heat pump\n\nThe heat pump hums at night.\n")
     assert "Imported 1 document" in run("import", "--documents", str(notes)).out
-    assert "Nothing new: all of it was stored before: 1 document" in run("import", "--documents", str(notes)).out
+    assert "Nothing new. Stored before: 1 document" in run("import", "--documents", str(notes)).out

@@ -57,7 +57,7 @@ def _print_report(report: DocumentReport, out: Output, *, all_problems: bool) ->
 
     dot = f" {out.symbols.dot} "
     if report.stored and not (report.new or report.changed or report.forgotten):
-        out.line(f"{out.bold('Nothing new:')} all of it was stored before: {number(report.stored, 'document')}")
+        out.line(f"{out.bold('Nothing new.')} Stored before: {number(report.stored, 'document')}")
     else:
         out.line(out.bold("Imported ") + number(report.stored, "document"))
     out.line(f"  {report.new:,} new{dot}{report.changed:,} changed{dot}{report.unchanged:,} unchanged")

@@ -43,7 +43,7 @@ def print_report(
     when = span(stored.first, stored.last, utc_now(), out.symbols.dash)
     counted = ", ".join(_counted(report)) + (dot + when if when else "")
     if report.nothing_new:
-        out.line(f"{out.bold('Nothing new:')} all of it was stored before: {counted}")
+        out.line(f"{out.bold('Nothing new.')} Stored before: {counted}")
     else:
         out.line(out.bold("Imported ") + counted)
     out.line(f"  {written.new:,} new{dot}{written.changed:,} changed{dot}{written.same:,} unchanged")
