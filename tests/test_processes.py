@@ -202,4 +202,4 @@ def test_a_damaged_store_is_told_with_what_to_do(tmp_path: Path, large: Path) ->
     path.write_bytes(data)
     with pytest.raises(StoreError, match="is damaged") as caught, opened(path) as memory:
         dump_of(memory)
-    assert "recollect check" in caught.value.hint
+    assert "recollect export" in caught.value.hint

@@ -84,7 +84,7 @@ def find_person(view: View, name: str) -> Person:
     if not found.is_known and entity is None:
         near = directory.near(name)
         hint = f"Did you mean: {', '.join(near)}?" if near else "To see who there is: recollect entities"
-        raise NotFound(f"Nothing is known of {name!r}.", hint=hint)
+        raise NotFound(f"No person called {name!r} is known.", hint=hint)
     return found
 
 

@@ -110,7 +110,8 @@ class _Type:
         """The argument of this name as its call gets it: valid Unicode, counts of a size that can be added. Raises
         InvalidInput where it is nothing that the annotation takes.
         """
-        if self._several is not None and isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping):
+        texts = str | bytes if "Iterable" in self._parts else str | bytes | Mapping  # the keys of a map can be taken
+        if self._several is not None and isinstance(value, Iterable) and not isinstance(value, texts):
             return [self._several.read(name, each) for each in value] if self._several.is_plain else value
         if isinstance(value, str) and self._takes & {*_TEXTS, "Path"}:
             return self._text(name, value)

@@ -187,31 +187,6 @@ def _value(text: str, start: int, quote: str, *, in_address: bool) -> str:
     return match.group().rstrip(".,:)]}>") if match else ""
 
 
-def _spoken(text: str, at: int) -> Iterator[Secret]:
-    """`the password of the router is value`, in a sentence."""
-    match = _SPOKEN.match(text, at) or _SPOKEN_BARE.match(text, at)
-    if match is None:
-        return
-    quote, start = match["quote"], match.end()
-    value = _value(text, start, _CLOSING.get(quote, ""), in_address=False)
-    if is_placeholder(value) or EXPRESSION.search(value):
-        return
-    if match["word"].lower() == "pin" or (match["word"].lower() == "passcode" and value.isdigit()):
-        good = value.isdigit() and 4 <= len(value) <= 10 and match["by"] != ""
-    else:
-        good = is_password_value(value, plain=not quote) and (match["by"] or quote or is_mixed(value))
-    if good:
-        yield Secret(start, start + len(value), PASSWORD)
-
-
-def _spoken_before(text: str, at: int) -> Iterator[Secret]:
-    """`use value as the password`."""
-    first = max(0, at - _LONGEST_NAME - 60)
-    match = _SPOKEN_BEFORE.search(text[first:at])
-    if match is not None and is_mixed(match["value"]) and not is_placeholder(match["value"]):
-        yield Secret(first + match.start("value"), first + match.end("value"), PASSWORD)
-
-
 def _in_header(text: str, at: int) -> Iterator[Secret]:
     """`Bearer value`, `Basic value`, and what stands in an `Authorization` header without such a word."""
     match = _HEADER.match(text, at)
@@ -332,15 +307,14 @@ def _seed(text: str, at: int) -> Iterator[Secret]:
 
 
 _READINGS = {
-    "pass": (_assigned, _spoken, _spoken_before, _in_table),
-    "pwd": (_assigned, _spoken),
-    "kennwort": (_assigned, _spoken),
-    "contrase": (_assigned, _spoken),
-    "senha": (_assigned, _spoken),
-    "密码": (_assigned, _spoken),
-    "パスワード": (_assigned, _spoken),
-    "pw": (_assigned, _spoken),
-    "pin": (_spoken,),
+    "pass": (_assigned, _in_table),
+    "pwd": (_assigned,),
+    "kennwort": (_assigned,),
+    "contrase": (_assigned,),
+    "senha": (_assigned,),
+    "密码": (_assigned,),
+    "パスワード": (_assigned,),
+    "pw": (_assigned,),
     "identified by": (_assigned,),
     "secret": (_assigned,),
     "token": (_assigned,),
@@ -386,7 +360,7 @@ _ASSIGNED = re.compile(
     r"""(?P<word>pass(?:words?|wort|wd|phrase|code)?|pwd|kennwort|contraseña|senha|密码|パスワード|pw|identified\ by
           |secrets?|token|key(?:[_ -]?base(?:64)?)?|credentials?|_auth|(?<=")auth|psk)_{0,2}
         (?:\\?["'`\]*]){0,4} [ \t]{0,40} (?P<by>=>|:=|={1,2}|[:：]|(?<=\w)>(?=[^\s=<>])|\s{1,40}value(?::[ ]|=(?=["']))
-          |(?<=["']),(?=\s?["'])|[ \t]{1,4}\\\r?\n|[ \t](?:is\ |was\ )?) (?:\*{2})? [ \t]{0,40}
+          |(?<=["']),(?=\s?["'])|[ \t]{1,4}\\\r?\n|[ \t]) (?:\*{2})? [ \t]{0,40}
           (?:[|>][+-]?[ \t]{0,4}\r?\n[ \t]{1,40}|\\\r?\n[ \t]{0,40}|\r?\n[ \t]{1,40}(?=\S{16,400}\s*(?:\n|\Z)))?
         (?:(?:JSON\.stringify|Secret(?:Str)?|String|quote_plus|encodeURIComponent|Buffer\.from)\((?=["'`]))?
         (?P<quote>(?:[rbfun]{0,2}\\?["'`])?)""",
@@ -397,20 +371,6 @@ _NAME_BACKWARDS = re.compile(r"[\w.\- ]*+")
 # A backslash before one of these is that of an escaped line break or quotation mark.
 _BARE = re.compile(r"""(?:[^\s"'`;<\\]|\\(?![nrtu"'\\]|\Z)){4,400}""")
 _BARE_IN_ADDRESS = re.compile(r"""[^\s"'`;<>&#\\]{4,400}""")
-_WORD = r"""(?P<word>passwords?|passwort|passphrase|passcode|pass|pwd|kennwort|contraseña|senha|mot\ de\ passe
-      |密码|パスワード|\bpw|pin)(?![A-Za-z])"""
-_SPOKEN = re.compile(
-    rf"""{_WORD}(?:\s(?:for|of|to|on|für|zum|zur|vom|von|de|del|do|da|pour|in|at)\s[^\n.:=!?"'`]{{1,40}}?)?
-        (?P<by>,?\s(?:which\s|that\s)?(?:is|was|are|would\sbe|will\sbe|ist|war|lautet|es|est|é|to)\b(?:\s?[:=])?
-            (?:\s(?:now|still|again|just|currently|set\sto|changed\sto|jetzt|immer\snoch|nun)\b)?
-          |'s\b|\s?(?:[:=：|]|->|→|是|は))
-        \*{{0,2}}\s{{0,3}}(?P<quote>["'`“”„«‘]?)""",
-    re.IGNORECASE | re.VERBOSE,
-)
-_SPOKEN_BARE = re.compile(rf"""{_WORD}(?P<by>)\s(?P<quote>["“„«‘`]?)""", re.IGNORECASE | re.VERBOSE)
-_SPOKEN_BEFORE = re.compile(
-    r"""(?P<value>[^\s"'`]{6,60})["'`]?\sas\s(?:(?:the|a|my|your|its|our)\s)?(?:[\w-]+\s){0,2}\Z""", re.IGNORECASE
-)
 _CLOSING = {'"': '"', "'": "'", "`": "`", "“": "”", "”": "”", "„": "“", "«": "»", "‘": "’"}
 _HEADER = re.compile(
     r"""(?:authorization["']?\s{0,3}[:=,]\s{0,3}["']?\s?)?(?P<scheme>bearer|basic|token|apikey|ssws|geniekey|(?<=[:=,"'\s]))

@@ -100,17 +100,16 @@ def test_a_secret_is_found_by_its_place_and_nothing_else_goes_with_it(place: str
 
 
 @pytest.mark.parametrize(
-    ("text", "secret"),
+    "text",
     [
-        ("The password of the router in Lagos is blue-Mango7, ok?", "blue-Mango7"),
-        ("we changed the wifi password to 'blueberry9' yesterday", "blueberry9"),
-        ("Mein Passwort lautet Sommer2023.", "Sommer2023"),
-        ("PIN for the safe is 482913", "482913"),
+        "The password of the router in Lagos is blue-Mango7, ok?",
+        "we changed the wifi password to 'blueberry9' yesterday",
+        "Mein Passwort lautet Sommer2023.",
+        "PIN for the safe is 482913",
     ],
 )
-def test_a_password_is_found_in_a_sentence(text: str, secret: str) -> None:
-    (found,) = find_secrets(text)
-    assert text[found.start : found.end] == secret
+def test_what_somebody_tells_in_a_sentence_is_left_to_be_remembered(text: str) -> None:
+    assert find_secrets(text) == []
 
 
 @pytest.mark.parametrize("text", ORDINARY)

@@ -123,4 +123,4 @@ def test_long_conversations_are_asked_about_in_runs(memory: Memory) -> None:
         memory.store_message(f"Number {number}.", conversation_id="a", timestamp=THEN + timedelta(minutes=number))
     model = Scripted(ANSWER)
     drain(memory, model)
-    assert model.asked == 3
+    assert 2 <= model.asked <= 4  # runs of 12 to 28 messages

@@ -265,7 +265,7 @@ def test_a_stored_fact_is_named_by_the_end_of_its_id(belts: Memory) -> None:
         ({"content": "York is where I live."}, "York is where I live.", "York"),
         ({"content": "Where I live is a secret."}, "Where I live is a secret.", ""),
         ({"content": "  ", "value": "Leeds"}, "I live in Leeds, by the river.", "Leeds"),
-        ({"content": "I live in Le\0eds.", "value": " Le\0eds\n"}, "I live in Leeds.", "Leeds"),
+        ({"content": "I live in \0Leeds.", "value": " \0Leeds\n"}, "I live in Leeds.", "Leeds"),
     ],
 )
 def test_the_words_and_the_value_of_a_stored_fact_stay_one(

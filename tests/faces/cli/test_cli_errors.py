@@ -70,7 +70,7 @@ def test_a_store_of_a_newer_version_is_refused_in_a_sentence(
     ran = run(*command, "--store", store) if command else run("--store", store)
     assert ran.code == 2
     assert len(ran.err.splitlines()) == 1
-    assert ran.err.startswith("This store was written by Recollect ")
+    assert ran.err.startswith("This store was written by a later build of Recollect ")
     assert store.read_bytes() == before
 
 

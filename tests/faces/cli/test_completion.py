@@ -25,7 +25,7 @@ def answers(*words: str) -> list[str]:
 
 def test_commands_and_options() -> None:
     assert answers("sea") == ["search"]
-    assert answers("se") == ["search", "serve"]
+    assert answers("se") == ["search", "serve", "secrets"]
     assert "import" in answers("")
     assert answers("search", "--gro") == ["--group-by"]
     assert answers("--namesp") == ["--namespace"]

@@ -6,9 +6,11 @@ import os
 import re
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, TextIO
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
-from recollect.faces.cli.terminal.wrapping import Flow
+if TYPE_CHECKING:
+    from recollect.faces.cli.terminal.wrapping import Flow
+
 
 #: What an error calls it.
 STANDARD_OUTPUT = "Standard output"
@@ -48,7 +50,7 @@ class Output:
         self._out, self._err, self._options = out, err, options
         self.styled, self.width = styled, width
         self.symbols = _PLAIN if width is None else _FANCY
-        self._flow = None if width is None else Flow(width)
+        self._flow = None if width is None else _flow(width)
 
     @classmethod
     def standard(cls, color: str = "auto", environment: Mapping[str, str] = os.environ, *, options: str = "") -> Output:
@@ -109,7 +111,7 @@ class Output:
     def note(self, text: str) -> None:
         """A line beside the result: progress, notes, warnings, errors; wrapped as well."""
         self._out.flush()
-        flow = Flow(self.width) if self.width is not None else None
+        flow = None if self.width is None else _flow(self.width)
         self._err.write((flow.feed(text) + flow.end() if flow else text) + "\n")
         self._err.flush()
 
@@ -173,3 +175,9 @@ def use_utf8() -> None:
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(encoding="utf-8", errors="replace")
+
+
+def _flow(width: int) -> Flow:
+    from recollect.faces.cli.terminal.wrapping import Flow  # for a terminal alone
+
+    return Flow(width)
