@@ -162,8 +162,8 @@ def test_several_clients_share_one_store(tmp_path: Path, home: Path) -> None:
 
 def test_it_says_what_it_waits_for_where_a_person_starts_it(tmp_path: Path, home: Path) -> None:
     environment = {**os.environ, "RECOLLECT_STORE": str(tmp_path / "memory.db")}
-    shown = on_a_terminal(["mcp"], environment, typed="\x04")
-    assert "Waiting for an MCP client on standard input. To set one up: recollect mcp install" in " ".join(shown.split())
+    shown = " ".join(on_a_terminal(["mcp"], environment, typed="\x04").split())  # wherever it is wrapped
+    assert "Waiting for an MCP client on standard input. To set one up: recollect mcp install" in shown
 
 
 def test_a_key_that_is_merely_there_is_not_used(tmp_path: Path, home: Path) -> None:
