@@ -20,6 +20,7 @@ import apsw
 from recollect.errors import InvalidInput, StoreError
 from recollect.memory.settings import own_places
 from recollect.record import NodeId, from_microseconds, to_microseconds, utc_now
+from recollect.runtime.database import own_database
 
 #: Its file in the data folder.
 FILE = "recording.db"
@@ -27,7 +28,6 @@ FILE = "recording.db"
 VARIABLE = "RECOLLECT_RECORD"
 
 _YES, _NO = ("", "yes", "on", "true", "1"), ("no", "off", "false", "0")
-_BUSY_MILLISECONDS = 10_000
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS pause (began INTEGER NOT NULL, ends INTEGER);
 CREATE TABLE IF NOT EXISTS kept_out (name TEXT PRIMARY KEY) WITHOUT ROWID;
@@ -126,15 +126,9 @@ class Recording:
     @contextmanager
     def _open(self) -> Iterator[apsw.Connection]:
         try:
-            self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            self._path.touch(mode=0o600)
-            db = apsw.Connection(str(self._path))
-            try:
-                db.set_busy_timeout(_BUSY_MILLISECONDS)
+            with own_database(self._path) as db:
                 db.execute(_SCHEMA)
                 yield db
-            finally:
-                db.close()
         except (OSError, apsw.Error) as error:
             raise StoreError(
                 f"It cannot be known whether recording is paused: {self._path}: {error}.",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,6 @@ import recollect
 from recollect.errors import InvalidInput, NotFound, RecollectError
 from recollect.memory import Memory
 from recollect.record import stable_id
-from recollect.testing import FakeModel
 
 pytestmark = pytest.mark.long
 
@@ -47,20 +45,6 @@ REFUSED = (
 )  # fmt: skip
 IDS = ("a", "A", "\u65e5\u672c", "x y", "a/b", "a?b#c", "%2F", "..", "'", "<b>", "x" * 200, "-1", "\u00e9", "e\u0301")
 WRONG_IDS = (" a", "a ", "\0", "a\nb", "x" * 201, "\ud800", "\u00a0", 1, b"a")
-
-
-@pytest.fixture(scope="module", params=["sqlite", pytest.param("neo4j", marks=pytest.mark.neo4j)])
-def memory(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
-    if request.param == "sqlite":
-        place = str(tmp_path_factory.mktemp("attacked") / "memory.db")
-    else:
-        from tests.store import neo4j_server
-
-        address = request.getfixturevalue("neo4j_address")
-        neo4j_server.empty(address)
-        place = neo4j_server.with_auth(address)
-    with recollect.open(place, model=FakeModel("ok [1]"), background=False) as opened:
-        yield opened
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -44,20 +43,6 @@ def found(memory: Memory, query: str, **how: Any) -> tuple[list[str], list[str],
         assert page.next is None or page.next > offset
         offset = page.next
     return shown, copies, page
-
-
-@pytest.fixture(scope="module", params=["sqlite", pytest.param("neo4j", marks=pytest.mark.neo4j)])
-def memory(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
-    if request.param == "sqlite":
-        place = str(tmp_path_factory.mktemp("attacked") / "memory.db")
-    else:
-        from tests.store import neo4j_server
-
-        address = request.getfixturevalue("neo4j_address")
-        neo4j_server.empty(address)
-        place = neo4j_server.with_auth(address)
-    with recollect.open(place, background=False) as opened:
-        yield opened
 
 
 @pytest.mark.parametrize("text", TEXTS)

@@ -54,7 +54,8 @@ SELECT id, revision, digest, erased FROM conversation WHERE ns = ?1 AND id IN (S
 UNION ALL SELECT id, revision, NULL, erased FROM document WHERE ns = ?1 AND id IN (SELECT value FROM json_each(?2))
 UNION ALL SELECT id, revision, NULL, erased FROM node WHERE ns = ?1 AND id IN (SELECT value FROM json_each(?2))
 """
-_KINDS: dict[str, type[Record]] = {
+#: The tables of the record, and what a row of each becomes.
+RECORDS: dict[str, type[Record]] = {
     "conversation": Conversation,
     "message": Message,
     "tool_call": ToolCall,
@@ -64,7 +65,7 @@ _KINDS: dict[str, type[Record]] = {
     "node": Node,
 }
 KINDS = " UNION ALL ".join(
-    f"SELECT id, '{table}' FROM {table} WHERE ns = ?1 AND id IN (SELECT value FROM json_each(?2))" for table in _KINDS
+    f"SELECT id, '{table}' FROM {table} WHERE ns = ?1 AND id IN (SELECT value FROM json_each(?2))" for table in RECORDS
 )
 CONVERSATION = """
 SELECT c.id, c.source, c.source_id, c.title, c.created, c.updated, c.leaf_id, c.metadata, c.deleted, c.erased, c.num,
@@ -171,7 +172,7 @@ def revisions(connection: apsw.Connection, ns: int, ids: Sequence[NodeId]) -> di
 
 def kinds(connection: apsw.Connection, ns: int, ids: Sequence[NodeId]) -> dict[NodeId, type[Record]]:
     """What they stand for."""
-    return {row[0]: _KINDS[row[1]] for row in connection.execute(KINDS, (ns, ids_json(ids)))}
+    return {row[0]: RECORDS[row[1]] for row in connection.execute(KINDS, (ns, ids_json(ids)))}
 
 
 def thread(connection: apsw.Connection, ns: int, id: NodeId) -> Thread | None:

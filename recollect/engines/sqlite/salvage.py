@@ -22,18 +22,12 @@ from recollect.engines.sqlite.functions import add_functions
 from recollect.engines.sqlite.pages import PageFile, Row
 from recollect.engines.sqlite.place import FILE_NAME, has_log, immutable_uri, read_only_uri
 from recollect.engines.sqlite.put import put_records
+from recollect.engines.sqlite.read import RECORDS
 from recollect.engines.sqlite.sweep import sweep_namespace
 from recollect.errors import StoreError
 from recollect.record import (
     DEFAULT_NAMESPACE,
-    Chunk,
-    Conversation,
-    Document,
-    Message,
     Namespace,
-    Node,
-    ToolCall,
-    Turn,
 )
 from recollect.store.mending import mended
 from recollect.store.results import Lost
@@ -88,17 +82,7 @@ SELECT ns, sum(many) FROM (SELECT ns, max(position) + 1 AS many FROM message GRO
 NAMES = "SELECT num, name FROM namespace"
 
 #: The tables of the record, and what a row of them becomes.
-_RECORDS: Mapping[str, type[Any] | None] = {
-    "namespace": None,
-    "conversation": Conversation,
-    "message": Message,
-    "tool_call": ToolCall,
-    "turn": Turn,
-    "chunk": Chunk,
-    "document": Document,
-    "node": Node,
-    "edge": None,
-}
+_RECORDS: Mapping[str, type[Any] | None] = {"namespace": None, **RECORDS, "edge": None}
 _FIELDS = {"conversation_id": "conversation", "index": "idx"}  # that a column has another name for
 _FITS = {"INTEGER": int, "TEXT": str, "REAL": int | float, "BLOB": bytes}
 _COUNTED = ("conversation", "message", "document")

@@ -29,11 +29,11 @@ from recollect.models.language.prices import Price, price
 from recollect.models.language.talk import Spoken, Talk, TalkingModel
 from recollect.models.language.usage import Usage, estimated_tokens
 from recollect.record import utc_now
+from recollect.runtime.database import own_database
 
 #: The ledger's file in the data folder.
 FILE = "spending.db"
 
-_BUSY_MILLISECONDS = 10_000
 _TOLD = 200  # characters of an error
 _CALLS = 2  # of a request: a broken answer is repaired once
 _THINKING = 4_000  # tokens of a call that are thought and not written
@@ -211,13 +211,8 @@ class Ledger:
     @contextmanager
     def _open(self) -> Iterator[apsw.Connection]:
         try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            db = apsw.Connection(str(self._path))
-            try:
-                db.set_busy_timeout(_BUSY_MILLISECONDS)
+            with own_database(self._path) as db:
                 yield db
-            finally:
-                db.close()
         except (OSError, apsw.Error) as error:
             raise ModelNotReady(
                 f"What is spent on models cannot be counted in {self._path}: {error}.",
