@@ -128,6 +128,11 @@ def chunks_by_parent(chunks: Iterable[Chunk]) -> dict[NodeId, list[Chunk]]:
     return found
 
 
+def says_more(call: ToolCall, message: Message) -> bool:
+    """Whether a call says more than the message that made it, whose words may be its arguments."""
+    return bool(call.result) or call.arguments.strip() != message.content.strip()
+
+
 def said_before(view: View, message: Message, living: Collection[NodeId] = ()) -> Message | None:
     """What was said before a message that stands, or will stand, below `parent_id`; `living` are messages that are
     brought back with it.
@@ -258,7 +263,7 @@ def _message_texts(
                 kind = message.kind.value
             yield _Text(Owner.MESSAGE, message.id, kind, part.text, part=number, label=part.name, **of_message)
     for call in calls:
-        if call.arguments.strip() != message.content.strip() or call.result:
+        if says_more(call, message):
             text = f"{call.name}: {call.arguments}\n{call.result}"
             yield _Text(Owner.TOOL_CALL, call.id, "tool", text, **of_message)
 

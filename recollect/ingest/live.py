@@ -10,7 +10,7 @@ from itertools import chain
 from recollect.derive.tasks import outbox
 from recollect.errors import InvalidInput
 from recollect.importers.records.assemble import clean_part
-from recollect.index.passages import said_before
+from recollect.index.passages import said_before, says_more
 from recollect.ingest.branching import place, place_answer
 from recollect.ingest.pending import Entry, placed_all
 from recollect.ingest.withheld import Withheld, recounted
@@ -120,9 +120,10 @@ class Live(Writer):
         own = {message.id: message for message in placed}
         stored = view.get(Message, [caller for caller in by_caller if caller not in own])
         callers = [message for message in (*own.values(), *stored) if message.id in by_caller]
-        silent = [replace(message, content="", parts=()) for message in callers]
-        before = {message.id: said_before(view, message) for message in callers}
-        made = self._fresh_passages(silent, before, people, by_caller, {}) if silent else {}
+        telling = {one.id: [call for call in by_caller[one.id] if says_more(call, one)] for one in callers}
+        silent = [replace(message, content="", parts=()) for message in callers if telling[message.id]]
+        before = {message.id: said_before(view, message) for message in silent}
+        made = self._fresh_passages(silent, before, people, telling, {}) if silent else {}
         return {owner: passages for owner, passages in made.items() if owner not in by_caller}
 
     def exchange(self, exchange: Exchange) -> tuple[Message, Message | None]:

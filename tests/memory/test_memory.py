@@ -209,6 +209,23 @@ def test_an_update_keeps_the_id_and_the_history(memory: Memory) -> None:
     assert finds(memory, "zeppelin") == []
 
 
+def test_a_result_whose_caller_was_deleted_is_opened_as_a_message(memory: Memory) -> None:
+    asked = memory.store_message("Look at the weir.")
+    memory.delete_message(asked.id)
+    call = memory.store_tool_call("look", "{}", "Two herons at the weir.", asked.id)
+    (found,) = memory.vector_search("herons", 1)
+    assert (found.type, found.id) == ("message", call.result_message_id)
+    assert memory.get_message_by_id(found.id).content == "Two herons at the weir."
+
+
+def test_a_call_is_found_by_the_same_words_however_it_came_in(memory: Memory) -> None:
+    asked = memory.store_message("heron")
+    memory.store_tool_call("tides", "heron", "high at noon", asked.id)
+    before = [hit.best.message.id for hit in memory.search("tides", group_by="message", kind="all")]
+    memory.reindex()
+    assert [hit.best.message.id for hit in memory.search("tides", group_by="message", kind="all")] == before
+
+
 def test_what_is_deleted_is_in_no_search_and_no_count_and_can_be_restored(memory: Memory, tmp_path: Path) -> None:
     block = {"type": "tool_use", "id": "t", "name": "tides", "input": {"port": "Ostend"}}
     sides = [

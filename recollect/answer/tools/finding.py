@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from recollect.answer.tools.opening import calls_with_results
-from recollect.record import Chunk, Kind, NodeId, Role
+from recollect.answer.tools.opening import calls_of_results
+from recollect.record import Chunk, Kind, NodeId, Role, ToolCall
 from recollect.search.results.result import DocumentHit, MessageHit, SearchResults
 from recollect.store import View
 
@@ -47,7 +47,7 @@ class FoundText:
 def found_texts(view: View, results: SearchResults) -> list[FoundText]:
     """The hits of a search that was grouped by message."""
     hits = [(hit.conversation.title, message) for hit in results for message in hit.messages]
-    results_of = calls_with_results(view, [h.message.id for _, h in hits if h.message.kind is Kind.TOOL])
+    results_of = calls_of_results(view, [h.message.id for _, h in hits if h.message.kind is Kind.TOOL])
     pieces = _chunks(view, [hit for _, hit in hits])
     said = [_found(title, hit, pieces, results_of) for title, hit in hits]
     chunks = view.get(Chunk, [hit.document.id for hit in results.documents]) if results.documents else []
@@ -75,9 +75,10 @@ def _of_document(hit: DocumentHit, chunks: Sequence[Chunk]) -> FoundText:
     )
 
 
-def _found(title: str, hit: MessageHit, pieces: dict[NodeId, Chunk], results_of: dict[NodeId, NodeId]) -> FoundText:
+def _found(title: str, hit: MessageHit, pieces: dict[NodeId, Chunk], results_of: dict[NodeId, ToolCall]) -> FoundText:
     message = hit.message
-    call = hit.tool_call_id or results_of.get(message.id)
+    result_of = results_of.get(message.id)
+    call = hit.tool_call_id or (result_of.id if result_of else None)
     chunk = pieces.get(hit.chunk_id) if hit.chunk_id else None
     return FoundText(
         id=chunk.id if chunk else call or message.id,

@@ -159,9 +159,9 @@ def find_tool_calls(view: View, ids: Sequence[str]) -> list[ToolCall]:
     if rest:
         parents = {edge.source_id: edge.target_id for edge in view.edges(rest, _CHUNK_OF)}
         ends = {whole_id(view, i): i for i in rest if i not in parents}
-        found |= {ends[i]: call for i, call in _calls_of_results(view, list(ends)).items()}
+        found |= {ends[i]: call for i, call in calls_of_results(view, list(ends)).items()}
         whole = {call.id: call for call in view.get(ToolCall, list(parents.values()))}
-        whole |= _calls_of_results(view, [i for i in parents.values() if i not in whole])
+        whole |= calls_of_results(view, [i for i in parents.values() if i not in whole])
         chunks = {chunk.id: chunk for chunk in view.get(Chunk, list(dict.fromkeys(parents.values())))}
         found |= {i: tool_call_chunk(whole[p], chunks[i]) for i, p in parents.items() if p in whole and i in chunks}
     kept = _shown(view, found)
@@ -192,16 +192,18 @@ def tool_calls_of(view: View, message_id: str) -> list[ToolCall]:
     return sorted(calls, key=place)
 
 
-def calls_with_results(view: View, message_ids: Sequence[NodeId]) -> dict[NodeId, NodeId]:
-    """The ids of the tool calls of which these messages are the results, by the message's id."""
-    found: dict[NodeId, NodeId] = {}
+def calls_of_results(view: View, message_ids: Sequence[NodeId]) -> dict[NodeId, ToolCall]:
+    """The tool calls of which these messages are the results, by the message's id, as far as they may be shown: where
+    the message that called was deleted, its result is a message like any other.
+    """
+    found: dict[NodeId, ToolCall] = {}
     for message_id in dict.fromkeys(message_ids):
         above = [message_id, *(message.id for message in view.above(message_id, _ABOVE))]
         callers = view.edges(above, _CALLED_BY, "in")
         for call in view.get(ToolCall, [edge.source_id for edge in callers]):
             if call.result_message_id == message_id:
-                found[message_id] = call.id
-    return found
+                found[message_id] = call
+    return _shown(view, found)
 
 
 def _gone(message: Message) -> bool:
@@ -230,13 +232,6 @@ def _pieces(view: View, chunk_ids: Sequence[NodeId]) -> list[MessageChunk]:
     messages |= {d.id: document_message(d) for d in view.get(Document, wanted) if not (d.hidden or d.erased)}
     chunks = view.get(Chunk, [i for i in wanted if i in messages])
     return [message_chunk(messages[chunk.parent_id], chunk) for chunk in chunks if chunk.id in parents]
-
-
-def _calls_of_results(view: View, message_ids: Sequence[NodeId]) -> dict[NodeId, ToolCall]:
-    """The calls that were stored with their results, by the ids of the results."""
-    owners = calls_with_results(view, message_ids)
-    calls = {call.id: call for call in view.get(ToolCall, list(owners.values()))}
-    return {message_id: calls[call_id] for message_id, call_id in owners.items() if call_id in calls}
 
 
 def _below(view: View, at: Message, depth: int) -> list[Message]:
