@@ -6,6 +6,8 @@ INSTALLED := $(VENV)/.installed
 
 # What is tested and measured here leaves no worker behind.
 export RECOLLECT_BACKGROUND := 0
+# The tests start Python some thousand times: what is compiled once is kept.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test test-slow test-neo4j test-frameworks test-browser test-faults test-long resolve check bench bench-ask bench-million
 .DEFAULT_GOAL := test
