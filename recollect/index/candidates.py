@@ -24,7 +24,7 @@ from recollect.index.pool import (
 from recollect.index.quantize import cosines
 from recollect.index.snapshot import Snapshot
 from recollect.index.source import Source
-from recollect.index.words import Words
+from recollect.index.words import looked_up
 from recollect.store.errors import IndexDamaged, WrongEmbedder
 from recollect.store.passages import CandidateQuery, Features, Float, Int, Partition
 from recollect.text.flags import Flag
@@ -45,8 +45,8 @@ def candidates(snapshot: Snapshot, source: Source, query: CandidateQuery) -> Fea
             f"the store has {snapshot.parts[0].block.vectors.shape[1]}.",
             hint="Use the embedder that made them (recollect stats shows it), or rebuild the index: recollect reindex",
         )
-    words = Words(snapshot, query.terms)
-    wide, narrow = words.scores()
+    words = looked_up(snapshot, query.terms)
+    wide, narrow = words.scores
     dense = Cosines(snapshot, query.vector)
     extras = Extras(snapshot, source, query)
     matches = None

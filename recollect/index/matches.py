@@ -44,11 +44,19 @@ class WordMatches:
     @cached_property
     def rows(self) -> Rows:
         """They themselves, by position."""
-        number, message, conversation, kind, time, flags = self._snapshot.columns(self._at, *_COLUMNS)
+        return self._columns(self._rows)
+
+    def within(self, conversations: Int) -> Rows:
+        """Those of some conversations, by position."""
+        parts = zip(self._snapshot.parts, self._rows, strict=True)
+        return self._columns([rows[part.block.of_conversations(conversations)[rows]] for part, rows in parts])
+
+    def _columns(self, of: Sequence[Int]) -> Rows:
+        number, message, conversation, kind, time, flags = self._snapshot.columns(self._positions(of), *_COLUMNS)
         if self._leads is None:
             leads = np.zeros(len(number))
         else:
-            leads = np.concatenate([own[rows] for own, rows in zip(self._leads, self._rows, strict=True)])
+            leads = np.concatenate([own[rows] for own, rows in zip(self._leads, of, strict=True)])
         roles = (flags.astype(np.int64) >> ROLE_SHIFT) & (len(ROLES) - 1)
         return Rows(number, message, conversation, kind, time, roles, leads.astype(np.float64))
 
@@ -63,5 +71,8 @@ class WordMatches:
 
     @cached_property
     def _at(self) -> Int:
-        parts = zip(self._snapshot.parts, self._rows, strict=True)
+        return self._positions(self._rows)
+
+    def _positions(self, of: Sequence[Int]) -> Int:
+        parts = zip(self._snapshot.parts, of, strict=True)
         return np.concatenate([rows + part.offset for part, rows in parts])

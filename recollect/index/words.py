@@ -87,6 +87,7 @@ class Words:
         living = self._snapshot.living
         return [float(np.log(1 + (living - count + 0.5) / (count + 0.5))) for count in self._frequencies]
 
+    @cached_property
     def scores(self) -> tuple[Scores, Scores]:
         """BM25 of every living row, with WIDE and with NARROW parameters."""
         living = self._snapshot.living
@@ -141,6 +142,14 @@ class Words:
         weight = self._weights[term] * self._idf[term]
         lengths = part.block.lengths[rows] / mean_length
         return rows, weight * bm25(counts, lengths, *WIDE), weight * bm25(counts, lengths, *NARROW)
+
+
+def looked_up(snapshot: Snapshot, groups: QueryTerms) -> Words:
+    """The words of a query in a snapshot: the same ones for as long as anybody holds what was found by them."""
+    found = snapshot.words.get(groups)
+    if found is None:
+        snapshot.words[groups] = found = Words(snapshot, groups)
+    return found
 
 
 def known(snapshot: Snapshot, terms: QueryTerms) -> list[bool] | None:

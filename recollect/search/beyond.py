@@ -45,8 +45,8 @@ class Beyond:
 
     def of_conversations(self, wanted: Collection[int], most: int, at: int) -> dict[int, list[tuple[int, Ranked]]]:
         """The best messages of each of some conversations, at most so many, in order; they all rank `at` a place."""
-        rows = self._sorted.take(np.isin(self._sorted.conversations, np.array(sorted(wanted), np.int64)))
-        rows = _one_a_message(rows)
+        rows = self._ranking.held_within(np.array(sorted(wanted), np.int64))
+        rows = _one_a_message(_of_messages(rows))
         places: dict[int, list[int]] = {}
         for place, number in enumerate(rows.conversations.tolist()):
             if len(own := places.setdefault(number, [])) < most:
@@ -80,9 +80,7 @@ class Beyond:
     @cached_property
     def _sorted(self) -> Rows:
         """All passages of messages that hold a word, best first."""
-        rows = self._ranking.held_rows
-        rows = rows.take((rows.messages > 0) & (rows.conversations > 0))
-        return rows.take(np.argsort(-rows.leads, kind="stable"))
+        return _of_messages(self._ranking.held_rows)
 
     @cached_property
     def _least(self) -> float:
@@ -93,6 +91,12 @@ class Beyond:
         """Passages as ranked ones, in their order."""
         found = self.of_passages(rows.passages.tolist())
         return [found[number] for number in rows.passages.tolist() if number in found]
+
+
+def _of_messages(rows: Rows) -> Rows:
+    """The rows of messages, best first."""
+    rows = rows.take((rows.messages > 0) & (rows.conversations > 0))
+    return rows.take(np.argsort(-rows.leads, kind="stable"))
 
 
 def _one_a_message(rows: Rows) -> Rows:

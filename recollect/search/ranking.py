@@ -96,6 +96,12 @@ class Held:
         rows = self.matches.rows
         return rows.take(self.matches.shares >= self.least) if self.least else rows
 
+    def within(self, conversations: Int) -> Rows:
+        """Those of some conversations."""
+        if not self.least:
+            return self.matches.within(conversations)
+        return self.rows.take(np.isin(self.rows.conversations, conversations))
+
     @property
     def conversations(self) -> Int:
         """Their conversations, each once, ascending."""
@@ -149,6 +155,10 @@ class Ranking:
     def held_rows(self) -> Rows:
         """All passages that hold a word, in the pool or not."""
         return Rows.joined(_no_rows(), *(own.rows for own in self.held))
+
+    def held_within(self, conversations: Int) -> Rows:
+        """Those of some conversations."""
+        return Rows.joined(_no_rows(), *(own.within(conversations) for own in self.held))
 
     def only(self, passages: Sequence[Ranked]) -> Ranking:
         """The same with some of its passages, as if there were no others."""

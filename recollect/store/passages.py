@@ -261,6 +261,9 @@ class Matches(Protocol):
     def rows(self) -> Rows:
         """They themselves. Their leads are what candidates are chosen by; with `newest`, the times."""
 
+    def within(self, conversations: Int) -> Rows:
+        """Those of some conversations."""
+
     @property
     def shares(self) -> Float:
         """How much of the query's idf each of the rows holds (n,)."""
