@@ -187,7 +187,8 @@ class Threads:
             own, parent = found.conversation_id, _said_above(found)
             names, _ = _names(talk, said, stable_id("below", parent))
             return Placed(own, talk, realm, names, names, -1, parent, {}, _asked(talk, names), _end(names, own, parent))
-        beginning = stable_id("talk", memory.namespace, conversation, *filter(None, realm[1:]))
+        # As 0.2.0 called the namespace, which has been renamed since: talks that began there go on.
+        beginning = stable_id("talk", asked.earlier or memory.namespace, conversation, *filter(None, realm[1:]))
         names, lasting = _names(talk, said, beginning, conversation is not None)
         request = _Request(memory, talk, realm, said, names, lasting, turn)
         if conversation is not None and len(said) < 2:
