@@ -381,7 +381,7 @@ class Exchange:
         if self.body.get("background") is True and self.heard.id and not self.heard.is_whole:
             self.endless.awaited.keep((self.model[0], self.asked.client), answer_id(self.heard.id), self)
         is_stored = not self._failed and self.heard.is_anything and self._store(self.memory, self.placed)
-        self.endless.threads.end(self.asked, self.said, is_heard=self.heard.is_complete)
+        self.endless.threads.end(self.asked, self.said, is_heard=self.heard.is_answer)
         return is_stored
 
     def later(self) -> Exchange:
