@@ -240,6 +240,7 @@ class Memory:
             raise InvalidInput(f"{wrong[0]} is no argument here.", hint=f'Use filters={{"{wrong[0]}": …}}.')
         if not any(name in (filters or {}) for name in _SCOPES):
             raise InvalidInput("Filters need one of user_id, agent_id and run_id.", hint='filters={"user_id": "alice"}')
+        _check(filters or {})
         today = self._base._clock().astimezone(UTC).date()
 
         def passes(message: Message) -> bool:
@@ -320,6 +321,16 @@ def _own(message: Message) -> Mapping[str, Any] | None:
 def _expired(own: Mapping[str, Any], today: date) -> bool:
     until = own.get("expiration_date")
     return bool(until) and str(until)[:10] < today.isoformat()
+
+
+def _check(filters: Mapping[str, Any]) -> None:
+    """Raises InvalidInput for a filter without an operator, which would let everybody's memories pass."""
+    for name, wanted in filters.items():
+        if name in ("AND", "OR", "NOT"):
+            for one in wanted:
+                _check(one)
+        elif isinstance(wanted, Mapping) and not wanted:
+            raise InvalidInput(f"The filter {name} is empty.", hint='Use a value, or "*" for any.')
 
 
 def _passes(own: Mapping[str, Any] | None, filters: Mapping[str, Any]) -> bool:
