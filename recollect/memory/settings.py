@@ -57,15 +57,15 @@ class Places:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Everything that can be set. `origins` names for each setting the default, file, variable or flag it came from.
+    """Everything that can be set. `origins` names for each setting the default, file, variable or flag it came from,
+    and under NEO4J_URI what is to be said of that server where nothing chose it.
 
-    `store` is the path of a file or the address of a server; `unused` tells of one that is there and was not chosen.
-    `model` is the language model for what is asked for now, `background_model` the one for work in the background, for
-    which a key alone never pays; both may be empty. `reranker` reads the best results of a search again. The daily
-    limits are those of background work, None where there is none; the cost is in US dollars. `pager` empty means
-    $PAGER, else `less -FRX`. `durable=False` may lose the last moments before a power cut. `background`: writing leaves
-    a worker behind. `proxy_window` None is what servers tell. `leave_out` are patterns of folders that are not
-    recorded.
+    `store` is the path of a file or the address of a server. `model` is the language model for what is asked for now,
+    `background_model` the one for work in the background, for which a key alone never pays; both may be empty.
+    `reranker` reads the best results of a search again. The daily limits are those of background work, None where there
+    is none; the cost is in US dollars. `pager` empty means $PAGER, else `less -FRX`. `durable=False` may lose the last
+    moments before a power cut. `background`: writing leaves a worker behind. `proxy_window` None is what servers tell.
+    `leave_out` are patterns of folders that are not recorded.
     """
 
     store: Place
@@ -87,8 +87,12 @@ class Settings:
     proxy_budget: int = 4_000
     proxy_window: int | None = None
     leave_out: tuple[str, ...] = ()
-    unused: str = ""
     origins: Mapping[str, str] = field(default_factory=dict, compare=False)
+
+    @property
+    def unused(self) -> str:
+        """What is to be said of a server that is there and was not chosen as the store; empty where there is none."""
+        return self.origins.get(NEO4J_URI, "")
 
     @property
     def limits(self) -> Limits:
@@ -153,7 +157,7 @@ def load_settings(
             )
         values["store"] = _told(NEO4J_URI, lambda: read_address(server))
     elif server and origins["store"] == "default":
-        values["unused"] = (
+        origins[NEO4J_URI] = (
             f"{NEO4J_URI} is set, but its server was not chosen as the store: the memory is {where.store}. "
             f"To use the server: recollect config store {NEO4J}. "
             f"To keep the file: recollect config store {shlex.quote(str(where.store))}"

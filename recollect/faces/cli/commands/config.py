@@ -82,7 +82,7 @@ def _as_toml(name: str, value: Any) -> str:
     return str(value) if isinstance(value, int | float) else f'"{value}"'
 
 
-_SETTINGS = [field for field in fields(Settings) if field.name not in ("origins", "unused")]
+_SETTINGS = [field for field in fields(Settings) if field.name != "origins"]
 
 COMMAND = Command(
     config,
