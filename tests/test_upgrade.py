@@ -6,24 +6,27 @@ import asyncio
 import gzip
 import json
 import zipfile
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, suppress
 from itertools import count
 from pathlib import Path
 from typing import Any
 
+import apsw
 import httpx2
 import pytest
 
 import recollect
 from recollect.engines.neo4j.engine import Neo4jSpace
+from recollect.engines.renamed import renamed
 from recollect.engines.sqlite.engine import SQLiteSpace
 from recollect.errors import NotFound
 from recollect.frameworks import mem0
 from recollect.frameworks.openai_agents import RecollectSession
 from recollect.memory import Memory
+from recollect.record import Namespace, namespace_part
 from tests.faces.proxy.conftest import serving
-from tests.fixtures.make_memory_0_2_0 import HOMES, shown
+from tests.fixtures.make_memory_0_2_0 import FOLDER, HOMES, PROJECT, USERS, shown, talk_of
 from tests.gateway.upstream import upstream
 from tests.models.language.wire_server import Says
 from tests.paths import ROOT
@@ -98,6 +101,73 @@ def test_a_half_finished_talk_through_the_proxy_goes_on(tmp_path: Path, home: Pa
                 f"The ferry brings it, {name}.",
             ]
             assert all(m.active for m in messages)
+
+
+# --- users of the gateway -------------------------------------------------------------------------------------------
+
+#: What 0.2.0 called the namespace of the user whose id is "Anna Smith".
+OF_ANNA = Namespace(USERS["Anna Smith"])
+
+
+def of_users(folder: Path) -> Path:
+    """A store of 0.2.0 with talks of users."""
+    path = folder / "memory.db"
+    path.write_bytes(gzip.decompress((FIXTURES / "memory-0.2.0.users.db.gz").read_bytes()))
+    return path
+
+
+@pytest.mark.slow
+def test_a_user_finds_what_was_said_and_whose_id_is_the_old_name_does_not(tmp_path: Path, home: Path) -> None:
+    of_users(tmp_path)
+    whose = [("Anna-Smith-h1g7e6", ""), ("Anna/Smith", ""), *((one, one) for one in USERS), (FOLDER, FOLDER)]
+    with upstream() as provider, serving(tmp_path, provider) as proxy, httpx2.Client(timeout=60) as client:
+        for user, found in whose:
+            own = {} if user == FOLDER else {"user": user}
+            before = talk_of(found or "Anna Smith")
+            system = before[: len(before) % 2]
+            alone = {"model": "m", "messages": [*system, {"role": "user", "content": "What is my boat called?"}], **own}
+            told = client.post(f"{proxy.address}/v1/chat/completions", json=alone, headers={"X-Recollect-Store": "no"})
+            assert (told.headers["X-Recollect-Context"] != "0") == bool(found), user
+            talk = [*before, {"role": "user", "content": "And who brings her there?"}]
+            provider.script.append(Says("The ferry."))
+            body = {"model": "m", "messages": talk, **own}
+            answer = client.post(f"{proxy.address}/v1/chat/completions", json=body)
+            memory = proxy.memory(answer.headers["X-Recollect-Namespace"])
+            said = [one["content"] for one in talk[len(system) :]]
+            kept = memory.conversation(answer.headers["X-Recollect-Conversation"]).messages
+            assert [one.content for one in kept] == [*said, "The ferry."]
+            assert memory.stats().conversations == 1
+        assert OF_ANNA in proxy.memory("default").namespaces()  # of the first who asked, and of nobody else
+        assert proxy.memory(PROJECT).stats().messages == 6
+
+
+def test_a_user_whose_id_looks_like_an_old_name_keeps_the_memory(tmp_path: Path) -> None:
+    for number, user in enumerate(("anna-104233", "big-customer-104233", "a-b-c-d-e-104233")):
+        (tmp_path / str(number)).mkdir()
+        path = of_users(tmp_path / str(number))
+        with closing(apsw.Connection(str(path))) as connection:
+            connection.execute("UPDATE namespace SET name = ? WHERE name = ?", (f"user/{user}", OF_ANNA))
+        with recollect.open(path, namespace=f"user/{user}") as memory:
+            assert memory.stats().messages == 4
+
+
+def test_renaming_users_may_be_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = of_users(tmp_path)
+
+    def killed(names: Iterable[Namespace]) -> Iterator[tuple[Namespace, Namespace]]:
+        yield from renamed(names)
+        raise Killed
+
+    with monkeypatch.context() as patch:
+        patch.setattr("recollect.engines.sqlite.migrations.renamed", killed)
+        with pytest.raises(Killed):
+            recollect.open(path)
+    with closing(apsw.Connection(str(path))) as connection:
+        assert (OF_ANNA,) in list(connection.execute("SELECT name FROM namespace"))
+    with recollect.open(path, namespace=f"user/{namespace_part('Anna Smith')}") as memory:
+        assert memory.stats().messages == 4
+        assert memory.check() == []
+        assert OF_ANNA not in memory.namespaces()
 
 
 # --- users of adapters ----------------------------------------------------------------------------------------------

@@ -240,6 +240,7 @@ class Memory:
             raise InvalidInput(f"{wrong[0]} is no argument here.", hint=f'Use filters={{"{wrong[0]}": …}}.')
         if not any(name in (filters or {}) for name in _SCOPES):
             raise InvalidInput("Filters need one of user_id, agent_id and run_id.", hint='filters={"user_id": "alice"}')
+        _check(filters or {})
         today = self._base._clock().astimezone(UTC).date()
 
         def passes(message: Message) -> bool:
@@ -257,7 +258,7 @@ class Memory:
         """The memories that may hold what passes the filters."""
         user = filters.get("user_id")
         if isinstance(user, str) and user.strip() and "*" not in user:
-            yield self._of({"user_id": user.strip()})
+            yield self._of({"user_id": user})
         else:
             yield from below(self._base, *_KINDS.values())
 
@@ -295,7 +296,7 @@ class Memory:
 
 
 def _scope(named: Mapping[str, str | None]) -> dict[str, str]:
-    scope = {name: value.strip() for name, value in named.items() if value is not None and value.strip()}
+    scope = {name: value for name, value in named.items() if value is not None and value.strip()}
     if not scope:
         raise InvalidInput("At least one of user_id, agent_id and run_id is needed.")
     return scope
@@ -309,7 +310,7 @@ def _title(scope: Mapping[str, str]) -> str:
 def _narrowed(filters: Mapping[str, Any]) -> str:
     """What stands in the titles of all scopes that may pass."""
     values = ((name, value) for name in _SCOPES if isinstance(value := filters.get(name), str))
-    named = next((f"{name}={clean_title(value)};" for name, value in values), "")
+    named = next((clean_title(f"{name}={value};") for name, value in values), "")
     return named if named and len(named) < 80 and "*" not in named else _KEY
 
 
@@ -320,6 +321,16 @@ def _own(message: Message) -> Mapping[str, Any] | None:
 def _expired(own: Mapping[str, Any], today: date) -> bool:
     until = own.get("expiration_date")
     return bool(until) and str(until)[:10] < today.isoformat()
+
+
+def _check(filters: Mapping[str, Any]) -> None:
+    """Raises InvalidInput for a filter without an operator, which would let everybody's memories pass."""
+    for name, wanted in filters.items():
+        if name in ("AND", "OR", "NOT"):
+            for one in wanted:
+                _check(one)
+        elif isinstance(wanted, Mapping) and not wanted:
+            raise InvalidInput(f"The filter {name} is empty.", hint='Use a value, or "*" for any.')
 
 
 def _passes(own: Mapping[str, Any] | None, filters: Mapping[str, Any]) -> bool:
@@ -337,7 +348,7 @@ def _passes(own: Mapping[str, Any] | None, filters: Mapping[str, Any]) -> bool:
         elif wanted == "*":
             if name not in own:
                 return False
-        elif own.get(name) != (wanted.strip() if name in _SCOPES and isinstance(wanted, str) else wanted):
+        elif own.get(name) != wanted:
             return False
     return True
 

@@ -6,18 +6,13 @@ what alice said; `default/session/…` where no user is told.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from recollect.memory import Memory
 from recollect.memory.async_memory import AsyncMemory
-from recollect.record import stable_id
+from recollect.record import namespace_part
 
 USER, SESSION = "user", "session"
-_UNFIT = re.compile(r"[^\w.@+-]+")
-_LONGEST = 40  # characters of a name
-_HASH = 12  # characters of what tells names apart that had to be changed
-_HASHED = re.compile(rf"-[0-9A-Z]{{{_HASH}}}\Z")  # as such a name ends: nobody may choose the place of another
 
 
 def synced(memory: Memory | AsyncMemory) -> Memory:
@@ -27,7 +22,7 @@ def synced(memory: Memory | AsyncMemory) -> Memory:
 
 def place(memory: Memory, *names: str) -> str:
     """The namespace below a memory's own that these names make; other names make another one."""
-    return "/".join([str(memory.namespace), *map(_part, names)])
+    return "/".join([str(memory.namespace), *map(namespace_part, names)])
 
 
 def below(memory: Memory, *kinds: str) -> Iterator[Memory]:
@@ -36,11 +31,3 @@ def below(memory: Memory, *kinds: str) -> Iterator[Memory]:
     for name in memory.namespaces():
         if name.startswith(heads):
             yield memory.beside(name)
-
-
-def _part(name: str) -> str:
-    """A name as a part of a namespace; what has to be changed for that is told apart by a hash."""
-    fit = _UNFIT.sub("-", name)[:_LONGEST]
-    if fit == name and name and not _HASHED.search(name):
-        return fit
-    return f"{fit or 'one'}-{stable_id('name', name)[-_HASH:]}"

@@ -112,6 +112,7 @@ class Endless:
         exchange.heard.is_repeated = wire.vendor == "openai"  # some servers give the beginning back, some do not
         is_said = any(one.is_said or one.calls or one.results for one in talk.said)
         try:
+            asked = exchange.asked = self._where_it_was(asked)
             if not (asked.stores and self.recording.is_on()):
                 exchange.leave_no_trace()
             exchange.fit = self._fitted(exchange, talk)
@@ -139,6 +140,11 @@ class Endless:
         )
         window = self.windows.of(exchange.model, told) if exchange.may_be_cut else None
         return Fit(given) if window is None else fit(exchange.wire, exchange.body, talk, window, given)
+
+    def _where_it_was(self, asked: Asked) -> Asked:
+        """The same, of a project that has been remembered since 0.2.0 in the namespace that it had there."""
+        is_there = asked.why == "project" and self.memory_of(asked.earlier).conversations(limit=1)
+        return replace(asked, namespace=asked.earlier) if is_there else asked
 
     def _budget(self, asked: Asked) -> int:
         """How many tokens one question is given at most, 0 for none."""
@@ -374,8 +380,10 @@ class Exchange:
             return False
         if self.body.get("background") is True and self.heard.id and not self.heard.is_whole:
             self.endless.awaited.keep((self.model[0], self.asked.client), answer_id(self.heard.id), self)
+        elif self.is_later and self.heard.is_whole:
+            self.endless.awaited.drop((self.model[0], self.asked.client), answer_id(self.heard.id))
         is_stored = not self._failed and self.heard.is_anything and self._store(self.memory, self.placed)
-        self.endless.threads.end(self.asked, self.said, is_heard=self.heard.is_complete)
+        self.endless.threads.end(self.asked, self.said, is_heard=self.heard.is_answer)
         return is_stored
 
     def later(self) -> Exchange:

@@ -131,25 +131,56 @@ class _Keeping:
             if self.last is not None:
                 self._also(self.last, held)
 
-    def write(self) -> None:
-        """Writes what waits, in one transaction."""
-        own, waiting, below = self._placed.conversation_id, self._waiting, self._end
-        if not waiting:
-            self._write_aliases()
-            return
+    def write(self, called: Sequence[tuple[Call, str]] = ()) -> None:
+        """Writes what waits, with calls that were made below the last of it, in one transaction: words never stand
+        without their calls. Calls have what came of them, empty if nothing has yet; they are kept once, and filled in
+        when it comes.
+        """
+        own, waiting = self._placed.conversation_id, [draft for _, draft in self._waiting]
+        if waiting:
+            self._name_waiting()
+            self.last = self._end = NodeId(waiting[-1]["id"])
+        fresh: list[dict[str, Any]] = []
+        named, stored = self._named(called, self.last) if called and self.last is not None else ({}, {})
+        if named:
+            fresh = [_drafted(name, *told) for name, told in named.items() if name not in stored]
+            self._fill_in(named, stored)
+        self._write_aliases()  # first: what is stored must be found, and an alias of nothing is none
+        if waiting:
+            self._waiting, waiting[-1]["tool_calls"] = [], fresh
+            self._memory.store_messages(waiting, conversation_id=own, title=self._title())
+        elif fresh and self.last is not None:
+            self._memory.store_tool_calls(fresh, self.last)
+        if named:
+            last = next(reversed(named))
+            known = stored.get(last) or self._memory.tool_calls([last])[0]
+            self._end = known.result_message_id
+
+    def _name_waiting(self) -> None:
+        """Gives the messages that wait their ids and parents."""
+        own, below = self._placed.conversation_id, self._end
         if below is None and self.last is not None and [m.id for m in self._memory.latest(own, 1)] != [self.last]:
             below = self.last
-        possible = [name for _, draft in waiting for name in (draft["id"], within(own, draft["id"]))]
+        possible = [name for _, draft in self._waiting for name in (draft["id"], within(own, draft["id"]))]
         there = {message.id: message for message in self._memory.messages(possible, forgotten=True)}
-        for names, draft in waiting:
+        for names, draft in self._waiting:
             meant = draft["id"]
             draft |= {"id": self._free(draft, there)} | ({"parent_id": below} if below else {})
             below = draft["id"]
             self._also(below, [*names, *([meant] if meant != below else [])])
-        self._write_aliases()  # first: what is stored must be found, and an alias of nothing is none
-        stored = self._memory.store_messages([draft for _, draft in waiting], conversation_id=own, title=self._title())
-        self.last = self._end = stored[-1].id
-        self._waiting = []
+
+    def _fill_in(self, named: Mapping[NodeId, tuple[Call, str]], stored: Mapping[NodeId, ToolCall]) -> None:
+        """Gives calls that wait for their results those that have come."""
+        come = {
+            stored[name].result_message_id: result
+            for name, (_, result) in named.items()
+            if result.strip() and name in stored and not stored[name].result
+        }
+        empty = (
+            [message.id for message in self._memory.messages(filter(None, come)) if not message.content] if come else []
+        )
+        if empty:
+            self._memory.update_messages([{"id": name, "content": come[name]} for name in empty])
 
     def _also(self, name: NodeId, aliases: Sequence[NodeId]) -> None:
         """A message or a call is to be found by these, too."""
@@ -181,36 +212,9 @@ class _Keeping:
         self._said_last = likeness_of(said)
 
     def _tools(self, called: Sequence[tuple[Call, str]]) -> None:
-        """Calls with what came of them, empty if nothing has yet: kept once, and filled in when it comes."""
+        """Calls with what came of them, below what was said last."""
         if called:
-            self.write()
-        if not called or self.last is None:
-            return
-        named, stored = self._named(called, self.last)
-        fresh = [
-            {
-                "name": call.name or "tool",
-                "arguments": call.arguments,
-                "result": result,
-                "id": name,
-                "metadata": {"id": call.id} if call.id else {},
-            }
-            for name, (call, result) in named.items()
-            if name not in stored
-        ]
-        come = {
-            stored[name].result_message_id: result
-            for name, (_, result) in named.items()
-            if result.strip() and name in stored and not stored[name].result
-        }
-        empty = (
-            [message.id for message in self._memory.messages(filter(None, come)) if not message.content] if come else []
-        )
-        if empty:
-            self._memory.update_messages([{"id": name, "content": come[name]} for name in empty])
-        self._write_aliases()
-        stored |= {call.id: call for call in self._memory.store_tool_calls(fresh, self.last)} if fresh else {}
-        self._end = stored[next(reversed(named))].result_message_id
+            self.write(called)
 
     def _named(
         self, called: Sequence[tuple[Call, str]], below: NodeId
@@ -253,6 +257,17 @@ class _Keeping:
             return line
         blank = line.rfind(" ", 0, _TITLE)
         return line[: blank if blank > 0 else _TITLE] + " …"
+
+
+def _drafted(name: NodeId, call: Call, result: str) -> dict[str, Any]:
+    """A call as it is stored."""
+    return {
+        "name": call.name or "tool",
+        "arguments": call.arguments,
+        "result": result,
+        "id": name,
+        "metadata": {"id": call.id} if call.id else {},
+    }
 
 
 def _ends_as(stored: Message, draft: Mapping[str, Any]) -> bool:

@@ -4,6 +4,11 @@ Nobody is put into a memory that is shared without anybody having said so. In th
 address, of the request's metadata, of its user, of the server where one was set for it, of the project that a coding
 agent works in, of the conversation alone, which then is the client's own: keys tell clients apart, and two of them may
 call a conversation `main`. A request that tells neither is remembered apart, and given nothing.
+
+A user has a namespace that no other id leads to (`namespace_part`); an id counts as it was sent, blanks and all. A
+folder is no secret and nobody's: whoever names it shares its memory, and a digest tells honest clients apart. So a
+project stays in the namespace that 0.2.0 gave it, where there is one (`Asked.earlier`), while a user's was renamed when
+the store was brought to today's version (`engines.renamed`).
 """
 
 from __future__ import annotations
@@ -17,7 +22,7 @@ from typing import Any
 from recollect.errors import InvalidInput, NotAllowed
 from recollect.gateway.talk import Talk, words
 from recollect.importers.reading.lenient import objects_of, text_of
-from recollect.record import NodeId, checked_id, is_within, stable_id
+from recollect.record import NodeId, changed_name, checked_id, is_within, namespace_part, stable_id
 from recollect.record import namespace as checked
 
 NAMESPACE, CONVERSATION = "x-recollect-namespace", "x-recollect-conversation"
@@ -45,7 +50,7 @@ _FOLDER = re.compile(
 _CWD = re.compile(r"<cwd>([^\n<]+)</cwd>")
 _YES, _NO = ("", "yes", "on", "true", "1"), ("no", "off", "false", "0", "none")
 _DIGITS = 15  # more tokens than these can count nobody has
-_UNFIT = re.compile(r"[^\w.@+-]+")
+_UNFIT = re.compile(r"[^\w.@+-]+")  # in 0.2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +68,7 @@ class Asked:
     client: str = ""  # by its key
     is_retried: bool = False
     attempt: str = ""  # what the client names all tries of one request
+    earlier: str = ""  # what 0.2.0 called the namespace of a user or a project
 
     @property
     def recalls(self) -> bool:
@@ -90,7 +96,7 @@ def read_scope(
     """
     told = {**_in_metadata(body), **{name: _decoded(value) for name, value in headers.items() if value}}
     conversation, client = _conversation(told, body), stable_id("client", *map(headers.get, _KEYS_OF_CLIENTS))
-    namespace, why = _namespace(headers, told, body, talk, address, own)
+    namespace, why, earlier = _namespace(headers, told, body, talk, address, own)
     if not why and conversation:
         namespace, why = f"conversation/{stable_id('of', client, conversation)}", "conversation"
     return Asked(
@@ -103,6 +109,7 @@ def read_scope(
         client=client,
         is_retried=headers.get(_RETRIES, "0") not in ("", "0"),
         attempt=headers.get(ATTEMPT, ""),
+        earlier=_reached(earlier, why, within) if earlier else "",
     )
 
 
@@ -140,19 +147,21 @@ def _namespace(
     talk: Talk,
     address: str,
     own: str,
-) -> tuple[str, str]:
+) -> tuple[str, str, str]:
+    """The namespace, where it comes from, and what 0.2.0 called it where that may be something else."""
     if named := told.get(NAMESPACE):
-        return named.strip(), "header" if headers.get(NAMESPACE) else "metadata"
+        return named.strip(), "header" if headers.get(NAMESPACE) else "metadata", ""
     if address:
-        return address, "address"
+        return address, "address", ""
     if user := _user(told, body):
-        return f"user/{_fit(user)}", "user"
+        return f"user/{namespace_part(user)}", "user", f"user/{_fit(user.strip())}"
     if own:
-        return own, "server"
+        return own, "server", ""
     if folder := _folder(body, talk):
-        name = re.split(r"[\\/]", folder)[-1]
-        return f"project/{_fit(name)}-{stable_id('folder', folder)[-6:].lower()}", "project"
-    return "", ""
+        last = re.split(r"[\\/]", folder)[-1]
+        earlier = f"project/{_fit(last)}-{stable_id('folder', folder)[-6:].lower()}"
+        return f"project/{changed_name(last, folder)}", "project", earlier
+    return "", "", ""
 
 
 def _reached(namespace: str, why: str, within: Sequence[str]) -> str:
@@ -170,7 +179,7 @@ def _user(told: Mapping[str, str], body: Mapping[str, Any]) -> str:
     if _session_of(of_metadata):  # an agent's: it names a machine and a session rather than somebody
         of_metadata = ""
     found = (text_of(body.get("safety_identifier")), text_of(body.get("user")), of_metadata, *map(told.get, _USERS))
-    return next((user.strip() for user in found if user and user.strip()), "")
+    return next((user for user in found if user and user.strip()), "")
 
 
 def _conversation(told: Mapping[str, str], body: Mapping[str, Any]) -> NodeId | None:
@@ -213,9 +222,8 @@ def _folder(body: Mapping[str, Any], talk: Talk) -> str:
 
 
 def _fit(name: str) -> str:
-    """A name as a part of a namespace; what has to be changed for that is told apart by a hash."""
-    fit = _UNFIT.sub("-", name).strip("-")[:60]
-    fit = fit if fit.strip(".") else "one"
+    """A name as 0.2.0 wrote it."""
+    fit = _UNFIT.sub("-", name).strip("-")[:60] or "one"
     return fit if fit == name else f"{fit}-{stable_id('name', name)[-6:].lower()}"
 
 

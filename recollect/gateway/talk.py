@@ -114,6 +114,11 @@ class Heard:
         return all(one.is_whole for one in self.answers)
 
     @property
+    def is_answer(self) -> bool:
+        """Whether the client has got one: all are whole, and there is something in them to go on from."""
+        return self.is_complete and any(one.text or one.calls or one.results for one in self.answers)
+
+    @property
     def is_anything(self) -> bool:
         """Whether there is anything to keep."""
         return not self.is_coming and any(one.is_whole or one.text for one in self.answers)

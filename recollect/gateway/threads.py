@@ -187,7 +187,8 @@ class Threads:
             own, parent = found.conversation_id, _said_above(found)
             names, _ = _names(talk, said, stable_id("below", parent))
             return Placed(own, talk, realm, names, names, -1, parent, {}, _asked(talk, names), _end(names, own, parent))
-        beginning = stable_id("talk", memory.namespace, conversation, *filter(None, realm[1:]))
+        # As 0.2.0 called the namespace, which has been renamed since: talks that began there go on.
+        beginning = stable_id("talk", asked.earlier or memory.namespace, conversation, *filter(None, realm[1:]))
         names, lasting = _names(talk, said, beginning, conversation is not None)
         request = _Request(memory, talk, realm, said, names, lasting, turn)
         if conversation is not None and len(said) < 2:
@@ -246,7 +247,8 @@ class Threads:
         rated: list[tuple[tuple[bool, int, int, bool], Message]] = []
         for message in alike:
             agrees, same = agreement(request.memory, request.talk, at, message)
-            if same or not is_proof:
+            goes_on = len(request.said) > 1 and self._is_free(request, message)
+            if same or not is_proof or (goes_on and _is_unanswered(request.memory, message)):
                 exact = _exact(request, at, message) if len(alike) > 1 else 0
                 rated.append(((agrees, same, exact, self._is_free(request, message)), message))
         return max(rated, key=lambda one: one[0])[1] if rated else None
@@ -372,7 +374,8 @@ def _kept(memory: Memory, placed: Placed, asked: Asked, said: NodeId) -> Placed:
     for message in memory.messages(memory.aliased([alias]).get(alias, ())):
         is_late = message.timestamp is None or (utc_now() - message.timestamp).total_seconds() > _AGAIN
         (end,) = memory.latest(message.conversation_id, 1) or [message]
-        is_unheard = end.parent_id == message.id and "incomplete" in end.metadata
+        is_broken = end.parent_id == message.id and "incomplete" in end.metadata
+        is_unheard = is_broken or (end.id == message.id and _is_unanswered(memory, message))
         if not is_late and (asked.is_retried or is_unheard):
             known = placed.known if placed.conversation_id == message.conversation_id else {}
             known = {**known, last: message.id}
@@ -384,6 +387,11 @@ def _kept(memory: Memory, placed: Placed, asked: Asked, said: NodeId) -> Placed:
             key = stable_id(placed.names[last], message.parent_id) if message.parent_id else placed.names[last]
             return replace(kept, ids={last: key}, key=key, chain=key)
     return placed
+
+
+def _is_unanswered(memory: Memory, message: Message) -> bool:
+    """Whether the answer to the last message of a conversation had no words and called nothing, or never arrived."""
+    return not memory.get_tool_calls_by_message(message.id)
 
 
 def _candidates(request: _Request) -> Iterator[NodeId]:

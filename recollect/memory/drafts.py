@@ -43,7 +43,7 @@ _ROLES = {"developer": "system"}
 
 _NEEDED, _OF_A_MESSAGE = (
     frozenset({"content"}),
-    frozenset({"role", "speaker", "parent_id", "timestamp", "kind", "model", "parts", "metadata", "id"}),
+    frozenset({"role", "speaker", "parent_id", "timestamp", "kind", "model", "parts", "metadata", "id", "tool_calls"}),
 )
 _NEEDED_OF_A_CHANGE = frozenset({"id", "content"})
 _NEEDED_OF_A_CALL, _OF_A_CALL = frozenset({"name", "arguments", "result"}), frozenset({"timestamp", "metadata", "id"})
@@ -108,8 +108,8 @@ class Drafts:
 
     def messages(
         self, messages: Iterable[Mapping[str, Any]], conversation_id: str | None, title: str
-    ) -> list[tuple[Conversation, Message]]:
-        """Several messages of one conversation; a parent may be one of them."""
+    ) -> list[tuple[Conversation, Message, list[tuple[Message, ToolCall]]]]:
+        """Several messages of one conversation, each with its calls of tools; a parent may be one of them."""
         given = _listed(messages, "messages")
         for number, one in enumerate(given):
             _checked(f"Message {number}", one, _NEEDED, _OF_A_MESSAGE)
@@ -117,7 +117,12 @@ class Drafts:
         into = _id(conversation_id, "conversation_id") or (
             self.message_of(NodeId(first)).conversation_id if first else self.ids()
         )
-        return [self.message(conversation_id=into, title=title, **one) for one in given]
+        made = []
+        for one in given:
+            told = {name: value for name, value in one.items() if name != "tool_calls"}
+            conversation, message = self.message(conversation_id=into, title=title, **told)
+            made.append((conversation, message, self.calls(one.get("tool_calls", ()), message)))
+        return made
 
     def calls(self, calls: Iterable[Mapping[str, Any]], asked: Message) -> list[tuple[Message, ToolCall]]:
         """The tool calls of a message, each with the message that is its result."""

@@ -52,7 +52,7 @@ def open(  # noqa: A001
     from recollect.engines.choose import open_store
     from recollect.errors import InvalidInput
     from recollect.memory import Memory
-    from recollect.memory.settings import load_settings
+    from recollect.memory.settings import usual_store
     from recollect.models.embedding.lazy import LazyEmbedder
     from recollect.record import namespace as checked
     from recollect.runtime.place import read_place
@@ -62,7 +62,7 @@ def open(  # noqa: A001
     if chunk_tokens < _SMALLEST_CHUNK:
         raise InvalidInput(f"Chunks of {chunk_tokens} tokens are too small.", hint=f"Use {_SMALLEST_CHUNK} or more.")
     chunking = Chunking.of(chunk_tokens, chunk_overlap)
-    store_place = load_settings().store if path is None else path
+    store_place = usual_store() if path is None else path
     if isinstance(store_place, str):
         store_place = read_place(store_place)
     checked_reranker = _checked_reranker(reranker)

@@ -7,8 +7,10 @@ LOCALAPPDATA on Windows; RECOLLECT_HOME moves all of them into one folder.
 from __future__ import annotations
 
 import json
+import logging
 import os
 import re
+import shlex
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -17,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from recollect.errors import InvalidInput, StoreError
 from recollect.record.ids import DEFAULT_NAMESPACE, Namespace, namespace
-from recollect.runtime.place import Place, read_address, read_place
+from recollect.runtime.place import Address, Place, read_address, read_place
 
 if TYPE_CHECKING:
     from recollect.models.language.budget import Limits
@@ -28,7 +30,9 @@ UNLIMITED = "unlimited"
 LEARNED = "learned"
 
 _PREFIX = "RECOLLECT_"
-_SERVER = "NEO4J_URI"  # the store, where no setting of ours names one
+#: As a store: the server at the address in this variable. Alone it chooses nothing, since other programs have it too.
+NEO4J, NEO4J_URI = "neo4j", "NEO4J_URI"
+_AT_NEO4J_URI = Address("")
 _YES, _NO = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
 
 
@@ -53,7 +57,8 @@ class Places:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Everything that can be set. `origins` names for each setting the default, file, variable or flag it came from.
+    """Everything that can be set. `origins` names for each setting the default, file, variable or flag it came from,
+    and under NEO4J_URI what is to be said of that server where nothing chose it.
 
     `store` is the path of a file or the address of a server. `model` is the language model for what is asked for now,
     `background_model` the one for work in the background, for which a key alone never pays; both may be empty.
@@ -83,6 +88,11 @@ class Settings:
     proxy_window: int | None = None
     leave_out: tuple[str, ...] = ()
     origins: Mapping[str, str] = field(default_factory=dict, compare=False)
+
+    @property
+    def unused(self) -> str:
+        """What is to be said of a server that is there and was not chosen as the store; empty where there is none."""
+        return self.origins.get(NEO4J_URI, "")
 
     @property
     def limits(self) -> Limits:
@@ -138,10 +148,29 @@ def load_settings(
         if given is not None:
             values[name] = _read(name, given, f"--{name}")
             origins[name] = f"--{name}"
-    if origins["store"] == "default" and (server := environment.get(_SERVER)):
-        values["store"] = _told(_SERVER, lambda: read_address(server.strip()))
-        origins["store"] = _SERVER
+    server = environment.get(NEO4J_URI, "").strip()
+    if values["store"] is _AT_NEO4J_URI:
+        if not server:
+            raise InvalidInput(
+                f"{origins['store']} chooses the server at {NEO4J_URI}, which is not set.",
+                hint=f"Set {NEO4J_URI} to neo4j://HOST:PORT, or the store to that address.",
+            )
+        values["store"] = _told(NEO4J_URI, lambda: read_address(server))
+    elif server and origins["store"] == "default":
+        origins[NEO4J_URI] = (
+            f"{NEO4J_URI} is set, but its server was not chosen as the store: the memory is {where.store}. "
+            f"To use the server: recollect config store {NEO4J}. "
+            f"To keep the file: recollect config store {shlex.quote(str(where.store))}"
+        )
     return Settings(**values, origins=origins)
+
+
+def usual_store() -> Place:
+    """The store for programs that name none. Logs a warning where a server is there that was not chosen."""
+    settings = load_settings()
+    if settings.unused:
+        logging.getLogger("recollect").warning("%s", settings.unused)
+    return settings.store
 
 
 def keep_setting(name: str, value: str, where: Places) -> None:
@@ -216,7 +245,7 @@ def _told(place: str, read: Callable[[], Any]) -> Any:
 
 
 def _store(value: object, base: Path | None) -> Place:
-    place = read_place(_text(value, None), base)
+    place = _AT_NEO4J_URI if value == NEO4J else read_place(_text(value, None), base)
     return place.absolute() if isinstance(place, Path) else place
 
 

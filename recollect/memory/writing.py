@@ -133,13 +133,17 @@ class Writing(Reading, Documents):
         """Stores several messages of one conversation in one transaction, in order: all of them, or none.
 
         Each is a mapping with `content`, and what else `store_message` takes: `role`, `speaker`, `parent_id`,
-        `timestamp`, `kind`, `model`, `parts`, `metadata`, `id`. A parent may be one of them. Raises InvalidInput,
-        NotFound.
+        `timestamp`, `kind`, `model`, `parts`, `metadata`, `id`; and `tool_calls`, the calls of tools that were made
+        with it, each as `store_tool_calls` takes it. A parent may be one of them. Raises InvalidInput, NotFound.
         """
         drafted = self._drafts.messages(messages, conversation_id, title)
         if not drafted:
             return []
-        return self._ingest.append_all(drafted[0][0], [(message, ()) for _, message in drafted])
+        entries: list[tuple[Message, Sequence[ToolCall]]] = []
+        for _, message, calls in drafted:
+            entries += [(message, ()), *((result, [call]) for result, call in calls)]
+        own = {message.id for _, message, _ in drafted}
+        return [one for one in self._ingest.append_all(drafted[0][0], entries) if one.id in own]
 
     @writes
     def store_tool_call(

@@ -32,6 +32,10 @@ NAMESPACE_FORM, NAMESPACE_LENGTH = rf"^{_PART}(/{_PART})*$", 200
 ID_FORM, ID_LENGTH = r"^[^\s\x00-\x20\x7f\x85\xa0]([^\x00-\x1f\x7f\x85]*[^\s\x00-\x20\x7f\x85\xa0])?$", 200
 _NAMESPACE, _ID = re.compile(NAMESPACE_FORM[:-1]), re.compile(ID_FORM[:-1])
 _HALF = re.compile(r"[\ud800-\udfff]")  # half a character is none that a store or a header can hold
+#: Between what can be read of a name that had to be changed and its digest. No name that stays itself holds it.
+_CHANGED = "~"
+_UNFIT = re.compile(r"[^\w.@+-]+")  # a shell, an address and a header leave the rest alone
+_PART_LENGTH, _DIGEST = 60, 26
 
 
 def namespace(name: str) -> Namespace:
@@ -46,6 +50,27 @@ def namespace(name: str) -> Namespace:
             hint="Use names without spaces, joined by slashes, at most 200 characters: acme/rex.",
         )
     return Namespace(name)
+
+
+def namespace_part(name: str) -> str:
+    """A foreign name (of a user, a session, a folder) as one part of a namespace; two names never get the same.
+
+    Up to 60 letters of any script, digits and `_ . @ + -` stay themselves. Any other name becomes what can be read of
+    it, a `~`, and the 128 bits of its digest. Nobody can choose that form as a name, since `~` is changed itself. Names
+    that differ by a blank, by case or by how Unicode composes a letter are other names.
+
+    >>> namespace_part("anna@example.org"), namespace_part("Anna Smith")
+    ('anna@example.org', 'Anna-Smith~6d39zy8jnnh5t86vhzevh1g7e6')
+    """
+    if name.strip(".") and len(name) <= _PART_LENGTH and not _UNFIT.search(name):
+        return name
+    return changed_name(name, name)
+
+
+def changed_name(shown: str, name: str) -> str:
+    """A part of a namespace for a name of which no more than a piece is shown: of a folder, its last name."""
+    readable = _UNFIT.sub("-", shown).strip("-.")[: _PART_LENGTH - _DIGEST - len(_CHANGED)]
+    return f"{readable}{_CHANGED}{stable_id('name', name).lower()}"
 
 
 def checked_id(text: str, what: str) -> NodeId:

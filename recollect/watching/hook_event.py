@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 #: A session that is resumed has its own words before it; one that begins, was cleared or summed up has not.
+_PROJECTS = "projects"  # the folder of all projects, with one for each
 _BRIEFED = frozenset({"startup", "clear", "compact"})
 
 
@@ -41,7 +42,7 @@ def read_event(given: str | bytes) -> HookEvent | None:
     return HookEvent(
         name=told["hook_event_name"],
         folder=folder,
-        transcripts=_project_of(transcript) if transcript else None,
+        transcripts=_project_of(transcript) if transcript is not None else None,
         source=str(told.get("source") or "startup"),
         session=transcript.stem if transcript else str(told.get("session_id") or ""),
     )
@@ -51,7 +52,10 @@ def _path(value: object) -> Path | None:
     return Path(value).expanduser() if isinstance(value, str) and value else None
 
 
-def _project_of(transcript: Path) -> Path:
-    """The project's folder, also for a subagent's transcript, which lies two folders deeper."""
+def _project_of(transcript: Path) -> Path | None:
+    """The project's folder, also for a subagent's transcript, which lies two folders deeper. None for a place where
+    Claude Code keeps no transcripts, of which who knows how much would be read.
+    """
     folder = transcript.parent
-    return folder.parent.parent if folder.name == "subagents" else folder
+    folder = folder.parent.parent if folder.name == "subagents" else folder
+    return folder if folder.parent.name == _PROJECTS else None

@@ -145,3 +145,15 @@ def test_the_same_words_with_other_metadata_are_found_by_these(mem: Memory) -> N
     for mood, count in (("calm", 2), ("wild", 1)):
         found = mem.search("walks at the harbour", filters={**ALICE, "mood": mood})["results"]
         assert [one["metadata"]["mood"] for one in found] == [mood] * count
+
+
+@pytest.mark.parametrize(
+    "filters", [{"user_id": {}}, {"user_id": "alice", "topic": {}}, {"user_id": "*", "OR": [{"user_id": {}}]}]
+)
+def test_an_empty_filter_lets_nothing_pass(memory: recollect.memory.Memory, filters: dict[str, Any]) -> None:
+    adapter = Memory(memory)
+    adapter.add("I am allergic to nuts.", user_id="alice")
+    with pytest.raises(InvalidInput, match="is empty"):
+        adapter.get_all(filters=filters)
+    with pytest.raises(InvalidInput, match="is empty"):
+        adapter.search("nuts", filters=filters)

@@ -113,6 +113,7 @@ def test_blanks_in_the_name_of_a_user_lose_nothing(memory: Memory, name: str) ->
     adapter = mem0.Memory(memory)
     adapter.add("I live in Leeds.", user_id=name)
     assert [one["memory"] for one in adapter.get_all(filters={"user_id": name})["results"]] == ["I live in Leeds."]
+    assert adapter.get_all(filters={"user_id": "Ann Lee"})["results"] == []
     adapter.delete_all(user_id=name)
     assert adapter.get_all(filters={"user_id": name})["results"] == []
 

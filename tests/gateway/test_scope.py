@@ -54,10 +54,20 @@ def test_a_conversation_of_a_name_is_the_clients_own(told: dict[str, str]) -> No
 def test_users_and_folders_of_like_names_are_told_apart() -> None:
     assert asked(user="mia kay").namespace != asked(user="mia-kay").namespace == "user/mia-kay"
     one, other = asked(system=AGENT), asked(system=AGENT.replace("mia", "ana"))
-    assert one.namespace.startswith("project/my-app-")
+    assert one.namespace.startswith("project/my-app~")
     assert one.namespace != other.namespace.replace("ana", "mia")
     codex = [{"role": "user", "content": [{"type": "input_text", "text": "<environment_context>\n<cwd>/w/x</cwd>"}]}]
-    assert asked(input=codex).namespace.startswith("project/x-")
+    assert asked(input=codex).namespace.startswith("project/x~")
+
+
+def test_nobody_can_choose_the_namespace_of_another() -> None:
+    own = asked(user="Anna Smith").namespace
+    for user in ("Anna-Smith", "Anna-Smith-h1g7e6", "Anna/Smith", "anna smith", " Anna Smith", "Anna Smith\n", own[5:]):
+        for named in ({"user": user}, {"safety_identifier": user}, {"metadata": {"user_id": user}}):
+            assert asked(**named).namespace != own
+    project = asked(system=AGENT).namespace
+    assert asked(user=project.partition("/")[2]).namespace not in (project, own)
+    assert asked(user="x" * 5_000, within=["acme/" + "y" * 100]).namespace.count("/") == 3
 
 
 @pytest.mark.parametrize(

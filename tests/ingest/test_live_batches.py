@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import recollect
 from recollect.answer.tools.desk import count
+from recollect.errors import InvalidInput
 from recollect.memory import Memory
 from recollect.record import Thread
 from tests.coherent import assert_coherent
@@ -194,3 +195,19 @@ def test_what_was_handed_out_is_cut_from_an_edit_as_well(tmp_path: Path) -> None
         said = memory.store_message("Where is the key?")
         told = memory.toolbox().call("get_message_by_id", {"id": said.id}).text
         assert memory.update_message(said.id, f"{told}\n\nWhere is the spare key?").content == "Where is the spare key?"
+
+
+def test_messages_and_their_calls_of_tools_are_written_together(tmp_path: Path) -> None:
+    call = {"name": "look", "arguments": '{"in": "Porto"}', "result": "Rain", "id": "K"}
+    asked, answer = {"content": "Does it rain?", "id": "Q"}, {"content": "I look.", "role": "assistant", "id": "A"}
+    with recollect.open(tmp_path / "memory.db", durable=False, background=False) as memory:
+        with pytest.raises(InvalidInput):
+            memory.store_messages([asked, {**answer, "tool_calls": [{"name": "look"}]}], conversation_id="C")
+        assert memory.stats().messages == 0
+        for _ in range(2):  # again: nothing comes twice
+            stored = memory.store_messages([asked, {**answer, "tool_calls": [call]}], conversation_id="C")
+            assert [one.id for one in stored] == ["Q", "A"]
+        thread = memory.conversation("C")
+        assert [one.content for one in thread.messages] == ["Does it rain?", "I look.", "Rain"]
+        assert [(one.id, one.message_id, one.result) for one in memory.tool_calls(["K"])] == [("K", "A", "Rain")]
+        assert memory.check() == []

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import recollect
 from recollect.errors import InvalidInput
 from recollect.memory.settings import Places, keep_setting, load_settings, places
 
@@ -42,9 +43,7 @@ def test_a_store_in_the_file_is_found_from_the_files_folder(where: Places) -> No
 
 
 def test_a_store_may_be_a_server_wherever_it_is_set(where: Places) -> None:
-    environment = {"NEO4J_URI": "neo4j://of-others"}
-    settings = load_settings(environment=environment, where=where)
-    assert (str(settings.store), settings.origins["store"]) == ("neo4j://of-others", "NEO4J_URI")
+    environment: dict[str, str] = {}
     where.config.write_text('store = "neo4j://in-file:7687/chats"\n')
     settings = load_settings(environment=environment, where=where)
     assert (str(settings.store), settings.origins["store"]) == ("neo4j://in-file:7687/chats", str(where.config))
@@ -55,10 +54,39 @@ def test_a_store_may_be_a_server_wherever_it_is_set(where: Places) -> None:
     assert settings.store == Path("memory.db").absolute()
 
 
-def test_a_bad_address_of_others_is_told_by_its_name_where_it_is_in_force(where: Places) -> None:
-    with pytest.raises(InvalidInput, match="NEO4J_URI"):
-        load_settings(environment={"NEO4J_URI": "localhost"}, where=where)
-    load_settings({"store": "memory.db"}, environment={"NEO4J_URI": "localhost"}, where=where)
+def test_an_address_that_is_there_for_other_programs_chooses_no_store(where: Places) -> None:
+    for address in ("neo4j://of-others", "neo4j://ana:secret@of-others", "localhost"):
+        settings = load_settings(environment={"NEO4J_URI": address}, where=where)
+        assert (settings.store, settings.origins["store"]) == (where.store, "default")
+        assert "NEO4J_URI is set" in settings.unused
+        assert f"recollect config store {where.store}" in settings.unused
+        assert "secret" not in settings.unused
+    assert load_settings(environment={"NEO4J_URI": " "}, where=where).unused == ""
+
+
+@pytest.mark.parametrize("chosen", ["flag", "variable", "file"])
+def test_the_address_counts_where_the_store_was_chosen(where: Places, chosen: str) -> None:
+    flags = {"store": "neo4j"} if chosen == "flag" else {}
+    environment = {"NEO4J_URI": "neo4j://ours:7687/chats"} | (
+        {"RECOLLECT_STORE": "neo4j"} if chosen == "variable" else {}
+    )
+    where.config.write_text('store = "neo4j"\n' if chosen == "file" else "")
+    settings = load_settings(flags, environment=environment, where=where)
+    origin = {"flag": "--store", "variable": "RECOLLECT_STORE", "file": str(where.config)}[chosen]
+    assert (str(settings.store), settings.origins["store"], settings.unused) == ("neo4j://ours:7687/chats", origin, "")
+    with pytest.raises(InvalidInput, match="NEO4J_URI, which is not set"):
+        load_settings(flags, environment={**environment, "NEO4J_URI": ""}, where=where)
+    with pytest.raises(InvalidInput, match="NEO4J_URI: This is not a place"):
+        load_settings(flags, environment={**environment, "NEO4J_URI": "localhost"}, where=where)
+
+
+def test_who_chose_a_store_hears_nothing_of_the_address(where: Places) -> None:
+    environment = {"NEO4J_URI": "neo4j://of-others"}
+    assert load_settings({"store": "memory.db"}, environment=environment, where=where).unused == ""
+    keep_setting("store", str(where.store), where)
+    assert load_settings(environment=environment, where=where).unused == ""
+    keep_setting("store", "neo4j", where)
+    assert str(load_settings(environment=environment, where=where).store) == "neo4j://of-others"
 
 
 def test_an_unknown_key_is_told_with_the_file_and_what_was_meant(where: Places) -> None:
@@ -176,3 +204,17 @@ def test_a_file_that_cannot_be_changed_safely_is_left_alone(where: Places) -> No
     with pytest.raises(InvalidInput, match="cannot be changed here"):
         keep_setting("model", "anthropic:m", where)
     assert where.config.read_text() == before
+
+
+def test_a_program_is_told_of_an_address_that_was_not_chosen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("RECOLLECT_HOME", str(tmp_path))
+    monkeypatch.setenv("NEO4J_URI", "neo4j://of-others")
+    with recollect.open(background=False) as memory:
+        assert memory.location == str(tmp_path / "memory.db")
+    assert "NEO4J_URI is set" in caplog.text
+    caplog.clear()
+    monkeypatch.setenv("RECOLLECT_STORE", str(tmp_path / "memory.db"))
+    recollect.open(background=False).close()
+    assert caplog.text == ""

@@ -28,7 +28,7 @@ from recollect.ingest import Ingest
 from recollect.ingest.reindex import reindex
 from recollect.memory import Memory
 from recollect.models.embedding.tokenizer import count_tokens
-from recollect.record import Edge, Message, Namespace, Node, NodeId, NodeKind, Version, namespace
+from recollect.record import Edge, Message, Namespace, Node, NodeId, NodeKind, Version, namespace, namespace_part
 from recollect.store import Change, Erased, Fenced, IndexChange, IndexDamaged, Invariant, Mark, Space, Stale, Task
 from recollect.store.passages import CandidateQuery, Partition, QualityVectors
 from recollect.store.results import Lost
@@ -611,3 +611,24 @@ def test_live_calls_of_an_older_version_move_to_the_message_that_called(
         assert [call.message_id for call in memory.tool_calls([call.id for call in calls])] == [asked.id] * 2
         assert again.space(DEFAULT).check() == []
         again.close()
+
+
+def test_users_of_an_older_version_have_their_names_of_today(
+    store: Neo4jStore, neo4j_uri: str, session: neo4j.Session
+) -> None:
+    old, today = Namespace("user/Anna-Smith-h1g7e6"), Namespace(f"user/{namespace_part('Anna Smith')}")
+    with Memory(store, embedder(), old) as memory:
+        memory.store_message("My boat is called Tern. I live in Porto.")
+        memory.consolidate()
+        memory.beside("user/customer-104233").store_message("Nobody else's.")
+        facts = [fact.content for fact in memory.facts()]
+        assert facts
+        session.run("MATCH (s:Schema) SET s.version = 2").consume()
+        again = Neo4jStore(neo4j_uri, neo4j_server.auth())
+        assert again.namespaces() == ["user/Anna-Smith~6d39zy8jnnh5t86vhzevh1g7e6", "user/customer-104233"]
+        with Memory(again, embedder(), today) as found:
+            assert [fact.content for fact in found.facts()] == facts
+            assert found.search("boat").hits
+            assert found.check() == []
+            assert found.beside(old).stats().messages == 0
+            assert session.run("MATCH (x) WHERE x.namespace = $old RETURN count(x) AS n", old=old).single()["n"] == 0

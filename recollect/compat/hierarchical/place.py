@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from recollect.memory.settings import load_settings
+from recollect.memory.settings import usual_store
 from recollect.runtime.place import Address, Place, read_place
 
 FILE = "memory.db"
@@ -20,7 +20,7 @@ def place_of(agent_name: str, db_path: str | Path | Address | None) -> Place:
     if isinstance(db_path, Address):
         return db_path
     if db_path is None:
-        default = load_settings().store
+        default = usual_store()
         if isinstance(default, Address):
             return default
         return default.parent / "hierarchical_memory" / agent_name / FILE

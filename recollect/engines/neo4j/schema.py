@@ -13,6 +13,7 @@ from typing import Any, LiteralString
 import neo4j
 
 from recollect.engines.neo4j.connection import Server
+from recollect.engines.renamed import renamed
 from recollect.errors import StoreError, StoreUnusable
 
 #: Raised when statements of an older Recollect would do harm. 0.1.0 wrote none, and is told by that.
@@ -35,6 +36,14 @@ MATCH path = (r)-[:REPLIES_TO*1..]->(m:Message) WHERE m.role <> 'tool'
   AND all(n IN nodes(path)[..-1] WHERE n.role = 'tool')
 DELETE x MERGE (t)-[:CALLED_BY]->(m) SET t.message_id = m.id
 """
+NAMES = "MATCH (n:Namespace) WHERE n.name IS NOT NULL RETURN n.name AS name"
+RENAME: tuple[LiteralString, ...] = (
+    "MATCH (n:Namespace {name: $before}) SET n.name = $today",
+    "MATCH (x:Node) WHERE x.namespace = $before AND x.id IS NOT NULL SET x.namespace = $today",
+    "MATCH (e:Edge) WHERE e.namespace = $before AND e.target_id IS NOT NULL SET e.namespace = $today",
+    "MATCH (t:Task) WHERE t.namespace = $before AND t.id IS NOT NULL SET t.namespace = $today",
+    "MATCH (g:Generation) WHERE g.namespace = $before AND g.number > 0 SET g.namespace = $today",
+)
 
 UNIQUE: Mapping[str, LiteralString] = {
     "schema_name": "CREATE CONSTRAINT schema_name IF NOT EXISTS FOR (s:Schema) REQUIRE s.name IS UNIQUE",
@@ -149,8 +158,11 @@ def prepare(server: Server) -> None:
 
 
 def _migrate(tx: neo4j.ManagedTransaction) -> None:
-    """Version 2 to version 3."""
+    """Version 2 to version 3: tool calls are mended, and users have other namespaces."""
     tx.run(OF_THEIR_CALLERS).consume()
+    for before, today in renamed([record["name"] for record in tx.run(NAMES)]):
+        for statement in RENAME:
+            tx.run(statement, before=before, today=today).consume()
     tx.run(SET_VERSION, version=VERSION).consume()
 
 

@@ -11,7 +11,9 @@ from collections.abc import Callable
 
 import apsw
 
+from recollect.engines.renamed import renamed
 from recollect.engines.sqlite import problems
+from recollect.record import Namespace
 from recollect.version import VERSION as PROGRAM
 
 VERSION = "PRAGMA user_version"
@@ -36,6 +38,8 @@ UPDATE tool_call SET message_id = coalesce((
     SELECT id FROM up WHERE role != 'tool' ORDER BY depth LIMIT 1), message_id)
 WHERE message_id = result_message_id
 """
+NAMES = "SELECT name FROM namespace"
+RENAME = "UPDATE namespace SET name = ? WHERE name = ?"
 
 #: The version that this program reads and writes.
 NEWEST = 3
@@ -57,8 +61,10 @@ def from_version_1(connection: apsw.Connection) -> None:
 
 
 def from_version_2(connection: apsw.Connection) -> None:
-    """The tables are the same; tool calls are mended."""
+    """The tables are the same; tool calls are mended, and users have other namespaces."""
     connection.execute(OF_THEIR_CALLERS)
+    for before, today in renamed([Namespace(name) for (name,) in connection.execute(NAMES)]):
+        connection.execute(RENAME, (today, before))
 
 
 #: By the version that they start from.

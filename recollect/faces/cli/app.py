@@ -40,4 +40,6 @@ def _run(command: Command, given: dict[str, Any]) -> int:
 
     flags = {name: given.pop(name) for name in _COMMON}
     with open_session(flags) as session:
+        if session.settings.unused:
+            session.out.note(session.settings.unused)
         return command.run(session, **given) or 0

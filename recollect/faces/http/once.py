@@ -26,8 +26,7 @@ from starlette.concurrency import run_in_threadpool
 from recollect.errors import InvalidInput, StoreError
 from recollect.faces.http.events import Told
 from recollect.faces.http.problems import problem, told
-from recollect.faces.http.scope import HEADER as NAMESPACE
-from recollect.faces.http.scope import memories
+from recollect.faces.http.scope import asked_namespace, memories
 from recollect.memory import Memory
 from recollect.record import NodeId, stable_id
 
@@ -211,7 +210,7 @@ def answers_of(request: Request) -> Answers:
 
 
 def _memory(request: Request) -> Memory:
-    named = request.headers.get(NAMESPACE) or request.query_params.get("namespace")
+    named = asked_namespace(request)
     return memories(request).of(named)
 
 

@@ -19,6 +19,8 @@ from recollect.errors import (
     StoreError,
 )
 
+#: What is said of a request that would take the stack of whoever reads it.
+TOO_DEEP = "The request is nested too deeply."
 MEDIA_TYPE = "application/problem+json"
 
 _STATUS = {

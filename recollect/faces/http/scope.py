@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Annotated, Any
 
 from fastapi import Depends, Header, HTTPException, Query, Request
@@ -50,7 +51,15 @@ def memory(
     """The memory that the request is about. Raises InvalidInput, NotAllowed."""
     if named and namespace:
         checked(namespace)
-    return memories(request).of(named or namespace)
+    return memories(request).of(asked_namespace(request))
+
+
+def asked_namespace(request: Request) -> str | None:
+    """The namespace that a request names. Clients send headers in UTF-8, which is read as something else."""
+    named = request.headers.get(HEADER, "")
+    with suppress(UnicodeError):
+        named = named if named.isascii() else named.encode("latin-1").decode()
+    return named or request.query_params.get("namespace")
 
 
 def whole_store(request: Request) -> None:

@@ -21,7 +21,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from recollect.errors import InvalidInput
 from recollect.faces.http.problems import problem, told
-from recollect.faces.http.scope import HEADER
+from recollect.faces.http.scope import asked_namespace
 from recollect.faces.mcp import missing_sdk
 from recollect.faces.mcp.tools.sets import CORE, SETS
 
@@ -109,7 +109,7 @@ def _managers(memories: Memories, served: Served) -> dict[_Choice, StreamableHTT
     def scope(context: Context) -> tuple[Memory, Links]:
         request = context.request
         assert request is not None
-        named = request.headers.get(HEADER) or request.query_params.get("namespace")
+        named = asked_namespace(request)
         memory = reached(request).of(named)
         apart = "" if memory is memories.main else str(memory.namespace)
         return memory, Links(f"{request.url.scheme}://{request.url.netloc}", apart)

@@ -20,7 +20,7 @@ from starlette.requests import ClientDisconnect
 
 from recollect.errors import InvalidInput, NotAllowed, RecollectError
 from recollect.faces.http.memories import Memories
-from recollect.faces.http.problems import status_of
+from recollect.faces.http.problems import TOO_DEEP, status_of
 from recollect.faces.http.scope import reach
 from recollect.faces.http.served import Served
 from recollect.faces.proxy.passing import Begun, Streamed, begin_reading
@@ -122,7 +122,9 @@ async def _read(request: Request, to: Upstream, place: Place) -> tuple[Content, 
 def _begun(request: Request, wire: Wire, content: bytes, address: str, base: str, *, counts_only: bool) -> Exchange:
     try:
         body = json.loads(content)
-    except (ValueError, RecursionError):
+    except RecursionError as error:
+        raise InvalidInput(TOO_DEEP) from error
+    except ValueError:
         body = None
     if not isinstance(body, dict):
         raise InvalidInput("The body of the request is not a JSON object.")

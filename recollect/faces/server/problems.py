@@ -12,7 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Match
 
 from recollect.errors import RecollectError
-from recollect.faces.http.problems import problem, told
+from recollect.faces.http.problems import TOO_DEEP, problem, told
 from recollect.faces.proxy.problems import client_of, retold
 from recollect.faces.web.problem import problem_page, refusal, wants_page
 
@@ -39,7 +39,8 @@ def _of_http(request: Request, error: Exception) -> Response:
     headers = dict(error.headers or {})
     if error.status_code == 405:
         headers["Allow"] = ", ".join(_allowed(request))
-    return shown(request, problem(error.status_code, str(error.detail), headers=headers))
+    detail = TOO_DEEP if isinstance(error.__cause__, RecursionError) else str(error.detail)
+    return shown(request, problem(error.status_code, detail, headers=headers))
 
 
 def _allowed(request: Request) -> list[str]:

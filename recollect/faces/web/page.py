@@ -12,7 +12,7 @@ from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
-from recollect.faces.http.scope import HEADER, memories
+from recollect.faces.http.scope import asked_namespace, memories
 from recollect.faces.web.files import asset
 from recollect.version import VERSION
 
@@ -122,7 +122,7 @@ def _scope_field(request: Request) -> Markup:
 
 def scope_of(request: Request) -> str:
     """The namespace that a request is about."""
-    named = request.headers.get(HEADER) or request.query_params.get("namespace")
+    named = asked_namespace(request)
     return named or str(memories(request).main.namespace)
 
 

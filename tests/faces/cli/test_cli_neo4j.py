@@ -86,13 +86,21 @@ def test_an_empty_server_and_an_empty_namespace_are_told_apart(server: CommandLi
     assert ran.err.startswith(f"No memory of acme/rex at {neo4j_uri} yet.")
 
 
-def test_the_variables_of_others_name_the_server(
+def test_the_variables_of_others_name_the_server_once_it_is_chosen(
     run: CommandLine, neo4j_place: str, neo4j_uri: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NEO4J_URI", neo4j_place)
-    assert run("remember", "the spare key is with Ana").code == 0
+    ran = run("remember", "the boat is called Tern")
+    assert ran.code == 0
+    assert "NEO4J_URI is set" in ran.err
+    assert "recollect config store neo4j" in ran.err
+    assert run("stats", "--json").document["store"] != neo4j_uri
+    assert "NEO4J_URI is set" in run().err
+    assert run("config", "store", "neo4j").code == 0
+    ran = run("remember", "the spare key is with Ana")
+    assert (ran.code, "NEO4J_URI" in ran.err) == (0, False)
     assert run("stats", "--json").document["store"] == neo4j_uri
-    assert run("config", "--json").document["settings"]["store"] == {"value": neo4j_uri, "from": "NEO4J_URI"}
+    assert run("config", "--json").document["settings"]["store"]["value"] == neo4j_uri
 
 
 @pytest.mark.parametrize("command", [(), ("search", "x"), ("import", "."), ("stats", "--json"), ("config",)])

@@ -119,3 +119,15 @@ def test_no_model_is_suggested_for_a_server_whose_models_are_unknown() -> None:
     assert suggested({}) == ("", "")
     assert suggested({"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": "http://localhost"}) == ("", "")
     assert suggested({"ANTHROPIC_API_KEY": "k", "OPENAI_API_KEY": "k"})[1] == "ANTHROPIC_API_KEY"
+
+
+@pytest.mark.parametrize("command", [(), ("search", "boat"), ("stats", "--json"), ("hooks", "run")])
+def test_an_address_that_is_merely_there_keeps_nothing_elsewhere_and_every_command_says_so(
+    run: CommandLine, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
+) -> None:
+    run("remember", "The boat is called Tern.")
+    monkeypatch.setenv("NEO4J_URI", "neo4j://127.0.0.1:1")
+    ran = run(*command)
+    assert ran.code == 0
+    assert ran.err.count("NEO4J_URI is set") == 1
+    assert "recollect config store neo4j" in " ".join(ran.err.split())

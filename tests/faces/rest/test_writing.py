@@ -220,3 +220,9 @@ def test_the_id_of_something_else_is_refused_at_once(writing: TestClient) -> Non
     refused = writing.post("/api/v1/messages", json={"content": "Luna sings.", "id": told.json()["id"]})
     assert refused.status_code == 400
     assert "already belongs to something else" in refused.json()["detail"]
+
+
+def test_an_unknown_role_is_answered_with_all_that_are_known(writing: TestClient) -> None:
+    answer = writing.post("/api/v1/messages", json={"content": "x", "role": "boss"})
+    assert answer.status_code == 422
+    assert all(role in answer.text for role in ("user", "assistant", "system", "tool", "developer"))

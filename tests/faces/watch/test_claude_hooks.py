@@ -70,10 +70,17 @@ def test_a_session_with_words_of_its_own_needs_no_brief(source: str | None, brie
 
 
 def test_a_transcript_lies_in_its_project() -> None:
-    for path in ("/p/x/s.jsonl", "/p/x/s/subagents/agent-1.jsonl"):
+    for path in ("/c/projects/x/s.jsonl", "/c/projects/x/s/subagents/agent-1.jsonl"):
         event = read_event(json.dumps({"hook_event_name": "PreCompact", "transcript_path": path}))
         assert event is not None
-        assert event.transcripts == Path("/p/x")
+        assert event.transcripts == Path("/c/projects/x")
+
+
+@pytest.mark.parametrize("path", ["/s.jsonl", "/home/ida/s.jsonl", "s.jsonl", "/c/projects/s.jsonl", "/c/subagents/s"])
+def test_no_folder_is_read_that_is_none_of_a_project(path: str) -> None:
+    event = read_event(json.dumps({"hook_event_name": "PreCompact", "transcript_path": path}))
+    assert event is not None
+    assert event.transcripts is None
 
 
 # --- the command ---------------------------------------------------------------------------------------------------

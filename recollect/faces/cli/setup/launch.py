@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from recollect.memory.settings import Settings
+from recollect.runtime.place import Address
 
 #: Variables by which the memory of this run is found, and read as it was made; clients do not pass them on.
 _PASSED_ON = ("RECOLLECT_HOME", "RECOLLECT_EMBEDDER", "RECOLLECT_MODEL", "XDG_DATA_HOME", "XDG_CONFIG_HOME")
@@ -44,8 +45,8 @@ def launch_of(
 def memory_arguments(settings: Settings) -> list[str]:
     """The options that name the memory of these settings, where it is not the one that is found without."""
     arguments: list[str] = []
-    if _was_told(settings, "store"):
-        place = settings.store
+    place = settings.store
+    if _was_told(settings, "store") or isinstance(place, Address):  # whose name may stand in a variable
         arguments += ["--store", str(place.absolute() if isinstance(place, Path) else place)]
     if _was_told(settings, "namespace"):
         arguments += ["--namespace", str(settings.namespace)]
@@ -59,7 +60,7 @@ def passed_on(environment: Mapping[str, str]) -> dict[str, str]:
 
 def _was_told(settings: Settings, name: str) -> bool:
     """Whether a flag or a variable of this run says it, which a client would not repeat."""
-    return settings.origins[name].startswith(("--", "RECOLLECT_", "NEO4J_"))
+    return settings.origins[name].startswith(("--", "RECOLLECT_"))
 
 
 def program() -> list[str]:

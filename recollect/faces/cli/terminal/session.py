@@ -158,7 +158,7 @@ class Session:
 
     def _was_told(self, setting: str) -> bool:
         """Whether a flag or a variable of this run sets it."""
-        return self.settings.origins[setting].startswith(("--", "RECOLLECT_", "NEO4J_"))
+        return self.settings.origins[setting].startswith(("--", "RECOLLECT_"))
 
     def _whose(self) -> str:
         """Of which namespace, where others are there."""

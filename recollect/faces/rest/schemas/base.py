@@ -5,11 +5,15 @@ from __future__ import annotations
 from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
+from starlette.exceptions import HTTPException
 
+from recollect.faces.http.problems import TOO_DEEP
 from recollect.record import ID_FORM, ID_LENGTH
 from recollect.text.clean import without_halves
 
 T = TypeVar("T")
+
+_DEEPEST = 100  # levels of what is taken
 
 #: An id that somebody gives. One that is empty is as one that is not given.
 ID: dict[str, Any] = {"pattern": f"^$|{ID_FORM}", "maxLength": ID_LENGTH}
@@ -35,12 +39,14 @@ class Asked(BaseModel):
         return _cleaned(given)
 
 
-def _cleaned(given: Any) -> Any:
+def _cleaned(given: Any, depth: int = 0) -> Any:
     if isinstance(given, str):
         return without_halves(given)
+    if depth > _DEEPEST:
+        raise HTTPException(400, TOO_DEEP)
     if isinstance(given, dict):
-        return {_cleaned(name): _cleaned(value) for name, value in given.items()}
-    return [_cleaned(one) for one in given] if isinstance(given, list) else given
+        return {_cleaned(name): _cleaned(value, depth + 1) for name, value in given.items()}
+    return [_cleaned(one, depth + 1) for one in given] if isinstance(given, list) else given
 
 
 def shown(**example: Any) -> ConfigDict:

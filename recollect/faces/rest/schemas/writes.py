@@ -9,7 +9,7 @@ from typing import Any, Literal
 from pydantic import Field, StrictBool, field_serializer, model_validator
 
 from recollect.faces.rest.schemas.base import ID, Asked, Record, shown
-from recollect.record import Kind, PartKind, Role
+from recollect.record import Kind, PartKind
 
 
 class NewPart(Asked):
@@ -28,7 +28,9 @@ class MessageWords(Asked):
         description="A text, or content parts as OpenAI and Anthropic write them.",
         examples=["Luna weighs 12 kg now.", [{"type": "text", "text": "Luna weighs 12 kg now."}]],
     )
-    role: Role | Literal["developer"] = Field(Role.USER, description="A developer is the system.")
+    role: Literal["user", "assistant", "system", "tool", "developer"] = Field(
+        "user", description="A developer is the system."
+    )
     parent_id: str | None = Field(None, description="Below this message instead of at the end: a branch.")
     speaker: str | None = Field(None, examples=["Maria"])
     timestamp: datetime | None = Field(None, description="Now, unless it is given; in UTC unless it says otherwise.")

@@ -1,0 +1,114 @@
+"""An answer without a word is one that nobody got: whoever goes on, or asks again, is in the same talk."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import recollect
+from recollect.gateway.exchange import Endless, Exchange
+from recollect.gateway.wires import COMPLETIONS, MESSAGES, RESPONSES, Wire
+from recollect.memory import Memory
+from tests.gateway.test_loops import SCOPE, assistant, begin, everything, say, talks, user
+
+WIRES = pytest.mark.parametrize("wire", [COMPLETIONS, MESSAGES, RESPONSES], ids=lambda wire: wire.path)
+WHOSE = pytest.mark.parametrize(
+    "headers",
+    [SCOPE, {"authorization": "sk-1"}, {**SCOPE, "x-recollect-conversation": "c"}],
+    ids=["unnamed", "apart", "named"],
+)
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Memory]:
+    with recollect.open(tmp_path / "memory.db", background=False) as memory:
+        yield memory
+
+
+@pytest.fixture(params=["on", "restarted"])
+def endless(request: pytest.FixtureRequest, memory: Memory) -> Callable[[], Endless]:
+    one = Endless(memory.beside)
+    return lambda: Endless(memory.beside) if request.param == "restarted" else one
+
+
+def empty(exchange: Exchange) -> None:
+    say(exchange, "")
+
+
+def died(exchange: Exchange) -> None:
+    """The stream broke off before its first word."""
+    exchange.keep()
+
+
+NOTHING = pytest.mark.parametrize("nothing", [empty, died])
+
+
+def kept(memory: Memory, exchange: Exchange) -> Memory:
+    return memory.beside(exchange.asked.namespace)
+
+
+@NOTHING
+@WHOSE
+@WIRES
+def test_a_question_that_is_asked_again_is_stored_once(
+    memory: Memory,
+    endless: Callable[[], Endless],
+    wire: Wire,
+    headers: dict[str, str],
+    nothing: Callable[[Exchange], None],
+) -> None:
+    nothing(begin(endless(), wire, [user("Does it rain?")], headers))
+    again = begin(endless(), wire, [user("Does it rain?")], headers)
+    say(again, "It rains.")
+    items = [user("Does it rain?"), assistant("It rains."), user("Thanks.")]
+    say(begin(endless(), wire, items, headers), "Welcome.")
+    assert talks(kept(memory, again)) == [["Does it rain?", "It rains.", "Thanks.", "Welcome."]]
+    assert everything(kept(memory, again)).count("Does it rain?") == 1
+
+
+@pytest.mark.parametrize("sends", ["empty", "left out"])
+@NOTHING
+@WHOSE
+@WIRES
+def test_who_goes_on_is_in_the_same_talk(
+    memory: Memory,
+    endless: Callable[[], Endless],
+    wire: Wire,
+    headers: dict[str, str],
+    nothing: Callable[[Exchange], None],
+    sends: str,
+) -> None:
+    nothing(begin(endless(), wire, [user("Does it rain?")], headers))
+    items: list[Any] = [user("Does it rain?"), *([assistant("")] if sends == "empty" else []), user("Well?")]
+    further = begin(endless(), wire, items, headers)
+    say(further, "It rains.")
+    assert talks(kept(memory, further)) == [["Does it rain?", "Well?", "It rains."]]
+    items += [assistant("It rains."), user("Thanks.")]
+    say(begin(endless(), wire, items, headers), "Welcome.")
+    assert everything(kept(memory, further)) == ["Does it rain?", "Well?", "It rains.", "Thanks.", "Welcome."]
+
+
+@WIRES
+def test_the_same_question_twice_after_an_answer_is_two_talks(
+    memory: Memory, endless: Callable[[], Endless], wire: Wire
+) -> None:
+    for text in ("", "It rains.", "It does."):
+        say(begin(endless(), wire, [user("Does it rain?")]), text)
+    assert talks(memory) == [["Does it rain?", "It rains."], ["Does it rain?", "It does."]]
+
+
+@WIRES
+def test_an_empty_answer_further_on_adds_no_question(
+    memory: Memory, endless: Callable[[], Endless], wire: Wire
+) -> None:
+    items: list[Any] = [user("Hello")]
+    say(begin(endless(), wire, items), "Hello!")
+    items += [assistant("Hello!"), user("Does it rain?")]
+    for text in ("", "", "It rains."):
+        say(begin(endless(), wire, items), text)
+    items += [assistant("It rains."), user("Thanks.")]
+    say(begin(endless(), wire, items), "Welcome.")
+    assert everything(memory) == ["Hello", "Hello!", "Does it rain?", "It rains.", "Thanks.", "Welcome."]
