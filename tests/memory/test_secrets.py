@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import recollect
+from benchmarks.secret_texts.values import pem
 from recollect.engines.sqlite.engine import SQLiteStore
 from recollect.errors import InvalidInput
 from recollect.memory import Memory
@@ -16,7 +17,7 @@ from recollect.record import Part, PartKind
 from recollect.testing import FakeModel
 from tests.coherent import assert_coherent
 from tests.exports import chat, dump_of, export, opened
-from tests.secret_values import AWS, GITHUB, OPENAI, PASSWORD, parts, pem
+from tests.secret_values import AWS, GITHUB, OPENAI, PASSWORD, parts
 from tests.store.builders import embedder
 
 KEY = pem()

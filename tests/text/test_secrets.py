@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.secret_texts.values import made, pem
 from recollect.text.secrets import find_secrets, without_secrets
-from tests.secret_values import AWS, GITHUB, LISTED, made, pem
+from tests.secret_values import AWS, GITHUB, LISTED
 
-VALUE = made("", 40)
+VALUE = made("<a40>")
 PLACES = {
     "DB_PASSWORD={}\n": "correcthorse",
     "password: {}": "hunter2!x",
@@ -49,14 +50,14 @@ PLACES = {
     "db:5432:shop:me:{}": "correct7Horse",
     "WIFI:T:WPA;S:home;P:{};;": "correct7Horse",
     "os.environ.setdefault('DB_PASSWORD', '{}')": "S3cret-pw1",
-    "AccountName=shop;AccountKey={};EndpointSuffix=core": made("", 86) + "==",
+    "AccountName=shop;AccountKey={};EndpointSuffix=core": made("<a86>=="),
     "https://host/x.json?token={}&page=2": VALUE,
 }
 ORDINARY = (
     "commit 7c2f0f4be1d34a1d9f6e5a2b8c7d6e5f4a3b2c1d fixes it",
     "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
     "id 123e4567-e89b-12d3-a456-426614174000",
-    f"![](data:image/png;base64,{made('iVBORw0KGgo', 3000)})",
+    f"![](data:image/png;base64,{made('iVBORw0KGgo<a3000>')})",
     "AKIAIOSFODNN7EXAMPLE and wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
     "OPENAI_API_KEY=sk-... or sk-your-key-here, api_key='YOUR_API_KEY', token=<token>",
     "password = os.environ['DB_PASSWORD']; password = getpass(); password: str = None",
@@ -66,7 +67,7 @@ ORDINARY = (
     "max_tokens=4096, eos_token: '<|endoftext|>', next_page_token: CAUQAA, primary_key: id_123456789abcdef0",
     "My password is wrong. The password is required. Passwords must have 8 characters.",
     "The key is in the drawer: the token ring needs a secret handshake.",
-    "-----BEGIN PUBLIC KEY-----\n" + "\n".join(made("", 64, seed=n) for n in range(4)) + "\n-----END PUBLIC KEY-----",
+    pem("PUBLIC KEY"),
     "-----BEGIN RSA PRIVATE KEY-----\n...\n-----END RSA PRIVATE KEY-----",
     "https://docs.example.org/auth/tokens?page=12&sort=new#api-key",
     '{"user": "ana", "password": "[FILTERED]"}',
