@@ -6,6 +6,7 @@ import re
 from itertools import pairwise
 
 _FEWEST = 4  # different letters of a value
+_SHORTEST_KEY = 16
 #: Passwords that stand in every example of a database: they open nothing.
 EVERYWHERE = ("password", "passwd", "pass", "secret", "postgres", "root", "admin", "user", "mysql", "guest", "test")
 _PLACEHOLDER = re.compile(
@@ -21,8 +22,7 @@ _SAMPLE = re.compile(
     r"example|your[_-]|[_-]key[_-]here|xxxx|1234567890|0123456789|abcdefghij|abcdef0123|\.{3}|([^A])\1{7,}",
     re.IGNORECASE,
 )
-#: What a program computes, or where it stands: no value by itself.
-EXPRESSION = re.compile(
+_EXPRESSION = re.compile(
     r"""[\w\])]\(|\[["'\w]|^\w+(?:\.\w+)+$|^[\w.]*(?:\benv\b|environ|process\.|config|settings|self\.|this\.)
       |^[&*]?(?:str|string|bytes|int|bool|any|object|field|optional|option|list|dict|secretstr|varchar)\b
       |^[@$%{(\[]|=>|\|\||&&|::|^/[\w./-]+$|^https?:|(?-i:^[A-Z][a-z]+(?:[A-Z][a-z]+)+$)""",
@@ -48,7 +48,7 @@ _NO_KEY_NAME = re.compile(
     re.IGNORECASE,
 )
 _KEY_VALUE = re.compile(r"[A-Za-z0-9_\-.~+/=:%!$*@#^&|]{16,400}")
-_QUOTED_KEY_VALUE = re.compile(r"[!-~]{16,400}")
+_WHOLE_KEY_VALUE = re.compile(r"[!-~]{16,400}")
 _SHORT_KEY_VALUE = re.compile(r"[A-Za-z0-9_\-+/=%!$*@#^&~]{12,15}")
 
 
@@ -69,6 +69,12 @@ def is_placeholder(value: str) -> bool:
     return not value or bool(_PLACEHOLDER.search(value)) or len(set(value)) < _FEWEST
 
 
+def is_expression(value: str) -> bool:
+    """Whether a value is what a program computes, or where a value stands. A key may have dots as names do."""
+    dotted = "." in value and any(_is_random(part) for part in value.split(".") if len(part) >= _SHORTEST_KEY)
+    return not dotted and bool(_EXPRESSION.search(value))
+
+
 def is_password_value(value: str, *, plain: bool) -> bool:
     """Whether somebody may have chosen this as a password. A `plain` value has no quotation marks, nor a name as in an
     environment: a word alone says nothing then.
@@ -84,18 +90,18 @@ def is_password_value(value: str, *, plain: bool) -> bool:
     return has_letter and (has_digit or has_sign or len(value) >= 8) and "|" not in value
 
 
-def is_key_value(value: str, quote: str = "") -> bool:
-    """Whether a value looks like made by a machine; one in quotation marks may have any sign."""
-    letters = _QUOTED_KEY_VALUE if quote else _KEY_VALUE
+def is_key_value(value: str, *, whole: bool = False) -> bool:
+    """Whether a value looks like made by a machine; one that is known to be whole may have any sign."""
+    letters = _WHOLE_KEY_VALUE if whole else _KEY_VALUE
     return bool(letters.fullmatch(value)) and _is_random(value)
 
 
 def is_short_key(value: str) -> bool:
-    """Whether a value of 12 to 15 letters looks like made by a machine: of three kinds, which change often."""
+    """Whether a value of 12 to 15 letters looks like made by a machine: of several kinds, which change often."""
     signs = re.findall(r"[!@#$%^&*+~]", value)
     kinds = sum(bool(re.search(kind, value)) for kind in ("[a-z]", "[A-Z]", "[0-9]")) + bool(signs)
     changes = len(signs) + sum(_turns(*pair) for pair in pairwise(value))
-    return bool(_SHORT_KEY_VALUE.fullmatch(value)) and kinds >= 3 and changes >= 3
+    return bool(_SHORT_KEY_VALUE.fullmatch(value)) and changes >= (3 if kinds >= 3 else 5)
 
 
 def _is_random(value: str) -> bool:
@@ -111,8 +117,8 @@ def _is_random(value: str) -> bool:
 
 def is_given_out(value: str) -> bool:
     """Whether a value of a vendor's format is a key, and not one from the vendor's documentation."""
-    mixed = any(map(str.isdigit, value)) or (any(map(str.islower, value)) and any(map(str.isupper, value)))
-    return mixed and len(set(value)) >= 8 and not _SAMPLE.search(value)
+    varied = any(letter.isdigit() or letter.isupper() for letter in value)
+    return varied and len(set(value)) >= 8 and not _SAMPLE.search(value)
 
 
 def _turns(a: str, b: str) -> bool:

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from recollect.text.secret_formats import FORMATS
 from recollect.text.secret_values import (
     EVERYWHERE,
-    EXPRESSION,
+    is_expression,
     is_given_out,
     is_key_name,
     is_key_value,
@@ -150,10 +150,17 @@ def _assigned(text: str, at: int) -> Iterator[Secret]:
     name = _NAME_BACKWARDS.match(before)[0][::-1] + match["word"]  # type: ignore[index]  # it may be empty
     is_option = _OPTION.search(name) is not None
     # In a sentence, or an instruction; some files of settings have a blank between name and value.
-    is_told = not (match["by"].strip(" \tisaw") or is_option or _DIRECTIVE.fullmatch(name))
+    is_told = not (match["by"].strip(" \tisaw") or is_option or _DIRECTIVE.fullmatch(name) or _is_line(text, match, name))
     if is_told and is_password_name(name) and not (match["quote"] and _TOLD_BARE.search(name)):
         return
     yield from _value_of(text, match, name)
+
+
+def _is_line(text: str, match: re.Match[str], name: str) -> bool:
+    """Whether nothing else stands in the line than a name and a value with letters and digits."""
+    first, end = match.start() + len(match["word"]) - len(name), text.find("\n", match.end())
+    value = text[match.end() : len(text) if end < 0 else end].rstrip()
+    return text[:first].endswith("\n") and " " not in name.strip() and is_mixed(value)
 
 
 def _value_of(text: str, match: re.Match[str], name: str) -> Iterator[Secret]:
@@ -164,13 +171,15 @@ def _value_of(text: str, match: re.Match[str], name: str) -> Iterator[Secret]:
     if not password and not is_key_name(name) and not (in_address and name.lower() == "key"):
         return
     value = _value(text, start, quote, in_address=in_address)
-    plain = not quote and not _ENVIRONMENT.fullmatch(name)
-    if is_placeholder(value) or (not quote and EXPRESSION.search(value)):
+    is_set = _ENVIRONMENT.fullmatch(name) or (match["by"] == "=" and _OPTION.search(name))
+    plain = not quote and not is_set
+    if is_placeholder(value) or (not quote and is_expression(value)):
         return
     told_apart = match["by"] == "," and text[max(0, before - 1) : before + 1][:1] != "("
     if told_apart or (match["by"] == "," and password and not is_mixed(value)):
         return  # of a list of names, or a label
-    good = is_password_value(value, plain=plain) if password else is_key_value(value, quote) or is_short_key(value)
+    whole = bool(quote) or bool(_ENVIRONMENT.fullmatch(name))
+    good = is_password_value(value, plain=plain) if password else is_key_value(value, whole=whole) or is_short_key(value)
     if good:
         yield Secret(start, start + len(value), PASSWORD if password else KEY)
 
@@ -225,7 +234,7 @@ def _on_command_line(text: str, at: int) -> Iterator[Secret]:
     and other forms of a user with a password behind: `auth=("user", "value")`, `.pgpass`, the code of a network.
     """
     match = _COMMAND.match(text, at)
-    if match is None or is_placeholder(match["value"]) or EXPRESSION.search(match["value"]):
+    if match is None or is_placeholder(match["value"]) or is_expression(match["value"]):
         return
     start, value = match.start("value"), match["value"].rstrip(";,)")
     if len(value) >= _SHORTEST:
@@ -262,7 +271,7 @@ def _in_table(text: str, at: int) -> Iterator[Secret]:
             return  # the table is over, or another one begins
         raw = cells[column]
         value = raw.strip(" \r\"'`")
-        if is_password_value(value, plain=True) and not is_placeholder(value) and not EXPRESSION.search(value):
+        if is_password_value(value, plain=True) and not is_placeholder(value) and not is_expression(value):
             begins = start + sum(len(cell) + 1 for cell in cells[:column]) + raw.find(value)
             yield Secret(begins, begins + len(value), PASSWORD)
         start = end + 1
