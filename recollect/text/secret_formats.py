@@ -154,7 +154,8 @@ FORMATS = tuple(Format(*row) for row in (
     ("Val Town token", "vtwn_", rf"vtwn_{_W}{{20,80}}"),
     ("Unkey key", "unkey_", f"unkey_{_A}{{20,32}}"),
     ("WakaTime key", "waka_", "waka_[a-z0-9-]{36,64}"),
-    ("Authress key", ".acc", r"(?:sc|ext|scauth|authress)_[a-z0-9]{5,30}\.[a-z0-9]{4,6}\.acc[_-][a-z0-9-]{10,32}\.[a-zA-Z0-9+/_=-]{30,120}"),
+    ("Authress key", ".acc",
+     r"(?:sc|ext|scauth|authress)_[a-z0-9]{5,30}\.[a-z0-9]{4,6}\.acc[_-][a-z0-9-]{10,32}\.[\w+/=-]{30,120}"),
     # Models and what is built on them. Sources: Keys as the vendors' API references show them (OpenAI, Anthropic,
     # Hugging Face "User access tokens", Apify "API integration", Dify, Kaggle …); GitHub Docs; gitleaks.
     ("OpenAI key", "T3BlbkFJ", rf"sk-[\w-]{{0,200}}T3BlbkFJ{_W}{{20,}}"),

@@ -28,28 +28,34 @@ _EXPRESSION = re.compile(
       |^[@$%{(\[]|=>|\|\||&&|::|^/[\w./-]+$|^https?:|(?-i:^[A-Z][a-z]+(?:[A-Z][a-z]+)+$)""",
     re.IGNORECASE | re.VERBOSE,
 )
+#: What a password and a key are called in other languages.
+PASSWORD_WORDS = (
+    r"kennwort|mot[ ]de[ ]passe|contraseña|clave|senha|wachtwoord|lösenord|hasło|parola|şifre|пароль|密码|パスワード"
+    r"|비밀번호|كلمة[ ]المرور|סיסמה|mật[ ]khẩu"
+)
+KEY_WORDS = r"schlüssel|clé[ ]api|clave[ ]api|clave[ ]secreta|ключ|токен"
 _PASSWORD_NAME = re.compile(
-    r"(?:pass(?:words?|wort|wd|phrase|code)?|pwd|kennwort|contraseña|senha|密码|パスワード"
-    r"|(?:\b|_|bind|root)pw|\bpsk|_psk|identified by)$",
+    rf"(?:pass(?:words?|wort|wd|phrase|code)?|pwd|{PASSWORD_WORDS}"
+    r"|(?:\b|_|bind|root)pw|\bpsk|_psk|identified by|masterauth)$",
     re.I,
 )
 _KEY_NAME = re.compile(
     r"""(?:api|access|secret|private|auth|encryption|decryption|master|signing|signature|account|storage|shared|client
       |consumer|webhook|license|service|admin|bot|refresh|bearer|app|deploy|personal|security|session|jwt|hmac|rest
-      |subscription|integration|write|read|ingest|project|server|live|user|oauth\d?|id|x|bypass|primary|secondary)
+      |subscription|integration|identity|fernet|write|read|ingest|project|server|live|user|oauth\d?|id|x|bypass|primary|secondary)
       [_\-. ]?(?:api[_\- ]?)?(?:key|token|secret)(?:[_ -]?base(?:64)?)?s?$
-      |apikey$|secrets?$|(?:^|[_\- ])token$|^auth$|_auth(?:token)?$|credentials?$|authtoken$""",
+      |(?:^|\s)(?:the|my|your|our|new)[ ](?:api[ ])?(?:key|secret)$|schlüssel$|clé[ ]api$|clave[ ](?:api|secreta)$
+      |ключ$|токен$|apikey$|secrets?$|(?:^|[_\- ])token$|^auth$|_auth(?:token)?$|credentials?$|authtoken$""",
     re.IGNORECASE | re.VERBOSE,
 )
 _NO_KEY_NAME = re.compile(
     r"(?:public|publishable|next|page|continuation|[ebs]os|pad|unk|sep|cls|mask|stop|special|csrf|xsrf|sync"
-    r"|(?<![a-z_-])signing)"
-    r"[_\-. ]?(?:access[_ -]?)?(?:key|token)$",
+    r")[_\-. ]?(?:access[_ -]?)?(?:key|token)$|(?<![a-z_-])signingkey$",
     re.IGNORECASE,
 )
 _KEY_VALUE = re.compile(r"[A-Za-z0-9_\-.~+/=:%!$*@#^&|]{16,400}")
 _WHOLE_KEY_VALUE = re.compile(r"[!-~]{16,400}")
-_SHORT_KEY_VALUE = re.compile(r"[A-Za-z0-9_\-+/=%!$*@#^&~]{12,15}")
+_SHORT_KEY_VALUE = re.compile(r"[A-Za-z0-9_\-+/=%!$*@#^&~.?]{12,15}")
 
 
 def is_password_name(name: str) -> bool:
@@ -71,7 +77,10 @@ def is_placeholder(value: str) -> bool:
 
 def is_expression(value: str) -> bool:
     """Whether a value is what a program computes, or where a value stands. A key may have dots as names do."""
-    dotted = "." in value and any(_is_random(part) for part in value.split(".") if len(part) >= _SHORTEST_KEY)
+    dotted = "." in value and any(
+        len(part) >= _SHORTEST_KEY and sum(_turns(*pair) for pair in pairwise(part)) >= len(part) / 4
+        for part in value.split(".")
+    )
     return not dotted and bool(_EXPRESSION.search(value))
 
 

@@ -52,6 +52,30 @@ PLACES = {
     "os.environ.setdefault('DB_PASSWORD', '{}')": "S3cret-pw1",
     "AccountName=shop;AccountKey={};EndpointSuffix=core": made("<a86>=="),
     "https://host/x.json?token={}&page=2": VALUE,
+    "user=ann&password={}": "marblewalrus",
+    "mot de passe : {}": "correct7Horse",
+    "пароль: {}": "correct7Horse",
+    "token: {}\n": "eu1." + VALUE,
+    'let token: string = "{}"': VALUE,
+    "the api key is {}": VALUE,
+    "Secret Key\n{}\n": VALUE,
+    "[smtp]\nhost mail\npassword {}\nuser me\n": "correct7Horse",
+    "environment:\n  - DB_PASS={}\n": "marblewalrus",
+    "SESSION_SECRET={}\n": "marble-walrus",
+    "--http-password={} https://host": "marblewalrus",
+    "requirepass {}\n": "correct7Horse",
+    "define( 'DB_PASSWORD', '{}' );": "correct7Horse",
+    'setPassword("{}")': "correct7Horse",
+    "smtp.login('me@host', '{}')": "correct7Horse",
+    'mysqli_connect("localhost", "root", "{}", "shop")': "correct7Horse",
+    "| **API key** | `{}` |\n": VALUE,
+    "Password for user 'elastic': {}": "correct7Horse",
+    "Authorization: Splunk {}": VALUE,
+    "Set-Cookie: session={}; HttpOnly": VALUE,
+    "echo '{}' | sudo -S ls": "correct7Horse",
+    "az login -u me -p {} --tenant t": "correct7Horse",
+    "sqlplus scott/{}@orcl": "correct7Horse",
+    "DROPBOX_API_KEY={}\n": "hshfx0so0z81r7q",
 }
 ORDINARY = (
     "commit 7c2f0f4be1d34a1d9f6e5a2b8c7d6e5f4a3b2c1d fixes it",
@@ -77,6 +101,12 @@ ORDINARY = (
     "user,password,notes\nann,*****,none\nbob,hidden,none",
     '["password", "password_2", "Password-Hint7"]',
     '{"type": "password", "label": "Password", "hint": "Your password"}',
+    "def load(private_key: ed25519.Ed25519PrivateKey, password: bytes) -> Any: ...",
+    "hash_password('password'), checkPassword(\"newPassword\"), getByLabel('Password')",
+    "The key for the cellar is under the mat, the token for the laundry too.",
+    "Password\n\nKeep it secret",
+    "| password | required | text |\n",
+    "Cookie: theme=dark; sessionid=...; lang=en",
 )
 
 
@@ -122,7 +152,7 @@ def test_a_private_key_is_found_with_escaped_line_breaks_cut_off_and_from_its_en
     key = pem("PRIVATE KEY")
     escaped = key.replace("\n", "\\n")
     assert without_secrets(f'{{"private_key": "{escaped}\\n", "id": 1}}') == (
-        '{"private_key": "[secret: private key]\\n", "id": 1}'
+        '{"private_key": "[secret: private key]", "id": 1}'
     )
     assert without_secrets(key[:400]) == "[secret: private key]"
     assert without_secrets(key[400:]) == "[secret: private key]"
