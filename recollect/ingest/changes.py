@@ -49,7 +49,7 @@ class Changes(Writer):
     def _edit_all(self, rewordings: Sequence[Rewording], now: Version) -> list[Message]:
         with self._space.view() as view:
             found = [_unforgotten(view, one.message_id) for one in rewordings]
-            rewordings = [Withheld.read(view).out_of(one) for one in rewordings]
+            rewordings = _without_withheld(view, found, rewordings)
             after = [self._reworded(message, one, now) for message, one in zip(found, rewordings, strict=True)]
             edited = [new for old, new in zip(found, after, strict=True) if new != old]
             if not edited:
@@ -182,3 +182,14 @@ def _unforgotten(view: View, message_id: NodeId) -> Message:
             f"Message {message_id} was forgotten.", hint="To bring it back: recollect import --again PATH"
         )
     return found[0]
+
+
+def _without_withheld(view: View, found: Sequence[Message], rewordings: Sequence[Rewording]) -> list[Rewording]:
+    withheld = Withheld.read(view)
+    if not withheld:
+        return list(rewordings)
+    sources = {one.id: one.source for one in view.get(Conversation, list({m.conversation_id for m in found}))}
+    return [
+        withheld.of(sources[message.conversation_id]).out_of(one)
+        for message, one in zip(found, rewordings, strict=True)
+    ]

@@ -69,7 +69,7 @@ class Live(Writer):
     def _append(self, conversation: Conversation, entries: Sequence[Entry]) -> list[Message]:
         ids = [message.id for message, _ in entries]
         with self._space.view() as view:
-            if withheld := Withheld.read(view):
+            if withheld := Withheld.read(view).of(conversation.source):
                 told = [(withheld.out_of(message), message, calls) for message, calls in entries]
                 entries = [
                     (recounted(old, new, self._count_tokens), [*map(withheld.out_of, calls)])
@@ -139,7 +139,7 @@ class Live(Writer):
 
     def _exchange(self, exchange: Exchange) -> tuple[Message, Message | None]:
         with self._space.view() as view:
-            if withheld := Withheld.read(view):
+            if withheld := Withheld.read(view).of(exchange.conversation.source):
                 exchange = withheld.out_of(exchange)
             conversation, query, answer = exchange.conversation, exchange.query, exchange.answer
             ids = exchange.message_ids

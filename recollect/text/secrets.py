@@ -346,9 +346,10 @@ def _seed(text: str, at: int) -> Iterator[Secret]:
 
 
 _COMMANDS = (
-    " -u", "--user", "--proxy-user", "passin ", "passout ", "docker login", "az login", "htpasswd", "useradd", "sshpass",
-    "openssl enc", "zip ", "7z ", "net use", "ldap", "smbclient", "sqlcmd", "sqlplus", "oracle:thin:", "mysql", "mongo",
-    "redis-cli", ":5432:", "wifi:", "login(", "basicauth(", "getconnection(", "createconnection(", "connect(", "pdo(",
+    " -u", "--user", "--proxy-user", "passin ", "passout ", "docker login", "az login", "htpasswd", "useradd", "zip ",
+    "openssl enc", "sshpass", "7z ", "net use", "ldap", "smbclient", "sqlcmd", "sqlplus", "oracle:thin:", "mysql",
+    "mongo", "redis-cli", ":5432:", "wifi:", "login(", "basicauth(", "getconnection(", "createconnection(", "connect(",
+    "pdo(",
 )  # fmt: skip
 _READINGS = {
     "pass": (_assigned, _in_table),
