@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
@@ -122,6 +122,30 @@ class Changes(Writer):
                 put=[*titled, *found.turns],
                 cut=found.cut,
                 index=self._index_change(passages) if passages else None,
+            )
+        )
+
+    def retitle(self, conversation_id: NodeId, title: Callable[[View, Conversation], str]) -> None:
+        """Gives a conversation another title; the one that it had comes back with no import but one that is told to."""
+        self._insisting(lambda: self._retitle(conversation_id, title), f"Conversation {conversation_id} is")
+
+    def _retitle(self, conversation_id: NodeId, title: Callable[[View, Conversation], str]) -> None:
+        with self._space.view() as view:
+            revision = view.revisions([conversation_id])[conversation_id].number
+            before = next(iter(view.get(Conversation, [conversation_id])))
+            if before.erased:
+                return
+            after = replace(before, title=title(view, before))
+            withheld = Withheld.read(view).and_title(before.title)
+            stale = outbox.stale(view, [conversation_id], [])
+        self._space.write(
+            Change(
+                expect={conversation_id: revision},
+                put=[after, withheld.node()],
+                revive=True,
+                mark=stale,
+                index=self._index_change(self.title_passages(after)) if not after.deleted else None,
+                tasks=outbox.due([conversation_id]),
             )
         )
 

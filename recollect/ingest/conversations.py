@@ -129,6 +129,8 @@ class Conversations(Writer):
             told_again = {
                 one for thread in threads if again for one in withheld.of(thread.conversation.source).held_in(thread)
             }
+            titles = {thread.conversation.title for thread in threads if again}
+            told_again |= {(title, "title") for title in titles if withheld.holds_title(title)}
             for came in threads:
                 incoming = came if again else withheld.of_thread(came, self._count_tokens)
                 if done.came.get(incoming.conversation.id) == incoming:

@@ -76,6 +76,8 @@ class Live(Writer):
                     for new, old, calls in told
                 ]
                 conversation = withheld.out_of(conversation)
+                if withheld.holds_title(conversation.title):
+                    conversation = replace(conversation, title="")
             kinds = view.kinds([conversation.id, *ids, *(call.id for _, calls in entries for call in calls)])
             known = {m.id: m for m in _those_known(view, kinds, ids)}
             fresh = [(message, calls) for message, calls in entries if message.id not in known]

@@ -1,4 +1,4 @@
-"""What was taken out of the record stays out: the secrets that were, known by digests alone.
+"""What was taken out of the record stays out: secrets, and titles that named somebody, known by digests alone.
 
 The digests have a key of the store's own. No store holds the strings, and an export that still has them brings them
 back no more: what comes in is left as the record was left.
@@ -23,6 +23,7 @@ R = TypeVar("R")
 #: The node that knows what was taken out, in a state of its own, and in every dump.
 WITHHELD = stable_id("secrets", "withheld")
 _WITHHELD = "withheld"
+_TITLES = "(titles)"  # stands for a source, where titles are told apart from secrets
 _SIZE = 16  # bytes of a digest
 _ALONE = re.compile(r"""[^\s"'`<>,;()\[\]{}]{6,200}""")  # what may be a password without the words around it
 
@@ -60,8 +61,16 @@ class Withheld:
 
     def without(self, known: Collection[tuple[str, str]], sources: Collection[str]) -> Withheld:
         """Without those that may be told again."""
-        again = {self._digest(value, source) for value, _ in known for source in ("", *sources)}
+        again = {self._digest(value, source) for value, _ in known for source in ("", _TITLES, *sources)}
         return Withheld(self._key, {digest: kind for digest, kind in self._digests.items() if digest not in again})
+
+    def and_title(self, title: str) -> Withheld:
+        """With a title that a conversation had; only titles are compared with it."""
+        return Withheld(self._key, {**self._digests, self._digest(title, _TITLES): "title"}, self._source)
+
+    def holds_title(self, title: str) -> bool:
+        """Whether a title was taken away."""
+        return bool(title) and self._digest(title, _TITLES) in self._digests
 
     def held_in(self, record: object) -> set[tuple[str, str]]:
         """The secrets of a record that were taken out of the memory before, each with its kind of then."""
@@ -82,6 +91,8 @@ class Withheld:
 
     def of_thread(self, thread: Thread, count_tokens: Callable[[str], int]) -> Thread:
         """The same of a conversation."""
+        if self.holds_title(thread.conversation.title):
+            thread = replace(thread, conversation=replace(thread.conversation, title=""))
         held = self.of(thread.conversation.source).held_in(thread)
         return redacted(thread, Mask.of(held, finds=False), count_tokens) if held else thread
 
