@@ -154,7 +154,7 @@ def _what_is_found(session: Session) -> int:
     else:
         out.line(out.bold("Found on this machine:"))
         rows = [
-            (f"  {one.label:<12} {number(one.files, 'file'):>12}   newest {day(one.newest):<11}", str(one.path))
+            (f"  {one.label:<12} {number(one.files, 'file'):>12}   newest {day(one.newest):<12}", str(one.path))
             for one in found
         ]
         fits = out.width is None or all(cell_len(f"{facts}  {path}") <= out.width for facts, path in rows)
