@@ -2,51 +2,34 @@
 
 from __future__ import annotations
 
-import string
-from random import Random
+from benchmarks.secret_texts.values import made, pem
 
-_ALNUM = string.ascii_letters + string.digits
-_HEX = "0123456789abcdef"
-
-
-def made(prefix: str, count: int, letters: str = _ALNUM, *, seed: int = 1) -> str:
-    """A key: what all of its kind begin with, and so many random letters."""
-    random = Random(f"{prefix}{count}{letters}{seed}")
-    return prefix + "".join(random.choice(letters) for _ in range(count))
-
-
-def pem(kind: str = "RSA PRIVATE KEY", lines: int = 12) -> str:
-    """A private key as a file holds it."""
-    body = "\n".join(made("", 64, _ALNUM + "+/", seed=line) for line in range(lines))
-    return f"-----BEGIN {kind}-----\n{body}\n-----END {kind}-----"
-
-
-OPENAI = made("sk-proj-", 120, _ALNUM + "_-")
-GITHUB = made("ghp_", 36)
-AWS = made("AKIA", 16, string.ascii_uppercase + "234567")
+OPENAI = made("sk-proj-<w120>")
+GITHUB = made("ghp_<a36>")
+AWS = made("AKIA<T16>")
 PASSWORD = "blue-Mango7"
 
 #: Current formats, each with what it is found as.
 LISTED = {
     AWS: "AWS access key",
-    made("AIza", 35): "Google API key",
-    made("GOCSPX-", 28): "Google OAuth secret",
+    made("AIza<a35>"): "Google API key",
+    made("GOCSPX-<a28>"): "Google OAuth secret",
     GITHUB: "GitHub token",
-    made("github_pat_", 82, _ALNUM): "GitHub token",
-    made("glpat-", 20): "GitLab token",
+    made("github_pat_<a82>"): "GitHub token",
+    made("glpat-<a20>"): "GitLab token",
     OPENAI: "OpenAI key",
-    made("sk-ant-api03-", 95, _ALNUM + "_-"): "Anthropic key",
-    made("hf_", 34, string.ascii_letters): "Hugging Face token",
-    made("sk_live_", 24): "Stripe key",
-    f"xoxb-{made('', 12, string.digits)}-{made('', 12, string.digits, seed=2)}-{made('', 24)}": "Slack token",
-    f"SG.{made('', 22)}.{made('', 43)}": "SendGrid key",
-    made("npm_", 36): "npm token",
-    made("pypi-AgEIcHlwaS5vcmc", 90): "PyPI token",
-    made("dop_v1_", 64, _HEX): "DigitalOcean token",
-    made("dckr_pat_", 27): "Docker Hub token",
-    made("shpat_", 32, _HEX): "Shopify token",
-    f"{made('123456789:AA', 33)}": "Telegram bot token",
-    f"eyJ{made('', 33)}.eyJ{made('', 60)}.{made('', 43)}": "JSON web token",
+    made("sk-ant-api03-<w95>"): "Anthropic key",
+    made("hf_<l34>"): "Hugging Face token",
+    made("sk_live_<a24>"): "Stripe key",
+    made("xoxb-<d12>-<d12>-<a24>"): "Slack token",
+    made("SG.<a22>.<a43>"): "SendGrid key",
+    made("npm_<a36>"): "npm token",
+    made("pypi-AgEIcHlwaS5vcmc<a90>"): "PyPI token",
+    made("dop_v1_<h64>"): "DigitalOcean token",
+    made("dckr_pat_<a27>"): "Docker Hub token",
+    made("shpat_<h32>"): "Shopify token",
+    made("123456789:AA<a33>"): "Telegram bot token",
+    made("eyJ<a33>.eyJ<a60>.<a43>"): "JSON web token",
     pem(): "private key",
     pem("PGP PRIVATE KEY BLOCK"): "private key",
 }

@@ -1,4 +1,6 @@
-"""A worker's shift at a store: what is due, then the quality vectors, then the store's own upkeep, over and over."""
+"""A worker's shift at a store: what is due, then passages of an earlier version and the quality vectors, then the
+store's own upkeep, over and over.
+"""
 
 from __future__ import annotations
 
@@ -49,6 +51,7 @@ class Shift:
         store: Store,
         worker: Worker,
         model: Callable[[], TokenEmbedder],
+        renew: Callable[[Namespace, Callable[[], bool]], bool] = lambda name, is_time: False,
         *,
         namespaces: Sequence[Namespace] | None = None,
         again: bool = False,
@@ -57,7 +60,7 @@ class Shift:
         progress: Callable[[Done], None] | None = None,
     ) -> None:
         self._store, self._worker, self._namespaces, self._clock = store, worker, namespaces, clock
-        self._model, self._again = model, again
+        self._model, self._renew, self._again = model, renew, again
         self._loaded: TokenEmbedder | None = None
         self._stop = stop or threading.Event()
         self._progress = progress
@@ -150,13 +153,17 @@ class Shift:
         if Done(drained):
             self._tell(Done(drained))
         until = time.monotonic() + _TURN
+        renewed = False
         for name in self._names():
             if not self._stop.is_set():
+                if self._renew(name, lambda: self._is_time(until)):
+                    renewed = True
+                    continue
                 space = self._store.space(name)
                 made = quality.embed_some(space, self._quality, self._clock, lambda: self._is_time(until))
                 if made:
                     self._tell(Done(vectors=made))
-        moved = bool(Done(drained)) or self._done.vectors > before.vectors
+        moved = renewed or bool(Done(drained)) or self._done.vectors > before.vectors
         if moved:
             self._keep_up()
         return moved

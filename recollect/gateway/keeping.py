@@ -25,9 +25,7 @@ from recollect.gateway.talk import Call, Heard, Result, Said
 from recollect.gateway.threads import Placed, Threads, answer_alias, answer_id, within
 from recollect.memory import Memory
 from recollect.record import Message, NodeId, Part, PartKind, ToolCall, stable_id
-from recollect.text.clean import clean_text, clean_title
-
-_TITLE = 60  # characters
+from recollect.text.clean import clean_text, clean_title, title_from
 
 
 def keep(memory: Memory, threads: Threads, placed: Placed, heard: Heard) -> None:
@@ -252,11 +250,7 @@ class _Keeping:
         placed = self._placed
         talk = placed.talk.said[placed.after + 1 if placed.parent is None else 0 :]
         first = next((said.text for said in talk if said.role == "user" and said.text), "")
-        line = " ".join(first.split())
-        if len(line) <= _TITLE:
-            return line
-        blank = line.rfind(" ", 0, _TITLE)
-        return line[: blank if blank > 0 else _TITLE] + " …"
+        return title_from(first)
 
 
 def _drafted(name: NodeId, call: Call, result: str) -> dict[str, Any]:

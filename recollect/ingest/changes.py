@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
@@ -49,7 +49,7 @@ class Changes(Writer):
     def _edit_all(self, rewordings: Sequence[Rewording], now: Version) -> list[Message]:
         with self._space.view() as view:
             found = [_unforgotten(view, one.message_id) for one in rewordings]
-            rewordings = [Withheld.read(view).out_of(one) for one in rewordings]
+            rewordings = _without_withheld(view, found, rewordings)
             after = [self._reworded(message, one, now) for message, one in zip(found, rewordings, strict=True)]
             edited = [new for old, new in zip(found, after, strict=True) if new != old]
             if not edited:
@@ -125,6 +125,30 @@ class Changes(Writer):
             )
         )
 
+    def retitle(self, conversation_id: NodeId, title: Callable[[View, Conversation], str]) -> None:
+        """Gives a conversation another title; the one that it had comes back with no import but one that is told to."""
+        self._insisting(lambda: self._retitle(conversation_id, title), f"Conversation {conversation_id} is")
+
+    def _retitle(self, conversation_id: NodeId, title: Callable[[View, Conversation], str]) -> None:
+        with self._space.view() as view:
+            revision = view.revisions([conversation_id])[conversation_id].number
+            before = next(iter(view.get(Conversation, [conversation_id])))
+            if before.erased:
+                return
+            after = replace(before, title=title(view, before))
+            withheld = Withheld.read(view).and_title(before.title)
+            stale = outbox.stale(view, [conversation_id], [])
+        self._space.write(
+            Change(
+                expect={conversation_id: revision},
+                put=[after, withheld.node()],
+                revive=True,
+                mark=stale,
+                index=self._index_change(self.title_passages(after)) if not after.deleted else None,
+                tasks=outbox.due([conversation_id]),
+            )
+        )
+
     def delete(self, message_ids: Sequence[NodeId]) -> None:
         """Deletes softly: out of every search and count, kept in the record. Raises NotFound.
 
@@ -182,3 +206,14 @@ def _unforgotten(view: View, message_id: NodeId) -> Message:
             f"Message {message_id} was forgotten.", hint="To bring it back: recollect import --again PATH"
         )
     return found[0]
+
+
+def _without_withheld(view: View, found: Sequence[Message], rewordings: Sequence[Rewording]) -> list[Rewording]:
+    withheld = Withheld.read(view)
+    if not withheld:
+        return list(rewordings)
+    sources = {one.id: one.source for one in view.get(Conversation, list({m.conversation_id for m in found}))}
+    return [
+        withheld.of(sources[message.conversation_id]).out_of(one)
+        for message, one in zip(found, rewordings, strict=True)
+    ]

@@ -125,7 +125,12 @@ class Conversations(Writer):
         with self._space.view() as view:
             revisions = view.revisions([thread.conversation.id for thread in threads])
             withheld = Withheld.read(view)
-            told_again = {one for thread in threads for one in withheld.held_in(thread)} if again else set()
+            sources = {thread.conversation.source for thread in threads}
+            told_again = {
+                one for thread in threads if again for one in withheld.of(thread.conversation.source).held_in(thread)
+            }
+            titles = {thread.conversation.title for thread in threads if again}
+            told_again |= {(title, "title") for title in titles if withheld.holds_title(title)}
             for came in threads:
                 incoming = came if again else withheld.of_thread(came, self._count_tokens)
                 if done.came.get(incoming.conversation.id) == incoming:
@@ -169,7 +174,7 @@ class Conversations(Writer):
         written.ids = dict.fromkeys(done.threads)
         alters = bool(written.apart) or any(made.revision for made in plans)
         if told_again:
-            revived.append(withheld.without(told_again).node())
+            revived.append(withheld.without(told_again, sources).node())
         return Planned(done, waiting, self._change(plans, revived, again), alters)
 
     def write_planned(self, planned: Planned) -> None:

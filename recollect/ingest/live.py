@@ -69,13 +69,15 @@ class Live(Writer):
     def _append(self, conversation: Conversation, entries: Sequence[Entry]) -> list[Message]:
         ids = [message.id for message, _ in entries]
         with self._space.view() as view:
-            if withheld := Withheld.read(view):
+            if withheld := Withheld.read(view).of(conversation.source):
                 told = [(withheld.out_of(message), message, calls) for message, calls in entries]
                 entries = [
                     (recounted(old, new, self._count_tokens), [*map(withheld.out_of, calls)])
                     for new, old, calls in told
                 ]
                 conversation = withheld.out_of(conversation)
+                if withheld.holds_title(conversation.title):
+                    conversation = replace(conversation, title="")
             kinds = view.kinds([conversation.id, *ids, *(call.id for _, calls in entries for call in calls)])
             known = {m.id: m for m in _those_known(view, kinds, ids)}
             fresh = [(message, calls) for message, calls in entries if message.id not in known]
@@ -139,7 +141,7 @@ class Live(Writer):
 
     def _exchange(self, exchange: Exchange) -> tuple[Message, Message | None]:
         with self._space.view() as view:
-            if withheld := Withheld.read(view):
+            if withheld := Withheld.read(view).of(exchange.conversation.source):
                 exchange = withheld.out_of(exchange)
             conversation, query, answer = exchange.conversation, exchange.query, exchange.answer
             ids = exchange.message_ids

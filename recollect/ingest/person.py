@@ -18,6 +18,7 @@ from recollect.errors import InvalidInput, NotFound
 from recollect.record import Conversation, Document, Message, Node, NodeId, NodeKind, Origin, Thread
 from recollect.store import View, Where
 from recollect.store.transfer import every
+from recollect.text.clean import title_from
 from recollect.text.folding import fold
 
 _ME = frozenset(("me", "i", "user", YOU, USER))
@@ -29,24 +30,29 @@ _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0e7f]"
 class Person:
     """What there is of somebody, in three groups. `names` begin with the usual one; the others are taken for the same.
 
-    First `said`: their messages. Then `mentions`: messages of others, and `documents`, that name them; `titles` are of
-    conversations that name them. Last `facts`: the ids of facts that name them; `derived` counts by kind what was made
-    of what they said and goes with it or is made anew. `removed` is set once they were forgotten.
+    First `said`: their messages. Then `mentions`: messages of others, and `documents`, that name them, and `titled`:
+    conversations whose title does. Last `facts`: the ids of facts that name them; `derived` counts by kind what was
+    made of what they said and goes with it or is made anew. `removed` is set once they were forgotten.
     """
 
     names: tuple[str, ...]
     said: tuple[Message, ...] = ()
     mentions: tuple[Message, ...] = ()
     documents: tuple[Document, ...] = ()
-    titles: tuple[str, ...] = ()
+    titled: tuple[Conversation, ...] = ()
     facts: tuple[NodeId, ...] = ()
     derived: Mapping[str, int] = field(default_factory=dict)
     removed: bool = False
 
     @property
+    def titles(self) -> tuple[str, ...]:
+        """The titles that name them."""
+        return tuple(conversation.title for conversation in self.titled)
+
+    @property
     def is_known(self) -> bool:
         """Whether there is anything of them."""
-        return bool(self.said or self.mentions or self.documents or self.titles or self.facts)
+        return bool(self.said or self.mentions or self.documents or self.titled or self.facts)
 
 
 def find_person(view: View, name: str) -> Person:
@@ -64,7 +70,7 @@ def find_person(view: View, name: str) -> Person:
     fits = _pattern((*names, name))
     said: list[Message] = []
     mentions: list[Message] = []
-    titles: list[str] = []
+    titled: list[Conversation] = []
     for conversation in every(view, Conversation):
         thread = None if conversation.erased else view.thread(conversation.id)
         if thread is None:
@@ -77,10 +83,10 @@ def find_person(view: View, name: str) -> Person:
                 said.append(message)
             elif message.id in calls or _names(fits, _texts(message)):
                 mentions.append(message)
-        titles += [conversation.title] if _names(fits, [conversation.title]) else []
+        titled += [conversation] if _names(fits, [conversation.title]) else []
     documents = [d for d in every(view, Document) if not d.erased and _names(fits, [d.title, d.content])]
     facts = [n.id for n in _nodes_that_name(view, fits, NodeKind.FACT) if n.text]
-    found = Person(names, tuple(said), tuple(mentions), tuple(documents), tuple(titles), tuple(facts))
+    found = Person(names, tuple(said), tuple(mentions), tuple(documents), tuple(titled), tuple(facts))
     if not found.is_known and entity is None:
         near = directory.near(name)
         hint = f"Did you mean: {', '.join(near)}?" if near else "To see who there is: recollect entities"
@@ -94,6 +100,16 @@ def nodes_naming(view: View, person: Person, origin: Origin | None = None) -> li
     if origin is None:
         return [node.id for node in _nodes_that_name(view, fits)]
     return [node.id for node in _nodes_that_name(view, fits, NodeKind.FACT) if node.origin is origin]
+
+
+def first_words_without(view: View, conversation: Conversation, person: Person) -> str:
+    """A title for a conversation that does not name them: how the first message begins that does not; or none."""
+    fits = _pattern(person.names)
+    messages = every(view, Message, Where(conversation=conversation.id))
+    for message in sorted(messages, key=lambda message: message.position):
+        if message.content and not (message.erased or message.deleted) and not _names(fits, [message.content]):
+            return title_from(message.content)
+    return ""
 
 
 def _pattern(names: Iterable[str]) -> re.Pattern[str]:

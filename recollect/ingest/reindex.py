@@ -24,18 +24,21 @@ Passages = dict[NodeId, list[Passage]]
 Progress = Callable[[int, int], None]
 
 
-def reindex(space: Space, ingest: Ingest, progress: Progress | None = None) -> int:
+def reindex(
+    space: Space, ingest: Ingest, progress: Progress | None = None, stop: Callable[[], bool] = lambda: False
+) -> int:
     """Builds and publishes a generation with the embedder of `ingest`; returns how many messages it went through.
 
-    `progress` gets the messages done and all. Raises StoreError. Run by two at once, the faster one publishes. A
-    namespace that is not there, or is dropped meanwhile, is not begun.
+    `progress` gets the messages done and all. Where `stop` says so it ends as if it were interrupted, as soon as
+    anything is done that the next run need not do again. Raises StoreError. Run by two at once, the faster one
+    publishes. A namespace that is not there, or is dropped meanwhile, is not begun.
     """
     generation = space.generation("begin", ingest.embedder_id)
     done = _Done()
     if not generation:
         return 0
     try:
-        _build(space, ingest, generation, done, progress)
+        _build(space, ingest, generation, done, progress, stop)
     except StoreError:
         with space.view() as view:
             index = view.index()
@@ -49,7 +52,14 @@ class _Done:
     messages: int = 0
 
 
-def _build(space: Space, ingest: Ingest, generation: int, done: _Done, progress: Progress | None) -> None:
+def _build(
+    space: Space,
+    ingest: Ingest,
+    generation: int,
+    done: _Done,
+    progress: Progress | None,
+    stop: Callable[[], bool],
+) -> None:
     with space.view() as view:
         total = view.counts().messages
         kind, _, last = (view.index().built or "conversations:").partition(":")
@@ -59,14 +69,20 @@ def _build(space: Space, ingest: Ingest, generation: int, done: _Done, progress:
             done.messages += messages
             if progress is not None:
                 progress(done.messages, total)
+            if at and stop():
+                return
         last = ""
         kind = "documents"
     if kind == "documents":
         for passages, at in _documents(space, ingest, last or None):
             _write(space, ingest, generation, passages, f"documents:{at}")
+            if stop():
+                return
         last = ""
     for passages, at in _nodes(space, ingest, last or None):
         _write(space, ingest, generation, passages, f"nodes:{at}")
+        if stop():
+            return
     while True:
         _catch_up(space, ingest, generation)
         try:

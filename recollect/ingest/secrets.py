@@ -98,8 +98,8 @@ class Secrets(Writer):
     """Takes secrets out of the record."""
 
     def take_out(self, sources: Sequence[str] = (), *, dry_run: bool = False) -> TakenOut:
-        """Takes the secrets of all records, or of those of some sources, out of everything in the namespace: a mask
-        stands in their place. What was derived of them is masked, and due to be derived anew.
+        """Takes the secrets of all records out of everything in the namespace, or those of some sources out of what
+        came from there: a mask stands in their place. What was derived of them is masked, and due to be derived anew.
 
         Interrupted, what is done is done, and the next call goes on.
         """
@@ -110,17 +110,20 @@ class Secrets(Writer):
         if dry_run or not (known or withheld):
             return found
         if known:
-            self._space.write(Change(put=[withheld.and_these(known).node()], revive=True))
-            self._mask_all(Mask.of(known, finds=False))
+            self._space.write(Change(put=[withheld.and_these(known, sources).node()], revive=True))
+            self._mask_all(Mask.of(known, finds=False), sources)
         self._space.purge()
         return found
 
-    def _mask_all(self, mask: Mask) -> None:
+    def _mask_all(self, mask: Mask, sources: Sequence[str]) -> None:
+        where = Where(sources=tuple(sources))
         with self._space.view() as view:
-            conversations = [one.id for one in every(view, Conversation) if not one.erased]
-            documents = [one.id for one in every(view, Document) if not one.erased]
-            nodes = [one.id for one in every(view, Node) if not one.erased and one.id != WITHHELD]
-            edges = [edge for edge in view.edges(None) if _of_edge(mask, edge) is not edge]
+            conversations = [one.id for one in every(view, Conversation, where) if not one.erased]
+            documents = [one.id for one in every(view, Document, where) if not one.erased]
+            derived = _derived_of(view, conversations) if sources else [one.id for one in every(view, Node)]
+            nodes = [one.id for one in view.get(Node, derived) if not one.erased and one.id != WITHHELD]
+            beside = view.edges(nodes if sources else None)
+            edges = [edge for edge in beside if _of_edge(mask, edge) is not edge]
         for own in conversations:
             self._insisting(lambda own=own: self._mask_thread(own, mask), f"Conversation {own} is")  # type: ignore[misc]
         for own in documents:
@@ -193,6 +196,14 @@ class Secrets(Writer):
 
 
 _AT_ONCE = 500
+
+
+def _derived_of(view: View, conversations: Sequence[NodeId]) -> list[NodeId]:
+    """What was made of some conversations."""
+    own = set(conversations)
+    messages = [message.id for one in conversations for message in every(view, Message, Where(conversation=one))]
+    beside = [node.id for node in every(view, Node) if node.conversation_id in own]
+    return list(dict.fromkeys([*outbox.made_of(view, messages), *beside]))
 
 
 def _all_of(view: View, sources: Sequence[str]) -> tuple[set[tuple[str, str]], int, int]:

@@ -1,4 +1,4 @@
-"""What was taken out of the record stays out: the secrets that were, known by digests alone.
+"""What was taken out of the record stays out: secrets, and titles that named somebody, known by digests alone.
 
 The digests have a key of the store's own. No store holds the strings, and an export that still has them brings them
 back no more: what comes in is left as the record was left.
@@ -23,15 +23,16 @@ R = TypeVar("R")
 #: The node that knows what was taken out, in a state of its own, and in every dump.
 WITHHELD = stable_id("secrets", "withheld")
 _WITHHELD = "withheld"
+_TITLES = "(titles)"  # stands for a source, where titles are told apart from secrets
 _SIZE = 16  # bytes of a digest
 _ALONE = re.compile(r"""[^\s"'`<>,;()\[\]{}]{6,200}""")  # what may be a password without the words around it
 
 
 class Withheld:
-    """What was taken out, as a view tells it."""
+    """What was taken out, as a view tells it: of everything, and of the source that it is asked for."""
 
-    def __init__(self, key: bytes, digests: Mapping[str, str]) -> None:
-        self._key, self._digests = key, digests
+    def __init__(self, key: bytes, digests: Mapping[str, str], source: str = "") -> None:
+        self._key, self._digests, self._source = key, digests, source
 
     @classmethod
     def read(cls, view: View) -> Withheld:
@@ -49,14 +50,27 @@ class Withheld:
         body = {"key": self._key.hex(), "digests": dict(sorted(self._digests.items()))}
         return Node(WITHHELD, NodeKind.REPORT, state=_WITHHELD, origin=Origin.SAID, body=body)
 
-    def and_these(self, known: Collection[tuple[str, str]]) -> Withheld:
-        """With more secrets."""
-        return Withheld(self._key, {**self._digests, **{self._digest(value): kind for value, kind in known}})
+    def of(self, source: str) -> Withheld:
+        """The same, asked for what comes from a source."""
+        return Withheld(self._key, self._digests, source)
 
-    def without(self, known: Collection[tuple[str, str]]) -> Withheld:
+    def and_these(self, known: Collection[tuple[str, str]], sources: Collection[str] = ()) -> Withheld:
+        """With more secrets: of some sources, or of everything."""
+        more = {self._digest(value, source): kind for value, kind in known for source in sources or ("",)}
+        return Withheld(self._key, {**self._digests, **more})
+
+    def without(self, known: Collection[tuple[str, str]], sources: Collection[str]) -> Withheld:
         """Without those that may be told again."""
-        again = {self._digest(value) for value, _ in known}
+        again = {self._digest(value, source) for value, _ in known for source in ("", _TITLES, *sources)}
         return Withheld(self._key, {digest: kind for digest, kind in self._digests.items() if digest not in again})
+
+    def and_title(self, title: str) -> Withheld:
+        """With a title that a conversation had; only titles are compared with it."""
+        return Withheld(self._key, {**self._digests, self._digest(title, _TITLES): "title"}, self._source)
+
+    def holds_title(self, title: str) -> bool:
+        """Whether a title was taken away."""
+        return bool(title) and self._digest(title, _TITLES) in self._digests
 
     def held_in(self, record: object) -> set[tuple[str, str]]:
         """The secrets of a record that were taken out of the memory before, each with its kind of then."""
@@ -66,7 +80,8 @@ class Withheld:
         for text in texts_of(record):
             for word in _ALONE.findall(text):
                 values |= {word, word.rstrip(".,:!?"), *re.split("[=:@/]", word)}
-        found = ((value, self._digests.get(self._digest(value))) for value in values if value)
+        asked = dict.fromkeys(("", self._source))
+        found = ((value, self._digests.get(self._digest(value, one))) for value in values if value for one in asked)
         return {(value, kind) for value, kind in found if kind is not None}
 
     def out_of(self, record: R) -> R:
@@ -76,11 +91,14 @@ class Withheld:
 
     def of_thread(self, thread: Thread, count_tokens: Callable[[str], int]) -> Thread:
         """The same of a conversation."""
-        held = self.held_in(thread)
+        if self.holds_title(thread.conversation.title):
+            thread = replace(thread, conversation=replace(thread.conversation, title=""))
+        held = self.of(thread.conversation.source).held_in(thread)
         return redacted(thread, Mask.of(held, finds=False), count_tokens) if held else thread
 
-    def _digest(self, value: str) -> str:
-        return blake2b(value.encode("utf-8", "replace"), key=self._key, digest_size=_SIZE).hexdigest()
+    def _digest(self, value: str, source: str) -> str:
+        told = f"{source}\0{value}" if source else value
+        return blake2b(told.encode("utf-8", "replace"), key=self._key, digest_size=_SIZE).hexdigest()
 
 
 def redacted(thread: Thread, mask: Mask, count_tokens: Callable[[str], int]) -> Thread:

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from recollect.memory.handle import Handle
-from recollect.record import NodeId
+from recollect.record import Namespace, NodeId
 from recollect.record import namespace as checked
 from recollect.store import Task
 
@@ -84,6 +84,7 @@ class Work(Handle):
             self._store,
             self._worker,
             self._make_quality,
+            self._renew_passages,
             namespaces=names,
             again=again,
             stop=stop,
@@ -103,6 +104,20 @@ class Work(Handle):
             return None
         spaces = [self._store.space(checked(name)) for name in namespaces or [self.namespace]]
         return backlogs(spaces, model_works(self._embedder), self._model)
+
+    def _renew_passages(self, name: Namespace, is_time: Callable[[], bool]) -> bool:
+        """Makes anew the passages that an earlier version made, until it is time for other work; search uses those
+        that there are meanwhile. Returns whether there were any.
+        """
+        from recollect.ingest.reindex import reindex
+
+        with self._store.space(name).view() as view:
+            made_by = view.index().embedder
+        if made_by is None or not made_by.is_outdated or made_by.name != self._embedder.name:
+            return False
+        there = self.beside(name)
+        reindex(there._space, there._ingest, stop=is_time)  # noqa: SLF001  # of its own class
+        return True
 
     @cached_property
     def _worker(self) -> Worker:

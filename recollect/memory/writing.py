@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import date, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -290,7 +291,7 @@ class Writing(Reading, Documents):
         dry_run: bool = False,
         confirm: Callable[[TakenOut], bool] | None = None,
     ) -> TakenOut:
-        """Takes keys, tokens and passwords out for good, those of everything or of what came from some sources; the
+        """Takes keys, tokens and passwords out for good, of everything or of what came from some `sources` alone; the
         text around them stays, with `[secret: …]` in their place.
 
         No table, index or file of the namespace holds the strings any longer, and what comes in later does not bring
@@ -318,13 +319,13 @@ class Writing(Reading, Documents):
     ) -> Person:
         """Forgets a person under all names that the memory takes for theirs: what they said and all facts about them
         go for good, and they are listed no longer. With `mentions` so does every message of others and every document
-        that names them, and no node holds the name any more; else these stay. The title of a conversation stays with
-        the conversation.
+        that names them, and no node holds the name any more; the title of a conversation that names them becomes the
+        first words of a message that does not. Else all these stay.
 
         `confirm` is shown what there is before anything goes, and `mentions`, where it is a function, after that.
         Nothing goes that they were not shown. Raises NotFound, InvalidInput for you yourself.
         """
-        from recollect.ingest.person import find_person, ids_of
+        from recollect.ingest.person import find_person, first_words_without, ids_of
 
         with self._space.view() as view:
             person = find_person(view, name)
@@ -335,7 +336,11 @@ class Writing(Reading, Documents):
         also = bool(mentions(person)) if callable(mentions) else mentions
         if ids := ids_of(person, mentions=also):
             self.forget(*ids)
+        for conversation in person.titled if also else ():
+            self._ingest.retitle(conversation.id, partial(first_words_without, person=person))
         self._forget_name(person, everywhere=also)
+        if also and person.titled:
+            self._space.purge()
         return replace(person, removed=True)
 
     def _forget_name(self, person: Person, *, everywhere: bool) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 from recollect.record import Metadata
 
 TITLE_LENGTH = 300
+_BEGINNING = 60  # characters of a title that is how a text begins
 
 _DEEPEST = 64
 _LARGEST = 2**63
@@ -43,6 +44,15 @@ def clean_title(title: str) -> str:
     """The title on one line, blanks collapsed, at most 300 characters (then ending in "…")."""
     line = " ".join(clean_text(title).split())
     return line if len(line) <= TITLE_LENGTH else line[: TITLE_LENGTH - 1].rstrip() + "…"
+
+
+def title_from(words: str) -> str:
+    """The title of a conversation that has none: how it begins, up to the last blank within 60 characters."""
+    line = " ".join(clean_text(words).split())
+    if len(line) <= _BEGINNING:
+        return line
+    blank = line.rfind(" ", 0, _BEGINNING)
+    return line[: blank if blank > 0 else _BEGINNING] + " …"  # Chinese has no blanks, nor has an address
 
 
 def as_text(value: object) -> str:

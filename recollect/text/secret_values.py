@@ -6,6 +6,7 @@ import re
 from itertools import pairwise
 
 _FEWEST = 4  # different letters of a value
+_SHORTEST_KEY = 16
 #: Passwords that stand in every example of a database: they open nothing.
 EVERYWHERE = ("password", "passwd", "pass", "secret", "postgres", "root", "admin", "user", "mysql", "guest", "test")
 _PLACEHOLDER = re.compile(
@@ -21,35 +22,40 @@ _SAMPLE = re.compile(
     r"example|your[_-]|[_-]key[_-]here|xxxx|1234567890|0123456789|abcdefghij|abcdef0123|\.{3}|([^A])\1{7,}",
     re.IGNORECASE,
 )
-#: What a program computes, or where it stands: no value by itself.
-EXPRESSION = re.compile(
+_EXPRESSION = re.compile(
     r"""[\w\])]\(|\[["'\w]|^\w+(?:\.\w+)+$|^[\w.]*(?:\benv\b|environ|process\.|config|settings|self\.|this\.)
       |^[&*]?(?:str|string|bytes|int|bool|any|object|field|optional|option|list|dict|secretstr|varchar)\b
       |^[@$%{(\[]|=>|\|\||&&|::|^/[\w./-]+$|^https?:|(?-i:^[A-Z][a-z]+(?:[A-Z][a-z]+)+$)""",
     re.IGNORECASE | re.VERBOSE,
 )
+#: What a password and a key are called in other languages.
+PASSWORD_WORDS = (
+    r"kennwort|mot[ ]de[ ]passe|contraseña|clave|senha|wachtwoord|lösenord|hasło|parola|şifre|пароль|密码|パスワード"
+    r"|비밀번호|كلمة[ ]المرور|סיסמה|mật[ ]khẩu"
+)
+KEY_WORDS = r"schlüssel|clé[ ]api|clave[ ]api|clave[ ]secreta|ключ|токен"
 _PASSWORD_NAME = re.compile(
-    r"(?:pass(?:words?|wort|wd|phrase|code)?|pwd|kennwort|contraseña|senha|密码|パスワード"
-    r"|(?:\b|_|bind|root)pw|\bpsk|_psk|identified by)$",
+    rf"(?:pass(?:words?|wort|wd|phrase|code)?|pwd|{PASSWORD_WORDS}"
+    r"|(?:\b|_|bind|root)pw|\bpsk|_psk|identified by|masterauth)$",
     re.I,
 )
 _KEY_NAME = re.compile(
     r"""(?:api|access|secret|private|auth|encryption|decryption|master|signing|signature|account|storage|shared|client
       |consumer|webhook|license|service|admin|bot|refresh|bearer|app|deploy|personal|security|session|jwt|hmac|rest
-      |subscription|integration|write|read|ingest|project|server|live|user|oauth\d?|id|x|bypass|primary|secondary)
+      |subscription|integration|identity|fernet|write|read|ingest|project|server|live|user|oauth\d?|id|x|bypass|primary|secondary)
       [_\-. ]?(?:api[_\- ]?)?(?:key|token|secret)(?:[_ -]?base(?:64)?)?s?$
-      |apikey$|secrets?$|(?:^|[_\- ])token$|^auth$|_auth(?:token)?$|credentials?$|authtoken$""",
+      |(?:^|\s)(?:the|my|your|our|new)[ ](?:api[ ])?(?:key|secret)$|schlüssel$|clé[ ]api$|clave[ ](?:api|secreta)$
+      |ключ$|токен$|apikey$|secrets?$|(?:^|[_\- ])token$|^auth$|_auth(?:token)?$|credentials?$|authtoken$""",
     re.IGNORECASE | re.VERBOSE,
 )
 _NO_KEY_NAME = re.compile(
     r"(?:public|publishable|next|page|continuation|[ebs]os|pad|unk|sep|cls|mask|stop|special|csrf|xsrf|sync"
-    r"|(?<![a-z_-])signing)"
-    r"[_\-. ]?(?:access[_ -]?)?(?:key|token)$",
+    r")[_\-. ]?(?:access[_ -]?)?(?:key|token)$|(?<![a-z_-])signingkey$",
     re.IGNORECASE,
 )
 _KEY_VALUE = re.compile(r"[A-Za-z0-9_\-.~+/=:%!$*@#^&|]{16,400}")
-_QUOTED_KEY_VALUE = re.compile(r"[!-~]{16,400}")
-_SHORT_KEY_VALUE = re.compile(r"[A-Za-z0-9_\-+/=%!$*@#^&~]{12,15}")
+_WHOLE_KEY_VALUE = re.compile(r"[!-~]{16,400}")
+_SHORT_KEY_VALUE = re.compile(r"[A-Za-z0-9_\-+/=%!$*@#^&~.?]{12,15}")
 
 
 def is_password_name(name: str) -> bool:
@@ -69,6 +75,15 @@ def is_placeholder(value: str) -> bool:
     return not value or bool(_PLACEHOLDER.search(value)) or len(set(value)) < _FEWEST
 
 
+def is_expression(value: str) -> bool:
+    """Whether a value is what a program computes, or where a value stands. A key may have dots as names do."""
+    dotted = "." in value and any(
+        len(part) >= _SHORTEST_KEY and sum(_turns(*pair) for pair in pairwise(part)) >= len(part) / 4
+        for part in value.split(".")
+    )
+    return not dotted and bool(_EXPRESSION.search(value))
+
+
 def is_password_value(value: str, *, plain: bool) -> bool:
     """Whether somebody may have chosen this as a password. A `plain` value has no quotation marks, nor a name as in an
     environment: a word alone says nothing then.
@@ -84,18 +99,18 @@ def is_password_value(value: str, *, plain: bool) -> bool:
     return has_letter and (has_digit or has_sign or len(value) >= 8) and "|" not in value
 
 
-def is_key_value(value: str, quote: str = "") -> bool:
-    """Whether a value looks like made by a machine; one in quotation marks may have any sign."""
-    letters = _QUOTED_KEY_VALUE if quote else _KEY_VALUE
+def is_key_value(value: str, *, whole: bool = False) -> bool:
+    """Whether a value looks like made by a machine; one that is known to be whole may have any sign."""
+    letters = _WHOLE_KEY_VALUE if whole else _KEY_VALUE
     return bool(letters.fullmatch(value)) and _is_random(value)
 
 
 def is_short_key(value: str) -> bool:
-    """Whether a value of 12 to 15 letters looks like made by a machine: of three kinds, which change often."""
+    """Whether a value of 12 to 15 letters looks like made by a machine: of several kinds, which change often."""
     signs = re.findall(r"[!@#$%^&*+~]", value)
     kinds = sum(bool(re.search(kind, value)) for kind in ("[a-z]", "[A-Z]", "[0-9]")) + bool(signs)
     changes = len(signs) + sum(_turns(*pair) for pair in pairwise(value))
-    return bool(_SHORT_KEY_VALUE.fullmatch(value)) and kinds >= 3 and changes >= 3
+    return bool(_SHORT_KEY_VALUE.fullmatch(value)) and changes >= (3 if kinds >= 3 else 5)
 
 
 def _is_random(value: str) -> bool:
@@ -111,8 +126,8 @@ def _is_random(value: str) -> bool:
 
 def is_given_out(value: str) -> bool:
     """Whether a value of a vendor's format is a key, and not one from the vendor's documentation."""
-    mixed = any(map(str.isdigit, value)) or (any(map(str.islower, value)) and any(map(str.isupper, value)))
-    return mixed and len(set(value)) >= 8 and not _SAMPLE.search(value)
+    varied = any(letter.isdigit() or letter.isupper() for letter in value)
+    return varied and len(set(value)) >= 8 and not _SAMPLE.search(value)
 
 
 def _turns(a: str, b: str) -> bool:

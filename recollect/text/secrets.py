@@ -18,7 +18,9 @@ from typing import NamedTuple
 from recollect.text.secret_formats import FORMATS
 from recollect.text.secret_values import (
     EVERYWHERE,
-    EXPRESSION,
+    KEY_WORDS,
+    PASSWORD_WORDS,
+    is_expression,
     is_given_out,
     is_key_name,
     is_key_value,
@@ -148,29 +150,49 @@ def _assigned(text: str, at: int) -> Iterator[Secret]:
         return
     before = text[max(0, at - _LONGEST_NAME) : at][::-1]
     name = _NAME_BACKWARDS.match(before)[0][::-1] + match["word"]  # type: ignore[index]  # it may be empty
-    is_option = _OPTION.search(name) is not None
-    # In a sentence, or an instruction; some files of settings have a blank between name and value.
-    is_told = not (match["by"].strip(" \tisaw") or is_option or _DIRECTIVE.fullmatch(name))
-    if is_told and is_password_name(name) and not (match["quote"] and _TOLD_BARE.search(name)):
+    if _is_told(text, match, name) and not (match["quote"] and _TOLD_BARE.search(name)) and is_password_name(name):
         return
     yield from _value_of(text, match, name)
 
 
+def _is_told(text: str, match: re.Match[str], name: str) -> bool:
+    """Whether name and value stand in a sentence. They do not in a line of their own, or behind an instruction."""
+    if match["by"].strip(" \t") and not match["by"].strip().isalpha():
+        return False
+    first, end = match.start() + len(match["word"]) - len(name), text.find("\n", match.end())
+    value = text[match.end() : len(text) if end < 0 else end].rstrip()
+    alone = _is_alone(text, first - 1) and " " not in name.strip() and is_password_value(value, plain=True)
+    return not (alone or _OPTION.search(name) or _DIRECTIVE.fullmatch(name))
+
+
+def _is_alone(text: str, before: int) -> bool:
+    """Whether a line begins behind this place."""
+    return before < 0 or text[before] == "\n"
+
+
 def _value_of(text: str, match: re.Match[str], name: str) -> Iterator[Secret]:
-    quote, start = match["quote"][-1:], match.end()
+    quote, start, by = match["quote"][-1:], match.end(), match["by"]
     before = match.start() + len(match["word"]) - len(name) - 1
     in_address = before >= 0 and text[before] in "?&"
+    in_environment = _ENVIRONMENT.fullmatch(name) is not None
     password = is_password_name(name)
     if not password and not is_key_name(name) and not (in_address and name.lower() == "key"):
         return
     value = _value(text, start, quote, in_address=in_address)
-    plain = not quote and not _ENVIRONMENT.fullmatch(name)
-    if is_placeholder(value) or (not quote and EXPRESSION.search(value)):
+    if is_placeholder(value) or (not quote and is_expression(value)):
         return
-    told_apart = match["by"] == "," and text[max(0, before - 1) : before + 1][:1] != "("
-    if told_apart or (match["by"] == "," and password and not is_mixed(value)):
-        return  # of a list of names, or a label
-    good = is_password_value(value, plain=plain) if password else is_key_value(value, quote) or is_short_key(value)
+    if by.isspace() and "\n" in by and not (_is_alone(text, before) and is_key_value(value)):
+        return
+    if by == "|" and text[text.rfind("\n", 0, before + 1) + 1 : before + 1].strip(" *`") != "|":
+        return  # but for the first cell of a row
+    told_apart = by == "," and not text[max(0, before - 4) : before].rstrip().endswith("(")
+    if told_apart or (by in ",(|" and password and not is_mixed(value)):
+        return  # of a list of names, a label, or a cell of a table
+    if password or (in_environment and name.endswith("SECRET")):
+        is_set = in_environment or in_address or (by == "=" and _OPTION.search(name))
+        good = is_password_value(value, plain=not quote and not is_set)
+    else:
+        good = is_key_value(value, whole=bool(quote) or in_environment) or is_short_key(value)
     if good:
         yield Secret(start, start + len(value), PASSWORD if password else KEY)
 
@@ -193,7 +215,8 @@ def _in_header(text: str, at: int) -> Iterator[Secret]:
     if match is None:
         return
     value, start = match["value"].rstrip(".,:"), match.start("value")
-    if _is_basic(value) if match["scheme"].lower() == "basic" else is_key_value(value):
+    scheme = (match["scheme"] or match["alone"] or "").lower()
+    if _is_basic(value) if scheme == "basic" else is_key_value(value):
         yield Secret(start, start + len(value), AUTHORIZATION)
 
 
@@ -225,9 +248,10 @@ def _on_command_line(text: str, at: int) -> Iterator[Secret]:
     and other forms of a user with a password behind: `auth=("user", "value")`, `.pgpass`, the code of a network.
     """
     match = _COMMAND.match(text, at)
-    if match is None or is_placeholder(match["value"]) or EXPRESSION.search(match["value"]):
+    if match is None or is_placeholder(match["value"]) or is_expression(match["value"]):
         return
     start, value = match.start("value"), match["value"].rstrip(";,)")
+    value = value.partition("@")[0] if match["oracle"] else value
     if len(value) >= _SHORTEST:
         yield Secret(start, start + len(value), PASSWORD)
 
@@ -238,6 +262,21 @@ def _before_host(text: str, at: int) -> Iterator[Secret]:
     match = _USER_AND_PASSWORD.search(text[first:at])
     if match is not None and not is_placeholder(match["value"]):
         yield Secret(first + match.start("value"), first + match.end("value"), PASSWORD)
+
+
+def _in_pipe(text: str, at: int) -> Iterator[Secret]:
+    """`echo value | sudo -S`, `echo value | docker login --password-stdin`."""
+    match = _ECHOED.match(text, at)
+    if match is not None and not is_placeholder(match["value"]) and not is_expression(match["value"]):
+        yield Secret(*match.span("value"), PASSWORD)
+
+
+def _in_cookie(text: str, at: int) -> Iterator[Secret]:
+    """The name of a session in a `Cookie` header."""
+    end = text.find("\n", at, at + 4 * _LONGEST)
+    for match in _SESSION.finditer(text, at, end if end >= 0 else min(len(text), at + 4 * _LONGEST)):
+        if is_key_value(match["value"]):
+            yield Secret(*match.span("value"), "session")
 
 
 def _in_netrc(text: str, at: int) -> Iterator[Secret]:
@@ -262,7 +301,7 @@ def _in_table(text: str, at: int) -> Iterator[Secret]:
             return  # the table is over, or another one begins
         raw = cells[column]
         value = raw.strip(" \r\"'`")
-        if is_password_value(value, plain=True) and not is_placeholder(value) and not EXPRESSION.search(value):
+        if is_password_value(value, plain=True) and not is_placeholder(value) and not is_expression(value):
             begins = start + sum(len(cell) + 1 for cell in cells[:column]) + raw.find(value)
             yield Secret(begins, begins + len(value), PASSWORD)
         start = end + 1
@@ -306,14 +345,16 @@ def _seed(text: str, at: int) -> Iterator[Secret]:
         yield Secret(*match.span("value"), "recovery phrase")
 
 
+_COMMANDS = (
+    " -u", "--user", "--proxy-user", "passin ", "passout ", "docker login", "az login", "htpasswd", "useradd", "zip ",
+    "openssl enc", "sshpass", "7z ", "net use", "ldap", "smbclient", "sqlcmd", "sqlplus", "oracle:thin:", "mysql",
+    "mongo", "redis-cli", ":5432:", "wifi:", "login(", "basicauth(", "getconnection(", "createconnection(", "connect(",
+    "pdo(",
+)  # fmt: skip
 _READINGS = {
     "pass": (_assigned, _in_table),
     "pwd": (_assigned,),
-    "kennwort": (_assigned,),
-    "contrase": (_assigned,),
-    "senha": (_assigned,),
-    "密码": (_assigned,),
-    "パスワード": (_assigned,),
+    **{word.replace("[ ]", " "): (_assigned,) for word in f"{PASSWORD_WORDS}|{KEY_WORDS}".split("|")},
     "pw": (_assigned,),
     "identified by": (_assigned,),
     "secret": (_assigned,),
@@ -323,27 +364,15 @@ _READINGS = {
     "auth": (_assigned, _on_command_line),
     "psk": (_assigned,),
     " login ": (_in_netrc,),
+    "echo ": (_in_pipe,),
+    "cookie: ": (_in_cookie,),
     "bearer ": (_in_header,),
     "authorization": (_in_header,),
     "basic ": (_in_header,),
     "://": (_in_address,),
-    " -u": (_on_command_line,),
-    "docker login": (_on_command_line,),
-    "sshpass": (_on_command_line,),
-    "ldap": (_on_command_line,),
-    "smbclient": (_on_command_line,),
-    "sqlcmd": (_on_command_line,),
-    "--user": (_on_command_line,),
-    "--proxy-user": (_on_command_line,),
-    "passin ": (_on_command_line,),
-    "passout ": (_on_command_line,),
-    "mysql": (_on_command_line,),
-    "mongo": (_on_command_line,),
-    "wifi:": (_on_command_line,),
-    ":5432:": (_on_command_line,),
+    **dict.fromkeys(_COMMANDS, (_on_command_line,)),
     "@tcp(": (_before_host,),
     "chpasswd": (_before_host,),
-    "redis-cli": (_on_command_line,),
     "-----begin ": (_pem,),
     "-----end ": (_pem_rest,),
     "private-lines": (_putty,),
@@ -357,13 +386,18 @@ _LONGEST_PEM, _SHORTEST_PEM = 20_000, 64
 _PEM_LETTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=\n\r\\ ")
 
 _ASSIGNED = re.compile(
-    r"""(?P<word>pass(?:words?|wort|wd|phrase|code)?|pwd|kennwort|contraseña|senha|密码|パスワード|pw|identified\ by
-          |secrets?|token|key(?:[_ -]?base(?:64)?)?|credentials?|_auth|(?<=")auth|psk)_{0,2}
-        (?:\\?["'`\]*]){0,4} [ \t]{0,40} (?P<by>=>|:=|={1,2}|[:：]|(?<=\w)>(?=[^\s=<>])|\s{1,40}value(?::[ ]|=(?=["']))
-          |(?<=["']),(?=\s?["'])|[ \t]{1,4}\\\r?\n|[ \t]) (?:\*{2})? [ \t]{0,40}
-          (?:[|>][+-]?[ \t]{0,4}\r?\n[ \t]{1,40}|\\\r?\n[ \t]{0,40}|\r?\n[ \t]{1,40}(?=\S{16,400}\s*(?:\n|\Z)))?
+    rf"""(?P<word>pass(?:words?|wort|wd|phrase|code)?|pwd|{PASSWORD_WORDS}|pw|identified\ by
+          |secrets?|token|key(?:[_ -]?base(?:64)?)?|{KEY_WORDS}|credentials?|_auth|(?<=")auth|masterauth|psk)_{{0,2}}
+        (?:\\?["'`\]*]){{0,4}} [ \t]{{0,40}}
+        (?P<by>=>|:=|={{1,2}}|:\ ?[a-z_][\w.]{{0,30}}\ ?=(?=\ ?["'`])
+          |(?:\ (?:is|was))?(?:\ generated)?(?:\ (?:for|of)(?:\ [^\s:]{{1,40}}){{1,2}})?[\ .]{{0,10}}[:：]
+          |\ (?:is|was|ist|lautet|est|es|это)\ (?=[`"']?[^\s`"']{{20}})
+          |(?<=[\w"'])>(?=[^\s=<>])|\s{{1,40}}value(?::[ ]|=(?=["']))|\((?=["'])
+          |(?<=["']),(?=\s?["'])|[ \t]{{1,4}}\\\r?\n|\r?\n(?=\S{{16,400}}\s*(?:\n|\Z))|\|(?=[^|\n]{{6,80}}\|)|[ \t])
+        (?:\*{{2}})? [ \t]{{0,40}}
+        (?:[|>][+-]?[ \t]{{0,4}}\r?\n[ \t]{{1,40}}|\\\r?\n[ \t]{{0,40}}|\r?\n[ \t]{{1,40}}(?=\S{{16,400}}\s*(?:\n|\Z)))?
         (?:(?:JSON\.stringify|Secret(?:Str)?|String|quote_plus|encodeURIComponent|Buffer\.from)\((?=["'`]))?
-        (?P<quote>(?:[rbfun]{0,2}\\?["'`])?)""",
+        (?P<quote>(?:[rbfun]{{0,2}}\\?["'`])?)""",
     re.IGNORECASE | re.VERBOSE,
 )
 _OPTION = re.compile(r"(?:^|\s)--[\w-]+$")
@@ -373,7 +407,7 @@ _BARE = re.compile(r"""(?:[^\s"'`;<\\]|\\(?![nrtu"'\\]|\Z)){4,400}""")
 _BARE_IN_ADDRESS = re.compile(r"""[^\s"'`;<>&#\\]{4,400}""")
 _CLOSING = {'"': '"', "'": "'", "`": "`", "“": "”", "”": "”", "„": "“", "«": "»", "‘": "’"}
 _HEADER = re.compile(
-    r"""(?:authorization["']?\s{0,3}[:=,]\s{0,3}["']?\s?)?(?P<scheme>bearer|basic|token|apikey|ssws|geniekey|(?<=[:=,"'\s]))
+    r"""(?:authorization["']?\s{0,3}[:=,]\s{0,3}["']?\s?(?P<scheme>[a-z-]{2,20}(?=\s)|)|(?P<alone>bearer|basic))
         \s{0,3}(?P<value>[A-Za-z0-9_\-.~+/=:]{8,4000})""",
     re.IGNORECASE | re.VERBOSE,
 )
@@ -389,17 +423,29 @@ _COMMAND = re.compile(
         | auth\s?=\s?\(\s?["'][^"'\n]{1,60}["'],\s?(?=["'])
         | sqlcmd\s[^\n]{0,120}?\s-P\s?
         | --(?:proxy-)?user[ =]["']?[\w.@+-]{1,60}: | pass(?:in|out)\s+pass:
-        | docker\s+login\s[^\n]{0,120}?\s-p\s | redis-cli\s[^\n]{0,120}?\s-a\s )["']?(?P<value>[^\s"'`\\]{1,120})""",
+        | (?:docker|az)\s+login\s[^\n]{0,120}?\s-p\s | htpasswd\s+-\w*b\w*\s+\S{1,60}\s+\S{1,40}\s
+        | useradd\s[^\n]{0,80}?-p\s | openssl\s+enc\s[^\n]{0,80}?-k\s | zip\s[^\n]{0,80}?-P\s?(?=["']?[^\s"']{6})
+        | 7z\s[^\n]{0,80}?\s-p(?=\S{6}) | (?P<oracle>sqlplus\s+\w{1,30}/ | oracle:thin:\w{1,30}/)
+        | (?:net\s+use\s[^\n]{0,80}?)/user:\S{1,40}\s
+        | (?:login|BasicAuth)\(\s?[^,()\n]{1,60},\s?(?=["'])
+        | (?:getConnection|createConnection|connect|PDO)\(\s?[^,()\n]{1,100},\s?["'][^"'\n]{1,40}["'],\s?(?=["'])
+        | redis-cli\s[^\n]{0,120}?\s-a\s )["']?(?P<value>[^\s"'`\\]{1,120})""",
     re.IGNORECASE | re.VERBOSE,
 )
 _USER_AND_PASSWORD = re.compile(
     r"""(?:^|[\s"'`=])[\w.-]{1,30}:(?P<value>[^\s"'`:]{4,60})(?:["']?\s?\|\s?(?:sudo\s)?)?\Z"""
 )
+_ECHOED = re.compile(
+    r"""echo\s(?:-n\s)?["']?(?P<value>[^\s"'`|]{6,200})["']?\s{0,3}\|\s{0,3}(?:sudo\s+-\w*S|(?:\S+\s){1,8}--password-stdin)""",
+    re.IGNORECASE,
+)
+_SESSION = re.compile(r"""\b[\w.-]*(?:sess|sid|auth|token|jwt)[\w.-]*=(?P<value>[^\s;,"']{16,400})""", re.IGNORECASE)
 _TABLE_HEAD = re.compile(r"[ \t]*(?:[\w \"'`*./()-]{0,40}[,;|\t]){1,20}[\w \"'`*./()-]{0,40}\r?")
 _NETRC = re.compile(r"""\s+login\s+\S{1,80}\s+password\s+(?P<value>[^\s"'`\\]{4,120})""", re.IGNORECASE)
 _PEM_KIND = "(?:[A-Z0-9]+ ){0,3}(?:PRIVATE KEY(?: BLOCK)?|OpenVPN Static key V1)-----"
 _PEM = re.compile(f"-----BEGIN {_PEM_KIND}", re.IGNORECASE)
-_PEM_END = re.compile(f"-----END {_PEM_KIND}", re.IGNORECASE)
+# The last line break belongs to the value of a string.
+_PEM_END = re.compile(rf"-----END {_PEM_KIND}(?:(?:\\+[nr])+(?=\\*[\"'`]|\s|\Z))?", re.IGNORECASE)
 _PEM_BODY = re.compile(
     r"(?:[\s>|]|\\[nr])*+(?:[A-Za-z-]{4,20}: [^\n\\]{1,80}(?:\s|\\[nr])*+){0,4}"
     r"(?:[A-Za-z0-9+/=]{16,}+(?:[\s>|]|\\[nr])*+)*+(?:[A-Za-z0-9+/]{1,15}={0,2}(?=\s|\\|\Z))?"
@@ -408,6 +454,7 @@ _PUTTY = re.compile(r"private-lines: \d+\s+(?P<value>(?:[A-Za-z0-9+/=]{16,}\s*)+
 _SEED = re.compile(
     r"(?:phrase|mnemonic)\s?(?:is|:|=)\s{0,3}[\"'`]?(?P<value>(?:[a-z]{3,8}\s){11,23}[a-z]{3,8})\b", re.IGNORECASE
 )
-_DIRECTIVE = re.compile(r"(?:bind|(?:olc)?root)pw", re.IGNORECASE)
+_DIRECTIVE = re.compile(r"\s*(?:(?:bind|(?:olc)?root)pw|requirepass|masterauth)", re.IGNORECASE)
 _TOLD_BARE = re.compile(r"(?:password|login \S+ password|kennwort|passwort|identified by)$", re.IGNORECASE)
-_ENVIRONMENT = re.compile(r"\s*(?:export )?[A-Z][A-Z0-9_]{3,}")
+# Names that stand in settings alone, never in a program: what is given them is a value.
+_ENVIRONMENT = re.compile(r"(?:[\s-]*(?:export )?[A-Z][A-Z0-9_]{3,}|\s*(?:wpa_passphrase|psk))")

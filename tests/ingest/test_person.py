@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -52,6 +53,11 @@ def left(memory: Memory) -> set[str]:
     return {message.id for message in messages_of(memory) if message.content}
 
 
+def titles(memory: Memory) -> set[str]:
+    ids = {message.conversation_id for message in messages_of(memory) if message.content}
+    return {memory.conversation(own).conversation.title for own in ids}
+
+
 def files_with(folder: Path, word: str) -> list[str]:
     data = {path.name: path.read_bytes().lower() for path in folder.rglob("*") if path.is_file()}
     word = word.lower()
@@ -96,6 +102,38 @@ def test_with_what_others_say_no_byte_of_the_name_is_left(memory: Memory, tmp_pa
     assert b"zsofka" not in dump_of(memory).lower()
     with pytest.raises(NotFound):
         memory.forget_person("Zsofka")
+
+
+def test_a_title_that_names_them_is_shown_and_changed_with_what_others_say(memory: Memory, tmp_path: Path) -> None:
+    told = [{"role": "user", "content": "Which boots are warm?"}, {"role": "assistant", "content": "Those with wool."}]
+    memory.forget("u4")  # which has these letters, and is not about her
+    only = [{"role": "user", "content": "Zsofka again."}, {"role": "assistant", "content": "Yes, Zsofka."}]
+    talks = [{"id": name, "title": f"Zsofka {name}", "messages": talk} for name, talk in (("boots", told), ("x", only))]
+    export = file(tmp_path / "talks.jsonl", "\n".join(map(json.dumps, talks)).encode())
+    memory.import_file(export)
+    assert set(memory.forget_person("Zsofka", dry_run=True).titles) == {"Zsofka boots", "Zsofka x"}
+    memory.forget_person("Zsofka", mentions=True)
+    memory.consolidate()
+    memory.maintain()
+    assert "Which boots are warm?" in titles(memory)
+    assert files_with(tmp_path / "store", "zsofka") == []
+    assert b"zsofka" not in dump_of(memory).lower()
+    assert memory.search("boots", group_by="message")
+    grown = [*told, {"role": "user", "content": "And gloves?"}]
+    export = file(
+        tmp_path / "more.jsonl", json.dumps({"id": "boots", "title": "Zsofka boots", "messages": grown}).encode()
+    )
+    memory.import_file(export)
+    assert "Zsofka boots" not in titles(memory)
+    assert any("gloves" in message.content for message in messages_of(memory))
+    memory.import_file(export, again=True)
+    assert "Zsofka boots" in titles(memory)
+
+
+def test_a_title_stays_where_what_others_say_stays(memory: Memory) -> None:
+    memory.store_message("Ask her.", conversation_id="t", id="t1", title="About Zsofka", timestamp=NOON)
+    memory.forget_person("Zsofka")
+    assert memory.conversation("t").conversation.title == "About Zsofka"
 
 
 def test_importing_again_does_not_bring_them_back(memory: Memory, tmp_path: Path) -> None:

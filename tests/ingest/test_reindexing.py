@@ -13,6 +13,7 @@ import pytest
 
 from recollect.engines.sqlite.engine import SQLiteStore
 from recollect.errors import StoreError
+from recollect.ingest.reindex import reindex
 from recollect.memory import Memory
 from recollect.models.embedding import Embedder
 from recollect.store import passages
@@ -240,6 +241,38 @@ def test_passages_of_an_earlier_recipe_are_used_and_a_reindex_is_offered(
         assert made is not None
         assert (made.name, made.is_outdated) == (embedder().name, False)
         assert_coherent(memory)
+
+
+def test_a_worker_makes_passages_of_an_earlier_recipe_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as earlier, opened(tmp_path / "memory.db") as memory:
+        earlier.setattr(passages, "RECIPE", passages.RECIPE - 1)
+        prepare(memory)
+    monkeypatch.setattr("recollect.derive.shift._TURN", 0)  # seconds until it looks for other work
+    with opened(tmp_path / "memory.db") as memory:
+        memory.work(once=True)
+        made = memory.index().embedder
+        assert made is not None
+        assert not made.is_outdated
+        assert found(memory, "where is the heron")
+        assert_coherent(memory)
+
+
+def test_a_reindex_that_is_stopped_again_and_again_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("recollect.ingest.reindex._BATCH", 1)
+    with monkeypatch.context() as earlier, opened(tmp_path / "memory.db") as memory:
+        earlier.setattr(passages, "RECIPE", passages.RECIPE - 1)
+        prepare(memory)
+    runs = 0
+    while True:
+        with opened(tmp_path / "memory.db") as memory:
+            made = memory.index().embedder
+            if made is not None and not made.is_outdated:
+                break
+            assert found(memory, "where is the heron")
+            reindex(memory._space, memory._ingest, stop=lambda: True)
+            runs += 1
+            assert runs < 20
+    assert runs > 2
 
 
 def test_the_name_alone_is_that_of_the_first_recipe() -> None:

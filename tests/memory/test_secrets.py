@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import recollect
+from benchmarks.secret_texts.values import pem
 from recollect.engines.sqlite.engine import SQLiteStore
 from recollect.errors import InvalidInput
 from recollect.memory import Memory
@@ -16,7 +17,7 @@ from recollect.record import Part, PartKind
 from recollect.testing import FakeModel
 from tests.coherent import assert_coherent
 from tests.exports import chat, dump_of, export, opened
-from tests.secret_values import AWS, GITHUB, OPENAI, PASSWORD, parts, pem
+from tests.secret_values import AWS, GITHUB, OPENAI, PASSWORD, parts
 from tests.store.builders import embedder
 
 KEY = pem()
@@ -240,6 +241,37 @@ def test_importing_again_does_not_bring_them_back(tmp_path: Path) -> None:
         memory.import_file(grown, again=True)
         (hit, *_) = memory.search("Once more", group_by="message")
         assert hit.best.message.content == f"Once more: {OPENAI}"
+
+
+@pytest.fixture(params=["sqlite", pytest.param("neo4j", marks=pytest.mark.neo4j)])
+def two_sources(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Memory]:
+    """A memory to which two sources told the same key, and what was derived of it."""
+    on_neo4j = request.param == "neo4j"
+    with recollect.open(request.getfixturevalue("neo4j_place")) if on_neo4j else opened(tmp_path / "m.db") as memory:
+        memory.store_message(f"Remember: the Peniche server has the key {OPENAI}.", conversation_id="L", id="L1")
+        memory.import_file(
+            export(tmp_path, [chat(f"the key of the Faro server is {OPENAI}", f"and {AWS}", title="Faro")])
+        )
+        memory.consolidate()
+        yield memory
+
+
+def test_of_a_source_only_its_own_strings_go(two_sources: Memory, tmp_path: Path) -> None:
+    memory = two_sources
+    mine = [one for one in memory.secrets() if one.source == "recollect" and one.where == "message"]
+    done = memory.forget_secrets(sources="chatgpt")
+    assert done.kinds == {"OpenAI key": 1, "AWS access key": 1}
+    assert memory.secrets(sources="chatgpt") == []
+    assert [one for one in memory.secrets() if one.source == "recollect" and one.where == "message"] == mine
+    assert OPENAI in memory.get_message_by_id("L1").content
+    assert AWS not in dump_of(memory).decode()
+    memory.import_file(export(tmp_path / "again", [chat(f"once more {OPENAI}", "ok", name="d")]))
+    memory.store_message(f"once more {OPENAI}", conversation_id="L", id="L2")
+    assert memory.secrets(sources="chatgpt") == []
+    assert OPENAI in memory.get_message_by_id("L2").content
+    assert not memory.check()
+    memory.forget_secrets()
+    assert OPENAI not in dump_of(memory).decode()
 
 
 def test_a_moved_memory_still_keeps_them_out(tmp_path: Path) -> None:

@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.secret_texts.values import made, pem
 from recollect.text.secrets import find_secrets, without_secrets
-from tests.secret_values import AWS, GITHUB, LISTED, made, pem
+from tests.secret_values import AWS, GITHUB, LISTED
 
-VALUE = made("", 40)
+VALUE = made("<a40>")
 PLACES = {
     "DB_PASSWORD={}\n": "correcthorse",
     "password: {}": "hunter2!x",
@@ -49,14 +50,38 @@ PLACES = {
     "db:5432:shop:me:{}": "correct7Horse",
     "WIFI:T:WPA;S:home;P:{};;": "correct7Horse",
     "os.environ.setdefault('DB_PASSWORD', '{}')": "S3cret-pw1",
-    "AccountName=shop;AccountKey={};EndpointSuffix=core": made("", 86) + "==",
+    "AccountName=shop;AccountKey={};EndpointSuffix=core": made("<a86>=="),
     "https://host/x.json?token={}&page=2": VALUE,
+    "user=ann&password={}": "marblewalrus",
+    "mot de passe : {}": "correct7Horse",
+    "пароль: {}": "correct7Horse",
+    "token: {}\n": "eu1." + VALUE,
+    'let token: string = "{}"': VALUE,
+    "the api key is {}": VALUE,
+    "Secret Key\n{}\n": VALUE,
+    "[smtp]\nhost mail\npassword {}\nuser me\n": "correct7Horse",
+    "environment:\n  - DB_PASS={}\n": "marblewalrus",
+    "SESSION_SECRET={}\n": "marble-walrus",
+    "--http-password={} https://host": "marblewalrus",
+    "requirepass {}\n": "correct7Horse",
+    "define( 'DB_PASSWORD', '{}' );": "correct7Horse",
+    'setPassword("{}")': "correct7Horse",
+    "smtp.login('me@host', '{}')": "correct7Horse",
+    'mysqli_connect("localhost", "root", "{}", "shop")': "correct7Horse",
+    "| **API key** | `{}` |\n": VALUE,
+    "Password for user 'elastic': {}": "correct7Horse",
+    "Authorization: Splunk {}": VALUE,
+    "Set-Cookie: session={}; HttpOnly": VALUE,
+    "echo '{}' | sudo -S ls": "correct7Horse",
+    "az login -u me -p {} --tenant t": "correct7Horse",
+    "sqlplus scott/{}@orcl": "correct7Horse",
+    "DROPBOX_API_KEY={}\n": "hshfx0so0z81r7q",
 }
 ORDINARY = (
     "commit 7c2f0f4be1d34a1d9f6e5a2b8c7d6e5f4a3b2c1d fixes it",
     "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
     "id 123e4567-e89b-12d3-a456-426614174000",
-    f"![](data:image/png;base64,{made('iVBORw0KGgo', 3000)})",
+    f"![](data:image/png;base64,{made('iVBORw0KGgo<a3000>')})",
     "AKIAIOSFODNN7EXAMPLE and wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
     "OPENAI_API_KEY=sk-... or sk-your-key-here, api_key='YOUR_API_KEY', token=<token>",
     "password = os.environ['DB_PASSWORD']; password = getpass(); password: str = None",
@@ -66,7 +91,7 @@ ORDINARY = (
     "max_tokens=4096, eos_token: '<|endoftext|>', next_page_token: CAUQAA, primary_key: id_123456789abcdef0",
     "My password is wrong. The password is required. Passwords must have 8 characters.",
     "The key is in the drawer: the token ring needs a secret handshake.",
-    "-----BEGIN PUBLIC KEY-----\n" + "\n".join(made("", 64, seed=n) for n in range(4)) + "\n-----END PUBLIC KEY-----",
+    pem("PUBLIC KEY"),
     "-----BEGIN RSA PRIVATE KEY-----\n...\n-----END RSA PRIVATE KEY-----",
     "https://docs.example.org/auth/tokens?page=12&sort=new#api-key",
     '{"user": "ana", "password": "[FILTERED]"}',
@@ -76,6 +101,12 @@ ORDINARY = (
     "user,password,notes\nann,*****,none\nbob,hidden,none",
     '["password", "password_2", "Password-Hint7"]',
     '{"type": "password", "label": "Password", "hint": "Your password"}',
+    "def load(private_key: ed25519.Ed25519PrivateKey, password: bytes) -> Any: ...",
+    "hash_password('password'), checkPassword(\"newPassword\"), getByLabel('Password')",
+    "The key for the cellar is under the mat, the token for the laundry too.",
+    "Password\n\nKeep it secret",
+    "| password | required | text |\n",
+    "Cookie: theme=dark; sessionid=...; lang=en",
 )
 
 
@@ -121,7 +152,7 @@ def test_a_private_key_is_found_with_escaped_line_breaks_cut_off_and_from_its_en
     key = pem("PRIVATE KEY")
     escaped = key.replace("\n", "\\n")
     assert without_secrets(f'{{"private_key": "{escaped}\\n", "id": 1}}') == (
-        '{"private_key": "[secret: private key]\\n", "id": 1}'
+        '{"private_key": "[secret: private key]", "id": 1}'
     )
     assert without_secrets(key[:400]) == "[secret: private key]"
     assert without_secrets(key[400:]) == "[secret: private key]"

@@ -33,7 +33,7 @@ from recollect.record import Conversation, NodeId
 from recollect.search.query.request import MODES, one_of
 from recollect.search.several import Find
 from recollect.store import Space
-from recollect.text.clean import clean_text, clean_title
+from recollect.text.clean import clean_text, clean_title, title_from
 from recollect.text.marks import cut_recall
 
 #: When the turn is written: before the answer is returned, or behind it.
@@ -46,7 +46,6 @@ _MORE = ("knowledge", "index")
 _FRAME = 400  # tokens of the graph and of what stands around the parts
 _LEAST_KNOWLEDGE = 200
 _LEAST_BUDGET = 2_000
-_TITLE = 60  # characters
 
 
 class PreparedPart(Protocol):
@@ -249,7 +248,7 @@ class Chat:
         else:
             text, sources = self._parts.extract(resolution.text, sources, ended is not None)
         conversation = before.conversation or Conversation(
-            own, self._parts.source, title=clean_title(options.title) or _title(question), created=at, updated=at
+            own, self._parts.source, title=clean_title(options.title) or title_from(question), created=at, updated=at
         )
         spoken = Spoken(
             conversation=conversation,
@@ -292,14 +291,6 @@ def _about(before: Recent) -> str:
     """What the last answer was about."""
     last = next((turn for turn in reversed(list(before.turns.values())) if turn.entities), None)
     return ", ".join(last.entities[:4]) if last is not None else ""
-
-
-def _title(question: str) -> str:
-    line = " ".join(question.split())
-    if len(line) <= _TITLE:
-        return clean_title(line)
-    blank = line.rfind(" ", 0, _TITLE)
-    return clean_title(line[: blank if blank > 0 else _TITLE] + " …")  # Chinese has no blanks, nor has an address
 
 
 __all__ = ["Chat", "Options", "Parts", "Save", "ToolUsed"]

@@ -33,7 +33,7 @@ class Documents(Writer):
             known = {document.id: document for document in view.get(Document, ids)}
             withheld = Withheld.read(view)
         if withheld and not again:
-            told = [(document, withheld.out_of(document), chunks) for document, chunks in documents]
+            told = [(one, withheld.of(one.source).out_of(one), chunks) for one, chunks in documents]
             documents = [(new, chunks if new is old else ()) for old, new, chunks in told]
         merge = replaced if newest else updated
         fresh = [

@@ -39,8 +39,9 @@ def config(session: Session, words: list[str]) -> int:
         out.document({"settings": plain, "places": folders})
         return 0
     longest = max(map(len, settings))
+    told = longest + 43 if out.width is None else min(longest + 43, out.width - 4 - max(map(len, origins.values())))
     for name, value in settings.items():
-        out.verbatim(f"{name:<{longest}} = {_as_toml(name, value):<40}  {out.dim('# ' + origins[name])}")
+        out.verbatim(f"{f'{name:<{longest}} = {_as_toml(name, value)}':<{told}}  {out.dim('# ' + origins[name])}")
     for name, path in folders.items():
         out.line(out.dim(f"# {name:<8} {path}"))
     return 0

@@ -141,6 +141,7 @@ def _found_paths(session: Session) -> list[str]:
 
 def _what_is_found(session: Session) -> int:
     from recollect.faces.cli.terminal.typed import typed
+    from recollect.faces.cli.terminal.wrapping import cell_len
     from recollect.faces.present.found import found_as_json
     from recollect.faces.present.times import day, number
 
@@ -152,8 +153,13 @@ def _what_is_found(session: Session) -> int:
         out.line(out.hint("To import something else: recollect import PATH"))
     else:
         out.line(out.bold("Found on this machine:"))
-        for one in found:
-            out.line(f"  {one.label:<12} {number(one.files, 'file'):>12}   newest {day(one.newest):<12}  {one.path}")
+        rows = [
+            (f"  {one.label:<12} {number(one.files, 'file'):>12}   newest {day(one.newest):<12}", str(one.path))
+            for one in found
+        ]
+        fits = out.width is None or all(cell_len(f"{facts}  {path}") <= out.width for facts, path in rows)
+        for facts, path in rows:
+            out.line(f"{facts}  {path}" if fits else f"{facts.rstrip()}\n    {path}")
         out.line(out.hint("Import all of it:  recollect import --found"))
         out.line(out.hint(f"Or one of it:      recollect import {typed(str(found[0].path))}"))
     return 0 if found else 1

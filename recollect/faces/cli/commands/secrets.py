@@ -37,7 +37,7 @@ def secrets(session: Session, source: list[str] | None = None) -> int:
 
 def _lines(session: Session, found: Sequence[StoredSecret]) -> Iterator[str]:
     from recollect.faces.cli.terminal.output import harmless
-    from recollect.faces.cli.terminal.wrapping import padded
+    from recollect.faces.cli.terminal.wrapping import cell_len, padded, shortened
     from recollect.faces.present.names import short, source_label, titled
     from recollect.faces.present.times import day, number
 
@@ -50,8 +50,10 @@ def _lines(session: Session, found: Sequence[StoredSecret]) -> Iterator[str]:
         for one in own:
             times = f" ({one.count} times)" if one.count > 1 else ""
             place = "" if one.where == "message" else f"{one.where.replace('_', ' ')} of "
-            facts = out.dim(f"{day(one.timestamp):>11}  {padded(one.kind + times, 26)}")
-            yield f"  {short(one.id)}  {facts}  {place}{harmless(titled(one.title))}"
+            facts = f"{day(one.timestamp):>11}  {padded(one.kind + times, 26)}"
+            begin, title = f"  {short(one.id)}  ", f"{place}{harmless(titled(one.title))}"
+            room = None if out.width is None else out.width - cell_len(f"{begin}{facts}  ")
+            yield f"{begin}{out.dim(facts)}  {shortened(title, room)}"
     if found:
         yield out.hint("To see one: recollect show CODE. To take them all out: recollect forget --secrets")
 

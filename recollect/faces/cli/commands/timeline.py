@@ -55,8 +55,10 @@ def _print(out: Output, found: Timeline) -> None:
     most = max(count for _, count in rows)
     for name, count in rows:
         told = f"{count:>{len(f'{most:,}')},} {'message ' if count == 1 else 'messages'}"
-        bar = "" if out.width is None else "█" * max(1, round(_BAR * count / most))
-        out.line(f"{name:7}  {told}  {bar}".rstrip())
+        facts = f"{name:7}  {told:<{len(f'{most:,} messages')}}  "
+        longest = 0 if out.width is None else min(_BAR, out.width - len(facts))
+        bar = "█" * max(1, round(longest * count / most)) if longest > 0 else ""
+        out.line(f"{facts}{bar}".rstrip())
     if found.bands:
         out.line()
     for band in found.bands:

@@ -57,7 +57,7 @@ def _agrees(session: Session, person: Person) -> bool:
 def _agrees_to_mentions(session: Session, person: Person) -> bool:
     from recollect.faces.cli.terminal.progress import on_interrupt
 
-    if not (person.mentions or person.documents):
+    if not (person.mentions or person.documents or person.titled):
         return False
     with on_interrupt("Nothing was forgotten."):
         return session.out.confirms(f"Remove {_others(person)} as well? (No keeps them, with the name in them.)")
@@ -74,26 +74,24 @@ def _print(session: Session, person: Person) -> None:
     _list(session, _lines(person.said))
     out.line(f"What others say of them: {_others(person)}")
     documents = [_harmless(document.title) for document in person.documents]
-    _list(session, [*_lines(person.mentions), *documents])
+    titles = [f"Title: {_harmless(title)}" for title in person.titles]
+    _list(session, [*_lines(person.mentions), *documents, *titles])
     made = {"fact about them": len(person.facts), **{f"{kind} made of it": n for kind, n in person.derived.items()}}
     out.line(f"What was derived: {', '.join(number(n, *_plural(what)) for what, n in made.items() if n) or 'nothing'}")
-    if person.titles:
-        out.line("Titles that name them, which stay with their conversations:")
-        _list(session, list(map(_harmless, person.titles)))
 
 
 def _plural(what: str) -> tuple[str, str]:
     first, _, rest = what.partition(" ")
     several = f"{first[:-1]}ies" if first.endswith("y") else f"{first}s"
-    return what, f"{several} {rest}"
+    return what, f"{several} {rest}".rstrip()
 
 
 def _others(person: Person) -> str:
     from recollect.faces.present.times import number
 
-    counted = [number(len(person.mentions), "message")] if person.mentions or not person.documents else []
-    counted += [number(len(person.documents), "document")] if person.documents else []
-    return " and ".join(counted)
+    groups = ((person.mentions, "message"), (person.documents, "document"), (person.titled, "title"))
+    counted = [number(len(group), *_plural(what)) for group, what in groups if group] or ["nothing"]
+    return " and ".join(filter(None, (", ".join(counted[:-1]), counted[-1])))
 
 
 def _list(session: Session, lines: Sequence[str]) -> None:

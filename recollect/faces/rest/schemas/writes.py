@@ -192,7 +192,7 @@ class PersonToForget(Asked):
     model_config = shown(name="Mara", dry_run=True)
 
     name: str = Field(min_length=1, max_length=1000, examples=["Mara"])
-    mentions: StrictBool = Field(False, description="Also the messages of others and the documents that name them.")
+    mentions: StrictBool = Field(False, description="Also messages of others, documents and titles that name them.")
     dry_run: StrictBool = Field(False, description="Only says what would go.")
 
 
@@ -204,7 +204,7 @@ class Person(Record):
     said: list[str] = Field(description="The ids of their messages.")
     mentions: list[str] = Field(description="The ids of messages of others that name them.")
     documents: list[str] = Field(description="The ids of documents that name them.")
-    titles: list[str] = Field(description="Titles of conversations that name them; they stay with the conversation.")
+    titles: list[str] = Field(description="Titles of conversations that name them.")
     facts: list[str] = Field(description="The ids of facts that name them.")
     derived: dict[str, int] = Field(description="What was made of their messages, by kind.")
 
