@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
-from weakref import WeakValueDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,11 +18,10 @@ from recollect.index.parts import Deaths, Joined, Part, distinct
 from recollect.index.source import IndexState
 from recollect.index.statistics import Statistics
 from recollect.index.terms import ranges, term_hash
-from recollect.store.passages import Bool, Float, Int, QueryTerms
+from recollect.store.passages import Bool, Float, Int
 
 if TYPE_CHECKING:
     from recollect.index.quality import QualityCache
-    from recollect.index.words import Words
 
 #: Up to so many rows candidates are chosen by exact cosines; of more they are looked for by rough ones first.
 EXACT_ROWS = 131_072
@@ -47,11 +45,6 @@ class Snapshot:
     def size(self) -> int:
         """How many rows there are, dead ones included."""
         return self.parts[-1].offset + self.parts[-1].block.size if self.parts else 0
-
-    @cached_property
-    def words(self) -> WeakValueDictionary[QueryTerms, Words]:
-        """What was looked up by queries whose results somebody still holds."""
-        return WeakValueDictionary()
 
     @property
     def is_large(self) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -144,11 +145,15 @@ class Words:
         return rows, weight * bm25(counts, lengths, *WIDE), weight * bm25(counts, lengths, *NARROW)
 
 
+_LOOKED_UP: WeakKeyDictionary[Snapshot, WeakValueDictionary[QueryTerms, Words]] = WeakKeyDictionary()
+
+
 def looked_up(snapshot: Snapshot, groups: QueryTerms) -> Words:
     """The words of a query in a snapshot: the same ones for as long as anybody holds what was found by them."""
-    found = snapshot.words.get(groups)
+    of_snapshot = _LOOKED_UP.setdefault(snapshot, WeakValueDictionary())
+    found = of_snapshot.get(groups)
     if found is None:
-        snapshot.words[groups] = found = Words(snapshot, groups)
+        of_snapshot[groups] = found = Words(snapshot, groups)
     return found
 
 
