@@ -1,7 +1,8 @@
 """What was taken out of the record stays out: the secrets that were, known by digests alone.
 
-The digests have a key of the store's own. No store holds the strings, and an export that still has them brings them
-back no more: what comes in is left as the record was left.
+The digests have a key of the memory's own, and those that came in a dump the key of the memory that they came from. No
+store holds the strings, and an export that still has them brings them back no more: what comes in is left as the record
+was left.
 """
 
 from __future__ import annotations
@@ -23,51 +24,76 @@ R = TypeVar("R")
 #: The node that knows what was taken out, in a state of its own, and in every dump.
 WITHHELD = stable_id("secrets", "withheld")
 _WITHHELD = "withheld"
-_SIZE = 16  # bytes of a digest
+_SIZE = 16  # bytes of a digest, and of a key
+_KEY = re.compile("[0-9a-f]{32}")
 _ALONE = re.compile(r"""[^\s"'`<>,;()\[\]{}]{6,200}""")  # what may be a password without the words around it
 
 
 class Withheld:
     """What was taken out, as a view tells it."""
 
-    def __init__(self, key: bytes, digests: Mapping[str, str]) -> None:
-        self._key, self._digests = key, digests
+    def __init__(self, digests: Mapping[str, Mapping[str, str]]) -> None:
+        self._digests = digests  # with their kinds, by key
 
     @classmethod
     def read(cls, view: View) -> Withheld:
         """What the store keeps; nothing, at first."""
         node = next(iter(view.get(Node, [WITHHELD])), None)
-        if node is None or node.erased:
-            return cls(secrets.token_bytes(_SIZE), {})
-        return cls(bytes.fromhex(node.body["key"]), dict(node.body["digests"]))
+        return cls({}) if node is None or node.erased else cls.of(node)
+
+    @classmethod
+    def of(cls, node: Node) -> Withheld:
+        """From its node; what another hand has changed in a dump is left out."""
+        keys = node.body.get("keys")
+        found: dict[str, Mapping[str, str]] = {}
+        for key, digests in (keys if isinstance(keys, Mapping) else {}).items():
+            is_whole = isinstance(digests, Mapping) and all(isinstance(kind, str) for kind in digests.values())
+            if is_whole and _KEY.fullmatch(key):
+                found[key] = dict(digests)
+        return cls(found)
 
     def __bool__(self) -> bool:
-        return bool(self._digests)
+        return any(self._digests.values())
 
     def node(self) -> Node:
         """As it is stored."""
-        body = {"key": self._key.hex(), "digests": dict(sorted(self._digests.items()))}
+        body = {"keys": {key: dict(sorted(digests.items())) for key, digests in sorted(self._digests.items())}}
         return Node(WITHHELD, NodeKind.REPORT, state=_WITHHELD, origin=Origin.SAID, body=body)
+
+    def joined(self, other: Withheld) -> Withheld:
+        """What either knows."""
+        keys = self._digests.keys() | other._digests.keys()
+        return Withheld({key: {**other._digests.get(key, {}), **self._digests.get(key, {})} for key in keys})
 
     def and_these(self, known: Collection[tuple[str, str]]) -> Withheld:
         """With more secrets."""
-        return Withheld(self._key, {**self._digests, **{self._digest(value): kind for value, kind in known}})
+        key = next(iter(self._digests), None) or secrets.token_hex(_SIZE)
+        return self.joined(Withheld({key: {_digest(value, key): kind for value, kind in known}}))
 
     def without(self, known: Collection[tuple[str, str]]) -> Withheld:
         """Without those that may be told again."""
-        again = {self._digest(value) for value, _ in known}
-        return Withheld(self._key, {digest: kind for digest, kind in self._digests.items() if digest not in again})
+        again = {_digest(value, key) for key in self._digests for value, _ in known}
+        return Withheld(
+            {
+                key: {digest: kind for digest, kind in digests.items() if digest not in again}
+                for key, digests in self._digests.items()
+            }
+        )
 
     def held_in(self, record: object) -> set[tuple[str, str]]:
         """The secrets of a record that were taken out of the memory before, each with its kind of then."""
-        if not self._digests:
+        if not self:
             return set()
         values = {value for value, _ in secrets_of(record)}
         for text in texts_of(record):
             for word in _ALONE.findall(text):
                 values |= {word, word.rstrip(".,:!?"), *re.split("[=:@/]", word)}
-        found = ((value, self._digests.get(self._digest(value))) for value in values if value)
-        return {(value, kind) for value, kind in found if kind is not None}
+        return {
+            (value, digests[digest])
+            for key, digests in self._digests.items()
+            for value in values
+            if value and (digest := _digest(value, key)) in digests
+        }
 
     def out_of(self, record: R) -> R:
         """The record as it was left when these secrets were taken out."""
@@ -79,8 +105,9 @@ class Withheld:
         held = self.held_in(thread)
         return redacted(thread, Mask.of(held, finds=False), count_tokens) if held else thread
 
-    def _digest(self, value: str) -> str:
-        return blake2b(value.encode("utf-8", "replace"), key=self._key, digest_size=_SIZE).hexdigest()
+
+def _digest(value: str, key: str) -> str:
+    return blake2b(value.encode("utf-8", "replace"), key=bytes.fromhex(key), digest_size=_SIZE).hexdigest()
 
 
 def redacted(thread: Thread, mask: Mask, count_tokens: Callable[[str], int]) -> Thread:

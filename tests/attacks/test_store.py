@@ -1,0 +1,83 @@
+"""Attacks on the store: dumps that another hand has changed, and files that are damaged."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import recollect
+from recollect.importers.records.forgotten import FORGOTTEN
+from recollect.memory import Memory
+from tests.exports import dump_of, opened
+
+pytestmark = pytest.mark.long
+
+KEYS = [f"sk-ant-api03-{part * 9}-AAAAAAAA" for part in ("Ab3dEf6hIj", "Zy9xWv6uTs")]
+SAID = ("Who repaired the clock of the town hall?", "Old Mr Becker did, in the spring of the flood year.")
+NO_BODIES: tuple[dict[str, Any], ...] = (
+    {},
+    {"key": "zz", "digests": [1]},
+    {"key": "00" * 100, "digests": [1]},
+    {"key": 5, "digests": []},
+    {"key": "00" * 16, "digests": [[1]]},
+    {"key": "00" * 16, "digests": "abc"},
+    {"key": "00" * 16, "digests": [1], "gone": 5},
+    {"key": "00" * 16, "digests": [-1, 2**70], "gone": [[2]]},
+    {"keys": 5},
+    {"keys": {"zz": {}}},
+    {"keys": {"00" * 99: {"a": "b"}}},
+    {"keys": {"00" * 16: {"a": 5}}},
+    {"keys": {"00" * 16: [1]}},
+)
+
+
+def dump_with_what_was_forgotten(folder: Path) -> list[dict[str, Any]]:
+    """The lines of a dump: a conversation and a secret were forgotten."""
+    with opened(folder / "source.db") as source:
+        source.store_messages([{"content": text} for text in SAID], conversation_id="clock")
+        source.store_message(f"The key is {KEYS[0]}", conversation_id="keys")
+        source.forget("clock")
+        source.forget_secrets()
+        return [json.loads(line) for line in dump_of(source).splitlines()]
+
+
+@pytest.mark.parametrize("body", NO_BODIES, ids=str)
+def test_a_dump_whose_digests_another_hand_has_changed_does_no_harm(tmp_path: Path, body: dict[str, Any]) -> None:
+    lines = dump_with_what_was_forgotten(tmp_path)
+    nodes = [line["node"] for line in lines if line.get("type") == "node"]
+    assert {node["state"] for node in nodes} == {FORGOTTEN, "withheld"}
+    for node in nodes:
+        node["body"] = body
+    (tmp_path / "dump.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    turns = [{"role": "user", "content": text} for text in SAID]
+    (tmp_path / "talk.jsonl").write_text(json.dumps({"messages": turns}) + "\n")
+    with opened(tmp_path / "memory.db") as memory:
+        memory.import_file(tmp_path / "dump.jsonl")
+        memory.import_file(tmp_path / "talk.jsonl")
+        memory.store_message(f"Another key is {KEYS[1]}", conversation_id="more")
+        memory.forget_secrets()
+        memory.forget(*(row.conversation.id for row in memory.conversations() if row.conversation.id != "more"))
+        assert memory.import_file(tmp_path / "talk.jsonl").forgotten == 1
+        assert KEYS[1] not in dump_of(memory).decode()
+        assert memory.check() == []
+
+
+def test_secrets_stay_out_after_the_dump_of_another_memory(memory: Memory, tmp_path: Path) -> None:
+    own = memory.beside("secrets")
+    with opened(tmp_path / "other.db") as other:
+        for kept, key in ((other, KEYS[1]), (own, KEYS[0])):
+            kept.store_message(f"The key is {key}", conversation_id="keys")
+            kept.forget_secrets()
+        other.export(tmp_path / "other.jsonl")
+    own.import_file(tmp_path / "other.jsonl")
+    for number, key in enumerate(KEYS):
+        own.store_message(f"Again: {key}", conversation_id=f"again{number}")
+    (tmp_path / "own.jsonl").write_bytes(dump_of(own))
+    with recollect.open(tmp_path / "moved.db", background=False) as moved:
+        moved.import_file(tmp_path / "own.jsonl")
+        moved.store_message(f"And again: {' '.join(KEYS)}", conversation_id="moved")
+        for dump in (dump_of(own), dump_of(moved)):
+            assert not any(key.encode() in dump for key in KEYS)
