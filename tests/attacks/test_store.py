@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -81,3 +83,26 @@ def test_secrets_stay_out_after_the_dump_of_another_memory(memory: Memory, tmp_p
         moved.store_message(f"And again: {' '.join(KEYS)}", conversation_id="moved")
         for dump in (dump_of(own), dump_of(moved)):
             assert not any(key.encode() in dump for key in KEYS)
+
+
+_STOPPED = """
+import os, sys
+import recollect
+from recollect.engines.sqlite import salvage
+salvage._mend = lambda connection: os._exit(9)  # the process is gone
+recollect.recover(sys.argv[1], sys.argv[2])
+"""
+
+
+def test_what_a_killed_recovery_leaves_behind_goes_with_the_next(tmp_path: Path) -> None:
+    path, target = tmp_path / "memory.db", tmp_path / "new.db"
+    with opened(path) as memory:
+        memory.store_messages([{"content": text} for text in SAID], conversation_id="clock")
+    command = [sys.executable, "-c", _STOPPED, str(path), str(target)]
+    assert subprocess.run(command, check=False).returncode == 9
+    assert [one for one in tmp_path.iterdir() if one.name.endswith(".part")]
+    assert not target.exists()
+    recollect.recover(path, target)
+    assert {one.name for one in tmp_path.iterdir() if one.is_dir()} <= {"memory.db-index"}
+    with opened(target) as memory:
+        assert [message.content for message in memory.conversation("clock").messages] == [*SAID]

@@ -17,6 +17,7 @@ from recollect.engines.sqlite.connection import Database
 from recollect.engines.sqlite.migrations import NEWEST, is_foreign, require, version
 from recollect.engines.sqlite.place import has_log, index_folder, log_file, read_only_uri, store_file
 from recollect.errors import InvalidInput, NotFound, StoreBusy, StoreError
+from recollect.runtime.files import unfinished
 
 WHOLE = "PRAGMA integrity_check(1)"
 ONE_FILE = "PRAGMA journal_mode = DELETE"
@@ -158,7 +159,7 @@ def _close_for_good(target: Path) -> None:
 @contextlib.contextmanager
 def _beside(target: Path) -> Iterator[Path]:
     """A new file in the folder of the target, for its owner alone, that does not outlast a failure."""
-    made = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
+    made = unfinished(target)
     try:
         os.close(os.open(made, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
     except OSError as problem:

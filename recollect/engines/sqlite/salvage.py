@@ -25,10 +25,8 @@ from recollect.engines.sqlite.put import put_records
 from recollect.engines.sqlite.read import RECORDS
 from recollect.engines.sqlite.sweep import sweep_namespace
 from recollect.errors import StoreError
-from recollect.record import (
-    DEFAULT_NAMESPACE,
-    Namespace,
-)
+from recollect.record import DEFAULT_NAMESPACE, Namespace
+from recollect.runtime.files import unfinished
 from recollect.store.mending import mended
 from recollect.store.results import Lost
 
@@ -153,7 +151,8 @@ def salvage(damaged: Path, into: Path) -> dict[Namespace, Lost]:
 def salvaged(damaged: Path, folder: Path | None = None) -> Iterator[tuple[Path, dict[Namespace, Lost]]]:
     """Such a store, for as long as the block lasts: in a folder, beside the damaged one, or in a temporary one."""
     try:
-        made = Path(tempfile.mkdtemp(dir=folder or damaged.parent, prefix=f".{damaged.name}-"))
+        made = unfinished((folder or damaged.parent) / damaged.name)
+        made.mkdir(mode=0o700)
     except OSError:
         made = Path(tempfile.mkdtemp())
     try:
