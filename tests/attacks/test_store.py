@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import recollect
+from recollect.errors import Incomplete
 from recollect.importers.records.forgotten import FORGOTTEN
 from recollect.memory import Memory
 from tests.exports import dump_of, opened
@@ -88,6 +89,7 @@ def test_secrets_stay_out_after_the_dump_of_another_memory(memory: Memory, tmp_p
 _STOPPED = """
 import os, sys
 import recollect
+from recollect.errors import Incomplete
 from recollect.engines.sqlite import salvage
 salvage._mend = lambda connection: os._exit(9)  # the process is gone
 recollect.recover(sys.argv[1], sys.argv[2])
@@ -106,3 +108,26 @@ def test_what_a_killed_recovery_leaves_behind_goes_with_the_next(tmp_path: Path)
     assert {one.name for one in tmp_path.iterdir() if one.is_dir()} <= {"memory.db-index"}
     with opened(target) as memory:
         assert [message.content for message in memory.conversation("clock").messages] == [*SAID]
+
+
+@pytest.mark.parametrize("size", [512, 4096])
+def test_a_text_that_lost_a_sector_is_told_and_not_exported(tmp_path: Path, size: int) -> None:
+    path = tmp_path / "memory.db"
+    with opened(path) as memory:
+        for name in ("whole", "broken"):
+            said = " ".join(f"{name} number {n}" for n in range(1000))
+            memory.store_message(said, conversation_id=name)
+        memory.maintain()
+    data = bytearray(path.read_bytes())
+    start = data.index(b"broken number 500") // size * size
+    data[start + 4 : start + size] = bytes(size - 4)  # the chain of its pages stays whole
+    path.write_bytes(data)
+    with opened(path) as memory:
+        assert [one.remedy for one in memory.check()][:1] == ["backup"]
+        with pytest.raises(Incomplete) as told:
+            memory.export(tmp_path / "left.jsonl")
+        assert told.value.lost["unreadable"] == 1
+    assert recollect.recover(path, tmp_path / "new.db")["default"].unreadable == 1
+    with opened(tmp_path / "new.db") as memory:
+        left = [message.content for name in ("whole", "broken") for message in memory.conversation(name).messages]
+        assert left == [said.replace("broken", "whole")]

@@ -14,6 +14,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+from recollect.engines.codec import ZEROED
 from recollect.engines.sqlite.place import log_file
 
 #: A row: its number (None in a table without) and its values.
@@ -26,6 +27,7 @@ _HEADER = 100  # bytes before the first page's own
 _TABLE_LEAF, _INDEX_LEAF, _INDEX_INNER = 0x0D, 0x0A, 0x02
 _LOG_HEADER, _FRAME_HEADER = 32, 24
 _LOG_MAGIC = (0x377F0682, 0x377F0683)
+_ZEROED = ZEROED.encode()
 _SIZES = (0, 1, 2, 3, 4, 6, 8, 8, 0, 0)  # bytes of a value, by the serial types below 10
 
 
@@ -201,6 +203,8 @@ def _value(serial: int, stored: bytes) -> Any:
         return serial - 8
     if serial < 7:
         return int.from_bytes(stored, "big", signed=True)
+    if serial % 2 and _ZEROED in stored:
+        raise Broken
     return stored.decode() if serial % 2 else stored
 
 
