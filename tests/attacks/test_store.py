@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 
 import recollect
-from recollect.errors import Incomplete
+from recollect.errors import Incomplete, StoreError
 from recollect.importers.records.forgotten import FORGOTTEN
 from recollect.memory import Memory
+from tests.disks import needs_root, small_disk
 from tests.exports import dump_of, opened
 
 pytestmark = pytest.mark.long
@@ -89,7 +90,7 @@ def test_secrets_stay_out_after_the_dump_of_another_memory(memory: Memory, tmp_p
 _STOPPED = """
 import os, sys
 import recollect
-from recollect.errors import Incomplete
+from recollect.errors import Incomplete, StoreError
 from recollect.engines.sqlite import salvage
 salvage._mend = lambda connection: os._exit(9)  # the process is gone
 recollect.recover(sys.argv[1], sys.argv[2])
@@ -131,3 +132,52 @@ def test_a_text_that_lost_a_sector_is_told_and_not_exported(tmp_path: Path, size
     with opened(tmp_path / "new.db") as memory:
         left = [message.content for name in ("whole", "broken") for message in memory.conversation(name).messages]
         assert left == [said.replace("broken", "whole")]
+
+
+@needs_root
+def test_a_recovery_that_finds_no_room_says_so_and_leaves_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    with opened(path) as memory:
+        memory.store_message("otters " * 600_000, conversation_id="long")
+    with small_disk(tmp_path / "disk", 2) as disk:
+        for target in (disk / "new.db", path / "new.db"):
+            with pytest.raises(StoreError, match=r"new\.db"):
+                recollect.recover(path, target)
+        assert [*disk.iterdir()] == []
+
+
+_WRITING = """
+import sys
+import recollect
+from datetime import timedelta
+with recollect.open(sys.argv[1], background=False) as memory:
+    for number in range(10**6):
+        memory.store_message(f"late {number}", conversation_id=f"late{number % 5}")
+        print(number, flush=True)
+"""
+
+
+def test_recovering_beside_a_program_that_writes_tells_no_wrong_text(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    early = {f"early {number} " + "egret " * (number * 40) for number in range(60)}
+    with opened(path) as memory:
+        for number, text in enumerate(sorted(early)):
+            memory.store_message(text, conversation_id=f"early{number % 9}")
+    command = [sys.executable, "-c", _WRITING, str(path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as writing:
+        assert writing.stdout is not None
+        writing.stdout.readline()
+        for number in range(5):
+            recollect.recover(path, tmp_path / f"{number}.db")
+        writing.kill()
+        count = 2 + len(writing.stdout.readlines())
+    said = early | {f"late {number}" for number in range(count)}
+    for number in range(5):
+        with opened(tmp_path / f"{number}.db") as memory:
+            assert {one.remedy for one in memory.check()} == {"reindex"}
+            found = {
+                m.content
+                for row in memory.conversations(limit=99)
+                for m in memory.conversation(row.conversation.id).messages
+            }
+        assert early < found <= said
