@@ -181,3 +181,15 @@ def test_recovering_beside_a_program_that_writes_tells_no_wrong_text(tmp_path: P
                 for m in memory.conversation(row.conversation.id).messages
             }
         assert early < found <= said
+
+
+def test_a_page_of_nodes_that_is_lost_is_counted(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    with opened(path) as memory:
+        for number in range(40):
+            memory.store_fact(f"The heron of pond {number} eats {number} frogs a day.", entity=f"Heron {number}")
+    data = bytearray(path.read_bytes())
+    start = data.index(b"pond 17 eats") // 4096 * 4096
+    data[start : start + 4096] = b"\xff" * 4096
+    path.write_bytes(data)
+    assert recollect.recover(path, tmp_path / "new.db")["default"].unreadable == 1

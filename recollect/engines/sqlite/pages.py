@@ -25,6 +25,7 @@ _USUAL = 4096  # bytes of a page, where the header does not say
 _LOCKED = 1 << 30  # the byte of the page that SQLite locks and never writes
 _HEADER = 100  # bytes before the first page's own
 _TABLE_LEAF, _INDEX_LEAF, _INDEX_INNER = 0x0D, 0x0A, 0x02
+_WITHOUT_ROWS = (b"", b"\x00", b"\x05")  # what other pages begin with: a page's number below 2**24, or their kind
 _LOG_HEADER, _FRAME_HEADER = 32, 24
 _LOG_MAGIC = (0x377F0682, 0x377F0683)
 _ZEROED = ZEROED.encode()
@@ -90,6 +91,7 @@ class PageFile:
         if len(page) < self._size:
             self.broken += 1
         if len(page) < at + 12 or page[at] not in (_TABLE_LEAF, _INDEX_LEAF, _INDEX_INNER):
+            self.broken += page[at : at + 1] not in _WITHOUT_ROWS
             return
         kind = page[at]
         first = at + (12 if kind == _INDEX_INNER else 8)
