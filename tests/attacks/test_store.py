@@ -193,3 +193,16 @@ def test_a_page_of_nodes_that_is_lost_is_counted(tmp_path: Path) -> None:
     data[start : start + 4096] = b"\xff" * 4096
     path.write_bytes(data)
     assert recollect.recover(path, tmp_path / "new.db")["default"].unreadable == 1
+
+
+def test_a_dump_with_zeros_in_a_text_does_not_get_in(tmp_path: Path) -> None:
+    with opened(tmp_path / "source.db") as source:
+        for number, text in enumerate(SAID):
+            source.store_message(text, conversation_id=f"c{number}")
+        dump = dump_of(source)
+    (tmp_path / "dump.jsonl").write_bytes(dump.replace(b"Mr Becker", b"Mr " + rb"\u0000" * 20))
+    with opened(tmp_path / "memory.db") as memory:
+        report = memory.import_file(tmp_path / "dump.jsonl")
+        assert any("NUL" in problem.reason for problem in report.problems)
+        assert memory.stats().messages == 1
+        assert memory.check() == []
