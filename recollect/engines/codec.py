@@ -33,6 +33,9 @@ from recollect.record import (
 T = TypeVar("T")
 Plain = str | int | float | None
 
+#: What a sector that a disk has lost reads as. No text that is stored holds it (recollect.text.clean).
+ZEROED = "\0" * 16
+
 #: What keeps its earlier wordings.
 _EDITED = (Message, Document)
 
@@ -96,6 +99,8 @@ def _decode(kind: type[T], values: Sequence[Any]) -> T:
         found[at] = code(found[at])
     if kind in _EDITED:
         at, content = _PLACES[kind]
+        if ZEROED in values[content]:
+            raise ValueError("zeros in the text")
         if values[at]:
             found[at] = _unpack_versions(values[at], values[content])
     return kind(*found)

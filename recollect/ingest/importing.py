@@ -176,7 +176,7 @@ class Importing:
         self._report = ImportReport()
         self._problems = Problems()
         self._documents: dict[NodeId, None] = {}
-        self._known = Known()
+        self._known, self._of_dumps = Known(), Known(by_ids=True)
         self._read = self._total = 0
         self._pipeline = Pipeline(space, ingest, _MAINTENANCE, again=again)
 
@@ -284,7 +284,7 @@ class Importing:
 
     def _write(self, batch: _Batch, group: Found) -> None:
         """Writes what has gathered. What is read of a kind comes in the order threads, documents, edges and nodes."""
-        known = None if isinstance(group.reader, Dump) else self._known  # a dump says itself what is what
+        known = self._of_dumps if isinstance(group.reader, Dump) else self._known
         tell = partial(self._tell, group, min(self._read, self._total))
         if self._space.remote and batch.is_of_threads:
             self._pipeline.write(batch.threads, known, partial(self._add, tell=tell))

@@ -1,7 +1,8 @@
 """What was taken out of the record stays out: secrets, and titles that named somebody, known by digests alone.
 
-The digests have a key of the store's own. No store holds the strings, and an export that still has them brings them
-back no more: what comes in is left as the record was left.
+The digests have a key of the memory's own, and those that came in a dump the key of the memory that they came from. No
+store holds the strings, and an export that still has them brings them back no more: what comes in is left as the record
+was left.
 """
 
 from __future__ import annotations
@@ -24,53 +25,78 @@ R = TypeVar("R")
 WITHHELD = stable_id("secrets", "withheld")
 _WITHHELD = "withheld"
 _TITLES = "(titles)"  # stands for a source, where titles are told apart from secrets
-_SIZE = 16  # bytes of a digest
+_SIZE = 16  # bytes of a digest, and of a key
+_KEY = re.compile("[0-9a-f]{32}")
 _ALONE = re.compile(r"""[^\s"'`<>,;()\[\]{}]{6,200}""")  # what may be a password without the words around it
 
 
 class Withheld:
     """What was taken out, as a view tells it: of everything, and of the source that it is asked for."""
 
-    def __init__(self, key: bytes, digests: Mapping[str, str], source: str = "") -> None:
-        self._key, self._digests, self._source = key, digests, source
+    def __init__(self, digests: Mapping[str, Mapping[str, str]], source: str = "") -> None:
+        self._digests, self._source = digests, source  # with their kinds, by key
 
     @classmethod
     def read(cls, view: View) -> Withheld:
         """What the store keeps; nothing, at first."""
         node = next(iter(view.get(Node, [WITHHELD])), None)
-        if node is None or node.erased:
-            return cls(secrets.token_bytes(_SIZE), {})
-        return cls(bytes.fromhex(node.body["key"]), dict(node.body["digests"]))
+        return cls({}) if node is None or node.erased else cls.of_node(node)
+
+    @classmethod
+    def of_node(cls, node: Node) -> Withheld:
+        """From its node; what another hand has changed in a dump is left out."""
+        keys = node.body.get("keys")
+        found: dict[str, Mapping[str, str]] = {}
+        for key, digests in (keys if isinstance(keys, Mapping) else {}).items():
+            is_whole = isinstance(digests, Mapping) and all(isinstance(kind, str) for kind in digests.values())
+            if is_whole and _KEY.fullmatch(key):
+                found[key] = dict(digests)
+        return cls(found)
 
     def __bool__(self) -> bool:
-        return bool(self._digests)
+        return any(self._digests.values())
 
     def node(self) -> Node:
         """As it is stored."""
-        body = {"key": self._key.hex(), "digests": dict(sorted(self._digests.items()))}
+        body = {"keys": {key: dict(sorted(digests.items())) for key, digests in sorted(self._digests.items())}}
         return Node(WITHHELD, NodeKind.REPORT, state=_WITHHELD, origin=Origin.SAID, body=body)
 
     def of(self, source: str) -> Withheld:
         """The same, asked for what comes from a source."""
-        return Withheld(self._key, self._digests, source)
+        return Withheld(self._digests, source)
+
+    def joined(self, other: Withheld) -> Withheld:
+        """What either knows."""
+        keys = self._digests.keys() | other._digests.keys()
+        both = {key: {**other._digests.get(key, {}), **self._digests.get(key, {})} for key in keys}
+        return Withheld(both, self._source)
 
     def and_these(self, known: Collection[tuple[str, str]], sources: Collection[str] = ()) -> Withheld:
         """With more secrets: of some sources, or of everything."""
-        more = {self._digest(value, source): kind for value, kind in known for source in sources or ("",)}
-        return Withheld(self._key, {**self._digests, **more})
-
-    def without(self, known: Collection[tuple[str, str]], sources: Collection[str]) -> Withheld:
-        """Without those that may be told again."""
-        again = {self._digest(value, source) for value, _ in known for source in ("", _TITLES, *sources)}
-        return Withheld(self._key, {digest: kind for digest, kind in self._digests.items() if digest not in again})
+        return self._and({(value, source): kind for value, kind in known for source in sources or ("",)})
 
     def and_title(self, title: str) -> Withheld:
         """With a title that a conversation had; only titles are compared with it."""
-        return Withheld(self._key, {**self._digests, self._digest(title, _TITLES): "title"}, self._source)
+        return self._and({(title, _TITLES): "title"})
+
+    def _and(self, kinds: Mapping[tuple[str, str], str]) -> Withheld:
+        key = next(iter(self._digests), None) or secrets.token_hex(_SIZE)
+        return self.joined(Withheld({key: {_digest(*told, key): kind for told, kind in kinds.items()}}))
+
+    def without(self, known: Collection[tuple[str, str]], sources: Collection[str]) -> Withheld:
+        """Without those that may be told again."""
+        told = [(value, source) for value, _ in known for source in ("", _TITLES, *sources)]
+        again = {_digest(*one, key) for key in self._digests for one in told}
+        return Withheld(
+            {
+                key: {digest: kind for digest, kind in digests.items() if digest not in again}
+                for key, digests in self._digests.items()
+            }
+        )
 
     def holds_title(self, title: str) -> bool:
         """Whether a title was taken away."""
-        return bool(title) and self._digest(title, _TITLES) in self._digests
+        return bool(title) and any(_digest(title, _TITLES, key) in known for key, known in self._digests.items())
 
     def held_in(self, record: object) -> set[tuple[str, str]]:
         """The secrets of a record that were taken out of the memory before, each with its kind of then."""
@@ -80,9 +106,13 @@ class Withheld:
         for text in texts_of(record):
             for word in _ALONE.findall(text):
                 values |= {word, word.rstrip(".,:!?"), *re.split("[=:@/]", word)}
-        asked = dict.fromkeys(("", self._source))
-        found = ((value, self._digests.get(self._digest(value, one))) for value in values if value for one in asked)
-        return {(value, kind) for value, kind in found if kind is not None}
+        asked = [(value, source) for value in values if value for source in dict.fromkeys(("", self._source))]
+        return {
+            (told[0], digests[digest])
+            for key, digests in self._digests.items()
+            for told in asked
+            if (digest := _digest(*told, key)) in digests
+        }
 
     def out_of(self, record: R) -> R:
         """The record as it was left when these secrets were taken out."""
@@ -96,9 +126,10 @@ class Withheld:
         held = self.of(thread.conversation.source).held_in(thread)
         return redacted(thread, Mask.of(held, finds=False), count_tokens) if held else thread
 
-    def _digest(self, value: str, source: str) -> str:
-        told = f"{source}\0{value}" if source else value
-        return blake2b(told.encode("utf-8", "replace"), key=self._key, digest_size=_SIZE).hexdigest()
+
+def _digest(value: str, source: str, key: str) -> str:
+    told = f"{source}\0{value}" if source else value
+    return blake2b(told.encode("utf-8", "replace"), key=bytes.fromhex(key), digest_size=_SIZE).hexdigest()
 
 
 def redacted(thread: Thread, mask: Mask, count_tokens: Callable[[str], int]) -> Thread:

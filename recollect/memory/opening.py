@@ -156,16 +156,13 @@ def recover(damaged: str | Path, path: str | Path) -> dict[str, Lost]:
     is made anew when the new memory is used. Works for files alone. Raises NotFound, InvalidInput where `path` is there
     already, StoreError where nothing can be read.
     """
+    from recollect.engines.sqlite import salvage
     from recollect.engines.sqlite.place import store_file
-    from recollect.engines.sqlite.salvage import salvaged
     from recollect.errors import InvalidInput, NotFound
 
     source, target = store_file(Path(damaged).expanduser()), Path(path).expanduser().absolute()
     if not source.exists():
         raise NotFound(f"No such file: {source}.")
-    if target.exists():
+    if target.is_symlink() or target.exists():
         raise InvalidInput(f"{target} is there already: choose another name.")
-    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with salvaged(source, target.parent) as (made, lost):
-        made.replace(target)
-    return {str(name): one for name, one in lost.items()}
+    return {str(name): one for name, one in salvage.recover(source, target).items()}

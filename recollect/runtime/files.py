@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
+import secrets
+import shutil
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -10,6 +13,22 @@ from pathlib import Path
 from typing import BinaryIO
 
 from recollect.errors import InvalidInput, StoreError
+from recollect.runtime.processes import has_ended
+
+
+def unfinished(target: Path) -> Path:
+    """A hidden name beside a file for what is to become it, or is made of it, by this process. What killed processes
+    left behind under such names is removed.
+    """
+    name = re.compile(rf"\.{re.escape(target.name)}\.(\d+)-[0-9a-f]{{8}}\.part.*")
+    with suppress(OSError):
+        for left in target.parent.iterdir():
+            if (found := name.fullmatch(left.name)) and has_ended(int(found[1])):
+                if left.is_dir() and not left.is_symlink():
+                    shutil.rmtree(left, ignore_errors=True)
+                else:
+                    left.unlink(missing_ok=True)
+    return target.with_name(f".{target.name}.{os.getpid()}-{secrets.token_hex(4)}.part")
 
 
 @contextmanager
@@ -36,7 +55,7 @@ def whole_file(path: Path, *, overwrite: bool = False, head: bytes = b'{"recolle
         raise InvalidInput(
             f"{path} exists and is not a Recollect export.", hint="Choose another name, or add --overwrite."
         )
-    partial = target.with_name(f".{target.name}.{os.getpid()}.part")
+    partial = unfinished(target)
     with _named(path):
         try:
             with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as stream:

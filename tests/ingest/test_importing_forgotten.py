@@ -176,3 +176,64 @@ def test_what_was_forgotten_stays_away_in_a_memory_that_was_moved(tmp_path: Path
         memory.import_file(tmp_path / "dump.jsonl")
         assert memory.import_file(tmp_path / name).forgotten == 1
         assert memory.stats().messages == 0
+
+
+def test_talks_that_share_courtesies_alone_all_come_in(take: Callable[..., Any], memory: recollect.Memory) -> None:
+    polite = ("thanks", "You're welcome!")
+    take(as_jsonl, (*SAID[:2], "Why is the sea salt?", "Rivers bring it.", *polite), "Salt")
+    memory.forget(memory.conversations()[0].conversation.id)
+    for at in range(20):
+        take(as_jsonl, (*SAID[:2], f"Where is town {at}?", f"Town {at} is up north.", *polite), f"Town {at}")
+    assert memory.stats().conversations == 20
+
+
+def test_a_question_with_its_answer_stays_away_however_it_went_on(
+    take: Callable[..., Any], memory: recollect.Memory
+) -> None:
+    take(as_chatgpt, SAID[2:4], "Baking")
+    memory.forget(memory.conversations()[0].conversation.id)
+    assert take(as_jsonl, (*SAID[2:4], *MORE, *(f"And subject {n}?" for n in range(20))), "Bread").forgotten == 1
+    assert memory.stats().messages == 0
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_what_a_forgotten_message_said_before_it_was_edited_stays_away(
+    take: Callable[..., Any], memory: recollect.Memory, form: Format
+) -> None:
+    take(as_jsonl, SAID, "Baking")
+    message = memory.conversation(memory.conversations()[0].conversation.id).messages[2]
+    memory.update_message(message.id, "What can somebody bake?")
+    memory.forget(message.id)
+    take(form, SAID, "Recipes")
+    assert b"coeliac" not in dump_of(memory)
+
+
+def test_the_dump_of_another_memory_brings_nothing_back(
+    take: Callable[..., Any], memory: recollect.Memory, tmp_path: Path
+) -> None:
+    take(as_chatgpt, SAID, "Baking")
+    own = memory.conversations()[0].conversation.id
+    memory.export(tmp_path / "before.jsonl")
+    with opened(tmp_path / "other.db") as other:
+        other.store_messages([{"content": text} for text in SAID], conversation_id="c")
+        other.export(tmp_path / "other.jsonl")
+        other.import_file(tmp_path / "before.jsonl")
+        other.forget(other.conversation(own).messages[4].id)
+        other.export(tmp_path / "one.jsonl")
+    memory.forget(own)
+    for name in ("other", "one", "before"):
+        memory.import_file(tmp_path / f"{name}.jsonl")
+        assert memory.stats().messages == 0, name
+    assert take(as_sharegpt, SAID, "Again").forgotten == 1
+    assert memory.check() == []
+
+
+def test_an_older_dump_takes_nothing_back(take: Callable[..., Any], memory: recollect.Memory, tmp_path: Path) -> None:
+    take(as_chatgpt, SAID, "Baking")
+    thread = memory.conversation(memory.conversations()[0].conversation.id)
+    memory.forget(thread.messages[4].id)
+    memory.export(tmp_path / "then.jsonl")
+    memory.forget(thread.conversation.id)
+    memory.import_file(tmp_path / "then.jsonl")
+    assert take(as_sharegpt, SAID, "Again").forgotten == 1
+    assert memory.stats().messages == 0

@@ -17,6 +17,7 @@ from recollect.engines.sqlite.connection import Database
 from recollect.engines.sqlite.migrations import NEWEST, is_foreign, require, version
 from recollect.engines.sqlite.place import has_log, index_folder, log_file, read_only_uri, store_file
 from recollect.errors import InvalidInput, NotFound, StoreBusy, StoreError
+from recollect.runtime.files import unfinished
 
 WHOLE = "PRAGMA integrity_check(1)"
 ONE_FILE = "PRAGMA journal_mode = DELETE"
@@ -35,11 +36,11 @@ def backup(database: Database, target: Path, progress: Callable[[int, int], None
     if target.exists() or target.is_symlink():
         what = "a folder: name a file in it" if target.is_dir() else "there already: choose another name"
         raise InvalidInput(f"{target} is {what}.")
-    with _beside(target) as made:
+    with beside(target) as made:
         with database.told(), database.reading() as connection:
             _copy(connection, made, target, progress)
         _verify(made, target)
-        _put(made, target)
+        put(made, target)
 
 
 def restore_backup(file: Path, target: Path, *, replace: bool = False) -> None:
@@ -57,17 +58,13 @@ def restore_backup(file: Path, target: Path, *, replace: bool = False) -> None:
         raise InvalidInput(f"{file} is the store itself.")
     if target.exists() and target.stat().st_size and not replace:
         raise InvalidInput(f"{target} already exists.", hint="To replace it, add --replace.")
-    try:
-        target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError as problem:
-        raise StoreError(f"{target.parent} cannot be created: {problem.strerror}.") from problem
-    with _beside(target) as made:
+    with beside(target, folder=True) as made:
         _copy_file(file, made, target)
         _verify(made, file)
         _rename(made)
         if target.exists():
             _close_for_good(target)
-        _put(made, target)
+        put(made, target)
         shutil.rmtree(index_folder(target), ignore_errors=True)
 
 
@@ -156,10 +153,14 @@ def _close_for_good(target: Path) -> None:
 
 
 @contextlib.contextmanager
-def _beside(target: Path) -> Iterator[Path]:
-    """A new file in the folder of the target, for its owner alone, that does not outlast a failure."""
-    made = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
+def beside(target: Path, *, folder: bool = False) -> Iterator[Path]:
+    """A new file in the folder of the target, which is made too with `folder`, for its owner alone, that does not
+    outlast a failure. Raises StoreError in the name of the target.
+    """
+    made = unfinished(target)
     try:
+        if folder:
+            target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         os.close(os.open(made, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
     except OSError as problem:
         raise StoreError(f"{target} cannot be written: {problem.strerror}.") from problem
@@ -172,7 +173,7 @@ def _beside(target: Path) -> Iterator[Path]:
             left.unlink(missing_ok=True)
 
 
-def _put(made: Path, target: Path) -> None:
+def put(made: Path, target: Path) -> None:
     """Makes a file durable under its name."""
     try:
         _sync(made)

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import apsw
 
+from recollect.engines.codec import ZEROED
 from recollect.engines.sqlite import words
 from recollect.index.columns import COLUMNS
 from recollect.index.segment import unseal
@@ -17,6 +18,13 @@ from recollect.store.results import Violation
 
 WHOLE_FILE = "PRAGMA integrity_check"
 REFERENCES = "PRAGMA foreign_key_check"
+# Texts of which a part was lost: SQLite has no checksums.
+ZEROED_TEXTS = """
+SELECT id FROM message WHERE ns = ?1 AND instr(CAST(content AS BLOB), zeroblob(?2))
+UNION ALL SELECT id FROM document WHERE ns = ?1 AND instr(CAST(content AS BLOB), zeroblob(?2))
+UNION ALL SELECT id FROM tool_call WHERE ns = ?1
+    AND (instr(CAST(result AS BLOB), zeroblob(?2)) OR instr(CAST(arguments AS BLOB), zeroblob(?2)))
+"""
 
 # Each returns where it does not hold; ?1 is the namespace.
 RECORD: Mapping[Invariant, str] = {
@@ -144,6 +152,7 @@ def violations(connection: apsw.Connection, ns: int | None) -> list[Violation]:
     found += _asked(connection, Invariant.REFERENCES, REFERENCES, (), "backup")
     if ns is None:
         return found
+    found += _asked(connection, Invariant.FILE_IS_WHOLE, ZEROED_TEXTS, (ns, len(ZEROED)), "backup")
     remedies: dict[_Remedy, Mapping[Invariant, str]] = {"backup": RECORD, "reindex": INDEX}
     for remedy, invariants in remedies.items():
         for invariant, statement in invariants.items():

@@ -7,13 +7,14 @@ Pages that SQLite calls free are left out. The format: https://www.sqlite.org/fi
 
 from __future__ import annotations
 
-import mmap
+import os
 import struct
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
+from recollect.engines.codec import ZEROED
 from recollect.engines.sqlite.place import log_file
 
 #: A row: its number (None in a table without) and its values.
@@ -24,8 +25,10 @@ _USUAL = 4096  # bytes of a page, where the header does not say
 _LOCKED = 1 << 30  # the byte of the page that SQLite locks and never writes
 _HEADER = 100  # bytes before the first page's own
 _TABLE_LEAF, _INDEX_LEAF, _INDEX_INNER = 0x0D, 0x0A, 0x02
+_WITHOUT_ROWS = (b"", b"\x00", b"\x05")  # what other pages begin with: a page's number below 2**24, or their kind
 _LOG_HEADER, _FRAME_HEADER = 32, 24
 _LOG_MAGIC = (0x377F0682, 0x377F0683)
+_ZEROED = ZEROED.encode()
 _SIZES = (0, 1, 2, 3, 4, 6, 8, 8, 0, 0)  # bytes of a value, by the serial types below 10
 
 
@@ -33,15 +36,33 @@ class Broken(Exception):
     """A row, or a page, that holds no such thing."""
 
 
+class _Pieces:
+    """A file as bytes that are read when they are asked for. Somebody may shorten it meanwhile: then fewer come."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file, self._size = file, os.fstat(file.fileno()).st_size
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __getitem__(self, place: slice) -> bytes:
+        start, stop, _ = place.indices(self._size)
+        self._file.seek(start)
+        return self._file.read(max(stop - start, 0))
+
+
+_Bytes = bytes | _Pieces
+
+
 class PageFile:
-    """A file and its log, mapped. `broken`: pages and rows so far that could not be read. Close it, or use `with`."""
+    """A file and its log. `broken`: pages and rows so far that could not be read. Close it, or use `with`."""
 
     def __init__(self, path: Path) -> None:
         self._open = ExitStack()
         self.broken = 0
-        self._file = self._mapped(path)
+        self._file = self._opened(path)
         self._size, self._reserved = _sizes(self._file)
-        self._log = self._mapped(log_file(path)) if log_file(path).exists() else b""
+        self._log = self._opened(log_file(path)) if log_file(path).exists() else b""
         self._in_log = _frames(self._log, self._size)
         told = int.from_bytes(self._page(1)[28:32], "big") if self._page(1)[:16] == _MAGIC else 0
         there = max(-(-len(self._file) // self._size), max(self._in_log, default=0))
@@ -51,7 +72,6 @@ class PageFile:
         return self
 
     def __exit__(self, *raised: object) -> None:
-        self._file = self._log = b""
         self._open.close()
 
     def rows(self) -> Iterator[Row]:
@@ -71,6 +91,7 @@ class PageFile:
         if len(page) < self._size:
             self.broken += 1
         if len(page) < at + 12 or page[at] not in (_TABLE_LEAF, _INDEX_LEAF, _INDEX_INNER):
+            self.broken += page[at : at + 1] not in _WITHOUT_ROWS
             return
         kind = page[at]
         first = at + (12 if kind == _INDEX_INNER else 8)
@@ -119,8 +140,8 @@ class PageFile:
     def _page(self, number: int) -> bytes:
         at = self._in_log.get(number)
         if at is not None:
-            return bytes(self._log[at : at + self._size])
-        return bytes(self._file[(number - 1) * self._size : number * self._size])
+            return self._log[at : at + self._size]
+        return self._file[(number - 1) * self._size : number * self._size]
 
     def _free(self) -> set[int]:
         """The pages that hold nothing any more, as the first page tells; 0 is among them where it tells anything."""
@@ -138,32 +159,30 @@ class PageFile:
             trunk = int.from_bytes(page[:4], "big")
         return free
 
-    def _mapped(self, path: Path) -> bytes | mmap.mmap:
-        file = self._open.enter_context(path.open("rb"))
-        if not path.stat().st_size:
-            return b""
-        return self._open.enter_context(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+    def _opened(self, path: Path) -> _Bytes:
+        return _Pieces(self._open.enter_context(path.open("rb")))
 
 
-def _sizes(file: bytes | mmap.mmap) -> tuple[int, int]:
+def _sizes(file: _Bytes) -> tuple[int, int]:
     """The bytes of a page, and how many of them SQLite does not use."""
     size = int.from_bytes(file[16:18], "big")
     if file[:16] != _MAGIC or size & (size - 1) or not (size == 1 or size >= 512):
         return _USUAL, 0
-    return (65536 if size == 1 else size), file[20]
+    return (65536 if size == 1 else size), file[20:21][0]
 
 
-def _frames(log: bytes | mmap.mmap, size: int) -> dict[int, int]:
+def _frames(log: _Bytes, size: int) -> dict[int, int]:
     """Where the newest wording of each page stands in the log, up to its last commit. SQLite stops at the first frame
     that is damaged; what was committed behind it is read here too.
     """
     found: dict[int, int] = {}
     waiting: dict[int, int] = {}
-    salt = bytes(log[16:24]) if int.from_bytes(log[:4], "big") in _LOG_MAGIC else bytes(log[40:48])
+    salt = log[16:24] if int.from_bytes(log[:4], "big") in _LOG_MAGIC else log[40:48]
     for at in range(_LOG_HEADER, len(log) - _FRAME_HEADER - size + 1, _FRAME_HEADER + size):
-        page, committed = struct.unpack_from(">II", log, at)
-        if bytes(log[at + 8 : at + 16]) != salt or not page:
+        head = log[at : at + _FRAME_HEADER]
+        if head[8:16] != salt or not any(head[:4]):
             continue
+        page, committed = struct.unpack_from(">II", head)
         waiting[page] = at + _FRAME_HEADER
         if committed:
             found |= waiting
@@ -201,6 +220,8 @@ def _value(serial: int, stored: bytes) -> Any:
         return serial - 8
     if serial < 7:
         return int.from_bytes(stored, "big", signed=True)
+    if serial % 2 and _ZEROED in stored:
+        raise Broken
     return stored.decode() if serial % 2 else stored
 
 

@@ -18,6 +18,7 @@ import apsw
 
 from recollect.engines.codec import decode, names
 from recollect.engines.sqlite import migrations, read
+from recollect.engines.sqlite.backup import beside, put
 from recollect.engines.sqlite.functions import add_functions
 from recollect.engines.sqlite.pages import PageFile, Row
 from recollect.engines.sqlite.place import FILE_NAME, has_log, immutable_uri, read_only_uri
@@ -25,10 +26,8 @@ from recollect.engines.sqlite.put import put_records
 from recollect.engines.sqlite.read import RECORDS
 from recollect.engines.sqlite.sweep import sweep_namespace
 from recollect.errors import StoreError
-from recollect.record import (
-    DEFAULT_NAMESPACE,
-    Namespace,
-)
+from recollect.record import DEFAULT_NAMESPACE, Namespace
+from recollect.runtime.files import unfinished
 from recollect.store.mending import mended
 from recollect.store.results import Lost
 
@@ -149,11 +148,20 @@ def salvage(damaged: Path, into: Path) -> dict[Namespace, Lost]:
     return lost
 
 
+def recover(damaged: Path, target: Path) -> dict[Namespace, Lost]:
+    """Makes such a store of a damaged one, whole and durable or not at all. Raises StoreError."""
+    with beside(target, folder=True) as made:
+        lost = salvage(damaged, made)
+        put(made, target)
+    return lost
+
+
 @contextlib.contextmanager
-def salvaged(damaged: Path, folder: Path | None = None) -> Iterator[tuple[Path, dict[Namespace, Lost]]]:
-    """Such a store, for as long as the block lasts: in a folder, beside the damaged one, or in a temporary one."""
+def salvaged(damaged: Path) -> Iterator[tuple[Path, dict[Namespace, Lost]]]:
+    """Such a store, for as long as the block lasts: beside the damaged one, or in a temporary folder."""
     try:
-        made = Path(tempfile.mkdtemp(dir=folder or damaged.parent, prefix=f".{damaged.name}-"))
+        made = unfinished(damaged)
+        made.mkdir(mode=0o700)
     except OSError:
         made = Path(tempfile.mkdtemp())
     try:

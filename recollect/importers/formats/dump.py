@@ -81,6 +81,8 @@ def _record(value: dict[str, Any]) -> Record | None:
             return thread
         case "document":
             document: Document = from_wire(Document, value)
+            if "\0" in document.content:
+                raise ValueError("its text holds characters without meaning (NUL)")
             return document, tuple(from_wire(Chunk, chunk) for chunk in value.get("chunks", ()))
         case "edge":
             edge: Edge = from_wire(Edge, value["edge"])
@@ -120,6 +122,8 @@ def _fault(thread: Thread) -> str:
     if has_circle({message.id: message.parent_id for message in thread.messages}):
         return "its messages answer each other in a circle"
     for message in thread.messages:
+        if "\0" in message.content:
+            return f"message {message.position} holds characters without meaning (NUL)"
         if message.parent_id is not None and message.parent_id not in place:
             return f"message {message.position} answers one that is not in it"
         if message.active and message.parent_id is not None and message.parent_id not in active:

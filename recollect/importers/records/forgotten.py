@@ -1,15 +1,18 @@
 """What was forgotten is known again under any title, id or format: by keyed digests of what its messages said.
 
-A tombstone is a node without words. It holds a digest of 32 bits for each message, sorted, so that they tell no order.
-The key is random and the memory's own: without it a digest says nothing, and two memories have nothing in common. Who
-holds the memory can test a guess, as it must be able to itself; what nobody guesses is not in it.
+A tombstone is a node without words. It holds a digest of 30 bits for each message, and in two more about how long it
+was, sorted, so that they tell no order. The key is random and the memory's own: without it a digest says nothing, and
+two memories have nothing in common. Who holds the memory can test a guess, as it must be able to itself; what nobody
+guesses is not in it.
 """
 
 from __future__ import annotations
 
+import re
 import secrets
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from unicodedata import normalize
@@ -21,11 +24,14 @@ from recollect.store.transfer import every
 #: The states of the nodes; no others have them.
 FORGOTTEN, REVIVED = "forgotten", "revived"
 
+_KEY = re.compile("[0-9a-f]{32}")
 _BYTES = 4  # of a digest
 _MOST = 4_000  # digests that are kept of one conversation: the smallest, which are also looked at of what comes
-_GREETING = 2  # messages that say little: "hi", "Hello! How can I help you today?"
-_TELLING = 3  # messages of some length that say which conversation it is, however it has grown
-_LENGTH = 24  # characters of such a one
+_GREETING = 2  # messages that may begin any conversation: "hi", "Hello! How can I help you today?"
+# How much messages tell which conversation they are of. "thanks" tells little, an answer of some sentences much.
+_LENGTHS = (16, 32, 100)  # letters and digits
+_WEIGHTS = (1, 3, 6, 9)  # of messages shorter than these, and of all others
+_TELLING = 12  # weight that tells it, however the conversation has grown
 
 _CHOSEN = Where(kinds=(NodeKind.REPORT.value,), states=(FORGOTTEN,))
 
@@ -40,11 +46,14 @@ class Tombstone:
     gone: frozenset[int] | None = None  # None: all of it
 
     @classmethod
-    def read(cls, node: Node) -> Tombstone:
-        """From its node."""
-        body = node.body
-        gone = frozenset(body["gone"]) if body.get("gone") is not None else None
-        return cls(node.id, bytes.fromhex(body["key"]), tuple(body["digests"]), gone)
+    def read(cls, node: Node) -> Tombstone | None:
+        """From its node; None for one that another hand has changed in a dump."""
+        match node.body:
+            case {"key": str(key), "digests": list(digests), **rest} if _KEY.fullmatch(key) and _numbers(digests):
+                gone = rest.get("gone")
+                if gone is None or (isinstance(gone, list) and _numbers(gone)):
+                    return cls(node.id, bytes.fromhex(key), tuple(digests), None if gone is None else frozenset(gone))
+        return None
 
     def node(self) -> Node:
         """As it is stored."""
@@ -53,30 +62,42 @@ class Tombstone:
             body["gone"] = sorted(self.gone)
         return Node(self.id, NodeKind.REPORT, state=FORGOTTEN, origin=Origin.SAID, body=body)
 
+    def joined(self, other: Tombstone | None) -> Tombstone:
+        """What either knows, of two that one memory made of the same conversation; of others it is this."""
+        if other is None or other.key != self.key:
+            return self
+        gone = None if self.gone is None or other.gone is None else self.gone | other.gone
+        digests = (Counter(self.digests) | Counter(other.digests)).elements()
+        return replace(self, digests=tuple(sorted(digests)[:_MOST]), gone=gone)
+
     def revived(self) -> Node:
         """The node of one that was asked for again; no dump has it."""
         return Node(self.id, NodeKind.REPORT, state=REVIVED)
 
-    def is_of(self, says: Sequence[tuple[int, bool]]) -> bool:
-        """Whether a conversation is the forgotten one, cut or grown perhaps: most of what was forgotten is in it, and
-        most of it was forgotten, or so much that it is told by that alone. `says`: the digest of each message, and
-        whether it has some length.
+    def is_of(self, says: Collection[int]) -> bool:
+        """Whether a conversation is the forgotten one, cut or grown perhaps: most of what was forgotten is in it, by
+        count and by weight, and enough to tell it. Where they have little in common, as of short messages, it must be
+        nearly all of either. `says`: the digest of each message.
         """
         if len(self.digests) == _MOST:
-            says = [one for one in says if one[0] <= self.digests[-1]]
-        left = Counter(self.digests)
-        common, telling = 0, set[int]()
-        for digest, is_long in says:
-            if left[digest]:
-                left[digest] -= 1
-                common += 1
-                if is_long:
-                    telling.add(digest)
-        if common == len(self.digests) == len(says):
-            return common > 0
-        if 2 * common <= len(self.digests) or common <= _GREETING:
+            says = [digest for digest in says if digest <= self.digests[-1]]
+        common = list((Counter(self.digests) & Counter(says)).elements())
+        if len(common) == len(self.digests) == len(says):
+            return bool(common)
+        weight, whole = _weight(common), _weight(self.digests)
+        if 2 * len(common) <= len(self.digests) or 2 * weight <= whole:
             return False
-        return 2 * common > len(says) or len(telling) >= _TELLING
+        return weight >= _TELLING or (len(common) > _GREETING and 4 * weight > 3 * max(whole, _weight(says)))
+
+    def rarest(self, times: Mapping[int, int]) -> Iterator[int]:
+        """Digests of which each conversation that this is of has one: those that are met seldom."""
+        count, whole = Counter(self.digests), _weight(self.digests)
+        left = whole
+        for digest in sorted(count, key=lambda digest: times[digest]):
+            if 2 * left <= whole:
+                return
+            yield digest
+            left -= count[digest] * _weight([digest])
 
 
 def tombstones(view: View, whole: Iterable[NodeId], single: Iterable[Message]) -> list[Node]:
@@ -85,24 +106,34 @@ def tombstones(view: View, whole: Iterable[NodeId], single: Iterable[Message]) -
     for message in single:
         if (messages := lost.setdefault(message.conversation_id, [])) is not None:
             messages.append(message)
-    ids = {conversation: stable_id(FORGOTTEN, conversation) for conversation in lost}
-    before = {node.id: Tombstone.read(node) for node in view.get(Node, list(ids.values())) if node.state == FORGOTTEN}
-    key = next((Tombstone.read(node).key for node in view.find(Node, _CHOSEN, limit=1).items), None)
-    key = key or secrets.token_bytes(16)
-    found: list[Node] = []
+    first = next((one for one in map(Tombstone.read, every(view, Node, _CHOSEN)) if one is not None), None)
+    key = first.key if first is not None else secrets.token_bytes(16)
+    made: list[Tombstone] = []
     for conversation, gone in lost.items():
-        old = before.get(ids[conversation]) or Tombstone(ids[conversation], key, (), frozenset())
         living = [m for m in every(view, Message, Where(conversation=conversation)) if not m.erased]
-        digests = sorted([*_erased(old), *_digests(living, old.key)])[:_MOST]
-        if digests:
-            now = None if gone is None else (old.gone or frozenset()) | set(_digests(gone, old.key))
-            found.append(replace(old, digests=tuple(digests), gone=now).node())
+        digests = tuple(sorted(_digests(living, key))[:_MOST])
+        now = None if gone is None else frozenset(_digests(gone, key, said=False))
+        made.append(Tombstone(stable_id(FORGOTTEN, key.hex(), conversation), key, digests, now))
+    before = _stored(view, [one.id for one in made])
+    return [one.node() for new in made if (one := new.joined(before.get(new.id))).digests]
+
+
+def of_dump(view: View, nodes: Collection[Node]) -> list[Node]:
+    """The nodes of a dump, of which the tombstones take nothing back of what was forgotten here."""
+    came = {node.id: Tombstone.read(node) for node in nodes if node.state == FORGOTTEN}
+    before = _stored(view, came)
+    found: list[Node] = []
+    for node in nodes:
+        if node.id not in came:
+            found.append(node)
+        elif (one := came[node.id]) is not None:
+            found.append((before[node.id].joined(one) if node.id in before else one).node())
     return found
 
 
-def _erased(old: Tombstone) -> Iterable[int]:
-    """What the messages said that were forgotten before."""
-    return old.gone or ()
+def _stored(view: View, ids: Iterable[NodeId]) -> dict[NodeId, Tombstone]:
+    nodes = [node for node in view.get(Node, list(ids)) if node.state == FORGOTTEN]
+    return {one.id: one for one in map(Tombstone.read, nodes) if one is not None}
 
 
 @dataclass(slots=True)
@@ -121,18 +152,19 @@ class Tombstones:
 
     def _of(self, thread: Thread) -> Iterator[Tombstone]:
         for key in self._keys:
-            says = [(_digest(text, key), len(text) >= _LENGTH) for text in map(_text, thread.messages) if text]
+            says = _digests(thread.messages, key)
             near: dict[NodeId, Tombstone] = {}
-            for digest, _ in says:
+            for digest in set(says):
                 near |= {one.id: one for one in self._by_digest.get((key, digest), ())}
             yield from (one for one in near.values() if one.is_of(says))
 
     def _read(self, view: View) -> None:
         self._is_read = True
-        for node in every(view, Node, _CHOSEN):
-            one = Tombstone.read(node)
-            self._keys.add(one.key)
-            for digest in set(one.digests):
+        found = [one for node in every(view, Node, _CHOSEN) if (one := Tombstone.read(node)) is not None]
+        times = Counter(digest for one in found for digest in set(one.digests))
+        self._keys.update(one.key for one in found)
+        for one in found:
+            for digest in one.rarest(times):
                 self._by_digest.setdefault((one.key, digest), []).append(one)
 
 
@@ -141,12 +173,12 @@ def without(thread: Thread, tombstones: Collection[Tombstone]) -> Thread:
     gone = {
         message.id
         for message in thread.messages
-        if (text := _text(message)) and any(_digest(text, one.key) in (one.gone or ()) for one in tombstones)
+        if any(not (one.gone or frozenset()).isdisjoint(_digests([message], one.key, said=False)) for one in tombstones)
     }
     calls = tuple(call for call in thread.tool_calls if call.message_id not in gone)
     dropped = gone | {call.id for call in thread.tool_calls} - {call.id for call in calls}
     title = _plain(thread.conversation.title)
-    told = bool(title) and any(_text(m).startswith(title) for m in thread.messages if m.id in gone)
+    told = bool(title) and any(_plain(m.content).startswith(title) for m in thread.messages if m.id in gone)
     return replace(
         thread,
         conversation=replace(thread.conversation, title="") if told else thread.conversation,
@@ -172,18 +204,26 @@ def _stripped(message: Message) -> Message:
     )
 
 
-def _digests(messages: Iterable[Message], key: bytes) -> list[int]:
-    return [_digest(text, key) for text in map(_text, messages) if text]
+def _digests(messages: Iterable[Message], key: bytes, *, said: bool = True) -> list[int]:
+    """Of what messages say in any format, and said before they were edited; `said`: not of what nobody said."""
+    told = [message for message in messages if message.kind is Kind.SAID or not said]
+    texts = (text for m in told for text in (m.content, *(version.content for version in m.versions)))
+    return [_digest(plain, key) for text in texts if (plain := _plain(text))]
 
 
 def _digest(text: str, key: bytes) -> int:
-    return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), key=key, digest_size=_BYTES).digest(), "big")
+    made = blake2b(text.encode("utf-8", "surrogatepass"), key=key, digest_size=_BYTES).digest()
+    return int.from_bytes(made, "big") & ~3 | bisect_right(_LENGTHS, len(text))
 
 
-def _text(message: Message) -> str:
-    """What a message says in any format: its letters and digits. Nothing where nobody said it."""
-    return _plain(message.content) if message.kind is Kind.SAID else ""
+def _numbers(values: Iterable[object]) -> bool:
+    return all(isinstance(value, int) for value in values)
+
+
+def _weight(digests: Iterable[int]) -> int:
+    return sum(_WEIGHTS[digest & 3] for digest in digests)
 
 
 def _plain(text: str) -> str:
+    """The letters and digits."""
     return "".join(c for c in normalize("NFKC", text).casefold() if c.isalnum())

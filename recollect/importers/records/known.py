@@ -109,9 +109,10 @@ class _Source:
 
 
 class Known:
-    """What is stored, as one import learns of it."""
+    """What is stored, as one import learns of it. `by_ids`: the conversations say themselves which they are."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, by_ids: bool = False) -> None:
+        self._by_ids = by_ids
         self._sources: dict[str, _Source] = {}
         #: Which forgotten conversations one is that is stored under no id.
         self.forgotten = Tombstones()
@@ -123,6 +124,8 @@ class Known:
 
     def settle(self, view: View, incoming: Thread, revision: Revision | None) -> Settled:
         """The conversation under the id by which it is stored or is to be; `revision` is that of its own id."""
+        if self._by_ids:
+            return Settled(incoming)
         own = incoming.conversation.id
         stored = view.thread(own) if revision else None
         if stored and not stored.conversation.erased and is_same(incoming, stored):

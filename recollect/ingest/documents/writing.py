@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from recollect.importers.records.assemble import chunks_of
+from recollect.importers.records.forgotten import of_dump
 from recollect.importers.records.merge import replaced, updated
 from recollect.ingest.drawn import DRAWN_FROM
-from recollect.ingest.withheld import Withheld
+from recollect.ingest.withheld import WITHHELD, Withheld
 from recollect.ingest.writer import Writer
 from recollect.record import Chunk, Document, Edge, Message, Node, NodeId
 from recollect.store import Change
@@ -100,6 +101,10 @@ class Documents(Writer):
         edges = [record for record in records if isinstance(record, Edge)]
         nodes = [record for record in records if isinstance(record, Node)]
         if edges or nodes:
+            with self._space.view() as view:
+                withheld = Withheld.read(view)
+                nodes = of_dump(view, nodes)
+            nodes = [withheld.joined(Withheld.of_node(node)).node() if node.id == WITHHELD else node for node in nodes]
             passages = {node.id: self.node_passages(node) for node in nodes}
             index = self._index_change(passages)
             self._space.write(Change(put=nodes, edges=edges, index=index, tasks=decisions_due(nodes)))
