@@ -17,6 +17,7 @@ from recollect.importers.records.assemble import chunks_of, message_chunks
 from recollect.record import Message, Node, NodeKind, Origin, Thread, stable_id
 from recollect.search.secrets import Mask, secrets_of, texts_of
 from recollect.store import View
+from recollect.text.secret_values import is_word
 
 R = TypeVar("R")
 
@@ -28,45 +29,67 @@ _ALONE = re.compile(r"""[^\s"'`<>,;()\[\]{}]{6,200}""")  # what may be a passwor
 
 
 class Withheld:
-    """What was taken out, as a view tells it."""
+    """What was taken out, as a view tells it: digests by key, the store's own first. Others came with memories that were
+    imported.
+    """
 
-    def __init__(self, key: bytes, digests: Mapping[str, str]) -> None:
-        self._key, self._digests = key, digests
+    def __init__(self, books: Mapping[bytes, Mapping[str, str]]) -> None:
+        self._books = books
 
     @classmethod
     def read(cls, view: View) -> Withheld:
         """What the store keeps; nothing, at first."""
         node = next(iter(view.get(Node, [WITHHELD])), None)
-        if node is None or node.erased:
-            return cls(secrets.token_bytes(_SIZE), {})
-        return cls(bytes.fromhex(node.body["key"]), dict(node.body["digests"]))
+        return cls({secrets.token_bytes(_SIZE): {}}) if node is None or node.erased else cls(_books_of(node))
 
     def __bool__(self) -> bool:
-        return bool(self._digests)
+        return any(self._books.values())
 
     def node(self) -> Node:
         """As it is stored."""
-        body = {"key": self._key.hex(), "digests": dict(sorted(self._digests.items()))}
-        return Node(WITHHELD, NodeKind.REPORT, state=_WITHHELD, origin=Origin.SAID, body=body)
+        own, *others = (
+            {"key": key.hex(), "digests": dict(sorted(digests.items()))} for key, digests in self._books.items()
+        )
+        return Node(WITHHELD, NodeKind.REPORT, state=_WITHHELD, origin=Origin.SAID, body={**own, "others": others})
 
     def and_these(self, known: Collection[tuple[str, str]]) -> Withheld:
         """With more secrets."""
-        return Withheld(self._key, {**self._digests, **{self._digest(value): kind for value, kind in known}})
+        own = next(iter(self._books))
+        return self._with({own: {_digest(own, value): kind for value, kind in known}})
+
+    def and_of(self, node: Node) -> Withheld:
+        """With what another memory had taken out."""
+        return self._with(_books_of(node))
 
     def without(self, known: Collection[tuple[str, str]]) -> Withheld:
         """Without those that may be told again."""
-        again = {self._digest(value) for value, _ in known}
-        return Withheld(self._key, {digest: kind for digest, kind in self._digests.items() if digest not in again})
+        again = {_digest(key, value) for key in self._books for value, _ in known}
+        return Withheld(
+            {
+                key: {digest: kind for digest, kind in digests.items() if digest not in again}
+                for key, digests in self._books.items()
+            }
+        )
+
+    def _with(self, books: Mapping[bytes, Mapping[str, str]]) -> Withheld:
+        return Withheld({**self._books, **{key: {**self._books.get(key, {}), **one} for key, one in books.items()}})
 
     def held_in(self, record: object) -> set[tuple[str, str]]:
         """The secrets of a record that were taken out of the memory before, each with its kind of then."""
-        if not self._digests:
+        if not self:
             return set()
         values = {value for value, _ in secrets_of(record)}
         for text in texts_of(record):
             for word in _ALONE.findall(text):
-                values |= {word, word.rstrip(".,:!?"), *re.split("[=:@/]", word)}
-        found = ((value, self._digests.get(self._digest(value))) for value in values if value)
+                parts = {word, word.rstrip(".,:!?"), *re.split("[=:@/]", word)}
+                values |= {part for part in parts if not is_word(part)}
+        found = (
+            (value, digests.get(_digest(key, value)))
+            for key, digests in self._books.items()
+            if digests
+            for value in values
+            if value
+        )
         return {(value, kind) for value, kind in found if kind is not None}
 
     def out_of(self, record: R) -> R:
@@ -79,8 +102,14 @@ class Withheld:
         held = self.held_in(thread)
         return redacted(thread, Mask.of(held, finds=False), count_tokens) if held else thread
 
-    def _digest(self, value: str) -> str:
-        return blake2b(value.encode("utf-8", "replace"), key=self._key, digest_size=_SIZE).hexdigest()
+
+def _books_of(node: Node) -> dict[bytes, dict[str, str]]:
+    books = [node.body, *node.body.get("others", ())]
+    return {bytes.fromhex(book["key"]): dict(book["digests"]) for book in books}
+
+
+def _digest(key: bytes, value: str) -> str:
+    return blake2b(value.encode("utf-8", "replace"), key=key, digest_size=_SIZE).hexdigest()
 
 
 def redacted(thread: Thread, mask: Mask, count_tokens: Callable[[str], int]) -> Thread:

@@ -13,6 +13,7 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
+from unicodedata import normalize
 
 from recollect.importers.base import Entry
 from recollect.importers.formats.claude_code.files import place_of
@@ -27,7 +28,7 @@ _LINES = ".jsonl"
 #: Where an agent worked. Within a string the quotes would be escaped, so that talk about this key is none.
 _FOLDER = re.compile(rb'(?<!\\)"cwd"\s*:\s*("(?:[^"\\]|\\.){1,4096}")')
 _BLOCK, _OVERLAP = 1 << 20, 8192
-_DRIVE = re.compile(r"[a-z]:[\\/]")
+_WINDOWS = re.compile(r"(?:[a-z]:|\\)[\\/]")
 _TIMES = ("timestamp", "updated_at")  # of a line; the second in Codex's list of titles
 _HEADS = ("session_meta",)  # lines that say where a session runs, and nothing that was said
 
@@ -39,7 +40,7 @@ class Patterns:
     """
 
     def __init__(self, patterns: Sequence[str], home: Path) -> None:
-        self._lines = [_anchored(pattern, home) for pattern in patterns]
+        self._lines = [line for pattern in patterns for line in _anchored(pattern, home)]
         self._spec: GitIgnoreSpec | None = None
 
     def __bool__(self) -> bool:
@@ -53,8 +54,8 @@ class Patterns:
             from pathspec import GitIgnoreSpec
 
             self._spec = GitIgnoreSpec.from_lines(self._lines)
-        paths = {folder, os.path.realpath(folder)}
-        return any(self._spec.match_file(_plain(path).rstrip("/") + "/") for path in paths)
+        paths = {_plain(folder)} | ({_plain(_real(folder))} if folder.startswith("/") else set())
+        return any(self._spec.match_file(path.rstrip("/") + "/") for path in paths)
 
 
 class KeepingOut:
@@ -114,19 +115,46 @@ def _session_of(file: Path, base: Path) -> Path:
     return file if place.session is None else base / place.folder / f"{place.session}{_LINES}"
 
 
-def _anchored(pattern: str, home: Path) -> str:
-    """A pattern as .gitignore has it in the topmost folder."""
+def _anchored(pattern: str, home: Path) -> list[str]:
+    """A pattern as .gitignore has it in the topmost folder, and a second where its own links lead elsewhere."""
     sign, body = ("!", pattern[1:]) if pattern.startswith("!") else ("", pattern)
     if body == "~" or body.startswith(("~/", "~\\")):
-        body = f"{home}{body[1:]}"
-    body = _plain(body)
-    inside = "/" in body.rstrip("/")
-    return sign + (f"**/{body}" if inside and not body.startswith("/") else body)
+        body = f"{home}/{body[2:]}".replace("\\", "/")
+    told = _plain(body)
+    if not body.startswith("/"):
+        within = "/" in told.rstrip("/") and not told.startswith("/")  # else a path of Windows, or a name alone
+        return [sign + (f"**/{told}" if within else told)] if told else []
+    steps = body.split("/")
+    fixed = next((number for number, step in enumerate(steps) if _WILD.search(step)), len(steps))
+    leading = _real("/".join(steps[:fixed])) if fixed > 1 else ""
+    return list(dict.fromkeys(sign + (one or "/**") for one in (told, _plain("/".join([leading, *steps[fixed:]])))))
+
+
+_WILD = re.compile(r"[*?\[\\]")
 
 
 def _plain(path: str) -> str:
-    folded = path.casefold()
-    return "/" + folded.replace("\\", "/") if _DRIVE.match(folded) else folded
+    """A path as it is compared: in small letters of one form, without steps that lead nowhere or back. One of Windows
+    gets strokes.
+    """
+    folded = normalize("NFC", path.casefold())
+    if _WINDOWS.match(folded):
+        folded = "/" + folded.replace("\\", "/")
+    steps: list[str] = []
+    for step in folded.split("/"):
+        if step == ".." and steps and steps[-1] not in ("..", "**", ""):
+            steps.pop()
+        elif step not in ("", "."):
+            steps.append(step)
+    ends = "/" if steps and folded.endswith("/") else ""
+    return "/" * (folded.startswith("/") and bool(steps)) + "/".join(steps) + ends
+
+
+def _real(path: str) -> str:
+    try:
+        return os.path.realpath(path)
+    except (OSError, ValueError):
+        return path
 
 
 def _folders_in(file: Path) -> set[str]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from recollect.importers.records.assemble import chunks_of
 from recollect.importers.records.merge import replaced, updated
 from recollect.ingest.drawn import DRAWN_FROM
-from recollect.ingest.withheld import Withheld
+from recollect.ingest.withheld import WITHHELD, Withheld
 from recollect.ingest.writer import Writer
 from recollect.record import Chunk, Document, Edge, Message, Node, NodeId
 from recollect.store import Change
@@ -82,6 +82,7 @@ class Documents(Writer):
             ids = [document.id, *(m.conversation_id for m in messages), *(found.id for found in files)]
             revisions = view.revisions(ids)
             had = view.edges([document.id], (DRAWN_FROM,), "out")
+            document = Withheld.read(view).out_of(document)
         self._space.write(
             Change(
                 expect={i: revisions[i].number if i in revisions else 0 for i in dict.fromkeys(ids)},
@@ -97,6 +98,15 @@ class Documents(Writer):
         """Writes edges and nodes."""
         from recollect.derive.facts.work import due as decisions_due
 
+        if records:
+            with self._space.view() as view:
+                withheld = Withheld.read(view)
+            records = [
+                withheld.and_of(record).node()
+                if isinstance(record, Node) and record.id == WITHHELD
+                else withheld.out_of(record)
+                for record in records
+            ]
         edges = [record for record in records if isinstance(record, Edge)]
         nodes = [record for record in records if isinstance(record, Node)]
         if edges or nodes:
