@@ -101,7 +101,7 @@ def nodes_naming(view: View, person: Person, origin: Origin | None = None) -> li
 
 
 class _Naming:
-    """Tells whether texts name somebody. A name that is a word as well, such as Will, counts where it has its capital."""
+    """Tells whether texts name somebody. A name that is a word too, such as Will, counts where it has its capital."""
 
     def __init__(self, names: Iterable[str]) -> None:
         plain = {fold(name).strip() for name in names} - {""}

@@ -29,8 +29,8 @@ _ALONE = re.compile(r"""[^\s"'`<>,;()\[\]{}]{6,200}""")  # what may be a passwor
 
 
 class Withheld:
-    """What was taken out, as a view tells it: digests by key, the store's own first. Others came with memories that were
-    imported.
+    """What was taken out, as a view tells it: digests by key, the store's own first, then those of other memories that
+    were imported.
     """
 
     def __init__(self, books: Mapping[bytes, Mapping[str, str]]) -> None:
