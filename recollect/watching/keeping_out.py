@@ -8,7 +8,7 @@ import io
 import json
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 _LINES = ".jsonl"
 #: Where an agent worked. Within a string the quotes would be escaped, so that talk about this key is none.
 _FOLDER = re.compile(rb'(?<!\\)"cwd"\s*:\s*("(?:[^"\\]|\\.){1,4096}")')
+#: Which session a line is of: those of a subagent, and what a session repeats of the one that it resumes.
+_SESSION = re.compile(rb'(?<!\\)"sessionId"\s*:\s*("[\w-]{1,100}")')
 _BLOCK, _OVERLAP = 1 << 20, 8192
 _WINDOWS = re.compile(r"(?:[a-z]:|\\)[\\/]")
 _TIMES = ("timestamp", "updated_at")  # of a line; the second in Codex's list of titles
@@ -86,8 +88,17 @@ class KeepingOut:
         path = base / entry.path if base.is_dir() else base
         if self.leaves_out(path, base):
             return None
-        pauses = self._recording.pauses() if path.name.endswith(_LINES) else []
-        return replace(entry, open=lambda: _open_without(entry, pauses)) if pauses else entry
+        if not path.name.endswith(_LINES):
+            return entry
+        pauses, marked = self._recording.pauses(), self._marked_in(path)
+        return replace(entry, open=lambda: _open_without(entry, pauses, marked)) if pauses or marked else entry
+
+    def _marked_in(self, file: Path) -> frozenset[str]:
+        """The sessions that lines of a file are of, and that are kept out."""
+        if not self._recording.keeps_any_out:
+            return frozenset()
+        marks = {session_mark(session): session for session in _named_in(file, _SESSION)}
+        return frozenset(marks[mark] for mark in self._recording.kept_out(marks))
 
     def leaves_out(self, file: Path, base: Path) -> bool:
         """Whether a file below a folder is kept out: where it lies, or the session that it belongs to."""
@@ -98,7 +109,7 @@ class KeepingOut:
             return False
         if self._patterns.fits(str(file.parent)):
             return True
-        folders = {folder for one in {session, file} if one.name.endswith(_LINES) for folder in _folders_in(one)}
+        folders = {folder for one in {session, file} if one.name.endswith(_LINES) for folder in _named_in(one, _FOLDER)}
         return any(self._patterns.fits(folder) for folder in folders)
 
 
@@ -157,14 +168,14 @@ def _real(path: str) -> str:
         return path
 
 
-def _folders_in(file: Path) -> set[str]:
-    """The folders that the lines of a session name as theirs; empty where it cannot be read."""
+def _named_in(file: Path, pattern: re.Pattern[bytes]) -> set[str]:
+    """What the lines of a session name, such as the folders that it is in; empty where it cannot be read."""
     found: set[bytes] = set()
     try:
         with file.open("rb") as stream:
             before = b""
             while block := stream.read(_BLOCK):
-                found.update(_FOLDER.findall(before + block))
+                found.update(pattern.findall(before + block))
                 before = (before + block)[-_OVERLAP:]
     except OSError:
         return set()
@@ -177,15 +188,17 @@ def _folders_in(file: Path) -> set[str]:
     return told
 
 
-def _open_without(entry: Entry, pauses: Sequence[Pause]) -> BinaryIO:
-    return cast(BinaryIO, io.BufferedReader(_Without(entry.open(), pauses)))
+def _open_without(entry: Entry, pauses: Sequence[Pause], marked: Set[str]) -> BinaryIO:
+    return cast(BinaryIO, io.BufferedReader(_Without(entry.open(), pauses, marked)))
 
 
 class _Without(io.RawIOBase):
-    """The lines of a stream that were not written in a pause. One that tells no time is as old as the one before it."""
+    """The lines of a stream that were not written in a pause, nor in a marked session. One that tells no time is as old
+    as the one before it.
+    """
 
-    def __init__(self, stream: BinaryIO, pauses: Sequence[Pause]) -> None:
-        self._stream, self._lines, self._rest = stream, _recorded(stream, pauses), b""
+    def __init__(self, stream: BinaryIO, pauses: Sequence[Pause], marked: Set[str]) -> None:
+        self._stream, self._lines, self._rest = stream, _recorded(stream, pauses, marked), b""
 
     def readable(self) -> bool:
         """It is."""
@@ -207,13 +220,15 @@ class _Without(io.RawIOBase):
         super().close()
 
 
-def _recorded(stream: BinaryIO, pauses: Sequence[Pause]) -> Iterator[bytes]:
+def _recorded(stream: BinaryIO, pauses: Sequence[Pause], marked: Set[str]) -> Iterator[bytes]:
     paused = False
     for line in stream:
         told = _value(line)
         moment = _time_of(told)
         if moment is not None:
             paused = any(pause.holds(moment) for pause in pauses)
+        if told.get("sessionId") in marked:
+            continue
         if not paused or told.get("type") in _HEADS:
             yield line
 

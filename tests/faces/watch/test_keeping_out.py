@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -178,3 +179,19 @@ def test_a_marked_session_is_kept_out_whatever_else_goes_wrong(
 
 def _fails(*_: object) -> None:
     raise OSError("disk")
+
+
+def test_what_other_files_hold_of_a_marked_session_is_kept_out_too(
+    watcher: Watcher, keeping_out: KeepingOut, memory: Memory, projects: Path
+) -> None:
+    """A subagent's file beside it, and a session that repeats the one it resumes."""
+    marked, resuming = Session(projects, 1), Session(projects, 2, day=2)
+    keeping_out.mark(marked.path.stem)
+    secret = marked.line("user", "This is nobody's business.")
+    marked.write(secret)
+    helper = marked.path.with_name("agent-a1b2c3d4.jsonl")
+    helper.write_text(json.dumps(secret | {"isSidechain": True, "agentId": "a1b2c3d4", "uuid": "s"}) + "\n")
+    resuming.append(json.dumps(secret) + "\n")
+    resuming.says("Ring the bells.")
+    watcher.round()
+    assert said(memory) == ["Ring the bells."]
