@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -311,3 +311,25 @@ def test_names_that_are_secrets_are_taken_out_and_each_keeps_its_value(memory: M
     assert_gone(tmp_path / "store")
     kept = memory.get_message_by_id("N2").metadata
     assert (set(kept), {*kept.values()}) == ({"[secret: GitHub token]", "[secret: GitHub token] 2"}, {3, 4})
+
+
+def test_a_re_ranker_is_shown_masks(tmp_path: Path) -> None:
+    read: list[str] = []
+
+    class Reading:
+        name = "reading"
+
+        def score(self, question: str, texts: Sequence[str]) -> list[float]:
+            read.extend(texts)
+            return [float(len(text)) for text in texts]
+
+    with recollect.open(tmp_path / "memory.db", background=False, reranker=Reading()) as memory:
+        for number, (role, text) in enumerate(TOLD):
+            memory.store_message(text, role, conversation_id=f"C{number}")
+        memory.store_message(f"DB_PASSWORD={PASSWORD}")
+        words = " ".join(f"word{n}" for n in range(300))
+        for at in range(250, 330, 3):
+            memory.store_message(f"{words[:at]} {OPENAI} {words} Peniche server {words}", conversation_id=f"L{at}")
+        memory.search("Peniche server", mode="quality", limit=40)
+    assert read
+    assert told_of("\n".join(read)) == []
