@@ -331,7 +331,8 @@ def _pem(text: str, at: int) -> Iterator[Secret]:
     if match is None:
         return
     ends = text.find("-----", match.end(), match.end() + _LONGEST_PEM)
-    end = _PEM_END.match(text, ends) or _PEM_END.match(text, ends + 1)  # of a diff, which has a dash before it
+    # In a diff a dash stands before it.
+    end = None if ends < 0 else _PEM_END.match(text, ends) or _PEM_END.match(text, ends + 1)
     body = _PEM_BODY.match(text, match.end())
     stop = end.end() if end else (body.end() if body else match.end())
     inside = text[match.end() : end.start() if end else stop]

@@ -324,8 +324,7 @@ def test_a_re_ranker_is_shown_masks(tmp_path: Path) -> None:
             return [float(len(text)) for text in texts]
 
     with recollect.open(tmp_path / "memory.db", background=False, reranker=Reading()) as memory:
-        for number, (role, text) in enumerate(TOLD):
-            memory.store_message(text, role, conversation_id=f"C{number}")
+        memory.store_messages([{"content": text, "role": role} for role, text in TOLD])
         memory.store_message(f"DB_PASSWORD={PASSWORD}")
         words = " ".join(f"word{n}" for n in range(300))
         for at in range(250, 330, 3):
