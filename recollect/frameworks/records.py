@@ -71,7 +71,8 @@ class Records:
     def put(self, records: Sequence[Document]) -> None:
         """Writes records, in one transaction."""
         if records:
-            self._memory._ingest.documents([(record, ()) for record in records], again=True, newest=True)
+            left = self._memory._as_left(tuple(records))
+            self._memory._ingest.documents([(record, ()) for record in left], again=True, newest=True)
 
     def remove(self, records: Iterable[Document]) -> None:
         """Hides records for good; the record keeps them."""

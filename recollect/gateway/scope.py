@@ -103,7 +103,7 @@ def read_scope(
         checked(_reached(namespace or APART, why, within)),
         why or "apart",
         conversation,
-        stores=_switch(told, STORE),
+        stores=_switch(told, STORE) and _switch(_in_metadata(body), STORE),
         budget=_count(told, BUDGET),
         window=_count(told, WINDOW),
         client=client,

@@ -17,6 +17,7 @@ from typing import Any
 from recollect.importers.base import Entry, Problems
 from recollect.importers.reading.archive import walk
 from recollect.importers.reading.json_items import glimpse, items
+from recollect.text.secrets import find_secrets
 
 _ITEMS_READ = 200
 _FILES_READ = 12  # of different names
@@ -150,7 +151,7 @@ def _is_map(value: Mapping[str, Any]) -> bool:
 
 
 def _safe_key(key: str) -> str:
-    return key if _FIELD.fullmatch(key) and not _ID_LIKE.search(key) else "*"
+    return key if _FIELD.fullmatch(key) and not (_ID_LIKE.search(key) or find_secrets(key)) else "*"
 
 
 def _safe_path(path: str) -> str:

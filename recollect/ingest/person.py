@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from recollect.derive.entities.directory import Directory
+from recollect.derive.entities.known import WORDS_TOO
 from recollect.derive.entities.naming import YOU, folded
 from recollect.derive.facts.claim import USER
 from recollect.errors import InvalidInput, NotFound
@@ -20,8 +21,11 @@ from recollect.store import View, Where
 from recollect.store.transfer import every
 from recollect.text.clean import title_from
 from recollect.text.folding import fold
+from recollect.text.stopwords import STOP_WORDS
 
 _ME = frozenset(("me", "i", "user", YOU, USER))
+#: Words that are names too: written small they name nobody.
+_WORDS = WORDS_TOO | STOP_WORDS
 #: Letters of languages that put no blanks between words.
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0e7f]")
 
@@ -67,7 +71,7 @@ def find_person(view: View, name: str) -> Person:
         raise InvalidInput("This is you.", hint="To remove everything: recollect forget --all")
     spoken = [speaker for speaker in view.speakers() if folded(speaker) in meant]
     names = tuple(dict.fromkeys((*spellings, *spoken)))
-    fits = _pattern((*names, name))
+    fits = _Naming((*names, name))
     said: list[Message] = []
     mentions: list[Message] = []
     titled: list[Conversation] = []
@@ -81,10 +85,10 @@ def find_person(view: View, name: str) -> Person:
                 continue
             if message.speaker is not None and folded(message.speaker) in meant:
                 said.append(message)
-            elif message.id in calls or _names(fits, _texts(message)):
+            elif message.id in calls or fits(_texts(message)):
                 mentions.append(message)
-        titled += [conversation] if _names(fits, [conversation.title]) else []
-    documents = [d for d in every(view, Document) if not d.erased and _names(fits, [d.title, d.content])]
+        titled += [conversation] if fits([conversation.title]) else []
+    documents = [d for d in every(view, Document) if not d.erased and fits([d.title, d.content])]
     facts = [n.id for n in _nodes_that_name(view, fits, NodeKind.FACT) if n.text]
     found = Person(names, tuple(said), tuple(mentions), tuple(documents), tuple(titled), tuple(facts))
     if not found.is_known and entity is None:
@@ -96,7 +100,7 @@ def find_person(view: View, name: str) -> Person:
 
 def nodes_naming(view: View, person: Person, origin: Origin | None = None) -> list[NodeId]:
     """The nodes beside the record that still hold one of their names; of an `origin` alone the facts."""
-    fits = _pattern(person.names)
+    fits = _Naming(person.names)
     if origin is None:
         return [node.id for node in _nodes_that_name(view, fits)]
     return [node.id for node in _nodes_that_name(view, fits, NodeKind.FACT) if node.origin is origin]
@@ -104,28 +108,38 @@ def nodes_naming(view: View, person: Person, origin: Origin | None = None) -> li
 
 def first_words_without(view: View, conversation: Conversation, person: Person) -> str:
     """A title for a conversation that does not name them: how the first message begins that does not; or none."""
-    fits = _pattern(person.names)
+    fits = _Naming(person.names)
     messages = every(view, Message, Where(conversation=conversation.id))
     for message in sorted(messages, key=lambda message: message.position):
-        if message.content and not (message.erased or message.deleted) and not _names(fits, [message.content]):
+        if message.content and not (message.erased or message.deleted) and not fits([message.content]):
             return title_from(message.content)
     return ""
 
 
+class _Naming:
+    """Tells whether texts name somebody. A name that is a word too, such as Will, counts where it has its capital."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        plain = {fold(name).strip() for name in names} - {""}
+        self.anyhow = _pattern(plain)
+        self._names, words = _pattern(plain - _WORDS), plain & _WORDS
+        self._words = _pattern({*map(str.capitalize, words), *map(str.upper, words)})
+
+    def __call__(self, texts: Iterable[str | None]) -> bool:
+        return any(text and (self._names.search(fold(text)) or self._words.search(text)) for text in texts)
+
+
 def _pattern(names: Iterable[str]) -> re.Pattern[str]:
-    """Any of these names as words of a folded text, the longest first."""
-    words = sorted({fold(name).strip() for name in names} - {""}, key=lambda word: (-len(word), word))
-    return re.compile("|".join(f"{_edge(w[0], before=True)}{re.escape(w)}{_edge(w[-1], before=False)}" for w in words))
+    """Any of these as words of a text, the longest first; of none it never fits."""
+    words = sorted(names, key=lambda word: (-len(word), word))
+    found = "|".join(f"{_edge(w[0], before=True)}{re.escape(w)}{_edge(w[-1], before=False)}" for w in words)
+    return re.compile(found or r"(?!)")
 
 
 def _edge(letter: str, *, before: bool) -> str:
     if _UNSPACED.match(letter):
         return ""
-    return r"(?<!\w)" if before else r"(?!\w)"
-
-
-def _names(fits: re.Pattern[str], texts: Iterable[str | None]) -> bool:
-    return any(text and fits.search(fold(text)) for text in texts)
+    return r"(?<![^\W_])" if before else r"(?![^\W_])"
 
 
 def _texts(message: Message) -> Iterator[str | None]:
@@ -139,15 +153,15 @@ def _texts(message: Message) -> Iterator[str | None]:
     yield _plain(message.metadata)
 
 
-def _calls_that_name(thread: Thread, fits: re.Pattern[str]) -> set[NodeId]:
+def _calls_that_name(thread: Thread, fits: _Naming) -> set[NodeId]:
     """The messages whose calls of tools name them."""
-    calls = (call for call in thread.tool_calls if _names(fits, (call.arguments, call.result)))
+    calls = (call for call in thread.tool_calls if fits((call.arguments, call.result)))
     return {call.message_id for call in calls}
 
 
-def _nodes_that_name(view: View, fits: re.Pattern[str], kind: NodeKind | None = None) -> Iterator[Node]:
+def _nodes_that_name(view: View, fits: _Naming, kind: NodeKind | None = None) -> Iterator[Node]:
     for node in every(view, Node, Where(kinds=(kind.value,) if kind else ())):
-        if not node.erased and _names(fits, (node.text, node.key, _plain(node.body))):
+        if not node.erased and (fits((node.text, _plain(node.body))) or fits.anyhow.search(fold(node.key))):
             yield node
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from typing import TypeVar
 
 from recollect.derive.tasks import outbox
@@ -23,7 +24,7 @@ from recollect.record import (
     Turn,
 )
 from recollect.search.secrets import Mask, secrets_of
-from recollect.store import Change, Record, View, Where
+from recollect.store import Change, EdgeKey, Record, View, Where
 from recollect.store.transfer import every
 
 R = TypeVar("R")
@@ -104,18 +105,20 @@ class Secrets(Writer):
         Interrupted, what is done is done, and the next call goes on.
         """
         with self._space.view() as view:
-            known, messages, others = _all_of(view, sources)
             withheld = Withheld.read(view)
-        found = TakenOut(len(known), Counter(kind for _, kind in known), messages, others)
-        if dry_run or not (known or withheld):
-            return found
-        if known:
-            self._space.write(Change(put=[withheld.and_these(known, sources).node()], revive=True))
-            self._mask_all(Mask.of(known, finds=False), sources)
+            all_of = _All.read(view, sources, withheld)
+        if dry_run or not (all_of.known or withheld):
+            return all_of.found
+        if all_of.known:
+            self._space.write(Change(put=[withheld.and_these(all_of.known, sources).node()], revive=True))
+            self._mask_all(Mask.of(all_of.known, finds=False), all_of.holders, sources)
         self._space.purge()
-        return found
+        return all_of.found
 
-    def _mask_all(self, mask: Mask, sources: Sequence[str]) -> None:
+    def _mask_all(self, mask: Mask, holders: Set[NodeId], sources: Sequence[str]) -> None:
+        """First what only repeats a secret, or a part of one; the `holders`, by which it is known, last: whoever goes
+        on after an interruption still knows it.
+        """
         where = Where(sources=tuple(sources))
         with self._space.view() as view:
             conversations = [one.id for one in every(view, Conversation, where) if not one.erased]
@@ -124,17 +127,17 @@ class Secrets(Writer):
             nodes = [one.id for one in view.get(Node, derived) if not one.erased and one.id != WITHHELD]
             beside = view.edges(nodes if sources else None)
             edges = [edge for edge in beside if _of_edge(mask, edge) is not edge]
-        for own in conversations:
-            self._insisting(lambda own=own: self._mask_thread(own, mask), f"Conversation {own} is")  # type: ignore[misc]
-        for own in documents:
-            self._insisting(lambda own=own: self._mask_document(own, mask), f"Document {own} is")  # type: ignore[misc]
-        for at in range(0, len(nodes), _AT_ONCE):
-            some = nodes[at : at + _AT_ONCE]
-            self._insisting(lambda some=some: self._mask_nodes(some, mask), "These notes are")  # type: ignore[misc]
         if edges:
-            cut = [(edge.source_id, edge.type, edge.target_id, edge.name) for edge in edges]
-            self._space.write(Change(cut=cut))
-            self._space.write(Change(edges=[_of_edge(mask, edge) for edge in edges]))
+            masked = [_of_edge(mask, edge) for edge in edges]
+            self._space.write(Change(edges=masked, cut=sorted({*map(_key, edges)} - {*map(_key, masked)})))
+        for is_holder in (False, True):
+            some = [own for own in nodes if (own in holders) is is_holder]
+            for at in range(0, len(some), _AT_ONCE):
+                self._insisting(partial(self._mask_nodes, some[at : at + _AT_ONCE], mask), "These notes are")
+            for own in (own for own in documents if (own in holders) is is_holder):
+                self._insisting(partial(self._mask_document, own, mask), f"Document {own} is")
+            for own in (own for own in conversations if (own in holders) is is_holder):
+                self._insisting(partial(self._mask_thread, own, mask), f"Conversation {own} is")
 
     def _mask_thread(self, own: NodeId, mask: Mask) -> None:
         with self._space.view() as view:
@@ -206,30 +209,45 @@ def _derived_of(view: View, conversations: Sequence[NodeId]) -> list[NodeId]:
     return list(dict.fromkeys([*outbox.made_of(view, messages), *beside]))
 
 
-def _all_of(view: View, sources: Sequence[str]) -> tuple[set[tuple[str, str]], int, int]:
-    """All secrets, how many messages have any, and how many other records."""
-    known: set[tuple[str, str]] = set()
-    messages = others = 0
-    where = Where(sources=tuple(sources))
+@dataclass(slots=True)
+class _All:
+    """All secrets, and what holds any: the `holders` are conversations, documents and nodes."""
 
-    def records() -> Iterator[object]:
+    known: set[tuple[str, str]] = field(default_factory=set)
+    holders: set[NodeId] = field(default_factory=set)
+    messages: int = 0
+    others: int = 0
+
+    @classmethod
+    def read(cls, view: View, sources: Sequence[str], withheld: Withheld) -> _All:
+        """What can be found, and what was taken out before and is there all the same: somebody was interrupted."""
+        found, where = cls(), Where(sources=tuple(sources))
         for conversation in every(view, Conversation, where):
             thread = None if conversation.erased else view.thread(conversation.id)
-            yield from () if thread is None else (record for *_, record in _records_of(thread))
-        yield from every(view, Document, where)
+            for *_, record in () if thread is None else _records_of(thread):
+                found._add(conversation.id, record, withheld.of(conversation.source))
+        for document in every(view, Document, where):
+            found._add(document.id, document, withheld.of(document.source))
         if not sources:
-            yield from (node for node in every(view, Node) if node.id != WITHHELD)
-            yield from view.edges(None)
+            for node in every(view, Node):
+                found._add(node.id, node, withheld)
+            for edge in view.edges(None):
+                found._add(edge.source_id, edge, withheld)
+        # One string may be known by several kinds: it gets one mask.
+        found.known = set(dict(sorted(found.known, reverse=True)).items())
+        return found
 
-    for record in records():
-        own = set(secrets_of(record))
-        known |= own
-        if own:
-            messages += isinstance(record, Message)
-            others += not isinstance(record, Message)
-    # One string may be known by several kinds: it gets one mask.
-    kinds = dict(sorted(known, key=lambda one: (one[0], one[1]), reverse=True))
-    return set(kinds.items()), messages, others
+    def _add(self, holder: NodeId, record: object, withheld: Withheld) -> None:
+        own = {*secrets_of(record), *withheld.held_in(record)}
+        if own and holder != WITHHELD:
+            self.known |= own
+            self.holders.add(holder)
+            self.messages += isinstance(record, Message)
+            self.others += not isinstance(record, Message)
+
+    @property
+    def found(self) -> TakenOut:
+        return TakenOut(len(self.known), Counter(kind for _, kind in self.known), self.messages, self.others)
 
 
 def _changed(before: Sequence[R], after: Sequence[R]) -> list[R]:
@@ -238,6 +256,10 @@ def _changed(before: Sequence[R], after: Sequence[R]) -> list[R]:
 
 def _of_edge(mask: Mask, edge: Edge) -> Edge:
     return replace(edge, properties=mask.all(edge.properties), name=mask.all(edge.name)) if _holds(mask, edge) else edge
+
+
+def _key(edge: Edge) -> EdgeKey:
+    return edge.source_id, edge.type, edge.target_id, edge.name
 
 
 def _holds(mask: Mask, edge: Edge) -> bool:

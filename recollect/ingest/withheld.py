@@ -18,6 +18,7 @@ from recollect.importers.records.assemble import chunks_of, message_chunks
 from recollect.record import Message, Node, NodeKind, Origin, Thread, stable_id
 from recollect.search.secrets import Mask, secrets_of, texts_of
 from recollect.store import View
+from recollect.text.secret_values import is_word
 
 R = TypeVar("R")
 
@@ -100,12 +101,13 @@ class Withheld:
 
     def held_in(self, record: object) -> set[tuple[str, str]]:
         """The secrets of a record that were taken out of the memory before, each with its kind of then."""
-        if not self._digests:
+        if not self:
             return set()
         values = {value for value, _ in secrets_of(record)}
         for text in texts_of(record):
             for word in _ALONE.findall(text):
-                values |= {word, word.rstrip(".,:!?"), *re.split("[=:@/]", word)}
+                parts = {word, word.rstrip(".,:!?"), *re.split("[=:@/]", word)}
+                values |= {part for part in parts if not is_word(part)}
         asked = [(value, source) for value in values if value for source in dict.fromkeys(("", self._source))]
         return {
             (told[0], digests[digest])

@@ -150,6 +150,13 @@ class Handle:
         """
         return self._mask.all(value, spoken)
 
+    def _as_left(self, value: T) -> T:
+        """What comes in, without the secrets that were taken out of the memory."""
+        from recollect.ingest.withheld import Withheld
+
+        with self._space.view() as view:
+            return Withheld.read(view).out_of(value)
+
     @property
     def _mask(self) -> Mask:
         """The mask as of now."""

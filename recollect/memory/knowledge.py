@@ -78,7 +78,7 @@ class Knowledge(Handle):
     @writes
     def edit_fact(self, id: str, content: str | None = None, *, value: str | None = None) -> Fact:
         """Corrects a fact: what you say outranks what was derived, and survives a rebuild. Raises NotFound."""
-        return self._corrections.edit(id, content, value)
+        return self._corrections.edit(id, self._as_left(content), self._as_left(value))
 
     @writes
     def pin_fact(self, id: str, *, pinned: bool = True) -> Fact:
@@ -145,7 +145,7 @@ class Knowledge(Handle):
 
         Raises NotFound, InvalidInput.
         """
-        return self._entities_by_hand.edit(name, new_name, type)
+        return self._entities_by_hand.edit(name, self._as_left(new_name), type)
 
     def pin_entity(self, name: str, *, pinned: bool = True) -> Entity:
         """Lists an entity first, and keeps it even where nothing mentions it any more. Raises NotFound."""

@@ -254,7 +254,12 @@ class Reading(Handle):
     def _searcher(self) -> Any:
         from recollect.search.find import Searcher
 
-        return Searcher(self._space, self._embedder, self._make_quality, lambda: self._clock().date(), self._reranker)
+        reranker = self._reranker
+        if reranker is not None:
+            from recollect.search.reranking import DiscreetReranker
+
+            reranker = DiscreetReranker(reranker, self.masked)
+        return Searcher(self._space, self._embedder, self._make_quality, lambda: self._clock().date(), reranker)
 
     def _message(self, id: NodeId) -> Message:
         found = self.messages([id])

@@ -36,6 +36,7 @@ _ALL = "SELECT began, ends FROM pause ORDER BY began"
 _BEGIN = "INSERT INTO pause VALUES (?, ?)"
 _END = "UPDATE pause SET ends = ?1 WHERE ends IS NULL OR ends > ?2"
 _KEEP_OUT = "INSERT INTO kept_out VALUES (?) ON CONFLICT DO NOTHING"
+_ANY = "SELECT 1 FROM kept_out LIMIT 1"
 _KEPT_OUT = "SELECT name FROM kept_out WHERE name IN (SELECT value FROM json_each(?))"
 
 
@@ -87,9 +88,9 @@ class Recording:
         return Pause(current.began, ended)
 
     def paused(self) -> Pause | None:
-        """The pause of this moment."""
+        """The pause of this moment. One that has begun holds on though the clock is set back."""
         now = self._clock()
-        return next((pause for pause in reversed(self.pauses()) if pause.holds(now)), None)
+        return next((one for one in reversed(self.pauses()) if one.ends is None or now < one.ends), None)
 
     def pauses(self) -> list[Pause]:
         """All pauses that there were, the oldest first."""
@@ -113,6 +114,14 @@ class Recording:
         if rows:
             with self._writing() as db:
                 db.executemany(_KEEP_OUT, rows)
+
+    @property
+    def keeps_any_out(self) -> bool:
+        """Whether anything is kept out."""
+        if not self._path.exists():
+            return False
+        with self._open() as db:
+            return db.execute(_ANY).fetchone() is not None
 
     def kept_out(self, names: Collection[NodeId]) -> frozenset[NodeId]:
         """Those of them that are kept out."""

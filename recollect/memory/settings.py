@@ -349,6 +349,8 @@ def _patterns(value: object, _: Path | None) -> tuple[str, ...]:
     if not isinstance(listed, list) or not all(isinstance(one, str) for one in listed):
         raise InvalidInput(f"{value!r} is no list of folders.", hint='Write them so: ["~/work/secret", "*.private/"].')
     patterns = tuple(one.strip() for one in listed if one.strip() and not one.lstrip().startswith("#"))
+    if unknown := next((one for one in patterns if re.match(r"!?(?:\$|~[^/\\])", one)), None):
+        raise InvalidInput(f"{unknown!r} would fit no folder.", hint="Write ~ for your home, or the whole path.")
     try:
         GitIgnoreSpec.from_lines(patterns)
     except ValueError as error:

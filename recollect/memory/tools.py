@@ -179,7 +179,7 @@ class Tools(Reading, Contexts):
             now=self._clock(),
             id=self._ids(),
         )
-        return self._corrections.store(told)
+        return self._corrections.store(self._as_left(told))
 
     def get_all_facts(self, limit: int = 50, offset: int = 0) -> list[Fact]:
         """What is held true, pinned facts first, then the newest. Raises InvalidInput."""

@@ -6,7 +6,7 @@ message. It is standardised over what it was shown, so that its scale does not m
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -24,6 +24,18 @@ from recollect.store.passages import Float
 _LONGEST = 1_200  # characters of a passage that it is shown
 _BEFORE = 300  # of them before the words of the question
 _LARGE = 1e15  # of a score: squares of larger ones are too large for a float of 32 bits
+
+
+class DiscreetReranker:
+    """A re-ranker that is shown no secrets, nor a part of one at the edge of a passage. Thread-safe."""
+
+    def __init__(self, reranker: Reranker, mask: Callable[[Sequence[str]], Sequence[str]]) -> None:
+        self._reranker, self._mask = reranker, mask
+        self.name = reranker.name
+
+    def score(self, question: str, texts: Sequence[str]) -> list[float]:
+        """As the re-ranker does. Raises ModelError."""
+        return self._reranker.score(question, self._mask(texts))
 
 
 def reranks(asked: Asked) -> bool:

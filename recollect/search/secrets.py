@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, TypeVar
 
@@ -17,12 +17,16 @@ from recollect.record import Conversation, Document, Message, Node, NodeId, Tool
 from recollect.store import IndexDamaged, View
 from recollect.store.passages import Owner
 from recollect.text.flags import Flag
+from recollect.text.secret_values import changes, is_word
 from recollect.text.secrets import AUTHORIZATION, KEY, PASSWORD, PRIVATE_KEY, Secret, find_secrets, replaced
 
 T = TypeVar("T")
 
 #: So many characters in a row of a key are a part of it.
 _PART = 8
+#: So many of them, or so many changes between capitals, small letters and digits, are no word or date of another text.
+_LONG_PART, _CHANGES = 20, 3
+_CUT = ("…", "...")  # what stands where a text was cut off
 #: A password shorter than this may be a word of other texts: it is masked only where it is found by its place.
 _SHORTEST_PASSWORD = 6
 _RECORDS: Mapping[Owner, type[Any]] = {
@@ -36,31 +40,37 @@ _RECORDS: Mapping[Owner, type[Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class Mask:
-    """Masks texts. `parts` are of keys, in small letters, as topics tell them; `words` are whole secrets."""
+    """Masks texts. `parts` are of keys: in small letters, as topics tell them, each with its kind and as the key spells
+    it. `words` are whole secrets, and `placed` those that are words of other texts too: where a text tells by itself
+    that it is one. Unless it `finds` more, that is all.
+    """
 
-    parts: Mapping[str, str]
+    parts: Mapping[str, tuple[str, str]]
     words: Mapping[str, str]
+    placed: Set[str] = frozenset()
     finds: bool = True
 
     @classmethod
     def of(cls, known: Collection[tuple[str, str]], *, finds: bool = True) -> Mask:
         """Of secrets, each with its kind. Unless it `finds` more by itself, only these are masked."""
-        parts: dict[str, str] = {}
+        parts: dict[str, tuple[str, str]] = {}
         words: dict[str, str] = {}
+        placed: set[str] = set()
         for value, kind in known:
             is_password = kind.startswith(PASSWORD)
-            if is_password and (len(value) < _SHORTEST_PASSWORD or value.isalpha()) and finds:
+            if is_password and (is_word(value) or (finds and len(value) < _SHORTEST_PASSWORD)):
+                placed.add(value)
                 continue
             if is_password or not finds or kind in (KEY, AUTHORIZATION):
                 words[value] = kind
             if not is_password:
-                parts |= dict.fromkeys(_parts(value, kind), kind)
-        return cls(parts, words, finds)
+                parts |= {part.lower(): (kind, part) for part in _parts(value, kind)}
+        return cls(parts, words, placed, finds)
 
     @classmethod
     def joined(cls, masks: Iterable[Mask]) -> Mask:
         """One that masks what any of these does."""
-        parts: dict[str, str] = {}
+        parts: dict[str, tuple[str, str]] = {}
         words: dict[str, str] = {}
         for mask in masks:
             parts.update(mask.parts)
@@ -76,7 +86,9 @@ class Mask:
         """The secrets of a text, whole or in part, in order and apart."""
         if len(text) < _SHORTEST_PASSWORD:
             return []
-        found = find_secrets(text) if self.finds else []
+        found = find_secrets(text) if self.finds or self.placed else []
+        if not self.finds:
+            found = [one for one in found if text[one.start : one.end] in self.placed]
         return _apart([*found, *self._parts_in(text), *self._words_in(text)])
 
     def all(self, value: T, spoken: str = "") -> T:
@@ -88,7 +100,9 @@ class Mask:
             plain = self(value, spoken)
             return value if plain == value else plain
         if isinstance(value, Mapping):
-            made = {self._all(key, spoken): self._all(one, spoken) for key, one in value.items()}
+            made: dict[Any, Any] = {}
+            for key, one in value.items():
+                made[_apart_from(made, self._all(key, spoken))] = self._all(one, spoken)
             return value if made == value else made
         if isinstance(value, list | tuple):
             items = [self._all(one, spoken) for one in value]
@@ -99,7 +113,9 @@ class Mask:
             changed = {
                 field.name: new
                 for field in fields(value)
-                if field.init and (new := self._all(old := getattr(value, field.name), spoken)) is not old
+                if field.init
+                and (self.finds or not _is_id(field.name))
+                and (new := self._all(old := getattr(value, field.name), spoken)) is not old
             }
             return replace(value, **changed) if changed else value
         return value
@@ -110,19 +126,28 @@ class Mask:
         lowered = text.lower()
         if len(lowered) != len(text):
             lowered = text
-        parts = self.parts
-        start, end, kind = -1, -1, ""
+        start, end, kind, spelled = -1, -1, "", ""
         for at in range(len(lowered) - _PART + 1):
-            own = parts.get(lowered[at : at + _PART])
-            if own is None:
+            part = self.parts.get(lowered[at : at + _PART])
+            if part is None:
                 continue
             if at > end:
-                if start >= 0:
+                if start >= 0 and self._is_told(text, start, end, spelled):
                     yield Secret(start, end, kind)
-                start, kind = at, own
-            end = at + _PART
-        if start >= 0:
+                start, end, (kind, spelled) = at, at + _PART, part
+            else:
+                spelled, end = spelled + part[1][end - at :], at + _PART
+        if start >= 0 and self._is_told(text, start, end, spelled):
             yield Secret(start, end, kind)
+
+    def _is_told(self, text: str, start: int, end: int, spelled: str) -> bool:
+        """Whether letters that a key has too tell it: they are many, change as no word does, or were cut off. Of a
+        record nothing is cut off, and a word there that is in a key as well is a word.
+        """
+        if end - start >= _LONG_PART or changes(spelled) >= _CHANGES:
+            return True
+        is_cut = text.endswith(_CUT, 0, start) or text.startswith(_CUT, end)
+        return self.finds and (is_cut or (start == 0) != (end == len(text)))
 
     def _words_in(self, text: str) -> Iterator[Secret]:
         for word, kind in self.words.items():
@@ -158,7 +183,7 @@ class Masking:
 
 
 def texts_of(record: object) -> Iterator[str]:
-    """All texts of a record, those inside maps and lists too."""
+    """All texts of a record, those inside maps and lists too. Its ids are none: they stay as long as it does."""
     if isinstance(record, str):
         yield record
     elif isinstance(record, Mapping):
@@ -170,7 +195,20 @@ def texts_of(record: object) -> Iterator[str]:
             yield from texts_of(value)
     elif is_dataclass(record) and not isinstance(record, type):
         for field in fields(record):
-            yield from texts_of(getattr(record, field.name))
+            if not _is_id(field.name):
+                yield from texts_of(getattr(record, field.name))
+
+
+def _is_id(field: str) -> bool:
+    return field == "id" or field.endswith(("_id", "_ids"))
+
+
+def _apart_from(known: Collection[Any], name: Any) -> Any:
+    """A name that is not yet known: two keys that are masked are two still."""
+    fresh, number = name, 2
+    while fresh in known:
+        fresh, number = f"{name} {number}", number + 1
+    return fresh
 
 
 def secrets_of(record: object) -> Iterator[tuple[str, str]]:
@@ -201,7 +239,7 @@ def _parts(value: str, kind: str) -> Iterator[str]:
         for at in range(len(line) - _PART + 1):
             run = line[at : at + _PART]
             if len(set(run)) > _PART // 2 and (any(map(str.isdigit, run)) or not (run.islower() or run.isupper())):
-                yield run.lower()
+                yield run
 
 
 def _apart(found: list[Secret]) -> list[Secret]:

@@ -338,7 +338,8 @@ FORMATS = tuple(Format(*row) for row in (
     ("Segment token", "sgp_", f"sgp_{_A}{{64}}"),
     ("dbt token", "dbt", rf"dbt[cu]_{_W}{{30,}}"),
     # Signed tokens. Sources: RFC 7519.
-    ("JSON web token", "eyJ", r"eyJ(?:(?<![\w-]eyJ)|(?<=\\[nrt]eyJ)|(?<=%[0-9A-F]{2}eyJ))[\w-]{10,4000}\."
+    ("JSON web token", "eyJ", r"eyJ(?:(?<![A-Za-z0-9]eyJ)|(?<=\\[nrt]eyJ)|(?<=%[0-9A-F]{2}eyJ)|(?<=25[0-9A-F]{2}eyJ)"
+     r"|(?<=00[0-9a-f]{2}eyJ)|(?<=\dmeyJ))[\w-]{10,4000}\."
      r"(?:eyJ[\w-]{10,}|[\w-]*\.[\w-]{10,}\.[\w-]{10,})\.[\w-]{10,}={0,2}"),
 ))
 # fmt: on

@@ -11,7 +11,7 @@ _SHORTEST_KEY = 16
 EVERYWHERE = ("password", "passwd", "pass", "secret", "postgres", "root", "admin", "user", "mysql", "guest", "test")
 _PLACEHOLDER = re.compile(
     r"""example|your|placeholder|change[_-]?me|redacted|dummy|sample|insert|replace|todo|xxxx|\*{3,}|\.{3}|…|\#{4,}
-      |__{2,}|<|>|\{\{|\$\{|\$\(|%\(|%s|\[secret:|\[redacted|^\[[\w -]+\]$
+      |__{2,}|^<|>$|</|<[A-Za-z][\w .-]{2,}>|\{\{|\$\{|\$\(|%\(|%s|\[secret:|\[redacted|^\[[\w -]+\]$
       |1234567890|0123456789|abcdefghij|abcdef0123|(.)\1{7,}
       |^(?:\$|%)[A-Za-z_]+%?$|^(?:my|the|some|test|fake|new|old)?[_-]?(?:super)?[_-]?(?:password|passwd|passwort|secret
       |token|api[_-]?key|key|pass|pw|credential)s?[_-]?(?:here|value|name|\d{0,3})?!?\??$
@@ -53,6 +53,7 @@ _NO_KEY_NAME = re.compile(
     r")[_\-. ]?(?:access[_ -]?)?(?:key|token)$|(?<![a-z_-])signingkey$",
     re.IGNORECASE,
 )
+_A_WORD = re.compile(r"[^\W\d_]?[^\W\d_A-Z]{1,15}|[A-Z]{1,16}")
 _KEY_VALUE = re.compile(r"[A-Za-z0-9_\-.~+/=:%!$*@#^&|]{16,400}")
 _WHOLE_KEY_VALUE = re.compile(r"[!-~]{16,400}")
 _SHORT_KEY_VALUE = re.compile(r"[A-Za-z0-9_\-+/=%!$*@#^&~.?]{12,15}")
@@ -78,10 +79,14 @@ def is_placeholder(value: str) -> bool:
 def is_expression(value: str) -> bool:
     """Whether a value is what a program computes, or where a value stands. A key may have dots as names do."""
     dotted = "." in value and any(
-        len(part) >= _SHORTEST_KEY and sum(_turns(*pair) for pair in pairwise(part)) >= len(part) / 4
-        for part in value.split(".")
+        len(part) >= _SHORTEST_KEY and changes(part) >= len(part) / 4 for part in value.split(".")
     )
     return not dotted and bool(_EXPRESSION.search(value))
+
+
+def is_word(value: str) -> bool:
+    """Whether a value may be a word of any text, such as a password that somebody took from a dictionary."""
+    return bool(_A_WORD.fullmatch(value))
 
 
 def is_password_value(value: str, *, plain: bool) -> bool:
@@ -109,8 +114,8 @@ def is_short_key(value: str) -> bool:
     """Whether a value of 12 to 15 letters looks like made by a machine: of several kinds, which change often."""
     signs = re.findall(r"[!@#$%^&*+~]", value)
     kinds = sum(bool(re.search(kind, value)) for kind in ("[a-z]", "[A-Z]", "[0-9]")) + bool(signs)
-    changes = len(signs) + sum(_turns(*pair) for pair in pairwise(value))
-    return bool(_SHORT_KEY_VALUE.fullmatch(value)) and changes >= (3 if kinds >= 3 else 5)
+    turns = len(signs) + changes(value)
+    return bool(_SHORT_KEY_VALUE.fullmatch(value)) and turns >= (3 if kinds >= 3 else 5)
 
 
 def _is_random(value: str) -> bool:
@@ -118,10 +123,14 @@ def _is_random(value: str) -> bool:
     if is_placeholder(value) or len(set(value)) < 8:
         return False
     digits = sum(map(str.isdigit, value))
-    changes = sum(1 for a, b in pairwise(value) if _turns(a, b))
     if not digits:
-        return changes >= 0.15 * len(value) and len(value) >= 30
-    return digits >= 2 and changes >= 0.12 * len(value)
+        return changes(value) >= 0.15 * len(value) and len(value) >= 30
+    return digits >= 2 and changes(value) >= 0.12 * len(value)
+
+
+def changes(value: str) -> int:
+    """How often letters and digits, small letters and capitals change; a word may begin with a capital."""
+    return sum(1 for a, b in pairwise(value) if _turns(a, b))
 
 
 def is_given_out(value: str) -> bool:
@@ -131,7 +140,7 @@ def is_given_out(value: str) -> bool:
 
 
 def _turns(a: str, b: str) -> bool:
-    """Whether two letters side by side are of different kinds; a word may begin with a capital."""
+    """Whether two letters side by side are of different kinds."""
     if a.isdigit() != b.isdigit():
         return a.isalnum() and b.isalnum()
     return a.islower() and b.isupper()

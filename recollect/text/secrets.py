@@ -54,7 +54,7 @@ def mask_of(kind: str) -> str:
 
 def find_secrets(text: str) -> list[Secret]:
     """The secrets of a text, in order, none inside another."""
-    found = [*_of_formats(text), *_of_places(text)]
+    found = [*_plainly(text), *_encoded(text)]
     if not found:
         return []
     kept: list[Secret] = []
@@ -82,6 +82,11 @@ def replaced(text: str, found: list[Secret]) -> str:
     return "".join([*parts, text[at:]])
 
 
+def _plainly(text: str) -> Iterator[Secret]:
+    yield from _of_formats(text)
+    yield from _of_places(text)
+
+
 # --- keys of vendors -------------------------------------------------------------------------------------------------
 # A key is a long run with a digit in it. Most texts have few, and cues are looked for in these alone.
 _LONG = re.compile(r"[\w.~:/+%=@$!|-]{16,}")
@@ -92,33 +97,79 @@ def _of_formats(text: str) -> Iterator[Secret]:
     runs = "\n".join(run for run in _LONG.findall(text) if _DIGIT.search(run) or not run.islower())
     if not runs:
         return
-    for name, cue, pattern in _formats():
+    for name, cue, pattern, is_open in _formats():
         if cue in runs:
             for match in pattern.finditer(text):
                 if _begins(text, match.start()) and is_given_out(match.group()):
-                    yield Secret(*match.span(), name)
+                    yield Secret(match.start(), _end(text, match.end()) if is_open else match.end(), name)
 
 
 @cache
-def _formats() -> tuple[tuple[str, str, re.Pattern[str]], ...]:
-    """The table, compiled by who first reads a text with long runs. A pattern that begins with no letter of its own is
-    tried at beginnings only: it would else be tried everywhere.
+def _formats() -> tuple[tuple[str, str, re.Pattern[str], bool], ...]:
+    """The table, compiled by who first reads a text with long runs, and whether a key may be of any length. A pattern
+    that begins with no letter of its own is tried at beginnings only: it would else be tried everywhere.
     """
     return tuple(
-        (name, cue, re.compile(f"{'' if pattern[:1].isalnum() else _BEGINS}(?:{pattern})(?![A-Za-z0-9])"))
+        (
+            name,
+            cue,
+            re.compile(f"{'' if pattern[:1].isalnum() else _BEGINS}(?:{pattern})(?![A-Za-z0-9])", re.ASCII),
+            ",}" in pattern,
+        )
         for name, cue, pattern in FORMATS
     )
 
 
+_WRAPPED = re.compile(
+    r"""(?:[\u200b\u200c\u2060\ufeff\u00ad]|["']\s?\+?\s{1,40}["']|\\?\r?\n[ \t>]{0,40})([\w.+/=-]{16,400})""", re.ASCII
+)
+
+
+def _end(text: str, at: int) -> int:
+    """Where a key of any length ends that ends here for now: it may be wrapped, or put together of strings."""
+    while (rest := _WRAPPED.match(text, at)) is not None and is_key_value(rest[1]):
+        at = rest.end()
+    return at
+
+
 _BEGINS = r"(?:(?<![A-Za-z0-9_])|(?<=\\[nrt]))"
+#: What may stand before a key though it ends in a letter: an escaped line break or character, as in JSON and in
+#: addresses, and what colours the text of a terminal.
+_BEFORE = re.compile(r"(?:\\[nrt]|\\u00[0-9a-fA-F]{2}|%(?:25)*[0-9a-fA-F]{2}|\x1b\[[\d;]{0,12}m)\Z")
+_FAR = 16  # characters that it has at most
 
 
 def _begins(text: str, at: int) -> bool:
-    """Whether a word begins there: also behind an escaped line break, and a character escaped as in addresses."""
-    before = text[max(0, at - 3) : at]
-    if not before or not (before[-1].isalnum() or before[-1] == "_"):
+    """Whether a key begins there: not behind a letter of those that keys have, unless that is no letter of the text.
+    Languages without blanks between words put their own before it, and Markdown its underscores.
+    """
+    before = text[at - 1 : at]
+    if not (before.isascii() and before.isalnum()):
         return True
-    return before[-2:] in ("\\n", "\\r", "\\t") or (before[0] == "%" and len(before) == 3)
+    return _BEFORE.search(text, max(0, at - _FAR), at) is not None
+
+
+# --- in other letters ---------------------------------------------------------------------------------------------
+_BASE64 = re.compile(r"[A-Za-z0-9+/_-]{24,20000}={0,2}")
+
+
+def _encoded(text: str) -> Iterator[Secret]:
+    """Base64 of a text that holds a secret, as in manifests of Kubernetes: whoever reads it has the secret."""
+    for run in _BASE64.finditer(text):
+        plain = _decoded(run.group()[:24]) and _decoded(run.group())
+        if plain and (found := next(_plainly(plain), None)):
+            yield Secret(*run.span(), found.kind)
+
+
+def _decoded(value: str) -> str:
+    """The plain text that this encodes, empty for anything else."""
+    whole = value.rstrip("=").replace("-", "+").replace("_", "/")
+    whole = whole[:-1] if len(whole) % 4 == 1 else whole
+    found = base64.b64decode(whole + "=" * (-len(whole) % 4))
+    return found.decode() if found.isascii() and not _UNPRINTED.search(found) else ""
+
+
+_UNPRINTED = re.compile(rb"[\x00-\x08\x0e-\x1f\x7f]")
 
 
 # --- secrets by their place ------------------------------------------------------------------------------------------
@@ -200,13 +251,19 @@ def _value_of(text: str, match: re.Match[str], name: str) -> Iterator[Secret]:
 def _value(text: str, start: int, quote: str, *, in_address: bool) -> str:
     """What begins there: up to the quotation mark, or else up to a blank or what ends a value."""
     if quote:
-        escaped = text[start - 2 : start - 1] == "\\"
-        end = text.find("\\" + quote if escaped else quote, start, start + _LONGEST)
+        closing = "\\" + quote if text[start - 2 : start - 1] == "\\" else quote
+        end = text.find(closing, start, start + _LONGEST)
+        while end >= 0 and _backslashes(text, start, end) % 2:  # of the value itself
+            end = text.find(closing, end + 1, start + _LONGEST)
         value = text[start:end] if end >= 0 else ""
         return "" if "\n" in value else value
     pattern = _BARE_IN_ADDRESS if in_address else _BARE
     match = pattern.match(text, start)
     return match.group().rstrip(".,:)]}>") if match else ""
+
+
+def _backslashes(text: str, start: int, end: int) -> int:
+    return end - start - len(text[start:end].rstrip("\\"))
 
 
 def _in_header(text: str, at: int) -> Iterator[Secret]:
@@ -312,7 +369,9 @@ def _pem(text: str, at: int) -> Iterator[Secret]:
     match = _PEM.match(text, at)
     if match is None:
         return
-    end = _PEM_END.match(text, text.find("-----", match.end(), match.end() + _LONGEST_PEM))
+    ends = text.find("-----", match.end(), match.end() + _LONGEST_PEM)
+    # In a diff a dash stands before it.
+    end = None if ends < 0 else _PEM_END.match(text, ends) or _PEM_END.match(text, ends + 1)
     body = _PEM_BODY.match(text, match.end())
     stop = end.end() if end else (body.end() if body else match.end())
     inside = text[match.end() : end.start() if end else stop]
@@ -374,6 +433,8 @@ _READINGS = {
     "@tcp(": (_before_host,),
     "chpasswd": (_before_host,),
     "-----begin ": (_pem,),
+    "-----begin%20": (_pem,),
+    "-----begin+": (_pem,),
     "-----end ": (_pem_rest,),
     "private-lines": (_putty,),
     "phrase": (_seed,),
@@ -442,13 +503,13 @@ _ECHOED = re.compile(
 _SESSION = re.compile(r"""\b[\w.-]*(?:sess|sid|auth|token|jwt)[\w.-]*=(?P<value>[^\s;,"']{16,400})""", re.IGNORECASE)
 _TABLE_HEAD = re.compile(r"[ \t]*(?:[\w \"'`*./()-]{0,40}[,;|\t]){1,20}[\w \"'`*./()-]{0,40}\r?")
 _NETRC = re.compile(r"""\s+login\s+\S{1,80}\s+password\s+(?P<value>[^\s"'`\\]{4,120})""", re.IGNORECASE)
-_PEM_KIND = "(?:[A-Z0-9]+ ){0,3}(?:PRIVATE KEY(?: BLOCK)?|OpenVPN Static key V1)-----"
-_PEM = re.compile(f"-----BEGIN {_PEM_KIND}", re.IGNORECASE)
+_PEM_KIND = "(?:[A-Z0-9]+ ){0,3}(?:PRIVATE KEY(?: BLOCK)?|OpenVPN Static key V1)-----".replace(" ", "(?:[ +]|%20)")
+_PEM = re.compile(f"-----BEGIN(?:[ +]|%20){_PEM_KIND}", re.IGNORECASE)
 # The last line break belongs to the value of a string.
-_PEM_END = re.compile(rf"-----END {_PEM_KIND}(?:(?:\\+[nr])+(?=\\*[\"'`]|\s|\Z))?", re.IGNORECASE)
+_PEM_END = re.compile(rf"-----END(?:[ +]|%20){_PEM_KIND}(?:(?:\\+[nr])+(?=\\*[\"'`]|\s|\Z))?", re.IGNORECASE)
 _PEM_BODY = re.compile(
     r"(?:[\s>|]|\\[nr])*+(?:[A-Za-z-]{4,20}: [^\n\\]{1,80}(?:\s|\\[nr])*+){0,4}"
-    r"(?:[A-Za-z0-9+/=]{16,}+(?:[\s>|]|\\[nr])*+)*+(?:[A-Za-z0-9+/]{1,15}={0,2}(?=\s|\\|\Z))?"
+    r"(?:(?:[A-Za-z0-9+/=]|%(?:2[BbFf]|3[Dd]|0[AaDd])){16,}+(?:[\s>|]|\\[nr])*+)*+(?:[A-Za-z0-9+/]{1,15}={0,2}(?=\s|\\|\Z))?"
 )
 _PUTTY = re.compile(r"private-lines: \d+\s+(?P<value>(?:[A-Za-z0-9+/=]{16,}\s*)+)", re.IGNORECASE)
 _SEED = re.compile(

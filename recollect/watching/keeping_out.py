@@ -8,11 +8,12 @@ import io
 import json
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
+from unicodedata import normalize
 
 from recollect.importers.base import Entry
 from recollect.importers.formats.claude_code.files import place_of
@@ -26,8 +27,10 @@ if TYPE_CHECKING:
 _LINES = ".jsonl"
 #: Where an agent worked. Within a string the quotes would be escaped, so that talk about this key is none.
 _FOLDER = re.compile(rb'(?<!\\)"cwd"\s*:\s*("(?:[^"\\]|\\.){1,4096}")')
+#: Which session a line is of: those of a subagent, and what a session repeats of the one that it resumes.
+_SESSION = re.compile(rb'(?<!\\)"sessionId"\s*:\s*("[\w-]{1,100}")')
 _BLOCK, _OVERLAP = 1 << 20, 8192
-_DRIVE = re.compile(r"[a-z]:[\\/]")
+_WINDOWS = re.compile(r"(?:[a-z]:|\\)[\\/]")
 _TIMES = ("timestamp", "updated_at")  # of a line; the second in Codex's list of titles
 _HEADS = ("session_meta",)  # lines that say where a session runs, and nothing that was said
 
@@ -39,7 +42,7 @@ class Patterns:
     """
 
     def __init__(self, patterns: Sequence[str], home: Path) -> None:
-        self._lines = [_anchored(pattern, home) for pattern in patterns]
+        self._lines = [line for pattern in patterns for line in _anchored(pattern, home)]
         self._spec: GitIgnoreSpec | None = None
 
     def __bool__(self) -> bool:
@@ -53,8 +56,8 @@ class Patterns:
             from pathspec import GitIgnoreSpec
 
             self._spec = GitIgnoreSpec.from_lines(self._lines)
-        paths = {folder, os.path.realpath(folder)}
-        return any(self._spec.match_file(_plain(path).rstrip("/") + "/") for path in paths)
+        paths = {_plain(folder)} | ({_plain(_real(folder))} if folder.startswith("/") else set())
+        return any(self._spec.match_file(path.rstrip("/") + "/") for path in paths)
 
 
 class KeepingOut:
@@ -85,8 +88,17 @@ class KeepingOut:
         path = base / entry.path if base.is_dir() else base
         if self.leaves_out(path, base):
             return None
-        pauses = self._recording.pauses() if path.name.endswith(_LINES) else []
-        return replace(entry, open=lambda: _open_without(entry, pauses)) if pauses else entry
+        if not path.name.endswith(_LINES):
+            return entry
+        pauses, marked = self._recording.pauses(), self._marked_in(path)
+        return replace(entry, open=lambda: _open_without(entry, pauses, marked)) if pauses or marked else entry
+
+    def _marked_in(self, file: Path) -> frozenset[str]:
+        """The sessions that lines of a file are of, and that are kept out."""
+        if not self._recording.keeps_any_out:
+            return frozenset()
+        marks = {session_mark(session): session for session in _named_in(file, _SESSION)}
+        return frozenset(marks[mark] for mark in self._recording.kept_out(marks))
 
     def leaves_out(self, file: Path, base: Path) -> bool:
         """Whether a file below a folder is kept out: where it lies, or the session that it belongs to."""
@@ -97,7 +109,7 @@ class KeepingOut:
             return False
         if self._patterns.fits(str(file.parent)):
             return True
-        folders = {folder for one in {session, file} if one.name.endswith(_LINES) for folder in _folders_in(one)}
+        folders = {folder for one in {session, file} if one.name.endswith(_LINES) for folder in _named_in(one, _FOLDER)}
         return any(self._patterns.fits(folder) for folder in folders)
 
 
@@ -114,29 +126,56 @@ def _session_of(file: Path, base: Path) -> Path:
     return file if place.session is None else base / place.folder / f"{place.session}{_LINES}"
 
 
-def _anchored(pattern: str, home: Path) -> str:
-    """A pattern as .gitignore has it in the topmost folder."""
+def _anchored(pattern: str, home: Path) -> list[str]:
+    """A pattern as .gitignore has it in the topmost folder, and a second where its own links lead elsewhere."""
     sign, body = ("!", pattern[1:]) if pattern.startswith("!") else ("", pattern)
     if body == "~" or body.startswith(("~/", "~\\")):
-        body = f"{home}{body[1:]}"
-    body = _plain(body)
-    inside = "/" in body.rstrip("/")
-    return sign + (f"**/{body}" if inside and not body.startswith("/") else body)
+        body = f"{home}/{body[2:]}".replace("\\", "/")
+    told = _plain(body)
+    if not body.startswith("/"):
+        within = "/" in told.rstrip("/") and not told.startswith("/")  # else a path of Windows, or a name alone
+        return [sign + (f"**/{told}" if within else told)] if told else []
+    steps = body.split("/")
+    fixed = next((number for number, step in enumerate(steps) if _WILD.search(step)), len(steps))
+    leading = _real("/".join(steps[:fixed])) if fixed > 1 else ""
+    return list(dict.fromkeys(sign + (one or "/**") for one in (told, _plain("/".join([leading, *steps[fixed:]])))))
+
+
+_WILD = re.compile(r"[*?\[\\]")
 
 
 def _plain(path: str) -> str:
-    folded = path.casefold()
-    return "/" + folded.replace("\\", "/") if _DRIVE.match(folded) else folded
+    """A path as it is compared: in small letters of one form, without steps that lead nowhere or back. One of Windows
+    gets strokes.
+    """
+    folded = normalize("NFC", path.casefold())
+    if _WINDOWS.match(folded):
+        folded = "/" + folded.replace("\\", "/")
+    steps: list[str] = []
+    for step in folded.split("/"):
+        if step == ".." and steps and steps[-1] not in ("..", "**", ""):
+            steps.pop()
+        elif step not in ("", "."):
+            steps.append(step)
+    ends = "/" if steps and folded.endswith("/") else ""
+    return "/" * (folded.startswith("/") and bool(steps)) + "/".join(steps) + ends
 
 
-def _folders_in(file: Path) -> set[str]:
-    """The folders that the lines of a session name as theirs; empty where it cannot be read."""
+def _real(path: str) -> str:
+    try:
+        return os.path.realpath(path)
+    except (OSError, ValueError):
+        return path
+
+
+def _named_in(file: Path, pattern: re.Pattern[bytes]) -> set[str]:
+    """What the lines of a session name, such as the folders that it is in; empty where it cannot be read."""
     found: set[bytes] = set()
     try:
         with file.open("rb") as stream:
             before = b""
             while block := stream.read(_BLOCK):
-                found.update(_FOLDER.findall(before + block))
+                found.update(pattern.findall(before + block))
                 before = (before + block)[-_OVERLAP:]
     except OSError:
         return set()
@@ -149,15 +188,17 @@ def _folders_in(file: Path) -> set[str]:
     return told
 
 
-def _open_without(entry: Entry, pauses: Sequence[Pause]) -> BinaryIO:
-    return cast(BinaryIO, io.BufferedReader(_Without(entry.open(), pauses)))
+def _open_without(entry: Entry, pauses: Sequence[Pause], marked: Set[str]) -> BinaryIO:
+    return cast(BinaryIO, io.BufferedReader(_Without(entry.open(), pauses, marked)))
 
 
 class _Without(io.RawIOBase):
-    """The lines of a stream that were not written in a pause. One that tells no time is as old as the one before it."""
+    """The lines of a stream that were not written in a pause, nor in a marked session. One that tells no time is as old
+    as the one before it.
+    """
 
-    def __init__(self, stream: BinaryIO, pauses: Sequence[Pause]) -> None:
-        self._stream, self._lines, self._rest = stream, _recorded(stream, pauses), b""
+    def __init__(self, stream: BinaryIO, pauses: Sequence[Pause], marked: Set[str]) -> None:
+        self._stream, self._lines, self._rest = stream, _recorded(stream, pauses, marked), b""
 
     def readable(self) -> bool:
         """It is."""
@@ -179,13 +220,15 @@ class _Without(io.RawIOBase):
         super().close()
 
 
-def _recorded(stream: BinaryIO, pauses: Sequence[Pause]) -> Iterator[bytes]:
+def _recorded(stream: BinaryIO, pauses: Sequence[Pause], marked: Set[str]) -> Iterator[bytes]:
     paused = False
     for line in stream:
         told = _value(line)
         moment = _time_of(told)
         if moment is not None:
             paused = any(pause.holds(moment) for pause in pauses)
+        if told.get("sessionId") in marked:
+            continue
         if not paused or told.get("type") in _HEADS:
             yield line
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -289,3 +289,78 @@ def test_a_forgetting_that_was_not_agreed_to_changes_nothing(memory: Memory) -> 
     before = dump_of(memory)
     assert memory.forget_secrets(confirm=lambda found: False).secrets == 0
     assert dump_of(memory) == before
+
+
+def test_words_that_a_secret_holds_stay_where_they_are_words(memory: Memory) -> None:
+    memory.store_message('password = "sunshine"', conversation_id="W", id="SECRET")
+    memory.store_message("api_key = Kx9Production77LmQ20241105", conversation_id="W")
+    memory.store_message("Sunshine in the production of 20241105, sunshine!", conversation_id="W", id="WORDS")
+    assert memory.masked("the production of 20241105 too") == "the production of 20241105 too"
+    memory.forget_secrets()
+    assert memory.get_message_by_id("WORDS").content == "Sunshine in the production of 20241105, sunshine!"
+    assert memory.get_message_by_id("SECRET").content == 'password = "[secret: password]"'
+
+
+def test_a_forgetting_that_was_interrupted_is_completed(memory: Memory, tmp_path: Path) -> None:
+    memory.store_message(f"so {PASSWORD} it is, and {OPENAI[60:]}", conversation_id="B")
+    write, left = type(memory._space).write, 3
+
+    def interrupted(self: object, change: Any) -> Any:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise KeyboardInterrupt
+        return write(self, change)  # type: ignore[arg-type]
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(type(memory._space), "write", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            memory.forget_secrets()
+    memory.forget_secrets()
+    assert_gone(tmp_path / "store")
+
+
+def test_no_way_into_the_memory_brings_them_back(memory: Memory, tmp_path: Path) -> None:
+    memory.forget_secrets()
+    fact = memory.store_fact(f"It has {GITHUB}", "key", entity="router", value=GITHUB, tags=[PASSWORD])
+    memory.edit_fact(fact.id, value=PASSWORD)
+    memory.store_message("Hello", conversation_id="N", speaker=GITHUB, metadata={GITHUB: "Ann"})
+    with recollect.open(tmp_path / "other.db", background=False) as other:
+        other.store_message("my key is " + "ghp_" + GITHUB[:3:-1])
+        other.forget_secrets()
+        (tmp_path / "dump.jsonl").write_bytes(dump_of(other))
+    memory.import_file(tmp_path / "dump.jsonl")
+    memory.store_message(f"{OPENAI} {AWS}", conversation_id="N")
+    assert_gone(tmp_path / "store")
+
+
+def test_names_that_are_secrets_are_taken_out_and_each_keeps_its_value(memory: Memory, tmp_path: Path) -> None:
+    memory.store_message(
+        "Hi", conversation_id="N", id="N1", speaker=GITHUB, metadata={GITHUB: 1, f"{AWS}": {OPENAI: 2}}
+    )
+    memory.store_message("Hi", conversation_id="N", id="N2", metadata={"ghp_" + GITHUB[:3:-1]: 3, GITHUB: 4})
+    memory.forget_secrets()
+    assert_gone(tmp_path / "store")
+    kept = memory.get_message_by_id("N2").metadata
+    assert (set(kept), {*kept.values()}) == ({"[secret: GitHub token]", "[secret: GitHub token] 2"}, {3, 4})
+
+
+def test_a_re_ranker_is_shown_masks(tmp_path: Path) -> None:
+    read: list[str] = []
+
+    class Reading:
+        name = "reading"
+
+        def score(self, question: str, texts: Sequence[str]) -> list[float]:
+            read.extend(texts)
+            return [float(len(text)) for text in texts]
+
+    with recollect.open(tmp_path / "memory.db", background=False, reranker=Reading()) as memory:
+        memory.store_messages([{"content": text, "role": role} for role, text in TOLD])
+        memory.store_message(f"DB_PASSWORD={PASSWORD}")
+        words = " ".join(f"word{n}" for n in range(300))
+        for at in range(250, 330, 3):
+            memory.store_message(f"{words[:at]} {OPENAI} {words} Peniche server {words}", conversation_id=f"L{at}")
+        memory.search("Peniche server", mode="quality", limit=40)
+    assert read
+    assert told_of("\n".join(read)) == []

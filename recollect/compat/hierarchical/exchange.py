@@ -24,6 +24,7 @@ from recollect.compat.hierarchical.records import (
     written,
 )
 from recollect.compat.hierarchical.storing import superseded
+from recollect.ingest.withheld import Withheld
 from recollect.record import Edge, Node, NodeId, NodeKind, Origin, from_microseconds, parse_time, to_microseconds
 from recollect.store import Change, IndexChange, Space, View, Where
 from recollect.store.passages import EmbedderId, Passage
@@ -161,14 +162,16 @@ def take_in(
     told = {NodeId(str(plain.get("node_id"))) for plain in _nodes_of(data) if plain.get("state")}
     nodes |= {i: superseded(nodes[i], None) for i in replaced & nodes.keys() - told if nodes[i].state == "live"}
     there = _there(space, list(nodes.keys() | {end for edge in edges for end in (edge.source_id, edge.target_id)}))
-    fresh = [node for node in nodes.values() if node.id not in there]
+    with space.view() as view:
+        withheld = Withheld.read(view)
+    fresh = [withheld.out_of(node) for node in nodes.values() if node.id not in there]
     counts["skipped"] = len(nodes) - len(fresh)
     for at in range(0, len(fresh), _BATCH):
         some = fresh[at : at + _BATCH]
         index = IndexChange(embedder=embedder, passages={node.id: passages(node) for node in some})
         space.write(Change(put=some, index=index, revive=True))
     known = there | nodes.keys()
-    kept = [edge for edge in edges if edge.source_id in known and edge.target_id in known]
+    kept = [withheld.out_of(edge) for edge in edges if edge.source_id in known and edge.target_id in known]
     for at in range(0, len(kept), 10 * _BATCH):
         space.write(Change(edges=kept[at : at + 10 * _BATCH]))
     counts["semantic_nodes_imported"] = sum(node.kind is NodeKind.FACT for node in fresh)

@@ -27,6 +27,7 @@ from recollect.compat.hierarchical.records import STATES, as_dict, category_of, 
 from recollect.engines.choose import open_store
 from recollect.errors import StoreBusy, StoreError
 from recollect.index.passages import node_passages
+from recollect.ingest.withheld import Withheld
 from recollect.models.embedding.lazy import LazyEmbedder
 from recollect.record import Namespace, Node, NodeKind, utc_now
 from recollect.runtime.place import Address
@@ -110,6 +111,8 @@ class HierarchicalMemory:
     def store_episode(self, content: str, source_label: str = "") -> str:
         """Stores what facts are drawn from, and returns its id. Raises ValueError, StoreError."""
         episode = episode_node(content or "", source_label or "", self._now())
+        with self._space.view() as view:
+            episode = Withheld.read(view).out_of(episode)
         self._space.write(Change(put=[episode]))
         return episode.id
 
@@ -253,7 +256,8 @@ class HierarchicalMemory:
         with self._lock:
             while True:
                 with self._space.view() as view:
-                    change = storing.plan_fact(view, fact).change(view, self._embedder_id(), self._passages)
+                    told = Withheld.read(view).out_of(fact)
+                    change = storing.plan_fact(view, told).change(view, self._embedder_id(), self._passages)
                 try:
                     self._space.write(change)
                     break

@@ -88,6 +88,10 @@ REMOVE_SPEAKER = """
 DELETE FROM speaker WHERE ns = ?1 AND name = ?2
   AND NOT EXISTS (SELECT 1 FROM message WHERE ns = ?1 AND speaker = ?2 AND NOT deleted)
 """
+REMOVE_SPEAKERS = """
+DELETE FROM speaker WHERE ns = ?1
+  AND NOT EXISTS (SELECT 1 FROM message m WHERE m.ns = ?1 AND m.speaker = speaker.name AND NOT m.deleted)
+"""
 GENERATIONS = "SELECT num, state FROM generation WHERE ns = ?"
 # Passages of an owner whose words lie in segments: those that live, and those that died there before.
 IN_SEGMENTS = """
@@ -131,7 +135,9 @@ def erase(connection: apsw.Connection, ns: int, ids: Sequence[NodeId]) -> Erased
 
 
 def purge(connection: apsw.Connection, ns: int) -> None:
-    """Takes what died out of the segments, whose words are nowhere else, and drops the answers of tasks."""
+    """Takes what died out of the segments, whose words are nowhere else, and drops the answers of tasks and the names
+    of who speaks no longer.
+    """
     generations: list[Any] = connection.execute(GENERATIONS, (ns,)).fetchall()
     for gen, _ in generations:
         sealed: dict[int, list[int]] = {}
@@ -141,6 +147,7 @@ def purge(connection: apsw.Connection, ns: int) -> None:
         for partition, numbers in sealed.items():
             segments.take_out(connection, gen, partition, numbers)
     connection.execute(DROP_ANSWERS, (ns,))
+    connection.execute(REMOVE_SPEAKERS, (ns,))
     connection.execute(TO_SCRUB)
 
 

@@ -83,6 +83,7 @@ class Documents(Writer):
             ids = [document.id, *(m.conversation_id for m in messages), *(found.id for found in files)]
             revisions = view.revisions(ids)
             had = view.edges([document.id], (DRAWN_FROM,), "out")
+            document = Withheld.read(view).out_of(document)
         self._space.write(
             Change(
                 expect={i: revisions[i].number if i in revisions else 0 for i in dict.fromkeys(ids)},
@@ -98,13 +99,15 @@ class Documents(Writer):
         """Writes edges and nodes."""
         from recollect.derive.facts.work import due as decisions_due
 
-        edges = [record for record in records if isinstance(record, Edge)]
-        nodes = [record for record in records if isinstance(record, Node)]
-        if edges or nodes:
+        if records:
             with self._space.view() as view:
                 withheld = Withheld.read(view)
-                nodes = of_dump(view, nodes)
-            nodes = [withheld.joined(Withheld.of_node(node)).node() if node.id == WITHHELD else node for node in nodes]
+                nodes = of_dump(view, [record for record in records if isinstance(record, Node)])
+            edges = [withheld.out_of(record) for record in records if isinstance(record, Edge)]
+            nodes = [
+                withheld.joined(Withheld.of_node(node)).node() if node.id == WITHHELD else withheld.out_of(node)
+                for node in nodes
+            ]
             passages = {node.id: self.node_passages(node) for node in nodes}
             index = self._index_change(passages)
             self._space.write(Change(put=nodes, edges=edges, index=index, tasks=decisions_due(nodes)))

@@ -73,3 +73,15 @@ def test_its_file_is_readable_by_its_owner_alone(tmp_path: Path) -> None:
     recording = Recording(tmp_path / FILE)
     recording.pause()
     assert (tmp_path / FILE).stat().st_mode & 0o077 == 0
+
+
+def test_a_clock_that_is_set_back_ends_no_pause(tmp_path: Path) -> None:
+    now = datetime(2026, 3, 1, 10, tzinfo=UTC)
+    recording = Recording(tmp_path / FILE, clock=lambda: now)
+    for until in (None, now + timedelta(hours=2)):
+        recording.pause(until)
+        now -= timedelta(hours=3)
+        assert not recording.is_on({})
+        now += timedelta(hours=3)
+        assert recording.resume() is not None
+        assert recording.is_on({})

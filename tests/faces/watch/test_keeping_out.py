@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -62,6 +63,11 @@ def paused_between(tmp_path: Path) -> Callable[[datetime, datetime], Recording]:
         (["~/work/*", "!~/work/open/"], "/home/me/work/open", False),
         (["~/Work/Secret"], SECRET, True),
         (["C:\\Users\\me\\secret"], "c:\\users\\me\\secret\\src", True),
+        (["~/work/x/..//./secret"], SECRET, True),
+        (["~\\work\\secret"], SECRET, True),
+        (["café"], "/srv/cafe\u0301/x", True),
+        (["//server/share"], "\\\\Server\\share\\src", True),
+        (["/"], SECRET, True),
         ([], SECRET, False),
     ],
 )
@@ -72,7 +78,8 @@ def test_folders_are_named_as_in_a_gitignore(patterns: list[str], folder: str, f
 def test_a_link_to_a_folder_that_is_kept_out_is_kept_out(tmp_path: Path) -> None:
     (tmp_path / "secret").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "secret")
-    assert Patterns([str(tmp_path / "secret")], Path("/home/me")).fits(str(tmp_path / "link"))
+    for named, worked in (("secret", "link"), ("link", "secret")):
+        assert Patterns([str(tmp_path / named)], Path("/home/me")).fits(str(tmp_path / worked / "src"))
 
 
 def test_a_session_in_a_folder_that_is_kept_out_is_not_followed(
@@ -141,3 +148,50 @@ def test_a_session_that_is_marked_is_never_saved_by_a_hook(
     assert run("import", "--found").code == 0
     assert "bells" in run("search", "bells").out
     assert "nobody's" not in run("search", "nobody's business").out
+
+
+@pytest.mark.parametrize("pattern", ["$HOME/secret", "~ann/secret", "!~ann/secret"])
+def test_a_pattern_that_would_fit_nothing_is_refused(
+    run: CommandLine, home: Path, monkeypatch: pytest.MonkeyPatch, pattern: str
+) -> None:
+    monkeypatch.setenv("RECOLLECT_LEAVE_OUT", pattern)
+    ran = run("import", "--found")
+    assert ran.code == 2
+    assert "would fit no folder" in ran.err
+
+
+@pytest.mark.parametrize("mark", ["no", "nein"])
+def test_a_marked_session_is_kept_out_whatever_else_goes_wrong(
+    run: CommandLine, home: Path, monkeypatch: pytest.MonkeyPatch, mark: str
+) -> None:
+    Session(home / ".claude" / "projects", 1).says("Where are the bells set?")
+    assert run("import", "--found").code == 0
+    marked = Session(home / ".claude" / "projects", 2)
+    marked.says("This is nobody's business.")
+    with monkeypatch.context() as broken:
+        broken.setenv("RECOLLECT_RECORD", mark)
+        broken.setattr(Memory, "brief", _fails)
+        run("hooks", "run", stdin=event(marked, "SessionStart"))
+    assert run("import", "--found").code == 0
+    assert "bells" in run("search", "bells").out
+    assert "nobody" not in run("search", "nobody").out
+
+
+def _fails(*_: object) -> None:
+    raise OSError("disk")
+
+
+def test_what_other_files_hold_of_a_marked_session_is_kept_out_too(
+    watcher: Watcher, keeping_out: KeepingOut, memory: Memory, projects: Path
+) -> None:
+    """A subagent's file beside it, and a session that repeats the one it resumes."""
+    marked, resuming = Session(projects, 1), Session(projects, 2, day=2)
+    keeping_out.mark(marked.path.stem)
+    secret = marked.line("user", "This is nobody's business.")
+    marked.write(secret)
+    helper = marked.path.with_name("agent-a1b2c3d4.jsonl")
+    helper.write_text(json.dumps(secret | {"isSidechain": True, "agentId": "a1b2c3d4", "uuid": "s"}) + "\n")
+    resuming.append(json.dumps(secret) + "\n")
+    resuming.says("Ring the bells.")
+    watcher.round()
+    assert said(memory) == ["Ring the bells."]

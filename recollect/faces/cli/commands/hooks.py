@@ -113,6 +113,7 @@ def _run(session: Session) -> int:
     if event is None:
         raise InvalidInput("There is no event of Claude Code on standard input.", hint="It calls this itself.")
     try:
+        _mark(event)  # first: whatever goes wrong later, it is kept out
         if event.wants_brief:
             _print_brief(session, event)
         _take_in(session, event)
@@ -132,12 +133,26 @@ def _print_brief(session: Session, event: HookEvent) -> None:
         session.out.verbatim(brief.text)
 
 
+def _mark(event: HookEvent) -> None:
+    """Keeps the session out where it is marked. A mark that is neither yes nor no is one: whoever sets it means
+    something, and nobody reads in time that it is not understood.
+    """
+    from recollect.memory.recording import is_marked
+    from recollect.watching.keeping_out import KeepingOut
+
+    marked = True
+    try:
+        marked = is_marked(os.environ)
+    finally:
+        if marked and event.session:
+            KeepingOut.own(()).mark(event.session)
+
+
 def _take_in(session: Session, event: HookEvent) -> None:
     """Imports what is new in the project's folder: in a process that outlives this one, since Claude Code waits for a
     hook and, at the end of a session, not for long. Where nothing may be left behind, here.
     """
     from recollect.memory.background.process import environment_of, leave_behind
-    from recollect.memory.recording import is_marked
     from recollect.watching.folders import Watched
     from recollect.watching.keeping_out import KeepingOut
     from recollect.watching.kept import Kept
@@ -145,8 +160,6 @@ def _take_in(session: Session, event: HookEvent) -> None:
 
     folder, settings = event.transcripts, session.settings
     keeping_out = KeepingOut.own(settings.leave_out)
-    if is_marked(os.environ) and event.session:
-        keeping_out.mark(event.session)
     if folder is None or not folder.is_dir() or keeping_out.is_paused:
         return
     session.close()
