@@ -28,7 +28,7 @@ DRAWN = """() => {
 PATHS = ("/", "/search", "/ask", "/timeline", "/graph", "/facts", "/import", "/status", "/forget", "/scope")
 LONG_NAMESPACE = "client-" + "x" * 90
 LONG_NAME = "N" * 5_000
-LONG_CALL = "cat /srv/projects/recollect/logs/2026-11-24/worker-output-of-the-night.log " * 4
+LONG_CALL = "git add . && git commit -m 'Add the words of the night to the output of the worker' && git push " * 4
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +42,8 @@ def shapes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
         memory.store_message(f"Question {n} about the boiler?", conversation_id="tools", title=LONG_TITLE)
         thought = memory.store_message(f"Thought {n}.", "assistant", kind="reasoning", conversation_id="tools")
         said = memory.store_message(f"Answer {n}. " + "More of it. " * 30, "assistant", parent_id=thought.id)
-        memory.store_tool_call("Bash", {"command": LONG_CALL}, "", said.id)
+        memory.store_tool_call("Bash", {"command": LONG_CALL}, LONG_CALL, said.id)
+        memory.store_message(f"Context {n}: {LONG_CALL}", "assistant", kind="context", conversation_id="tools")
     hidden = memory.store_message("My only question, about the heron?", conversation_id="hidden", title="Hidden")
     memory.store_message("It stands in the reeds.", "assistant", conversation_id="hidden")
     memory.delete(hidden.id)
