@@ -94,8 +94,8 @@ class ImportReport:
 
     @property
     def nothing_new(self) -> bool:
-        """Whether all that was read was stored before, just so."""
-        return not (self.nothing or self.written.new or self.written.changed or self.forgotten or self.documents)
+        """Whether all that was read was stored before, just so, but for what was forgotten."""
+        return not (self.nothing or self.written.new or self.written.changed or self.documents)
 
     def __repr__(self) -> str:
         w = self.written

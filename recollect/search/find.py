@@ -158,14 +158,16 @@ def _ranked(view: View, asked: Asked, model: Callable[[], TokenEmbedder], titled
 
 
 def _echoes_last(view: View, query: str, hits: Sequence[Hit]) -> tuple[Hit, ...]:
-    """Results with those behind the others that only repeat the query: questions to `chat` that no model answered."""
+    """Results with those behind the others whose best message only repeats the query: questions to `chat` that no model
+    answered.
+    """
     words, longest = set(terms(query)), len(query) + _SIGNS
 
     def repeats(message: Message) -> bool:
         return len(message.content) <= longest and set(terms(message.content)) == words
 
     def is_echo(hit: Hit) -> bool:
-        if not all(repeats(found.message) for found in hit.messages):
+        if not repeats(hit.best.message):
             return False
         asked = {found.message.id for found in hit.messages}
         thread = view.thread(hit.conversation.id)

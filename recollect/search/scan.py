@@ -10,6 +10,7 @@ from recollect.record import Conversation, Message, NodeId, Window, to_microseco
 from recollect.search.query.filtering import holds, passes
 from recollect.search.query.forms import pictures
 from recollect.search.query.request import Search
+from recollect.search.results.facets import counted
 from recollect.search.results.result import Hit, MessageHit, SearchResults, Why
 from recollect.search.results.snippet import excerpt, marking, words_in
 from recollect.store import View
@@ -18,6 +19,7 @@ from recollect.text.terms import terms, words
 from recollect.text.windows import windows_around
 
 _LOOKED_AT = 20  # messages for each result wanted: filters leave fewer
+_MOST = 20_000  # messages that are read for one search
 
 
 def scanned(view: View, search: Search, reason: str = "") -> SearchResults:
@@ -28,7 +30,9 @@ def scanned(view: View, search: Search, reason: str = "") -> SearchResults:
     excluded = [words(phrase) for phrase in query.excluded]
     sought_for = [*asked, *map(" ".join, phrases), *pictures(query.text)]
     most, is_all, kept = _LOOKED_AT * limit, not sought_for, list[Message]()
-    while len(kept) < limit and not is_all:  # what does not fit makes room for others
+    conversations: dict[NodeId, Conversation] = {}
+    while not is_all and (search.facets or len(_grouped(kept, search)) < limit):  # what does not fit makes room
+        most = _MOST if search.facets else min(most, _MOST)
         found = view.scan(sought_for, most)
         conversations = {c.id: c for c in view.get(Conversation, list({m.conversation_id for m in found}))}
         kept = [
@@ -38,22 +42,18 @@ def scanned(view: View, search: Search, reason: str = "") -> SearchResults:
             and all(holds(message, phrase) for phrase in phrases)
             and not any(holds(message, phrase) for phrase in excluded)
         ]
-        is_all, most = len(found) < most, most * _LOOKED_AT
+        is_all = len(found) < most
+        if most == _MOST:
+            break
+        most *= _LOOKED_AT
     if search.sort == "newest":
         kept.sort(key=lambda message: to_microseconds(message.timestamp) or 0, reverse=True)
     marked = marking(query.text, terms(query.text))
-    hits = [_hit(message, rank, *marked) for rank, message in enumerate(kept)]
-    groups: dict[NodeId, list[MessageHit]] = {}
-    for hit in hits:
-        key = hit.message.id if search.group_by == "message" else hit.message.conversation_id
-        groups.setdefault(key, []).append(hit)
-    ids = list(dict.fromkeys(message.conversation_id for message in kept))
-    conversations, sizes = {c.id: c for c in view.get(Conversation, ids)}, view.sizes(ids)
-    results = tuple(
-        _result(own, conversations, sizes)
-        for own in list(groups.values())[search.offset : search.offset + search.limit]
-    )
     end = search.offset + search.limit
+    groups = _grouped(kept, search)
+    shown = [[_hit(kept[rank], rank, *marked) for rank in own] for own in groups[search.offset : end]]
+    sizes = view.sizes(list({own[0].message.conversation_id for own in shown}))
+    results = tuple(_result(own, conversations, sizes) for own in shown)
     return SearchResults(
         query=query.text,
         hits=results,
@@ -65,7 +65,17 @@ def scanned(view: View, search: Search, reason: str = "") -> SearchResults:
         total_exact=is_all,
         with_words=len(groups),
         next=end if len(groups) > end else None,
+        facets=counted(kept, conversations) if search.facets else None,
     )
+
+
+def _grouped(kept: Sequence[Message], search: Search) -> list[list[int]]:
+    """The places of messages, those of a result together, in order."""
+    groups: dict[NodeId, list[int]] = {}
+    for place, message in enumerate(kept):
+        key = message.id if search.group_by == "message" else message.conversation_id
+        groups.setdefault(key, []).append(place)
+    return list(groups.values())
 
 
 def _hit(message: Message, rank: int, sought: frozenset[str], phrases: Sequence[Sequence[str]]) -> MessageHit:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -24,6 +25,7 @@ router = APIRouter()
 
 _FURTHER = 100  # messages that are drawn when one goes on
 _NOTES = 3  # beside a message
+_SPAN = re.compile(r"([0-9]{1,9})-([0-9]{1,9})")
 
 
 @router.get("/c/{id:path}")
@@ -66,11 +68,11 @@ def _message(thread: Thread, named: str) -> Message | None:
 
 
 def _spans(message: Message | None, spans: Sequence[str]) -> list[str]:
-    """What stands at "120-180" of a message."""
+    """What stands at "120-180" of a message; a span that is none is left out."""
     if message is None:
         return []
-    pairs = [span.partition("-") for span in spans]
-    return [message.content[int(a) : int(b)] for a, _, b in pairs if a.isdigit() and b.isdigit()]
+    found = filter(None, map(_SPAN.fullmatch, spans))
+    return [message.content[int(span[1]) : int(span[2])] for span in found]
 
 
 @dataclass(frozen=True, slots=True)

@@ -123,7 +123,8 @@ class Talk:
         """The places that are drawn: those asked for, else those around the one at which it opens."""
         count = len(self.shown)
         if first is not None and last is not None:
-            return max(0, first), min(count, last, first + 2 * AT_ONCE)
+            begin = min(max(0, first), count)  # the conversation may have become shorter since the page was drawn
+            return begin, max(begin, min(count, last, begin + 2 * AT_ONCE))
         middle = self.now or 0
         begin = max(0, min(middle - AT_ONCE // 2, count - AT_ONCE))
         return begin, min(count, begin + AT_ONCE)

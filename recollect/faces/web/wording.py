@@ -19,6 +19,8 @@ from recollect.text.addressed import addressed
 if TYPE_CHECKING:
     from recollect.search.results.result import DocumentHit
 
+_LONGEST_NAME = 60
+
 
 def marked(text: str, marks: Sequence[tuple[int, int]]) -> Markup:
     """A text with what matched marked, as in `Snippet.marks`; everything in it escaped.
@@ -38,8 +40,13 @@ def marked(text: str, marks: Sequence[tuple[int, int]]) -> Markup:
 
 def speaker(message: Message, source: str) -> str:
     """Who speaks, with a capital: "You", "ChatGPT"."""
-    named = spoken_by(message, source)
+    named = short_name(spoken_by(message, source))
     return named if message.speaker and message.kind is Kind.SAID else named[:1].upper() + named[1:]
+
+
+def short_name(name: str) -> str:
+    """A name as it fits into a line: the beginning of one that is very long."""
+    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
 
 
 def is_you(message: Message) -> bool:
@@ -112,6 +119,7 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "source_label": source_label,
     "titled": titled,
     "speaker": speaker,
+    "short_name": short_name,
     "is_you": is_you,
     "excerpt": excerpt,
     "inline": inline,

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
 
-from recollect.record import NodeId
+from recollect.record import Conversation, Message, NodeId, to_microseconds
 from recollect.store import View
 from recollect.store.passages import KINDS, ROLES, Int, Rows
 
@@ -67,6 +67,23 @@ def count_facets(view: View, held: Rows, pool: Rows) -> Facets:
         **{f.name: getattr(own, f.name) for f in fields(Spread)},
         related=related,
         all_months=_months(np.array(list(said), np.int64), np.array(list(said.values()), np.int64)),
+    )
+
+
+def counted(messages: Sequence[Message], conversations: Mapping[NodeId, Conversation]) -> Facets:
+    """The same of messages at hand, whatever index there is; what was said otherwise is not counted."""
+    by_conversation = Counter(message.conversation_id for message in messages)
+    times = filter(None, (to_microseconds(message.timestamp) for message in messages))
+    days = [time // _DAY for time in times]
+    sources = Counter(conversations[message.conversation_id].source for message in messages)
+    return Facets(
+        messages=len(messages),
+        conversations=len(by_conversation),
+        sources=dict(sources.most_common()),
+        roles=dict(Counter(message.role.value for message in messages)),
+        kinds=dict(Counter(message.kind.value for message in messages)),
+        months=_months(np.array(days, np.int64), np.ones(len(days), np.int64)),
+        by_conversation=by_conversation,
     )
 
 

@@ -174,5 +174,9 @@ def test_a_question_without_an_answer_comes_behind_what_it_asks_for(run: Command
     run("chat", "--new", question)
     found = json.loads(run("search", question, "--json").out)["results"]
     assert [hit["conversation"]["title"] for hit in found] == ["The vet", question, question]
+    run("chat", "and Luna?")
+    run("chat", question)  # in one conversation with the question before
+    found = json.loads(run("search", question, "--json").out)["results"]
+    assert found[0]["conversation"]["title"] == "The vet"
     said = "The vet says Luna is allergic to chicken."
     assert json.loads(run("search", said, "--json").out)["results"][0]["conversation"]["title"] == "The vet"

@@ -145,6 +145,12 @@ def test_importing_again_says_that_nothing_is_new(run: CommandLine, export: Path
     again = run("import", str(export)).out
     assert "Imported" not in again
     assert "Nothing new. Stored before: 3 conversations, 6 messages" in again
+    first = json.loads(run("list", "--json").out)["conversations"][0]["id"]
+    assert run("forget", first, "--yes").code == 0
+    again = run("import", str(export)).out
+    assert "Nothing new. Stored before: 2 conversations" in again
+    assert "left out: 1 conversation that you forgot" in again
+    assert "Imported" not in again
     notes = tmp_path / "notes.md"
     notes.write_text("# Heat pump\n\nThe heat pump hums at night.\n")
     assert "Imported 1 document" in run("import", "--documents", str(notes)).out

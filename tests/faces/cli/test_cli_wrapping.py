@@ -30,6 +30,8 @@ COMMANDS = {
     "entities": ["entities"],
     "import": ["import"],
     "list": ["list", "-n", "20"],
+    "show": ["show", "Full Stack App Planning", "--no-pager"],
+    "show-match": ["show", "M8V5DR", "--no-pager"],
     "chat": ["chat", "which queue do we use for jobs?"],
     "help": ["help", "research"],
 }

@@ -27,7 +27,8 @@ DRAWN = """() => {
 }"""
 PATHS = ("/", "/search", "/ask", "/timeline", "/graph", "/facts", "/import", "/status", "/forget", "/scope")
 LONG_NAMESPACE = "client-" + "x" * 90
-LONG_CALL = "cat /srv/projects/recollect/logs/2026-11-24/worker-output-of-the-night.log " * 4
+LONG_NAME = "N" * 5_000
+LONG_CALL = "git add . && git commit -m 'Add the words of the night to the output of the worker' && git push " * 4
 
 
 @pytest.fixture(scope="module")
@@ -41,10 +42,14 @@ def shapes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
         memory.store_message(f"Question {n} about the boiler?", conversation_id="tools", title=LONG_TITLE)
         thought = memory.store_message(f"Thought {n}.", "assistant", kind="reasoning", conversation_id="tools")
         said = memory.store_message(f"Answer {n}. " + "More of it. " * 30, "assistant", parent_id=thought.id)
-        memory.store_tool_call("Bash", {"command": LONG_CALL}, "", said.id)
+        memory.store_tool_call("Bash", {"command": LONG_CALL}, LONG_CALL, said.id)
+        memory.store_message(f"Context {n}: {LONG_CALL}", "assistant", kind="context", conversation_id="tools")
     hidden = memory.store_message("My only question, about the heron?", conversation_id="hidden", title="Hidden")
     memory.store_message("It stands in the reeds.", "assistant", conversation_id="hidden")
     memory.delete(hidden.id)
+    memory.store_message("The otter sleeps.", speaker=LONG_NAME, conversation_id="named", title="Named")
+    memory.store_message("It does.", "assistant", speaker="Ana", model=LONG_NAME, conversation_id="named")
+    memory.consolidate()
     with serving(memory, folder / "home") as running:
         yield running
 
@@ -56,6 +61,23 @@ def test_a_conversation_without_a_question_opens(shapes: Running, conversation: 
     assert answer.status_code == 200
     assert "Your questions" not in answer.text
     assert ">Questions<" not in answer.text
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "query",
+    [
+        "first=99999&last=100000",
+        "first=99999&last=5&way=earlier",
+        "first=-5&last=-9",
+        "at={message}&span=²-³",
+        "at={message}&span=0-" + "9" * 5_000,
+    ],
+)
+def test_a_part_that_is_not_there_is_no_fault_of_the_server(shapes: Running, query: str) -> None:
+    message = shapes.memory.conversation("tools").messages[0].id
+    answer = httpx.get(f"{shapes.url}/c/tools?{query.format(message=message)}", timeout=30)
+    assert answer.status_code == 200
 
 
 @pytest.mark.slow
@@ -74,7 +96,9 @@ def test_nothing_makes_a_conversation_wider_than_the_screen(
     shapes: Running, open_page: Callable[..., Page], viewport: dict[str, int]
 ) -> None:
     page = open_page(shapes.url, viewport=viewport)
-    for path in ("/c/tools", *(f"{path}?namespace={LONG_NAMESPACE}" for path in PATHS)):
+    named = ("/c/named", "/search?q=otter", "/entities")
+    sought = (f"/{path}={LONG_NAME}" for path in ("search?q", "ask?q", "graph?from", "entity?name", "facts?about"))
+    for path in ("/c/tools", *named, *sought, *(f"{path}?namespace={LONG_NAMESPACE}" for path in PATHS)):
         page.goto(path)
         assert page.evaluate("document.documentElement.scrollWidth") <= viewport["width"], path
 
@@ -131,6 +155,33 @@ def test_finding_within_a_conversation_does_not_lose_the_way_back(
     assert page.inner_text(".find [data-back]") == "‹ redis"
     page.click(".find [data-back]")
     page.wait_for_url("**/search?q=redis*")
+
+
+@pytest.mark.browser
+def test_going_back_to_a_conversation_keeps_its_own_way_back(served: Running, open_page: Callable[..., Page]) -> None:
+    page = open_page(served.url)
+    page.goto("/search?q=redis")
+    page.click("a[data-row] >> nth=0")
+    page.wait_for_selector(".find [data-back]")
+    page.goto("/timeline")
+    page.go_back()
+    page.wait_for_selector(".find [data-back]")
+    assert page.inner_text(".find [data-back]") == "‹ redis"
+
+
+@pytest.mark.browser
+def test_a_key_finds_within_the_conversation_and_keeps_the_place(
+    served: Running, open_page: Callable[..., Page]
+) -> None:
+    page = open_page(served.url)
+    page.goto("/search?q=redis")
+    page.click("a[data-row] >> nth=0")
+    page.wait_for_selector("#in")
+    page.evaluate("scrollTo(0, document.body.scrollHeight)")
+    place = page.evaluate("scrollY")
+    page.keyboard.press("/")
+    assert page.evaluate("document.activeElement.id") == "in"
+    assert page.evaluate("scrollY") == place
 
 
 @pytest.mark.browser

@@ -98,6 +98,10 @@ class Output:
         """A line of the result, wrapped at words for the width there is."""
         self._write(self._flown(text) + "\n")
 
+    def fitted(self, text: str) -> list[str]:
+        """The lines in which `line` writes a text, for what is printed page by page."""
+        return self._flown(text).split("\n")
+
     def verbatim(self, text: str) -> None:
         """A line of the result as it is, seen at once: code, settings, and what was wrapped already."""
         self._write((self._flow.end() if self._flow else "") + text + "\n")

@@ -43,7 +43,8 @@ def print_report(
     when = span(stored.first, stored.last, utc_now(), out.symbols.dash)
     counted = ", ".join(_counted(report)) + (dot + when if when else "")
     if report.nothing_new:
-        out.line(f"{out.bold('Nothing new.')} Stored before: {counted}")
+        before = f" Stored before: {counted}" if stored.conversations else ""
+        out.line(f"{out.bold('Nothing new.')}{before}")
     else:
         out.line(out.bold("Imported ") + counted)
     out.line(f"  {written.new:,} new{dot}{written.changed:,} changed{dot}{written.same:,} unchanged")

@@ -68,8 +68,8 @@ class Transcript:
         ):
             if count:
                 facts.append(f"{count:,} {words}")
-        yield out.bold(harmless(titled(c.title)))
-        yield out.dim(f" {out.symbols.dot} ".join([*facts, c.id]))
+        yield from out.fitted(out.bold(harmless(titled(c.title))))
+        yield from out.fitted(out.dim(f" {out.symbols.dot} ".join([*facts, c.id])))
 
     def _foot(self) -> Iterator[str]:
         hidden = len(self._thread.messages) - len(self._shown)
@@ -87,16 +87,16 @@ class Transcript:
             part = f"Message {places[0]:,} of {len(path):,}"
         else:
             part = f"Messages {places[0]:,} to {places[-1]:,} of {len(path):,}"
-        yield self._out.dim(f"{part}. All: {self._out.hint(whole)}")
+        yield from self._out.fitted(self._out.dim(f"{part}. All: {self._out.hint(whole)}"))
 
     def _message(self, message: Message) -> Iterator[str]:
         if message.deleted:
-            yield self._gone(message)
+            yield from self._out.fitted(self._gone(message))
             return
         if message.kind not in (Kind.SAID, Kind.SUBAGENT) and not self._is_wanted(message.kind.value):
             yield self._folded(message)
             return
-        yield self._title(message)
+        yield from self._out.fitted(self._title(message))
         yield from self._text(message.content, message)
         for part in message.parts:
             yield from self._part(part, message)
@@ -143,7 +143,7 @@ class Transcript:
     def _part(self, part: Part, message: Message) -> Iterator[str]:
         label = f"{part.kind.value} {part.name}".strip()
         size = f" ({number(len(part.text), 'character')})" if part.text else ""
-        yield self._out.dim(harmless(f"{_INDENT}[{label}]{size}").replace("\n", " "))
+        yield from self._out.fitted(self._out.dim(harmless(f"{_INDENT}[{label}]{size}").replace("\n", " ")))
         kind = Kind.REASONING.value if part.kind is PartKind.REASONING else part.kind.value
         if part.text and self._is_wanted(kind):
             yield from self._text(part.text, message)

@@ -42,11 +42,11 @@
     (own || seen || links.at(-1))?.click();
     return links.length > 0;
   }
-  const box = () => all("[data-box]").find(isShown);
+  const box = () => find(".find [data-box]") ?? all("[data-box]").find(isShown);
   function toBox() {
     const field = box();
     if (!field) return follow(".bar nav a[data-key=s]");
-    field.focus();
+    field.focus({ preventScroll: Boolean(field.closest(".find")) }); // which is always in sight
     field.select();
     return true;
   }
@@ -75,8 +75,9 @@
     if (!isOpened && !isBeside) session.came = { href: location.href, title: document.title, followed };
   });
   addEventListener("pageshow", () => {
-    const came = session.came;
+    const came = (isOpened && history.state?.came) || session.came;
     if (isOpened && came) {
+      history.replaceState({ ...history.state, came }, ""); // whoever comes back to this page has come from there
       wayBack.href = came.href;
       wayBack.textContent = `‹ ${came.title.replace(/ · Recollect$/, "")}`;
       session.came = { ...came, isLeft: true };
