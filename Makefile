@@ -22,7 +22,7 @@ test: check
 
 # What starts processes and servers, kills them, and tries every fault.
 test-slow: $(INSTALLED)
-	$(BIN)/pytest -n 3 --dist loadfile -m "slow and not neo4j and not long and not faults and not browser"
+	$(BIN)/pytest -n 2 --dist loadfile -m "slow and not neo4j and not long and not faults and not browser"
 
 # Both engines are tried by the same tests; these are those on a Neo4j server, one for each process.
 test-neo4j: $(INSTALLED)

@@ -7,7 +7,6 @@ LOCALAPPDATA on Windows; RECOLLECT_HOME moves all of them into one folder.
 from __future__ import annotations
 
 import json
-import logging
 import os
 import re
 import shlex
@@ -169,6 +168,8 @@ def usual_store() -> Place:
     """The store for programs that name none. Logs a warning where a server is there that was not chosen."""
     settings = load_settings()
     if settings.unused:
+        import logging  # takes longer than reading the settings
+
         logging.getLogger("recollect").warning("%s", settings.unused)
     return settings.store
 

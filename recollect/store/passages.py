@@ -25,8 +25,8 @@ Bool = NDArray[np.bool_]
 #: How passages are made, counted up whenever the same text would give another passage: other terms, flags or cuts,
 #: other vectors of a packaged embedder. 2: no vector for what a model cannot spell; C++ and C# are terms of their own;
 #: Arabic words without their article. 3: documents have their own partition, and vectors of their runs of sentences.
-#: 4: those that hold a secret are flagged.
-RECIPE = 4
+#: 4: those that hold a secret are flagged. 5: more forms of secrets are known.
+RECIPE = 5
 _RECIPE_MARK = " recipe@"
 
 #: Neighbours in reading order whose words count towards a passage: itself, before, after, two before, two after.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import string
 from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import quote
@@ -12,16 +11,17 @@ from urllib.parse import quote
 import pytest
 
 import recollect
+from benchmarks.secret_texts.values import made, pem
 from recollect.compat.hierarchical import HierarchicalMemory
 from recollect.memory import Memory
 from tests.exports import chat as talk
 from tests.exports import dump_of, export
-from tests.secret_values import AWS, GITHUB, OPENAI, made, parts, pem
+from tests.secret_values import AWS, GITHUB, OPENAI, parts
 
 pytestmark = pytest.mark.long
 
-JWT = f"eyJ{made('', 33)}.eyJ{made('', 60)}.{made('', 43)}"
-ANTHROPIC = made("sk-ant-api03-", 95, string.ascii_letters + string.digits + "_-")
+JWT = made("eyJ<a33>.eyJ<a60>.<a43>")
+ANTHROPIC = made("sk-ant-api03-<w95>")
 KEYS = {"openai": OPENAI, "github": GITHUB, "aws": AWS, "jwt": JWT, "anthropic": ANTHROPIC, "pem": pem()}
 PASSWORD = "blue-Mango7"
 
@@ -188,7 +188,7 @@ def test_a_memory_of_facts_alone_keeps_secrets_out_too(tmp_path: Path) -> None:
 
 def test_names_are_taken_out_and_nothing_else_with_them(memory: Memory) -> None:
     own = memory.beside("names")
-    other = made("ghp_", 36, seed=9)
+    other = made("ghp_<a36>", seed=9)
     own.store_message("hello", conversation_id="C", id="M", speaker=GITHUB, metadata={GITHUB: "Ann", other: {"a": AWS}})
     own.forget_secrets()
     assert own.get_message_by_id("M").speaker == "[secret: GitHub token]"

@@ -11,7 +11,6 @@ from collections.abc import Callable
 
 import apsw
 
-from recollect.engines.renamed import renamed
 from recollect.engines.sqlite import problems
 from recollect.record import Namespace
 from recollect.version import VERSION as PROGRAM
@@ -63,6 +62,8 @@ def from_version_1(connection: apsw.Connection) -> None:
 def from_version_2(connection: apsw.Connection) -> None:
     """The tables are the same; tool calls are mended, and users have other namespaces."""
     connection.execute(OF_THEIR_CALLERS)
+    from recollect.engines.renamed import renamed  # a search needs it not
+
     for before, today in renamed([Namespace(name) for (name,) in connection.execute(NAMES)]):
         connection.execute(RENAME, (today, before))
 

@@ -32,6 +32,7 @@ def _posted(proxy: Proxy, path: str, body: dict[str, Any], headers: dict[str, st
         f"{proxy.address}/v1/{path}",
         content=json.dumps(body).encode(),
         headers={"Content-Type": "application/json", **(_SCOPE if headers is None else headers)},
+        timeout=60,
     )
     assert answer.status_code == 200, answer.text
     return answer
@@ -145,7 +146,10 @@ def test_in_tools_their_arguments_and_results(proxy: Proxy, path: str, stream: b
 def test_in_what_says_whose_it_is(proxy: Proxy, path: str, more: dict[str, Any]) -> None:
     body = _request(path, ["Keep the key."]) | more
     answer = httpx2.post(
-        f"{proxy.address}/v1/{path}", content=json.dumps(body), headers={"Content-Type": "application/json"}
+        f"{proxy.address}/v1/{path}",
+        content=json.dumps(body),
+        headers={"Content-Type": "application/json"},
+        timeout=60,
     )
     if any(HALF in value for name, value in more.get("metadata", {}).items() if name.startswith("recollect_")):
         assert answer.status_code == 400, "no namespace and no conversation can be called so"

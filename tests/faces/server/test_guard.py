@@ -41,7 +41,7 @@ def asked(
 ) -> tuple[int, dict[str, str]]:
     """The status and the headers of the answer; headers are given as `Sec_Fetch_Site`."""
     given = {name.replace("_", "-"): value for name, value in headers.items()}
-    with closing(http.client.HTTPConnection("127.0.0.1", server.port, timeout=10)) as connection:
+    with closing(http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)) as connection:
         connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
         for name, value in ({"Host": f"127.0.0.1:{server.port}"} | given).items():
             connection.putheader(name, value)
@@ -251,7 +251,7 @@ def test_a_body_that_is_too_large_is_refused(server: Served) -> None:
 
 
 def test_what_is_wrong_is_told_without_the_words_that_were_sent(server: Served) -> None:
-    with closing(http.client.HTTPConnection("127.0.0.1", server.port, timeout=10)) as connection:
+    with closing(http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)) as connection:
         connection.request("GET", "/", headers={"Host": "<script>alert(1)</script>"})
         answer = connection.getresponse()
         body = answer.read()
