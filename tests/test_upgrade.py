@@ -159,7 +159,7 @@ def test_renaming_users_may_be_killed(tmp_path: Path, monkeypatch: pytest.Monkey
         raise Killed
 
     with monkeypatch.context() as patch:
-        patch.setattr("recollect.engines.sqlite.migrations.renamed", killed)
+        patch.setattr("recollect.engines.renamed.renamed", killed)
         with pytest.raises(Killed):
             recollect.open(path)
     with closing(apsw.Connection(str(path))) as connection:
