@@ -380,8 +380,6 @@ class Exchange:
             return False
         if self.body.get("background") is True and self.heard.id and not self.heard.is_whole:
             self.endless.awaited.keep((self.model[0], self.asked.client), answer_id(self.heard.id), self)
-        elif self.is_later and self.heard.is_whole:
-            self.endless.awaited.drop((self.model[0], self.asked.client), answer_id(self.heard.id))
         is_stored = not self._failed and self.heard.is_anything and self._store(self.memory, self.placed)
         self.endless.threads.end(self.asked, self.said, is_heard=self.heard.is_answer)
         return is_stored
