@@ -90,8 +90,9 @@ def test_a_fact_is_pinned_and_let_go(served_copy: Running, open_page: Callable[.
     page = open_page(served_copy.url)
     page.goto("/facts?about=Priya")
     page.get_by_role("button", name="Pin").click()
-    assert page.get_by_text("pinned", exact=True).count() == 1
+    page.get_by_text("pinned", exact=True).wait_for()
     page.get_by_role("button", name="Unpin").click()
+    page.get_by_role("button", name="Pin", exact=True).wait_for()
     assert page.get_by_text("pinned", exact=True).count() == 0
 
 
