@@ -24,6 +24,7 @@ from recollect.gateway.talk import Talk, words
 from recollect.importers.reading.lenient import objects_of, text_of
 from recollect.record import NodeId, changed_name, checked_id, is_within, namespace_part, stable_id
 from recollect.record import namespace as checked
+from recollect.text.clean import header_text
 
 NAMESPACE, CONVERSATION = "x-recollect-namespace", "x-recollect-conversation"
 STORE, BUDGET, WINDOW = "x-recollect-store", "x-recollect-budget", "x-recollect-window"
@@ -94,7 +95,7 @@ def read_scope(
     `own` one that was set for all, `within` are those that the client may reach, with what is below them; none for all.
     Raises InvalidInput for a namespace or a conversation's name that is none, NotAllowed for one that it may not reach.
     """
-    told = {**_in_metadata(body), **{name: _decoded(value) for name, value in headers.items() if value}}
+    told = {**_in_metadata(body), **{name: header_text(value) for name, value in headers.items() if value}}
     conversation, client = _conversation(told, body), stable_id("client", *map(headers.get, _KEYS_OF_CLIENTS))
     namespace, why, earlier = _namespace(headers, told, body, talk, address, own)
     if not why and conversation:
@@ -123,14 +124,6 @@ def without_ours(body: Mapping[str, Any]) -> Mapping[str, Any]:
     rest = {key: value for key, value in metadata.items() if key not in _KEYS}
     bare = {key: value for key, value in body.items() if key != "metadata"}
     return {**bare, "metadata": rest} if rest else bare
-
-
-def _decoded(value: str) -> str:
-    """A header's value, which may be UTF-8 that was read as something else."""
-    try:
-        return value if value.isascii() else value.encode("latin-1").decode()
-    except UnicodeError:
-        return value
 
 
 def _in_metadata(body: Mapping[str, Any]) -> dict[str, str]:

@@ -57,7 +57,7 @@ def add_aliases(space: Space, aliases: Mapping[NodeId, Collection[NodeId]], now:
     old = [edge for alike in sharing.values() for edge in alike[:-ALIKE]]
     lost = {(edge.source_id, edge.target_id) for edge in old}
     kept = [edge for edge in edges if (edge.source_id, edge.target_id) not in lost]
-    space.write(Change(edges=kept, cut=[(e.source_id, e.type, e.target_id, e.name) for e in old]))
+    space.write(Change(edges=kept, cut=[e.key for e in old]))
 
 
 def _by_age(view: View, aliases: Collection[NodeId]) -> list[Edge]:

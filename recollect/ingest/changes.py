@@ -84,7 +84,7 @@ class Changes(Writer):
                     ),
                     *chain.from_iterable(chunks.values()),
                 ],
-                cut=[(edge.source_id, edge.type, edge.target_id, edge.name) for edge in meant],
+                cut=[edge.key for edge in meant],
                 mark=stale,
                 tasks=outbox.due(touched),
                 index=self._index_change(passages),

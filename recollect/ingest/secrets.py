@@ -24,7 +24,7 @@ from recollect.record import (
     Turn,
 )
 from recollect.search.secrets import Mask, secrets_of
-from recollect.store import Change, EdgeKey, Record, View, Where
+from recollect.store import Change, Record, View, Where
 from recollect.store.transfer import every
 
 R = TypeVar("R")
@@ -129,7 +129,9 @@ class Secrets(Writer):
             edges = [edge for edge in beside if _of_edge(mask, edge) is not edge]
         if edges:
             masked = [_of_edge(mask, edge) for edge in edges]
-            self._space.write(Change(edges=masked, cut=sorted({*map(_key, edges)} - {*map(_key, masked)})))
+            self._space.write(
+                Change(edges=masked, cut=sorted({*(edge.key for edge in edges)} - {*(edge.key for edge in masked)}))
+            )
         for is_holder in (False, True):
             some = [own for own in nodes if (own in holders) is is_holder]
             for at in range(0, len(some), _AT_ONCE):
@@ -256,10 +258,6 @@ def _changed(before: Sequence[R], after: Sequence[R]) -> list[R]:
 
 def _of_edge(mask: Mask, edge: Edge) -> Edge:
     return replace(edge, properties=mask.all(edge.properties), name=mask.all(edge.name)) if _holds(mask, edge) else edge
-
-
-def _key(edge: Edge) -> EdgeKey:
-    return edge.source_id, edge.type, edge.target_id, edge.name
 
 
 def _holds(mask: Mask, edge: Edge) -> bool:

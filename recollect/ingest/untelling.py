@@ -45,7 +45,7 @@ def untold(view: View, conversation_id: NodeId, gone: Sequence[Message]) -> Unto
 def mentions_of_turns(view: View, message_ids: Sequence[NodeId]) -> list[EdgeKey]:
     """The edges from messages to what their turns were known to be about."""
     edges = view.edges(list(message_ids), ("MENTIONS",), "out", limit=_ALL) if message_ids else []
-    return [(e.source_id, e.type, e.target_id, e.name) for e in edges if e.name == outbox.BY_TURN]
+    return [e.key for e in edges if e.name == outbox.BY_TURN]
 
 
 def _begins(message: Message, title: str) -> bool:

@@ -1,8 +1,8 @@
 """What was taken out of the record stays out: secrets, and titles that named somebody, known by digests alone.
 
-The digests have a key of the memory's own, and those that came in a dump the key of the memory that they came from. No
-store holds the strings, and an export that still has them brings them back no more: what comes in is left as the record
-was left.
+The digests have a random key, and those that came in a dump the key that they had there; a memory that has one already
+makes no other. No store holds the strings, and an export that still has them brings them back no more: what comes in is
+left as the record was left.
 """
 
 from __future__ import annotations

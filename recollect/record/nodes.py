@@ -251,6 +251,11 @@ class Edge:
     properties: Metadata = NOTHING
     name: str = ""
 
+    @property
+    def key(self) -> tuple[NodeId, str, NodeId, str]:
+        """What tells it apart from all others: source, type, target, name."""
+        return self.source_id, self.type, self.target_id, self.name
+
 
 @dataclass(frozen=True, slots=True)
 class Thread:

@@ -83,15 +83,10 @@ def _records(view: View, dumped: Dumped) -> Iterator[bytes]:
             count["nodes"] += 1
             last["nodes"] = node.id
             yield dumps({"node": to_wire(node), "type": "node"})
-    for edge in _kept(view, [edge for edge in view.edges(None) if _key(edge) > dumped.last_edge]):
+    for edge in _kept(view, [edge for edge in view.edges(None) if edge.key > dumped.last_edge]):
         count["edges"] += 1
-        dumped.last_edge = _key(edge)
+        dumped.last_edge = edge.key
         yield dumps({"edge": to_wire(edge), "type": "edge"})
-
-
-def _key(edge: Edge) -> tuple[str, ...]:
-    """What edges are sorted by."""
-    return edge.source_id, edge.type, edge.target_id, edge.name
 
 
 def every(view: View, kind: type[R], where: Where = Where(), after: str | None = None) -> Iterator[R]:  # noqa: B008

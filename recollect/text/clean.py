@@ -55,6 +55,14 @@ def title_from(words: str) -> str:
     return line[: blank if blank > 0 else _BEGINNING] + " …"  # Chinese has no blanks, nor has an address
 
 
+def header_text(value: str) -> str:
+    """The value of a header: clients send UTF-8, which servers read as Latin-1."""
+    try:
+        return value if value.isascii() else value.encode("latin-1").decode()
+    except UnicodeError:
+        return value
+
+
 def as_text(value: object) -> str:
     """A text as it is, nothing as an empty one, anything else as JSON.
 

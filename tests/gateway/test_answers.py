@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-import recollect
 from recollect.errors import StoreError
 from recollect.gateway.exchange import Endless, Exchange
 from recollect.gateway.wires import COMPLETIONS, MESSAGES, RESPONSES, Wire
@@ -19,12 +16,6 @@ from recollect.record import Kind
 SCOPE = {"x-recollect-namespace": "default"}
 PORTO = [{"role": "user", "content": "Does it rain in Porto?"}]
 SENTENCE = "It rains in Porto, says the weather page."
-
-
-@pytest.fixture
-def memory(tmp_path: Path) -> Iterator[Memory]:
-    with recollect.open(tmp_path / "memory.db", background=False) as memory:
-        yield memory
 
 
 def heard(

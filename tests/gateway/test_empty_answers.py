@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-import recollect
 from recollect.gateway.exchange import Endless, Exchange
 from recollect.gateway.wires import COMPLETIONS, MESSAGES, RESPONSES, Wire
 from recollect.memory import Memory
@@ -20,18 +18,6 @@ WHOSE = pytest.mark.parametrize(
     [SCOPE, {"authorization": "sk-1"}, {**SCOPE, "x-recollect-conversation": "c"}],
     ids=["unnamed", "apart", "named"],
 )
-
-
-@pytest.fixture
-def memory(tmp_path: Path) -> Iterator[Memory]:
-    with recollect.open(tmp_path / "memory.db", background=False) as memory:
-        yield memory
-
-
-@pytest.fixture(params=["on", "restarted"])
-def endless(request: pytest.FixtureRequest, memory: Memory) -> Callable[[], Endless]:
-    one = Endless(memory.beside)
-    return lambda: Endless(memory.beside) if request.param == "restarted" else one
 
 
 def empty(exchange: Exchange) -> None:

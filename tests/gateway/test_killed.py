@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-import recollect
 from recollect.engines.sqlite.engine import SQLiteSpace
 from recollect.gateway.exchange import Endless
 from recollect.gateway.wires import COMPLETIONS, MESSAGES, RESPONSES, Wire
@@ -18,12 +15,6 @@ from tests.gateway.test_loops import SCOPE, begin, called, say, step, user
 from tests.test_upgrade import Killed, kill_at
 
 CALLS = (("c1", '{"in": "Porto"}'), ("c2", "{}"))
-
-
-@pytest.fixture
-def memory(tmp_path: Path) -> Iterator[Memory]:
-    with recollect.open(tmp_path / "memory.db", background=False) as memory:
-        yield memory
 
 
 def stored(memory: Memory) -> list[tuple[list[str], int]]:

@@ -4,13 +4,11 @@ stays out when the client sends it again.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-import recollect
 from recollect.gateway.exchange import Endless, Exchange
 from recollect.gateway.wires import COMPLETIONS
 from recollect.memory import Memory
@@ -20,12 +18,6 @@ from recollect.record import Kind
 UNNAMED = {"x-recollect-namespace": "default"}
 NAMED = UNNAMED | {"x-recollect-conversation": "garden"}
 SECRET = "This is nobody's business."
-
-
-@pytest.fixture
-def memory(tmp_path: Path) -> Iterator[Memory]:
-    with recollect.open(tmp_path / "memory.db", background=False) as memory:
-        yield memory
 
 
 @pytest.fixture

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-import recollect
 from recollect.gateway.exchange import Endless, Exchange
 from recollect.gateway.refusals import Refusal
 from recollect.gateway.wires import COMPLETIONS, MESSAGES, RESPONSES, Wire
@@ -23,12 +21,6 @@ STEPS = [
     ("c2", '{"in": "Porto", "at": 9}', "More rain"),
     ("c3", "{}", "Rain, still"),
 ]
-
-
-@pytest.fixture
-def memory(tmp_path: Path) -> Iterator[Memory]:
-    with recollect.open(tmp_path / "memory.db", background=False) as memory:
-        yield memory
 
 
 def begin(endless: Endless, wire: Wire, items: list[Any], headers: dict[str, str] = SCOPE, **more: Any) -> Exchange:

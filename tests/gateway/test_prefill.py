@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-import recollect
 from recollect.gateway.exchange import Endless
 from recollect.gateway.wires import COMPLETIONS, MESSAGES, Wire
 from recollect.memory import Memory
 from tests.gateway.test_loops import assistant, begin, everything, say, talks, user
 
 PREFIX = {"prefix": True}
-
-
-@pytest.fixture
-def memory(tmp_path: Path) -> Iterator[Memory]:
-    with recollect.open(tmp_path / "memory.db", background=False) as memory:
-        yield memory
 
 
 @pytest.fixture(params=["on", "restarted"])

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-import recollect
 from recollect.gateway.exchange import Endless
 from recollect.gateway.wires import COMPLETIONS, MESSAGES, RESPONSES, Wire
 from recollect.memory import Memory
@@ -18,19 +16,6 @@ from tests.gateway.test_loops import SCOPE, assistant, begin, called, everything
 WIRES = pytest.mark.parametrize("wire", [COMPLETIONS, MESSAGES, RESPONSES], ids=lambda wire: wire.path)
 NAMED = {"x-recollect-conversation": "c"}
 WHOSE = pytest.mark.parametrize("headers", [SCOPE, {"authorization": "sk-1"}], ids=["default", "apart"])
-
-
-@pytest.fixture
-def memory(tmp_path: Path) -> Iterator[Memory]:
-    with recollect.open(tmp_path / "memory.db", background=False) as memory:
-        yield memory
-
-
-@pytest.fixture(params=["on", "restarted"])
-def endless(request: pytest.FixtureRequest, memory: Memory) -> Callable[[], Endless]:
-    """The proxy, which is started anew for each request, or goes on."""
-    one = Endless(memory.beside)
-    return lambda: Endless(memory.beside) if request.param == "restarted" else one
 
 
 def kept(memory: Memory, headers: dict[str, str]) -> Memory:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-import recollect
 from recollect.gateway.exchange import Endless, Exchange
 from recollect.gateway.wires import COMPLETIONS, MESSAGES, RESPONSES, Wire
 from recollect.memory import Memory
@@ -18,12 +15,6 @@ from recollect.record import Kind
 
 SCOPE = {"x-recollect-namespace": "default"}
 NAMED = {**SCOPE, "x-recollect-conversation": "c"}
-
-
-@pytest.fixture
-def memory(tmp_path: Path) -> Iterator[Memory]:
-    with recollect.open(tmp_path / "memory.db", background=False) as memory:
-        yield memory
 
 
 def talk(*words: str) -> list[Any]:

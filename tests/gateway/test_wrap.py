@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -29,12 +28,6 @@ QUESTION: list[Any] = [{"role": "user", "content": "What must Rex not eat?"}]
 def provider() -> Iterator[Upstream]:
     with upstream() as server:
         yield server
-
-
-@pytest.fixture
-def memory(tmp_path: Path) -> Iterator[Memory]:
-    with recollect.open(tmp_path / "memory.db", background=False) as memory:
-        yield memory
 
 
 def of_openai(provider: Upstream, kind: str = "OpenAI") -> Any:

@@ -8,7 +8,6 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -26,12 +25,6 @@ ASKED: list[Any] = [{"role": "user", "content": "What must Rex not eat?"}]
 ANSWER = (
     b'{"id": "c", "model": "m", "choices": [{"index": 0, "message": {"role": "assistant", "content": "Chicken."}}]}'
 )
-
-
-@pytest.fixture
-def memory(tmp_path: Path) -> Iterator[Memory]:
-    with recollect.open(tmp_path / "memory.db", background=False) as memory:
-        yield memory
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from recollect.derive.entities.tally import BY_MODEL, BY_TURN, MENTIONS, Share, 
 from recollect.derive.tasks.base import STALE, Effects, Portion, Setting
 from recollect.derive.tasks.runs import Runs
 from recollect.record import Edge, Metadata, Node, NodeId
-from recollect.store import EdgeKey, Task, View
+from recollect.store import Task, View
 
 KIND = "entities"
 RUNS = Runs(KIND)
@@ -67,11 +67,11 @@ def settled(view: View, old: Sequence[Edge], new: Sequence[Edge]) -> Effects:
         related.differ(message, entity, before.get((message, entity)), share)
     people = frozenset(node.id for node in nodes if node.body.get("type") == "person") | {entity_id(YOU)}
     edges, cut = related.effects(view, people, changed)
-    same = {_key(edge): edge.properties for edge in old}
-    keys = {_key(edge) for edge in new}
+    same = {edge.key: edge.properties for edge in old}
+    keys = {edge.key for edge in new}
     return Effects(
         put=nodes,
-        edges=[*(edge for edge in new if same.get(_key(edge)) != edge.properties), *edges],
+        edges=[*(edge for edge in new if same.get(edge.key) != edge.properties), *edges],
         cut=[*(key for key in same if key not in keys), *cut],
     )
 
@@ -121,7 +121,3 @@ def _counted(view: View, entity: NodeId, changed: Changed) -> Tally:
         if key not in changed:
             tally.add(share)
     return tally
-
-
-def _key(edge: Edge) -> EdgeKey:
-    return (edge.source_id, edge.type, edge.target_id, edge.name)

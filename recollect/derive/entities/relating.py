@@ -76,7 +76,7 @@ def _known(view: View, relations: Iterable[Relation], people: frozenset[NodeId])
     inward = sorted({target for source, _, target in relations if source in people})
     found = view.edges(outward, (RELATED, SAME), "out", _ALL) if outward else []
     found += view.edges(inward, (RELATED, SAME), "in", _ALL) if inward else []
-    return {(edge.source_id, edge.type, edge.target_id, edge.name): edge for edge in found}
+    return {edge.key: edge for edge in found}
 
 
 def _held(edge: Edge | None) -> tuple[int, set[Proof]]:

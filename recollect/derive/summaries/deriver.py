@@ -168,9 +168,9 @@ class Summaries:
 
 def _cut(view: View, sources: Sequence[NodeId], kept: Sequence[Edge]) -> list[EdgeKey]:
     """The edges of old summaries that are not drawn again."""
-    staying = {(edge.source_id, edge.type, edge.target_id, edge.name) for edge in kept}
+    staying = {edge.key for edge in kept}
     there = view.edges(sources, (COVERS,), "out", _MANY_EDGES) if sources else []
-    keys = [(edge.source_id, edge.type, edge.target_id, edge.name) for edge in there]
+    keys = [edge.key for edge in there]
     return [key for key in keys if key not in staying]
 
 

@@ -153,4 +153,4 @@ def _highlights(sentences: Sequence[dict[str, object]], policy: Policy) -> list[
 def _no_more(view: View, source: NodeId, kept: Sequence[Edge]) -> list[tuple[NodeId, str, NodeId, str]]:
     staying = {edge.target_id for edge in kept}
     there = view.edges([source], (COVERS,), "out", 10 * _MOST)
-    return [(edge.source_id, edge.type, edge.target_id, edge.name) for edge in there if edge.target_id not in staying]
+    return [edge.key for edge in there if edge.target_id not in staying]

@@ -146,7 +146,7 @@ def _left(view: View, known: dict[NodeId, Node], edges: Sequence[Edge]) -> list[
     """The edges that segments had and have no longer."""
     kept = {(edge.source_id, edge.target_id) for edge in edges}
     had = view.edges(list(known), (COVERS,), "out", _ALL) if known else []
-    return [(e.source_id, e.type, e.target_id, e.name) for e in had if (e.source_id, e.target_id) not in kept]
+    return [e.key for e in had if (e.source_id, e.target_id) not in kept]
 
 
 def living(node: Node) -> bool:

@@ -65,4 +65,4 @@ class Summed:
     def _cut(self, summary: NodeId, kept: set[NodeId]) -> None:
         for edge in self._view.edges([summary], (COVERS,), "out", _ALL):
             if edge.target_id not in kept:
-                self.cut.append((edge.source_id, edge.type, edge.target_id, edge.name))
+                self.cut.append(edge.key)

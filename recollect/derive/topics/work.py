@@ -157,8 +157,8 @@ def _edges(topic: NodeId, inside: Sequence[Node], near: Sequence[float]) -> list
 def _changes(view: View, topics: dict[NodeId, Node], edges: Sequence[Edge]) -> tuple[list[Edge], list[EdgeKey]]:
     ids = list(topics)
     had = view.edges(ids, (BELONGS,), "in", _ALL) + view.edges(ids, (DERIVES,), "out", _ALL) if ids else []
-    old = {(e.source_id, e.type, e.target_id, e.name): e.properties for e in had}
-    new = {(e.source_id, e.type, e.target_id, e.name): e for e in edges}
+    old = {e.key: e.properties for e in had}
+    new = {e.key: e for e in edges}
     put = [edge for key, edge in new.items() if old.get(key) != edge.properties]
     return put, [key for key in old if key not in new]
 

@@ -168,7 +168,7 @@ def put_edges(writing: Writing, edges: Sequence[Edge]) -> None:
             "properties": pack(dict(edge.properties)),
             "drawable": edge.type not in OF_FIELDS and bool(_DRAWABLE.fullmatch(edge.type)),
         }
-        for at, edge in enumerate({_key(edge): edge for edge in edges}.values())
+        for at, edge in enumerate({edge.key: edge for edge in edges}.values())
         if not (_is_erased(writing, edge.source_id) or _is_erased(writing, edge.target_id))
     ]
     drawn = {record["at"] for record in writing.put(DRAW, [row for row in rows if row["drawable"]])}
@@ -197,7 +197,3 @@ def cut_edges(writing: Writing, keys: Iterable[EdgeKey]) -> None:
     rows = [{"source_id": a, "type": kind, "target_id": b, "name": name} for a, kind, b, name in keys]
     writing.put(CUT_KEPT, rows)
     writing.put(CUT_DRAWN, rows)
-
-
-def _key(edge: Edge) -> EdgeKey:
-    return edge.source_id, edge.type, edge.target_id, edge.name

@@ -61,9 +61,9 @@ def from_version_1(connection: apsw.Connection) -> None:
 
 def from_version_2(connection: apsw.Connection) -> None:
     """The tables are the same; tool calls are mended, and users have other namespaces."""
-    connection.execute(OF_THEIR_CALLERS)
-    from recollect.engines.renamed import renamed  # a search needs it not
+    from recollect.engines.renamed import renamed  # no search needs it
 
+    connection.execute(OF_THEIR_CALLERS)
     for before, today in renamed([Namespace(name) for (name,) in connection.execute(NAMES)]):
         connection.execute(RENAME, (today, before))
 

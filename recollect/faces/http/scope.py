@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import Annotated, Any
 
 from fastapi import Depends, Header, HTTPException, Query, Request
@@ -13,6 +12,7 @@ from recollect.faces.http.served import Served
 from recollect.memory import Memory
 from recollect.record import NAMESPACE_FORM, NAMESPACE_LENGTH
 from recollect.record import namespace as checked
+from recollect.text.clean import header_text
 
 HEADER = "X-Recollect-Namespace"
 #: One that is empty is as one that is not named.
@@ -55,11 +55,8 @@ def memory(
 
 
 def asked_namespace(request: Request) -> str | None:
-    """The namespace that a request names. Clients send headers in UTF-8, which is read as something else."""
-    named = request.headers.get(HEADER, "")
-    with suppress(UnicodeError):
-        named = named if named.isascii() else named.encode("latin-1").decode()
-    return named or request.query_params.get("namespace")
+    """The namespace that a request names."""
+    return header_text(request.headers.get(HEADER, "")) or request.query_params.get("namespace")
 
 
 def whole_store(request: Request) -> None:

@@ -89,7 +89,7 @@ class Documents(Writer):
                 expect={i: revisions[i].number if i in revisions else 0 for i in dict.fromkeys(ids)},
                 put=[document, *self._pieces(document)],
                 edges=[Edge(document.id, DRAWN_FROM, source) for source in sources],
-                cut=[(e.source_id, e.type, e.target_id, e.name) for e in had if e.target_id not in sources],
+                cut=[e.key for e in had if e.target_id not in sources],
                 index=self._index_change({document.id: self.document_passages(document)}),
             )
         )
