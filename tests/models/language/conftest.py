@@ -45,7 +45,7 @@ def model(provider: str, server: WireServer) -> Any:
     return model_of(provider, server)
 
 
-def model_of(provider: str, server: WireServer, *, silence: float = 1.0, longest: float = 5.0) -> Any:
+def model_of(provider: str, server: WireServer, *, silence: float = 10.0, longest: float = 20.0) -> Any:
     if provider == "anthropic":
         return AnthropicModel("claude-test", base_url=server.root, price=Price(1, 5), silence=silence, longest=longest)
     return OpenAIModel("test", base_url=f"{server.root}/v1", price=Price(1, 5), silence=silence, longest=longest)

@@ -24,6 +24,7 @@ from recollect.models.language.errors import (
     RateLimited,
 )
 from recollect.models.language.talk import Call, Result, Said, Spoken, Talk, TalkingModel, Tool, talking
+from tests.models.language.conftest import model_of
 from tests.models.language.wire_server import Says, WireServer
 
 pytestmark = pytest.mark.slow
@@ -126,7 +127,6 @@ def test_arguments_that_are_no_json_come_as_they_are_and_go_back_as_none(model: 
         (Says("word " * 40, fault="no_end"), CutAnswer, True),
         (Says("word " * 40, fault="in_stream"), ModelUnreachable, True),
         (Says(fault="huge"), HugeAnswer, True),
-        (Says(fault="silence"), ModelTimeout, False),
         (Says(fault="page"), ModelNotReady, False),
         (Says("I won't.", stop="refusal"), ModelRefused, True),
         (Says(""), EmptyAnswer, False),
@@ -143,6 +143,12 @@ def test_each_fault_is_told_apart(
     assert bool(words) is began
     if expected is RateLimited:
         assert problem.retry_after == 7
+
+
+def test_silence_is_a_time_out(provider: str, server: WireServer) -> None:
+    server.script.append(Says(fault="silence"))
+    words, problem = failed(model_of(provider, server, silence=0.3))
+    assert (type(problem), words) == (ModelTimeout, [])
 
 
 def test_an_answer_at_the_limit_of_its_tokens_is_given_and_marked(model: Any, server: WireServer) -> None:

@@ -123,7 +123,7 @@ def _handler(server: WireServer) -> type[BaseHTTPRequestHandler]:
                 self.close_connection = True
                 return
             if told.fault == "silence":
-                server.stopping.wait(5)
+                server.stopping.wait(60)
                 self.close_connection = True
                 return
             if told.status != 200:
