@@ -82,7 +82,7 @@ def test_all_that_is_named_can_be_opened(memories: dict[int, Memory], strategy: 
 
 def test_topics_that_the_background_has_found_are_the_clusters(tmp_path: Path) -> None:
     export = tmp_path / "export.jsonl"
-    write_openai(export, 1_500)
+    write_openai(export, 500)
     with recollect.open(tmp_path / "memory.db", durable=False, background=False) as memory:
         memory.import_file(export)
         memory.consolidate()

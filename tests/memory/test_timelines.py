@@ -63,11 +63,8 @@ def test_nobody_is_mentioned_under_a_name_that_is_not_there(memory: Memory) -> N
         memory.mentions("Zarathustra")
 
 
-def test_topics_stand_on_the_months_in_which_they_began(sample_archive: list[Path], tmp_path: Path) -> None:
-    with recollect.open(tmp_path / "sample.db", durable=False, background=False) as memory:
-        memory.import_file(*sample_archive)
-        memory.consolidate()
-
+def test_topics_stand_on_the_months_in_which_they_began(derived_store: Path) -> None:
+    with recollect.open(derived_store, background=False) as memory:
         bands = memory.timeline(3).bands
 
     assert len(bands) == 3

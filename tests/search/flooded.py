@@ -18,7 +18,7 @@ _PLAIN = tuple(_WORDS.split())
 #: Words, and in every how many-th of the short conversations they stand.
 _RARE = {"kiln": 23, "glaze": 17, "heron": 41, "ferry": 2}
 _SHORT, _LONG, _SEVERAL = 320, 900, 120
-_LOGS, _CHUNKS, _FILES = 45, 16, 90
+_LOGS, _CHUNKS, _FILES = 25, 16, 90
 
 #: "kiln" is in one long conversation, "glaze" in four, "ferry" in every second one, "heron" in few and in some titles.
 WORDS = ("kiln", "glaze", "ferry", "heron")

@@ -386,18 +386,20 @@ def test_a_namespace_is_dropped_with_its_name(run: CommandLine) -> None:
     assert run("drop", "acme", "--yes").code == 1
 
 
-def talk(run: CommandLine) -> None:
+@pytest.fixture
+def talk(own: CommandLine, derived_store: Path) -> None:
     """Somebody says something, and you speak of her."""
+    shutil.copyfile(derived_store, os.environ["RECOLLECT_STORE"])
     with recollect.open(os.environ["RECOLLECT_STORE"], background=False) as memory:
         memory.store_message("I moved to Uxbridgeville.", speaker="Zsofka", conversation_id="g", title="Flats")
         memory.store_message("I like Zsofka's flat.", conversation_id="own", title="Mine")
         memory.consolidate()
 
 
+@pytest.mark.usefixtures("talk")
 def test_a_person_is_shown_in_three_groups_and_what_others_say_is_asked_for_by_itself(
     own: CommandLine,
 ) -> None:
-    talk(own)
     shown = own("forget", "--person", "zsofka", "--dry-run")
     assert shown.code == 0
     assert "What they said: 1 message\n" in shown.out
@@ -413,8 +415,8 @@ def test_a_person_is_shown_in_three_groups_and_what_others_say_is_asked_for_by_i
     assert "I like Zsofka's" in own("search", "flat", "-n", "50").out
 
 
+@pytest.mark.usefixtures("talk")
 def test_without_a_terminal_a_person_is_forgotten_with_yes_alone(own: CommandLine) -> None:
-    talk(own)
     assert own("forget", "--person", "Zsofka").code == 2
     assert own("forget", "--person", "Zsofka", "--source", "chatgpt").code == 2
     assert own("forget", "--mentions").code == 2

@@ -21,13 +21,19 @@ def described(client: TestClient) -> dict[str, Any]:
     return found
 
 
-def operations(client: TestClient) -> list[tuple[str, str, dict[str, Any]]]:
-    paths = described(client)["paths"]
+@pytest.fixture(scope="module")
+def paths(reading: TestClient) -> dict[str, Any]:
+    """What the API says of its paths: the same of every memory."""
+    found: dict[str, Any] = described(reading)["paths"]
+    return found
+
+
+def operations(paths: dict[str, Any]) -> list[tuple[str, str, dict[str, Any]]]:
     return [(method, path, operation) for path, methods in paths.items() for method, operation in methods.items()]
 
 
-def test_errors_are_described_as_they_are_sent(writing: TestClient) -> None:
-    for _, _, operation in operations(writing):
+def test_errors_are_described_as_they_are_sent(writing: TestClient, paths: dict[str, Any]) -> None:
+    for _, _, operation in operations(paths):
         assert list(operation["responses"]["default"]["content"]) == ["application/problem+json"]
     missing = writing.get(f"{API}/messages/nothing")
     assert (missing.status_code, missing.headers["content-type"]) == (404, "application/problem+json")
@@ -65,8 +71,10 @@ def test_it_says_how_to_show_a_token_and_whether_one_must_be(tmp_path: Path, wri
         "a\n",
     ],
 )
-def test_the_form_of_a_namespace_is_the_one_that_is_taken(writing: TestClient, name: str) -> None:
-    for _, _, operation in operations(writing):
+def test_the_form_of_a_namespace_is_the_one_that_is_taken(
+    writing: TestClient, paths: dict[str, Any], name: str
+) -> None:
+    for _, _, operation in operations(paths):
         for parameter in operation.get("parameters", ()):
             if parameter["name"] in ("namespace", "X-Recollect-Namespace"):
                 form = parameter["schema"]
@@ -102,22 +110,22 @@ def test_a_wrong_method_is_told_the_right_ones(writing: TestClient, method: str,
     assert (told.status_code, told.headers["allow"]) == (405, allowed)
 
 
-def test_every_method_that_is_described_is_allowed(writing: TestClient) -> None:
-    for path, methods in described(writing)["paths"].items():
+def test_every_method_that_is_described_is_allowed(writing: TestClient, paths: dict[str, Any]) -> None:
+    for path, methods in paths.items():
         told = writing.request("TRACE", path.replace("{", "").replace("}", ""))
         assert told.headers["allow"].lower().split(", ") == sorted(
             methods, key=["get", "post", "put", "patch", "delete"].index
         )
 
 
-def test_links_lead_to_what_was_made(writing: TestClient) -> None:
+def test_links_lead_to_what_was_made(writing: TestClient, paths: dict[str, Any]) -> None:
     for path, body, link in (
         ("/messages", {"content": "My dog is called Luna.", "title": "Luna"}, "get_message_by_id"),
         ("/facts", {"content": "Luna weighs 12 kg.", "concept": "weight"}, "pin_fact"),
     ):
         answer = writing.post(API + path, json=body)
-        links = described(writing)["paths"][API + path]["post"]["responses"][str(answer.status_code)]["links"]
-        method, target, _ = next(one for one in operations(writing) if one[2]["operationId"] == link)
+        links = paths[API + path]["post"]["responses"][str(answer.status_code)]["links"]
+        method, target, _ = next(one for one in operations(paths) if one[2]["operationId"] == link)
         parameters = {
             name: answer.json()[said.removeprefix("$response.body#/")]
             for name, said in links[link]["parameters"].items()
@@ -125,8 +133,8 @@ def test_links_lead_to_what_was_made(writing: TestClient) -> None:
         assert writing.request(method, target.format(**parameters)).status_code == 200
 
 
-def test_every_link_leads_to_an_operation_that_takes_it(writing: TestClient) -> None:
-    known = {operation["operationId"]: operation for _, _, operation in operations(writing)}
+def test_every_link_leads_to_an_operation_that_takes_it(paths: dict[str, Any]) -> None:
+    known = {operation["operationId"]: operation for _, _, operation in operations(paths)}
     links = [
         link
         for operation in known.values()
