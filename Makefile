@@ -32,7 +32,7 @@ test-neo4j: $(INSTALLED)
 test-faults: $(INSTALLED)
 	$(BIN)/pytest -m "faults and not long"
 
-# The pages in a real browser: Chromium or Chrome, where the machine has one.
+# The pages in a real browser: Chromium (its headless shell takes a sixth of the time) or Chrome, where the machine has one.
 test-browser: $(INSTALLED)
 	$(BIN)/pytest -n 2 --dist worksteal -m "browser and not long"
 
