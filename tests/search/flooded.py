@@ -24,13 +24,14 @@ _LOGS, _CHUNKS, _FILES = 25, 16, 90
 WORDS = ("kiln", "glaze", "ferry", "heron")
 
 
-def write_flooded(path: Path, seed: int = 1) -> Path:
-    """Writes it as a file of OpenAI messages, about 2,700 of them."""
+def write_flooded(path: Path, seed: int = 1, share: float = 1.0) -> Path:
+    """Writes it as a file of OpenAI messages, about 2,700 of them, or that share."""
+    long, several, short = (int(share * number) for number in (_LONG, _SEVERAL, _SHORT))
     chance = Random(seed)
-    talks = [(f"Firing log {seed}", [f"kiln log {n}: kiln hot, kiln door shut, kiln cooling" for n in range(_LONG)])]
-    glazes = [f"glaze {number} glaze thick, glaze thin" for number in range(_SEVERAL)]
+    talks = [(f"Firing log {seed}", [f"kiln log {n}: kiln hot, kiln door shut, kiln cooling" for n in range(long)])]
+    glazes = [f"glaze {number} glaze thick, glaze thin" for number in range(several)]
     talks += [(f"Glaze notes {number}", glazes) for number in range(4)]
-    for number in range(_SHORT):
+    for number in range(short):
         said = [" ".join(chance.sample(_PLAIN, 7)) for _ in range(4)]
         for word, every in _RARE.items():
             if number % every == 1:

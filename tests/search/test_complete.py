@@ -91,7 +91,7 @@ def test_so_it_is_word_for_word(sqlite_memory: Memory, query: str) -> None:
 
 def test_so_it_is_in_a_server(neo4j_place: str, tmp_path: Path) -> None:
     with recollect.open(neo4j_place, background=False) as memory:
-        memory.import_file(write_flooded(tmp_path / "flooded.jsonl"))
+        memory.import_file(write_flooded(tmp_path / "flooded.jsonl", share=0.4))
         for query in ("kiln", "When did the heron sit on the ferry?"):
             for sort in ("relevance", "newest"):
                 assert_complete(memory, query, sort=sort, limit=40)
