@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import neo4j
@@ -9,7 +10,7 @@ import neo4j
 from recollect.engines.codec import from_cursor, to_cursor
 from recollect.engines.neo4j.records import LABELS, key, readable
 from recollect.errors import InvalidInput
-from recollect.record import Chunk, Message, Namespace, ToolCall, Turn
+from recollect.record import Chunk, Conversation, Document, Message, Namespace, Node, ToolCall, Turn
 from recollect.store.results import Lost, Page, R, Where
 
 # All records of a namespace stand in one index, ordered by id; those of the other kinds are passed over.
@@ -28,30 +29,12 @@ WITH n LIMIT $limit
 OPTIONAL MATCH (m:Message&Node {namespace: $ns, id: n.result_message_id})
 RETURN properties(n) AS node, 0 AS time, m.content AS result ORDER BY n.id
 """
-# Those that an index leads to (of a conversation, of keys; conversations and documents), else all; sorted afterwards.
-CHOSEN = """
-CALL () {
-    UNWIND CASE WHEN $label = 'Conversation' THEN [1] ELSE [] END AS _
-    MATCH (n:Conversation) WHERE n.namespace = $ns AND n.id IS NOT NULL RETURN n
-    UNION ALL UNWIND CASE WHEN $label = 'Document' THEN [1] ELSE [] END AS _
-    MATCH (n:Document) WHERE n.namespace = $ns AND n.id IS NOT NULL RETURN n
-    UNION ALL UNWIND CASE WHEN $label = 'Message' AND $conversation IS NOT NULL THEN [1] ELSE [] END AS _
-    MATCH (n:Message) WHERE n.namespace = $ns AND n.conversation_id = $conversation AND n.position >= 0 RETURN n
-    UNION ALL UNWIND CASE WHEN $label = 'Message' AND $conversation IS NULL THEN [1] ELSE [] END AS _
-    MATCH (n:Message) WHERE n.namespace = $ns AND n.conversation_id IS NOT NULL AND n.position >= 0 RETURN n
-    UNION ALL UNWIND CASE WHEN $label = 'ToolCall' THEN [1] ELSE [] END AS _
-    MATCH (n:ToolCall) WHERE n.namespace = $ns AND n.conversation_id IS NOT NULL
-      AND ($conversation IS NULL OR n.conversation_id = $conversation) RETURN n
-    UNION ALL UNWIND CASE WHEN $label = 'Turn' THEN [1] ELSE [] END AS _
-    MATCH (n:Turn) WHERE n.namespace = $ns AND n.conversation_id IS NOT NULL AND n.position >= 0
-      AND ($conversation IS NULL OR n.conversation_id = $conversation) RETURN n
-    UNION ALL UNWIND CASE WHEN $label = 'Derived' AND $conversation IS NOT NULL THEN [1] ELSE [] END AS _
-    MATCH (n:Derived) WHERE n.namespace = $ns AND n.conversation_id = $conversation RETURN n
-    UNION ALL UNWIND CASE WHEN $label = 'Derived' AND $conversation IS NULL THEN $short_keys ELSE [] END AS short_key
-    MATCH (n:Derived) WHERE n.namespace = $ns AND n.short_key = short_key RETURN n
-    UNION ALL UNWIND CASE WHEN $label = 'Derived' AND $conversation IS NULL AND $keys IS NULL THEN [1] ELSE [] END AS _
-    MATCH (n:Derived) WHERE n.namespace = $ns AND n.short_key IS NOT NULL RETURN n
-}
+
+
+def _chosen(found: str) -> str:
+    """The statement of what an index leads to. One for each index: one for them all takes half a minute to plan."""
+    return f"""
+{found}
 WITH n, coalesce(n.updated, n.created, n.timestamp, n.valid_from) AS latest,
     coalesce(n.created, n.updated, n.timestamp, n.valid_from) AS earliest
 WHERE ($kinds IS NULL OR n.kind IN $kinds)
@@ -71,10 +54,35 @@ WHERE ($kinds IS NULL OR n.kind IN $kinds)
 WITH n, CASE WHEN n:Turn THEN n.position ELSE coalesce(latest, -9223372036854775808) END AS time
 WHERE CASE WHEN $newest THEN time < $time OR time = $time AND n.id < $id ELSE n.id > $id END
 WITH n, time ORDER BY CASE WHEN $newest THEN NULL ELSE n.id END, time DESC, n.id DESC LIMIT $limit
-OPTIONAL MATCH (m:Message&Node {namespace: $ns, id: n.result_message_id})
+OPTIONAL MATCH (m:Message&Node {{namespace: $ns, id: n.result_message_id}})
 RETURN properties(n) AS node, time, m.content AS result
 ORDER BY CASE WHEN $newest THEN NULL ELSE n.id END, time DESC, n.id DESC
 """
+
+
+CONVERSATIONS = _chosen("MATCH (n:Conversation) WHERE n.namespace = $ns AND n.id IS NOT NULL")
+DOCUMENTS = _chosen("MATCH (n:Document) WHERE n.namespace = $ns AND n.id IS NOT NULL")
+MESSAGES = _chosen("MATCH (n:Message) WHERE n.namespace = $ns AND n.conversation_id IS NOT NULL AND n.position >= 0")
+MESSAGES_OF = _chosen(
+    "MATCH (n:Message) WHERE n.namespace = $ns AND n.conversation_id = $conversation AND n.position >= 0"
+)
+CALLS = _chosen("MATCH (n:ToolCall) WHERE n.namespace = $ns AND n.conversation_id IS NOT NULL")
+CALLS_OF = _chosen("MATCH (n:ToolCall) WHERE n.namespace = $ns AND n.conversation_id = $conversation")
+TURNS = _chosen("MATCH (n:Turn) WHERE n.namespace = $ns AND n.conversation_id IS NOT NULL AND n.position >= 0")
+TURNS_OF = _chosen("MATCH (n:Turn) WHERE n.namespace = $ns AND n.conversation_id = $conversation AND n.position >= 0")
+DERIVED = _chosen("MATCH (n:Derived) WHERE n.namespace = $ns AND n.short_key IS NOT NULL")
+DERIVED_OF = _chosen("MATCH (n:Derived) WHERE n.namespace = $ns AND n.conversation_id = $conversation")
+DERIVED_WITH = _chosen(
+    "UNWIND $short_keys AS short_key MATCH (n:Derived) WHERE n.namespace = $ns AND n.short_key = short_key"
+)
+_STATEMENTS: Mapping[type[Any], tuple[str, str]] = {  # of all, and of a conversation
+    Conversation: (CONVERSATIONS, CONVERSATIONS),
+    Document: (DOCUMENTS, DOCUMENTS),
+    Message: (MESSAGES, MESSAGES_OF),
+    ToolCall: (CALLS, CALLS_OF),
+    Turn: (TURNS, TURNS_OF),
+    Node: (DERIVED, DERIVED_OF),
+}
 
 _LAST_TIME, _LAST_ID = (1 << 63) - 1, "\U0010ffff"  # before the first of the newest
 
@@ -98,7 +106,7 @@ def find(
     whole = kind is Chunk or (kind in (Message, ToolCall, Turn) and where.conversation is None and not newest)
     found = list(
         tx.run(
-            BY_ID if whole else CHOSEN,
+            BY_ID if whole else _statement(kind, where),
             ns=ns,
             label=LABELS[kind],
             id=begin,
@@ -109,7 +117,7 @@ def find(
             conversation=where.conversation,
             kinds=list(where.kinds) or None,
             keys=list(where.keys) or None,
-            short_keys=[key(one) for one in where.keys],
+            short_keys=list({key(one) for one in where.keys}),
             states=list(where.states) or None,
             since=where.since,
             until=where.until,
@@ -126,6 +134,13 @@ def find(
     last = found[limit - 1]
     last_id = str(last["node"]["id"])
     return Page(items, to_cursor(last["time"], last_id) if newest else last_id)
+
+
+def _statement(kind: type[Any], where: Where) -> str:
+    of_all, of_one = _STATEMENTS[kind]
+    if where.conversation is not None:
+        return of_one
+    return DERIVED_WITH if kind is Node and where.keys else of_all
 
 
 def _filled(kind: type[Any], found: neo4j.Record) -> Any:
