@@ -187,7 +187,7 @@ def test_a_page_in_the_place_of_another_is_told_as_damage(tmp_path: Path, one: s
         data[target * 4096 : (target + 1) * 4096] = whole[source * 4096 : (source + 1) * 4096]
         shutil.rmtree(path.with_name("memory.db-index"), ignore_errors=True)
         path.write_bytes(data)
-        for read in (lambda m: m.search("heron"), lambda m: m.stats(), lambda m: m.conversations(limit=99)):
+        for read in READS:
             with opened(path) as memory:
                 try:
                     read(memory)
