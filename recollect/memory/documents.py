@@ -28,7 +28,7 @@ class Documents(Handle):
         """Imports text, Markdown, HTML and PDF files and whole folders of them; searches find them beside messages [2].
 
         Importing again leaves alone what is unchanged, replaces what has changed, and reports what is gone. What was
-        forgotten stays away, unless `again` brings it back. Raises NotFound, ImportProblem, StoreError.
+        forgotten stays away under any name, unless `again` brings it back. Raises NotFound, ImportProblem, StoreError.
         """
         from recollect.ingest.documents.importing import DocumentImporting
 
