@@ -95,6 +95,7 @@ def decode(kind: type[T], values: Sequence[Any]) -> T:
 def _decode(kind: type[T], values: Sequence[Any]) -> T:
     count, coded = _coded(kind)
     found = list(values[:count])
+    _require_types(kind, found)
     for at, code in coded:
         found[at] = code(found[at])
     if kind in _EDITED:
@@ -104,6 +105,28 @@ def _decode(kind: type[T], values: Sequence[Any]) -> T:
         if values[at]:
             found[at] = _unpack_versions(values[at], values[content])
     return kind(*found)
+
+
+_fitting = set[tuple[type[Any], ...]]()  # kinds, each with the types of its values
+
+
+def _require_types(kind: type[Any], values: Sequence[Any]) -> None:
+    """Raises TypeError for values that are not of the types that the fields are stored as; remembers those that are."""
+    found = (kind, *map(type, values))
+    if found not in _fitting:
+        for (name, code, _), hint, value in zip(_fields(kind), get_type_hints(kind).values(), values, strict=True):
+            if not isinstance(value, _stored_as(hint, coded=code is not None)):
+                raise TypeError(f"{name} is {type(value).__name__}")
+        _fitting.add(found)
+
+
+def _stored_as(hint: Any, *, coded: bool) -> tuple[type[Any], ...]:
+    """The types of a field's values; a float may have been written as a whole number."""
+    inner = get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
+    if coded:
+        return (int, types.NoneType) if {datetime, bool} & {*inner} else (str, types.NoneType)
+    plain = tuple(getattr(one, "__supertype__", one) for one in inner)
+    return (*plain, int) if float in plain else plain
 
 
 def pack(value: Any) -> str | None:

@@ -11,7 +11,7 @@ from recollect.importers.records.forgotten import without
 from recollect.importers.records.identity import tokens
 from recollect.importers.records.known import Chains, Known, Settled
 from recollect.importers.records.merge import Plan, plan
-from recollect.ingest.withheld import Withheld
+from recollect.ingest.withheld import TITLE, Withheld
 from recollect.ingest.writer import Writer
 from recollect.record import Node, NodeId, Thread
 from recollect.record.wire import digest
@@ -130,7 +130,7 @@ class Conversations(Writer):
                 one for thread in threads if again for one in withheld.of(thread.conversation.source).held_in(thread)
             }
             titles = {thread.conversation.title for thread in threads if again}
-            told_again |= {(title, "title") for title in titles if withheld.holds_title(title)}
+            told_again |= {(title, TITLE) for title in titles if withheld.holds_title(title)}
             for came in threads:
                 incoming = came if again else withheld.of_thread(came, self._count_tokens)
                 if done.came.get(incoming.conversation.id) == incoming:

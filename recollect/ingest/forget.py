@@ -197,7 +197,8 @@ def forget(
             ids += outbox.made_of(view, [message.id for message in messages])
             ids += [node.id for node in view.get(Node, corrections) if not node.erased]
             ids += _still_stale(view, going.made)
-            left = tombstones(view, found.conversations, single)
+            files = (one for one in view.get(Document, found.documents) if one.source != REPORTS)
+            left = tombstones(view, found.conversations, single, files)
         if left:  # before the words go: killed in between, it is still there, and known by its id
             space.write(Change(put=left))
         space.erase(ids)

@@ -293,7 +293,7 @@ class Importing:
         if batch.threads:
             self._add(self._ingest.threads(batch.threads, again=self._again, known=known))
         if batch.documents:
-            self._ingest.documents(batch.documents, again=self._again)
+            self._ingest.documents(batch.documents, again=self._again, forgotten=self._known.forgotten)
             self._documents.update(dict.fromkeys(document.id for document, _ in batch.documents))
         self._ingest.others(batch.others)
         self._space.maintain(_MAINTENANCE)

@@ -25,6 +25,7 @@ R = TypeVar("R")
 #: The node that knows what was taken out, in a state of its own, and in every dump.
 WITHHELD = stable_id("secrets", "withheld")
 _WITHHELD = "withheld"
+TITLE = "title"  #: The kind of what is no secret, and compared with titles alone.
 _TITLES = "(titles)"  # stands for a source, where titles are told apart from secrets
 _SIZE = 16  # bytes of a digest, and of a key
 _KEY = re.compile("[0-9a-f]{32}")
@@ -36,6 +37,8 @@ class Withheld:
 
     def __init__(self, digests: Mapping[str, Mapping[str, str]], source: str = "") -> None:
         self._digests, self._source = digests, source  # with their kinds, by key
+        kinds = {kind for of_key in digests.values() for kind in of_key.values()}
+        self._holds_secrets = not kinds <= {TITLE}
 
     @classmethod
     def read(cls, view: View) -> Withheld:
@@ -78,7 +81,7 @@ class Withheld:
 
     def and_title(self, title: str) -> Withheld:
         """With a title that a conversation had; only titles are compared with it."""
-        return self._and({(title, _TITLES): "title"})
+        return self._and({(title, _TITLES): TITLE})
 
     def _and(self, kinds: Mapping[tuple[str, str], str]) -> Withheld:
         key = next(iter(self._digests), None) or secrets.token_hex(_SIZE)
@@ -101,7 +104,7 @@ class Withheld:
 
     def held_in(self, record: object) -> set[tuple[str, str]]:
         """The secrets of a record that were taken out of the memory before, each with its kind of then."""
-        if not self:
+        if not self._holds_secrets:
             return set()
         values = {value for value, _ in secrets_of(record)}
         for text in texts_of(record):

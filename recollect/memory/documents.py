@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recollect.memory.handle import Handle, writes
-from recollect.record import Document
+from recollect.record import REPORTS, Document
 from recollect.store import Where
 from recollect.store.transfer import every
 
@@ -28,7 +28,7 @@ class Documents(Handle):
         """Imports text, Markdown, HTML and PDF files and whole folders of them; searches find them beside messages [2].
 
         Importing again leaves alone what is unchanged, replaces what has changed, and reports what is gone. What was
-        forgotten stays away, unless `again` brings it back. Raises NotFound, ImportProblem, StoreError.
+        forgotten stays away under any name, unless `again` brings it back. Raises NotFound, ImportProblem, StoreError.
         """
         from recollect.ingest.documents.importing import DocumentImporting
 
@@ -36,9 +36,11 @@ class Documents(Handle):
         return importing([Path(path).expanduser() for path in paths])
 
     def documents(self) -> Generator[Document, None, None]:
-        """The documents of the namespace, but for those that are hidden."""
+        """The documents of the namespace, but for those that are hidden, and reports, which `reports` lists."""
         with self._space.view() as view:
-            yield from (found for found in every(view, Document, Where(deleted=False)) if not found.hidden)
+            for found in every(view, Document, Where(deleted=False)):
+                if not (found.hidden or found.source == REPORTS):
+                    yield found
 
     def document(self, name: str, *, hidden_reports: bool = False) -> Document:
         """A document by its id, the end of one, its path or its title; with `hidden_reports` also research that is not

@@ -91,7 +91,7 @@ class Counts:
     by_node: Mapping[str, int] = field(default_factory=dict)  # live derived nodes
     tool_calls: int = 0
     attachments: int = 0  # attachments, artifacts and assets that messages name
-    documents: int = 0
+    documents: int = 0  # our own reports are none
     turns: int = 0
     chunks: int = 0
     passages: int = 0  # of the record; those of derived nodes do not count

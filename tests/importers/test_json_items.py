@@ -1,4 +1,5 @@
 import json
+import tracemalloc
 from typing import Any
 
 import pytest
@@ -85,3 +86,13 @@ def test_what_cannot_be_read_is_told_with_its_place() -> None:
     assert head is not None
     assert [item.place for item in items(one, is_chat, problems)] == ["chats.jsonl line 1", "chats.jsonl line 3"]
     assert [problem.place for problem in problems.found] == ["chats.jsonl line 2"]
+
+
+def test_a_long_text_takes_little_memory_to_look_at() -> None:
+    long = entry([{"words": ["herons " * 200_000], "title": "T"}, CHAT])
+    tracemalloc.start()
+    try:
+        assert glimpse(long, is_chat) is not None
+        assert tracemalloc.get_traced_memory()[1] < 30_000_000
+    finally:
+        tracemalloc.stop()

@@ -10,6 +10,7 @@ from random import Random
 from typing import Any, Literal
 
 from recollect.record import (
+    REPORTS,
     Chunk,
     Conversation,
     Document,
@@ -109,7 +110,7 @@ def counts(model: Model, now: datetime, of: list[NodeId] | None = None) -> Count
         by_node=Counter(n.kind.value for n in nodes),
         tool_calls=sum(call.message_id in living for call in model.calls.values()),
         attachments=sum(part.kind is not PartKind.REASONING for m in messages for part in m.parts),
-        documents=sum(not d.erased for d in model.documents.values()),
+        documents=sum(not d.erased and d.source != REPORTS for d in model.documents.values()),
         turns=sum(turn.query_id in living for turn in model.turns.values()),
         chunks=len(model.chunks),
         passages=sum(one.passage.partition is not Partition.DERIVED for one in known),

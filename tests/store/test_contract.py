@@ -11,6 +11,7 @@ import pytest
 from recollect.engines.codec import encode
 from recollect.errors import NotFound, StoreError
 from recollect.record import (
+    REPORTS,
     Chunk,
     Conversation,
     Document,
@@ -529,6 +530,13 @@ def test_messages_calls_turns_and_chunks_of_a_conversation_are_found(space: Spac
             for m in view.find(Message, Where(until=until)).items
         )
     assert space.check() == []
+
+
+def test_our_own_reports_are_no_documents(space: Space) -> None:
+    space.write(document_change(Document(stable_id("d"), "documents", "Harbour", "tides")))
+    space.write(document_change(Document(stable_id("r"), REPORTS, "Tides", "what the memory says of tides")))
+    with space.view() as view:
+        assert view.counts().documents == 1
 
 
 def test_counts_are_read_back(store: Store, space: Space) -> None:

@@ -6,14 +6,19 @@ import shutil
 from collections.abc import Callable
 from contextlib import closing
 from datetime import timedelta
+from itertools import product
 from pathlib import Path
 
 import apsw
 import pytest
 
+from recollect.engines.codec import decode, encode, names
 from recollect.engines.sqlite.engine import SQLiteStore
-from recollect.record import Conversation
+from recollect.errors import StoreDamaged
+from recollect.memory import Memory
+from recollect.record import Conversation, NodeId
 from recollect.store import Change, IndexDamaged, Space, Where
+from tests.exports import opened
 from tests.store.builders import DEFAULT, change_of, embedder_id, holding, index_of, passages_of, query, talk
 
 pytestmark = pytest.mark.slow
@@ -144,3 +149,56 @@ def test_each_invariant_is_checked(tmp_path: Path, remedy: str, statement: str, 
         connection.execute(statement)
     assert any(v.invariant.startswith(invariant) and v.remedy == remedy for v in space.check())
     store.close()
+
+
+#: A page of each stands in the place of one of the other: search, counts and lists read what is of other kinds.
+MISPLACED = [
+    ("conversation", "passage"),
+    ("message", "passage"),
+    ("sqlite_sequence", "run_vector"),
+    ("turn", "message"),
+    ("turn_by_position", "sqlite_autoindex_conversation_1"),
+    ("document", "conversation"),
+]
+
+READS: list[Callable[[Memory], object]] = [
+    lambda memory: memory.search("heron"),
+    lambda memory: memory.stats(),
+    lambda memory: memory.conversations(limit=99),
+]
+
+
+@pytest.mark.parametrize(("one", "other"), MISPLACED)
+def test_a_page_in_the_place_of_another_is_told_as_damage(tmp_path: Path, one: str, other: str) -> None:
+    path = tmp_path / "memory.db"
+    with opened(path) as memory:
+        for number in range(12):
+            turns = [{"content": f"heron {number} {turn} " + "reeds " * 30} for turn in range(8)]
+            memory.store_messages(turns, conversation_id=f"c{number}")
+        memory.maintain()
+    pages: dict[str, list[int]] = {}
+    with closing(apsw.Connection(str(path))) as connection:
+        for name, number in connection.execute("SELECT name, pageno FROM dbstat WHERE pagetype = 'leaf'"):
+            pages.setdefault(name, []).append(number - 1)
+    whole = path.read_bytes()
+    told = set[type[BaseException]]()
+    for source, target in product(pages[one][:3], pages[other][:3]):
+        data = bytearray(whole)
+        data[target * 4096 : (target + 1) * 4096] = whole[source * 4096 : (source + 1) * 4096]
+        shutil.rmtree(path.with_name("memory.db-index"), ignore_errors=True)
+        path.write_bytes(data)
+        for read in READS:
+            with opened(path) as memory:
+                try:
+                    read(memory)
+                except Exception as problem:
+                    told.add(type(problem))
+    assert told <= {StoreDamaged, IndexDamaged}
+
+
+@pytest.mark.parametrize("at", range(len(names(Conversation))), ids=names(Conversation))
+def test_values_of_other_kinds_are_no_record(at: int) -> None:
+    whole = encode(Conversation(NodeId("c"), "recollect", title="Herons"))
+    assert decode(Conversation, whole).title == "Herons"
+    with pytest.raises(StoreDamaged):
+        decode(Conversation, [*whole[:at], b"1", *whole[at + 1 :]])

@@ -7,7 +7,7 @@ from datetime import datetime
 
 import neo4j
 
-from recollect.record import Namespace, NodeId, from_microseconds, to_microseconds
+from recollect.record import REPORTS, Namespace, NodeId, from_microseconds, to_microseconds
 from recollect.store.results import Counts
 
 # $ids: some conversations, or NULL for all.
@@ -35,7 +35,8 @@ RETURN
   COUNT { MATCH (t:Turn) WHERE t.namespace = $ns AND t.conversation_id IS NOT NULL AND t.position >= 0
     AND ($ids IS NULL OR t.conversation_id IN $ids)
     AND NOT EXISTS { MATCH (t)-[:HAS_QUERY]->(m) WHERE m.deleted } } AS turns,
-  COUNT { MATCH (d:Document) WHERE d.namespace = $ns AND d.id IS NOT NULL AND NOT d.erased } AS documents,
+  COUNT { MATCH (d:Document) WHERE d.namespace = $ns AND d.id IS NOT NULL AND NOT d.erased
+    AND d.source <> $reports } AS documents,
   COUNT { MATCH (k:Chunk) WHERE k.namespace = $ns AND k.parent_id IS NOT NULL } AS chunks,
   COUNT { MATCH (p:Passage) WHERE p.space = $space AND p.number > 0 AND p.partition <> 3 } AS passages,
   COUNT { MATCH (p:Passage) WHERE p.space = $space AND p.number > 0 AND p.partition = 0 } AS said,
@@ -57,7 +58,7 @@ def counts(tx: neo4j.Transaction, ns: Namespace, space: int, of: Sequence[NodeId
     chosen = {"ns": ns, "space": space, "ids": None if of is None else list(dict.fromkeys(of))}
     by_source: dict[str, int] = {r["source"]: r["number"] for r in tx.run(CONVERSATIONS, chosen)}
     by_kind = list(tx.run(MESSAGES if of is None else MESSAGES_OF, chosen))
-    rest = tx.run(REST, chosen).single(strict=True)
+    rest = tx.run(REST, chosen, reports=REPORTS).single(strict=True)
     times = [r[edge] for r in by_kind for edge in ("first", "last") if r[edge] is not None]
     return Counts(
         conversations=sum(by_source.values()),

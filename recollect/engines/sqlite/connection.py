@@ -19,7 +19,7 @@ from recollect.engines.sqlite import problems
 from recollect.engines.sqlite.functions import add_functions
 from recollect.engines.sqlite.migrations import NEWEST, is_foreign, migrate, require, version
 from recollect.engines.sqlite.place import has_log, immutable_uri, prepare, read_only_uri, without_index_uri
-from recollect.errors import StoreError, StoreUnusable
+from recollect.errors import RecollectError, StoreError, StoreUnusable
 
 #: Before this version a database in WAL mode could be damaged by two connections (the WAL-reset bug).
 OLDEST_SQLITE = (3, 51, 3)
@@ -27,6 +27,8 @@ OLDEST_SQLITE = (3, 51, 3)
 _PATIENCE = 2.0  # seconds of waiting before somebody is told
 _IDLE = 8  # connections that are kept for the next reader
 _MOST = 48  # that are lent at once; further threads wait
+_LOOKING = 10.0  # seconds that an error may wait for the file to be checked
+_STEPS = 10_000  # of SQLite, after which the time is looked at
 _CLOSING = 10.0  # seconds for what is under way when the store is closed
 _TO_READ = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
 
@@ -40,6 +42,7 @@ LOG_LIMIT = "PRAGMA journal_size_limit = 67108864"
 READER_CACHE = "PRAGMA cache_size = -8192"
 WRITER_CACHE = "PRAGMA cache_size = -65536"
 CHECKPOINT_AFTER = "PRAGMA wal_autocheckpoint = 2000"
+FIRST_DAMAGE = "PRAGMA integrity_check(1)"
 CAN_READ = "SELECT count(*) FROM sqlite_schema"
 
 
@@ -180,10 +183,16 @@ class Database:
             if self._closed:
                 raise problems.closed() from problem
             said = problems.told(problem, self.path, self._wait)
+            if said is None and self._is_damaged():
+                said = problems.damaged(self.path)
             if said is None:
                 raise
             raise said from problem
         except UnicodeDecodeError as problem:  # flipped bytes in a text
+            raise problems.damaged(self.path) from problem
+        except problems.MISREAD as problem:
+            if isinstance(problem, RecollectError) or not self._is_damaged():
+                raise
             raise problems.damaged(self.path) from problem
 
     def close(self) -> None:
@@ -200,6 +209,20 @@ class Database:
                 self._writer = None
             self._writing.release()
         self._close_lent()
+
+    def _is_damaged(self) -> bool:
+        """Whether SQLite finds the file damaged. A file that takes longer to read than we look counts as whole."""
+        until = time.monotonic() + _LOOKING
+        with self.lent() as connection:
+            connection.set_progress_handler(lambda: time.monotonic() > until, _STEPS)
+            try:
+                return bool(connection.execute(FIRST_DAMAGE).get != "ok")
+            except apsw.InterruptError:
+                return False
+            except (apsw.Error, UnicodeDecodeError):
+                return True
+            finally:
+                connection.set_progress_handler(None)
 
     # --- lending ---------------------------------------------------------------------------------------------------
     def _lend(self) -> tuple[int, apsw.Connection]:

@@ -9,7 +9,7 @@ from typing import Any
 import apsw
 
 from recollect.engines.sqlite.put import ids_json
-from recollect.record import NodeId, from_microseconds, to_microseconds
+from recollect.record import REPORTS, NodeId, from_microseconds, to_microseconds
 from recollect.store.results import Counts
 
 CHOSEN = "SELECT json_group_array(num) FROM conversation WHERE ns = ?1 AND id IN (SELECT value FROM json_each(?2))"
@@ -36,7 +36,8 @@ SELECT count(*) FROM turn t LEFT JOIN message m ON m.ns = t.ns AND m.id = t.quer
 WHERE {chosen} AND m.deleted IS NOT 1
 """
 REST = """
-SELECT (SELECT count(*) FROM document WHERE ns = ?1 AND NOT erased), (SELECT count(*) FROM chunk WHERE ns = ?1)
+SELECT (SELECT count(*) FROM document WHERE ns = ?1 AND NOT erased AND source != ?2),
+    (SELECT count(*) FROM chunk WHERE ns = ?1)
 """
 NODES = "SELECT kind, count(*) FROM node WHERE ns = ? AND state = 'live' AND NOT erased GROUP BY kind ORDER BY kind"
 PASSAGES = """
@@ -63,7 +64,7 @@ def counts(connection: apsw.Connection, ns: int, of: Sequence[NodeId] | None, no
 
     by_source = _numbers(counted(CONVERSATIONS, column="num"))
     by_kind: Any = counted(MESSAGES).fetchall()
-    rest: Any = connection.execute(REST, (ns,)).fetchone()
+    rest: Any = connection.execute(REST, (ns, REPORTS)).fetchone()
     found: Any = connection.execute(PASSAGES, (ns,)).fetchone()
     times = [t for row in by_kind for t in row[3:] if isinstance(t, int)]  # a damaged file may hold other things
     return Counts(

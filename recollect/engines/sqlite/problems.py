@@ -14,6 +14,9 @@ WHEN_DAMAGED = (
     "Without one, save what can be read: recollect export FILE"
 )
 
+#: What values raise that are not of the kind that their column is for: rows of a page that stands in another's place.
+MISREAD = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError)
+
 
 def told(problem: apsw.Error, path: Path, wait: float) -> StoreError | None:
     """The error to raise instead; None for one that is our own mistake."""

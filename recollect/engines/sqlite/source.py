@@ -80,39 +80,35 @@ class PartitionSource:
 
     def segments(self) -> list[SegmentMark]:
         """All segments, ascending."""
-        return [SegmentMark(*row) for row in self._connection.execute(SEGMENTS, self._key)]
+        return [SegmentMark(*row) for row in self._rows(SEGMENTS, self._key, int, int, int, int)]
 
     def segment(self, first: int) -> bytes:
         """The data of a segment. Raises IndexDamaged where they are missing."""
-        data: bytes | None = self._connection.execute(SEGMENT, (*self._key, first)).get
-        if data is None:
+        found: tuple[bytes] | None = next(self._rows(SEGMENT, (*self._key, first), bytes), None)
+        if found is None:
             raise IndexDamaged(f"Segment {first} of the search index is missing.", hint="Rebuild it: recollect reindex")
-        return data
+        return found[0]
 
     def tail(self, after: int) -> Iterator[TailRow]:
         """The rows in no segment, ascending."""
-        for row in self._connection.execute(TAIL, (*self._key, after)):
+        for row in self._rows(TAIL, (*self._key, after), int, bytes, bytes, str):
             yield tail_row(row, self._size)
 
     def deaths(self, after: int) -> Sequence[tuple[int, int]]:
         """The log of deaths after a place in it."""
-        found: Iterable[tuple[int, int]] = self._connection.execute(DEATHS, (*self._key, after))
-        return list(found)
+        return list(self._rows(DEATHS, (*self._key, after), int, int))
 
     def quality(self, after: int, first: int = 0) -> Iterable[tuple[int, int, bytes]]:
         """Quality vectors after a place in their log, of passages from a number on."""
-        found: Iterable[tuple[int, int, bytes]] = self._connection.execute(QUALITY, (*self._key, after, first))
-        return found
+        return self._rows(QUALITY, (*self._key, after, first), int, int, bytes)
 
     def runs(self, numbers: Sequence[int]) -> Sequence[tuple[int, bytes]]:
         """The vectors of runs of sentences."""
-        found: Iterable[tuple[int, bytes]] = self._connection.execute(RUNS, (ids_json(numbers),))
-        return list(found)
+        return list(self._rows(RUNS, (ids_json(numbers),), int, bytes))
 
     def pieces(self) -> tuple[int, bytes] | None:
         """Counts of word pieces."""
-        found: tuple[int, bytes] | None = self._connection.execute(PIECES, (self._gen,)).fetchone()
-        return found
+        return next(self._rows(PIECES, (self._gen,), int, bytes), None)
 
     def conversations(self, sources: tuple[str, ...], ids: tuple[NodeId, ...] | None) -> Sequence[int]:
         """Numbers of conversations by source and id."""
@@ -147,6 +143,13 @@ class PartitionSource:
     def speaker(self, name: str) -> int:
         """The number of a person; -1 for a stranger."""
         return self._connection.execute(SPEAKER, (self._ns, name)).get or -1
+
+    def _rows(self, statement: str, values: tuple[Any, ...], *kinds: type[Any]) -> Iterator[Any]:
+        """What a statement finds. Raises IndexDamaged for values of other kinds: rows of another table."""
+        for row in self._connection.execute(statement, values):
+            if not all(map(isinstance, row, kinds)):
+                raise IndexDamaged("A row of the search index is damaged.", hint="Rebuild it: recollect reindex")
+            yield row
 
 
 def tail_row(row: Sequence[Any], size: int) -> TailRow:

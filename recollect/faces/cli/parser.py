@@ -15,6 +15,8 @@ PROGRAM = "recollect"
 
 HELP = ("-h", "--help")
 
+_ALIKE = 0.7  # of 1: how much an option is like one that is meant
+
 
 class WrongUsage(RecollectError):
     """A command line that means nothing."""
@@ -227,7 +229,8 @@ class _Reading:
     def _unknown(self, flag: str) -> WrongUsage:
         from difflib import get_close_matches
 
-        near = get_close_matches(flag, [*self._options, *HELP], 1)
+        known = {name.lstrip("-"): name for name in (*self._options, *HELP)}  # that all begin alike says nothing
+        near = [known[name] for name in get_close_matches(flag.lstrip("-"), known, 1, _ALIKE)]
         return self._wrong(f"{self._command} has no option {flag}." + (f" Did you mean {near[0]}?" if near else ""))
 
     def _wrong(self, message: str) -> WrongUsage:

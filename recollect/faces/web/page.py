@@ -32,6 +32,8 @@ PAGES = (
 
 #: An answer depends on these, so that going back never shows a part where a page was.
 _VARIES = "Accept, HX-Request, HX-Request-Type"
+#: A page that a browser keeps to go back to would show what was forgotten since.
+_KEPT_NOWHERE = "no-store"
 
 
 def page(
@@ -50,7 +52,7 @@ def page(
     that this one belongs to, else the one whose address it begins with. Templates have `url`, `asset`, `namespace`,
     `scoped` (the namespace as a field of a form), and the filters of wording.py.
     """
-    headers = {"Vary": _VARIES, "Cache-Control": "private, no-cache"}
+    headers = {"Vary": _VARIES, "Cache-Control": _KEPT_NOWHERE}
     if data is not None and wants_json(request):
         return json_response(data() if callable(data) else data, status=status, headers=headers)
     drawn = environment().get_template(template)

@@ -22,7 +22,7 @@ WRAPPER = "conversations"
 OWN_DUMP = "recollect_dump"  # the first line of what Recollect itself exports: its own importer's, never ours
 
 _HEAD, _LONG_HEAD = 1 << 16, 1 << 21  # the long one where the first conversation does not end within the short one
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{},]|"', re.DOTALL)
+_TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"|[\[\]{},]|"', re.DOTALL)
 _CLOSER = {"[": "]", "{": "}"}
 _DEEPEST = 200  # levels; no chat format comes near
 

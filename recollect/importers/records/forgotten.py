@@ -1,9 +1,9 @@
 """What was forgotten is known again under any title, id or format: by keyed digests of what its messages said.
 
 A tombstone is a node without words. It holds a digest of 30 bits for each message, and in two more about how long it
-was, sorted, so that they tell no order. The key is random and the memory's own: without it a digest says nothing, and
-two memories have nothing in common. Who holds the memory can test a guess, as it must be able to itself; what nobody
-guesses is not in it.
+was, sorted, so that they tell no order; that of a document holds digests of pieces of its text, and is known by all.
+The key is random and the memory's own: without it a digest says nothing, and two memories have nothing in common. Who
+holds the memory can test a guess, as it must be able to itself; what nobody guesses is not in it.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ import re
 import secrets
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from unicodedata import normalize
 
-from recollect.record import NOTHING, Kind, Message, Node, NodeId, NodeKind, Origin, Thread, stable_id
+from recollect.record import NOTHING, Document, Kind, Message, Node, NodeId, NodeKind, Origin, Thread, stable_id
 from recollect.store import View, Where
 from recollect.store.transfer import every
 
@@ -27,6 +27,7 @@ FORGOTTEN, REVIVED = "forgotten", "revived"
 _KEY = re.compile("[0-9a-f]{32}")
 _BYTES = 4  # of a digest
 _MOST = 4_000  # digests that are kept of one conversation: the smallest, which are also looked at of what comes
+_PIECE = 200  # letters and digits of a document that make a digest
 _GREETING = 2  # messages that may begin any conversation: "hi", "Hello! How can I help you today?"
 # How much messages tell which conversation they are of. "thanks" tells little, an answer of some sentences much.
 _LENGTHS = (16, 32, 100)  # letters and digits
@@ -89,6 +90,10 @@ class Tombstone:
             return False
         return weight >= _TELLING or (len(common) > _GREETING and 4 * weight > 3 * max(whole, _weight(says)))
 
+    def is_text_of(self, says: Sequence[int]) -> bool:
+        """Whether a document says what the forgotten one did, no more and no less. `says`: its digests, sorted."""
+        return self.digests == tuple(says[:_MOST])
+
     def rarest(self, times: Mapping[int, int]) -> Iterator[int]:
         """Digests of which each conversation that this is of has one: those that are met seldom."""
         count, whole = Counter(self.digests), _weight(self.digests)
@@ -100,8 +105,12 @@ class Tombstone:
             left -= count[digest] * _weight([digest])
 
 
-def tombstones(view: View, whole: Iterable[NodeId], single: Iterable[Message]) -> list[Node]:
-    """The nodes that are left of conversations that are forgotten whole, and of those that lose single messages."""
+def tombstones(
+    view: View, whole: Iterable[NodeId], single: Iterable[Message], documents: Iterable[Document]
+) -> list[Node]:
+    """The nodes that are left of conversations that are forgotten whole, of those that lose single messages, and of
+    documents.
+    """
     lost: dict[NodeId, list[Message] | None] = dict.fromkeys(whole)
     for message in single:
         if (messages := lost.setdefault(message.conversation_id, [])) is not None:
@@ -114,6 +123,9 @@ def tombstones(view: View, whole: Iterable[NodeId], single: Iterable[Message]) -
         digests = tuple(sorted(_digests(living, key))[:_MOST])
         now = None if gone is None else frozenset(_digests(gone, key, said=False))
         made.append(Tombstone(stable_id(FORGOTTEN, key.hex(), conversation), key, digests, now))
+    for document in documents:
+        pieces = tuple(_digests_of_text(document.content, key)[:_MOST])
+        made.append(Tombstone(stable_id(FORGOTTEN, key.hex(), document.id), key, pieces))
     before = _stored(view, [one.id for one in made])
     return [one.node() for new in made if (one := new.joined(before.get(new.id))).digests]
 
@@ -144,21 +156,32 @@ class Tombstones:
     _keys: set[bytes] = field(default_factory=set)
     _is_read: bool = False
 
+    @classmethod
+    def none(cls) -> Tombstones:
+        """Of a writer that was asked for what it writes: nothing stays away."""
+        return cls(_is_read=True)
+
     def __call__(self, view: View, thread: Thread) -> list[Tombstone]:
         """Those that a conversation is of."""
-        if not self._is_read:
-            self._read(view)
-        return list(self._of(thread))
+        self._read(view)
+        said = {key: _digests(thread.messages, key) for key in self._keys}
+        return [one for key, says in said.items() for one in self._near(key, says) if one.is_of(says)]
 
-    def _of(self, thread: Thread) -> Iterator[Tombstone]:
-        for key in self._keys:
-            says = _digests(thread.messages, key)
-            near: dict[NodeId, Tombstone] = {}
-            for digest in set(says):
-                near |= {one.id: one for one in self._by_digest.get((key, digest), ())}
-            yield from (one for one in near.values() if one.is_of(says))
+    def of_document(self, view: View, document: Document) -> list[Tombstone]:
+        """Those that a document is of: its text was forgotten, whatever it was called."""
+        self._read(view)
+        said = {key: _digests_of_text(document.content, key) for key in self._keys}
+        return [one for key, says in said.items() for one in self._near(key, says) if one.is_text_of(says)]
+
+    def _near(self, key: bytes, says: Iterable[int]) -> Collection[Tombstone]:
+        near: dict[NodeId, Tombstone] = {}
+        for digest in set(says):
+            near |= {one.id: one for one in self._by_digest.get((key, digest), ())}
+        return near.values()
 
     def _read(self, view: View) -> None:
+        if self._is_read:
+            return
         self._is_read = True
         found = [one for node in every(view, Node, _CHOSEN) if (one := Tombstone.read(node)) is not None]
         times = Counter(digest for one in found for digest in set(one.digests))
@@ -209,6 +232,13 @@ def _digests(messages: Iterable[Message], key: bytes, *, said: bool = True) -> l
     told = [message for message in messages if message.kind is Kind.SAID or not said]
     texts = (text for m in told for text in (m.content, *(version.content for version in m.versions)))
     return [_digest(plain, key) for text in texts if (plain := _plain(text))]
+
+
+def _digests_of_text(text: str, key: bytes) -> list[int]:
+    """Of all pieces of a document, sorted: no message has the same, and lines and blanks make no difference."""
+    plain = _plain(text)
+    pieces = (plain[at : at + _PIECE] for at in range(0, len(plain), _PIECE))
+    return sorted(_digest(f"document\0{piece}", key) for piece in pieces)
 
 
 def _digest(text: str, key: bytes) -> int:

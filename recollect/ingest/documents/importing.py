@@ -13,6 +13,7 @@ from recollect.importers.documents.base import DocumentReader
 from recollect.importers.documents.reading import contents, fingerprint, reader_of
 from recollect.importers.driver import guarded
 from recollect.importers.reading.archive import walk
+from recollect.importers.records.forgotten import Tombstones
 from recollect.ingest import Ingest
 from recollect.record import Document, NodeId, stable_id
 from recollect.store import Space, Where
@@ -94,6 +95,7 @@ class DocumentImporting:
     ) -> None:
         self._space, self._ingest, self._progress, self._again = space, ingest, progress, again
         self._report, self._problems = DocumentReport(), Problems()
+        self._tombstones = Tombstones()
         self._met: set[NodeId] = set()
         self._made: list[Document] = []
 
@@ -163,7 +165,10 @@ class DocumentImporting:
 
     def _write(self) -> None:
         if self._made:
-            self._ingest.documents([(document, ()) for document in self._made], again=self._again, newest=True)
+            made = [(document, ()) for document in self._made]
+            left_out = self._ingest.documents(made, again=self._again, newest=True, forgotten=self._tombstones)
+            self._report.forgotten += left_out
+            self._report.new -= left_out
             self._made = []
             self._space.maintain(_MAINTENANCE)
 

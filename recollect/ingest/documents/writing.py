@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from recollect.importers.records.assemble import chunks_of
-from recollect.importers.records.forgotten import of_dump
+from recollect.importers.records.forgotten import Tombstones, of_dump
 from recollect.importers.records.merge import replaced, updated
 from recollect.ingest.drawn import DRAWN_FROM
 from recollect.ingest.withheld import WITHHELD, Withheld
@@ -19,20 +19,33 @@ class Documents(Writer):
     """Writes documents, edges and nodes."""
 
     def documents(
-        self, documents: Sequence[tuple[Document, Sequence[Chunk]]], *, again: bool = False, newest: bool = False
-    ) -> None:
+        self,
+        documents: Sequence[tuple[Document, Sequence[Chunk]]],
+        *,
+        again: bool = False,
+        newest: bool = False,
+        forgotten: Tombstones | None = None,
+    ) -> int:
         """Writes documents with their chunks; where none are given, chunks are made.
 
         An earlier text of a document is nothing new, as it comes from an older export; unless these are the `newest`.
+        What `forgotten` knows by its text stays away, unless it is asked for `again`. Returns how many that are.
         """
-        self._insisting(lambda: self._documents(documents, again, newest), "These documents are")
+        known = forgotten or Tombstones.none()
+        return self._insisting(lambda: self._documents(documents, again, newest, known), "These documents are")
 
-    def _documents(self, documents: Sequence[tuple[Document, Sequence[Chunk]]], again: bool, newest: bool) -> None:
+    def _documents(
+        self, documents: Sequence[tuple[Document, Sequence[Chunk]]], again: bool, newest: bool, forgotten: Tombstones
+    ) -> int:
         ids = [document.id for document, _ in documents]
         with self._space.view() as view:
             revisions = view.revisions(ids)
             known = {document.id: document for document in view.get(Document, ids)}
             withheld = Withheld.read(view)
+            unknown = [one for one, _ in documents if one.id not in known or known[one.id].erased]
+            gone = {one.id: forgotten.of_document(view, one) for one in unknown}
+        left_out = {own for own, of in gone.items() if of and not again}
+        documents = [(document, chunks) for document, chunks in documents if document.id not in left_out]
         if withheld and not again:
             told = [(one, withheld.of(one.source).out_of(one), chunks) for one, chunks in documents]
             documents = [(new, chunks if new is old else ()) for old, new, chunks in told]
@@ -43,8 +56,8 @@ class Documents(Writer):
             if (document := merge(given, known.get(given.id), now=self._clock(), again=again)) is not None
         ]
         if not fresh:
-            return
-        put: list[Document | Chunk] = []
+            return len(left_out)
+        put: list[Document | Chunk | Node] = [one.revived() for of in gone.values() for one in of if again]
         passages: dict[NodeId, list[Passage]] = {}
         for document, given in fresh:
             put += [document, *(given or chunks_of(document.id, document.content, count_tokens=self._count_tokens))]
@@ -57,6 +70,7 @@ class Documents(Writer):
                 index=self._index_change(passages),
             )
         )
+        return len(left_out)
 
     def made(
         self,

@@ -192,6 +192,8 @@ def test_what_is_deleted_takes_its_reports_along_until_it_is_restored(quiet: Mem
     assert quiet.reports() == []
     quiet.restore(second)
     assert [saved.id for saved in quiet.reports()] == [report.id]
+    assert list(quiet.documents()) == []  # our own reports are none
+    assert quiet.stats().documents == 0
     assert quiet.search(report.title, kind="document").documents[0].document.id == report.id
     assert quiet.document(report.id).content == report.text
     assert quiet.check() == []

@@ -30,7 +30,7 @@ def test_help_begins_with_examples_and_says_what_the_command_does(run: CommandLi
     assert usage.startswith(f"Usage: recollect {name}")
     assert blank == ""
     assert "recollect" in example
-    assert max(map(len, ran.out.splitlines())) <= 100
+    assert max(map(len, ran.out.splitlines())) <= 80
     for option in ("--json", "--namespace", "--store", "--color"):
         assert option in ran.out
 
@@ -54,6 +54,11 @@ def test_the_list_of_commands_says_what_the_command_itself_says(name: str) -> No
 @pytest.mark.parametrize("name", COMMANDS)
 def test_help_is_a_command_and_an_option(run: CommandLine, name: str) -> None:
     assert run("help", name).out == run(name, "--help").out == run(name, "-h").out
+
+
+@pytest.mark.parametrize("words", [(), *((name, part) for name in COMMANDS for part in load(name).parts)])
+def test_no_help_is_wider_than_a_terminal(run: CommandLine, words: tuple[str, ...]) -> None:
+    assert max(map(len, run("help", *words).out.splitlines())) <= 80
 
 
 def test_help_of_nothing_lists_the_commands(run: CommandLine) -> None:

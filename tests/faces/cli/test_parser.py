@@ -60,6 +60,7 @@ def test_two_dashes_end_the_options() -> None:
     ("words", "told"),
     [
         (("a", "--sorce", "x"), "has no option --sorce. Did you mean --source?"),
+        (("a", "--nope"), "has no option --nope. See"),
         (("a", "-n", "0"), "-n: 0 is out of range. Use 1 to 100."),
         (("a", "--limit", "many"), "--limit: 'many' is not a whole number."),
         (("a", "--source"), "--source needs NAME."),

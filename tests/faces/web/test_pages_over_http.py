@@ -16,6 +16,7 @@ from recollect.faces.http.memories import Memories
 from recollect.faces.http.served import Served
 from recollect.faces.server.app import build
 from recollect.faces.server.server import Server, listen
+from recollect.faces.web.files import asset
 from recollect.faces.web.runs import Runs, Stopped, runs_of
 from recollect.faces.web.uploads import safe_parts
 from recollect.memory.settings import load_settings, places
@@ -232,3 +233,15 @@ def test_a_server_ends_at_once_while_somebody_looks_on(tmp_path: Path) -> None:
     assert not serving_it.is_alive()
     looking.join(8)
     assert run.stopped
+
+
+@pytest.mark.parametrize("kind", ["text/html", "application/json"])
+@pytest.mark.parametrize("path", ["/", "/search?q=Redis", "/timeline", "/facts", "/status", "/conversation/{id}"])
+def test_no_page_is_kept_to_go_back_to(client: httpx.Client, running: Running, path: str, kind: str) -> None:
+    own = running.memory.conversations()[0].conversation.id
+    for headers in ({"Accept": kind}, {"Accept": kind, "HX-Request": "true"}):
+        assert client.get(path.format(id=own), headers=headers).headers["cache-control"] == "no-store"
+
+
+def test_files_of_the_pages_are_kept(client: httpx.Client) -> None:
+    assert "immutable" in client.get(asset("recollect.css")).headers["cache-control"]

@@ -153,6 +153,35 @@ def test_what_is_forgotten_stays_away(memory: Memory, folder: Path) -> None:
     assert not memory.check()
 
 
+def test_what_is_forgotten_stays_away_under_another_name(memory: Memory, folder: Path) -> None:
+    memory.import_documents(folder)
+    handbook = memory.document("travel.md").id
+    memory.forget(handbook)
+    (folder / "travel.md").rename(folder / "renamed.txt")
+    report = memory.import_documents(folder)
+    assert (report.new, report.forgotten, report.stored) == (0, 1, 3)
+    (folder / "renamed.txt").write_text(HANDBOOK.replace("\n\n", "\n"), encoding="utf-8")  # in other lines
+    assert memory.import_documents(folder).forgotten == 1
+    assert not memory.search("Brennero tickets").documents
+    (folder / "more.md").write_text(f"{HANDBOOK}\nBuses are not.\n", encoding="utf-8")  # says another thing
+    assert memory.import_documents(folder / "more.md").new == 1
+    assert memory.import_documents(folder, again=True).new == 1
+    (folder / "renamed.txt").rename(folder / "third.md")
+    assert memory.import_documents(folder).new == 1  # it was asked for again
+    assert not memory.check()
+
+
+def test_a_forgotten_document_stays_away_in_a_dump_of_others(memory: Memory, folder: Path, tmp_path: Path) -> None:
+    with recollect.open(tmp_path / "other.db", durable=False) as other:
+        (tmp_path / "named.md").write_text(HANDBOOK, encoding="utf-8")
+        other.import_documents(tmp_path / "named.md")
+        other.export(tmp_path / "other.jsonl")
+    memory.import_documents(folder)
+    memory.forget(memory.document("travel.md").id)
+    memory.import_file(tmp_path / "other.jsonl")
+    assert not memory.search("Brennero tickets").documents
+
+
 BAD: dict[str, tuple[Callable[[Path], object], str]] = {
     "locked.pdf": (lambda path: path.write_bytes(pdf(["x"], encrypted=True)), "encrypted"),
     "torn.pdf": (lambda path: path.write_bytes(b"%PDF-1.4\n"), "PDF"),

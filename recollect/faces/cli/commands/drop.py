@@ -15,6 +15,7 @@ def drop(session: Session, what: list[str], yes: bool = False) -> int:
     what a namespace holds: recollect forget --all
     """
     from recollect.faces.cli.terminal.progress import on_interrupt, progress
+    from recollect.faces.cli.terminal.typed import typed
     from recollect.faces.present.state import State
     from recollect.faces.present.times import number
 
@@ -34,7 +35,7 @@ def drop(session: Session, what: list[str], yes: bool = False) -> int:
             if not out.confirms(f"Remove {name} with {messages} for good?"):
                 out.line("Nothing was removed.")
                 return 1
-    with on_interrupt(f"To continue: recollect drop {name}"), progress(out, "Removing"):
+    with on_interrupt(out.hint(f"To continue: recollect drop {typed(name)}")), progress(out, "Removing"):
         was_there = memory.drop_namespace(name)
     State.of(session.places.state, session.store, name).forget()
     if session.json:

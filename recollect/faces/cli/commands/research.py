@@ -141,7 +141,7 @@ def _state(out: Output, one: SavedReport) -> str:
 COMMAND = Command(
     research,
     (
-        'recollect research "compare my database design decisions with my deployment strategy"',
+        'recollect research "compare my database design with my deployment"',
         'recollect research "what did we learn about the heat pump?" --since 2025',
         "recollect research --resume",
         "recollect research --list",
