@@ -20,9 +20,9 @@ demo: $(INSTALLED)
 test: check
 	$(BIN)/pytest -n 2 --dist loadfile -m "not slow and not neo4j and not long and not faults and not browser"
 
-# What starts processes and servers, kills them, and tries every fault.
+# What starts processes and servers, kills them, and tries every fault; it waits a lot, so three do it.
 test-slow: $(INSTALLED)
-	$(BIN)/pytest -n 2 --dist loadfile -m "slow and not neo4j and not long and not faults and not browser"
+	$(BIN)/pytest -n 3 --dist loadfile -m "slow and not neo4j and not long and not faults and not browser"
 
 # Both engines are tried by the same tests; these are those on a Neo4j server, one for each process.
 test-neo4j: $(INSTALLED)
