@@ -17,6 +17,7 @@ from recollect.derive.tasks.cursor import HEAD
 from recollect.errors import InvalidInput, NotFound
 from recollect.importers.records.forgotten import FORGOTTEN, tombstones
 from recollect.ingest.drawn import DRAWN_FROM
+from recollect.ingest.withheld import TAKEN_OUT
 from recollect.record import (
     REPORTS,
     Conversation,
@@ -31,6 +32,7 @@ from recollect.store import Change, Space, View, Where
 from recollect.store.transfer import every
 
 _TITLES = 20
+_KEPT_AWAY = (FORGOTTEN, TAKEN_OUT)  # states of what keeps away what was forgotten before
 _ALL = 1_000_000
 
 #: Takes messages out of whatever was derived from them: their ids, and those of their conversations.
@@ -267,7 +269,7 @@ class _Found:
             found.nodes = [
                 node.id
                 for node in every(view, Node)
-                if not node.erased and node.state != FORGOTTEN and selection.knows(node.id)
+                if not node.erased and node.state not in _KEPT_AWAY and selection.knows(node.id)
             ]
         return found
 

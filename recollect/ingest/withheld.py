@@ -24,7 +24,7 @@ R = TypeVar("R")
 
 #: The node that knows what was taken out, in a state of its own, and in every dump.
 WITHHELD = stable_id("secrets", "withheld")
-_WITHHELD = "withheld"
+TAKEN_OUT = "withheld"  #: Its state.
 TITLE = "title"  #: The kind of what is no secret, and compared with titles alone.
 _TITLES = "(titles)"  # stands for a source, where titles are told apart from secrets
 _SIZE = 16  # bytes of a digest, and of a key
@@ -63,7 +63,7 @@ class Withheld:
     def node(self) -> Node:
         """As it is stored."""
         body = {"keys": {key: dict(sorted(digests.items())) for key, digests in sorted(self._digests.items())}}
-        return Node(WITHHELD, NodeKind.REPORT, state=_WITHHELD, origin=Origin.SAID, body=body)
+        return Node(WITHHELD, NodeKind.REPORT, state=TAKEN_OUT, origin=Origin.SAID, body=body)
 
     def of(self, source: str) -> Withheld:
         """The same, asked for what comes from a source."""

@@ -301,6 +301,14 @@ def test_words_that_a_secret_holds_stay_where_they_are_words(memory: Memory) -> 
     assert memory.get_message_by_id("SECRET").content == 'password = "[secret: password]"'
 
 
+def test_they_stay_away_when_everything_else_is_forgotten_too(memory: Memory, tmp_path: Path) -> None:
+    memory.forget_secrets()
+    memory.forget(everything=True)
+    memory.store_message(f"so it is {PASSWORD}", conversation_id="again", id="AGAIN")
+    assert memory.get_message_by_id("AGAIN").content == "so it is [secret: password]"
+    assert_gone(tmp_path / "store")
+
+
 def test_a_forgetting_that_was_interrupted_is_completed(memory: Memory, tmp_path: Path) -> None:
     memory.store_message(f"so {PASSWORD} it is, and {OPENAI[60:]}", conversation_id="B")
     write, left = type(memory._space).write, 3
