@@ -82,7 +82,8 @@ NAMES = "SELECT num, name FROM namespace"
 
 #: The tables of the record, and what a row of them becomes.
 _RECORDS: Mapping[str, type[Any] | None] = {"namespace": None, **RECORDS, "edge": None}
-_FIELDS = {"conversation_id": "conversation", "index": "idx"}  # that a column has another name for
+#: Fields whose columns have other names. A conversation is told by its number: the id of the record stands for its id.
+_FIELDS = {"conversation_id": "id", "index": "idx"}
 _FITS = {"INTEGER": int, "TEXT": str, "REAL": int | float, "BLOB": bytes}
 _COUNTED = ("conversation", "message", "document")
 _Counts = dict[str, dict[int, int]]  # of a table, by namespace
@@ -263,4 +264,4 @@ def _most(one: Mapping[int, int], other: Mapping[int, int]) -> dict[int, int]:
 
 def _place(own: list[str], name: str) -> int:
     """The column of a field."""
-    return own.index(_FIELDS.get(name, name) if _FIELDS.get(name) in own else name)
+    return own.index(name if name in own else _FIELDS[name])
