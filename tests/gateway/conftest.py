@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -14,12 +15,17 @@ from recollect.memory import Memory
 
 @pytest.fixture
 def memory(tmp_path: Path) -> Iterator[Memory]:
-    with recollect.open(tmp_path / "memory.db", background=False) as memory:
+    with recollect.open(tmp_path / "memory.db", durable=False, background=False) as memory:
         yield memory
 
 
-@pytest.fixture(params=["on", "restarted"])
-def endless(request: pytest.FixtureRequest, memory: Memory) -> Callable[[], Endless]:
-    """The proxy, which is started anew for each request, or goes on."""
-    one = Endless(memory.beside)
-    return lambda: Endless(memory.beside) if request.param == "restarted" else one
+@pytest.fixture
+def endless(memory: Memory) -> Callable[[], Endless]:
+    """The proxy over all namespaces of a memory."""
+    return restarted(memory.beside)
+
+
+def restarted(beside: Callable[[str], Memory]) -> Callable[[], Endless]:
+    """A proxy that goes on, beside one that is started anew for every second request."""
+    one, asked = Endless(beside), count()
+    return lambda: Endless(beside) if next(asked) % 2 else one

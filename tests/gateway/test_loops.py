@@ -13,6 +13,7 @@ from recollect.gateway.refusals import Refusal
 from recollect.gateway.wires import COMPLETIONS, MESSAGES, RESPONSES, Wire
 from recollect.memory import Memory
 from recollect.record import Kind
+from tests.gateway.conftest import restarted
 
 SCOPE = {"x-recollect-namespace": "default"}
 QUESTION, ANSWER = "Does it rain in Porto?", "It rains in Porto."
@@ -110,11 +111,10 @@ def called(memory: Memory) -> list[tuple[str, str, str]]:
     return [(call.name, call.arguments, call.result) for call in found]
 
 
-@pytest.fixture(params=["on", "restarted"])
-def endless(request: pytest.FixtureRequest, memory: Memory) -> Callable[[], Endless]:
-    """The proxy, which is started anew for each request, or goes on."""
-    one = Endless(lambda _: memory)
-    return lambda: Endless(lambda _: memory) if request.param == "restarted" else one
+@pytest.fixture
+def endless(memory: Memory) -> Callable[[], Endless]:
+    """The proxy over one memory, whatever the namespace."""
+    return restarted(lambda _: memory)
 
 
 @pytest.mark.parametrize("named", [False, True])

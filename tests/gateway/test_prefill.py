@@ -10,16 +10,16 @@ import pytest
 from recollect.gateway.exchange import Endless
 from recollect.gateway.wires import COMPLETIONS, MESSAGES, Wire
 from recollect.memory import Memory
+from tests.gateway.conftest import restarted
 from tests.gateway.test_loops import assistant, begin, everything, say, talks, user
 
 PREFIX = {"prefix": True}
 
 
-@pytest.fixture(params=["on", "restarted"])
-def endless(request: pytest.FixtureRequest, memory: Memory) -> Callable[[], Endless]:
-    """The proxy, which is started anew for each request, or goes on."""
-    one = Endless(lambda _: memory)
-    return lambda: Endless(lambda _: memory) if request.param == "restarted" else one
+@pytest.fixture
+def endless(memory: Memory) -> Callable[[], Endless]:
+    """The proxy over one memory, whatever the namespace."""
+    return restarted(lambda _: memory)
 
 
 @pytest.mark.parametrize(
