@@ -78,11 +78,11 @@ def test_who_goes_on_is_in_the_same_talk(
 
 
 @WIRES
-def test_the_same_question_twice_after_an_answer_is_two_talks(
-    memory: Memory, endless: Callable[[], Endless], wire: Wire
-) -> None:
+@pytest.mark.parametrize("restarts", [False, True])
+def test_the_same_question_twice_after_an_answer_is_two_talks(memory: Memory, wire: Wire, restarts: bool) -> None:
+    one = Endless(memory.beside)
     for text in ("", "It rains.", "It does."):
-        say(begin(endless(), wire, [user("Does it rain?")]), text)
+        say(begin(Endless(memory.beside) if restarts else one, wire, [user("Does it rain?")]), text)
     assert talks(memory) == [["Does it rain?", "It rains."], ["Does it rain?", "It does."]]
 
 
