@@ -17,7 +17,7 @@ from recollect.derive.summaries.tasks import not_asked, wished
 from recollect.derive.tasks.base import Effects, Setting
 from recollect.models.embedding.base import Embedder
 from recollect.record import Edge, Kind, Message, Node, NodeId, stable_id, to_microseconds
-from recollect.store import Task, View, Where
+from recollect.store import EdgeKey, Task, View, Where
 from recollect.store.transfer import every
 
 _MOST = 2_000  # messages of a day that are read, the newest
@@ -150,7 +150,7 @@ def _highlights(sentences: Sequence[dict[str, object]], policy: Policy) -> list[
     return [str(sentences[place]["text"]) for place in sorted(best[: policy.of_each])]
 
 
-def _no_more(view: View, source: NodeId, kept: Sequence[Edge]) -> list[tuple[NodeId, str, NodeId, str]]:
+def _no_more(view: View, source: NodeId, kept: Sequence[Edge]) -> list[EdgeKey]:
     staying = {edge.target_id for edge in kept}
     there = view.edges([source], (COVERS,), "out", 10 * _MOST)
     return [edge.key for edge in there if edge.target_id not in staying]

@@ -42,7 +42,7 @@ def store(tmp_path_factory: pytest.TempPathFactory, derived_store: Path) -> Path
     return shutil.copytree(derived_store.parent, tmp_path_factory.mktemp("wrapping") / "store") / derived_store.name
 
 
-@pytest.mark.parametrize("columns", [60, 80])
+@pytest.mark.parametrize("columns", [60, 80, 120])
 @pytest.mark.parametrize("name", COMMANDS)
 def test_lines_end_between_words(home: Path, store: Path, name: str, columns: int) -> None:
     environment = {**os.environ, "RECOLLECT_STORE": str(store), "TERM": "dumb", "RECOLLECT_BACKGROUND": "false"}
