@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 
@@ -24,13 +24,10 @@ _ENOUGH = 3  # messages in a row that are no chance
 
 @dataclass(frozen=True, slots=True)
 class Aligned:
-    """The last message of a request that is known, -1 for none of them, the id of what the rest stands below, and the
-    ids of all that are known.
-    """
+    """The last message of a request that is known, -1 for none of them, and the id of what the rest stands below."""
 
     after: int
     parent: NodeId
-    known: Mapping[int, NodeId]
 
 
 def align(
@@ -58,8 +55,7 @@ def align(
             is_likely = is_whole or is_named or run >= _ENOUGH
             is_alike = is_likely and (bool(ours) or (is_named and run > 1))
             if is_alike or calls_named(memory, _called(latest[end : end + 2], talk, place)):
-                known = {newest[at - back]: latest[end - back].id for back in range(run)}
-                return Aligned(place, latest[end].id, known)
+                return Aligned(place, latest[end].id)
     return None
 
 

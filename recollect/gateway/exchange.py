@@ -38,6 +38,7 @@ _WINDOW = 10  # exchanges of the conversation itself, for clients that send only
 _LONGEST = 2_000  # characters of a text that is looked up
 _SHORT = 40  # characters: so short a text is looked up together with what was said before it
 _NEVER_REFUSED = 10_000  # characters of a request: every model takes so much
+_HELD = 2_000  # messages that a provider is taken to have of what it keeps
 _AWAITED = 500  # answers that are fetched later
 
 _NOTHING = Fit(0)
@@ -211,10 +212,7 @@ class Endless:
             placed.conversation_id if placed.goes_on else None,
             room + tokens_in(text),
             config={"recent_window_size": _WINDOW if placed.goes_on else 0, "include_tool_calls": False},
-            known=[
-                *(own for n, own in placed.known.items() if talk.said[n].at not in fit.gone),
-                *(own for block in before for own in block.told),
-            ],
+            known=[*_sent(exchange, talk), *(own for block in before for own in block.told)],
             tools=False,
         )
         exchange.degraded = context.degraded or ""
@@ -435,6 +433,17 @@ def _said(exchange: Exchange) -> tuple[NodeId, int]:
     said = {key: value for key, value in exchange.body.items() if key not in ("stream", "stream_options")}
     text = json.dumps(said, ensure_ascii=False, sort_keys=True)
     return stable_id("turn", exchange.asked.conversation, text), len(text)
+
+
+def _sent(exchange: Exchange, talk: Talk) -> list[NodeId]:
+    """The stored messages that the model is sent with a request, or has at its provider."""
+    memory, placed = exchange.memory, exchange.placed
+    if memory is None or placed is None or placed.parent is None:
+        return []
+    many = sum(n <= placed.after and talk.said[n].at not in exchange.fit.gone for n in placed.names)
+    if is_kept_there(exchange.body, talk):
+        many = _HELD
+    return [one.id for one in memory.latest(placed.conversation_id, many, until=placed.parent)]
 
 
 def _asks_nothing(body: Mapping[str, Any]) -> bool:

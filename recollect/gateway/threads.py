@@ -53,9 +53,8 @@ T = TypeVar("T")
 @dataclass(frozen=True, slots=True)
 class Placed:
     """Where a request stands. `names` are those of the messages that were said, by their places in the talk; `ids` what
-    each gets as its id if it is new. `after` is the last of them that is known, -1 for none, and `parent` its id;
-    `known` are the ids of those that are. `key` is the name of what is asked now, `chain` what the name of the answer
-    follows from.
+    each gets as its id if it is new. `after` is the last of them that is known, -1 for none, and `parent` its id. `key`
+    is the name of what is asked now, `chain` what the name of the answer follows from.
     """
 
     conversation_id: NodeId
@@ -65,7 +64,6 @@ class Placed:
     ids: Mapping[int, NodeId]
     after: int = -1
     parent: NodeId | None = None
-    known: Mapping[int, NodeId] = field(default_factory=dict)
     key: NodeId = _NOTHING
     chain: NodeId = _NOTHING
     goes_on: bool = False  # it says less than the conversation holds: the client leaves that to us
@@ -79,7 +77,7 @@ class Placed:
     def without_talk(self) -> Placed:
         """The same, to be remembered: without what the request says, which may be long."""
         ids = {n: own for n, own in self.ids.items() if n > self.after}
-        return replace(self, talk=Talk(()), names={}, ids=ids, known={})
+        return replace(self, talk=Talk(()), names={}, ids=ids)
 
 
 class Recent(Generic[T]):
@@ -186,7 +184,7 @@ class Threads:
         if talk.follows and (found := self._following(memory, realm, talk.follows, turn)) is not None:
             own, parent = found.conversation_id, _said_above(found)
             names, _ = _names(talk, said, stable_id("below", parent))
-            return Placed(own, talk, realm, names, names, -1, parent, {}, _asked(talk, names), _end(names, own, parent))
+            return Placed(own, talk, realm, names, names, -1, parent, _asked(talk, names), _end(names, own, parent))
         # As 0.2.0 called the namespace, which has been renamed since: talks that began there go on.
         beginning = stable_id("talk", asked.earlier or memory.namespace, conversation, *filter(None, realm[1:]))
         names, lasting = _names(talk, said, beginning, conversation is not None)
@@ -201,12 +199,11 @@ class Threads:
         for some in (said[-LOOKED_UP:], said[:-LOOKED_UP]):
             if (at := self._known(request, some, unproven=None if is_known else min(said, default=None))) is not None:
                 after, message = at
-                known = {n: names[n] for n in said if n < after} | {after: message.id}
-                return request.placed(message.conversation_id, after, message.id, known)
+                return request.placed(message.conversation_id, after, message.id)
         for own in (conversation,) if conversation else _candidates(request):
             aligned = align(memory, own, talk, said, is_named=conversation is not None)
             if aligned is not None:
-                return request.placed(own, aligned.after, aligned.parent, aligned.known)
+                return request.placed(own, aligned.after, aligned.parent)
         if conversation is None:
             return request.placed(self.ids())
         return request.placed(conversation, goes_on=bool(memory.latest(conversation, 1)))
@@ -291,12 +288,11 @@ class Threads:
         placed = replace(request.placed(conversation, goes_on=bool(above)), ids={at: key}, key=key, chain=key)
         if not asked_before and behind is not None and behind.after == at and behind.parent == latest[0].id:
             key = stable_id(name, latest[0].parent_id) if latest[0].parent_id else name
-            known = {at: latest[0].id}
-            return replace(placed, ids={at: key}, key=key, chain=key, after=at, parent=latest[0].id, known=known)
+            return replace(placed, ids={at: key}, key=key, chain=key, after=at, parent=latest[0].id)
         if not asked_before:
             has_results = any(one.results for one in request.talk.said[: at + 1])
             return replace(placed, parent=latest[-1].id) if has_results else placed
-        return replace(placed, after=at, parent=latest[-1].id, known={at: latest[-1].id})
+        return replace(placed, after=at, parent=latest[-1].id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,7 +312,6 @@ class _Request:
         conversation: NodeId,
         after: int = -1,
         parent: NodeId | None = None,
-        known: Mapping[int, NodeId] | None = None,
         *,
         goes_on: bool = False,
     ) -> Placed:
@@ -324,9 +319,7 @@ class _Request:
         ids = {n: name if n in self.lasting else within(conversation, name) for n, name in self.names.items()}
         chain = _end(self.names, conversation, parent)
         key = _asked(self.talk, self.names)
-        return Placed(
-            conversation, self.talk, self.realm, self.names, ids, after, parent, known or {}, key, chain, goes_on
-        )
+        return Placed(conversation, self.talk, self.realm, self.names, ids, after, parent, key, chain, goes_on)
 
 
 def answer_id(name: str) -> NodeId:
@@ -354,8 +347,7 @@ def _turns(asked: Asked, said: NodeId) -> list[NodeId]:
 def _again(memory: Memory, placed: Placed, first: Placed) -> Placed:
     """The same turn where it was placed first, or below what was asked, where that is kept by now."""
     ids = {**placed.ids, **first.ids}
-    known = placed.known if placed.conversation_id == first.conversation_id else {}
-    again = replace(first, talk=placed.talk, names=placed.names, ids=ids, known=known)
+    again = replace(first, talk=placed.talk, names=placed.names, ids=ids)
     last = max(ids, default=-1)
     if last <= first.after:
         return again
@@ -363,7 +355,7 @@ def _again(memory: Memory, placed: Placed, first: Placed) -> Placed:
     found = next((one for one in memory.messages(names) if one.conversation_id == first.conversation_id), None)
     if found is None:
         return again
-    return replace(again, after=last, parent=found.id, known={**known, last: found.id})
+    return replace(again, after=last, parent=found.id)
 
 
 def _kept(memory: Memory, placed: Placed, asked: Asked, said: NodeId) -> Placed:
@@ -377,10 +369,7 @@ def _kept(memory: Memory, placed: Placed, asked: Asked, said: NodeId) -> Placed:
         is_broken = end.parent_id == message.id and "incomplete" in end.metadata
         is_unheard = is_broken or (end.id == message.id and _is_unanswered(memory, message))
         if not is_late and (asked.is_retried or is_unheard):
-            known = placed.known if placed.conversation_id == message.conversation_id else {}
-            known = {**known, last: message.id}
-            own = message.conversation_id
-            kept = replace(placed, conversation_id=own, after=last, parent=message.id, known=known)
+            kept = replace(placed, conversation_id=message.conversation_id, after=last, parent=message.id)
             if asked.conversation is None or len(placed.names) > 1:
                 return kept
             # Named as it was before it was kept: what its answer is called follows from that.

@@ -177,15 +177,15 @@ class Reading(Handle):
             found = next(iter(view.get(Conversation, [NodeId(id)])), None)
         return None if found is None or found.deleted or found.erased else found
 
-    def latest(self, conversation_id: str, limit: int = 20) -> list[Message]:
-        """The newest messages that were said on the active path of a conversation, oldest first; none where it is not
-        there.
+    def latest(self, conversation_id: str, limit: int = 20, *, until: str = "") -> list[Message]:
+        """The newest messages that were said on the active path of a conversation, or with `until` on the way to that
+        message and with it, oldest first; none where it is not there.
         """
         self._written()
         found: list[Message] = []
         with self._space.view() as view:
-            end = view.end(NodeId(conversation_id))
-            path = [end.leaf] if end is not None and end.leaf is not None else []
+            end = None if until else view.end(NodeId(conversation_id))
+            path = view.get(Message, [NodeId(until)]) if until else [end.leaf] if end and end.leaf else []
             while path and len(found) < limit:
                 found += [m for m in path if m.kind is Kind.SAID and not (m.deleted or m.erased)]
                 path = view.above(path[-1].id, min(max(limit, _ON_THE_WAY), _MOST_ON_THE_WAY))

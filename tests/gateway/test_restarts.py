@@ -311,3 +311,25 @@ def test_the_same_words_after_a_restart_are_said_again_once_they_were_answered(m
         say(begin(Endless(memory.beside), COMPLETIONS, [user("And then?")], {**SCOPE, **NAMED}), "Part.")
         say(begin(Endless(memory.beside), COMPLETIONS, [user("Hello")]), "Hello!")
     assert sorted(talks(memory), key=len) == [["Hello", "Hello!"]] * 3 + [["And then?", "Part."] * 3]
+
+
+@pytest.mark.parametrize("how", ["sent", "held by the provider"])
+def test_the_model_is_not_told_again_what_it_has(memory: Memory, endless: Callable[[], Endless], how: str) -> None:
+    """Whoever else said the same, and whatever names our answers have."""
+    turns = [f"What of the {thing} in Porto?" for thing in ("bridge", "tower", "harbour")]
+    items: dict[str, list[Any]] = {key: [] for key in ("sk-1", "sk-2")}
+    for number, question in enumerate(turns):
+        for key in items:  # both hear the same, word for word, under the same names
+            loop = step(RESPONSES, f"c{number}", "{}", f"Found {question}")
+            for name, new in (("call", [user(question)]), ("answer", loop)):
+                before = f"answer{number - 1}" if name == "call" else f"call{number}"
+                held = how != "sent" and (number or name == "answer")
+                sent = new[-1:] if held else items[key] + new
+                more = {"previous_response_id": before} if held else {}
+                exchange = begin(endless(), RESPONSES, sent, {"authorization": key, **NAMED}, **more)
+                assert exchange.tokens == 0
+                items[key] += new
+                calls = ((f"c{number}", "{}"),) if name == "call" else ()
+                say(exchange, "" if calls else f"The answer to {question}", calls, name=f"{name}{number}")
+            items[key].append(assistant(f"The answer to {question}"))
+    assert [len(words) for words in talks(memory.beside(exchange.asked.namespace))] == [6]
