@@ -11,7 +11,6 @@ from recollect.memory.handle import LIVE_SOURCE, Background
 from recollect.memory.probing import Probe, Probing
 from recollect.memory.reading import ConversationPage, ConversationRow, DeletedRow
 from recollect.memory.researching import Researching
-from recollect.memory.timelines import Timelines
 from recollect.memory.tools import Tools
 from recollect.memory.upkeep import Upkeep
 from recollect.memory.work import Work
@@ -21,5 +20,5 @@ __all__ = ["LIVE_SOURCE", "Background", "ConversationPage", "ConversationRow", "
 
 
 @checked_arguments
-class Memory(Researching, Chatting, Writing, Tools, Timelines, Probing, Work, Upkeep):
+class Memory(Researching, Chatting, Writing, Tools, Probing, Work, Upkeep):
     """A handle on one namespace. Thread-safe; usable as a context manager. Open one with `recollect.open()`."""

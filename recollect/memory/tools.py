@@ -11,6 +11,7 @@ from recollect.errors import InvalidInput
 from recollect.memory.context import Contexts
 from recollect.memory.handle import writes
 from recollect.memory.reading import Reading
+from recollect.memory.timelines import Timelines
 from recollect.record import Message, ToolCall
 from recollect.runtime.tracing import one_record, records, traced
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 _MOST, _FURTHEST = 1000, 10**9
 
 
-class Tools(Reading, Contexts):
+class Tools(Reading, Contexts, Timelines):
     """The tools, as Python calls; `toolbox` hands them to a model."""
 
     def toolbox(self, *, max_tokens: int = 4_500, read_only: bool = False) -> Toolbox:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
-from datetime import date
+from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
 from recollect.index.threads import turn
@@ -76,6 +76,22 @@ class Searcher:
 
     def _find(self, view: View, search: Search) -> SearchResults:
         asked = self._ask(view, search)
+        found = self._found(view, asked)
+        spans, since, until = asked.question.dates, search.filter.since, search.filter.until
+        if not spans and (found or since is None or until is None):
+            return found
+        from recollect.search.results.nothing import between, nothing_from
+
+        if not spans and since is not None and until is not None:
+            spans = (between(since, until),)
+        elif any(span.end - span.start > _LONGEST for span in spans):
+            return found
+        days = [date.fromordinal(_EPOCH + day) for day in view.vocabulary().days() if day >= 0]
+        silent = nothing_from(days, spans, self._today())
+        return found if silent is None else replace(found, nothing_from=silent, notes=(*found.notes, str(silent)))
+
+    def _found(self, view: View, asked: Asked) -> SearchResults:
+        search = asked.search
         if not asked.question.terms and not asked.phrases:
             if pictures(search.query.text):  # which no index holds
                 return scanned(view, search)
@@ -238,6 +254,8 @@ def _told(view: View, damage: IndexDamaged) -> str:
     return "The search index is damaged, so this search used keywords alone. Rebuild it: recollect check --repair"
 
 
+_EPOCH = date(1970, 1, 1).toordinal()
+_LONGEST = timedelta(days=31)  # of a time that a question is taken to ask for; of a year much else is told
 _TOO_COMMON = "This word is too common to search by. Add another."
 _SIGNS = 10  # characters more than in the query, of a message that repeats it
 _NO_WORD = "These signs cannot be searched for. Add a word."

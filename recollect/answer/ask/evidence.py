@@ -5,26 +5,29 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 
 from recollect.answer.ask.changes import Change, changes
 from recollect.answer.ask.graph import Told, related
 from recollect.answer.ask.intents import Intent, Settings, sought
 from recollect.answer.chat.retrieve import asks_again
-from recollect.record import Conversation, Kind, Message, NodeId
+from recollect.record import Conversation, Kind, Message, NodeId, to_microseconds
 from recollect.record.pieces import document_message
 from recollect.search.derived import may_be_found
 from recollect.search.query.filtering import excluded_phrases, holds
 from recollect.search.query.request import Search
-from recollect.search.results.result import DerivedHit, DocumentHit, Hit
+from recollect.search.results.nothing import NothingFrom
+from recollect.search.results.result import DerivedHit, DocumentHit, Hit, SearchResults
 from recollect.search.several import Find
 from recollect.search.weights import KNOWN
-from recollect.store import Space, View
+from recollect.store import Space, View, Where
 from recollect.store.passages import Filter
 
 _DOCUMENTS, _FIRST = 2, 3  # that are shown, and the messages before them
 _NEAR = 2  # messages before and after each
 _PROOFS, _CITED = 2, 2  # passages that the graph adds, and that are cited for what it tells
 _ANY = Filter()
+_OF_A_DAY, _DAY = 200, 86_400_000_000  # messages that are looked at; microseconds
 _MORE = 3  # results that are looked at for each passage that is wanted
 
 
@@ -47,7 +50,8 @@ class Passage:
 class Evidence:
     """What was found for a question. `facts` are derived, each with its messages, and `changes` tell what held before
     them; `around` is what was said just before and after each passage. `relations` tell what connects the names in the
-    question, with the numbers of passages.
+    question, with the numbers of passages. With `nothing_from` nothing was said in the time that the question names,
+    and nothing that was found speaks of it: the passages are what was said nearest to it.
     """
 
     question: str
@@ -61,6 +65,7 @@ class Evidence:
     known: bool = False
     searched: int = 0
     notes: tuple[str, ...] = ()
+    nothing_from: NothingFrom | None = None
 
 
 def gather(find: Find, space: Space, search: Search, intent: Intent, settings: Settings) -> Evidence:
@@ -76,6 +81,16 @@ def gather(find: Find, space: Space, search: Search, intent: Intent, settings: S
     facts = tuple(hit for hit in results.derived if hit.kind == "fact")
     excluded = excluded_phrases(search.query)
     with space.view() as view:
+        silent = _silent(view, results, [*said, *filed], search.filter)
+        if silent:
+            return Evidence(
+                question=search.query.text,
+                intent=intent,
+                passages=tuple(silent),
+                nothing_from=results.nothing_from,
+                searched=results.searched,
+                notes=tuple(note for note in results.notes if note != str(results.nothing_from)),
+            )
         held = changes(view, facts, search.filter, excluded)
         texts = [passage.message.content for passage in said]
         told = related(view, search.query.text, search.filter, texts, excluded=excluded)
@@ -96,6 +111,31 @@ def gather(find: Find, space: Space, search: Search, intent: Intent, settings: S
         searched=results.searched,
         notes=(*results.notes, *([f"Read as {meant}"] if meant else [])),
     )
+
+
+def _silent(view: View, results: SearchResults, found: Sequence[Passage], wanted: Filter) -> list[Passage]:
+    """What was said nearest to the time that is asked for, where nothing was said in it and nothing that was found
+    speaks of it. Only where hardly anything else is asked for, which may have been said at another time.
+    """
+    silent = results.nothing_from
+    if (
+        silent is None
+        or not silent.is_all_of(results.query)
+        or any(silent.is_named_in(passage.message.content) for passage in found)
+    ):
+        return []
+    said: list[Message] = []
+    there: dict[NodeId, Conversation] = {}
+    for day in silent.closest:
+        since = to_microseconds(datetime(day.year, day.month, day.day, tzinfo=UTC)) or 0
+        where = Where(since=since, until=since + _DAY, kinds=(Kind.SAID.value,), deleted=False, order="newest")
+        of_day = [one for one in view.find(Message, where, limit=_OF_A_DAY).items if not one.erased]
+        there |= {c.id: c for c in view.get(Conversation, list({m.conversation_id for m in of_day}))}
+        # The newest come first: what was said last on the day before, and first on the day after.
+        said += [one for one in of_day if may_be_found(one, there, wanted)][
+            :: 1 if day < silent.spans[-1].start else -1
+        ][:1]
+    return [Passage(n, one, there.get(one.conversation_id), 0.0) for n, one in enumerate(said, 1)]
 
 
 def _proofs(view: View, told: Sequence[Told], said: Sequence[Passage]) -> list[Passage]:

@@ -52,7 +52,7 @@ class Asker:
         evidence = gather(widened(self.find, understood), self.space, search, chosen, SETTINGS[chosen])
         passages = f"{evidence.searched:,} passage{'' if evidence.searched == 1 else 's'}"
         yield Step("searched", f"{passages}, {len(evidence.passages)} may answer")
-        if model is None or not evidence.passages:
+        if model is None or evidence.nothing_from is not None or not evidence.passages:
             answer = _extracted(replace(evidence, notes=(*evidence.notes, *understood.notes)))
             yield _took(_counted(answer, understood), began)
             return
@@ -95,7 +95,8 @@ def _answer(evidence: Evidence, draft: Draft) -> Answer:
 def _unknown(evidence: Evidence) -> Answer:
     """Nothing answers: what is nearest is told, and nothing is made of it."""
     near = nearest(evidence)
-    text = f"{UNKNOWN} Nearest:\n{near.text}" if near.citations else UNKNOWN
+    told = f"{UNKNOWN} Nearest:" if evidence.nothing_from is None else str(evidence.nothing_from)
+    text = f"{told}\n{near.text}" if near.citations else told.removesuffix(" Nearest:")
     return replace(_answer(evidence, Draft(text, near.citations)), known=False)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, get_type_hints
 
 from recollect.answer.tools.schema import Argument, arguments_of, json_schema
@@ -17,6 +18,14 @@ if TYPE_CHECKING:
 M = TypeVar("M")
 
 
+class Timed(Protocol):
+    """How many messages were said on each day."""
+
+    @property
+    def days(self) -> Sequence[tuple[date, int]]:
+        """In order of time."""
+
+
 class Remembers(Protocol):  # its methods are described where they are done: in recollect/memory
     """The calls of `Memory` that the tools are made of."""
 
@@ -28,6 +37,7 @@ class Remembers(Protocol):  # its methods are described where they are done: in 
     def get_message_with_chunks(self, id: str) -> list[Message]: ...
     def get_conversation_thread(self, message_id: str, depth: int = ...) -> list[Message]: ...
     def get_period_messages(self, period: str, limit: int = ..., offset: int = ...) -> list[Message]: ...
+    def timeline(self, topics: int = ...) -> Timed: ...
     def get_topic_messages(self, topic: str, limit: int = ...) -> list[Message]: ...
     def get_cluster(self, cluster_id: str, limit: int = ...) -> list[Message]: ...
     def get_tool_call(self, id: str) -> ToolCall: ...

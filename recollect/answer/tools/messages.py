@@ -8,10 +8,11 @@ from typing import Annotated
 from recollect.answer.tools.base import tool
 from recollect.answer.tools.desk import Desk, begin_of, count, head_of_call, listed
 from recollect.answer.tools.entries import entry, put_entries, put_in_full, put_whole, tell_rest
+from recollect.answer.tools.opening import nothing_said
 from recollect.answer.tools.results import ShownCall, ShownCalls, ShownMessage, ShownMessages, shown_call, shown_message
 from recollect.answer.tools.schema import About
 from recollect.errors import NotFound
-from recollect.record import Message
+from recollect.record import Message, utc_now
 from recollect.record.pieces import MessageChunk
 
 MOST_IDS, MOST_LISTED, DEEPEST = 50, 100, 50
@@ -134,7 +135,8 @@ def get_period_messages(
     """What was said in a time."""
     found = desk.memory.get_period_messages(period, limit + 1, offset)
     if not found:
-        desk.last(f"Nothing was said in this period ({period}){', or no more' if offset else ''}.")
+        days = [day for day, _ in desk.memory.timeline(0).days]
+        desk.last(f"No more from {period}." if offset else nothing_said(days, period, utc_now().date()))
     shown = put_entries(desk, found[::-1][:limit])
     desk.lines.reverse()  # in order of time
     more = offset + len(shown) if len(shown) < len(found) else None

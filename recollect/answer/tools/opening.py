@@ -6,7 +6,7 @@ of a message, a conversation and a result its end will do.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import date, timedelta
@@ -16,6 +16,7 @@ from recollect.ingest.documents.finding import by_id
 from recollect.record import Chunk, Conversation, Document, Kind, Message, NodeId, Role, ToolCall, to_microseconds
 from recollect.record.pieces import MessageChunk, document_message, message_chunk, tool_call_chunk
 from recollect.search.query.relative import parse_moment
+from recollect.search.results.nothing import between, nothing_from
 from recollect.store import View, Where
 
 _CHUNK_OF, _CALLED_BY, _REPLIES_TO = ("CHUNK_OF",), ("CALLED_BY",), ("REPLIES_TO",)
@@ -124,6 +125,14 @@ def period(
             break
     shown = found[offset : offset + limit]
     return sorted(shown, key=lambda m: (to_microseconds(m.timestamp) or 0, m.conversation_id, m.position))
+
+
+def nothing_said(days: Collection[date], name: str, today: date) -> str:
+    """What to say of a time that people name in which nothing was said; `days` are those on which something was."""
+    since, until = span_of(name, today)
+    if since is not None and until is not None and (found := nothing_from(days, [between(since, until)], today)):
+        return str(found)
+    return f"Nothing from {name}."
 
 
 def span_of(name: str, today: date) -> tuple[int | None, int | None]:

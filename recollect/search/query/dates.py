@@ -155,6 +155,17 @@ def exact_dates(text: str, years: Sequence[int] = ()) -> tuple[DateSpan, ...]:
     return ()
 
 
+def without_dates(text: str) -> str:
+    """The text without the days, months and years that it names.
+
+    >>> without_dates("dinner with Ana on 3 May 2023")
+    'dinner with Ana on  '
+    """
+    for pattern, _, _ in _forms():
+        text = pattern.sub(" ", text)
+    return text
+
+
 def month_number(name: str) -> int:
     """1 to 12, of a match of MONTH."""
     return _NUMBER_OF_MONTH[name[:3].casefold()]

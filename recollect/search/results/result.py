@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from recollect.record import Conversation, Document, Message, NodeId, Window, iso
 from recollect.record.outline import Place
 from recollect.search.query.moment import Moment
 from recollect.search.results.facets import Facets
+
+if TYPE_CHECKING:
+    from recollect.search.results.nothing import NothingFrom
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,7 +237,8 @@ class SearchResults(Sequence[Hit]):
     `suggestion` is the query as it may have been meant, where a word of it is nowhere; `corrected` is the one that was
     searched instead. `close` is False where nothing near the question is in the memory; `likelihood` says, from 0 to 1,
     how likely an answer to it is there. `derived` are facts and summaries that answer, `documents` the files that do,
-    if there are any. `moment` is what happened before or after the time that the question means.
+    if there are any. `moment` is what happened before or after the time that the question means; `nothing_from` says
+    that nothing was said in the time that is asked for.
     `facets` says how what matches is spread, where that was asked for.
     """
 
@@ -255,6 +259,7 @@ class SearchResults(Sequence[Hit]):
     derived: tuple[DerivedHit, ...] = ()
     documents: tuple[DocumentHit, ...] = ()
     moment: Moment | None = None
+    nothing_from: NothingFrom | None = None
     likelihood: float = 0.0
     facets: Facets | None = None
 

@@ -45,8 +45,9 @@ def test_a_time_is_shown_day_by_day_with_what_opens_its_conversations(told: Comm
 
 def test_a_time_in_which_nothing_was_said_is_exit_code_1(told: CommandLine) -> None:
     ran = told("timeline", "2019")
-    assert (ran.code, ran.out) == (1, "Nothing from 2019.\n")
-    assert told("timeline", "last week").out == "Nothing from last week.\n"
+    begins = "your memory begins in January 2024. Closest: 31 January 2024."
+    assert (ran.code, ran.out) == (1, f"Nothing from 2019; {begins}\n")
+    assert "; your memory ends in February 2024. Closest: 1 February 2024." in told("timeline", "last week").out
     assert told("timeline", "2019", "--json").document == {"days": []}
     assert told("timeline", "the", "day", "of", "the", "walrus").code == 2
 

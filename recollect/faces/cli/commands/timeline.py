@@ -35,7 +35,11 @@ def timeline(session: Session, period: list[str] | None = None, topics: int = _T
         elif days:
             _print_days(session.out, days)
         else:
-            session.out.line(f"Nothing from {named}.")
+            from recollect.answer.tools.opening import nothing_said
+            from recollect.record import utc_now
+
+            said = [day for day, _ in memory.timeline(0).days]
+            session.out.line(nothing_said(said, named, utc_now().date()))
         return 0 if days else 1
     found = memory.timeline(topics)
     if session.json:

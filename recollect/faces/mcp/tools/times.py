@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any
 
 from recollect.answer.tools.desk import begin_of, day_of
-from recollect.answer.tools.opening import span_of
+from recollect.answer.tools.opening import nothing_said, span_of
 from recollect.answer.tools.schema import About
 from recollect.faces.mcp.tools.base import Call, Reply, tool
 from recollect.faces.mcp.tools.shapes import NAMESPACE, TEXT, TEXT_OR_NONE, WHOLE, YES, many, record
@@ -44,13 +44,19 @@ def timeline(
     rows = call.memory.conversations(since=since, until=until, limit=limit + 1, offset=offset)
     shown, more = [_row(call, row) for row in rows[:limit]], len(rows) > limit
     namespace = str(call.memory.namespace)
-    lines = [_line(row) for row in shown] or [f"There were no conversations in this period ({period})."]
+    lines = [_line(row) for row in shown] or [_nothing(call, period, offset)]
     if more:
         lines.append(f"There are more: timeline(period={period!r}, offset={offset + limit})")
     return Reply(
         recalled("\n".join(lines), "timeline", namespace),
         {"period": period, "conversations": shown, "more": more, "namespace": namespace},
     )
+
+
+def _nothing(call: Call, period: str, offset: float) -> str:
+    if offset:
+        return f"No more from {period}."
+    return nothing_said([day for day, _ in call.memory.timeline(0).days], period, utc_now().date())
 
 
 def _row(call: Call, row: ConversationRow) -> dict[str, Any]:
