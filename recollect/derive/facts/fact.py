@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from recollect.derive.facts.book import DERIVES_FROM, TRANSITIONED_TO
 from recollect.derive.facts.claim import USER, entity_key
 from recollect.errors import InvalidInput
-from recollect.record import Edge, Node, NodeId, NodeKind, from_microseconds, to_microseconds
+from recollect.record import Edge, Node, NodeId, NodeKind, Origin, from_microseconds, to_microseconds
 from recollect.search.query.relative import parse_moment
 from recollect.store import View, Where
 from recollect.store.transfer import every
@@ -36,7 +36,9 @@ class Proof:
 @dataclass(frozen=True, slots=True)
 class Fact:
     """A distilled statement. `valid_from` and `valid_to` are when it held (None: not known, or still), `known_from` and
-    `known_to` when it was believed. `history` are the facts that it took the place of, newest first.
+    `known_to` when it was believed. Where nobody told when it began (`since_told`) or ended (`until_told`), these are
+    when it was said, and when something else was. `provenance` says where it comes from: "said" in a message, "stored"
+    by a program, "imported", "by hand". `history` are the facts that it took the place of, newest first.
     """
 
     id: NodeId
@@ -56,12 +58,56 @@ class Fact:
     pinned: bool = False
     by_hand: bool = False
     current: bool = True
+    since_told: bool = False
+    until_told: bool = False
+    last_said: datetime | None = None
+    provenance: tuple[str, ...] = ()
+
+    def when(self, day: Callable[[datetime], str]) -> str:
+        """As in "since 3 May 2020", where that was told, else "said 3 July 2023"; with "until" where that was told.
+
+        >>> from recollect.record import from_microseconds
+        >>> fact = Fact("", "", "", "", "", "", None, None, None, None, "", 1.0, last_said=from_microseconds(0))
+        >>> fact.when(lambda moment: f"{moment:%Y}")
+        'said 1970'
+        """
+        return when_told(self.told_since, self.told_until, self.last_said or self.known_from, day)
+
+    @property
+    def told_since(self) -> datetime | None:
+        """When it began, where somebody told that."""
+        return self.valid_from if self.since_told else None
+
+    @property
+    def told_until(self) -> datetime | None:
+        """When it ended or will end, where somebody told that."""
+        return self.valid_to if self.until_told else None
+
+    def holds(self, moment: datetime) -> bool:
+        """Whether it holds at a moment, for all that was said."""
+        begun = self.told_since is None or self.told_since <= moment
+        return self.current and begun and (self.valid_to is None or self.valid_to > moment)
 
     def believed(self, moment: datetime) -> bool:
         """Whether it was known then, and nothing had replaced it yet."""
         if self.known_from is not None and moment < self.known_from:
             return False
-        return self.known_to is None or moment < self.known_to
+        if self.known_to is None:
+            return self.current
+        return moment < self.known_to
+
+
+def when_told(
+    since: datetime | None, until: datetime | None, said: datetime | None, day: Callable[[datetime], str]
+) -> str:
+    """When something holds, in words; what nobody told is not there."""
+    parts = [f"since {day(since)}"] if since else [f"said {day(said)}"] if said else []
+    return ", ".join([*parts, *([f"until {day(until)}"] if until else [])])
+
+
+def node_when(node: Node, day: Callable[[datetime], str]) -> str:
+    """The same of the node of a fact."""
+    return _fact(node, ()).when(day)
 
 
 def moment_of(when: str | datetime, now: datetime) -> datetime:
@@ -94,7 +140,7 @@ def find_facts(
     nodes = [node for node in found if not node.erased and node.text]
     facts = facts_of(view, nodes)
     if as_of is None and not include_past:
-        facts = [fact for fact in facts if fact.valid_to is None or fact.valid_to > now]
+        facts = [fact for fact in facts if fact.holds(now)]
     if as_of is not None:
         facts = [fact for fact in facts if fact.believed(as_of)]
     return sorted(facts, key=lambda fact: (not fact.pinned, -(to_microseconds(fact.known_from) or 0), fact.id))
@@ -197,6 +243,12 @@ def _proof(edge: Edge) -> Proof:
     )
 
 
+def _provenance(node: Node) -> tuple[str, ...]:
+    """Where a fact comes from; facts of versions that did not note it were drawn, or stored."""
+    noted = node.body.get("provenance")
+    return tuple(noted) if noted else ("said",) if node.origin is Origin.DERIVED else ("stored",)
+
+
 def _fact(node: Node, proofs: Sequence[Proof], history: tuple[Fact, ...] = ()) -> Fact:
     body = node.body
     return Fact(
@@ -215,6 +267,10 @@ def _fact(node: Node, proofs: Sequence[Proof], history: tuple[Fact, ...] = ()) -
         proofs=tuple(proofs),
         history=history,
         pinned=bool(body.get("pinned", False)),
-        by_hand=node.origin.value == "said" or "by_hand" in body,
+        by_hand=node.origin is not Origin.DERIVED or "by_hand" in body,
         current=node.state == "live",
+        since_told=bool(body.get("since_told", False)),
+        until_told=bool(body.get("until_told", False)),
+        last_said=from_microseconds(body.get("last_said")),
+        provenance=_provenance(node),
     )

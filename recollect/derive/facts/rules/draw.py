@@ -31,7 +31,8 @@ from recollect.index.passages import is_person
 from recollect.record import Kind, Message, Role
 
 #: Raised with every change of what is drawn.
-VERSION = 3
+VERSION = 4
+_MOST_LEAD = 4  # words before a clause that tell when, if they tell a time
 MADE_BY = f"rules/{VERSION}"
 
 
@@ -123,6 +124,7 @@ def _clauses(text: str, who: str, known: Known) -> Iterator[_Clause]:
 
 
 def _predicates(clause: _Clause) -> Iterator[Found]:
+    lead = clause.before if len(clause.before.split()) <= _MOST_LEAD else ""  # "In 2019 I moved to York."
     for rest in (clause.rest, *(_joined(clause.rest) if clause.group == "self" else ())):
         rest, polarity = _normal(rest)
         for predicate in PREDICATES:
@@ -131,7 +133,8 @@ def _predicates(clause: _Clause) -> Iterator[Found]:
             if polarity is Polarity.ENDED and predicate.attribute in _NEVER_ENDED:
                 continue
             if match := predicate.pattern.match(rest):
-                yield from _values(predicate, match, clause.entity, polarity, rest)
+                for found in _values(predicate, match, clause.entity, polarity, rest):
+                    yield found._replace(rest=f"{rest} {lead}") if lead else found
 
 
 def _values(predicate: Predicate, match: re.Match[str], entity: str, polarity: Polarity, rest: str) -> Iterator[Found]:
@@ -187,11 +190,16 @@ def _claim(found: Found, sentence: Sentence, message: Message, who: str) -> Clai
     quote = message.content[sentence.start : sentence.end]
     if found.value.replace("'", "’") not in quote.replace("'", "’"):
         return None  # a value is verbatim, or not drawn
-    since = None
+    since = until = None
+    lasts = " since " in found.rest
     if found.polarity is Polarity.ENDED or found.attribute in _BEGIN:
         since = told_since(found.rest, message.timestamp)
-    elif " since " in found.rest:
+    elif lasts:
         since = told_since(found.rest[found.rest.index(" since ") :], message.timestamp)
+    if found.polarity is Polarity.ENDED:
+        since, until = None, since
+    elif found.category is Category.PROSPECTIVE:
+        until = told_until(found.value, message.timestamp)
     return Claim(
         entity=found.entity,
         attribute=found.attribute,
@@ -207,7 +215,8 @@ def _claim(found: Found, sentence: Sentence, message: Message, who: str) -> Clai
         polarity=found.polarity,
         category=found.category,
         since=since,
-        until=told_until(found.value, message.timestamp) if found.category is Category.PROSPECTIVE else None,
+        until=until,
+        event=since is not None and not lasts,
         made_by=MADE_BY,
     )
 
