@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from recollect.record import iso
 from recollect.record.pieces import MessageChunk
@@ -122,7 +122,9 @@ class ShownCalls:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownFact:
-    """A fact: `since` and `until` are when it held, `messages` prove it, `replaced` is what it took the place of."""
+    """A fact: `since` and `until` are when it held, `messages` prove it, `replaced` is what it took the place of.
+    `structured` is its value in figures: kind, numbers, unit, per, currency, of, date, as far as it has them.
+    """
 
     id: str
     text: str
@@ -134,6 +136,7 @@ class ShownFact:
     since: str | None = None
     until: str | None = None
     replaced: str | None = None
+    structured: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -216,6 +219,7 @@ def shown_call(
 
 def shown_fact(fact: Fact, text: str, proofs: list[str], mark: Mark, *, replaced: str | None = None) -> ShownFact:
     """A fact with as much of its words and proofs as is shown."""
+    told = fact.structured
     return ShownFact(
         id=fact.id,
         text=mark(text),
@@ -227,6 +231,7 @@ def shown_fact(fact: Fact, text: str, proofs: list[str], mark: Mark, *, replaced
         since=iso(fact.valid_from),
         until=iso(fact.valid_to),
         replaced=replaced,
+        structured={name: it for name, it in told.as_json().items() if it} if told else None,
     )
 
 

@@ -19,6 +19,7 @@ from recollect.derive.facts.book import (
     derived_claims,
     merged_from,
     settled,
+    slots_since,
     source_claims,
 )
 from recollect.derive.facts.by_hand import CORRECTS, ByHand, by_hand_id
@@ -57,6 +58,10 @@ class _Named:
     def identity(self) -> str:
         return str(self.node.body.get("identity", ""))
 
+    def by(self, hand: ByHand) -> _Named:
+        """The same by today's digest."""
+        return _Named(replace(self.node, body={**self.node.body, "identity": hand.named(self.identity)}))
+
 
 _Plan = Callable[[View], tuple[Effects, Sequence[NodeId]]]
 
@@ -78,13 +83,14 @@ class Corrections:
             if fact.slot is None:
                 return _itself(fact, reworded(fact.node, words, told)), [fact.node.id]
             hand = current_hands(view, [fact.slot])[fact.slot]
-            claims = [c for c in source_claims(view, hand) if c.identity == fact.identity and c.message_id]
+            derived = hand.named(fact.identity)
+            claims = [c for c in source_claims(view, hand) if c.identity == derived and c.message_id]
             if not claims:
                 raise NotFound(f"No fact has the ID {name}.")
             first = claims[0]
             new_value = told or value_in(words, first.content, first.value) or first.value
             worded = words or content_of(first.entity, first.attribute, new_value)
-            fresh = hand.with_edit(fact.identity, claims, new_value, worded, self._now())
+            fresh = hand.with_edit(derived, claims, new_value, worded, self._now())
             identity = identity_of(first.attribute, new_value)
             effects = _decided(view, [fresh])
             return effects, _ids_with(effects, fact.slot, identity) or [fact.node.id]
@@ -108,9 +114,10 @@ class Corrections:
                 node = replace(fact.node, body={**fact.node.body, "pinned": pinned})
                 return Effects(put=[node]), [node.id]
             hand = current_hands(view, [fact.slot])[fact.slot]
-            pins = hand.pins | {fact.identity} if pinned else hand.pins - {fact.identity}
+            identity = hand.named(fact.identity)
+            pins = hand.pins | {identity} if pinned else hand.pins - {identity}
             effects = _decided(view, [replace(hand, pins=pins)])
-            return effects, _ids_with(effects, fact.slot, fact.identity) or [fact.node.id]
+            return effects, _ids_with(effects, fact.slot, identity) or [fact.node.id]
 
         return self._write(plan)[0]
 
@@ -127,6 +134,7 @@ class Corrections:
             if slot is None or any(one.slot is None for one in merged):
                 return _merged_stored(view, kept, merged), [kept.node.id]
             hands = current_hands(view, [slot, *(one.slot for one in merged if one.slot)])
+            kept, *merged = (one.by(hands[one.slot]) for one in (kept, *merged) if one.slot)
             if any((one.slot, one.identity) == (slot, kept.identity) for one in merged):
                 raise InvalidInput("These are the same fact at two times: what is between them keeps them apart.")
             into = hands[slot].derived_as(kept.identity)[0]
@@ -148,7 +156,7 @@ class Corrections:
             if fact.slot is None:
                 return Effects(put=[_away(fact.node, _FORGOTTEN)]), [fact.node.id]
             hands = current_hands(view, [fact.slot])
-            meant = merged_from(hands, fact.slot, fact.identity)
+            meant = merged_from(hands, fact.slot, hands[fact.slot].named(fact.identity))
             claims = derived_claims(view, list(dict.fromkeys(slot for slot, _ in meant)))
             for slot, of in meant:
                 messages = frozenset(claim.message_id for claim in claims.get(slot, ()) if claim.identity == of)
@@ -166,18 +174,21 @@ class Corrections:
             fact = _find(view, name, gone=True)
             if fact.slot is None:
                 return Effects(put=[_as_stored(fact.node)]), [fact.node.id]
-            hands = current_hands(view, [fact.slot])
-            hand = hands[fact.slot]
-            identities = hand.shown_as(fact.identity)
-            for slot, of in merged_from(hands, fact.slot, fact.identity):
+            barred = current_hands(view, [fact.slot])[fact.slot].forgotten.values()
+            own = slots_since(view, {message for some in barred for message in some}).get(fact.slot, fact.slot)
+            hands = current_hands(view, [own])
+            hand = hands[own]
+            identity = hand.named(fact.identity)
+            identities = hand.shown_as(identity)
+            for slot, of in merged_from(hands, own, identity):
                 hands[slot] = hands[slot].recalling(of)
             for (slot, of), into in hand.taken.items():
                 if into in identities:
                     hands[slot] = hands[slot].staying(of)
             for of, (slot, _) in hand.moved.items():
                 if of in identities:
-                    hands[slot] = hands[slot].leaving(fact.slot, of)
-            hands[fact.slot] = hands[fact.slot].without(identities)
+                    hands[slot] = hands[slot].leaving(own, of)
+            hands[own] = hands[own].without(identities)
             effects = _decided(view, list(hands.values()))
             return effects, [node.id for node in effects.put if node.kind is NodeKind.FACT and node.text]
 
@@ -229,6 +240,7 @@ def _facts_of(view: View, id: str) -> list[Node]:
 
 def _decided(view: View, hands: Sequence[ByHand]) -> Effects:
     """What follows from decisions: themselves, and the facts of their slots settled anew."""
+    hands = [*hands, *(ByHand(slot) for hand in hands for slot in hand.former)]
     ledger = Ledger(hands={hand.slot: hand for hand in hands})
     made = settled(view, ledger)
     nodes = {node.id: node for node in view.get(Node, [by_hand_id(hand.slot) for hand in hands])}

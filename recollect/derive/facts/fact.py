@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
 
 from recollect.derive.facts.book import DERIVES_FROM, TRANSITIONED_TO
 from recollect.derive.facts.claim import USER, entity_key
@@ -14,6 +15,9 @@ from recollect.search.query.relative import parse_moment
 from recollect.store import View, Where
 from recollect.store.transfer import every
 from recollect.text.terms import terms
+
+if TYPE_CHECKING:
+    from recollect.derive.facts.structured import Structured
 
 _ALL = 1_000_000_000
 _LONGEST_HISTORY = 100
@@ -56,6 +60,13 @@ class Fact:
     pinned: bool = False
     by_hand: bool = False
     current: bool = True
+
+    @property
+    def structured(self) -> Structured | None:
+        """The value in figures: a dose, a test result, a sum, an amount, a date; None where it is words."""
+        from recollect.derive.facts.structured import structured
+
+        return structured(self.attribute, self.value)
 
     def believed(self, moment: datetime) -> bool:
         """Whether it was known then, and nothing had replaced it yet."""

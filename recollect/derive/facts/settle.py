@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from recollect.derive.facts.claim import Category, Claim, Polarity, folded, is_single
+from recollect.derive.facts.claim import Category, Claim, Polarity, attribute_key, folded, is_single
 
 
 @dataclass(slots=True)
@@ -114,7 +114,7 @@ def _one_at_a_time(ordered: list[Claim]) -> list[Settled]:
         if claim.polarity is Polarity.ENDED:
             if current is not None and current.is_open and _ends(claim, current):
                 _end(current, claim)
-            elif not any(_ends(claim, fact) for fact in facts):
+            elif claim.value and not any(_ends(claim, fact) for fact in facts):
                 facts.append(_past(claim))
         elif current is not None and current.is_open and current.identity == claim.identity:
             current.claims.append(claim)
@@ -166,7 +166,9 @@ def _ends(claim: Claim, fact: Settled) -> bool:
     if not claim.value:
         return True
     ended, value = set(folded(claim.value).split()), set(folded(fact.first.value).split())
-    return claim.attribute == fact.first.attribute and (ended <= value or value <= ended)
+    if attribute_key(claim.attribute) != attribute_key(fact.first.attribute):
+        return False
+    return claim.identity == fact.identity or ended <= value or value <= ended
 
 
 def _is_earlier(claim: Claim, current: Settled) -> bool:

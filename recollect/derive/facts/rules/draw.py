@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from recollect.derive.facts.claim import USER, Category, Claim, Polarity
+from recollect.derive.facts.claim import USER, Category, Claim, Polarity, with_ended_doses
 from recollect.derive.facts.phrase import content_of
 from recollect.derive.facts.rules import german, naming
 from recollect.derive.facts.rules.found import Found
@@ -31,7 +31,7 @@ from recollect.index.passages import is_person
 from recollect.record import Kind, Message, Role
 
 #: Raised with every change of what is drawn.
-VERSION = 3
+VERSION = 4
 MADE_BY = f"rules/{VERSION}"
 
 
@@ -58,7 +58,7 @@ def draw(message: Message, before: Sequence[Message] = ()) -> list[Claim]:
             claim = _claim(found, sentence, message, who)
             if claim is not None:
                 claims.setdefault((claim.entity_key, claim.attribute, claim.identity, claim.polarity), claim)
-    return list(claims.values())
+    return list(with_ended_doses(claims.values()))
 
 
 def speaker_of(message: Message) -> str | None:

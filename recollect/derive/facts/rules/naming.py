@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from recollect.derive.facts.claim import Category, Polarity
 from recollect.derive.facts.rules.found import Found
 from recollect.derive.facts.rules.guards import is_held_back
-from recollect.derive.facts.rules.predicate import DATE, DOSE, WHEN
+from recollect.derive.facts.rules.predicate import AMOUNT, DATE, DOSE, WHEN
 from recollect.derive.facts.rules.subjects import (
     ANIMAL,
     NAME,
@@ -114,7 +114,7 @@ _EVERY = re.compile(
 
 # In brackets after a name: "our dog bruno (4, mix, 14 kg)", "two kids (Inês 6, Rafael 9)".
 _BRACKETED = re.compile(
-    rf"\b{_MY} (?P<rel>(?i:{OWN})) (?P<name>[A-Za-zÀ-ÿ]+) \((?P<age>\d{{1,2}})(?=[,)])(?:[^)]*?, (?P<weight>\d+(?:[.,]\d+)? ?kg))?"
+    rf"\b{_MY} (?P<rel>(?i:{OWN})) (?P<name>[A-Za-zÀ-ÿ]+) \((?P<age>\d{{1,2}})(?=[,)])(?:[^)]*?, (?P<weight>{AMOUNT} ?kg))?"
 )
 _CHILDREN = re.compile(
     rf"\b(?:kids|children|sons|daughters) \((?P<list>{NAME},? \d{{1,2}}(?:,? (?:and )?{NAME},? \d{{1,2}})*)\)"
