@@ -10,8 +10,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from recollect.derive.entities.naming import correction_id
-from recollect.derive.facts.book import derived_claims
-from recollect.derive.facts.by_hand import BY_HAND, CORRECTS, ByHand, read
+from recollect.derive.facts.book import current_hands, derived_claims, slots_since
+from recollect.derive.facts.by_hand import BY_HAND, ByHand, read
 from recollect.ingest import Ingest
 from recollect.record import Chunk, Conversation, Document, Edge, Message, Node, NodeId, NodeKind, Origin
 from recollect.store import Space, View, Where
@@ -68,10 +68,13 @@ def _by_hand(view: View, messages: Collection[NodeId]) -> tuple[list[Node], list
 def _hands(view: View, messages: frozenset[NodeId]) -> Iterator[ByHand]:
     """What was decided about facts, as far as it concerns these messages."""
     decided = every(view, Node, Where(kinds=(NodeKind.REPORT.value,), states=(BY_HAND,)))
-    nodes = {NodeId(node.body["slot"]): node for node in decided if not node.erased and "slot" in node.body}
-    claims = derived_claims(view, list(nodes)) if nodes and messages else {}
-    for slot, node in nodes.items():
-        hand = read(slot, node, view.edges([node.id], (CORRECTS,), "out", _ALL))
+    there = [NodeId(node.body["slot"]) for node in decided if not node.erased and "slot" in node.body]
+    since = slots_since(view, messages) if there else {}
+    slots = list(dict.fromkeys(since.get(slot, slot) for slot in there))
+    claims = derived_claims(view, slots) if slots and messages else {}
+    every_hand = current_hands(view, slots)
+    for slot in slots:
+        hand = every_hand[slot]
         proven = {claim.identity for claim in claims.get(slot, ()) if claim.message_id in messages}
         edits = [replace(edit, messages=tuple(m for m in edit.messages if m in messages)) for edit in hand.edits]
         edits = [edit for edit in edits if edit.messages]

@@ -100,6 +100,31 @@ def test_a_contradiction_is_other_numbers_about_the_same() -> None:
     assert detect_contradiction("9 golds", "9 golds", "ski", "ski") == {}
 
 
+@pytest.mark.parametrize(
+    ("one", "other", "values"),
+    [
+        ("The rent is $1,350 now", "The rent was $1,200", "$1,350 vs $1,200"),
+        ("Die Miete beträgt 1.350,50 €", "Die Miete betrug 1.200 €", "1.350,50 € vs 1.200 €"),
+        ("He takes 20mg", "He takes 15 mg", "20 vs 15"),
+        ("Django 4.2.3", "Django 4.2.1", "4.2.3 vs 4.2.1"),
+        ("due 2026-04-05", "due 2026-04-12", "2026-04-05 vs 2026-04-12"),
+        ("He takes 20mg", "He takes 5 ml", "20mg vs 5 ml"),
+        ("He takes 15mg", "He takes 15 mg", ""),
+        ("She weighs 0.5 kg", "She weighs 500 g", ""),
+        ("The rent is $1,200", "The rent is $1200", ""),
+        ("9 golds", "9 kg", ""),
+    ],
+)
+def test_amounts_are_compared_whole_and_whatever_their_spelling(one: str, other: str, values: str) -> None:
+    assert detect_contradiction(one, other, "value", "value").get("conflicting_values", "") == values
+
+
+def test_a_price_becomes_another(memory: HierarchicalMemory) -> None:
+    for index, rent in enumerate(("$1,200", "$1,350"), 1):
+        memory.store_knowledge(f"The rent of the flat is {rent}", "flat rent", temporal_metadata=at(index))
+    assert chain(memory) == [("$1,200", "$1,350")]
+
+
 # --- storing -------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("name", ["", "  ", "../x", "a b", "-a", "a" * 65, "a\n"])
 def test_an_agent_needs_a_proper_name(tmp_path: Path, name: str) -> None:

@@ -46,7 +46,7 @@ def test_the_chain_is_the_same_in_whatever_order_its_values_come(order: list[int
         found = memory.retrieve_subgraph("dose", max_nodes=20)
         steps = [edge.metadata for edge in found.edges if edge.relationship == "TRANSITIONED_TO"]
         assert sorted((step["to_value"], step["from_value"], step["turn"]) for step in steps) == [
-            (str(100 + i), str(101 + i), i + 1) for i in range(1, 8)
+            (f"{100 + i} mg", f"{101 + i} mg", i + 1) for i in range(1, 8)
         ]
         superseded = [edge for edge in found.edges if edge.relationship == "SUPERSEDES"]
         assert len(superseded) == 7

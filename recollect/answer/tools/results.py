@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from recollect.record import iso
 from recollect.record.pieces import MessageChunk
@@ -123,7 +123,8 @@ class ShownCalls:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownFact:
     """A fact: `since` and `until` are when it held, where somebody told that, `said` when it was said last; `messages`
-    prove it, `replaced` is what it took the place of.
+    prove it, `replaced` is what it took the place of. `structured` is its value in figures: kind, numbers, unit, per,
+    currency, of, date, as far as it has them.
     """
 
     id: str
@@ -137,6 +138,7 @@ class ShownFact:
     until: str | None = None
     said: str | None = None
     replaced: str | None = None
+    structured: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -219,6 +221,7 @@ def shown_call(
 
 def shown_fact(fact: Fact, text: str, proofs: list[str], mark: Mark, *, replaced: str | None = None) -> ShownFact:
     """A fact with as much of its words and proofs as is shown."""
+    told = fact.structured
     return ShownFact(
         id=fact.id,
         text=mark(text),
@@ -231,6 +234,7 @@ def shown_fact(fact: Fact, text: str, proofs: list[str], mark: Mark, *, replaced
         until=iso(fact.told_until),
         said=iso(fact.last_said),
         replaced=replaced,
+        structured={name: it for name, it in told.as_json().items() if it} if told else None,
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from recollect.compat.hierarchical.contradiction import detect_contradiction, numbers_in
+from recollect.compat.hierarchical.contradiction import detect_contradiction
 from recollect.compat.hierarchical.records import (
     DERIVES,
     SIMILAR,
@@ -28,6 +28,7 @@ from recollect.derive.tasks.base import Effects, merged
 from recollect.record import Edge, Message, Node, NodeId, NodeKind, Role, stable_id
 from recollect.store import Change, IndexChange, View
 from recollect.store.passages import EmbedderId, Partition, Passage
+from recollect.text.quantities import quantities
 from recollect.text.terms import terms
 
 #: Facts that are more alike than this are linked; those much more so are compared for contradictions.
@@ -124,7 +125,7 @@ def claim_of(fact: Node, provenance: Provenance = Provenance.STORED, slot: NodeI
         one = read[0]
         times = {"since": one.since, "until": one.until, "event": one.event, "polarity": one.polarity}
         return stored_claim(fact.id, fact.text, one.entity, one.attribute, one.value, **about, **times)
-    numbers = ", ".join(sorted(numbers_in(fact.text)))
+    numbers = ", ".join(sorted({one.text for one in quantities(fact.text)}))
     if index <= 0 or not numbers:
         return None
     attribute = " ".join(word for word in concept_of(fact).lower().split() if word in _topic(fact))

@@ -17,6 +17,7 @@ from typing import Any
 from recollect.derive.facts import by_hand
 from recollect.derive.facts.by_hand import BY_HAND, CORRECTS, ByHand, by_hand_id
 from recollect.derive.facts.claim import Claim, Provenance, from_plain, to_plain
+from recollect.derive.facts.former import slots_before, understood
 from recollect.derive.facts.settle import Settled, settle
 from recollect.derive.tasks.base import Effects, retired
 from recollect.record import Edge, Node, NodeId, NodeKind, Origin, from_microseconds, stable_id, to_microseconds
@@ -95,8 +96,9 @@ def settled(view: View, ledger: Ledger) -> Effects:
     slots = sorted(ledger.slots)
     if not slots:
         return Effects()
-    hands = _hands(view, slots, ledger)
-    claims = _claims(view, sorted(hands), ledger)
+    claims = _claims(view, slots, ledger)
+    hands = _hands(view, slots, ledger, claims)
+    claims = {**_claims(view, sorted(hands.keys() - set(slots)), ledger), **claims}
     nodes = {node.id: node for node in view.get(Node, sorted(hands))}
     records = _records(view, claims, ledger)
     old_ids = [NodeId(i) for slot in hands for i in _facts_of(nodes.get(slot))]
@@ -130,6 +132,15 @@ def source_claims(view: View, hand: ByHand, ledger: Ledger) -> list[Claim]:
     hands = _hands(view, [hand.slot], ledger)
     found = hand.applied(_gathered(hand, hands, _claims(view, sorted(hands), ledger)))
     return sorted(found, key=lambda claim: claim.sort_key)
+
+
+def slots_since(view: View, messages: Iterable[NodeId]) -> dict[NodeId, NodeId]:
+    """Slots of version 0.2.0 with those that the claims of these messages have gone to."""
+    found: dict[NodeId, NodeId] = {}
+    for edge in view.edges(sorted(set(messages)), (CLAIMS,), "in", limit=_ALL):
+        claims = [from_plain(edge.target_id, plain) for plain in edge.properties["claims"]]
+        found |= dict.fromkeys(slots_before(edge.source_id, claims), edge.source_id)
+    return found
 
 
 def derived_claims(view: View, slots: Sequence[NodeId], ledger: Ledger | None = None) -> dict[NodeId, list[Claim]]:
@@ -318,18 +329,24 @@ def _proofs(own: NodeId, fact: Settled) -> list[Edge]:
     return list(edges.values())
 
 
-def _hands(view: View, slots: Sequence[NodeId], ledger: Ledger) -> dict[NodeId, ByHand]:
+def _hands(
+    view: View, slots: Sequence[NodeId], ledger: Ledger, claims: Mapping[NodeId, list[Claim]] | None = None
+) -> dict[NodeId, ByHand]:
     """What was decided about the slots, and about those that they were merged into or from."""
     found: dict[NodeId, ByHand] = {}
     frontier = list(slots)
     while frontier:
-        stored = {node.id: node for node in view.get(Node, [by_hand_id(slot) for slot in frontier])}
+        said = _claims(view, frontier, ledger) if claims is None or found else claims
+        before = {slot: slots_before(slot, said.get(slot, ())) for slot in frontier}
+        places = dict.fromkeys([*frontier, *(old for olds in before.values() for old in olds)])
+        stored = {node.id: node for node in view.get(Node, [by_hand_id(slot) for slot in places])}
         words: defaultdict[NodeId, list[Edge]] = defaultdict(list)
         for edge in view.edges(list(stored), (CORRECTS,), limit=_ALL):
             words[edge.source_id].append(edge)
+        read = {s: by_hand.read(s, stored.get(by_hand_id(s)), words[by_hand_id(s)]) for s in places}
         for slot in frontier:
-            own = by_hand_id(slot)
-            found[slot] = ledger.hands.get(slot) or by_hand.read(slot, stored.get(own), words[own])
+            kept = understood(read[slot], [read[old] for old in before[slot]], said.get(slot, ()))
+            found[slot] = ledger.hands.get(slot) or kept
         moved = {to for slot in frontier for to, _ in found[slot].moved.values()}
         taken = {of for slot in frontier for of, _ in found[slot].taken}
         frontier = sorted((moved | taken) - found.keys())

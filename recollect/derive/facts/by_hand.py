@@ -39,6 +39,8 @@ class ByHand:
 
     `forgotten`: identities with the messages that they are not to be drawn from; `moved`: identities with the slot and
     identity that they were merged into; `taken`: (slot, identity) that were merged into an identity of this one.
+    `former` are slots of version 0.2.0 whose decisions these are too, `names` the digests of then by those of now
+    (former.py).
     """
 
     slot: NodeId
@@ -47,11 +49,17 @@ class ByHand:
     moved: Mapping[str, tuple[NodeId, str]] = field(default_factory=dict)
     taken: Mapping[tuple[NodeId, str], str] = field(default_factory=dict)
     edits: tuple[Edit, ...] = ()
+    former: tuple[NodeId, ...] = ()
+    names: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing was decided."""
         return not (self.pins or self.forgotten or self.moved or self.taken or self.edits)
+
+    def named(self, digest: str) -> str:
+        """The digest of now, of one that may be of then."""
+        return self.names.get(digest, digest)
 
     def node(self) -> Node:
         """As it is stored."""

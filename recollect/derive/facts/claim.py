@@ -4,14 +4,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from recollect.record import NodeId, from_microseconds, stable_id, to_microseconds
 from recollect.text.folding import fold
+
+if TYPE_CHECKING:
+    from recollect.derive.facts.structured import Structured
 
 #: Who the user is in facts: the one who talks with assistants, where no name is given.
 USER = "user"
@@ -104,6 +107,13 @@ class Claim:
         return identity_of(self.attribute, self.value)
 
     @property
+    def structured(self) -> Structured | None:
+        """The value in figures: a dose, a test result, a sum, an amount, a date; None where it is words."""
+        from recollect.derive.facts.structured import structured
+
+        return structured(self.attribute, self.value)
+
+    @property
     def sort_key(self) -> tuple[object, ...]:
         """The order in which claims were made, the same wherever they come from."""
         said = _LONG_AGO if self.said_at is None else to_microseconds(self.said_at)
@@ -131,18 +141,59 @@ def is_vital(attribute: str) -> bool:
     return attribute in VITAL or attribute.startswith(f"{DOSE} of ")
 
 
+def with_ended_doses(claims: Iterable[Claim]) -> Iterator[Claim]:
+    """The claims, and for each medicine that is stopped that its dose has ended, whatever it was."""
+    for claim in claims:
+        yield claim
+        if claim.attribute == "medication" and claim.polarity is Polarity.ENDED:
+            told = claim.structured
+            yield replace(claim, attribute=f"{DOSE} of {told.of if told and told.of else claim.value}", value="")
+
+
 def slot_of(entity: str, attribute: str, value: str) -> NodeId:
-    """The id of what is settled together. It holds no words."""
-    if attribute in _STANCES:
-        return stable_id("slot", entity_key(entity), "taste", _singular(folded(value)))
-    if is_single(attribute) or attribute in _FEW:
-        return stable_id("slot", entity_key(entity), attribute)
-    return stable_id("slot", entity_key(entity), attribute, _singular(folded(value)))
+    """The id of what is settled together, whatever the case of the attribute. It holds no words."""
+    return _slot(entity, attribute_key(attribute), attribute, _plain(value))
 
 
 def identity_of(attribute: str, value: str) -> str:
-    """A digest of a value: equal for spellings that differ in case, accents, articles and number alone."""
+    """A digest of a value: equal for spellings that differ in case, accents, articles, number and units alone.
+
+    >>> identity_of("weight", "0.5 kg") == identity_of("weight", "500 g")
+    True
+    """
+    return str(stable_id("value", attribute_key(attribute), _plain(value)))
+
+
+def slot_before(entity: str, attribute: str, value: str) -> NodeId:
+    """The slot up to version 0.2.0, by which decisions of that time are found: amounts were told by their spelling."""
+    return _slot(entity, attribute, attribute, _singular(folded(value)))
+
+
+def identity_before(attribute: str, value: str) -> str:
+    """The digest up to version 0.2.0."""
     return str(stable_id("value", attribute, _singular(folded(value))))
+
+
+def attribute_key(attribute: str) -> str:
+    """What attributes are compared by: the dose of Enalapril is that of enalapril."""
+    return " ".join(attribute.lower().split())
+
+
+def _slot(entity: str, key: str, attribute: str, value: str) -> NodeId:
+    if attribute in _STANCES:
+        return stable_id("slot", entity_key(entity), "taste", value)
+    if is_single(attribute) or attribute in _FEW:
+        return stable_id("slot", entity_key(entity), key)
+    return stable_id("slot", entity_key(entity), key, value)
+
+
+def _plain(value: str) -> str:
+    """A value as it is compared, with amounts in one spelling."""
+    if any(map(str.isdigit, value)):
+        from recollect.text.quantities import in_one_spelling
+
+        value = in_one_spelling(value)
+    return _singular(folded(value))
 
 
 def canonical_attribute(name: str) -> str:

@@ -18,6 +18,7 @@ from recollect.derive.facts.book import (
     facts_in,
     merged_from,
     settled,
+    slots_since,
     source_claims,
 )
 from recollect.derive.facts.by_hand import CORRECTS, ByHand, by_hand_id
@@ -47,6 +48,10 @@ class _Named:
     identity: str
     ledger: Ledger
 
+    def by(self, hand: ByHand) -> _Named:
+        """The same by today's digest."""
+        return replace(self, identity=hand.named(self.identity))
+
 
 _Plan = Callable[[View], tuple[Effects, Sequence[NodeId]]]
 
@@ -67,12 +72,13 @@ class Corrections:
             fact = _find(view, name)
             hand = current_hands(view, [fact.slot], fact.ledger)[fact.slot]
             claims = source_claims(view, hand, fact.ledger)
-            claims = [c for c in claims if c.identity == fact.identity and c.message_id]
+            identity = hand.named(fact.identity)
+            claims = [c for c in claims if c.identity == identity and c.message_id]
             if not claims:
                 raise NotFound(f"No fact has the ID {name}.")
             first = next((c for c in claims if c.message_id == fact.node.id), claims[0])
             worded, new_value = reworded(first, words, told)
-            fresh = hand.with_edit(fact.identity, claims, new_value, worded, self._now())
+            fresh = hand.with_edit(identity, claims, new_value, worded, self._now())
             effects = _decided(view, [fresh], fact.ledger)
             return effects, _ids_with(effects, fact.slot, fresh.edits[-1].becomes) or [fact.node.id]
 
@@ -92,9 +98,10 @@ class Corrections:
         def plan(view: View) -> tuple[Effects, list[NodeId]]:
             fact = _find(view, name)
             hand = current_hands(view, [fact.slot], fact.ledger)[fact.slot]
-            pins = hand.pins | {fact.identity} if pinned else hand.pins - {fact.identity}
+            identity = hand.named(fact.identity)
+            pins = hand.pins | {identity} if pinned else hand.pins - {identity}
             effects = _decided(view, [replace(hand, pins=pins)], fact.ledger)
-            return effects, _ids_with(effects, fact.slot, fact.identity) or [fact.node.id]
+            return effects, _ids_with(effects, fact.slot, identity) or [fact.node.id]
 
         return self._write(plan)[0]
 
@@ -110,6 +117,7 @@ class Corrections:
             if any(one.node.id == kept.node.id for one in merged):
                 raise InvalidInput("A fact cannot be merged into itself.")
             hands = current_hands(view, [slot, *(one.slot for one in merged)], ledger)
+            kept, *merged = (one.by(hands[one.slot]) for one in (kept, *merged))
             if any((one.slot, one.identity) == (slot, kept.identity) for one in merged):
                 raise InvalidInput("These are the same fact at two times: what is between them keeps them apart.")
             into = hands[slot].derived_as(kept.identity)[0]
@@ -128,7 +136,7 @@ class Corrections:
         def plan(view: View) -> tuple[Effects, list[NodeId]]:
             fact = _find(view, name)
             hands = current_hands(view, [fact.slot], fact.ledger)
-            meant = merged_from(hands, fact.slot, fact.identity)
+            meant = merged_from(hands, fact.slot, hands[fact.slot].named(fact.identity))
             claims = derived_claims(view, list(dict.fromkeys(slot for slot, _ in meant)), fact.ledger)
             for slot, of in meant:
                 messages = frozenset(claim.message_id for claim in claims.get(slot, ()) if claim.identity == of)
@@ -144,18 +152,21 @@ class Corrections:
 
         def plan(view: View) -> tuple[Effects, list[NodeId]]:
             fact = _find(view, name, gone=True)
-            hands = current_hands(view, [fact.slot], fact.ledger)
-            hand = hands[fact.slot]
-            identities = hand.shown_as(fact.identity)
-            for slot, of in merged_from(hands, fact.slot, fact.identity):
+            barred = current_hands(view, [fact.slot], fact.ledger)[fact.slot].forgotten.values()
+            own = slots_since(view, {message for some in barred for message in some}).get(fact.slot, fact.slot)
+            hands = current_hands(view, [own], fact.ledger)
+            hand = hands[own]
+            identity = hand.named(fact.identity)
+            identities = hand.shown_as(identity)
+            for slot, of in merged_from(hands, own, identity):
                 hands[slot] = hands[slot].recalling(of)
             for (slot, of), into in hand.taken.items():
                 if into in identities:
                     hands[slot] = hands[slot].staying(of)
             for of, (slot, _) in hand.moved.items():
                 if of in identities:
-                    hands[slot] = hands[slot].leaving(fact.slot, of)
-            hands[fact.slot] = hands[fact.slot].without(identities)
+                    hands[slot] = hands[slot].leaving(own, of)
+            hands[own] = hands[own].without(identities)
             effects = _decided(view, list(hands.values()), fact.ledger)
             facts = (node for node in effects.put if node.kind is NodeKind.FACT and node.text)
             return effects, [node.id for node in facts if node.state in _SHOWN]
@@ -229,7 +240,8 @@ def _facts_of(view: View, id: str) -> list[Node]:
 
 def _decided(view: View, hands: Sequence[ByHand], entered: Ledger) -> Effects:
     """What follows from decisions: themselves, and the facts of their slots settled anew."""
-    decided = {**entered.hands, **{hand.slot: hand for hand in hands}}
+    former = {slot: ByHand(slot) for hand in (*entered.hands.values(), *hands) for slot in hand.former}
+    decided = {**entered.hands, **former, **{hand.slot: hand for hand in hands}}
     made = settled(view, replace(entered, hands=decided))
     nodes = {node.id: node for node in view.get(Node, [by_hand_id(slot) for slot in decided])}
     put = [hand.node() for hand in decided.values() if not hand.is_empty or by_hand_id(hand.slot) in nodes]

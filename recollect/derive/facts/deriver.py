@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from recollect.derive.facts.book import CLAIMS, MODEL, RULES, Ledger, settled
-from recollect.derive.facts.claim import Claim
+from recollect.derive.facts.claim import Claim, with_ended_doses
 from recollect.derive.facts.model import RUNS
 from recollect.derive.facts.rules.draw import VERSION, draw
 from recollect.derive.tasks.base import Effects, Portion, Setting
@@ -50,6 +50,6 @@ def claims_of(portion: Portion) -> list[Claim]:
     created = portion.conversation.created
     claims: list[Claim] = []
     for at in range(len(portion.before), len(messages)):
-        drawn = draw(messages[at], messages[max(0, at - _BEFORE) : at])
+        drawn = with_ended_doses(draw(messages[at], messages[max(0, at - _BEFORE) : at]))
         claims += [claim if claim.said_at else replace(claim, said_at=created) for claim in drawn]
     return claims

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
 
 from recollect.derive.facts.book import DERIVES_FROM, TRANSITIONED_TO
 from recollect.derive.facts.claim import USER, entity_key
@@ -14,6 +15,9 @@ from recollect.search.query.relative import parse_moment
 from recollect.store import View, Where
 from recollect.store.transfer import every
 from recollect.text.terms import terms
+
+if TYPE_CHECKING:
+    from recollect.derive.facts.structured import Structured
 
 _ALL = 1_000_000_000
 _LONGEST_HISTORY = 100
@@ -87,6 +91,13 @@ class Fact:
         """Whether it holds at a moment, for all that was said."""
         begun = self.told_since is None or self.told_since <= moment
         return self.current and begun and (self.valid_to is None or self.valid_to > moment)
+
+    @property
+    def structured(self) -> Structured | None:
+        """The value in figures: a dose, a test result, a sum, an amount, a date; None where it is words."""
+        from recollect.derive.facts.structured import structured
+
+        return structured(self.attribute, self.value)
 
     def believed(self, moment: datetime) -> bool:
         """Whether it was known then, and nothing had replaced it yet."""

@@ -19,6 +19,7 @@ from recollect.derive.facts.claim import (
     Claim,
     Polarity,
     Provenance,
+    attribute_key,
     folded,
     identity_of,
     is_single,
@@ -327,7 +328,7 @@ def _sweep(moments: Sequence[_Moment], one: bool) -> list[Settled]:
                 _end(fact, moment)
                 fact.known_to = claim.said_at
                 fact.ended_by += [] if claim in fact.claims else [claim]
-            if not met and not any(_ends(claim, fact.first) for fact in facts):
+            if claim.value and not met and not any(_ends(claim, fact.first) for fact in facts):
                 past = Settled([claim], closed=True, known_to=claim.said_at)
                 past.valid_to, past.until_told = _moment(moment.at), moment.told
                 facts.append(past)
@@ -388,8 +389,10 @@ def _ends(claim: Claim, held: Claim) -> bool:
     """Whether an ending means this value: the same, a part of its name, or whatever there is."""
     if not claim.value:
         return True
+    if attribute_key(claim.attribute) != attribute_key(held.attribute):
+        return False
     ended, value = set(folded(claim.value).split()), set(folded(held.value).split())
-    return claim.attribute == held.attribute and (ended <= value or value <= ended)
+    return claim.identity == held.identity or ended <= value or value <= ended
 
 
 def _at(moment: datetime | None) -> int:

@@ -36,6 +36,7 @@ def fact_as_json(fact: Fact) -> dict[str, Any]:
         "entity": fact.entity,
         "attribute": fact.attribute,
         "value": fact.value,
+        "structured": fact.structured.as_json() if fact.structured else None,
         "valid_from": iso(fact.valid_from),
         "valid_to": iso(fact.valid_to),
         "known_from": iso(fact.known_from),

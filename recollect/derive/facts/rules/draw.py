@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from recollect.derive.facts.claim import USER, Category, Claim, Polarity
 from recollect.derive.facts.phrase import content_of
 from recollect.derive.facts.rules import german, naming
 from recollect.derive.facts.rules.found import Found
-from recollect.derive.facts.rules.guards import is_held_back, is_joke, is_said_by_another, taken_back, told_part
+from recollect.derive.facts.rules.guards import (
+    is_held_back,
+    is_joke,
+    is_said_by_another,
+    is_shared_out,
+    taken_back,
+    told_part,
+)
+from recollect.derive.facts.rules.owners import JOIN, is_known, is_owned, own_end
 from recollect.derive.facts.rules.predicate import Predicate
 from recollect.derive.facts.rules.predicates import PREDICATES
 from recollect.derive.facts.rules.sentences import Sentence, is_play, own_sentences
@@ -56,7 +64,7 @@ def draw(message: Message, before: Sequence[Message] = ()) -> list[Claim]:
         if sentence.start < meant:
             continue
         for found in _found(sentence, who, known):
-            claim = _claim(found, sentence, message, who)
+            claim = _claim(found, sentence, message, who) if is_owned(found.value, known.names) else None
             if claim is not None:
                 claims.setdefault((claim.entity_key, claim.attribute, claim.identity, claim.polarity), claim)
     return list(claims.values())
@@ -76,12 +84,12 @@ def _found(sentence: Sentence, who: str, known: Known) -> Iterator[Found]:
     if not _TELLS.search(sentence.text):
         return
     text = told_part(expanded(sentence.text))
-    if text and not is_joke(text) and not is_said_by_another(text):
+    if text and not is_joke(text) and not is_said_by_another(text) and not is_shared_out(text):
         yield from german.found(text, who)
         yield from naming.found(text, who, known)
-        for clause in _clauses(text, who, known):
+        for clause in _apart(text, _clauses(text, who, known)):
             if not is_held_back(clause.before):
-                yield from _predicates(clause)
+                yield from _predicates(clause, who, known.names)
     else:
         naming.introduce(expanded(sentence.text), who, known)
 
@@ -98,16 +106,11 @@ def _clauses(text: str, who: str, known: Known) -> Iterator[_Clause]:
     """What the sentence says of whom, from left to right."""
     for match in _SUBJECT.finditer(text):
         entity, group = who, "self"
-        if relation := match["own"]:
+        if match["own"]:
             if _NOT_OWN.search(text[: match.start()]):
                 continue
-            name = match["own_name"]
-            animal = is_animal(relation)
-            entity = (
-                name if name and is_name(name) else f"{who}'s {relation_of(relation) if animal else relation.lower()}"
-            )
-            group = "things" if animal else "people"
-            known.add(entity, sex_of(relation))
+            entity, group = _own(match, who)
+            known.add(entity, sex_of(match["own"]))
         elif name := match["name"]:
             if not is_name(name) or not _STARTS_CLAUSE.search(text[: match.start()]):
                 continue
@@ -123,7 +126,33 @@ def _clauses(text: str, who: str, known: Known) -> Iterator[_Clause]:
         yield _Clause(entity, group, text[: match.start()], text[match.end() :])
 
 
-def _predicates(clause: _Clause) -> Iterator[Found]:
+def _own(match: re.Match[str], who: str) -> tuple[str, str]:
+    """Who "my dog Luna" is, and whether that is a person."""
+    relation, name = match["own"], match["own_name"]
+    animal = is_animal(relation)
+    entity = name if name and is_name(name) else f"{who}'s {relation_of(relation) if animal else relation.lower()}"
+    return entity, "things" if animal else "people"
+
+
+def _apart(text: str, clauses: Iterable[_Clause]) -> Iterator[_Clause]:
+    """The clauses, each up to where the next one says something of its own."""
+    every = list(clauses)
+    if len(every) == 1:
+        yield from every
+        return
+    starts = [len(clause.before) for clause in every if _matching(_normal(clause.rest)[0], PREDICATES)]
+    for clause in every:
+        begun = len(text) - len(clause.rest)
+        end = min((start for start in starts if start >= begun), default=len(text))
+        said, joins = _JOINED.subn("", text[begun:end])
+        yield clause if end == len(text) else replace(clause, rest=said if joins else f"{said}{_CUT}")
+
+
+def _matching(rest: str, predicates: Iterable[Predicate]) -> bool:
+    return any(predicate.pattern.match(rest) for predicate in predicates)
+
+
+def _predicates(clause: _Clause, who: str, names: Collection[str]) -> Iterator[Found]:
     lead = clause.before if len(clause.before.split()) <= _MOST_LEAD else ""  # "In 2019 I moved to York."
     for rest in (clause.rest, *(_joined(clause.rest) if clause.group == "self" else ())):
         rest, polarity = _normal(rest)
@@ -133,8 +162,52 @@ def _predicates(clause: _Clause) -> Iterator[Found]:
             if polarity is Polarity.ENDED and predicate.attribute in _NEVER_ENDED:
                 continue
             if match := predicate.pattern.match(rest):
-                for found in _values(predicate, match, clause.entity, polarity, rest):
-                    yield found._replace(rest=f"{rest} {lead}") if lead else found
+                end = _end(predicate, match, rest, names, strict=clause.group != "self")
+                if _OR.match(rest, end):
+                    continue  # one of two, and nobody knows which
+                if own := predicate.pattern.match(rest[:end]):
+                    for found in _values(predicate, own, clause.entity, polarity, rest[:end]):
+                        yield found._replace(rest=f"{found.rest} {lead}") if lead else found
+                if polarity is predicate.polarity is Polarity.IS:
+                    yield from _left_out(predicate, rest[: match.start("v")], rest[end:], who, names)
+
+
+def _end(predicate: Predicate, match: re.Match[str], rest: str, names: Collection[str], *, strict: bool) -> int:
+    """Where in a clause what is said of its subject ends."""
+    begin = match.start("v")
+    head, said = rest[:begin], rest[begin:]
+    value = said if predicate.exact or predicate.clause else trimmed(said, article=True)
+    at = said.find(value)
+    if at < 0:
+        return len(rest)
+    end = at + own_end(value, head, names, strict=strict)
+    if end == at + len(value):
+        further = own_end(said, head, names, strict=strict)
+        end = further if further >= end else len(said)  # "Rome and Paris in spring" is all one's own
+    return begin + end
+
+
+def _left_out(predicate: Predicate, head: str, more: str, who: str, names: Collection[str]) -> Iterator[Found]:
+    """What is said of others without the verb: "and Rex to beef", "and my brother a plumber"."""
+    match = _GAPPED.match(more)
+    if match is None:
+        return
+    entity, group = _own(match, who) if match["own"] else (match["name"], "people")
+    if match["name"] and not is_name(entity):
+        return
+    tail, words = match["tail"], head.split()
+    if len(words) > 1 and tail.lower().startswith(f"{words[-1].lower()} "):
+        rest = head + tail[len(words[-1]) :].lstrip()
+    elif len(words) == 1 and (predicate.exact or _ONE.match(tail)) and (match["own"] or is_known(entity, names)):
+        rest = head + tail  # of any words it were not sure that they are no verb
+    else:
+        return
+    if predicate.only == "people" and group == "things":
+        return
+    if again := predicate.pattern.match(rest):
+        end = _end(predicate, again, rest, names, strict=True)
+        if again := predicate.pattern.match(rest[:end]):
+            yield from _values(predicate, again, entity, Polarity.IS, rest[:end])
 
 
 def _values(predicate: Predicate, match: re.Match[str], entity: str, polarity: Polarity, rest: str) -> Iterator[Found]:
@@ -142,6 +215,8 @@ def _values(predicate: Predicate, match: re.Match[str], entity: str, polarity: P
     value = raw.strip(' ,.;:!?"“”') if predicate.exact else trimmed(raw)
     if predicate.clause:
         value = _CLAUSE_END.split(raw, maxsplit=1)[0].strip(" ,.;:!?")
+    if _CUT in value or (rest.endswith(_CUT) and rest.rstrip(f"{_CUT} ").endswith(value)):
+        return
     attribute = predicate.attribute
     if attribute in ("home", "from"):
         value = place_in(value)
@@ -149,10 +224,13 @@ def _values(predicate: Predicate, match: re.Match[str], entity: str, polarity: P
         return
     if "{a}" in attribute:
         attribute = attribute.format(a=match["a"])
-    for part in listed(value) if predicate.several else [value]:
+    parts = listed(value) if predicate.several else [value]
+    if predicate.several and _CAPITAL.match(rest, match.end("v")):
+        parts = parts[:-1]  # the beginning of something else: "German and Ben Italian"
+    for part in parts:
         if not is_value(part, predicate.most_words) and not predicate.exact:
             continue
-        if predicate.check is not None and not predicate.check(part):
+        if not part or (predicate.check is not None and not predicate.check(part)):
             continue
         ended = polarity if predicate.polarity is Polarity.IS else predicate.polarity
         yield Found(entity, attribute, part, predicate.category, ended, rest)
@@ -234,6 +312,15 @@ _TELLS = re.compile(
 _SUBJECT = re.compile(
     rf"\b(?:(?P<self>[Ii]|[Ww]e)|(?:[Mm]y|[Oo]ur) (?P<own>(?i:{OWN}))(?:,? (?P<own_name>(?!I\b){NAME}(?: {NAME})?(?!'s)))?,?(?: here)?"
     rf"|(?P<pronoun>[Hh]e|[Ss]he)|(?P<name>{NAME}(?: {NAME})?))(?=\s+[a-z])"
+)
+# Where a clause is cut off since another begins.
+_CUT = "¤"
+_JOINED = re.compile(rf"{JOIN}$")
+_CAPITAL = re.compile(r" [A-ZÀ-ÖØ-Þ]")
+_OR = re.compile(r",?\s(?:n?or|oder)\b", re.IGNORECASE)
+_ONE = re.compile(r"(?:an?|\d+)\b")
+_GAPPED = re.compile(
+    rf"{JOIN}(?:(?:[Mm]y|[Oo]ur) (?P<own>(?i:{OWN}))(?:,? (?P<own_name>{NAME}))?|(?P<name>{NAME})),?\s+(?P<tail>\S.*)"
 )
 _STARTS_CLAUSE = re.compile(
     r"(?:^|[,;:(—–-]\s*|\b(?:and|but|that|because|since|so|said|btw|also|project)\s+)(?:[Tt]he )?$", re.IGNORECASE

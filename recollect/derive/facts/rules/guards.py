@@ -49,6 +49,8 @@ _LIE = re.compile(
     r"\b(?:was a lie|not true|isn't true|is not true|was wrong|fell through|in a dream|misdiagnos\w+)\b", re.IGNORECASE
 )
 
+_SHARED_OUT = re.compile(r"\b(?:respectively|in that order|beziehungsweise|jeweils)\b", re.IGNORECASE)
+
 # A sentence that takes back what stands before it: "Just kidding!", "Haha, not."
 _TAKEN_BACK = re.compile(
     r"(?:[.!?…]\s+|\n\s*)(?:(?:ha(?:ha)+|lol|lmao|ok(?:ay)?|no),? )?(?:(?:(?:i am|i'm|i’m|just|only) )*(?:kidding|joking)|j/?k|not)[.!]*\s*(?=$|\n|[.!?]|(?<=[.!]\s)[A-Z])",
@@ -66,6 +68,11 @@ _QUESTION_BEGINS = re.compile(
 def is_joke(sentence: str) -> bool:
     """Whether the sentence laughs, or takes itself back."""
     return bool(_JOKE.search(sentence) or _LIE.search(sentence))
+
+
+def is_shared_out(sentence: str) -> bool:
+    """Whether several things are said of several, each of one: "Rex and Luna need 5 and 10 mg, respectively"."""
+    return bool(_SHARED_OUT.search(sentence))
 
 
 def taken_back(content: str) -> int:

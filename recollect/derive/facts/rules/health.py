@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from recollect.derive.facts.claim import Polarity
-from recollect.derive.facts.rules.predicate import DOSE, Predicate, predicate
+from recollect.derive.facts.rules.predicate import AMOUNT, DOSE, Predicate, predicate
 from recollect.derive.facts.rules.words import CONDITION, is_allergen
 
 _ENDED = Polarity.ENDED
@@ -108,12 +108,12 @@ HEALTH: tuple[Predicate, ...] = (
         exact=True,
     ),
     predicate(
-        r"^(?:weigh|weighs|is weighing) (?:about |around |in at |exactly )?(?P<v>\d+(?:[.,]\d+)?\s?(?:kg|kilos?|kilograms?|lbs?|pounds|stone|g|grams))(?=\W|$)",
+        rf"^(?:weigh|weighs|is weighing) (?:about |around |in at |exactly )?(?P<v>{AMOUNT}\s?(?:kg|kilos?|kilograms?|lbs?|pounds|stone|g|grams))(?=\W|$)",
         "weight",
         exact=True,
     ),
     predicate(
-        r"^is (?:about |around )?(?P<v>\d+(?:[.,]\d+)?\s?(?:cm|m|ft|feet|inches)|\d'\d{1,2}\"?) tall(?=\W|$)",
+        rf"^is (?:about |around )?(?P<v>{AMOUNT}\s?(?:cm|m|ft|feet|inches)|\d'\d{{1,2}}\"?) tall(?=\W|$)",
         "height",
         exact=True,
     ),

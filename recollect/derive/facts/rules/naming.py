@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from recollect.derive.facts.claim import Category, Polarity
 from recollect.derive.facts.rules.found import Found
 from recollect.derive.facts.rules.guards import is_held_back
-from recollect.derive.facts.rules.predicate import DATE, DOSE, WHEN
+from recollect.derive.facts.rules.owners import own_end
+from recollect.derive.facts.rules.predicate import AMOUNT, DATE, DOSE, WHEN
 from recollect.derive.facts.rules.subjects import (
     ANIMAL,
     NAME,
@@ -35,6 +36,7 @@ _HAVE_NAMED = re.compile(
     rf"(?:,| –| -|:| (?:called|named)| and (?:named|called) (?:him|her|it)| (?:last|this) \w+,? and (?:his|her|its) name is"
     rf"|,? and (?:his|her|its) name is|,? (?:his|her|its) name is)? (?P<names>{_NAMES})(?=[ ,.!]|$)"
 )
+_SEVERAL = re.compile(r"(?:[^s]s|children)$", re.IGNORECASE)
 # "The dog of my sister is called Rex" names a dog, and none of one's own.
 _OF_ANOTHER = re.compile(r"\b(?:of|than|like)\s+$", re.IGNORECASE)
 _DIED = re.compile(
@@ -114,7 +116,7 @@ _EVERY = re.compile(
 
 # In brackets after a name: "our dog bruno (4, mix, 14 kg)", "two kids (Inês 6, Rafael 9)".
 _BRACKETED = re.compile(
-    rf"\b{_MY} (?P<rel>(?i:{OWN})) (?P<name>[A-Za-zÀ-ÿ]+) \((?P<age>\d{{1,2}})(?=[,)])(?:[^)]*?, (?P<weight>\d+(?:[.,]\d+)? ?kg))?"
+    rf"\b{_MY} (?P<rel>(?i:{OWN})) (?P<name>[A-Za-zÀ-ÿ]+) \((?P<age>\d{{1,2}})(?=[,)])(?:[^)]*?, (?P<weight>{AMOUNT} ?kg))?"
 )
 _CHILDREN = re.compile(
     rf"\b(?:kids|children|sons|daughters) \((?P<list>{NAME},? \d{{1,2}}(?:,? (?:and )?{NAME},? \d{{1,2}})*)\)"
@@ -155,6 +157,11 @@ def _own(text: str, who: str, known: Known) -> list[_Placed]:
             if pattern is _HAVE_NAMED and relation.lower().endswith("s") and not relation.lower().endswith("ss"):
                 relation = relation[:-1] if relation.lower() not in ("kids", "children", "twins") else relation
             names = [name for name in re.split(r",\s*(?:and )?|\s+and\s+", match["names"]) if is_name(name)]
+            names = [name for name in names if name.lower() not in _NATIONS]
+            if text.startswith("'s", match.end("names")):
+                names = names[:-1]  # another's: "is called Luna and Tom's Rex"
+            if not _SEVERAL.search(match["rel"]):
+                names = names[:1]  # what comes then begins to tell of another
             if pattern is not _HAVE_NAMED and _OF_ANOTHER.search(text[: match.start()]):
                 continue
             is_dead = relation.lower().startswith("late ") or _DIED.match(text, match.end())
@@ -202,7 +209,8 @@ def _my(text: str, who: str) -> Iterator[_Placed]:
                 if match["who"][0].isupper() and match["who"] not in ("My", "Our")
                 else who
             )
-            value = trimmed(match["v"]) if pattern is _FAVOURITE else match["v"].strip()
+            own = match["v"][: own_end(match["v"], strict=True)]
+            value = trimmed(own) if pattern is _FAVOURITE else match["v"].strip()
             if is_value(value) and (entity == who or is_name(entity)):
                 yield match.start(), Found(entity, f"favourite {match['a'].replace('color', 'colour')}", value)
     if match := _BIRTHDAY.search(text):

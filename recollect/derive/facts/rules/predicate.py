@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from recollect.derive.facts.claim import Category, Polarity
+from recollect.text.quantities import NUMBER
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,10 @@ def capital(value: str) -> bool:
     return value[0].isupper()
 
 
-DOSE = r"\d+(?:[.,]\d+)?\s?(?:mg|mcg|µg|ug|g|ml|mL|IU|units?|tablets?|pills?|drops?|puffs?|capsules?)(?:/day|/kg)?"
+#: An amount, or a range.
+AMOUNT = rf"{NUMBER}(?:\s?[-–]\s?{NUMBER})?"
+
+DOSE = rf"{AMOUNT}\s?(?:mg|mcg|µg|ug|g|ml|mL|IU|units?|tablets?|pills?|drops?|puffs?|capsules?)(?:/day|/kg)?"
 
 _MONTH = r"(?:(?:january|february|march|april|may|june|july|august|september|october|november|december)\b|(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b\.?)"
 

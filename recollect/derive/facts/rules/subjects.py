@@ -58,6 +58,11 @@ class Known:
         self.who = [(name, s) for name, s in self.who if name != entity]
         self.who.append((entity, sex))
 
+    @property
+    def names(self) -> frozenset[str]:
+        """Those who have a name."""
+        return frozenset(name for name, _ in self.who if name[:1].isupper())
+
     def meant(self, pronoun: str) -> str | None:
         """Whom a pronoun means, or nobody where it is not sure."""
         fitting = [name for name, sex in self.who if sex in ("", pronoun)]

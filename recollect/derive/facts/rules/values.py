@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 _ENDS = re.compile(
-    r"""[.;:!?¤()\n]+(?:\s|$) | [—–] | [.;!?()]$ | \s[–—-]\s | ,(?!\s*(?:and|or)\s+[\w-]+\s*(?:[.,;!?]|$)|\s*[\w-]+(?:,|\s+(?:and|or)\s)) | ,?\s+
+    r"""[.;:!?¤()\n]+(?:\s|$) | (?<!\d)[—–] | [—–](?!\d) | [.;!?()]$ | \s[–—-]\s | (?!(?<=\d),\d),(?!\s*(?:and|or)\s+[\w-]+\s*(?:[.,;!?]|$)|\s*[\w-]+(?:,|\s+(?:and|or)\s)) | ,?\s+
     (?: because | so(?!\s+called) | but | since | which | who | that | when | while | where(?!\w) | although | though | if | as\ (?=well|i\b|an?\b|my|we|it)
       | right\ now | these\ days | at\ the\ moment | any\s?more | any\ longer | now | today | nowadays | lately | recently | currently | already | too | either
       | for\ (?:now|the\ past|the\ last|over|about|almost|\d+|a\ (?:few|couple|while|long|year|decade)|two|three|four|five|six|seven|eight|nine|ten|many|years|months)
@@ -24,7 +24,7 @@ _ADJECTIVE_OF = re.compile(r"^[\w-]+ and (?!a )[\w-]+ (?!in |at |on |with |for |
 _RESTRICTED = re.compile(
     r"[^,.;:!?]+ (?:that|who|which|where|i|we|they|you|with an?|with the) [^,.;:!?]", re.IGNORECASE
 )
-_AND = re.compile(r"\s*,\s*(?:and|or)?\s*|\s+(?:and|or|&)\s+", re.IGNORECASE)
+_AND = re.compile(r"\s*(?!(?<=\d),\d),\s*(?:and|or)?\s*|\s+(?:and|or|&)\s+", re.IGNORECASE)
 _EMPTY = re.compile(
     r"""^(?:it|this|that|these|those|them|him|her|you|me|us|one|ones|some|any|all|both|what|how|when|where|why|who|which|there|here|so|not
     |your|his|their|its|to|nothing|anything|everything|something|someone|everyone|things?|stuff|such|being|having|doing|seeing|getting|each|every|much|more|most(?!\ \w+s\b)

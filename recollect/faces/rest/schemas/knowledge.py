@@ -20,6 +20,20 @@ class Proof(Record):
     said_at: datetime | None
 
 
+class StructuredValue(Record):
+    """A value in figures: a dose, a test result, a sum, an amount or a date."""
+
+    kind: str = Field(
+        description="dose, result, money, date, number, or what is measured: mass, duration …", examples=["dose"]
+    )
+    numbers: list[int | float] = Field(description="One, or the two ends of a range.", examples=[[15]])
+    unit: str = Field(examples=["mg"])
+    per: str = Field(examples=["day"])
+    currency: str = Field(description="An ISO code; a sign that several currencies have stays a sign.")
+    of: str = Field(description="The medicine, or what was tested.", examples=["fluoxetine"])
+    date: str = Field(description="A date, month or year; --05-03 has no year.", examples=["2026-05-03"])
+
+
 class Fact(Record):
     """A distilled statement. `valid_…` is when it held, `known_…` when it was believed; where nobody told when it began
     or ended (`…_told`), `valid_…` is when it was said, and when something else was.
@@ -31,6 +45,7 @@ class Fact(Record):
     entity: str
     attribute: str
     value: str
+    structured: StructuredValue | None
     valid_from: datetime | None
     valid_to: datetime | None
     known_from: datetime | None
