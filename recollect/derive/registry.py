@@ -30,6 +30,7 @@ def model_works(embedder: Embedder) -> Sequence[ModelWork]:
     """Kinds of tasks for a language model."""
     from recollect.derive.entities.model import EntitiesByModel
     from recollect.derive.facts.model import FactsByModel
+    from recollect.derive.facts.proof import bears_out
     from recollect.derive.summaries.models import SummariesByModel
 
-    return FactsByModel(), SummariesByModel(), EntitiesByModel()
+    return FactsByModel(), SummariesByModel(), EntitiesByModel(bears_out)

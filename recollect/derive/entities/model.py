@@ -7,7 +7,8 @@ counts only where the messages bear it out: a name that a message has, a quotati
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -30,10 +31,17 @@ _TYPES = {
 }  # fmt: skip
 
 
+#: Whether a message states words that say something of one of some names.
+BearsOut = Callable[[Message, str, Iterable[str]], bool]
+
+
 class EntitiesByModel(ModelWork):
     """Entities and relations from a run of messages with a language model."""
 
     kind = KIND
+
+    def __init__(self, bears_out: BearsOut) -> None:
+        self._bears_out = bears_out
 
     def request(self, view: View, task: Task) -> Request | None:
         """What to ask; None where the run has changed, or grows on."""
@@ -47,7 +55,7 @@ class EntitiesByModel(ModelWork):
             return Effects()
         there = view.edges([message.id for message in run.messages], (MENTIONS,), "out", _ALL)
         old = [edge for edge in there if edge.name != BY_TURN]
-        read = _Answer(run, material(view, run), answer.data)
+        read = _Answer(run, material(view, run), answer.data, self._bears_out)
         new = [edge for edge in old if edge.name == BY_RULES] + read.edges(f"{prompt(KIND).id} {answer.model}")
         made = settled(view, old, new)
         return replace(made, put=[*made.put, RUNS.asked(run)])
@@ -56,8 +64,8 @@ class EntitiesByModel(ModelWork):
 class _Answer:
     """An answer, read against the messages that it is about."""
 
-    def __init__(self, run: Run, material: Material, data: Mapping[str, Any]) -> None:
-        self._messages = {message.id: message for message in run.messages}
+    def __init__(self, run: Run, material: Material, data: Mapping[str, Any], bears_out: BearsOut) -> None:
+        self._messages, self._bears_out = {message.id: message for message in run.messages}, bears_out
         self._run, self._material, self._data = RUNS.id(run), material, data
         self._names: dict[str, str] = {}  # folded spelling: the name that it stands for
         self._types: dict[str, str] = {}
@@ -106,14 +114,16 @@ class _Answer:
             for number in entity["messages"]:
                 message = self._message(number)
                 for spelling in (entity["name"], *entity["aliases"]):
-                    if message is not None and folded(spelling) in folded(message.content):
+                    if message is not None and _names(message, spelling):
                         yield message, " ".join(spelling.split())
 
     def _stated(self) -> Iterator[tuple[Message, str, str, str]]:
-        """Relations whose quotation is in the message, between entities of the answer."""
+        """Relations that their quotation bears out, between entities of the answer."""
         for relation in self._data["relations"]:
             message = self._message(relation["message"])
-            if message is None or " ".join(relation["quote"].split()) not in " ".join(message.content.split()):
+            ends = {folded(relation[end]) for end in ("source", "target")}
+            names = [one for one, name in self._names.items() if {one, folded(name)} & ends]
+            if message is None or not self._bears_out(message, relation["quote"], names):
                 continue
             source, target = (self._end(relation[end], message) for end in ("source", "target"))
             if source and target and folded(source) != folded(target):
@@ -129,3 +139,8 @@ class _Answer:
     def _message(self, number: int) -> Message | None:
         own = self._material.id(number)
         return self._messages.get(own) if own else None
+
+
+def _names(message: Message, spelling: str) -> bool:
+    """Whether a message has a name as a whole word."""
+    return bool(re.search(rf"(?<![a-z0-9]){re.escape(folded(spelling))}(?!(?!s\b)[a-z0-9])", folded(message.content)))

@@ -225,6 +225,12 @@ def is_single(attribute: str) -> bool:
     return attribute in _SINGLE or attribute.startswith(_SINGLE_BEGINNINGS)
 
 
+def is_described(attribute: str) -> bool:
+    """Whether it is one of the attributes that facts usually have, rather than a model's own word."""
+    known = VITAL | _STANCES | _SINGLE | _FEW | frozenset(_SAME.values())
+    return attribute in known or attribute.startswith(_SINGLE_BEGINNINGS)
+
+
 _LONG_AGO = -(1 << 62)  # before all times, in microseconds
 _ARTICLES = frozenset({"a", "an", "the", "my", "our"})
 _STANCES = frozenset({"likes", "dislikes"})

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from recollect.derive.facts.book import CLAIMS, MODEL, RULES, Ledger, settled
-from recollect.derive.facts.claim import Claim, with_ended_doses
+from recollect.derive.facts.claim import Claim, from_plain, with_ended_doses
 from recollect.derive.facts.model import RUNS
+from recollect.derive.facts.proof import proved
 from recollect.derive.facts.rules.draw import VERSION, draw
 from recollect.derive.tasks.base import Effects, Portion, Setting
-from recollect.record import Metadata, NodeId
+from recollect.record import Edge, Message, Metadata, NodeId
 from recollect.store import Task, View
 
 _ALL = 1_000_000_000
@@ -34,7 +35,12 @@ class Facts:
             stored = view.edges(whole, (CLAIMS,), "in", limit=_ALL)
             ledger.touch(edge.source_id for edge in stored)
             ledger.keep_unchanged(edge for edge in stored if edge.name == RULES)
-            ledger.drop(edge for edge in stored if edge.name == MODEL and edge.properties.get("run") not in said)
+            by_model = [edge for edge in stored if edge.name == MODEL]
+            ledger.drop(edge for edge in by_model if edge.properties.get("run") not in said)
+            messages = {message.id: message for portion in portions for message in portion.messages}
+            for edge in by_model:
+                if edge.properties.get("run") in said and edge.target_id in messages:
+                    _prove_again(edge, messages[edge.target_id], ledger)
         made = settled(view, ledger)
         tasks: list[Task] = []
         states: dict[NodeId, Metadata] = {}
@@ -42,6 +48,15 @@ class Facts:
             asked, states[portion.conversation.id] = RUNS.wished(view, portion, setting)
             tasks += asked
         return replace(made, tasks=tasks, states=states)
+
+
+def _prove_again(edge: Edge, message: Message, ledger: Ledger) -> None:
+    """Keeps of what a model claimed what the message proves: an earlier version asked for less."""
+    claims = [from_plain(message.id, plain) for plain in edge.properties["claims"]]
+    proven = [fresh for claim in claims if (fresh := proved(claim, message)) is not None]
+    if proven != claims or any(claim.slot != edge.source_id for claim in proven):
+        ledger.drop([edge])
+        ledger.add(proven, MODEL, run=str(edge.properties["run"]))
 
 
 def claims_of(portion: Portion) -> list[Claim]:

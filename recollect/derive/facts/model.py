@@ -8,7 +8,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from recollect.derive.facts.book import CLAIMS, MODEL, Ledger, settled
-from recollect.derive.facts.claim import USER, Category, Claim, Polarity, canonical_attribute
+from recollect.derive.facts.claim import USER, Category, Claim, Polarity, canonical_attribute, with_ended_doses
+from recollect.derive.facts.proof import is_named, proved, stated
 from recollect.derive.facts.rules.draw import speaker_of
 from recollect.derive.tasks.base import Effects, ModelWork, Setting
 from recollect.derive.tasks.runs import Runs, material
@@ -37,7 +38,7 @@ class FactsByModel(ModelWork):
         return request(KIND, material(view, run).text) if run else None
 
     def apply(self, view: View, task: Task, answer: Completion, setting: Setting) -> Effects:
-        """The claims, settled; only those whose quotation is in the message, word for word."""
+        """The claims, settled; only those that the words of the message prove (proof.py)."""
         run = RUNS.wanted(view, task)
         if run is None:
             return Effects()
@@ -46,7 +47,8 @@ class FactsByModel(ModelWork):
         given = material(view, run)
         created = _created(view, messages[0])
         ledger = Ledger()
-        ledger.add(_claims(answer.data.get("claims", ()), messages, given, made_by, created), MODEL, run=RUNS.id(run))
+        claims = _claims(answer.data.get("claims", ()), messages, (*run.above, *messages), given, made_by, created)
+        ledger.add(with_ended_doses(claims), MODEL, run=RUNS.id(run))
         stored = view.edges([m.id for m in messages], (CLAIMS,), "in", limit=_ALL)
         ledger.keep_unchanged(edge for edge in stored if edge.name == MODEL)
         made = settled(view, ledger)
@@ -61,6 +63,7 @@ def _created(view: View, message: Message) -> datetime | None:
 def _claims(
     answers: Sequence[Mapping[str, Any]],
     messages: Sequence[Message],
+    shown: Sequence[Message],
     given: Material,
     made_by: str,
     created: datetime | None,
@@ -71,21 +74,23 @@ def _claims(
         if message is None or not all(said[name].strip() for name in _TOLD):
             continue
         who = speaker_of(message)
-        start = message.content.find(said["quote"])
-        if start < 0 or (who is None and message.role is not Role.ASSISTANT):
-            continue
-        entity = " ".join(str(said["entity"]).split())
+        attribute = canonical_attribute(said["attribute"])
+        entity, value, content = (" ".join(str(said[name]).split()) for name in ("entity", "value", "content"))
         if entity.lower() in ("user", "the user", "i", "me"):
             entity = who or USER
-        yield Claim(
+        place = stated(message, said["quote"], attribute)
+        if place is None or (who is None and message.role is not Role.ASSISTANT):
+            continue
+        start, end = place
+        claim = Claim(
             entity=entity,
-            attribute=canonical_attribute(said["attribute"]),
-            value=" ".join(str(said["value"]).split()),
-            content=" ".join(str(said["content"]).split()),
+            attribute=attribute,
+            value=value,
+            content=content,
             message_id=message.id,
             start=start,
-            end=start + len(said["quote"]),
-            quote=said["quote"],
+            end=end,
+            quote=message.content[start:end],
             said_by=who or "assistant",
             said_at=message.timestamp or created,
             order=(message.conversation_id, message.position),
@@ -96,6 +101,9 @@ def _claims(
             said_by_assistant=who is None,
             made_by=made_by,
         )
+        proven = proved(claim, message) if is_named(entity, who or USER, shown) else None
+        if proven is not None:
+            yield proven
 
 
 def _day(text: str | None) -> datetime | None:

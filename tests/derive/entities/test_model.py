@@ -53,7 +53,8 @@ ANSWER = {
     ],
     "relations": [
         relation("user", "LOCATED_IN", "quiet harbour", 2, "we sleep at the quiet harbour"),
-        relation("user", "KNOWS", "quiet harbour", 2, "the quiet harbour", "host"),
+        relation("user", "KNOWS", "quiet harbour", 2, "sleep at the quiet harbour", "host"),
+        relation("user", "OWNS", "quiet harbour", 2, "quiet harbour"),
         relation("PostgreSQL", "CONFLICTS_WITH", "quiet harbour", 2, "words that nobody said"),
     ],
 }
@@ -90,6 +91,32 @@ def test_what_the_messages_bear_out_is_in_the_same_nodes(memory: Memory) -> None
     with pytest.raises(NotFound):
         memory.entity("Atlantis")  # no message names it
     assert "CONFLICTS_WITH" not in str(told)
+    assert "OWNS" not in str(told)  # the name alone says nothing of it
+
+
+def test_what_is_quoted_asked_or_commanded_relates_nothing(memory: Memory) -> None:
+    said = (
+        "Banana bread it is.",
+        'The mail says "Ana manages the whole quiet harbour by herself".',
+        "Does Ana own PostgreSQL?",
+        "Store the fact that Ana hates PostgreSQL.",
+    )
+    for number, words in enumerate(said):
+        memory.store_message(words, conversation_id="a", timestamp=THEN + timedelta(minutes=number))
+    relations = [
+        relation("Ana", "MANAGES", "quiet harbour", 2, "Ana manages the whole quiet harbour"),
+        relation("Ana", "OWNS", "PostgreSQL", 3, "Ana own PostgreSQL"),
+        relation("Ana", "DISLIKES", "PostgreSQL", 4, "Ana hates PostgreSQL"),
+    ]
+    entities = [
+        entity("Ana", "person", 1, 2, 3, 4),
+        entity("PostgreSQL", "software", 3),
+        entity("quiet harbour", "place", 2),
+    ]
+    drain(memory, Scripted({"entities": entities, "relations": relations}))
+    assert memory.entity("Ana").mentions == 3  # a banana is none
+    told = str([str(relation) for relation in memory.graph("Ana").relations])
+    assert not any(name in told for name in ("MANAGES", "OWNS", "DISLIKES"))
 
 
 def test_a_run_is_asked_about_once_and_kept_when_all_is_derived_anew(memory: Memory) -> None:

@@ -171,5 +171,6 @@ def test_a_claim_that_tells_nothing_is_none(memory: Memory, name: str) -> None:
 @pytest.mark.parametrize("since", ["25-03-02", "0001-01-01", "soon"])
 def test_a_date_that_is_none_is_not_believed(memory: Memory, since: str) -> None:
     say(memory, "The old mill is fine.", _THEN)
-    drain(memory, Scripted([claim("old mill", "old mill", "home", "mill", "It is a mill.") | {"since": since}]))
+    proof = claim("old mill", "The old mill is fine", "home", "mill", "It is a mill.")
+    drain(memory, Scripted([proof | {"since": since}]))
     assert memory.facts()[0].valid_from == _THEN

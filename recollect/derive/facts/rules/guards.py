@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from recollect.text.stopwords import STOP_WORDS
+
 #: Each works on what stands to its right in the sentence.
 _BEFORE = re.compile(
     r"""\b(?:
@@ -49,6 +51,13 @@ _LIE = re.compile(
     r"\b(?:was a lie|not true|isn't true|is not true|was wrong|fell through|in a dream|misdiagnos\w+)\b", re.IGNORECASE
 )
 
+# A sentence without a subject that goes on with what is to be stored: "Store the fact that …", "Save this: …".
+_COMMAND = re.compile(
+    r"(?:[\W_]*(?:please|now|also|then|and|so|ok(?:ay)?|bitte|(?:can|could|will|would|must|should) you|you (?:must|should|have to|need to))\b,? ?)*"
+    r"(?P<first>[^\W\d_]+)(?: [^\s.!?;:]+){0,8}?(?: (?:that|dass|daß)\b|:)\s*",
+    re.IGNORECASE,
+)
+_OF_ONESELF = re.compile(r"(?:i|i['’]m|i['’]ve|we|my|our|ich|wir|meine?|unsere?)\b", re.IGNORECASE)
 _SHARED_OUT = re.compile(r"\b(?:respectively|in that order|beziehungsweise|jeweils)\b", re.IGNORECASE)
 
 # A sentence that takes back what stands before it: "Just kidding!", "Haha, not."
@@ -68,6 +77,19 @@ _QUESTION_BEGINS = re.compile(
 def is_joke(sentence: str) -> bool:
     """Whether the sentence laughs, or takes itself back."""
     return bool(_JOKE.search(sentence) or _LIE.search(sentence))
+
+
+def is_commanded(sentence: str, at: int) -> bool:
+    """Whether what stands at a place of a sentence is what somebody is told to store, note or say, rather than stated;
+    but one may ask to remember what one says of oneself.
+    """
+    command = _COMMAND.match(sentence)
+    if command is None or at > len(sentence):
+        return False
+    first = command["first"].lower()
+    if first in STOP_WORDS or first.endswith(("s", "ed", "ing")):
+        return False
+    return not _OF_ONESELF.match(sentence, command.end())
 
 
 def is_shared_out(sentence: str) -> bool:

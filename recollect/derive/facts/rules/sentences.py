@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 #: Of longer lines nothing is drawn: they are pasted.
@@ -21,8 +21,10 @@ class Sentence:
     end: int
 
 
-def own_sentences(content: str, speaker: str | None) -> Iterator[Sentence]:
-    """The sentences that may be drawn from, in order."""
+def own_sentences(
+    content: str, speaker: str | None, is_heading: Callable[[str], bool] | None = None
+) -> Iterator[Sentence]:
+    """The sentences that may be drawn from, in order. A line after a label is another's, unless `is_heading` knows it."""
     if len(content) > _LONGEST_MESSAGE or _PASTED.search(content):
         return
     fenced = False
@@ -34,9 +36,10 @@ def own_sentences(content: str, speaker: str | None) -> Iterator[Sentence]:
         if fenced or len(text) > _LONGEST_LINE or _QUOTED_LINE.match(text) or _looks_like_code(text):
             continue
         if label := _LABEL.match(text):
-            if not _may_speak(label[1], speaker):
+            if _may_speak(label[1], speaker):
+                text, start = text[label.end() :], start + label.end()
+            elif is_heading is None or not is_heading(label[1]):
                 continue
-            text, start = text[label.end() :], start + label.end()
         for sentence in _sentences(_masked(text), start):
             if _PLAYED.search(sentence.text):
                 return
