@@ -110,11 +110,12 @@ def test_no_words_of_a_stored_fact_outlast_forgetting_everything(memory: Memory)
 
 
 # --- beside HierarchicalMemory -----------------------------------------------------------------------------------
-@pytest.fixture
-def beside(tmp_path: Path) -> Iterator[tuple[HierarchicalMemory, Memory]]:
+@pytest.fixture(params=["sqlite", pytest.param("neo4j", marks=pytest.mark.neo4j)])
+def beside(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[HierarchicalMemory, Memory]]:
+    place = request.getfixturevalue("neo4j_place") if request.param == "neo4j" else tmp_path / "memory.db"
     with (
-        HierarchicalMemory("agent", tmp_path) as agent,
-        recollect.open(tmp_path / "memory.db", namespace="agent", durable=False) as memory,
+        HierarchicalMemory("agent", place) as agent,
+        recollect.open(place, namespace="agent", durable=False) as memory,
     ):
         yield agent, memory
 
