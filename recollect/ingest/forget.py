@@ -32,7 +32,7 @@ from recollect.store import Change, Space, View, Where
 from recollect.store.transfer import every
 
 _TITLES = 20
-_KEPT_AWAY = (FORGOTTEN, TAKEN_OUT)  # states of what keeps away what was forgotten before
+_KEPT_AWAY = (FORGOTTEN, TAKEN_OUT)
 _ALL = 1_000_000
 
 #: Takes messages out of whatever was derived from them: their ids, and those of their conversations.
@@ -41,6 +41,11 @@ Retract = Callable[[Sequence[NodeId], Sequence[NodeId]], None]
 Untell = Callable[[NodeId, Sequence[Message]], None]
 #: Agrees to what goes.
 Confirm = Callable[["Forgotten"], bool]
+
+
+def _keeps_away(node: Node) -> bool:
+    """Whether it keeps away what was forgotten before."""
+    return node.kind is NodeKind.REPORT and node.state in _KEPT_AWAY
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,7 +274,7 @@ class _Found:
             found.nodes = [
                 node.id
                 for node in every(view, Node)
-                if not node.erased and node.state not in _KEPT_AWAY and selection.knows(node.id)
+                if not (node.erased or _keeps_away(node)) and selection.knows(node.id)
             ]
         return found
 

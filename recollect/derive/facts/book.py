@@ -293,6 +293,7 @@ def _unseen(record: Node, slot: NodeId, claim: Claim, hand: ByHand) -> Node:
         state = MERGED
     told = record.body[TOLD]
     body = {
+        "entity": claim.entity,
         "attribute": claim.attribute,
         "value": claim.value,
         **_kept(record),

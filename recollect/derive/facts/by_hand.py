@@ -22,7 +22,7 @@ BY_HAND, CORRECTS = "by hand", "CORRECTS"
 @dataclass(frozen=True, slots=True)
 class Edit:
     """A fact in other words. `of` is the identity of what was derived, `becomes` what it is now; `at` is when it was
-    corrected.
+    corrected, and `holds` says that it held then. `keeps`: the fact keeps its id, as edits did not in version 0.2.
     """
 
     of: str
@@ -31,6 +31,8 @@ class Edit:
     content: str
     at: datetime | None
     messages: tuple[NodeId, ...] = ()
+    holds: bool = True
+    keeps: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +81,9 @@ class ByHand:
                 by_hand_id(self.slot),
                 CORRECTS,
                 message,
-                {"value": edit.value, "content": edit.content, "at": to_microseconds(edit.at), "becomes": edit.becomes},
+                {"value": edit.value, "content": edit.content, "at": to_microseconds(edit.at), "becomes": edit.becomes}
+                | ({} if edit.holds else {"holds": False})
+                | ({"keeps": True} if edit.keeps else {}),
                 edit.of,
             )
             for edit in self.edits
@@ -111,22 +115,28 @@ class ByHand:
                 continue
             edit = corrections.get(claim.identity)
             if edit is not None and not (claim.since and edit.at and claim.since > edit.at):
-                claim = replace(claim, value=edit.value, content=edit.content, made_by=BY_HAND, edited=edit.of)
+                claim = replace(
+                    claim, value=edit.value, content=edit.content, made_by=BY_HAND, edited=edit.of if edit.keeps else ""
+                )
                 corrected.setdefault(edit.of, claim)
             kept.append(claim)
         for of, claim in corrected.items():
-            at = corrections[of].at
+            at = corrections[of].at if corrections[of].holds else None
             if claim.polarity is Polarity.IS and at is not None:
                 plain = replace(claim, since=None, until=None, turn=0.0, event=False, provenance=Provenance.BY_HAND)
                 kept.append(replace(plain, said_at=at, order=("", 0), message_id=NodeId("")))
         return kept
 
-    def with_edit(self, of: str, claims: Sequence[Claim], value: str, content: str, at: datetime) -> ByHand:
-        """Another wording of a fact; an edit of an edit corrects what was derived."""
+    def with_edit(
+        self, of: str, claims: Sequence[Claim], value: str, content: str, at: datetime, *, holds: bool = True
+    ) -> ByHand:
+        """Another wording of a fact; an edit of an edit corrects what was derived. `holds`: it is what holds now, and
+        so outranks whatever is said of the time until then.
+        """
         before = next((edit for edit in self.edits if edit.becomes == of), None)
         messages = tuple(sorted({claim.message_id for claim in claims if claim.message_id}))
         becomes = identity_of(claims[0].attribute, value or content)
-        fresh = Edit(before.of if before else of, becomes, value, content, at, messages)
+        fresh = Edit(before.of if before else of, becomes, value, content, at, messages, holds, keeps=True)
         pins = (self.pins - {of}) | {becomes} if of in self.pins else self.pins
         return replace(self, pins=pins, edits=(*(e for e in self.edits if e.of != fresh.of), fresh))
 
@@ -181,9 +191,8 @@ def read(slot: NodeId, node: Node | None, edges: Iterable[Edge]) -> ByHand:
         words = edge.properties
         before = edits.get(edge.name)
         messages = (*(before.messages if before else ()), edge.target_id)
-        edits[edge.name] = Edit(
-            edge.name, words["becomes"], words["value"], words["content"], from_microseconds(words["at"]), messages
-        )
+        told = (words["becomes"], words["value"], words["content"], from_microseconds(words["at"]))
+        edits[edge.name] = Edit(edge.name, *told, messages, words.get("holds", True), words.get("keeps", False))
     body = node.body
     return ByHand(
         slot,

@@ -78,7 +78,8 @@ class Corrections:
                 raise NotFound(f"No fact has the ID {name}.")
             first = next((c for c in claims if c.message_id == fact.node.id), claims[0])
             worded, new_value = reworded(first, words, told)
-            fresh = hand.with_edit(identity, claims, new_value, worded, self._now())
+            holds = fact.node.state == "live"
+            fresh = hand.with_edit(identity, claims, new_value, worded, self._now(), holds=holds)
             effects = _decided(view, [fresh], fact.ledger)
             return effects, _ids_with(effects, fact.slot, fresh.edits[-1].becomes) or [fact.node.id]
 

@@ -158,7 +158,8 @@ def record(
     origin: Origin = Origin.SAID,
 ) -> Node:
     """The record of claims, not settled yet. `stored_at` where it is listed by when it was stored."""
-    told = {"text": words, "claims": [to_plain(claim) for claim in claims], "score": score, "beside": dict(beside)}
+    told: dict[str, Any] = {"text": words, "claims": [to_plain(claim) for claim in claims], "score": score}
+    told["beside"] = {name: value for name, value in beside.items() if name != "entity"}
     if stored_at is not None:
         told[_STORED_AT] = to_microseconds(stored_at)
     first = claims[0]
@@ -303,10 +304,10 @@ def entered(view: View, nodes: Iterable[Node], ledger: Ledger | None = None) -> 
     records = {name: _recorded(node) for name, node in old.items()}
     for one in records.values():
         found.enter(one)
-    slots = sorted({claims_of(one)[0].slot for one in records.values()})
-    hands = current_hands(view, slots, found) if slots else {}
+    slots = sorted({claims_of(one)[0].slot for one in found.records.values()})
+    hands = current_hands(view, slots, found) if records else {}
     for name, node in sorted(old.items()):
-        _decide(node, claims_of(records[name])[0], records, hands)
+        _decide(node, claims_of(records[name])[0], found.records, hands)
     found.hands |= {slot: hand for slot, hand in hands.items() if not hand.is_empty}
     return found
 

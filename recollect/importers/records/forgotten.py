@@ -132,7 +132,7 @@ def tombstones(
 
 def of_dump(view: View, nodes: Collection[Node]) -> list[Node]:
     """The nodes of a dump, of which the tombstones take nothing back of what was forgotten here."""
-    came = {node.id: Tombstone.read(node) for node in nodes if node.state == FORGOTTEN}
+    came = {node.id: Tombstone.read(node) for node in nodes if _is_tombstone(node)}
     before = _stored(view, came)
     found: list[Node] = []
     for node in nodes:
@@ -143,8 +143,13 @@ def of_dump(view: View, nodes: Collection[Node]) -> list[Node]:
     return found
 
 
+def _is_tombstone(node: Node) -> bool:
+    """A fact may be forgotten too, and can be called back."""
+    return node.kind is NodeKind.REPORT and node.state == FORGOTTEN
+
+
 def _stored(view: View, ids: Iterable[NodeId]) -> dict[NodeId, Tombstone]:
-    nodes = [node for node in view.get(Node, list(ids)) if node.state == FORGOTTEN]
+    nodes = [node for node in view.get(Node, list(ids)) if _is_tombstone(node)]
     return {one.id: one for one in map(Tombstone.read, nodes) if one is not None}
 
 

@@ -177,8 +177,8 @@ def test_what_has_changed_is_told_with_its_dates(quiet: Memory) -> None:
     told(quiet, [("user", "I live in Porto now.")], "new", day=20)
     quiet.consolidate()
     now, before, *_ = quiet.ask("where do I live?").text.splitlines()
-    assert now.startswith("Since 20 May 2025: You live in Porto.")
-    assert before.startswith("Before that, since 2 May 2025: You live in Lisbon.")
+    assert now.startswith("Said 20 May 2025: You live in Porto.")
+    assert before.startswith("Before that, said 2 May 2025: You live in Lisbon.")
 
 
 def test_a_figure_that_was_said_anew_is_told_with_the_one_before_it(quiet: Memory) -> None:

@@ -17,7 +17,7 @@ from recollect.errors import InvalidInput, NotFound
 from recollect.memory import Memory
 from tests.derive.facts.conftest import contents, drain
 from tests.derive.facts.test_by_hand import carried, only, rebuilt
-from tests.derive.facts.test_facts import day, say
+from tests.derive.facts.test_facts import day, everything, say
 from tests.properties import examples
 
 
@@ -99,12 +99,23 @@ def test_stored_and_said_facts_are_merged(memory: Memory, make_memory: Callable[
     assert [(fact.id, fact.value) for fact in memory.facts()] == [(stored.id, "groundnuts")]
 
 
+def test_no_words_of_a_stored_fact_outlast_forgetting_everything(memory: Memory) -> None:
+    for town in ("Canaryville", "Canaria"):
+        fact = memory.store_fact(f"The user lives in {town}.", "home", value=town)
+    memory.edit_fact(fact.id, value="Canarium")
+    memory.forget_fact(fact.id)
+    memory.forget(everything=True)
+    assert b"anari" not in everything(memory)
+    assert memory.check() == []
+
+
 # --- beside HierarchicalMemory -----------------------------------------------------------------------------------
-@pytest.fixture
-def beside(tmp_path: Path) -> Iterator[tuple[HierarchicalMemory, Memory]]:
+@pytest.fixture(params=["sqlite", pytest.param("neo4j", marks=pytest.mark.neo4j)])
+def beside(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[HierarchicalMemory, Memory]]:
+    place = request.getfixturevalue("neo4j_place") if request.param == "neo4j" else tmp_path / "memory.db"
     with (
-        HierarchicalMemory("agent", tmp_path) as agent,
-        recollect.open(tmp_path / "memory.db", namespace="agent", durable=False) as memory,
+        HierarchicalMemory("agent", place) as agent,
+        recollect.open(place, namespace="agent", durable=False) as memory,
     ):
         yield agent, memory
 

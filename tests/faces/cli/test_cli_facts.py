@@ -33,7 +33,7 @@ def test_each_fact_says_who_said_it_when_and_how_to_open_the_proof(told: Command
     assert ran.code == 0
     assert "You live in Leeds.  since 1 May 2025" in ran.out
     assert 'user, 10 Jun 2025  "We moved to Leeds in May."' in ran.out
-    assert "before, 10 Jan 2025 - 1 May 2025:  You live in York." in ran.out
+    assert "before, said 10 Jan 2025, until 1 May 2025:  You live in York." in ran.out
     shown = ran.out.split("recollect show ")[1].split()[0]
     assert "moved to Leeds" in told("show", shown).out
 
