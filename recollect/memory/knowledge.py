@@ -12,9 +12,9 @@ from recollect.record import Message, NodeId
 if TYPE_CHECKING:
     from recollect.derive.entities.by_hand import ByHand
     from recollect.derive.entities.entity import Entity
-    from recollect.derive.entities.graph import Graph, Paths
     from recollect.derive.facts.correct import Corrections
     from recollect.derive.facts.fact import Fact
+    from recollect.derive.graph.relation import Graph, Paths
     from recollect.derive.summaries.reading import Summary
     from recollect.derive.topics.reading import Segment, Topic
 
@@ -115,13 +115,17 @@ class Knowledge(Handle):
         with self._space.view() as view:
             return Directory(view).named(name)
 
-    def graph(self, entity: str, depth: int = 1, limit: int = 150) -> Graph:
-        """What lies around an entity: others, and the relations among them with their evidence. Raises NotFound."""
-        from recollect.derive.entities.graph import around
+    def graph(self, entity: str, depth: int = 1, limit: int = 150, *, include_past: bool = False) -> Graph:
+        """What lies around an entity: others, and the relations among them with their evidence. Relations that facts
+        hold say since when; with `include_past` those that no longer hold are shown as well. Raises NotFound.
+        """
+        from recollect.derive.graph.walk import around
 
+        now = self._clock()
         with self._space.view() as view:
-            name = ("graph", entity, depth, limit)  # who explores asks for the same again and again
-            return self._kept.of(view, name, lambda: around(view, entity, depth, limit))
+            # who explores asks for the same again and again
+            name = ("graph", entity, depth, limit, include_past, now.date())
+            return self._kept.of(view, name, lambda: around(view, entity, depth, limit, now, include_past=include_past))
 
     def mentions(self, entity: str, other: str | None = None, limit: int = 50) -> list[Message]:
         """The messages that mention an entity, or two entities together, the newest first. Raises NotFound."""
@@ -130,15 +134,14 @@ class Knowledge(Handle):
         with self._space.view() as view:
             return mentioning(view, [entity] if other is None else [entity, other], limit)
 
-    def paths(self, source: str, target: str) -> Paths:
-        """The shortest ways between two entities, in words by `str`; neighbours where there is none [0].
-
-        Raises NotFound.
+    def paths(self, source: str, target: str, *, include_past: bool = False) -> Paths:
+        """The shortest ways between two entities, in words by `str`; neighbours where there is none [0]. They lead
+        through what holds now, or with `include_past` through what held before as well. Raises NotFound.
         """
-        from recollect.derive.entities.graph import between
+        from recollect.derive.graph.walk import between
 
         with self._space.view() as view:
-            return between(view, source, target)
+            return between(view, source, target, self._clock(), include_past=include_past)
 
     def edit_entity(self, name: str, new_name: str | None = None, *, type: str | None = None) -> Entity:
         """Corrects the name or type of an entity: what you say outranks what was derived, and survives a rebuild.

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime
 
-from recollect.derive.entities.entity import Correction, Entity, united
-from recollect.derive.entities.naming import correction_id, entity_id, folded, group
+from recollect.derive.entities.entity import Correction, Entity, united, unmentioned
+from recollect.derive.entities.naming import ABOUT, YOU, about_id, correction_id, entity_id, folded, group
 from recollect.derive.entities.relations import SAME
 from recollect.derive.tasks.base import LIVE
 from recollect.errors import NotFound
@@ -20,6 +20,7 @@ _LISTED = 50_000  # entities that a list chooses from, those that were mentioned
 _PAGE = 2_000
 _ROUNDS = 4
 _SAME_EDGES = 2_000
+_ASKER = entity_id(YOU)
 _NEAR = 72  # of 100, the likeness of two spellings
 
 
@@ -82,7 +83,7 @@ class Directory:
         derived = [node for node in nodes if node.state == LIVE]
         same = self._view.edges([node.id for node in derived], (SAME,), "out", _LISTED)
         corrections = {c.entity: c for node in nodes if node.state == SAID and (c := Correction.of(node))}
-        return united(derived, same, corrections)
+        return united([*derived, *self._asker(node.id for node in derived)], same, corrections)
 
     def _united(self, ids: list[NodeId]) -> list[Entity]:
         """The entities around these nodes, with all that leads to them by being the same."""
@@ -111,8 +112,16 @@ class Directory:
             ids = [*ids, *frontier]
         said = self._view.get(Node, [correction_id(i) for i in sorted(nodes.keys() - corrections.keys())])
         corrections |= {c.entity: c for node in said if not node.erased and (c := Correction.of(node))}
+        if _ASKER in ids:
+            nodes |= {node.id: node for node in self._asker(nodes)}
         unique = {(edge.source_id, edge.target_id): edge for edge in same}
         return united(list(nodes.values()), list(unique.values()), corrections)
+
+    def _asker(self, known: Iterable[NodeId]) -> list[Node]:
+        """The one who says "I", of whom facts may know more than messages mention; nobody where they do not."""
+        if _ASKER in set(known) or not self._view.edges([about_id(_ASKER)], (ABOUT,), "in", 1):
+            return []
+        return [unmentioned(_ASKER, YOU, "person")]
 
     def _nodes(self, keys: Iterable[str], state: str) -> list[Node]:
         wanted = tuple(dict.fromkeys(keys))

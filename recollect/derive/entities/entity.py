@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from recollect.derive.entities.naming import folded, why_same
+from recollect.derive.entities.naming import folded, group, why_same
 from recollect.derive.tasks.base import LIVE
-from recollect.record import Edge, Node, NodeId, from_microseconds
+from recollect.record import Edge, Node, NodeId, NodeKind, from_microseconds
 
 #: After so long without a mention, an entity counts half; of what was ever frequent a quarter remains.
 HALF_LIFE = timedelta(days=90)
@@ -85,7 +85,7 @@ def united(nodes: Sequence[Node], same: Sequence[Edge], corrections: Corrections
     living = {node.id: node for node in nodes if node.state == LIVE and not node.erased}
     for correction in corrections.values():
         if correction.entity not in living and (correction.name and not correction.forgotten):
-            living[correction.entity] = _said(correction)
+            living[correction.entity] = unmentioned(correction.entity, correction.name, correction.type or "concept")
     above = _above(living, same, corrections)
     members: dict[NodeId, list[tuple[Node, str]]] = {}
     for node in living.values():
@@ -104,9 +104,9 @@ def _above(
         if not _apart(node.id, corrections):
             by_group.setdefault(node.key, []).append(node)
     above: dict[NodeId, tuple[NodeId, str]] = {}
-    for group in by_group.values():
-        chief = min(group, key=lambda node: (-node.body["count"], -len(node.text), node.id))
-        above |= {node.id: (chief.id, why_same(node.text, chief.text)) for node in group if node is not chief}
+    for alike in by_group.values():
+        chief = min(alike, key=lambda node: (-node.body["count"], -len(node.text), node.id))
+        above |= {node.id: (chief.id, why_same(node.text, chief.text)) for node in alike if node is not chief}
     targets: dict[NodeId, dict[NodeId, Edge]] = {}
     for edge in same:
         if edge.source_id in living and edge.target_id in living and not _apart(edge.source_id, corrections):
@@ -183,11 +183,7 @@ def _aliases(name: str, chief: Node, members: Sequence[tuple[Node, str]]) -> lis
     return [Alias(spelling, why) for spelling, why in found.items()]
 
 
-def _said(correction: Correction) -> Node:
-    """The node of an entity that no message mentions, and a person holds on to."""
-    from recollect.derive.entities.naming import group
-    from recollect.record import NodeKind
-
-    name = correction.name or ""
-    body = {"type": correction.type or "concept", "count": 0, "spellings": {}, "types": {}}
-    return Node(correction.entity, NodeKind.ENTITY, key=group(folded(name)), text=name, body=body)
+def unmentioned(entity: NodeId, name: str, type: str) -> Node:
+    """The node of an entity that no message mentions: a person holds on to it, or facts are about it."""
+    body = {"type": type, "count": 0, "spellings": {}, "types": {}}
+    return Node(entity, NodeKind.ENTITY, key=group(folded(name)), text=name, body=body)

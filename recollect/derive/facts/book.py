@@ -12,9 +12,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from recollect.derive.entities.naming import ABOUT
 from recollect.derive.facts import by_hand
 from recollect.derive.facts.by_hand import BY_HAND, CORRECTS, ByHand, by_hand_id
 from recollect.derive.facts.claim import Claim, from_plain, to_plain
+from recollect.derive.facts.links import links
 from recollect.derive.facts.settle import Settled, settle
 from recollect.derive.tasks.base import Effects, retired
 from recollect.record import Edge, Node, NodeId, NodeKind, Origin, stable_id, to_microseconds
@@ -23,6 +25,7 @@ from recollect.store import EdgeKey, View
 #: The edges from slots to messages, and the state of slots.
 CLAIMS, SLOT = "CLAIMS", "slot"
 DERIVES_FROM, SUPERSEDES, TRANSITIONED_TO = "DERIVES_FROM", "SUPERSEDES", "TRANSITIONED_TO"
+_DRAWN = (DERIVES_FROM, SUPERSEDES, TRANSITIONED_TO, ABOUT)  # the edges of a fact
 
 #: Names of CLAIMS edges: who made the claims.
 RULES, MODEL = "rules", "model"
@@ -84,7 +87,7 @@ def settled(view: View, ledger: Ledger) -> Effects:
     nodes = {node.id: node for node in view.get(Node, sorted(hands))}
     old_ids = [NodeId(i) for slot in hands for i in _facts_of(nodes.get(slot))]
     old = {node.id: node for node in view.get(Node, old_ids)}
-    old_edges = {_key(e): e for e in view.edges(list(old), (DERIVES_FROM, SUPERSEDES, TRANSITIONED_TO), limit=_ALL)}
+    old_edges = {_key(e): e for e in view.edges(list(old), _DRAWN, limit=_ALL)}
     made = _Made()
     for slot, hand in sorted(hands.items()):
         made.add(slot, hand.applied(_gathered(hand, hands, claims)), hand, nodes.get(slot))
@@ -138,7 +141,7 @@ class _Made:
         by_fact = {id(fact): fact_id_ for fact, fact_id_ in zip(facts, ids, strict=True)}
         for index, (fact, own) in enumerate(zip(facts, ids, strict=True)):
             self.facts.append(_node(slot, own, fact, index))
-            self.edges += _proofs(own, fact)
+            self.edges += [*_proofs(own, fact), *links(own, fact.first.entity, fact.first.attribute, fact.first.value)]
             if fact.replaces is not None:
                 older = by_fact[id(fact.replaces)]
                 change = {

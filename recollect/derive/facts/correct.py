@@ -25,7 +25,7 @@ from recollect.derive.facts.by_hand import CORRECTS, ByHand, by_hand_id
 from recollect.derive.facts.claim import identity_of
 from recollect.derive.facts.fact import Fact, facts_of
 from recollect.derive.facts.phrase import content_of
-from recollect.derive.facts.stored import plan_stored, reworded, statement, value_in
+from recollect.derive.facts.stored import links_of, plan_stored, reworded, statement, value_in
 from recollect.derive.tasks.base import Effects
 from recollect.derive.tasks.publish import Publisher, head_revision
 from recollect.errors import InvalidInput, NotFound, StoreBusy
@@ -255,7 +255,7 @@ def _itself(fact: _Named, fresh: Node) -> Effects:
     node = fact.node
     words = {"text": node.text, "value": node.body.get("value"), "by_hand": node.body.get("by_hand")}
     body = {**fresh.body, "by_hand": "edit", _WAS: {**words, **node.body.get(_WAS, {})}}
-    return Effects(put=[replace(fresh, body=body, origin=Origin.SAID)])
+    return Effects(put=[replace(fresh, body=body, origin=Origin.SAID)], edges=links_of(fresh))
 
 
 def _away(node: Node, state: str, **more: str) -> Node:

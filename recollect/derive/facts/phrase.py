@@ -19,6 +19,7 @@ _SENTENCES = {
     "home": "{who} lives in {value}",
     "from": "{who} comes from {value}",
     "marital status": "{who} is {value}",
+    "spouse": "{who} is married to {value}",
     "speaks": "{who} speaks {value}",
     "employer": "{who} works for {value}",
     "studies": "{who} studies {value}",

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 
 from recollect.derive.facts.book import SUPERSEDES, TRANSITIONED_TO
 from recollect.derive.facts.claim import USER, canonical_attribute, entity_key, identity_of, is_single
+from recollect.derive.facts.links import links
 from recollect.derive.facts.phrase import content_of
 from recollect.derive.facts.rules.draw import draw
 from recollect.derive.tasks.base import Effects
@@ -137,8 +138,13 @@ def plan_stored(view: View, told: Node, now: datetime) -> tuple[Effects, list[No
         return Effects(), [same.id]
     attribute = told.body["attribute"]
     older = [n for n in stored if is_single(attribute) and told.body["value"] and n.body.get("attribute") == attribute]
-    edges = [edge for node in older for edge in _edges(told, node)]
+    edges = [*links_of(told), *(edge for node in older for edge in _edges(told, node))]
     return Effects(put=[*(_past(node, told, now) for node in older), told], edges=edges), [told.id]
+
+
+def links_of(node: Node) -> list[Edge]:
+    """The edges from a stored fact to what it relates."""
+    return links(node.id, *(str(node.body.get(name, "")) for name in ("entity", "attribute", "value")))
 
 
 def _says(node: Node) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from recollect.record import iso
 if TYPE_CHECKING:
     from recollect.derive.entities.entity import Entity
     from recollect.derive.facts.fact import Fact
+    from recollect.derive.graph.relation import Relation
     from recollect.derive.topics.reading import Topic
 
 
@@ -50,6 +51,21 @@ def fact_as_json(fact: Fact) -> dict[str, Any]:
             for p in fact.proofs
         ],
         "history": [fact_as_json(older) for older in fact.history],
+    }
+
+
+def relation_as_json(relation: Relation) -> dict[str, Any]:
+    """A relation as JSON."""
+    return {
+        "source": relation.source,
+        "relation": relation.name,
+        "target": relation.target,
+        "weight": relation.weight,
+        "evidence": list(relation.evidence),
+        "since": iso(relation.since),
+        "until": iso(relation.until),
+        "current": relation.current,
+        "fact": relation.fact,
     }
 
 

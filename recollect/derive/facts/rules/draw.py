@@ -31,7 +31,7 @@ from recollect.index.passages import is_person
 from recollect.record import Kind, Message, Role
 
 #: Raised with every change of what is drawn.
-VERSION = 3
+VERSION = 4
 MADE_BY = f"rules/{VERSION}"
 
 

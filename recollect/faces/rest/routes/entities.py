@@ -20,6 +20,7 @@ from recollect.faces.rest.schemas.records import Message
 routes = family("entities")
 
 Name = Annotated[str, Query(description="Any of its spellings.", examples=["Maria Lopez"])]
+Past = Annotated[bool, Query(description="Also relations that no longer hold.")]
 
 
 @routes.get("/entities")
@@ -100,12 +101,13 @@ def graph(
     name: Name,
     depth: Annotated[int, Query(ge=1, le=3, description="Steps around it.")] = 1,
     limit: Annotated[int, Query(ge=1, le=1000, description="Entities at most.")] = 150,
+    include_past: Past = False,
 ) -> Graph:
-    """What lies around an entity: others, and the relations among them with their evidence."""
-    return Graph.model_validate(memory.graph(name, depth, limit))
+    """What lies around an entity: others, and the relations among them with their evidence and validity."""
+    return Graph.model_validate(memory.graph(name, depth, limit, include_past=include_past))
 
 
 @routes.get("/paths")
-def paths(memory: Scoped, source: Name, target: Name) -> Paths:
+def paths(memory: Scoped, source: Name, target: Name, include_past: Past = False) -> Paths:
     """The shortest ways between two entities; neighbours where there is none."""
-    return Paths.model_validate(memory.paths(source, target))
+    return Paths.model_validate(memory.paths(source, target, include_past=include_past))

@@ -71,6 +71,10 @@ class Relation(Record):
     target: str
     weight: int = Field(description="By how many messages.")
     evidence: list[str]
+    since: datetime | None = Field(description="When it began to hold, of what a fact says.")
+    until: datetime | None
+    current: bool
+    fact: str | None = Field(description="The fact that says so; else messages do.")
 
 
 class Graph(Record):
