@@ -9,9 +9,11 @@ import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from datetime import datetime
+from functools import partial
 from random import Random
 
 from recollect.derive import registry
+from recollect.derive.facts.work import entering
 from recollect.derive.summaries.tasks import SUMMARY_TASK, ask_for_all
 from recollect.derive.tasks.desk import LEASE, Brake, Consolidated, Desk, Kit, Means
 from recollect.derive.tasks.enrol import enrol
@@ -118,7 +120,7 @@ class Worker:
     def _enrol(self, name: Namespace, again: bool) -> None:
         """Puts what was never derived, or never asked about, in the namespace."""
         space, versions = self._store.space(name), {deriver.name: deriver.version for deriver in self._kit.derivers}
-        enrol(space, versions, again=again)
+        enrol(space, versions, again=again, more=partial(entering, space))
         if self._model(name) is None:
             work_without(space)
         elif self._kit.model_works:

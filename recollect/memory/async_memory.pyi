@@ -369,6 +369,10 @@ class AsyncMemory(AsyncContext):
         tags: Sequence[str] = (),
         said_by: str = "",
         since: datetime | None = None,
+        until: datetime | None = None,
+        said_at: datetime | None = None,
+        before: str = "",
+        ended: bool = False,
     ) -> Fact: ...
     async def store_message(
         self,

@@ -159,10 +159,18 @@ class Tools(Reading, Contexts):
         tags: Sequence[str] = (),
         said_by: str = "",
         since: datetime | None = None,
+        until: datetime | None = None,
+        said_at: datetime | None = None,
+        before: str = "",
+        ended: bool = False,
     ) -> Fact:
-        """Stores a fact as it is told [3]. Of what has one value at a time (`concept`: home, job, weight …) it takes
-        the place of what was stored before; the same again is the same fact. What is left out, rules read from
-        `content`. Raises InvalidInput.
+        """Stores a fact as it is told [3]. It settles with what messages say: of what has one value at a time
+        (`concept`: home, job, weight …) it takes the place of what was said before; the same again is the same fact.
+        What is left out, rules read from `content`.
+
+        It is evidence for the time at which it was said, `said_at` (now), or for as long as is told: it holds `since`
+        a time, or held `until` one. What held `before` another value takes its place in the history, and what is
+        `ended` holds no longer. Raises InvalidInput.
         """
         from recollect.derive.facts.stored import told_fact
 
@@ -176,6 +184,10 @@ class Tools(Reading, Contexts):
             tags=tags,
             said_by=said_by,
             since=since,
+            until=until,
+            said_at=said_at,
+            before=before,
+            ended=ended,
             now=self._clock(),
             id=self._ids(),
         )

@@ -64,7 +64,7 @@ KINDS = (
 SAID_KINDS, DERIVED_KINDS = KINDS[:3], KINDS[9:]
 
 #: The states of derived nodes that may have passages. Another state takes them away.
-FINDABLE_STATES = ("live", "superseded")
+FINDABLE_STATES = ("live", "superseded", "same")
 
 #: Bits of `Passage.flags` above those of `recollect.text.flags`.
 PEOPLE = 1 << 14  # in a session of people with names

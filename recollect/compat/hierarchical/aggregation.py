@@ -34,12 +34,12 @@ def aggregate(facts: Iterable[Node], query_type: str, entity_filter: str) -> dic
 
 def statistics(view: View, agent_name: str) -> dict[str, Any]:
     """How many facts, episodes and edges an agent has."""
-    nodes: Counter[str] = Counter()
     from recollect.compat.hierarchical.exchange import every
 
-    for node in every(view):
-        nodes[node.kind.value] += 1
-    edges = Counter(edge.type for edge in view.edges(None))
+    own = list(every(view))
+    nodes = Counter(node.kind.value for node in own)
+    ids = {node.id for node in own}
+    edges = Counter(e.type for e in view.edges(None) if e.source_id in ids and e.target_id in ids)
     return {
         "agent_name": agent_name,
         "semantic_nodes": nodes["fact"],

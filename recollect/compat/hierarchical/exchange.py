@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -18,15 +19,21 @@ from recollect.compat.hierarchical.records import (
     category_of,
     episode_node,
     fact_node,
+    is_own,
     knowledge,
     knowledge_edge,
     read,
+    told_confidence,
     written,
 )
-from recollect.compat.hierarchical.storing import superseded
+from recollect.compat.hierarchical.storing import claim_of, recorded, superseded
+from recollect.derive.facts.book import TOLD, Ledger, settled
+from recollect.derive.facts.claim import Provenance
+from recollect.derive.tasks.publish import Publisher, head_revision
 from recollect.ingest.withheld import Withheld
-from recollect.record import Edge, Node, NodeId, NodeKind, Origin, from_microseconds, parse_time, to_microseconds
-from recollect.store import Change, IndexChange, Space, View, Where
+from recollect.models.embedding import Embedder
+from recollect.record import Edge, Node, NodeId, NodeKind, from_microseconds, parse_time, to_microseconds
+from recollect.store import Change, IndexChange, Space, Stale, View, Where
 from recollect.store.passages import EmbedderId, Passage
 from recollect.text.clean import clean_metadata
 
@@ -45,12 +52,12 @@ _OF_EDGES = ("source_id", "target_id", "relationship", "weight", "metadata")
 
 
 def every(view: View) -> Iterator[Node]:
-    """All facts and episodes."""
+    """All facts and episodes that were stored through HierarchicalMemory."""
     where = Where(kinds=(NodeKind.FACT.value, NodeKind.EPISODE.value), states=STATES, deleted=False)
     after: str | None = None
     while True:
         page = view.find(Node, where, after=after, limit=_BATCH)
-        yield from page.items
+        yield from filter(is_own, page.items)
         if page.next is None:
             return
         after = page.next
@@ -109,6 +116,8 @@ def _plain(node: Node) -> dict[str, Any]:
         "entity_name": node.key,
         "state": node.state,
         "stored_at": to_microseconds(node.valid_from),
+        "confidence_told": told_confidence(node),
+        **({"slot": node.body["slot"]} if "slot" in node.body else {}),
         **until,
     }
 
@@ -125,19 +134,32 @@ def check(data: object) -> None:
         raise ValueError("this is no export of a hierarchical memory: it has no nodes")
 
 
-def clear(space: Space) -> None:
+def clear(space: Space, embedder: Embedder) -> None:
     """Removes all facts and episodes that were stored; facts that were drawn from conversations follow those alone."""
     with space.view() as view:
-        ids = [node.id for node in every(view) if node.origin is not Origin.DERIVED]
-    for at in range(0, len(ids), _BATCH):
-        space.erase(ids[at : at + _BATCH])
+        nodes = list(every(view))
+    for at in range(0, len(nodes), _BATCH):
+        some = nodes[at : at + _BATCH]
+        space.erase([node.id for node in some])
+        settle(space, embedder, Ledger(touched={NodeId(node.body["slot"]) for node in some if "slot" in node.body}))
+
+
+def settle(space: Space, embedder: Embedder, ledger: Ledger) -> None:
+    """Settles slots anew."""
+    while ledger.slots:
+        with space.view() as view:
+            revision = head_revision(view)
+            effects = settled(view, ledger)
+        with suppress(Stale):
+            space.write(Publisher(embedder).change(effects, revision, begins=True))
+            return
 
 
 def take_in(
     space: Space,
     data: Mapping[str, Any],
     now: datetime,
-    embedder: EmbedderId,
+    embedder: Embedder,
     passages: Callable[[Node], Sequence[Passage]],
 ) -> dict[str, Any]:
     """Writes what is not there yet. Raises ValueError for what is no export at all."""
@@ -168,16 +190,65 @@ def take_in(
     counts["skipped"] = len(nodes) - len(fresh)
     for at in range(0, len(fresh), _BATCH):
         some = fresh[at : at + _BATCH]
-        index = IndexChange(embedder=embedder, passages={node.id: passages(node) for node in some})
+        made_by = EmbedderId(embedder.name, embedder.dimensions)
+        index = IndexChange(embedder=made_by, passages={node.id: passages(node) for node in some})
         space.write(Change(put=some, index=index, revive=True))
     known = there | nodes.keys()
     kept = [withheld.out_of(edge) for edge in edges if edge.source_id in known and edge.target_id in known]
     for at in range(0, len(kept), 10 * _BATCH):
         space.write(Change(edges=kept[at : at + 10 * _BATCH]))
+    _enter(space, embedder, data, list(nodes), edges)
     counts["semantic_nodes_imported"] = sum(node.kind is NodeKind.FACT for node in fresh)
     counts["episodic_nodes_imported"] = len(fresh) - counts["semantic_nodes_imported"]
     counts["edges_imported"] = len(kept)
     return counts
+
+
+def _enter(
+    space: Space, embedder: Embedder, data: Mapping[str, Any], ids: Sequence[NodeId], edges: Sequence[Edge]
+) -> None:
+    """Has facts that came in settle with all else that is known of the same."""
+    given = {NodeId(str(plain.get("node_id"))): plain for plain in _nodes_of(data)}
+    chains = _chains([edge for edge in edges if edge.type in (SUPERSEDES, TRANSITIONED)])
+    slots: dict[NodeId, NodeId] = {}
+    for at in range(0, len(ids), _BATCH):
+        with space.view() as view:
+            found = view.get(Node, ids[at : at + _BATCH])
+        ledger = Ledger()
+        for node in found:
+            if node.kind is not NodeKind.FACT or node.erased or TOLD in node.body:
+                continue
+            plain, first = given[node.id], chains.get(node.id, node.id)
+            slot = NodeId(str(plain["slot"])) if plain.get("slot") else slots.get(first)
+            claim = claim_of(node, Provenance.IMPORTED, slot)
+            if claim is not None:
+                slots.setdefault(first, claim.slot)
+                ledger.enter(recorded(replace(node, score=_confidence(plain, node)), claim))
+        settle(space, embedder, ledger)
+
+
+def _chains(edges: Sequence[Edge]) -> dict[NodeId, NodeId]:
+    """By facts that took the place of one another, one of them."""
+    first: dict[NodeId, NodeId] = {}
+
+    def of(node: NodeId) -> NodeId:
+        while first.setdefault(node, node) != node:
+            node = first[node]
+        return node
+
+    for edge in edges:
+        one, other = sorted((of(edge.source_id), of(edge.target_id)))
+        first[other] = one
+    return {node: of(node) for node in list(first)}
+
+
+def _confidence(plain: Mapping[str, Any], node: Node) -> float:
+    """The confidence that a fact was stored with, as far as its export tells."""
+    told = plain.get("confidence_told")
+    if isinstance(told, int | float) and not isinstance(told, bool):
+        return float(told)
+    given = float(plain.get("confidence", 0.8))
+    return min(1.0, 2 * given) if plain.get("state") == "superseded" and 0 < given <= 1 else given
 
 
 def _there(space: Space, ids: Sequence[NodeId]) -> set[NodeId]:

@@ -1,7 +1,8 @@
 """`HierarchicalMemory` of amplihack_memory [3], on a store of this library: its users change the import.
 
 Facts and episodes are nodes of one namespace, the agent's. What is stored is said, not derived: it is kept as it was
-given. See docs/how-to/hierarchical-memory.md for what is the same and what is better.
+given, and what it claims settles with all else that is known of the same. See docs/how-to/hierarchical-memory.md for
+what is the same and what is better.
 """
 
 from __future__ import annotations
@@ -23,7 +24,16 @@ from recollect.compat.hierarchical.contradiction import detect_contradiction
 from recollect.compat.hierarchical.graph import KnowledgeNode, KnowledgeSubgraph
 from recollect.compat.hierarchical.names import extract_entity_name
 from recollect.compat.hierarchical.place import place_of
-from recollect.compat.hierarchical.records import STATES, as_dict, category_of, episode_node, fact_node, knowledge
+from recollect.compat.hierarchical.records import (
+    STATES,
+    as_dict,
+    category_of,
+    episode_node,
+    fact_node,
+    is_own,
+    knowledge,
+)
+from recollect.derive.tasks.publish import Publisher, head_revision
 from recollect.engines.choose import open_store
 from recollect.errors import StoreBusy, StoreError
 from recollect.index.passages import node_passages
@@ -183,8 +193,8 @@ class HierarchicalMemory:
         """
         exchange.check(data)
         if not merge:
-            exchange.clear(self._space)
-        return exchange.take_in(self._space, data, self._now(), self._embedder_id(), self._passages)
+            exchange.clear(self._space, self._embedder)
+        return exchange.take_in(self._space, data, self._now(), self._embedder, self._passages)
 
     def export_to_json(self) -> dict[str, Any]:
         """All of it in the format of amplihack_memory (`semantic_nodes`, `similar_to_edges`, ...)."""
@@ -256,8 +266,12 @@ class HierarchicalMemory:
         with self._lock:
             while True:
                 with self._space.view() as view:
-                    told = Withheld.read(view).out_of(fact)
-                    change = storing.plan_fact(view, told).change(view, self._embedder_id(), self._passages)
+                    revision = head_revision(view)
+                    plan = storing.plan_fact(view, Withheld.read(view).out_of(fact))
+                if plan.settled is None:
+                    change = plan.change(self._embedder_id(), self._passages)
+                else:
+                    change = Publisher(self._embedder).change(plan.effects, revision, begins=True)
                 try:
                     self._space.write(change)
                     break
@@ -294,12 +308,12 @@ class HierarchicalMemory:
 
 
 def _facts(view: View) -> Iterator[Node]:
-    """All facts, the newest first."""
+    """All facts that were stored through this class, the newest first."""
     where = Where(kinds=(NodeKind.FACT.value,), states=STATES, deleted=False, order="newest")
     after: str | None = None
     while True:
         page = view.find(Node, where, after=after, limit=200)
-        yield from page.items
+        yield from filter(is_own, page.items)
         if page.next is None:
             return
         after = page.next

@@ -11,12 +11,23 @@ from typing import Any
 from recollect.compat.hierarchical.classify import MemoryCategory
 from recollect.compat.hierarchical.graph import KnowledgeEdge, KnowledgeNode, number
 from recollect.compat.hierarchical.names import extract_entity_name
+from recollect.derive.facts.book import SAME, TOLD
 from recollect.record import Edge, Node, NodeId, NodeKind, Origin, parse_time
 from recollect.text.clean import clean_metadata, clean_text
 
 SIMILAR, DERIVES, SUPERSEDES, TRANSITIONED = "SIMILAR_TO", "DERIVES_FROM", "SUPERSEDES", "TRANSITIONED_TO"
 EDGES = (SIMILAR, DERIVES, SUPERSEDES, TRANSITIONED)
-STATES = ("live", "superseded")
+STATES = ("live", "superseded", SAME)
+
+
+def is_own(node: Node) -> bool:
+    """Whether a fact or episode was stored through this class, or a fact of it was."""
+    return node.kind is NodeKind.EPISODE or (node.kind is NodeKind.FACT and "metadata" in node.body)
+
+
+def told_confidence(node: Node) -> float:
+    """The confidence that a fact was stored with."""
+    return float(node.body[TOLD]["score"]) if TOLD in node.body else node.score
 
 
 def new_id() -> NodeId:

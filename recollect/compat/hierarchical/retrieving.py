@@ -14,6 +14,7 @@ from recollect.compat.hierarchical.records import (
     STATES,
     SUPERSEDES,
     TRANSITIONED,
+    is_own,
     knowledge,
     knowledge_edge,
 )
@@ -68,7 +69,10 @@ def retrieve(view: View, query: str, max_nodes: int, threshold: float, depth: in
     edges = [
         edge
         for edge in view.edges(ids, EDGES, "out", _ALL_EDGES)
-        if (edge.type == DERIVES or (edge.target_id in found.nodes and edge.target_id in set(ids)))
+        if (
+            (edge.type == DERIVES and "quote" not in edge.properties)
+            or (edge.target_id in found.nodes and edge.target_id in set(ids))
+        )
         and (edge.type != SIMILAR or _similarity(edge) >= threshold)
     ]
     attach_sources(view, nodes)
@@ -105,7 +109,7 @@ def _facts(view: View, numbers: Iterable[int]) -> list[Node]:
 
 
 def _is_shown(node: Node) -> bool:
-    return node.kind is NodeKind.FACT and node.state in STATES and not node.erased
+    return node.kind is NodeKind.FACT and is_own(node) and node.state in STATES and not node.erased
 
 
 def _relevance(node: Node, keywords: Collection[str]) -> float:

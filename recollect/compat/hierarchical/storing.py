@@ -1,4 +1,5 @@
-"""What storing a fact writes: the fact, where it comes from, what it replaces, and what it is like [3].
+"""What storing a fact writes: the fact, where it comes from, and what it is like [3]; and what it claims, which settles
+with all else that is known of the same (recollect.derive.facts).
 
 Facts to compare it with come from the index, by the rarest words that they share: old ones as well as new ones.
 """
@@ -8,18 +9,24 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from recollect.compat.hierarchical.contradiction import detect_contradiction
+from recollect.compat.hierarchical.contradiction import detect_contradiction, numbers_in
 from recollect.compat.hierarchical.records import (
     DERIVES,
     SIMILAR,
-    SUPERSEDES,
     TRANSITIONED,
     concept_of,
     index_of,
+    is_own,
+    told_confidence,
 )
 from recollect.compat.hierarchical.similarity import Compared, tokens
-from recollect.record import Edge, Node, NodeId, NodeKind, stable_id
-from recollect.store import Change, EdgeKey, IndexChange, View
+from recollect.derive.facts.book import TOLD, Ledger, settled
+from recollect.derive.facts.claim import Category, Claim, Provenance, entity_key, is_single
+from recollect.derive.facts.rules.draw import draw
+from recollect.derive.facts.stored import CATEGORIES, record, stored_claim
+from recollect.derive.tasks.base import Effects, merged
+from recollect.record import Edge, Message, Node, NodeId, NodeKind, Role, stable_id
+from recollect.store import Change, IndexChange, View
 from recollect.store.passages import EmbedderId, Partition, Passage
 from recollect.text.terms import terms
 
@@ -31,49 +38,48 @@ _TERMS, _LOOKED_AT = 64, 4096  # words of a fact by which others are looked up, 
 _SAME_CONCEPT = 0.5  # so much of the words of two concepts must be the same for a fact to replace another
 _LOWEST = 0.1  # confidence of what was superseded
 
-#: Written with every fact that has a place in time, so that two of them cannot be stored without seeing each other.
-_TURN = Node(stable_id("hierarchical", "turn"), NodeKind.REPORT, key="hierarchical:turn")
-
 #: Makes the passages of a node.
 Passages = Callable[[Node], Sequence[Passage]]
 
 
 @dataclass(slots=True)
 class Plan:
-    """A change in the making."""
+    """What is to be written of a new fact: itself with its edges and, where it claims something that may settle with
+    other claims, what comes of that.
+    """
 
-    put: dict[NodeId, Node] = field(default_factory=dict)
+    fact: Node
     edges: list[Edge] = field(default_factory=list)
-    cut: list[EdgeKey] = field(default_factory=list)
-    planned_on: dict[NodeId, None] = field(default_factory=dict)
+    settled: Effects | None = None
 
-    def change(self, view: View, embedder: EmbedderId, passages: Passages) -> Change:
-        """The change, which is refused where one of the facts that it was planned on has changed since."""
-        revisions = view.revisions(list(self.planned_on))
-        return Change(
-            expect={i: revisions[i].number if i in revisions else 0 for i in self.planned_on},
-            put=list(self.put.values()),
-            edges=self.edges,
-            cut=self.cut,
-            index=IndexChange(embedder=embedder, passages={node.id: passages(node) for node in self.put.values()}),
-        )
+    @property
+    def effects(self) -> Effects:
+        """All of it, where there is a claim."""
+        return merged([self.settled or Effects(put=[self.fact]), Effects(edges=self.edges)])
+
+    def change(self, embedder: EmbedderId, passages: Passages) -> Change:
+        """The change for a fact that settles with nothing: nobody else can have written it meanwhile."""
+        index = IndexChange(embedder=embedder, passages={self.fact.id: passages(self.fact)})
+        return Change(expect={self.fact.id: 0}, put=[self.fact], edges=self.edges, index=index)
 
 
 def plan_fact(view: View, fact: Node) -> Plan:
     """What is written for a new fact."""
-    plan = Plan(put={fact.id: fact}, planned_on={fact.id: None})
+    plan = Plan(fact)
     source = fact.body.get("source_id")
     if source and any(node.kind is NodeKind.EPISODE and not node.erased for node in view.get(Node, [source])):
         plan.edges.append(Edge(fact.id, DERIVES, source, {"confidence": 1.0}))
     others = _sharing_words(view, fact, [("fact", "past"), ("fact",)] if index_of(fact) > 0 else [("fact", "past")])
-    if index_of(fact) > 0:
-        _place_in_time(view, fact, others[-1], plan)
     own = _compared(fact)
     for other in others[0]:
         similarity = own.similarity(_compared(other))
         if similarity > SIMILARITY:
             told = _contradiction(fact, other) if similarity > CONTRADICTION else {}
             plan.edges.append(Edge(fact.id, SIMILAR, other.id, {"similarity": similarity, **told}))
+    ledger = Ledger()
+    if claim := _settling(view, fact, others[-1], ledger):
+        ledger.enter(recorded(fact, claim))
+        plan.settled = settled(view, ledger)
     return plan
 
 
@@ -97,66 +103,73 @@ def _sharing_words(view: View, fact: Node, of_kinds: Sequence[tuple[str, ...]]) 
 
 
 def _is_other(id: NodeId, nodes: Mapping[NodeId, Node], fact: Node) -> bool:
-    return id in nodes and id != fact.id and nodes[id].kind is NodeKind.FACT
+    return id in nodes and id != fact.id and is_own(nodes[id])
 
 
-# --- in time ----------------------------------------------------------------------------------------------------------
-def _place_in_time(view: View, fact: Node, living: Sequence[Node], plan: Plan) -> None:
-    """A newer fact about the same, with other numbers, supersedes the older one; the newer may be stored first."""
-    plan.put[_TURN.id] = _TURN
-    plan.planned_on[_TURN.id] = None
-    current = [other for other in living if index_of(other) > 0 and _is_same(fact, other)]
-    for older in current:
-        if index_of(older) < index_of(fact):
-            _supersede(plan, plan.put[fact.id], older)
-    later = [other for other in current if index_of(other) > index_of(fact)]
-    if later:
-        _put_between(view, fact, min(later, key=index_of), plan)
+# --- what it claims ---------------------------------------------------------------------------------------------------
+def claim_of(fact: Node, provenance: Provenance = Provenance.STORED, slot: NodeId | None = None) -> Claim | None:
+    """What a fact claims that may settle with other claims: the one thing that rules read in it; or the numbers of what
+    has a place in time, of which one holds at a time.
+    """
+    index, category = index_of(fact), fact.body.get("category")
+    read = draw(Message(fact.id, NodeId(""), Role.USER, fact.text))
+    about = {
+        "said_by": "",
+        "said_at": fact.valid_from,
+        "category": Category(category) if category in CATEGORIES else Category.SEMANTIC,
+        "provenance": provenance,
+        "turn": max(index, 0.0),
+    }
+    if len(read) == 1 and (index <= 0 or is_single(read[0].attribute)) and slot in (None, read[0].slot):
+        one = read[0]
+        times = {"since": one.since, "until": one.until, "event": one.event, "polarity": one.polarity}
+        return stored_claim(fact.id, fact.text, one.entity, one.attribute, one.value, **about, **times)
+    numbers = ", ".join(sorted(numbers_in(fact.text)))
+    if index <= 0 or not numbers:
+        return None
+    attribute = " ".join(word for word in concept_of(fact).lower().split() if word in _topic(fact))
+    own = slot or stable_id("slot", entity_key(fact.key), attribute)
+    return stored_claim(fact.id, fact.text, fact.key, attribute, numbers, settles_in=own, is_one=True, **about)
 
 
-def _put_between(view: View, fact: Node, newer: Node, plan: Plan) -> None:
-    """A fact that comes late takes its place in the chain that leads down from a newer one."""
-    while True:
-        older = _before(view, newer)
-        further = [node for node in older if index_of(node) > index_of(fact)]
-        if not further:
-            break
-        newer = max(further, key=index_of)
-    if not _contradiction(newer, fact):
-        return
-    for node in older:
-        if index_of(node) < index_of(fact) and _contradiction(fact, node):
-            plan.cut += [(newer.id, kind, node.id, "") for kind in (SUPERSEDES, TRANSITIONED)]
-            _supersede(plan, plan.put[fact.id], node)
-    plan.planned_on[newer.id] = None
-    plan.put.setdefault(newer.id, newer)  # raises its revision: another one may come in between at the same time
-    _supersede(plan, newer, plan.put[fact.id])
+def recorded(fact: Node, claim: Claim) -> Node:
+    """The record of a fact and what it claims."""
+    made = record(fact.text, [claim], told_confidence(fact), fact.body, stored_at=fact.valid_from, origin=fact.origin)
+    return replace(made, valid_from=fact.valid_from)
 
 
-def _before(view: View, newer: Node) -> list[Node]:
-    found = view.edges([newer.id], [TRANSITIONED], "out")
-    return view.get(Node, [edge.target_id for edge in found])
+def _settling(view: View, fact: Node, living: Sequence[Node], ledger: Ledger) -> Claim | None:
+    """What a fact claims, about the same as a living one does whose concept is almost the same."""
+    claim = claim_of(fact)
+    if claim is None or not claim.is_one:
+        return claim
+    same = [other for other in living if index_of(other) > 0 and _is_same(fact, other)]
+    slots = {str(other.body["slot"]): str(other.body.get("attribute", "")) for other in same if "slot" in other.body}
+    if slots and claim.slot not in slots:
+        return replace(claim, settles_in=min(slots), attribute=slots[min(slots)])
+    for other in same:
+        if TOLD not in other.body and claim.slot not in slots:
+            _enter_chain(view, other, claim, ledger)
+    return claim
 
 
-def _supersede(plan: Plan, newer: Node, older: Node) -> None:
-    told = _contradiction(newer, older)
-    if not told:
-        return
-    values = told["conflicting_values"]
-    own, _, other = values.partition(" vs ")
-    delta = f"index {index_of(older):g} -> {index_of(newer):g}"
-    plan.edges += [
-        Edge(newer.id, SUPERSEDES, older.id, {"reason": f"Updated values: {values}", "temporal_delta": delta}),
-        Edge(
-            newer.id,
-            TRANSITIONED,
-            older.id,
-            {"from_value": own, "to_value": other, "turn": _whole(index_of(newer)), "transition_type": "update"},
-        ),
-    ]
-    plan.planned_on[older.id] = None
-    if older.state == "live":
-        plan.put[older.id] = superseded(older, newer)
+def _enter_chain(view: View, fact: Node, claim: Claim, ledger: Ledger) -> None:
+    """Has an old fact, and what it took the place of, settle with a claim."""
+    while fact.id not in ledger.records:
+        told = claim_of(fact, slot=claim.slot)
+        if told is not None:
+            told = replace(told, settles_in=claim.slot, attribute=claim.attribute, is_one=True)
+            whole = min(1.0, 2 * fact.score) if fact.state == "superseded" and fact.score > 0 else fact.score
+            ledger.enter(recorded(replace(fact, score=whole), told))
+        older = view.get(Node, [edge.target_id for edge in view.edges([fact.id], [TRANSITIONED], "out")])
+        fact = next((node for node in older if TOLD not in node.body and not node.erased), fact)
+        if told is None:
+            return
+
+
+def _topic(fact: Node) -> frozenset[str]:
+    """The words of its concept but for the name."""
+    return tokens(concept_of(fact)) - tokens(fact.key)
 
 
 def superseded(older: Node, newer: Node | None) -> Node:
@@ -172,7 +185,7 @@ def _is_same(fact: Node, other: Node) -> bool:
     """Whether two facts are about the same of the same: one entity, and mostly one concept beside its name."""
     if fact.key and other.key and fact.key != other.key:
         return False
-    own, others = (tokens(concept_of(node)) - tokens(node.key) for node in (fact, other))
+    own, others = _topic(fact), _topic(other)
     if not fact.key or not other.key or not own or not others:
         return own == others
     return len(own & others) >= _SAME_CONCEPT * len(own | others)
@@ -184,7 +197,3 @@ def _contradiction(newer: Node, older: Node) -> dict[str, str]:
 
 def _compared(node: Node) -> Compared:
     return Compared.of(node.text, node.body.get("tags") or (), concept_of(node))
-
-
-def _whole(index: float) -> int | float:
-    return int(index) if index == int(index) else index

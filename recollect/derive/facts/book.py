@@ -1,46 +1,56 @@
 """Slots in the store: which claims are there, and which facts they make. Only the slots that are touched are settled.
 
 A claim stands in the properties of an edge from its slot to its message: so the words of a message that is erased go
-with it, and what a message said is found from the message. The cost depends on the slots that are touched, not on how
-much is known of everything else.
+with it, and what a message said is found from the message. A claim that a program stored stands in the node of a fact,
+its record (record.py); the edge leads there. The fact is shown in that node, so that its id stays. The cost depends on
+the slots that are touched, not on how much is known of everything else.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Any
 
 from recollect.derive.entities.naming import ABOUT
 from recollect.derive.facts import by_hand
 from recollect.derive.facts.by_hand import BY_HAND, CORRECTS, ByHand, by_hand_id
-from recollect.derive.facts.claim import Claim, from_plain, to_plain
+from recollect.derive.facts.claim import Claim, Provenance, from_plain, to_plain
 from recollect.derive.facts.links import links
 from recollect.derive.facts.settle import Settled, settle
 from recollect.derive.tasks.base import Effects, retired
-from recollect.record import Edge, Node, NodeId, NodeKind, Origin, stable_id, to_microseconds
+from recollect.record import Edge, Node, NodeId, NodeKind, Origin, from_microseconds, stable_id, to_microseconds
 from recollect.store import EdgeKey, View
 
 #: The edges from slots to messages, and the state of slots.
 CLAIMS, SLOT = "CLAIMS", "slot"
 DERIVES_FROM, SUPERSEDES, TRANSITIONED_TO = "DERIVES_FROM", "SUPERSEDES", "TRANSITIONED_TO"
-_DRAWN = (DERIVES_FROM, SUPERSEDES, TRANSITIONED_TO, ABOUT)  # the edges of a fact
+_OF_FACTS = (DERIVES_FROM, SUPERSEDES, TRANSITIONED_TO, ABOUT)
 
 #: Names of CLAIMS edges: who made the claims.
-RULES, MODEL = "rules", "model"
+RULES, MODEL, STORED = "rules", "model", "stored"
+
+#: The states of records in which no fact is shown: another one says the same, and what a person decided.
+SAME, FORGOTTEN, MERGED = "same", "forgotten", "merged"
+#: In the body of a record: what was told, as it was.
+TOLD = "told"
 
 _ALL = 1_000_000_000
-_CERTAIN, _OFTEN, _ONCE, _GUESSED, _PAST = 1.0, 0.95, 0.9, 0.5, 0.5
+_CERTAIN, _OFTEN, _ONCE, _GUESSED, _PAST, _LEAST = 1.0, 0.95, 0.9, 0.5, 0.5, 0.1
 
 
 @dataclass(slots=True)
 class Ledger:
-    """What changes in the claims of slots: edges that are put and cut, and what is decided by hand."""
+    """What changes in the claims of slots: edges that are put and cut, records of what is stored, and what is decided
+    by hand.
+    """
 
     put: dict[EdgeKey, Edge] = field(default_factory=dict)
     cut: dict[EdgeKey, Edge] = field(default_factory=dict)
     hands: dict[NodeId, ByHand] = field(default_factory=dict)
+    records: dict[NodeId, Node] = field(default_factory=dict)
     touched: set[NodeId] = field(default_factory=set)
 
     def touch(self, slots: Iterable[NodeId]) -> None:
@@ -55,6 +65,11 @@ class Ledger:
         for (slot, message), several in groups.items():
             edge = Edge(slot, CLAIMS, message, {"claims": [to_plain(claim) for claim in several], **more}, maker)
             self.put[_key(edge)] = edge
+
+    def enter(self, record: Node) -> None:
+        """Takes in the record of what a program stored."""
+        self.records[record.id] = record
+        self.add([from_plain(record.id, plain) for plain in record.body[TOLD]["claims"]], STORED)
 
     def drop(self, edges: Iterable[Edge]) -> None:
         """Takes back what edges say, unless it is said again."""
@@ -85,36 +100,43 @@ def settled(view: View, ledger: Ledger) -> Effects:
     hands = _hands(view, slots, ledger)
     claims = _claims(view, sorted(hands), ledger)
     nodes = {node.id: node for node in view.get(Node, sorted(hands))}
+    records = _records(view, claims, ledger)
     old_ids = [NodeId(i) for slot in hands for i in _facts_of(nodes.get(slot))]
-    old = {node.id: node for node in view.get(Node, old_ids)}
-    old_edges = {_key(e): e for e in view.edges(list(old), _DRAWN, limit=_ALL)}
-    made = _Made()
+    old = {node.id: node for node in view.get(Node, list(dict.fromkeys([*old_ids, *records])))}
+    made = _Made(records)
     for slot, hand in sorted(hands.items()):
-        made.add(slot, hand.applied(_gathered(hand, hands, claims)), hand, nodes.get(slot))
+        made.add(slot, claims.get(slot, ()), hand.applied(_gathered(hand, hands, claims)), hand, nodes.get(slot))
     kept = {node.id for node in made.facts}
-    gone = [_gone(old[i]) for i in old_ids if i in old and i not in kept and not old[i].erased]
+    left = [old[i] for i in old_ids if i in old and i not in kept]
+    gone = [_gone(node) for node in left if not node.erased and TOLD not in node.body]
     put = [node for node in made.facts if old.get(node.id) != node] + [n for n in gone if old[n.id] != n] + made.slots
     edges = {_key(edge): edge for edge in made.edges}
+    old_edges = {_key(e): e for e in view.edges(list(old), _OF_FACTS, limit=_ALL) if _is_ours(e, old)}
     cut = [key for key in ledger.cut if key not in ledger.put] + [key for key in old_edges if key not in edges]
     fresh = [edge for key, edge in edges.items() if _differs(edge, old_edges.get(key))]
     return Effects(put=put, edges=[*ledger.put.values(), *fresh], cut=cut)
 
 
-def current_hands(view: View, slots: Sequence[NodeId]) -> dict[NodeId, ByHand]:
+def _is_ours(edge: Edge, facts: Mapping[NodeId, Node]) -> bool:
+    """Whether settling made it: a proof with its quotation, a name, or what a fact took the place of here."""
+    return "quote" in edge.properties if edge.type == DERIVES_FROM else edge.type == ABOUT or edge.target_id in facts
+
+
+def current_hands(view: View, slots: Sequence[NodeId], ledger: Ledger | None = None) -> dict[NodeId, ByHand]:
     """What is decided about these slots, and those that they were merged into or from."""
-    return _hands(view, slots, Ledger())
+    return _hands(view, slots, ledger or Ledger())
 
 
-def source_claims(view: View, hand: ByHand) -> list[Claim]:
-    """The claims of a slot in order, as a person corrected them."""
-    hands = _hands(view, [hand.slot], Ledger(hands={hand.slot: hand}))
-    found = hand.applied(_gathered(hand, hands, _claims(view, sorted(hands), Ledger())))
+def source_claims(view: View, hand: ByHand, ledger: Ledger) -> list[Claim]:
+    """The claims of a slot in order, after a ledger, as a person corrected them."""
+    hands = _hands(view, [hand.slot], ledger)
+    found = hand.applied(_gathered(hand, hands, _claims(view, sorted(hands), ledger)))
     return sorted(found, key=lambda claim: claim.sort_key)
 
 
-def derived_claims(view: View, slots: Sequence[NodeId]) -> dict[NodeId, list[Claim]]:
-    """The claims of slots as they were derived, whatever was decided about them."""
-    return _claims(view, slots, Ledger())
+def derived_claims(view: View, slots: Sequence[NodeId], ledger: Ledger | None = None) -> dict[NodeId, list[Claim]]:
+    """The claims of slots as they were derived or stored, whatever was decided about them."""
+    return _claims(view, slots, ledger or Ledger())
 
 
 def merged_from(hands: Mapping[NodeId, ByHand], slot: NodeId, identity: str) -> list[tuple[NodeId, str]]:
@@ -130,76 +152,154 @@ def merged_from(hands: Mapping[NodeId, ByHand], slot: NodeId, identity: str) -> 
 
 @dataclass(slots=True)
 class _Made:
+    records: Mapping[NodeId, Node]
     facts: list[Node] = field(default_factory=list)
     edges: list[Edge] = field(default_factory=list)
     slots: list[Node] = field(default_factory=list)
 
-    def add(self, slot: NodeId, claims: Sequence[Claim], hand: ByHand, before: Node | None) -> None:
-        """The facts of a slot, as nodes and edges."""
+    def add(
+        self, slot: NodeId, own: Iterable[Claim], claims: Sequence[Claim], hand: ByHand, before: Node | None
+    ) -> None:
+        """The facts of a slot, as nodes and edges. `own` are the claims of the slot before anything was decided."""
         facts = settle(claims, hand.pins)
-        ids = [fact_id(slot, fact) for fact in facts]
+        records = {c.message_id: c for c in own if c.message_id in self.records}
+        ids = _ids(slot, facts, records)
         by_fact = {id(fact): fact_id_ for fact, fact_id_ in zip(facts, ids, strict=True)}
-        for index, (fact, own) in enumerate(zip(facts, ids, strict=True)):
-            self.facts.append(_node(slot, own, fact, index))
-            self.edges += [*_proofs(own, fact), *links(own, fact.first.entity, fact.first.attribute, fact.first.value)]
+        for index, (fact, name) in enumerate(zip(facts, ids, strict=True)):
+            node = _node(slot, name, fact, index, self.records.get(name))
+            self.facts.append(node)
+            self.edges += [*_proofs(name, fact), *links(node)]
             if fact.replaces is not None:
-                older = by_fact[id(fact.replaces)]
-                change = {
-                    "from_value": fact.first.value,
-                    "to_value": fact.replaces.first.value,
-                    "turn": index,
-                    "transition_type": "update",
-                }
-                self.edges += [Edge(own, SUPERSEDES, older), Edge(own, TRANSITIONED_TO, older, change)]
-        node = Node(slot, NodeKind.REPORT, state=SLOT, body={"facts": ids})
-        if before != node:
-            self.slots.append(node)
+                self.edges += _changed(name, fact, by_fact[id(fact.replaces)], fact.replaces, index)
+        for name in sorted(records.keys() - set(ids)):
+            self.facts.append(_unseen(self.records[name], slot, records[name], hand))
+        mark = Node(slot, NodeKind.REPORT, state=SLOT, body={"facts": ids})
+        if before != mark:
+            self.slots.append(mark)
 
 
-def fact_id(slot: NodeId, fact: Settled) -> NodeId:
-    """The same for the same claim, whoever derives it."""
-    return stable_id("fact", slot, fact.identity, fact.run)
+def _ids(slot: NodeId, facts: Sequence[Settled], records: Collection[NodeId]) -> list[NodeId]:
+    """The ids of facts: that of the first record that tells them, else the same for the same claim, whoever derives it
+    and however it was edited. A record of something that came up again is that of its latest time.
+    """
+    found: dict[int, NodeId] = {}
+    taken: set[NodeId] = set()
+    for at in reversed(range(len(facts))):
+        fact = facts[at]
+        own = [claim.message_id for claim in fact.claims if claim.message_id in records]
+        names = dict.fromkeys((fact.first.edited or fact.identity, fact.identity))
+        own += [stable_id("fact", slot, name, fact.run) for name in names]
+        own.append(stable_id("fact", slot, fact.identity, fact.run, "again"))
+        found[at] = next(name for name in own if name not in taken)
+        taken.add(found[at])
+    return [found[at] for at in range(len(facts))]
 
 
-def _node(slot: NodeId, own: NodeId, fact: Settled, index: int) -> Node:
-    first, edited = fact.first, any(claim.made_by == BY_HAND for claim in fact.claims)
+def _changed(name: NodeId, fact: Settled, older: NodeId, replaced: Settled, index: int) -> list[Edge]:
+    """The edges that say what a fact took the place of."""
+    turn, before = fact.first.turn, replaced.first.turn
+    change = {
+        "from_value": fact.first.value,
+        "to_value": replaced.first.value,
+        "turn": (int(turn) if turn == int(turn) else turn) if turn else index,
+        "transition_type": "update",
+    }
+    why: dict[str, Any] = {}
+    if turn and before:
+        values = f"Updated values: {fact.first.value} vs {replaced.first.value}"
+        why = {"reason": values, "temporal_delta": f"index {before:g} -> {turn:g}"}
+    return [Edge(name, SUPERSEDES, older, why), Edge(name, TRANSITIONED_TO, older, change)]
+
+
+def _node(slot: NodeId, own: NodeId, fact: Settled, index: int, record: Node | None) -> Node:
+    edited = next((claim for claim in fact.claims if claim.made_by == BY_HAND), None)
     messages = {claim.message_id for claim in fact.claims if claim.message_id}
     if edited or fact.pinned:
         confidence = _CERTAIN
+    elif record is not None:
+        confidence = float(record.body[TOLD]["score"])
     elif all(claim.said_by_assistant for claim in fact.claims):
         confidence = _GUESSED
     else:
         confidence = _OFTEN if len(messages) > 1 else _ONCE
+    first = edited or next((c for c in fact.claims if record is not None and c.message_id == record.id), fact.first)
     body: dict[str, Any] = {
         "concept": first.attribute,
-        "category": fact.category.value,
+        "category": first.category.value,
         "tags": [],
         "entity": first.entity,
         "attribute": first.attribute,
         "value": first.value,
         "said_by": next((c.said_by for c in fact.claims if not c.said_by_assistant), first.said_by),
         "temporal_index": index,
+        **(_kept(record) if record is not None else {}),
         "slot": slot,
         "identity": fact.identity,
         "known_from": to_microseconds(fact.known_from),
+        "provenance": [one.value for one in fact.provenances],
     }
     if fact.known_to is not None:
         body["known_to"] = to_microseconds(fact.known_to)
-    if fact.pinned:
-        body["pinned"] = True
+    for name, holds in (("pinned", fact.pinned), ("since_told", fact.since_told), ("until_told", fact.until_told)):
+        if holds:
+            body[name] = True
     if edited:
         body["by_hand"] = "edit"
+    score = confidence if fact.is_live else min(confidence, max(_LEAST, round(confidence * _PAST, 3)))
+    begins = fact.valid_from if record is None else _begins(record, fact)
+    ends = fact.valid_to
     return Node(
         own,
         NodeKind.FACT,
         key=first.entity_key,
         text=first.content,
-        state="live" if fact.is_open else "superseded",
-        valid_from=fact.valid_from,
-        valid_to=fact.valid_to or fact.claims[-1].until,
-        score=confidence if fact.is_open else round(confidence * _PAST, 3),
-        origin=Origin.DERIVED,
-        made_by=first.made_by,
+        state="live" if fact.is_live else "superseded",
+        valid_from=begins,
+        valid_to=max(ends, begins) if ends and begins else ends,
+        score=score,
+        origin=Origin.DERIVED if record is None else record.origin,
+        made_by=first.made_by if record is None else "",
+        body=body,
+    )
+
+
+def _kept(record: Node) -> dict[str, Any]:
+    """What a record says beside its claims."""
+    told = record.body[TOLD]
+    return {**told["beside"], TOLD: told}
+
+
+def _begins(record: Node, fact: Settled) -> datetime | None:
+    """When what a record tells began; those that are listed by when they were stored keep that."""
+    stored = record.body[TOLD].get("stored_at")
+    return fact.valid_from if stored is None else from_microseconds(stored)
+
+
+def _unseen(record: Node, slot: NodeId, claim: Claim, hand: ByHand) -> Node:
+    """A record that shows no fact: another says the same, or a person took it away."""
+    state = SAME
+    if claim.message_id in hand.forgotten.get(claim.identity, ()):
+        state = FORGOTTEN
+    elif claim.identity in hand.moved:
+        state = MERGED
+    told = record.body[TOLD]
+    body = {
+        "attribute": claim.attribute,
+        "value": claim.value,
+        **_kept(record),
+        "slot": slot,
+        "identity": claim.identity,
+        "known_from": to_microseconds(claim.said_at),
+    }
+    begins = from_microseconds(told["stored_at"]) if "stored_at" in told else claim.since or claim.said_at
+    return replace(
+        record,
+        key=claim.entity_key,
+        text=told["text"],
+        state=state,
+        valid_from=begins,
+        valid_to=None,
+        score=float(told["score"]),
         body=body,
     )
 
@@ -208,7 +308,7 @@ def _proofs(own: NodeId, fact: Settled) -> list[Edge]:
     """One edge for each message: the first place in it that says so."""
     edges: dict[NodeId, Edge] = {}
     for claim in fact.proofs:
-        if claim.message_id and claim.message_id not in edges:
+        if claim.message_id and claim.provenance is Provenance.SAID and claim.message_id not in edges:
             proof = {
                 "quote": claim.quote,
                 "start": claim.start,
@@ -248,6 +348,13 @@ def _claims(view: View, slots: Sequence[NodeId], ledger: Ledger) -> dict[NodeId,
     return claims
 
 
+def _records(view: View, claims: Mapping[NodeId, list[Claim]], ledger: Ledger) -> dict[NodeId, Node]:
+    """The records of what was stored among these claims."""
+    ids = {c.message_id for several in claims.values() for c in several if c.provenance is not Provenance.SAID}
+    stored = view.get(Node, sorted(ids - ledger.records.keys()))
+    return {node.id: node for node in (*stored, *ledger.records.values()) if not node.erased and TOLD in node.body}
+
+
 def _gathered(hand: ByHand, hands: Mapping[NodeId, ByHand], claims: Mapping[NodeId, list[Claim]]) -> list[Claim]:
     """The claims of a slot, with those that were merged into it in its own words."""
     merged = [claim for into in dict.fromkeys(hand.taken.values()) for claim in _merged(hand, into, hands, claims)]
@@ -281,6 +388,11 @@ def _worded_as(claim: Claim, model: Claim | None) -> Claim:
 
 def _facts_of(node: Node | None) -> Sequence[str]:
     return () if node is None else node.body.get("facts", ())
+
+
+def facts_in(view: View, slot: NodeId) -> list[Node]:
+    """The facts of a slot as they were settled last, in the order in which they held."""
+    return view.get(Node, [NodeId(i) for node in view.get(Node, [slot]) for i in _facts_of(node)])
 
 
 def _gone(node: Node) -> Node:

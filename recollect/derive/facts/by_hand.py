@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from recollect.derive.facts.claim import Claim, Polarity, identity_of
+from recollect.derive.facts.claim import Claim, Polarity, Provenance, identity_of
 from recollect.record import Edge, Node, NodeId, NodeKind, Origin, from_microseconds, stable_id, to_microseconds
 
 #: The state of such nodes, and the type of the edges that hold the words of edits.
@@ -103,20 +103,21 @@ class ByHand:
                 continue
             edit = corrections.get(claim.identity)
             if edit is not None and not (claim.since and edit.at and claim.since > edit.at):
-                claim = replace(claim, value=edit.value, content=edit.content, made_by=BY_HAND)
+                claim = replace(claim, value=edit.value, content=edit.content, made_by=BY_HAND, edited=edit.of)
                 corrected.setdefault(edit.of, claim)
             kept.append(claim)
         for of, claim in corrected.items():
             at = corrections[of].at
             if claim.polarity is Polarity.IS and at is not None:
-                kept.append(replace(claim, said_at=at, since=None, order=("", 0), message_id=NodeId("")))
+                plain = replace(claim, since=None, until=None, turn=0.0, event=False, provenance=Provenance.BY_HAND)
+                kept.append(replace(plain, said_at=at, order=("", 0), message_id=NodeId("")))
         return kept
 
     def with_edit(self, of: str, claims: Sequence[Claim], value: str, content: str, at: datetime) -> ByHand:
         """Another wording of a fact; an edit of an edit corrects what was derived."""
         before = next((edit for edit in self.edits if edit.becomes == of), None)
         messages = tuple(sorted({claim.message_id for claim in claims if claim.message_id}))
-        becomes = identity_of(claims[0].attribute, value)
+        becomes = identity_of(claims[0].attribute, value or content)
         fresh = Edit(before.of if before else of, becomes, value, content, at, messages)
         pins = (self.pins - {of}) | {becomes} if of in self.pins else self.pins
         return replace(self, pins=pins, edits=(*(e for e in self.edits if e.of != fresh.of), fresh))

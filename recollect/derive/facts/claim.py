@@ -1,4 +1,6 @@
-"""A claim: what one place of one message says of something. Facts are settled from claims (settle.py)."""
+"""A claim: what one place of a message says of something, or a program stored of it. Facts are settled from claims
+(settle.py).
+"""
 
 from __future__ import annotations
 
@@ -25,20 +27,37 @@ class Polarity(StrEnum):
     ENDED = "ended"  # "no longer", "stopped", "sold", "used to"
 
 
+class Provenance(StrEnum):
+    """Where a claim comes from."""
+
+    SAID = "said"  # in a message
+    STORED = "stored"  # by a program, as a fact
+    IMPORTED = "imported"  # as a fact of another memory
+    BY_HAND = "by hand"
+
+
 class Category(StrEnum):
-    """The categories of seed 3 that claims have."""
+    """The categories of seed 3."""
 
     SEMANTIC = "semantic"
     EPISODIC = "episodic"
     PROCEDURAL = "procedural"
     PROSPECTIVE = "prospective"
+    WORKING = "working"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """One claim with its proof: `quote` is `content[start:end]` of the message, word for word.
+    """One claim with its proof: `quote` is `content[start:end]` of the message, word for word. `message_id` is the
+    message, or the record of what was stored.
 
-    `since` and `until` are told ("in May"), None where they are not. `order` sorts what was said at the same time.
+    `since` and `until` are told ("in May"), None where they are not; of what has ended, `until` is when. What holds
+    since a time holds when that is said; an `event` ("moved in May") is known to hold when it happened alone. `before`
+    is the value that came right after this one, `corrects` one that was a mistake and never held. `order` sorts what
+    was said at the same time; `turn` is the place that a program gives it among others, 0 for none.
+
+    `settles_in` is the slot, where it does not follow from attribute and value; `is_one` says that there is one value
+    of it at a time. `edited` is the identity that it had before a person corrected it.
     """
 
     entity: str
@@ -58,6 +77,14 @@ class Claim:
     until: datetime | None = None
     said_by_assistant: bool = False
     made_by: str = ""
+    provenance: Provenance = Provenance.SAID
+    event: bool = False
+    before: str = ""
+    corrects: str = ""
+    turn: float = 0.0
+    settles_in: str = ""
+    is_one: bool = False
+    edited: str = ""
 
     @property
     def entity_key(self) -> str:
@@ -67,20 +94,23 @@ class Claim:
     @property
     def slot(self) -> NodeId:
         """What is settled together: an attribute that has one value at a time, or else one of its values."""
-        return slot_of(self.entity, self.attribute, self.value)
+        return NodeId(self.settles_in) if self.settles_in else slot_of(self.entity, self.attribute, self.value)
 
     @property
     def identity(self) -> str:
-        """What makes it the same claim as another of its slot, without its words."""
+        """What makes it the same claim as another of its slot, without its words: its value, or else what it says."""
+        if not self.value and (self.polarity is Polarity.IS or self.settles_in):
+            return identity_of(self.attribute, self.content)
         return identity_of(self.attribute, self.value)
 
     @property
     def sort_key(self) -> tuple[object, ...]:
         """The order in which claims were made, the same wherever they come from."""
-        said, since = to_microseconds(self.said_at), to_microseconds(self.since)
-        place = (-1 if said is None else said, *self.order, self.start, self.quote.find(self.value), self.message_id)
-        what = (self.attribute, self.identity, self.polarity.value, -1 if since is None else since, self.content)
-        return (*place, *what, self.said_by_assistant, self.made_by)
+        said = _LONG_AGO if self.said_at is None else to_microseconds(self.said_at)
+        place = (said, *self.order, self.turn, self.start, self.quote.find(self.value), self.message_id)
+        told = (_LONG_AGO if moment is None else to_microseconds(moment) for moment in (self.since, self.until))
+        what = (self.attribute, self.identity, self.polarity.value, *told, self.event, self.before, self.corrects)
+        return (*place, *what, self.content, self.said_by_assistant, self.made_by)
 
 
 def entity_key(name: str) -> str:
@@ -144,6 +174,7 @@ def is_single(attribute: str) -> bool:
     return attribute in _SINGLE or attribute.startswith(_SINGLE_BEGINNINGS)
 
 
+_LONG_AGO = -(1 << 62)  # before all times, in microseconds
 _ARTICLES = frozenset({"a", "an", "the", "my", "our"})
 _STANCES = frozenset({"likes", "dislikes"})
 _SINGLE = frozenset(
@@ -173,6 +204,10 @@ _FEW = frozenset({"owns", "uses", "medication", "condition", "avoids", "project"
 _SINGLE_BEGINNINGS = ("favourite ", "dose of ", "version of ", "number of ", "name of ")
 
 
+#: What few claims have.
+_SELDOM = ("event", "before", "corrects", "turn", "settles_in", "is_one")
+
+
 def to_plain(claim: Claim) -> dict[str, Any]:
     """A claim as JSON values, without what its edge and its message already say."""
     plain: dict[str, Any] = {
@@ -198,6 +233,11 @@ def to_plain(claim: Claim) -> dict[str, Any]:
         plain["said_by_assistant"] = True
     if claim.made_by:
         plain["made_by"] = claim.made_by
+    if claim.provenance is not Provenance.SAID:
+        plain["provenance"] = claim.provenance.value
+    for name in _SELDOM:
+        if value := getattr(claim, name):
+            plain[name] = value
     return plain
 
 
@@ -221,4 +261,6 @@ def from_plain(message_id: NodeId, plain: Mapping[str, Any]) -> Claim:
         until=from_microseconds(plain.get("until")),
         said_by_assistant=plain.get("said_by_assistant", False),
         made_by=plain.get("made_by", ""),
+        provenance=Provenance(plain.get("provenance", Provenance.SAID)),
+        **{name: plain[name] for name in _SELDOM if name in plain},
     )

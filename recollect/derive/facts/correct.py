@@ -1,7 +1,6 @@
 """Correcting facts by hand: edit, pin, merge, forget, and taking that back. Each is one change, planned like any other.
 
-Facts that came from messages are corrected by a decision about their slot (by_hand.py); those that somebody stored as
-such are changed themselves.
+A correction is a decision about a slot (by_hand.py), wherever its claims come from.
 """
 
 from __future__ import annotations
@@ -13,24 +12,22 @@ from datetime import datetime
 
 from recollect.derive.facts.book import (
     CLAIMS,
-    DERIVES_FROM,
     Ledger,
     current_hands,
     derived_claims,
+    facts_in,
     merged_from,
     settled,
     source_claims,
 )
 from recollect.derive.facts.by_hand import CORRECTS, ByHand, by_hand_id
-from recollect.derive.facts.claim import identity_of
 from recollect.derive.facts.fact import Fact, facts_of
-from recollect.derive.facts.phrase import content_of
-from recollect.derive.facts.stored import links_of, plan_stored, reworded, statement, value_in
+from recollect.derive.facts.stored import claims_of, entered, is_old, plan_stored, reworded, statement
 from recollect.derive.tasks.base import Effects
 from recollect.derive.tasks.publish import Publisher, head_revision
 from recollect.errors import InvalidInput, NotFound, StoreBusy
 from recollect.models.embedding import Embedder
-from recollect.record import Edge, Node, NodeId, NodeKind, Origin
+from recollect.record import Edge, Node, NodeId, NodeKind
 from recollect.store import EdgeKey, Space, Stale, View, Where
 from recollect.store.transfer import every
 from recollect.text.clean import clean_title
@@ -38,24 +35,17 @@ from recollect.text.clean import clean_title
 _PATIENCE = 30.0
 _ALL = 1_000_000_000
 _SHORTEST = 4  # characters of an id, from its end
-_FORGOTTEN, _MERGED = "forgotten", "merged"
-_WAS = "was"  # in the body of a stored fact: what undoing a correction brings back
+_SHOWN = ("live", "superseded")
 
 
 @dataclass(frozen=True, slots=True)
 class _Named:
-    """A fact that is named: its node, and the slot and identity that it has if it came from messages."""
+    """A fact that is named: its node, the slot and identity that it has, and what is entered for that."""
 
     node: Node
-
-    @property
-    def slot(self) -> NodeId | None:
-        slot = self.node.body.get("slot")
-        return NodeId(slot) if slot else None
-
-    @property
-    def identity(self) -> str:
-        return str(self.node.body.get("identity", ""))
+    slot: NodeId
+    identity: str
+    ledger: Ledger
 
 
 _Plan = Callable[[View], tuple[Effects, Sequence[NodeId]]]
@@ -75,19 +65,16 @@ class Corrections:
 
         def plan(view: View) -> tuple[Effects, list[NodeId]]:
             fact = _find(view, name)
-            if fact.slot is None:
-                return _itself(fact, reworded(fact.node, words, told)), [fact.node.id]
-            hand = current_hands(view, [fact.slot])[fact.slot]
-            claims = [c for c in source_claims(view, hand) if c.identity == fact.identity and c.message_id]
+            hand = current_hands(view, [fact.slot], fact.ledger)[fact.slot]
+            claims = source_claims(view, hand, fact.ledger)
+            claims = [c for c in claims if c.identity == fact.identity and c.message_id]
             if not claims:
                 raise NotFound(f"No fact has the ID {name}.")
-            first = claims[0]
-            new_value = told or value_in(words, first.content, first.value) or first.value
-            worded = words or content_of(first.entity, first.attribute, new_value)
+            first = next((c for c in claims if c.message_id == fact.node.id), claims[0])
+            worded, new_value = reworded(first, words, told)
             fresh = hand.with_edit(fact.identity, claims, new_value, worded, self._now())
-            identity = identity_of(first.attribute, new_value)
-            effects = _decided(view, [fresh])
-            return effects, _ids_with(effects, fact.slot, identity) or [fact.node.id]
+            effects = _decided(view, [fresh], fact.ledger)
+            return effects, _ids_with(effects, fact.slot, fresh.edits[-1].becomes) or [fact.node.id]
 
         return self._write(plan)[0]
 
@@ -95,7 +82,7 @@ class Corrections:
         """Stores a fact that somebody tells (stored.py). Returns it, or the one that says the same already."""
 
         def plan(view: View) -> tuple[Effects, list[NodeId]]:
-            return plan_stored(view, told, self._now())
+            return plan_stored(view, told)
 
         return self._write(plan, begins=True)[0]
 
@@ -104,12 +91,9 @@ class Corrections:
 
         def plan(view: View) -> tuple[Effects, list[NodeId]]:
             fact = _find(view, name)
-            if fact.slot is None:
-                node = replace(fact.node, body={**fact.node.body, "pinned": pinned})
-                return Effects(put=[node]), [node.id]
-            hand = current_hands(view, [fact.slot])[fact.slot]
+            hand = current_hands(view, [fact.slot], fact.ledger)[fact.slot]
             pins = hand.pins | {fact.identity} if pinned else hand.pins - {fact.identity}
-            effects = _decided(view, [replace(hand, pins=pins)])
+            effects = _decided(view, [replace(hand, pins=pins)], fact.ledger)
             return effects, _ids_with(effects, fact.slot, fact.identity) or [fact.node.id]
 
         return self._write(plan)[0]
@@ -120,22 +104,20 @@ class Corrections:
             raise InvalidInput("Name the fact to keep, and those that go into it.")
 
         def plan(view: View) -> tuple[Effects, list[NodeId]]:
-            kept, merged = _find(view, name), [_find(view, other) for other in others]
+            kept = _find(view, name)
+            slot, ledger = kept.slot, kept.ledger
+            merged = [_find(view, other, ledger=ledger) for other in others]
             if any(one.node.id == kept.node.id for one in merged):
                 raise InvalidInput("A fact cannot be merged into itself.")
-            slot = kept.slot
-            if slot is None or any(one.slot is None for one in merged):
-                return _merged_stored(view, kept, merged), [kept.node.id]
-            hands = current_hands(view, [slot, *(one.slot for one in merged if one.slot)])
+            hands = current_hands(view, [slot, *(one.slot for one in merged)], ledger)
             if any((one.slot, one.identity) == (slot, kept.identity) for one in merged):
                 raise InvalidInput("These are the same fact at two times: what is between them keeps them apart.")
             into = hands[slot].derived_as(kept.identity)[0]
             for one in merged:
-                assert one.slot is not None
                 for of in hands[one.slot].derived_as(one.identity):
                     hands[slot] = hands[slot].taking(one.slot, of, into)
                     hands[one.slot] = hands[one.slot].moving(of, slot, into)
-            effects = _decided(view, list(hands.values()))
+            effects = _decided(view, list(hands.values()), ledger)
             return effects, _ids_with(effects, slot, kept.identity) or [kept.node.id]
 
         return self._write(plan)[0]
@@ -145,15 +127,13 @@ class Corrections:
 
         def plan(view: View) -> tuple[Effects, list[NodeId]]:
             fact = _find(view, name)
-            if fact.slot is None:
-                return Effects(put=[_away(fact.node, _FORGOTTEN)]), [fact.node.id]
-            hands = current_hands(view, [fact.slot])
+            hands = current_hands(view, [fact.slot], fact.ledger)
             meant = merged_from(hands, fact.slot, fact.identity)
-            claims = derived_claims(view, list(dict.fromkeys(slot for slot, _ in meant)))
+            claims = derived_claims(view, list(dict.fromkeys(slot for slot, _ in meant)), fact.ledger)
             for slot, of in meant:
                 messages = frozenset(claim.message_id for claim in claims.get(slot, ()) if claim.identity == of)
                 hands[slot] = hands[slot].forgetting(of, messages)
-            return _decided(view, list(hands.values())), [fact.node.id]
+            return _decided(view, list(hands.values()), fact.ledger), [fact.node.id]
 
         self._write(plan, shown=False)
         with self._space.view() as view:
@@ -164,9 +144,7 @@ class Corrections:
 
         def plan(view: View) -> tuple[Effects, list[NodeId]]:
             fact = _find(view, name, gone=True)
-            if fact.slot is None:
-                return Effects(put=[_as_stored(fact.node)]), [fact.node.id]
-            hands = current_hands(view, [fact.slot])
+            hands = current_hands(view, [fact.slot], fact.ledger)
             hand = hands[fact.slot]
             identities = hand.shown_as(fact.identity)
             for slot, of in merged_from(hands, fact.slot, fact.identity):
@@ -178,8 +156,9 @@ class Corrections:
                 if of in identities:
                     hands[slot] = hands[slot].leaving(fact.slot, of)
             hands[fact.slot] = hands[fact.slot].without(identities)
-            effects = _decided(view, list(hands.values()))
-            return effects, [node.id for node in effects.put if node.kind is NodeKind.FACT and node.text]
+            effects = _decided(view, list(hands.values()), fact.ledger)
+            facts = (node for node in effects.put if node.kind is NodeKind.FACT and node.text)
+            return effects, [node.id for node in facts if node.state in _SHOWN]
 
         return self._write(plan)
 
@@ -215,28 +194,56 @@ def resolve_fact(view: View, name: str) -> NodeId:
     return found[0].id
 
 
-def _find(view: View, id: str, *, gone: bool = False) -> _Named:
-    """The fact of an id. Raises NotFound."""
-    found = [node for node in _facts_of(view, id) if gone or node.text]
-    if not found:
-        raise NotFound(f"No fact has the ID {id}.", hint="Give a whole ID: resolve_fact() finds it by its end.")
-    return _Named(found[0])
+def _find(view: View, id: str, *, gone: bool = False, ledger: Ledger | None = None) -> _Named:
+    """The fact of an id, or the one that its claims are shown in now; `gone`: be it nowhere. Raises NotFound."""
+    found = next(iter(_facts_of(view, id)), None)
+    ledger = ledger if ledger is not None else Ledger()
+    if found is not None and is_old(found):
+        entered(view, [found], ledger)
+        claim = claims_of(ledger.records[found.id])[0]
+        hand = current_hands(view, [claim.slot], ledger)[claim.slot]
+        identity = next((edit.becomes for edit in hand.edits if edit.of == claim.identity), claim.identity)
+        named = _Named(found, claim.slot, identity, ledger)
+    elif found is not None and "slot" in found.body:
+        named = _Named(found, NodeId(found.body["slot"]), str(found.body["identity"]), ledger)
+    else:
+        raise _unknown(id)
+    if found.state in _SHOWN and found.text:
+        return named
+    hand = current_hands(view, [named.slot], ledger)[named.slot]
+    shown = [node for node in facts_in(view, named.slot) if node.body.get("identity") in hand.shown_as(named.identity)]
+    for node in sorted(shown, key=lambda node: node.state != "live"):
+        return _Named(node, named.slot, str(node.body["identity"]), ledger)
+    if not gone:
+        raise _unknown(id)
+    return named
+
+
+def _unknown(id: str) -> NotFound:
+    return NotFound(f"No fact has the ID {id}.", hint="Give a whole ID: resolve_fact() finds it by its end.")
 
 
 def _facts_of(view: View, id: str) -> list[Node]:
     return [node for node in view.get(Node, [NodeId(id)]) if node.kind is NodeKind.FACT and not node.erased]
 
 
-def _decided(view: View, hands: Sequence[ByHand]) -> Effects:
+def _decided(view: View, hands: Sequence[ByHand], entered: Ledger) -> Effects:
     """What follows from decisions: themselves, and the facts of their slots settled anew."""
-    ledger = Ledger(hands={hand.slot: hand for hand in hands})
-    made = settled(view, ledger)
-    nodes = {node.id: node for node in view.get(Node, [by_hand_id(hand.slot) for hand in hands])}
-    put = [hand.node() for hand in hands if not hand.is_empty or by_hand_id(hand.slot) in nodes]
-    words: dict[EdgeKey, Edge] = {(e.source_id, e.type, e.target_id, e.name): e for hand in hands for e in hand.edges()}
+    decided = {**entered.hands, **{hand.slot: hand for hand in hands}}
+    made = settled(view, replace(entered, hands=decided))
+    nodes = {node.id: node for node in view.get(Node, [by_hand_id(slot) for slot in decided])}
+    put = [hand.node() for hand in decided.values() if not hand.is_empty or by_hand_id(hand.slot) in nodes]
+    edges = [edge for hand in decided.values() for edge in hand.edges()]
+    words: dict[EdgeKey, Edge] = {(e.source_id, e.type, e.target_id, e.name): e for e in edges}
     stored = view.edges(list(nodes), (CORRECTS,), limit=_ALL)
     cut = [key for e in stored if (key := (e.source_id, e.type, e.target_id, e.name)) not in words]
     return Effects(put=[*made.put, *put], edges=[*made.edges, *words.values()], cut=[*made.cut, *cut])
+
+
+def entered_effects(view: View, nodes: Sequence[Node], *more: Node) -> Effects:
+    """What is written to have stored facts settle with all others."""
+    effects = _decided(view, [], entered(view, nodes))
+    return replace(effects, put=[*effects.put, *more])
 
 
 def _ids_with(effects: Effects, slot: NodeId, identity: str) -> list[NodeId]:
@@ -244,43 +251,11 @@ def _ids_with(effects: Effects, slot: NodeId, identity: str) -> list[NodeId]:
         node
         for node in effects.put
         if node.kind is NodeKind.FACT
-        and node.text
+        and node.state in _SHOWN
         and node.body.get("slot") == slot
         and node.body.get("identity") == identity
     ]
     return [node.id for node in sorted(found, key=lambda node: node.state != "live")][:1]
 
 
-def _itself(fact: _Named, fresh: Node) -> Effects:
-    node = fact.node
-    words = {"text": node.text, "value": node.body.get("value"), "by_hand": node.body.get("by_hand")}
-    body = {**fresh.body, "by_hand": "edit", _WAS: {**words, **node.body.get(_WAS, {})}}
-    return Effects(put=[replace(fresh, body=body, origin=Origin.SAID)], edges=links_of(fresh))
-
-
-def _away(node: Node, state: str, **more: str) -> Node:
-    """A stored fact that is not shown any more."""
-    was = {**node.body.get(_WAS, {}), "state": node.state}
-    return replace(node, state=state, body={**node.body, **more, _WAS: was})
-
-
-def _as_stored(node: Node) -> Node:
-    """A stored fact as it was before anybody corrected it. What came to replace it still does."""
-    was = node.body.get(_WAS, {})
-    told = {**node.body, **{name: was[name] for name in ("value", "by_hand") if name in was}}
-    body = {key: one for key, one in told.items() if key not in ("pinned", "merged_into", _WAS) and one is not None}
-    state = was.get("state", "live") if node.state in (_FORGOTTEN, _MERGED) else node.state
-    return replace(node, text=was.get("text", node.text), state=state, body=body)
-
-
-def _merged_stored(view: View, kept: _Named, merged: Sequence[_Named]) -> Effects:
-    """Facts that were stored as such: the proofs go over, and the others say where they went."""
-    if any(one.slot is not None for one in (kept, *merged)):
-        raise InvalidInput("A fact that was stored by hand and one that came from messages cannot be merged.")
-    proofs = view.edges([one.node.id for one in merged], (DERIVES_FROM,), limit=_ALL)
-    edges = [replace(edge, source_id=kept.node.id) for edge in proofs]
-    put = [_away(one.node, _MERGED, merged_into=kept.node.id) for one in merged]
-    return Effects(put=put, edges=edges)
-
-
-__all__ = ["CLAIMS", "Corrections", "resolve_fact"]
+__all__ = ["CLAIMS", "Corrections", "entered_effects", "resolve_fact"]

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from recollect.derive.facts.book import DERIVES_FROM, TRANSITIONED_TO
 from recollect.derive.facts.claim import USER, entity_key
 from recollect.errors import InvalidInput
-from recollect.record import Edge, Node, NodeId, NodeKind, from_microseconds, to_microseconds
+from recollect.record import Edge, Node, NodeId, NodeKind, Origin, from_microseconds, to_microseconds
 from recollect.search.query.relative import parse_moment
 from recollect.store import View, Where
 from recollect.store.transfer import every
@@ -36,7 +36,9 @@ class Proof:
 @dataclass(frozen=True, slots=True)
 class Fact:
     """A distilled statement. `valid_from` and `valid_to` are when it held (None: not known, or still), `known_from` and
-    `known_to` when it was believed. `history` are the facts that it took the place of, newest first.
+    `known_to` when it was believed. Where nobody told when it began (`since_told`) or ended (`until_told`), these are
+    when it was said, and when something else was. `provenance` says where it comes from: "said" in a message, "stored"
+    by a program, "imported", "by hand". `history` are the facts that it took the place of, newest first.
     """
 
     id: NodeId
@@ -56,12 +58,22 @@ class Fact:
     pinned: bool = False
     by_hand: bool = False
     current: bool = True
+    since_told: bool = False
+    until_told: bool = False
+    provenance: tuple[str, ...] = ()
+
+    def holds(self, moment: datetime) -> bool:
+        """Whether it holds at a moment, for all that was said."""
+        begun = self.valid_from is None or self.valid_from <= moment or not self.since_told
+        return self.current and begun and (self.valid_to is None or self.valid_to > moment)
 
     def believed(self, moment: datetime) -> bool:
         """Whether it was known then, and nothing had replaced it yet."""
         if self.known_from is not None and moment < self.known_from:
             return False
-        return self.known_to is None or moment < self.known_to
+        if self.known_to is None:
+            return self.current
+        return moment < self.known_to
 
 
 def moment_of(when: str | datetime, now: datetime) -> datetime:
@@ -94,7 +106,7 @@ def find_facts(
     nodes = [node for node in found if not node.erased and node.text]
     facts = facts_of(view, nodes)
     if as_of is None and not include_past:
-        facts = [fact for fact in facts if fact.valid_to is None or fact.valid_to > now]
+        facts = [fact for fact in facts if fact.holds(now)]
     if as_of is not None:
         facts = [fact for fact in facts if fact.believed(as_of)]
     return sorted(facts, key=lambda fact: (not fact.pinned, -(to_microseconds(fact.known_from) or 0), fact.id))
@@ -197,6 +209,12 @@ def _proof(edge: Edge) -> Proof:
     )
 
 
+def _provenance(node: Node) -> tuple[str, ...]:
+    """Where a fact comes from; facts of versions that did not note it were drawn, or stored."""
+    noted = node.body.get("provenance")
+    return tuple(noted) if noted else ("said",) if node.origin is Origin.DERIVED else ("stored",)
+
+
 def _fact(node: Node, proofs: Sequence[Proof], history: tuple[Fact, ...] = ()) -> Fact:
     body = node.body
     return Fact(
@@ -215,6 +233,9 @@ def _fact(node: Node, proofs: Sequence[Proof], history: tuple[Fact, ...] = ()) -
         proofs=tuple(proofs),
         history=history,
         pinned=bool(body.get("pinned", False)),
-        by_hand=node.origin.value == "said" or "by_hand" in body,
+        by_hand=node.origin is not Origin.DERIVED or "by_hand" in body,
         current=node.state == "live",
+        since_told=bool(body.get("since_told", False)),
+        until_told=bool(body.get("until_told", False)),
+        provenance=_provenance(node),
     )

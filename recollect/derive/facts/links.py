@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from recollect.derive.entities.naming import ABOUT, YOU, about_id, entity_id
 from recollect.derive.facts.claim import USER, folded
-from recollect.record import Edge, NodeId
+from recollect.record import Edge, Node, NodeId
 
 #: How relations are called that facts hold; one of another attribute is called like it.
 _NAMES = {
@@ -43,8 +43,9 @@ def ends(name: str) -> tuple[NodeId, ...]:
     return tuple(dict.fromkeys((entity_id(name), entity_id(folded(name) or name))))
 
 
-def links(fact: NodeId, entity: str, attribute: str, value: str) -> list[Edge]:
+def links(fact: Node) -> list[Edge]:
     """The edges from a fact to what it relates; none of a fact that is no relation."""
+    entity, attribute, value = (str(fact.body.get(name, "")) for name in ("entity", "attribute", "value"))
     if relation_of(attribute) is None or not value or len(value) > _LONGEST:
         return []
-    return [Edge(fact, ABOUT, about_id(end)) for end in dict.fromkeys((*ends(entity), *ends(value)))]
+    return [Edge(fact.id, ABOUT, about_id(end)) for end in dict.fromkeys((*ends(entity), *ends(value)))]

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
 from recollect.derive.tasks.base import STALE
 from recollect.derive.tasks.cursor import cursor_id
 from recollect.derive.tasks.outbox import due
 from recollect.record import Conversation, Node, NodeKind, stable_id
-from recollect.store import Change, Mark, Space, Where
+from recollect.store import Change, Mark, Space, Task, Where
 
 _PAGE = 500
 _ENROLLED = stable_id("consolidation", "enrolled")
 
 
-def enrol(space: Space, versions: Mapping[str, int] = MappingProxyType({}), *, again: bool = False) -> int:
+def enrol(
+    space: Space,
+    versions: Mapping[str, int] = MappingProxyType({}),
+    *,
+    again: bool = False,
+    more: Callable[[], Sequence[Task]] = list,
+) -> int:
     """Puts a task for every conversation that was never consolidated by derivers of these versions, once for each set
     of them; with `again` for every one, to be derived anew from its messages. Returns how many. Interrupted, it is
-    simply done again.
+    simply done again. `more` are further tasks that go with them.
     """
     with space.view() as view:
         enrolled = view.get(Node, [_ENROLLED])
@@ -40,7 +46,7 @@ def enrol(space: Space, versions: Mapping[str, int] = MappingProxyType({}), *, a
                 else [],
                 revive=True,
                 mark=[Mark(ids=stale, state=STALE)] if stale else [],
-                tasks=due(wanted),
+                tasks=[*due(wanted), *(more() if done else ())],
                 begins=False,
             )
         )

@@ -187,11 +187,16 @@ def _claim(found: Found, sentence: Sentence, message: Message, who: str) -> Clai
     quote = message.content[sentence.start : sentence.end]
     if found.value.replace("'", "’") not in quote.replace("'", "’"):
         return None  # a value is verbatim, or not drawn
-    since = None
+    since = until = None
+    lasts = " since " in found.rest
     if found.polarity is Polarity.ENDED or found.attribute in _BEGIN:
         since = told_since(found.rest, message.timestamp)
-    elif " since " in found.rest:
+    elif lasts:
         since = told_since(found.rest[found.rest.index(" since ") :], message.timestamp)
+    if found.polarity is Polarity.ENDED:
+        since, until = None, since
+    elif found.category is Category.PROSPECTIVE:
+        until = told_until(found.value, message.timestamp)
     return Claim(
         entity=found.entity,
         attribute=found.attribute,
@@ -207,7 +212,8 @@ def _claim(found: Found, sentence: Sentence, message: Message, who: str) -> Clai
         polarity=found.polarity,
         category=found.category,
         since=since,
-        until=told_until(found.value, message.timestamp) if found.category is Category.PROSPECTIVE else None,
+        until=until,
+        event=since is not None and not lasts,
         made_by=MADE_BY,
     )
 
