@@ -23,6 +23,7 @@ from recollect.context.result import Context, Part
 from recollect.context.settings import LEAST_TOKENS, IndexConfig, Patience
 from recollect.context.staged import Staged, TooLong
 from recollect.context.standing import Read, Standing, standing
+from recollect.derive.facts.fact import when_told
 from recollect.errors import InvalidInput
 from recollect.index.threads import turn
 from recollect.models.embedding import Embedder, TokenEmbedder, is_remote
@@ -216,6 +217,8 @@ def _knowledge(derived: Sequence[DerivedHit], stands: Standing, budget: int) -> 
 def _known_line(hit: DerivedHit) -> str:
     """With the message that it was made of, so that it can be looked up."""
     when = wording.span(hit.since, hit.until)
+    if hit.kind == "fact":
+        when = when_told(hit.since, hit.until, hit.messages[-1].timestamp, wording.day)
     behind = f" ({when})" if when else ""
     return f"- {wording.shown(hit.text)}{behind} {wording.code(hit.messages[0].id)}"
 

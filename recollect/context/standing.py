@@ -15,6 +15,7 @@ from recollect.context import wording
 from recollect.context.budget import PER_ENTRY, PER_MESSAGE, shortened, tokens_in, tokens_in_each
 from recollect.context.result import Part
 from recollect.derive.facts.claim import DOSE, VITAL, entity_key, is_vital
+from recollect.derive.facts.fact import node_when
 from recollect.derive.facts.rules.subjects import ONES_OWN, ones_own
 from recollect.derive.summaries.nodes import COVERS, L1, L2
 from recollect.derive.tasks.base import LIVE
@@ -265,9 +266,9 @@ def _is_vital(node: Node) -> bool:
 
 
 def fact_line(node: Node) -> str:
-    """As in "Mia lives in Leeds (2025-03-14)"."""
-    since = wording.day(node.valid_from)
-    return f"- {wording.shown(node.text)}" + (f" ({since})" if since else "")
+    """As in "Mia lives in Leeds (since 2025-03-14)"."""
+    when = node_when(node, wording.day)
+    return f"- {wording.shown(node.text)}" + (f" ({when})" if when else "")
 
 
 def _pinned_first(node: Node) -> tuple[Any, ...]:

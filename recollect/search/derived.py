@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, date, datetime, time
 
 import numpy as np
 
@@ -37,7 +38,7 @@ def derived_hits(view: View, asked: Asked, most: Mapping[str, int] | None = None
     found: list[DerivedHit] = []
     allowed = _MOST if most is None else most
     for node, score in _ranked(view, asked, _LOOKED_AT, DERIVED_SHARE):
-        if node.state != "live" or _count(found, node) >= allowed.get(node.kind.value, 0):
+        if not _holds(node, asked.today) or _count(found, node) >= allowed.get(node.kind.value, 0):
             continue
         hit = _hit(view, node, score, wanted, asked.excluded)
         if hit is not None:
@@ -50,7 +51,7 @@ def found_facts(view: View, asked: Asked, most: int) -> list[Node]:
     if not asked.question.terms and not asked.phrases:
         return []
     ranked = (node for node, _ in _ranked(view, asked, _LOOKED_AT + 2 * most, 0.0))
-    return [node for node in ranked if node.kind is NodeKind.FACT and node.state == "live"][:most]
+    return [node for node in ranked if node.kind is NodeKind.FACT and _holds(node, asked.today)][:most]
 
 
 def _ranked(view: View, asked: Asked, most: int, share_wanted: float) -> list[tuple[Node, float]]:
@@ -76,6 +77,15 @@ def _ranked(view: View, asked: Asked, most: int, share_wanted: float) -> list[tu
     return found
 
 
+def _holds(node: Node, today: date) -> bool:
+    """Whether it is to be shown as holding: a plan whose day has passed is not, nor a home that is still to come."""
+    if node.state != "live" or node.kind is not NodeKind.FACT:
+        return node.state == "live"
+    is_over = node.valid_to is not None and node.valid_to <= datetime.combine(today, time(), UTC)
+    is_ahead = node.valid_from is not None and node.valid_from.date() > today and bool(node.body.get("since_told"))
+    return not (is_over or is_ahead)
+
+
 def _count(found: Sequence[DerivedHit], node: Node) -> int:
     return sum(hit.kind == node.kind.value for hit in found)
 
@@ -91,14 +101,15 @@ def _hit(view: View, node: Node, score: float, wanted: Filter, excluded: Sequenc
     kept = sorted(fitting, key=lambda m: (to_microseconds(m.timestamp) or 0, m.position))
     if not kept or (node.kind is not NodeKind.FACT and len(kept) < len(messages)):
         return None
+    is_fact = node.kind is NodeKind.FACT
     return DerivedHit(
         id=node.id,
         kind=node.kind.value,
         level=node.key if node.kind.value == "summary" else "",
         text=node.text,
         score=score,
-        since=node.valid_from,
-        until=node.valid_to,
+        since=node.valid_from if not is_fact or node.body.get("since_told") else None,
+        until=node.valid_to if not is_fact or node.body.get("until_told") else None,
         made_by=node.made_by,
         extractive=bool(node.body.get("extractive", False)),
         messages=tuple(kept),

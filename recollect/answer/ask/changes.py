@@ -66,5 +66,5 @@ def _held(view: View, fact: Fact, wanted: Filter, excluded: Sequence[Sequence[st
         exact = bool(proof.quote) and message.content[proof.start : proof.end] == proof.quote
         place = (proof.start, proof.end) if exact else (0, len(message.content))
         conversation = there.get(message.conversation_id)
-        return Held(fact.content, own, fact.valid_from, fact.valid_to, message, conversation, *place)
+        return Held(fact.content, own, fact.told_since, fact.told_until, message, conversation, *place)
     return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, get_type_hints
 
 from recollect.answer.tools.schema import Argument, arguments_of, json_schema
@@ -46,6 +47,9 @@ class Remembers(Protocol):  # its methods are described where they are done: in 
         value: str = ...,
         category: str = ...,
         said_by: str = ...,
+        since: datetime | None = ...,
+        until: datetime | None = ...,
+        ended: bool = ...,
     ) -> Fact: ...
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Annotated
 
 from recollect.answer.tools.base import tool
 from recollect.answer.tools.desk import Desk, begin_of
 from recollect.answer.tools.results import ShownFact, ShownFacts, shown_fact
 from recollect.answer.tools.schema import About
+from recollect.record import utc_now
+from recollect.search.query.times import read_moment
 
 if TYPE_CHECKING:
     from recollect.derive.facts.fact import Fact
@@ -34,9 +37,23 @@ def store_fact(
     entity: Annotated[str, About("Whom or what it is about; left out, the user.")] = "",
     value: Annotated[str, About("The value alone: Porto, 5 mg a day.")] = "",
     category: Annotated[str, About("What kind of fact it is.", choices=_CATEGORIES)] = "",
+    since: Annotated[str, About("When it began, if told: 2025, 2025-03, 2025-03-14, last spring.")] = "",
+    until: Annotated[str, About("When it ended or will end, if told; of a plan its day.")] = "",
+    ended: Annotated[bool, About("Whether it no longer holds.")] = False,
 ) -> ShownFact:
     """Stores a fact."""
-    fact = desk.memory.store_fact(content, concept, entity=entity, value=value, category=category, said_by="assistant")
+    now = utc_now()
+    fact = desk.memory.store_fact(
+        content,
+        concept,
+        entity=entity,
+        value=value,
+        category=category,
+        said_by="assistant",
+        since=_moment("since", since, now),
+        until=_moment("until", until, now, end=True),
+        ended=ended,
+    )
     old = begin_of(fact.history[0].content) if fact.history else None
     desk.last(f"Stored: {_line(fact)}" + (f" It takes the place of: {old}" if old else ""))
     return _shown(desk, fact, replaced=old)
@@ -107,9 +124,13 @@ def _proofs(fact: Fact) -> list[str]:
     return [proof.message_id for proof in fact.proofs[:_PROOFS]]
 
 
+def _moment(name: str, told: str, now: datetime, *, end: bool = False) -> datetime | None:
+    """Raises InvalidInput for what is no time."""
+    return read_moment(name, told, now, end=end) if told.strip() else None
+
+
 def _line(fact: Fact) -> str:
-    told = [fact.entity, fact.attribute, f"since {fact.valid_from:%Y-%m-%d}" if fact.valid_from else ""]
-    told += [f"until {fact.valid_to:%Y-%m-%d}"] if fact.valid_to else []
+    told = [fact.entity, fact.attribute, fact.when(lambda moment: f"{moment:%Y-%m-%d}")]
     told += [f"confidence {fact.confidence:.2g}", "pinned" if fact.pinned else ""]
     proofs = _proofs(fact)
     proved = f" (said in {', '.join(proofs)})" if proofs else ""

@@ -122,7 +122,9 @@ class ShownCalls:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownFact:
-    """A fact: `since` and `until` are when it held, `messages` prove it, `replaced` is what it took the place of."""
+    """A fact: `since` and `until` are when it held, where somebody told that, `said` when it was said last; `messages`
+    prove it, `replaced` is what it took the place of.
+    """
 
     id: str
     text: str
@@ -133,6 +135,7 @@ class ShownFact:
     messages: list[str]
     since: str | None = None
     until: str | None = None
+    said: str | None = None
     replaced: str | None = None
 
 
@@ -224,8 +227,9 @@ def shown_fact(fact: Fact, text: str, proofs: list[str], mark: Mark, *, replaced
         confidence=fact.confidence,
         pinned=fact.pinned,
         messages=proofs,
-        since=iso(fact.valid_from),
-        until=iso(fact.valid_to),
+        since=iso(fact.told_since),
+        until=iso(fact.told_until),
+        said=iso(fact.last_said),
         replaced=replaced,
     )
 

@@ -18,6 +18,7 @@ from recollect.context.brief.folders import Project, project_of
 from recollect.context.budget import PER_ENTRY, shortened, tokens_in
 from recollect.context.result import Part
 from recollect.derive.facts.book import DERIVES_FROM
+from recollect.derive.facts.fact import node_when
 from recollect.derive.tasks.base import LIVE
 from recollect.errors import InvalidInput
 from recollect.record import Conversation, Kind, Message, Node, NodeId, NodeKind
@@ -185,13 +186,14 @@ def _known_lines(view: View, sessions: Sequence[Conversation], now: datetime) ->
         and node.text
         and not node.erased
         and (node.valid_to is None or node.valid_to > now)
+        and (node.valid_from is None or node.valid_from <= now)
     ]
     nodes.sort(key=lambda node: node.id)
     nodes.sort(key=lambda node: node.valid_from.timestamp() if node.valid_from else 0.0, reverse=True)
     nodes.sort(key=lambda node: not node.body.get("pinned", False))
     for node in nodes:
-        since = wording.day(node.valid_from)
-        yield f"- {_one_line(node.text)}{f' ({since})' if since else ''} {wording.code(proofs[node.id])}", node.id
+        when = node_when(node, wording.day)
+        yield f"- {_one_line(node.text)}{f' ({when})' if when else ''} {wording.code(proofs[node.id])}", node.id
 
 
 # --- earlier sessions ----------------------------------------------------------------------------------------------

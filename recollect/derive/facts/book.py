@@ -236,6 +236,7 @@ def _node(slot: NodeId, own: NodeId, fact: Settled, index: int, record: Node | N
         "slot": slot,
         "identity": fact.identity,
         "known_from": to_microseconds(fact.known_from),
+        "last_said": to_microseconds(fact.last_said),
         "provenance": [one.value for one in fact.provenances],
     }
     if fact.known_to is not None:

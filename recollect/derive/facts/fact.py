@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -60,11 +60,32 @@ class Fact:
     current: bool = True
     since_told: bool = False
     until_told: bool = False
+    last_said: datetime | None = None
     provenance: tuple[str, ...] = ()
+
+    def when(self, day: Callable[[datetime], str]) -> str:
+        """As in "since 3 May 2020", where that was told, else "said 3 July 2023"; with "until" where that was told.
+
+        >>> from recollect.record import from_microseconds
+        >>> fact = Fact("", "", "", "", "", "", None, None, None, None, "", 1.0, last_said=from_microseconds(0))
+        >>> fact.when(lambda moment: f"{moment:%Y}")
+        'said 1970'
+        """
+        return when_told(self.told_since, self.told_until, self.last_said or self.known_from, day)
+
+    @property
+    def told_since(self) -> datetime | None:
+        """When it began, where somebody told that."""
+        return self.valid_from if self.since_told else None
+
+    @property
+    def told_until(self) -> datetime | None:
+        """When it ended or will end, where somebody told that."""
+        return self.valid_to if self.until_told else None
 
     def holds(self, moment: datetime) -> bool:
         """Whether it holds at a moment, for all that was said."""
-        begun = self.valid_from is None or self.valid_from <= moment or not self.since_told
+        begun = self.told_since is None or self.told_since <= moment
         return self.current and begun and (self.valid_to is None or self.valid_to > moment)
 
     def believed(self, moment: datetime) -> bool:
@@ -74,6 +95,19 @@ class Fact:
         if self.known_to is None:
             return self.current
         return moment < self.known_to
+
+
+def when_told(
+    since: datetime | None, until: datetime | None, said: datetime | None, day: Callable[[datetime], str]
+) -> str:
+    """When something holds, in words; what nobody told is not there."""
+    parts = [f"since {day(since)}"] if since else [f"said {day(said)}"] if said else []
+    return ", ".join([*parts, *([f"until {day(until)}"] if until else [])])
+
+
+def node_when(node: Node, day: Callable[[datetime], str]) -> str:
+    """The same of the node of a fact."""
+    return _fact(node, ()).when(day)
 
 
 def moment_of(when: str | datetime, now: datetime) -> datetime:
@@ -237,5 +271,6 @@ def _fact(node: Node, proofs: Sequence[Proof], history: tuple[Fact, ...] = ()) -
         current=node.state == "live",
         since_told=bool(body.get("since_told", False)),
         until_told=bool(body.get("until_told", False)),
+        last_said=from_microseconds(body.get("last_said")),
         provenance=_provenance(node),
     )

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import Enum
 from typing import NamedTuple
 
@@ -26,6 +26,7 @@ from recollect.derive.facts.claim import (
 from recollect.record import from_microseconds, to_microseconds
 
 _STANCES = ("likes", "dislikes")
+_PLANS = ("plan", "appointment")
 _LONG_AGO = -(1 << 62)
 
 
@@ -66,6 +67,11 @@ class Settled:
         """When it was first said; None where that is not known."""
         moments = [claim.said_at for claim in self.claims]
         return None if None in moments else min(moment for moment in moments if moment is not None)
+
+    @property
+    def last_said(self) -> datetime | None:
+        """When it was said last, as far as that is known."""
+        return max((claim.said_at for claim in self.claims if claim.said_at is not None), default=None)
 
     @property
     def is_open(self) -> bool:
@@ -151,13 +157,20 @@ def _in_order(claims: Iterable[Claim]) -> list[_Said]:
     """The claims in the order in which they were said. Where a program says which comes before which, it was said no
     later than what comes after it.
     """
-    ordered = sorted(claims, key=lambda claim: claim.sort_key)
+    ordered = sorted(map(_dated, claims), key=lambda claim: claim.sort_key)
     found = [_Said(_at(claim.said_at), claim) for claim in ordered if not claim.turn]
     latest = 1 << 62
     for claim in sorted((claim for claim in ordered if claim.turn), key=lambda c: (c.turn, c.sort_key), reverse=True):
         latest = min(latest, _at(claim.said_at))
         found.append(_Said(latest, claim))
     return sorted(found, key=lambda said: (said.at, said.claim.turn, said.claim.sort_key))
+
+
+def _dated(claim: Claim) -> Claim:
+    """A plan is made until its day, be it told as the day from which it holds."""
+    if claim.attribute not in _PLANS or claim.since is None or claim.until is not None:
+        return claim
+    return replace(claim, since=None, until=claim.since + timedelta(days=1))
 
 
 def _trusted(ordered: list[_Said]) -> list[_Said]:

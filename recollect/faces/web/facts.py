@@ -14,6 +14,7 @@ from starlette.responses import Response
 from recollect.errors import NotFound
 from recollect.faces.http.scope import Scoped
 from recollect.faces.present.knowledge import fact_as_json
+from recollect.faces.present.times import day
 from recollect.faces.web.back import back_to
 from recollect.faces.web.page import page
 from recollect.record import utc_now
@@ -84,6 +85,7 @@ def facts(
         "facts.html",
         data=lambda: {"facts": [fact_as_json(fact) for fact in shown], "more": len(chosen) > first + _SHOWN},
         here="/facts",
+        day=day,
         groups=_grouped(memory, shown),
         opens=_places(memory, shown),
         tabs=tabs,
@@ -131,7 +133,7 @@ def correct(
 
 
 def _holds(fact: Fact, now: datetime) -> bool:
-    return fact.current and (fact.valid_to is None or fact.valid_to > now)
+    return fact.holds(now)
 
 
 def _grouped(memory: Memory, facts: Sequence[Fact]) -> list[About]:

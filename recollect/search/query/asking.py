@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date
 from itertools import islice
 
@@ -38,7 +38,7 @@ class Asked:
     `named` are the people in it, in its order. Of what is quoted, `phrases` are demanded and `quoted` only wished for;
     so is what is `sought`: identifiers as they were typed, and what is quoted. `typed` says that it is a few words
     rather than a sentence. `similarity` and `tokens` are for the quality mode.
-    `moment` is what happened before or after the time that is meant.
+    `moment` is what happened before or after the time that is meant, `today` the day on which it is asked.
     """
 
     search: Search
@@ -53,13 +53,14 @@ class Asked:
     similarity: Float | None = None
     tokens: TokenVectors | None = None
     moment: Moment | None = None
+    today: date = field(default_factory=date.today)
 
 
 def ask(
     view: View, search: Search, embedder: Embedder, quality: Callable[[], TokenEmbedder], today: date | None = None
 ) -> Asked:
     """Reads what is asked."""
-    query = search.query
+    query, today = search.query, today or date.today()
     question = read_question(query.text, years=view.years(), today=today)
     if search.wording:
         question = _worded(question, read_question(search.wording, years=view.years(), today=today))
@@ -84,6 +85,7 @@ def ask(
         excluded=_phrases(query.excluded),
         typed=len(question.terms) <= FEW_TERMS and not question.is_sentence,
         vector=vector,
+        today=today,
     )
     if search.mode == "instant" or search.sort == "newest" or not vector.any() or not view.index().quality:
         return asked

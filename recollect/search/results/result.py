@@ -133,8 +133,9 @@ class Hit:
 class DerivedHit:
     """A fact or a summary that answers: derived, not said. `messages` are those that it was made of, by time.
 
-    `level` of a summary is its kind (conversation, l1, l2, period …). `since` and `until` are when a fact holds, or the
-    time that a summary covers; one that is `extractive` quotes them. `conversation` is that of the first message.
+    `level` of a summary is its kind (conversation, l1, l2, period …). `since` and `until` are when a fact holds, as far
+    as somebody told, or the time that a summary covers; one that is `extractive` quotes them. `conversation` is that of
+    the first message.
     """
 
     id: NodeId

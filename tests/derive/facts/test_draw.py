@@ -161,3 +161,33 @@ def test_any_text_is_read(text: str) -> None:
 @pytest.mark.parametrize("module", [claim_module, phrase, subjects, values, words], ids=lambda module: module.__name__)
 def test_the_examples_in_the_code_hold(module: object) -> None:
     assert doctest.testmod(module).failed == 0  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("text", "until"),
+    [
+        ("I'm visiting my sister this weekend.", (2025, 7, 21)),
+        ("I'm travelling to Rome next week.", (2025, 7, 28)),
+        ("I have a dentist appointment tomorrow.", (2025, 7, 16)),
+        ("I'm flying to Oslo next month.", (2025, 9, 1)),
+        ("I'm starting a new course in two weeks.", (2025, 7, 29)),
+        ("I'm hosting a dinner on Friday.", (2025, 7, 19)),
+        ("I'm visiting Oslo this summer.", (2025, 9, 1)),
+        ("I'm planning to paint the kitchen later this year.", (2026, 1, 1)),
+        ("I have a meeting with the bank in July.", (2025, 8, 1)),
+    ],
+)
+def test_a_plan_ends_with_the_time_that_it_names(text: str, until: tuple[int, int, int]) -> None:
+    """As seen from the day on which it is made, a Monday; of a month that has begun, to its end."""
+    plans = [claim for claim in draw(said(text)) if claim.category == "prospective"]
+    assert [claim.until for claim in plans] == [datetime(*until, tzinfo=UTC)]
+    assert [claim.since for claim in plans] == [None]
+
+
+def test_a_home_of_which_no_beginning_is_told_has_none() -> None:
+    (stays,) = draw(said("I live in York."))
+    (moved,) = draw(said("In 2019 I moved to York."))
+    (lasts,) = draw(said("I live in York since 2019."))
+    assert (stays.since, stays.event) == (None, False)
+    assert (moved.since, moved.event) == (datetime(2019, 1, 1, tzinfo=UTC), True)
+    assert (lasts.since, lasts.event) == (datetime(2019, 1, 1, tzinfo=UTC), False)

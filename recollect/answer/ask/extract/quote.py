@@ -80,7 +80,8 @@ def dates_of(quote: Quote) -> str:
 
 def stated(held: Held, is_now: bool) -> Quote:
     """A statement with the time from which it held."""
-    since = f"since {showing.day(held.since)}" if held.since else ""
+    said = held.message.timestamp
+    since = f"since {showing.day(held.since)}" if held.since else f"said {showing.day(said)}" if said else ""
     head = (since or "now") if is_now else ", ".join(filter(None, ("before that", since)))
     told = f"{head[0].upper()}{head[1:]}: {showing.plain(addressed(held.text))}"
     span = Span(Kind.SENTENCE, held.start, held.end)

@@ -32,6 +32,7 @@ from recollect.record import Kind, Message, Role
 
 #: Raised with every change of what is drawn.
 VERSION = 4
+_MOST_LEAD = 4  # words before a clause that tell when, if they tell a time
 MADE_BY = f"rules/{VERSION}"
 
 
@@ -123,6 +124,7 @@ def _clauses(text: str, who: str, known: Known) -> Iterator[_Clause]:
 
 
 def _predicates(clause: _Clause) -> Iterator[Found]:
+    lead = clause.before if len(clause.before.split()) <= _MOST_LEAD else ""  # "In 2019 I moved to York."
     for rest in (clause.rest, *(_joined(clause.rest) if clause.group == "self" else ())):
         rest, polarity = _normal(rest)
         for predicate in PREDICATES:
@@ -131,7 +133,8 @@ def _predicates(clause: _Clause) -> Iterator[Found]:
             if polarity is Polarity.ENDED and predicate.attribute in _NEVER_ENDED:
                 continue
             if match := predicate.pattern.match(rest):
-                yield from _values(predicate, match, clause.entity, polarity, rest)
+                for found in _values(predicate, match, clause.entity, polarity, rest):
+                    yield found._replace(rest=f"{rest} {lead}") if lead else found
 
 
 def _values(predicate: Predicate, match: re.Match[str], entity: str, polarity: Polarity, rest: str) -> Iterator[Found]:

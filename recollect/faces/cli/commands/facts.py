@@ -113,9 +113,7 @@ def _print_fact(out: Output, fact: Fact) -> None:
     from recollect.faces.present.times import day
 
     marks = [mark for mark, holds in (("pinned", fact.pinned), ("corrected by hand", fact.by_hand)) if holds]
-    since = f"since {day(fact.valid_from)}" if fact.valid_from else ""
-    until = f"until {day(fact.valid_to)}" if fact.valid_to else ""
-    notes = f" {out.symbols.dot} ".join(filter(None, (since, until, *marks)))
+    notes = f" {out.symbols.dot} ".join(filter(None, (fact.when(day), *marks)))
     out.line(f"{out.dim(short(fact.id))}  {out.bold(harmless(addressed(fact.content)))}  {out.dim(notes)}")
     for proof in fact.proofs[:_PROOFS]:
         said = f"{harmless(proof.said_by or fact.said_by)}, {day(proof.said_at)}"
@@ -130,9 +128,9 @@ def _print_older(out: Output, fact: Fact) -> None:
     from recollect.faces.present.names import short
     from recollect.faces.present.times import day
 
-    held = f"{day(fact.valid_from)} {out.symbols.dash} {day(fact.valid_to)}"
+    held = f"before, {fact.when(day)}".removesuffix(", ")
     opens = out.hint(f"recollect show {short(fact.proofs[0].message_id)}") if fact.proofs else ""
-    out.line(f"        {out.dim(f'before, {held}:')}  {harmless(addressed(fact.content))}  {opens}")
+    out.line(f"        {out.dim(f'{held}:')}  {harmless(addressed(fact.content))}  {opens}")
 
 
 COMMAND = Command(

@@ -50,7 +50,7 @@ def resolve_fact(memory: Scoped, name: Annotated[str, Query(description="An id, 
 
 @routes.post("/facts", status_code=201, dependencies=[ONCE])
 def store_fact(memory: Scoped, fact: NewFact) -> Fact:
-    """Stores a fact as it is told; of what has one value at a time it takes the place of what was stored before."""
+    """Stores a fact as it is told; of what has one value at a time it takes the place of what was said before."""
     return Fact.model_validate(memory.store_fact(**fact.model_dump()))
 
 

@@ -21,7 +21,9 @@ class Proof(Record):
 
 
 class Fact(Record):
-    """A distilled statement. `valid_…` is when it held, `known_…` when it was believed."""
+    """A distilled statement. `valid_…` is when it held, `known_…` when it was believed; where nobody told when it began
+    or ended (`…_told`), `valid_…` is when it was said, and when something else was.
+    """
 
     id: str
     content: str = Field(examples=["Luna is the user's dog."])
@@ -33,6 +35,10 @@ class Fact(Record):
     valid_to: datetime | None
     known_from: datetime | None
     known_to: datetime | None
+    since_told: bool
+    until_told: bool
+    last_said: datetime | None
+    provenance: list[str] = Field(description="said, stored, imported, by hand.", examples=[["said"]])
     said_by: str
     confidence: float
     pinned: bool
@@ -171,7 +177,11 @@ class NewFact(Asked):
     confidence: float = Field(0.9, ge=0, le=1)
     tags: list[str] = Field([])
     said_by: str = ""
-    since: datetime | None = None
+    since: datetime | None = Field(None, description="When it began, if told.")
+    until: datetime | None = Field(None, description="When it ended or will end, if told.")
+    said_at: datetime | None = Field(None, description="When it was said; left out, now.")
+    before: str = Field("", description="The value that came right after this one.")
+    ended: bool = Field(False, description="It no longer holds.")
 
 
 class FactEdit(Asked):
