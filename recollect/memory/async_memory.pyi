@@ -18,9 +18,10 @@ from recollect.answer.tools.toolbox import Provider
 from recollect.context import Context
 from recollect.context.brief import Brief
 from recollect.context.settings import IndexConfig, Patience
+from recollect.derive.entities.added import Adder
 from recollect.derive.entities.entity import Entity
 from recollect.derive.facts.fact import Fact
-from recollect.derive.graph.relation import Graph, Paths
+from recollect.derive.graph.relation import Graph, Paths, Relation
 from recollect.derive.shift import Done
 from recollect.derive.summaries.reading import Summary
 from recollect.derive.tasks.backlog import Backlog
@@ -79,6 +80,20 @@ class AsyncMemory(AsyncContext):
         on_wait: Callable[[], None] | None = None,
     ) -> Opening[AsyncMemory]: ...
     async def add_aliases(self, aliases: Mapping[str, Iterable[str]]) -> None: ...
+    async def add_entity(
+        self, name: str, type: str = "concept", *, sources: Sequence[str] = (), provenance: Adder = "stored"
+    ) -> Entity: ...
+    async def add_relationship(
+        self,
+        source: str,
+        relation: str,
+        target: str,
+        *,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        sources: Sequence[str] = (),
+        provenance: Adder = "stored",
+    ) -> Relation: ...
     async def aliased(self, aliases: Iterable[str]) -> dict[NodeId, list[NodeId]]: ...
     async def ask(
         self,

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
+from recollect.derive.entities.added import ADDED, Added
 from recollect.derive.entities.naming import folded, group, why_same
 from recollect.derive.tasks.base import LIVE
 from recollect.record import Edge, Node, NodeId, NodeKind, from_microseconds
@@ -26,7 +27,9 @@ class Alias:
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """Somebody or something that messages mention. `mentions` counts messages, for each spelling."""
+    """Somebody or something that messages mention, or that was added. `mentions` counts messages, for each spelling.
+    `provenance` is "said" where messages mention it, and who added it: "stored" by a program, "by hand", "imported".
+    """
 
     id: NodeId
     name: str
@@ -37,6 +40,9 @@ class Entity:
     last: datetime | None = None
     pinned: bool = False
     by_hand: bool = False
+    provenance: tuple[
+        str, ...
+    ] = ()  # "said" in messages, and who added it: "stored" by a program, "by hand", "imported"
     ids: tuple[NodeId, ...] = field(default=(), repr=False)  # the nodes of all spellings
 
     def salience(self, now: datetime) -> float:
@@ -48,7 +54,7 @@ class Entity:
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """What a person said of an entity: it outranks what was derived."""
+    """What a person said of an entity: it outranks what was derived. `added`: that it was added as such."""
 
     entity: NodeId
     name: str | None = None
@@ -57,11 +63,31 @@ class Correction:
     apart: bool = False
     pinned: bool = False
     forgotten: bool = False
+    added: Added | None = None
+
+    @property
+    def held_name(self) -> str | None:
+        """The name that keeps the entity, whether a message mentions it or not."""
+        return self.name or (self.added.name if self.added else None)
+
+    @property
+    def held_type(self) -> str | None:
+        """Its type, as somebody told it."""
+        added = self.added.type if self.added else "concept"
+        return self.type or (added if added != "concept" else None)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was corrected."""
+        return replace(self, added=None) == Correction(self.entity)
 
     @classmethod
     def of(cls, node: Node) -> Correction:
         """As a node holds it."""
         body = node.body
+        if node.state == ADDED:
+            added = Added.of(node)
+            return cls(added.entity, added=added)
         return cls(
             NodeId(body["entity"]),
             body.get("name"),
@@ -84,8 +110,8 @@ def united(nodes: Sequence[Node], same: Sequence[Edge], corrections: Corrections
     """
     living = {node.id: node for node in nodes if node.state == LIVE and not node.erased}
     for correction in corrections.values():
-        if correction.entity not in living and (correction.name and not correction.forgotten):
-            living[correction.entity] = unmentioned(correction.entity, correction.name, correction.type or "concept")
+        if correction.entity not in living and not correction.forgotten and (name := correction.held_name):
+            living[correction.entity] = unmentioned(correction.entity, name, correction.held_type or "concept")
     above = _above(living, same, corrections)
     members: dict[NodeId, list[tuple[Node, str]]] = {}
     for node in living.values():
@@ -154,15 +180,22 @@ def _entity(chief: Node, members: Sequence[tuple[Node, str]], corrections: Corre
     return Entity(
         id=chief.id,
         name=name,
-        type=said.type if said and said.type else _type(chief, shown),
+        type=(said.held_type if said else None) or _type(chief, shown),
         aliases=tuple(sorted(_aliases(name, chief, shown), key=lambda alias: alias.name)),
         mentions=sum(node.body["count"] for node, _ in shown),
         first=from_microseconds(min(firsts, default=None)),
         last=from_microseconds(max(lasts, default=None)),
         pinned=bool(said and said.pinned),
-        by_hand=said is not None,
+        by_hand=said is not None and not said.is_empty,
+        provenance=_provenance(shown, corrections),
         ids=tuple(sorted(node.id for node, _ in shown)),
     )
+
+
+def _provenance(members: Sequence[tuple[Node, str]], corrections: Corrections) -> tuple[str, ...]:
+    held = (corrections.get(node.id) for node, _ in members)
+    added = sorted({one.added.provenance for one in held if one is not None and one.added is not None})
+    return (*(["said"] if any(node.body["count"] for node, _ in members) else []), *added)
 
 
 def _type(chief: Node, members: Sequence[tuple[Node, str]]) -> str:

@@ -6,6 +6,8 @@ from recollect.derive.entities.naming import ABOUT, YOU, about_id, entity_id
 from recollect.derive.facts.claim import USER, folded
 from recollect.record import Edge, Node, NodeId
 
+#: In the body of a record: that it was added as a relationship.
+RELATIONSHIP = "relationship"
 #: How relations are called that facts hold; one of another attribute is called like it.
 _NAMES = {
     "home": "LIVES_IN",
@@ -17,6 +19,7 @@ _NAMES = {
     "owner": "OWNED_BY",
     "medication": "TAKES",
 }
+_ATTRIBUTES = {name: attribute for attribute, name in _NAMES.items()}
 # Their values name nothing that stands by itself.
 _PLAIN = frozenset(
     {"name", "age", "birthday", "plan", "habit", "appointment", "diet", "weight", "height", "dose", "status", "price"}
@@ -34,6 +37,15 @@ def relation_of(attribute: str) -> str | None:
     if not words or _PLAIN.intersection(words):
         return None
     return _NAMES.get(attribute) or "_".join(words).upper()
+
+
+def attribute_of(relation: str) -> str:
+    """The attribute of facts that are such a relation.
+
+    >>> attribute_of("LIVES_IN"), attribute_of("DEPENDS_ON")
+    ('home', 'depends on')
+    """
+    return _ATTRIBUTES.get(relation) or relation.replace("_", " ").lower()
 
 
 def ends(name: str) -> tuple[NodeId, ...]:

@@ -55,6 +55,11 @@ def _article(value: str) -> str:
     return "an " if value[0].lower() in "aeiou" else "a "
 
 
+def is_worded(attribute: str) -> bool:
+    """Whether there is a sentence of its own for an attribute."""
+    return attribute in _SENTENCES or attribute == "owns"
+
+
 def content_of(entity: str, attribute: str, value: str, polarity: Polarity = Polarity.IS) -> str:
     """The claim in words.
 

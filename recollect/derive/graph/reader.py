@@ -13,14 +13,16 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+from recollect.derive.entities.added import ADDED_FROM
 from recollect.derive.entities.directory import Directory
 from recollect.derive.entities.entity import Entity
 from recollect.derive.entities.naming import ABOUT, about_id
 from recollect.derive.entities.relating import RELATED
 from recollect.derive.entities.tally import MENTIONS
 from recollect.derive.facts.book import DERIVES_FROM
-from recollect.derive.facts.links import ends, relation_of
+from recollect.derive.facts.links import RELATIONSHIP, ends, relation_of
 from recollect.derive.graph.relation import TOGETHER, Relation
+from recollect.errors import NotFound
 from recollect.record import Edge, Node, NodeId, NodeKind, from_microseconds, to_microseconds
 from recollect.store import View
 
@@ -31,6 +33,7 @@ _MESSAGES = 300  # the newest of those
 _MENTIONED = 6_000  # by them
 _EVIDENCE = 5
 _LIVE, _SHOWN = "live", ("live", "superseded")  # states of facts
+_SAID = "said"  # the provenance of what messages say
 #: What has a home is at a place instead, where it is no being.
 _NO_BEINGS = frozenset({"organisation", "place", "technology", "project", "product", "work", "event"})
 
@@ -53,9 +56,27 @@ class Reader:
 
     def _held(self, ids: Sequence[NodeId]) -> dict[_Key, Relation]:
         """What facts hold; of one that held several times the last, and before these what holds now."""
+        return self._of_facts(self._facts_about(ids))
+
+    def of_fact(self, fact: NodeId) -> Relation:
+        """The relation that a fact is. Raises NotFound where it is none."""
+        found = self._of_facts([node for node in self._view.get(Node, [fact]) if _is_shown(node)])
+        if not found:
+            raise NotFound(f"The fact {fact} relates no entities.")
+        return next(iter(found.values()))
+
+    def added(self, frontier: Sequence[Entity]) -> list[NodeId]:
+        """The facts about these that are relationships which were added, and which no message says."""
+        ids = [i for entity in frontier for i in entity.ids]
+        facts = (fact for fact in self._facts_about(ids) if fact.body.get(RELATIONSHIP))
+        return [fact.id for fact in facts if _SAID not in fact.body.get("provenance", ())]
+
+    def _facts_about(self, ids: Sequence[NodeId]) -> list[Node]:
         about = self._view.edges([about_id(i) for i in ids], (ABOUT,), "in", _RELATIONS)
         nodes = self._view.get(Node, sorted({edge.source_id for edge in about}))
-        facts = [n for n in nodes if n.kind is NodeKind.FACT and n.text and n.state in _SHOWN and not n.erased]
+        return [node for node in nodes if _is_shown(node)]
+
+    def _of_facts(self, facts: Sequence[Node]) -> dict[_Key, Relation]:
         found = self.directory.of(i for fact in facts for i in (*_ends(fact, "entity"), *_ends(fact, "value")))
         chosen: dict[_Key, Node] = {}
         for fact in facts:
@@ -65,7 +86,8 @@ class Reader:
                 known = chosen.get(key)
                 if known is None or self._order(fact) > self._order(known):
                     chosen[key] = fact
-        proofs = _by_fact(self._view.edges([fact.id for fact in chosen.values()], (DERIVES_FROM,), "out", _PROOFS))
+        proven = [fact.id for fact in chosen.values()]
+        proofs = _by_fact(self._view.edges(proven, (DERIVES_FROM, ADDED_FROM), "out", _PROOFS))
         entities = {entity.id: entity for entity in found.values()}
         return {key: self._relation(key, fact, entities, proofs) for key, fact in chosen.items()}
 
@@ -74,6 +96,7 @@ class Reader:
     ) -> Relation:
         source, name, target = key
         proven = proofs.get(fact.id, ())
+        body = fact.body
         return Relation(
             entities[source].name,
             name,
@@ -82,15 +105,21 @@ class Reader:
             tuple(proven[:_EVIDENCE]),
             source,
             target,
-            fact.valid_from,
-            fact.valid_to,
-            self._holds(fact),
-            fact.id,
+            since=fact.valid_from,
+            until=fact.valid_to,
+            since_told=bool(body.get("since_told")),
+            until_told=bool(body.get("until_told")),
+            said=from_microseconds(body.get("last_said", body.get("known_from"))),
+            current=self._holds(fact),
+            fact=fact.id,
+            provenance=tuple(map(str, body.get("provenance", ()))),
         )
 
     def _holds(self, fact: Node) -> bool:
-        ended = fact.valid_to is not None and self._now is not None and fact.valid_to <= self._now
-        return fact.state == _LIVE and not ended
+        if fact.state != _LIVE or self._now is None:
+            return fact.state == _LIVE
+        begun = fact.valid_from is None or fact.valid_from <= self._now or not fact.body.get("since_told")
+        return begun and (fact.valid_to is None or fact.valid_to > self._now)
 
     def _order(self, fact: Node) -> tuple[bool, int, NodeId]:
         return self._holds(fact), to_microseconds(fact.valid_from or fact.valid_to) or 0, fact.id
@@ -170,6 +199,10 @@ def _against(name: str) -> Sequence[str]:
     return ("CHOSE", "USES") if name == "REJECTED" else ("REJECTED",) if name in ("CHOSE", "USES") else ("",)
 
 
+def _is_shown(node: Node) -> bool:
+    return node.kind is NodeKind.FACT and bool(node.text) and node.state in _SHOWN and not node.erased
+
+
 def _ends(fact: Node, end: str) -> tuple[NodeId, ...]:
     return ends(str(fact.body.get(end, "")))
 
@@ -187,5 +220,6 @@ def _by_fact(proofs: Iterable[Edge]) -> dict[NodeId, list[NodeId]]:
     """The messages that prove each fact, the newest first."""
     found: dict[NodeId, list[NodeId]] = {}
     for edge in sorted(proofs, key=lambda e: (-(e.properties.get("said_at") or 0), e.target_id)):
-        found.setdefault(edge.source_id, []).append(edge.target_id)
+        if edge.target_id not in (own := found.setdefault(edge.source_id, [])):
+            own.append(edge.target_id)
     return found

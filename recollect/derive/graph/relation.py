@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from recollect.derive.facts.fact import when_told
 from recollect.record import NodeId
 
 if TYPE_CHECKING:
@@ -20,6 +22,9 @@ class Relation:
     """That one entity stands in a relation to another: by how many messages, and which.
 
     Of what a fact holds, `fact` is its id, `since` and `until` say when it held, and `current` whether it still does.
+    Where nobody told when it began (`since_told`) or ended (`until_told`), these are when it was said, and when
+    something else was; `said` is when it was said last.
+    `provenance` says where it comes from: "said" in messages, "stored" by a program, "by hand", "imported".
     """
 
     source: str
@@ -31,17 +36,25 @@ class Relation:
     target_id: NodeId = field(default=NodeId(""), repr=False)
     since: datetime | None = None
     until: datetime | None = None
+    since_told: bool = False
+    until_told: bool = False
+    said: datetime | None = None
     current: bool = True
     fact: NodeId | None = None
+    provenance: tuple[str, ...] = ("said",)
 
     def __str__(self) -> str:
         return f"{self.source} --[{self.name}]--> {self.target}"
 
+    def when(self, day: Callable[[datetime], str]) -> str:
+        """As in "since 3 May 2020", where that was told, else "said 3 July 2023"; with "until" where that is known."""
+        until = self.until if self.until_told or not self.current else None
+        return when_told(self.since if self.since_told else None, until, self.said, day)
+
     @property
     def words(self) -> str:
         """In words, with when it holds: "Anders WORKS AT Kartona (since 2024-05-01)"."""
-        since, until = (f"{moment:%Y-%m-%d}" if moment else "" for moment in (self.since, self.until))
-        when = " ".join(f"{word} {at}" for word, at in (("since", since), ("until", until)) if at)
+        when = self.when(lambda moment: f"{moment:%Y-%m-%d}")
         return f"{self.source} {self.name.replace('_', ' ')} {self.target}{f' ({when})' if when else ''}"
 
     @property

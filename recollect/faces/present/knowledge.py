@@ -25,6 +25,7 @@ def entity_as_json(entity: Entity) -> dict[str, Any]:
         "last": iso(entity.last),
         "pinned": entity.pinned,
         "by_hand": entity.by_hand,
+        "provenance": list(entity.provenance),
     }
 
 
@@ -68,8 +69,12 @@ def relation_as_json(relation: Relation) -> dict[str, Any]:
         "evidence": list(relation.evidence),
         "since": iso(relation.since),
         "until": iso(relation.until),
+        "since_told": relation.since_told,
+        "until_told": relation.until_told,
+        "said": iso(relation.said),
         "current": relation.current,
         "fact": relation.fact,
+        "provenance": list(relation.provenance),
     }
 
 

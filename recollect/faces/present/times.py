@@ -45,13 +45,6 @@ def span(first: datetime | None, last: datetime | None, now: datetime, dash: str
     return end if end == month(first) else f"{month(first)} {dash} {end}"
 
 
-def held(since: datetime | None, until: datetime | None) -> str:
-    """As in "since 14 Mar 2024", "14 Mar 2024 to 2 May 2025", "until 2 May 2025"; empty where neither is known."""
-    if since is not None and until is not None:
-        return f"{day(since)} to {day(until)}"
-    return f"until {day(until)}" if until is not None else f"since {day(since)}" if since is not None else ""
-
-
 def ago(moment: datetime, now: datetime) -> str:
     """As in "2 h ago"."""
     return f"{duration(now - moment)} ago" if now - moment >= timedelta(minutes=1) else "just now"

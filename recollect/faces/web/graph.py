@@ -15,7 +15,7 @@ from starlette.responses import Response
 
 from recollect.errors import NotFound
 from recollect.faces.http.scope import Scoped, ServedHere
-from recollect.faces.present.times import held
+from recollect.faces.present.times import day
 from recollect.faces.web.graphing.kept import KeptPlaces
 from recollect.faces.web.graphing.kinds import KINDS, TOGETHER, worded
 from recollect.faces.web.graphing.picture import AT_FIRST, MOST, Picture, pictured
@@ -177,5 +177,5 @@ def _row(relation: Relation, focus: Entity, times: Sequence[datetime]) -> TableR
     years = sorted({time.year for time in times})
     span = "" if not years else str(years[0]) if len(years) == 1 else f"{years[0]}–{str(years[-1])[2:]}"
     other = relation.source if backwards else relation.target
-    when = held(relation.since, relation.until) or span
+    when = relation.when(day) or span
     return TableRow(worded(relation.name, backwards=backwards), other, relation, when)

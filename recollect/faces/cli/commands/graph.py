@@ -49,7 +49,7 @@ def _print_graph(session: Session, found: Graph) -> None:
     if not found.relations:
         out.line("Nothing is related to it.")
     for relation in found.relations:
-        out.line(f"  {_line(session, relation)}")
+        out.line(f"  {line(session, relation)}")
 
 
 def _print_paths(session: Session, paths: Paths) -> None:
@@ -59,20 +59,21 @@ def _print_paths(session: Session, paths: Paths) -> None:
     if not paths.paths:
         out.line(harmless(f"No path leads from {paths.source.name} to {paths.target.name}."))
         for relation in paths.neighbours:
-            out.line(f"  {_line(session, relation)}")
+            out.line(f"  {line(session, relation)}")
     for path in paths.paths:
         out.line(out.bold(harmless(str(path))))
         for relation in path.relations:
-            out.line(f"  {_line(session, relation)}")
+            out.line(f"  {line(session, relation)}")
 
 
-def _line(session: Session, relation: Relation) -> str:
+def line(session: Session, relation: Relation) -> str:
+    """A relation in a line: since when it holds, by how many messages, and which."""
     from recollect.faces.cli.terminal.output import harmless
     from recollect.faces.present.names import short
-    from recollect.faces.present.times import held
+    from recollect.faces.present.times import day
 
     proofs = " ".join(short(i) for i in relation.evidence[:3])
-    notes = "  ".join(filter(None, (held(relation.since, relation.until), f"{relation.weight:,}", proofs)))
+    notes = "  ".join(filter(None, (relation.when(day), f"{relation.weight:,}", proofs)))
     return f"{harmless(str(relation))}  {session.out.dim(notes)}"
 
 

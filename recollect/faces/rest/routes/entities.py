@@ -14,7 +14,16 @@ from recollect.faces.http.scope import Scoped
 from recollect.faces.rest.cursors import Paged
 from recollect.faces.rest.routes.family import Limit, calls, family
 from recollect.faces.rest.schemas.base import Page
-from recollect.faces.rest.schemas.knowledge import Entity, EntityEdit, EntityMerge, Graph, Paths
+from recollect.faces.rest.schemas.knowledge import (
+    Entity,
+    EntityEdit,
+    EntityMerge,
+    Graph,
+    NewEntity,
+    NewRelationship,
+    Paths,
+    Relation,
+)
 from recollect.faces.rest.schemas.records import Message
 
 routes = family("entities")
@@ -34,6 +43,18 @@ def entities(
     found = memory.entities(type=type, limit=cursor.offset + limit + 1)
     items, following = cursor.page(found, limit)
     return Page[Entity].model_validate({"items": items, "next": following})
+
+
+@routes.post("/entities", status_code=201, dependencies=[ONCE])
+def add_entity(memory: Scoped, entity: NewEntity) -> Entity:
+    """Adds an entity that a program knows of; the same again is the same."""
+    return Entity.model_validate(memory.add_entity(**entity.model_dump()))
+
+
+@routes.post("/relationships", status_code=201, dependencies=[ONCE])
+def add_relationship(memory: Scoped, relationship: NewRelationship) -> Relation:
+    """Adds a relation between two entities: a fact that settles with what messages say. The same again is the same."""
+    return Relation.model_validate(memory.add_relationship(**relationship.model_dump()))
 
 
 @routes.get("/entity")
