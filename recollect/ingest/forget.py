@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+from recollect.derive.entities.added import added_from
 from recollect.derive.entities.naming import correction_id
 from recollect.derive.tasks import outbox
 from recollect.derive.tasks.base import STALE, topic_summary_id
@@ -37,6 +38,8 @@ _ALL = 1_000_000
 
 #: Takes messages out of whatever was derived from them: their ids, and those of their conversations.
 Retract = Callable[[Sequence[NodeId], Sequence[NodeId]], None]
+#: Takes back what was stored from messages that go: the ids of the records.
+Withdraw = Callable[[Sequence[NodeId]], None]
 #: Takes the words of messages out of what else tells them: the id of their conversation, and they themselves.
 Untell = Callable[[NodeId, Sequence[Message]], None]
 #: Agrees to what goes.
@@ -172,14 +175,21 @@ class Selection:
 
 
 def forget(
-    space: Space, selection: Selection, retract: Retract, untell: Untell, *, dry_run: bool, confirm: Confirm | None
+    space: Space,
+    selection: Selection,
+    retract: Retract,
+    untell: Untell,
+    withdraw: Withdraw,
+    *,
+    dry_run: bool,
+    confirm: Confirm | None,
 ) -> Forgotten:
     """Erases what is selected, or with `dry_run` only counts it. Unless `confirm` agrees to it, nothing goes; then no
     more goes than it was shown.
 
     What was derived from it goes first: `retract` deletes messages softly and derives their conversations without them.
     What tells their words in the conversations that stay goes as well (`untell`).
-    Reports that were made of any of it go whole.
+    Reports that were made of any of it go whole, and so does what was added from it and from nothing else (`withdraw`).
     What a person said by hand of an entity that nothing else mentions goes as well: it may hold the name.
     Interrupted before the end, nothing was forgotten yet, and it is simply done again.
     """
@@ -197,6 +207,8 @@ def forget(
         retract([message.id for message in messages if not message.deleted], [c.id for c in found.touched])
     for conversation_id in dict.fromkeys(message.conversation_id for message in single):
         untell(conversation_id, [message for message in single if message.conversation_id == conversation_id])
+    if facts := [node.id for node in going.added if node.kind is NodeKind.FACT]:
+        withdraw(facts)
     corrections = [correction_id(entity) for entity in going.entities]
     ids = [*found.conversations, *found.messages, *found.documents, *found.nodes]
     if ids:
@@ -204,6 +216,7 @@ def forget(
             ids += outbox.made_of(view, [message.id for message in messages])
             ids += [node.id for node in view.get(Node, corrections) if not node.erased]
             ids += _still_stale(view, going.made)
+            ids += [node.id for node in view.get(Node, [node.id for node in going.added]) if not node.erased]
             files = (one for one in view.get(Document, found.documents) if one.source != REPORTS)
             left = tombstones(view, found.conversations, single, files)
         if left:  # before the words go: killed in between, it is still there, and known by its id
@@ -221,6 +234,7 @@ class _Going:
     single: list[Message]  # of conversations that stay
     made: Sequence[NodeId]
     entities: Sequence[NodeId]  # that nothing else mentions
+    added: Sequence[Node]  # from what goes, and from nothing else
 
     @classmethod
     def of(cls, view: View, selection: Selection) -> _Going:
@@ -230,9 +244,11 @@ class _Going:
         messages = list(found.all_messages(view)) if derived else []
         ids = [message.id for message in messages]
         made = outbox.made_of(view, ids)
-        found.derived = Counter(node.kind.value for node in view.get(Node, list(made)) if not node.erased)
+        added = [] if found.nodes else added_from(view, [*found.inside, *found.messages])
+        lost = [*(node for node in view.get(Node, list(made)) if not node.erased), *added]
+        found.derived = Counter(node.kind.value for node in lost)
         single = view.get(Message, found.messages)
-        return cls(found, messages, single, made, outbox.only_mentioned(view, ids))
+        return cls(found, messages, single, made, outbox.only_mentioned(view, ids), added)
 
 
 def _still_stale(view: View, made: Sequence[NodeId]) -> list[NodeId]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from recollect.derive.entities.added import ADDED_FROM
 from recollect.derive.entities.naming import correction_id
 from recollect.derive.facts.book import current_hands, derived_claims, slots_since
 from recollect.derive.facts.by_hand import BY_HAND, ByHand, read
@@ -39,14 +40,16 @@ def copy(source: Space, target: Space, ingest: Ingest, ids: Sequence[NodeId]) ->
         threads = [thread for own in conversations if (thread := view.thread(own)) is not None]
         messages = [message.id for thread in threads for message in thread.messages]
         nodes, edges = _by_hand(view, messages)
+        added, sources = _added(view, messages)
         pieces = {document.id: view.get(Chunk, [document.id]) for document in documents}
     with target.view() as view:
         known = {message.id for message in view.get(Message, messages)}
         there = view.revisions([document.id for document in documents])
         nodes, edges = _joined(view, nodes, edges)
+        there_too = {node.id for node in view.get(Node, [node.id for node in added]) if not node.erased}
     ingest.threads([thread for thread in threads if any(own.id not in known for own in thread.messages)])
     ingest.documents([(document, pieces[document.id]) for document in documents if document.id not in there])
-    ingest.others([*nodes, *edges])
+    ingest.others([*nodes, *edges, *(node for node in added if node.id not in there_too), *sources])
     with target.view() as view:
         found = {message.id for message in view.get(Message, messages)}
         texts = {one.id: None if one.erased else one.content for one in view.get(Document, list(pieces))}
@@ -63,6 +66,12 @@ def _by_hand(view: View, messages: Collection[NodeId]) -> tuple[list[Node], list
     into = [NodeId(node.body["into"]) for node in said if node.body.get("into")]
     said += _living(view, (correction_id(one) for one in into if one not in mentioned))
     return [*(hand.node() for hand in hands), *said], [edge for hand in hands for edge in hand.edges()]
+
+
+def _added(view: View, messages: Sequence[NodeId]) -> tuple[list[Node], list[Edge]]:
+    """What was added from these messages, with the edges to them."""
+    edges = view.edges(messages, (ADDED_FROM,), "in", _ALL) if messages else []
+    return _living(view, (edge.source_id for edge in edges)), edges
 
 
 def _hands(view: View, messages: frozenset[NodeId]) -> Iterator[ByHand]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -10,11 +11,12 @@ from recollect.memory.handle import Handle, writes
 from recollect.record import Message, NodeId
 
 if TYPE_CHECKING:
+    from recollect.derive.entities.added import Adder
     from recollect.derive.entities.by_hand import ByHand
     from recollect.derive.entities.entity import Entity
-    from recollect.derive.entities.graph import Graph, Paths
     from recollect.derive.facts.correct import Corrections
     from recollect.derive.facts.fact import Fact
+    from recollect.derive.graph.relation import Graph, Paths, Relation
     from recollect.derive.summaries.reading import Summary
     from recollect.derive.topics.reading import Segment, Topic
 
@@ -115,13 +117,17 @@ class Knowledge(Handle):
         with self._space.view() as view:
             return Directory(view).named(name)
 
-    def graph(self, entity: str, depth: int = 1, limit: int = 150) -> Graph:
-        """What lies around an entity: others, and the relations among them with their evidence. Raises NotFound."""
-        from recollect.derive.entities.graph import around
+    def graph(self, entity: str, depth: int = 1, limit: int = 150, *, include_past: bool = False) -> Graph:
+        """What lies around an entity: others, and the relations among them with their evidence. Relations that facts
+        hold say since when; with `include_past` those that no longer hold are shown as well. Raises NotFound.
+        """
+        from recollect.derive.graph.walk import around
 
+        now = self._clock()
         with self._space.view() as view:
-            name = ("graph", entity, depth, limit)  # who explores asks for the same again and again
-            return self._kept.of(view, name, lambda: around(view, entity, depth, limit))
+            # who explores asks for the same again and again
+            name = ("graph", entity, depth, limit, include_past, now.date())
+            return self._kept.of(view, name, lambda: around(view, entity, depth, limit, now, include_past=include_past))
 
     def mentions(self, entity: str, other: str | None = None, limit: int = 50) -> list[Message]:
         """The messages that mention an entity, or two entities together, the newest first. Raises NotFound."""
@@ -130,15 +136,73 @@ class Knowledge(Handle):
         with self._space.view() as view:
             return mentioning(view, [entity] if other is None else [entity, other], limit)
 
-    def paths(self, source: str, target: str) -> Paths:
-        """The shortest ways between two entities, in words by `str`; neighbours where there is none [0].
-
-        Raises NotFound.
+    def paths(self, source: str, target: str, *, include_past: bool = False) -> Paths:
+        """The shortest ways between two entities, in words by `str`; neighbours where there is none [0]. They lead
+        through what holds now, or with `include_past` through what held before as well. Raises NotFound.
         """
-        from recollect.derive.entities.graph import between
+        from recollect.derive.graph.walk import between
 
         with self._space.view() as view:
-            return between(view, source, target)
+            return between(view, source, target, self._clock(), include_past=include_past)
+
+    @writes
+    def add_entity(
+        self,
+        name: str,
+        type: str = "concept",
+        *,
+        sources: Sequence[str] = (),
+        provenance: Adder = "stored",
+    ) -> Entity:
+        """Adds an entity that a program or a person knows of, beside those that messages mention; the same again is the
+        same. `sources` are ids of messages that it was drawn from: when all of them are forgotten, it is as well.
+        Raises InvalidInput, NotFound for a source that is no message.
+        """
+        return self._entities_by_hand.add(self._as_left(name), type, sources, provenance)
+
+    @writes
+    def add_relationship(
+        self,
+        source: str,
+        relation: str,
+        target: str,
+        *,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        sources: Sequence[str] = (),
+        provenance: Adder = "stored",
+    ) -> Relation:
+        """Adds a relation between two entities, which are added where they are not known. It is a fact and settles with
+        what messages say: of LIVES_IN, WORKS_AT and the like one is current. The same again is the same. `source` and
+        `target` may be "you"; `sources` are as in `add_entity`. Raises InvalidInput, NotFound.
+        """
+        from recollect.derive.entities.added import check_adder, drawn_from, sources_of
+        from recollect.derive.entities.directory import Directory
+        from recollect.derive.graph.reader import Reader
+        from recollect.derive.graph.relationship import known_as, told_relationship, types_of
+
+        check_adder(provenance)
+        with self._space.view() as view:
+            messages = sources_of(view, sources)
+            directory = Directory(view)
+            ends = [known_as(directory, self._as_left(name)) for name in (source, target)]
+        (source, _), (target, _) = ends
+        told = told_relationship(
+            source,
+            relation,
+            target,
+            since=since,
+            until=until,
+            provenance=provenance,
+            now=self._clock(),
+            id=self._ids(),
+        )
+        for (name, is_known), kind in zip(ends, types_of(relation), strict=True):
+            if not is_known:
+                self._entities_by_hand.add(name, kind, sources, provenance)
+        fact = self._corrections.store(told, lambda own: drawn_from(own, messages))
+        with self._space.view() as view:
+            return Reader(view, self._clock(), include_past=True).of_fact(NodeId(fact.id))
 
     def edit_entity(self, name: str, new_name: str | None = None, *, type: str | None = None) -> Entity:
         """Corrects the name or type of an entity: what you say outranks what was derived, and survives a rebuild.
@@ -160,7 +224,16 @@ class Knowledge(Handle):
         return self._entities_by_hand.unmerge(name)
 
     def forget_entity(self, name: str) -> Entity:
-        """Shows an entity no longer; the messages that mention it stay. Raises NotFound."""
+        """Shows an entity no longer, and takes back relationships of it that were only added; the messages that mention
+        it stay. Raises NotFound.
+        """
+        from recollect.derive.graph.reader import Reader
+
+        with self._space.view() as view:
+            reader = Reader(view, include_past=True)
+            added = reader.added([reader.directory.named(name)])
+        for fact in added:
+            self._corrections.forget(fact)
         return self._entities_by_hand.forget(name)
 
     def undo_entity(self, name: str) -> Entity:

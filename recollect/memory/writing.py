@@ -267,7 +267,15 @@ class Writing(Reading, Documents):
         named = self._sources(several(sources))
         with self._space.view() as view:
             selection = Selection.read(view, ids, named, since, until, before, everything, self._clock())
-        return forget(self._space, selection, self._retract, self._ingest.untell, dry_run=dry_run, confirm=confirm)
+        return forget(
+            self._space,
+            selection,
+            self._retract,
+            self._ingest.untell,
+            self._withdraw,
+            dry_run=dry_run,
+            confirm=confirm,
+        )
 
     def secrets(self, *, sources: str | Sequence[str] = ()) -> list[StoredSecret]:
         """Where keys, tokens and passwords stand in everything that is stored, or in what came from some sources: which
@@ -384,6 +392,11 @@ class Writing(Reading, Documents):
         conversations = Conversations(self._space, derivers(self._embedder), self._embedder)
         conversations.derive(conversation_ids, Setting(now=self._clock()))
 
+    def _withdraw(self, records: Sequence[NodeId]) -> None:
+        from recollect.derive.facts.correct import Corrections
+
+        Corrections(self._space, self._embedder, self._clock).withdraw(records)
+
     def _move(self, *ids: str, to: str) -> int:
         """Moves conversations and documents that are there to another namespace of the store, with what was decided by
         hand about their facts and entities; returns how many. Interrupted, both have them: moving again completes it.
@@ -400,7 +413,15 @@ class Writing(Reading, Documents):
             with self._space.view() as view:
                 selection = Selection.read(view, moved.named, (), None, None, None, everything=False, now=self._clock())
             selection = replace(selection, only=moved.every)
-            forget(self._space, selection, self._retract, self._ingest.untell, dry_run=False, confirm=None)
+            forget(
+                self._space,
+                selection,
+                self._retract,
+                self._ingest.untell,
+                self._withdraw,
+                dry_run=False,
+                confirm=None,
+            )
         except (NotFound, InvalidInput):
             with self._space.view() as view:
                 left: list[Conversation | Document] = list(view.get(Conversation, moved.named))

@@ -60,6 +60,7 @@ COMMANDS = {
     "completion": ("completion", "bash"),
     "pause": ("pause",),
     "resume": ("resume",),
+    "relate": ("relate", "Sam Berg", "LIVES_IN", "Porto", "--since", "2024-05"),
     "remember": ("remember", "the spare key is with Ana"),
     "backup": ("backup", "HOME/copy.db"),
     "reindex": ("reindex",),

@@ -14,10 +14,12 @@ from itertools import combinations
 from recollect.answer.chat.graph import Neighbourhood
 from recollect.derive.entities.directory import Directory
 from recollect.derive.entities.entity import Entity
-from recollect.derive.entities.graph import TOGETHER, Reader, Relation, ways
 from recollect.derive.entities.message import found_in
 from recollect.derive.entities.naming import YOU, entity_id, folded
 from recollect.derive.entities.wording import is_ordinary
+from recollect.derive.graph.reader import Reader
+from recollect.derive.graph.relation import TOGETHER, Relation
+from recollect.derive.graph.walk import ways
 from recollect.models.embedding.tokenizer import count_tokens
 from recollect.record import Conversation, Message, NodeId
 from recollect.search.derived import may_be_found
@@ -69,7 +71,7 @@ def related(
     left = most_tokens
     for way in found:
         proofs = [tuple(i for i in relation.evidence if i in allowed) for relation in way]
-        said = "; ".join(map(_words, way))
+        said = "; ".join(relation.words for relation in way)
         size = count_tokens(said)
         if all(proofs) and said not in told and size <= left:
             messages = tuple(dict.fromkeys(i for each in proofs for i in each))
@@ -103,7 +105,7 @@ def _versions(directory: Directory, question: str, entities: Sequence[Entity], t
 def _ordered(reader: Reader, entities: Sequence[Entity], question: str) -> Iterator[tuple[Relation, ...]]:
     """Ways between the names, then what is said of each, then what they are mentioned with."""
     asked = set(terms(question))
-    said = sorted(reader.relations(entities), key=lambda r: (-len(asked & set(terms(_words(r)))), -r.weight, str(r)))
+    said = sorted(reader.relations(entities), key=lambda r: (-len(asked & set(terms(r.words))), -r.weight, str(r)))
     ids = {entity.id for entity in entities}
     asker = {entity_id(YOU)} if speaks_of_asker(question) else set()
     yield from ((relation,) for relation in said if {relation.source_id, relation.target_id} <= ids | asker)
@@ -116,10 +118,6 @@ def _ordered(reader: Reader, entities: Sequence[Entity], question: str) -> Itera
         beside = {frozenset((r.source_id, r.target_id)): r for r in reader.together(entities) if r.weight >= _OFTEN}
         nearest = sorted(beside.values(), key=lambda r: (not {r.source_id, r.target_id} <= ids, -r.weight, str(r)))
         yield from ((relation,) for relation in nearest[: _BESIDE - len(said)])
-
-
-def _words(relation: Relation) -> str:
-    return f"{relation.source} {relation.name.replace('_', ' ')} {relation.target}"
 
 
 def _allowed(view: View, ids: Iterable[NodeId], wanted: Filter, excluded: Sequence[Sequence[str]]) -> set[NodeId]:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from recollect.derive.entities.directory import Directory
 from recollect.derive.entities.entity import Entity
 from recollect.derive.entities.message import found_in
 from recollect.derive.entities.naming import entity_id
-from recollect.derive.entities.relating import RELATED
 from recollect.derive.entities.relations import SAME
 from recollect.derive.entities.tally import MENTIONS
+from recollect.derive.graph.reader import Reader
 from recollect.record import NodeId
 from recollect.store import View
 
@@ -34,7 +33,8 @@ class Neighbourhood:
     """Entities and what they are near to, in one view."""
 
     def __init__(self, view: View) -> None:
-        self._view, self._directory = view, Directory(view)
+        self._view, self._reader = view, Reader(view)
+        self._directory = self._reader.directory
 
     def named(self, text: str, beside: Sequence[str] = ()) -> list[Named]:
         """The entities that a text names. A name of several is the one that is nearest to the other names of the text,
@@ -62,19 +62,10 @@ class Neighbourhood:
         return [self._near(entity, around) if entity is not None else 0.0 for entity in entities]
 
     def relations(self, entities: Iterable[Entity]) -> list[str]:
-        """What messages say of these, in words: `Project Titan USES Kubernetes`."""
-        ids = [i for entity in entities for i in entity.ids]
-        if not ids:
-            return []
-        edges = self._view.edges(ids, (RELATED,), "out", _EDGES) + self._view.edges(ids, (RELATED,), "in", _EDGES)
-        edges.sort(key=lambda edge: (-edge.properties["weight"], edge.source_id, edge.name, edge.target_id))
-        names = self._directory.of(i for edge in edges[:_EDGES] for i in (edge.source_id, edge.target_id))
-        told = [
-            f"{names[edge.source_id].name} {edge.name.replace('_', ' ')} {names[edge.target_id].name}"
-            for edge in edges
-            if edge.source_id in names and edge.target_id in names
-        ]
-        return list(dict.fromkeys(told))[:_MOST_RELATIONS]
+        """What holds of these, in words: `Project Titan USES Kubernetes`."""
+        found = self._reader.relations(list(entities))
+        ordered = sorted(found, key=lambda one: (-one.weight, one.key))
+        return list(dict.fromkeys(one.words for one in ordered))[:_MOST_RELATIONS]
 
     def mentioned_in(self, entities: Iterable[Entity], most: int) -> list[NodeId]:
         """The newest messages that mention these, those that mention several first."""
@@ -104,9 +95,8 @@ class Neighbourhood:
         own, theirs = set(entity.ids), {i for other in others for i in other.ids}
         if not theirs or own & theirs:
             return 0.0
-        edges = self._view.edges(sorted(own), (RELATED,), "out", _EDGES)
-        edges += self._view.edges(sorted(own), (RELATED,), "in", _EDGES)
-        related = sum(int(e.properties["weight"]) for e in edges if {e.source_id, e.target_id} & theirs)
+        found = self._reader.relations([entity])
+        related = sum(one.weight for one in found if {one.source_id, one.target_id} & theirs)
         mine = {edge.source_id for edge in self._view.edges(sorted(own), (MENTIONS,), "in", _EDGES)}
         both = {edge.source_id for edge in self._view.edges(sorted(theirs), (MENTIONS,), "in", _EDGES)} & mine
         return _RELATION * related + len(both)

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from recollect.derive.entities.added import (
+    ADDED_FROM,
+    Added,
+    added_id,
+    check_adder,
+    check_type,
+    drawn_from,
+    name_of,
+    sources_of,
+)
 from recollect.derive.entities.directory import SAID, Directory
 from recollect.derive.entities.entity import Correction, Entity
 from recollect.derive.entities.naming import correction_id, entity_id, folded
-from recollect.derive.entities.types import TYPES
 from recollect.errors import InvalidInput, NotFound, StoreBusy
 from recollect.record import Node, NodeId, NodeKind, Origin
 from recollect.store import Change, Space, Stale, View
@@ -18,10 +27,35 @@ _TRIES = 20
 
 
 class ByHand:
-    """Corrections of the entities of a namespace."""
+    """Corrections of the entities of a namespace, and entities that are added."""
 
     def __init__(self, space: Space) -> None:
         self._space = space
+
+    def add(self, name: str, type: str, sources: Sequence[str], provenance: str) -> Entity:
+        """Adds an entity, or what is not known of it yet: the same again changes nothing. Raises InvalidInput, NotFound
+        where a source is no message.
+        """
+        shown = name_of(name)
+        check_type(type)
+        check_adder(provenance)
+        for _ in range(_TRIES):
+            with self._space.view() as view:
+                found = Directory(view).find(shown)
+                own = found.id if found is not None else entity_id(shown)
+                ids = [added_id(own), correction_id(own)]
+                revisions = view.revisions(ids)
+                messages = sources_of(view, sources)
+                change = _addition(view, Added(own, shown, type, provenance), messages)
+            if change is None:
+                return self._named(own, shown)
+            expect = {i: revisions[i].number if i in revisions else 0 for i in ids}
+            try:
+                self._space.write(replace(change, expect=expect, revive=True, begins=True))
+            except Stale:
+                continue
+            return self._named(own, shown)
+        raise StoreBusy("The entity is being changed by others all the time.", hint="Try again.")
 
     def edit(self, name: str, new_name: str | None, type: str | None) -> Entity:
         """Gives an entity another name or type. Raises NotFound, InvalidInput."""
@@ -30,8 +64,8 @@ class ByHand:
         shown = clean_title(new_name or "")
         if new_name is not None and not shown:
             raise InvalidInput("The new name is empty.")
-        if type is not None and type not in TYPES:
-            raise InvalidInput(f"{type!r} is no type of entity.", hint=f"One of: {', '.join(TYPES)}.")
+        if type is not None:
+            check_type(type)
         return self._corrected(name, lambda said: replace(said, name=shown or said.name, type=type or said.type))
 
     def pin(self, name: str, *, pinned: bool) -> Entity:
@@ -70,8 +104,11 @@ class ByHand:
         """Shows an entity no longer, whatever mentions it. The messages stay. Raises NotFound."""
         with self._space.view() as view:
             entity = Directory(view).named(name)
+            added = [node.id for node in view.get(Node, [added_id(own) for own in entity.ids]) if not node.erased]
         for own in entity.ids:
             self._correct(own, lambda said: Correction(said.entity, forgotten=True))
+        if added:  # it holds the name
+            self._space.erase(added)
         return entity
 
     def undo(self, name: str) -> Entity:
@@ -117,6 +154,19 @@ class ByHand:
         if found is None:
             raise NotFound(f"No entity is called {name!r}.")
         return found
+
+
+def _addition(view: View, added: Added, messages: Sequence[NodeId]) -> Change | None:
+    """What is to be written; None where it is known already, with all of these sources."""
+    before = next((n for n in view.get(Node, [added_id(added.entity)]) if not n.erased), None)
+    if before is not None:
+        known = Added.of(before)
+        added = replace(known, type=added.type if added.type != "concept" else known.type)
+    there = {edge.target_id for edge in view.edges([added.node.id], (ADDED_FROM,), "out")} if before else set()
+    edges = drawn_from(added.node.id, (message for message in messages if message not in there))
+    hidden = _known(view, added.entity).forgotten
+    put = [*([] if before == added.node else [added.node]), *([_node(Correction(added.entity))] if hidden else [])]
+    return Change(put=put, edges=edges) if put or edges else None
 
 
 def _known(view: View, entity: NodeId) -> Correction:

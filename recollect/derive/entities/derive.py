@@ -28,7 +28,7 @@ class Entities:
     """Derives entities, who mentions them, and what is said of them, by rules."""
 
     name = "entities"
-    version = 1
+    version = 2
 
     def derive(self, view: View, portions: Sequence[Portion], setting: Setting) -> Effects:
         """Mentions of new messages, and the entities and relations that change by them."""

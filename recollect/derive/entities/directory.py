@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import datetime
 
-from recollect.derive.entities.entity import Correction, Entity, united
-from recollect.derive.entities.naming import correction_id, entity_id, folded, group
+from recollect.derive.entities.added import ADDED, added_id
+from recollect.derive.entities.entity import Correction, Entity, united, unmentioned
+from recollect.derive.entities.naming import ABOUT, YOU, about_id, correction_id, entity_id, folded, group
 from recollect.derive.entities.relations import SAME
 from recollect.derive.tasks.base import LIVE
 from recollect.errors import NotFound
@@ -20,6 +22,7 @@ _LISTED = 50_000  # entities that a list chooses from, those that were mentioned
 _PAGE = 2_000
 _ROUNDS = 4
 _SAME_EDGES = 2_000
+_ASKER = entity_id(YOU)
 _NEAR = 72  # of 100, the likeness of two spellings
 
 
@@ -51,9 +54,9 @@ class Directory:
     def find(self, name: str) -> Entity | None:
         """The entity of a name, or None."""
         own, key = entity_id(name), group(folded(name))
-        where = Where(kinds=_KIND, keys=tuple({key, folded(name)}), states=(LIVE, SAID))
+        where = Where(kinds=_KIND, keys=tuple({key, folded(name)}), states=(LIVE, SAID, ADDED))
         keyed = [node for node in self._view.find(Node, where, limit=100).items if not node.erased]
-        ids = [own, *(NodeId(n.body["entity"]) if n.state == SAID else n.id for n in keyed)]
+        ids = [own, *(NodeId(n.body["entity"]) if n.state != LIVE else n.id for n in keyed)]
         found = self.of(ids)
         return found.get(own) or max(found.values(), key=lambda e: (e.by_hand, e.mentions, e.id), default=None)
 
@@ -73,7 +76,7 @@ class Directory:
         """Every entity, or of very many those that were mentioned last."""
         nodes: list[Node] = []
         after: str | None = None
-        where = Where(kinds=_KIND, states=(LIVE, SAID), order="newest")
+        where = Where(kinds=_KIND, states=(LIVE, SAID, ADDED), order="newest")
         while len(nodes) < _LISTED:
             page = self._view.find(Node, where, after=after, limit=_PAGE)
             nodes += [node for node in page.items if not node.erased]
@@ -81,8 +84,8 @@ class Directory:
                 break
         derived = [node for node in nodes if node.state == LIVE]
         same = self._view.edges([node.id for node in derived], (SAME,), "out", _LISTED)
-        corrections = {c.entity: c for node in nodes if node.state == SAID and (c := Correction.of(node))}
-        return united(derived, same, corrections)
+        corrections = _corrections(nodes, {})
+        return united([*derived, *self._asker(node.id for node in derived)], same, corrections)
 
     def _united(self, ids: list[NodeId]) -> list[Entity]:
         """The entities around these nodes, with all that leads to them by being the same."""
@@ -94,11 +97,13 @@ class Directory:
             if not frontier:
                 break
             fresh = [node for node in self._view.get(Node, frontier) if node.state == LIVE]
-            said = self._view.get(Node, [correction_id(i) for i in frontier])
+            said = self._said(frontier)
             into = self._nodes(frontier, SAID)
-            group_of = self._nodes([node.key for node in fresh if node.key], LIVE)
+            keys = [node.key for node in (*fresh, *said) if node.key and node.state in (LIVE, ADDED)]
+            alike = self._nodes(keys, LIVE, ADDED)
+            group_of = [node for node in alike if node.state == LIVE]
             nodes |= {node.id: node for node in (*fresh, *group_of)}
-            corrections |= {c.entity: c for node in (*said, *into) if not node.erased and (c := Correction.of(node))}
+            corrections = _corrections([*said, *into, *alike], corrections)
             seen = [*frontier, *(node.id for node in group_of)]
             edges = [
                 *self._view.edges(seen, (SAME,), "out", _SAME_EDGES),
@@ -109,17 +114,40 @@ class Directory:
             around |= {i for c in corrections.values() for i in (c.entity, c.into) if i}
             frontier = sorted(around - nodes.keys() - set(ids))
             ids = [*ids, *frontier]
-        said = self._view.get(Node, [correction_id(i) for i in sorted(nodes.keys() - corrections.keys())])
-        corrections |= {c.entity: c for node in said if not node.erased and (c := Correction.of(node))}
+        corrections = _corrections(self._said(sorted(nodes.keys() - corrections.keys())), corrections)
+        if _ASKER in ids:
+            nodes |= {node.id: node for node in self._asker(nodes)}
         unique = {(edge.source_id, edge.target_id): edge for edge in same}
         return united(list(nodes.values()), list(unique.values()), corrections)
 
-    def _nodes(self, keys: Iterable[str], state: str) -> list[Node]:
+    def _said(self, ids: Iterable[NodeId]) -> list[Node]:
+        """What was said of these by hand, and that they were added."""
+        return self._view.get(Node, [of(i) for i in ids for of in (correction_id, added_id)])
+
+    def _asker(self, known: Iterable[NodeId]) -> list[Node]:
+        """The one who says "I", of whom facts may know more than messages mention; nobody where they do not."""
+        if _ASKER in set(known) or not self._view.edges([about_id(_ASKER)], (ABOUT,), "in", 1):
+            return []
+        return [unmentioned(_ASKER, YOU, "person")]
+
+    def _nodes(self, keys: Iterable[str], *states: str) -> list[Node]:
         wanted = tuple(dict.fromkeys(keys))
         if not wanted:
             return []
-        found = self._view.find(Node, Where(kinds=_KIND, keys=wanted, states=(state,)), limit=_SAME_EDGES)
+        found = self._view.find(Node, Where(kinds=_KIND, keys=wanted, states=states), limit=_SAME_EDGES)
         return [node for node in found.items if not node.erased]
+
+
+def _corrections(nodes: Iterable[Node], known: Mapping[NodeId, Correction]) -> dict[NodeId, Correction]:
+    """What nodes say of entities, by entity, beside what is known."""
+    found = dict(known)
+    for node in nodes:
+        if node.erased or node.state not in (SAID, ADDED):
+            continue
+        one = Correction.of(node)
+        before = found.get(one.entity, one)
+        found[one.entity] = replace(before, added=one.added) if one.added else replace(one, added=before.added)
+    return found
 
 
 def salient(entities: Iterable[Entity], now: datetime, type: str | None = None, limit: int = 50) -> list[Entity]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from recollect.derive.entities.naming import folded, why_same
+from recollect.derive.entities.added import ADDED, Added
+from recollect.derive.entities.naming import folded, group, why_same
 from recollect.derive.tasks.base import LIVE
-from recollect.record import Edge, Node, NodeId, from_microseconds
+from recollect.record import Edge, Node, NodeId, NodeKind, from_microseconds
 
 #: After so long without a mention, an entity counts half; of what was ever frequent a quarter remains.
 HALF_LIFE = timedelta(days=90)
@@ -26,7 +27,9 @@ class Alias:
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """Somebody or something that messages mention. `mentions` counts messages, for each spelling."""
+    """Somebody or something that messages mention, or that was added. `mentions` counts messages, for each spelling.
+    `provenance` is "said" where messages mention it, and who added it: "stored" by a program, "by hand", "imported".
+    """
 
     id: NodeId
     name: str
@@ -37,6 +40,9 @@ class Entity:
     last: datetime | None = None
     pinned: bool = False
     by_hand: bool = False
+    provenance: tuple[
+        str, ...
+    ] = ()  # "said" in messages, and who added it: "stored" by a program, "by hand", "imported"
     ids: tuple[NodeId, ...] = field(default=(), repr=False)  # the nodes of all spellings
 
     def salience(self, now: datetime) -> float:
@@ -48,7 +54,7 @@ class Entity:
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """What a person said of an entity: it outranks what was derived."""
+    """What a person said of an entity: it outranks what was derived. `added`: that it was added as such."""
 
     entity: NodeId
     name: str | None = None
@@ -57,11 +63,31 @@ class Correction:
     apart: bool = False
     pinned: bool = False
     forgotten: bool = False
+    added: Added | None = None
+
+    @property
+    def held_name(self) -> str | None:
+        """The name that keeps the entity, whether a message mentions it or not."""
+        return self.name or (self.added.name if self.added else None)
+
+    @property
+    def held_type(self) -> str | None:
+        """Its type, as somebody told it."""
+        added = self.added.type if self.added else "concept"
+        return self.type or (added if added != "concept" else None)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was corrected."""
+        return replace(self, added=None) == Correction(self.entity)
 
     @classmethod
     def of(cls, node: Node) -> Correction:
         """As a node holds it."""
         body = node.body
+        if node.state == ADDED:
+            added = Added.of(node)
+            return cls(added.entity, added=added)
         return cls(
             NodeId(body["entity"]),
             body.get("name"),
@@ -84,8 +110,8 @@ def united(nodes: Sequence[Node], same: Sequence[Edge], corrections: Corrections
     """
     living = {node.id: node for node in nodes if node.state == LIVE and not node.erased}
     for correction in corrections.values():
-        if correction.entity not in living and (correction.name and not correction.forgotten):
-            living[correction.entity] = _said(correction)
+        if correction.entity not in living and not correction.forgotten and (name := correction.held_name):
+            living[correction.entity] = unmentioned(correction.entity, name, correction.held_type or "concept")
     above = _above(living, same, corrections)
     members: dict[NodeId, list[tuple[Node, str]]] = {}
     for node in living.values():
@@ -104,9 +130,9 @@ def _above(
         if not _apart(node.id, corrections):
             by_group.setdefault(node.key, []).append(node)
     above: dict[NodeId, tuple[NodeId, str]] = {}
-    for group in by_group.values():
-        chief = min(group, key=lambda node: (-node.body["count"], -len(node.text), node.id))
-        above |= {node.id: (chief.id, why_same(node.text, chief.text)) for node in group if node is not chief}
+    for alike in by_group.values():
+        chief = min(alike, key=lambda node: (-node.body["count"], -len(node.text), node.id))
+        above |= {node.id: (chief.id, why_same(node.text, chief.text)) for node in alike if node is not chief}
     targets: dict[NodeId, dict[NodeId, Edge]] = {}
     for edge in same:
         if edge.source_id in living and edge.target_id in living and not _apart(edge.source_id, corrections):
@@ -154,15 +180,22 @@ def _entity(chief: Node, members: Sequence[tuple[Node, str]], corrections: Corre
     return Entity(
         id=chief.id,
         name=name,
-        type=said.type if said and said.type else _type(chief, shown),
+        type=(said.held_type if said else None) or _type(chief, shown),
         aliases=tuple(sorted(_aliases(name, chief, shown), key=lambda alias: alias.name)),
         mentions=sum(node.body["count"] for node, _ in shown),
         first=from_microseconds(min(firsts, default=None)),
         last=from_microseconds(max(lasts, default=None)),
         pinned=bool(said and said.pinned),
-        by_hand=said is not None,
+        by_hand=said is not None and not said.is_empty,
+        provenance=_provenance(shown, corrections),
         ids=tuple(sorted(node.id for node, _ in shown)),
     )
+
+
+def _provenance(members: Sequence[tuple[Node, str]], corrections: Corrections) -> tuple[str, ...]:
+    held = (corrections.get(node.id) for node, _ in members)
+    added = sorted({one.added.provenance for one in held if one is not None and one.added is not None})
+    return (*(["said"] if any(node.body["count"] for node, _ in members) else []), *added)
 
 
 def _type(chief: Node, members: Sequence[tuple[Node, str]]) -> str:
@@ -183,11 +216,7 @@ def _aliases(name: str, chief: Node, members: Sequence[tuple[Node, str]]) -> lis
     return [Alias(spelling, why) for spelling, why in found.items()]
 
 
-def _said(correction: Correction) -> Node:
-    """The node of an entity that no message mentions, and a person holds on to."""
-    from recollect.derive.entities.naming import group
-    from recollect.record import NodeKind
-
-    name = correction.name or ""
-    body = {"type": correction.type or "concept", "count": 0, "spellings": {}, "types": {}}
-    return Node(correction.entity, NodeKind.ENTITY, key=group(folded(name)), text=name, body=body)
+def unmentioned(entity: NodeId, name: str, type: str) -> Node:
+    """The node of an entity that no message mentions: a person holds on to it, or facts are about it."""
+    body = {"type": type, "count": 0, "spellings": {}, "types": {}}
+    return Node(entity, NodeKind.ENTITY, key=group(folded(name)), text=name, body=body)

@@ -14,7 +14,7 @@ from typing import Any
 
 from recollect.derive.entities.derive import KIND, RUNS, settled
 from recollect.derive.entities.naming import YOU, entity_id, folded
-from recollect.derive.entities.statements import SAME
+from recollect.derive.entities.statements import SAME, is_apt
 from recollect.derive.entities.tally import BY_MODEL, BY_RULES, BY_TURN, MENTIONS, Share, mention
 from recollect.derive.tasks.base import Effects, ModelWork, Setting
 from recollect.derive.tasks.runs import Run, material
@@ -127,14 +127,17 @@ class _Answer:
                 continue
             source, target = (self._end(relation[end], message) for end in ("source", "target"))
             if source and target and folded(source) != folded(target):
-                detail = relation["detail"].strip().upper()
-                kin = relation["relation"] == "KNOWS" and detail.isalpha() and len(detail) < 20
-                yield message, source, detail if kin else relation["relation"], target
+                kinds = (self._kind(relation[end]) for end in ("source", "target"))
+                if is_apt(relation["relation"], *kinds, by_speaker=folded(relation["source"]) == "user"):
+                    yield message, source, relation["relation"], target
 
     def _end(self, name: str, message: Message) -> str | None:
         if folded(name) == "user":
             return message.speaker if message.speaker and is_person(message.speaker) else YOU
         return self._names.get(folded(name))
+
+    def _kind(self, name: str) -> str | None:
+        return "person" if folded(name) == "user" else self._types.get(folded(name))
 
     def _message(self, number: int) -> Message | None:
         own = self._material.id(number)

@@ -12,6 +12,8 @@ from recollect.text.folding import fold
 
 #: The entity that "I" and "we" of a user without a name stand for.
 YOU: Final = "you"
+#: The edges from facts to the names that they relate, be they those of an entity or not.
+ABOUT: Final = "ABOUT"
 
 _COMPANY = re.compile(r",?\s(?:inc|ltd|llc|gmbh|corp|co|plc|s\.a|ag)\.?$")
 _APART = re.compile(r"[\s\u00a0]+")
@@ -71,6 +73,11 @@ def why_same(spelling: str, name: str) -> str:
 def entity_id(name: str) -> NodeId:
     """The id of the node of a name, whatever its case."""
     return stable_id("entity", folded(name))
+
+
+def about_id(entity: NodeId) -> NodeId:
+    """Where the facts about an entity lead to, whether any message mentions it or not: no node."""
+    return stable_id("about", entity)
 
 
 def correction_id(entity: NodeId) -> NodeId:

@@ -18,11 +18,7 @@ from recollect.derive.entities.statements import (
     FROM_TO,
     IMPROVES,
     IS_A,
-    IS_MY,
     IT_IS,
-    MY,
-    NEVER_FROM,
-    NEVER_TO,
     NO_NOUN,
     OVER,
     REJECTED_FOR,
@@ -31,6 +27,7 @@ from recollect.derive.entities.statements import (
     SPEAKER,
     TO,
     UNSAID,
+    is_apt,
 )
 
 
@@ -70,15 +67,15 @@ def relations(text: str, found: Sequence[Mention], me: str | None) -> list[Asser
             if sentence.rstrip().endswith("?"):
                 continue
             for assertion in _of_sentence(sentence, names, me):
-                if folded(assertion.source) != folded(assertion.target) and _fits(assertion, types):
+                if folded(assertion.source) != folded(assertion.target) and _fits(assertion, types, me):
                     said[_shown(assertion, known)] = None
     return list(said)
 
 
-def _fits(assertion: Assertion, types: Mapping[str, str]) -> bool:
+def _fits(assertion: Assertion, types: Mapping[str, str], me: str | None) -> bool:
     """Whether the types of both ends allow it."""
     source, target = types.get(folded(assertion.source)), types.get(folded(assertion.target))
-    return source not in NEVER_FROM.get(assertion.relation, ()) and target not in NEVER_TO.get(assertion.relation, ())
+    return is_apt(assertion.relation, source, target, by_speaker=assertion.source == me)
 
 
 def _shown(assertion: Assertion, known: dict[str, str]) -> Assertion:
@@ -104,7 +101,7 @@ def _of_sentence(sentence: str, names: Sequence[str], me: str | None) -> Iterato
                 yield assertion
         if UNSAID.search(after[: len(between)] if follows else after[:40]) or UNSAID.search(before):
             continue
-        yield from _alone(name, after, me)
+        yield from _alone(name, after)
         if follows and len(between) <= _LONGEST_GAP:
             for assertion in _of_pair(name, between, follows[2], before, last, me):
                 if assertion.source == name and assertion.relation not in ("REPLACES", SAME):
@@ -131,8 +128,6 @@ def _is_part(char: str) -> bool:
 
 
 def _of_speaker(before: str, name: str, after: str, me: str) -> Iterator[Assertion]:
-    if kin := MY.search(before):
-        yield Assertion(me, kin[1].upper(), name)
     if DECIDED.search(before) or IT_IS.match(after):
         yield Assertion(me, "CHOSE", name)
         return
@@ -143,23 +138,20 @@ def _of_speaker(before: str, name: str, after: str, me: str) -> Iterator[Asserti
             return
 
 
-def _alone(name: str, after: str, me: str | None) -> Iterator[Assertion]:
-    """What a sentence says of one name: its kind, what it improves, whose wife it is."""
+def _alone(name: str, after: str) -> Iterator[Assertion]:
+    """What a sentence says of one name: its kind, what it improves."""
     if kind := IS_A.match(after):
         yield Assertion(name, "IS_A", kind[1].lower())
     if quality := IMPROVES.match(after):
         yield Assertion(name, "IMPROVES", quality[1] if quality[1].isupper() else quality[1].lower())
-    if me is not None and (kin := IS_MY.match(after)):
-        yield Assertion(me, (kin[1] or kin[2]).upper(), name)
 
 
 def _of_pair(
     name: str, between: str, other: str, before: str, last: tuple[str, str] | None, me: str | None
 ) -> Iterator[Assertion]:
-    if last and last[1] in ("CHOSE", "USES", "LIKES") and OVER.match(between) and last[0] == me:
-        if last[1] != "LIKES":
-            yield Assertion(last[0], "REJECTED", other)
-            yield Assertion(name, "REPLACES", other)
+    if last and last[1] in ("CHOSE", "USES") and OVER.match(between) and last[0] == me:
+        yield Assertion(last[0], "REJECTED", other)
+        yield Assertion(name, "REPLACES", other)
         return
     if last and last[1] == "REJECTED" and REJECTED_FOR.match(between):
         yield Assertion(name, "REJECTED_FOR", other)

@@ -23,18 +23,12 @@ _BETWEEN_VERBS = r"""
         from
     IMPROVES: improves? | improved | improving | speeds? up | boosts? | boosted | helps? with | enhances? |
         enhanced | is good for | is better for
-    PART_OF: part of | belongs? to | a module of | a component of | a subsidiary of | owned by | a member of |
+    PART_OF: part of | belongs? to | a module of | a component of | a subsidiary of | owned by |
         included in | comes with
-    WORKS_AT: works? (?:at | for) | working (?:at | for) | worked (?:at | for) | joined | employed (?:at | by) |
-        got a job at | ceo of | cto of | interns? at | professor at | teaches at
-    LIVES_IN: lives? (?:\w+ )?in | living in | lived in | moved to | relocated to | resides in | based in | is from |
-        comes from | grew up in | was born in
     LOCATED_IN: located in | situated in | a (?:city | town | village | island | region | suburb | district |
         neighborhood | neighbourhood) (?:in | of) | the capital of
     CREATED: created | built | founded | wrote | invented | developed | made | designed | directed | composed |
         painted | author of | founder of | creator of
-    MARRIED_TO: married to | married | marries | marrying | engaged to | (?:the )?(?:wife | husband) of
-    KNOWS: met | knows | friends with | a friend of | works with
     CAUSES: causes? | caused | leads? to | led to | triggers? | triggered
     SUPPORTS: supports? | supported | compatible with | works well with | works with
     SAME_AS: aka | a\.k\.a\.? | also known as | also called | short for | stands for | abbreviated as |
@@ -45,20 +39,11 @@ _SPEAKER_VERBS = r"""
         decided to use | settled on | opted for | selected | switched to | moved to using | migrated to
     REJECTED: rejected | ruled out | dropped | dismissed | discarded | abandoned | decided against | gave up on
         | got rid of | moved away from | stopped using | killed | replaced | said no to
-    USES: use | uses | used | using | run on | rely on | deploy (?:to | on | with) | deployed (?:to | on | with)
-        | host (?:\w+ )?(?:on | at) | built (?:it  | this )?(?:on | with | in) | write in | work with | working
-        with | code in | store \w+ in
-    WORKS_AT: work (?:at | for) | works (?:at | for) | working (?:at | for) | worked (?:at | for) | joined | got
-        a job at | accepted (?:an | the) offer from | started at | intern at
-    LIVES_IN: live in | living in | lived in | moved to | moving to | relocated to | settled in | am from | 'm
-        from | come from | grew up in
-    LIKES: love | loved | like | liked | enjoy | enjoyed | prefer | adore
-    VISITED: visited | went to | flew to | travel(?:l)?ed to | came back from | got back from
-    CREATED: created | founded | launched | am building | building | started
+    USES: use | uses | using | run on | rely on | deploy (?:to | on | with) | host (?:\w+ )?(?:on | at) | write in |
+        code in | store \w+ in
+    CREATED: created | founded | launched
 """
-_AUXILIARIES = "is was also really now currently mainly still already all both has have had been being".replace(
-    " ", "|"
-)
+_AUXILIARIES = "is also really now currently mainly still already all both has have been being".replace(" ", "|")
 _ARTICLES = (
     "the a an our my your its their all for on in to with official local new old existing overall better".replace(
         " ", "|"
@@ -83,9 +68,9 @@ AND = re.compile(r"^(?:,|,?\s*(?:and|&|\+|plus|or))\s*(?:the\s+|also\s+)?$", re.
 BRACKET = re.compile(r"^\s*\(\s*(?:aka |i\.e\. |or )?$")
 
 _ADVERBS = (
-    "also now already mostly mainly still currently finally have had has just both will then recently actually always "
+    "also now already mostly mainly still currently finally have has just both will then recently actually always "
 )
-_ADVERBS = rf"(?:(?:{(_ADVERBS + 'are am were was been').replace(' ', '|')})\s+){{0,3}}"
+_ADVERBS = rf"(?:(?:{(_ADVERBS + 'are am been').replace(' ', '|')})\s+){{0,3}}"
 _ARTICLE = r"(?:(?:the|a|an|our|my|plain|just|for|on|with|new|old|local|to use|to go with)\s+){0,3}$"
 _WE = rf"(?:\b(?:we|I)(?:'ve|'re|'m|'d)?)\s+{_ADVERBS}"
 #: Before a name, with the one who speaks as what the relation begins with.
@@ -97,61 +82,54 @@ DECIDED = re.compile(
     r"\b(?:decision|decided|settled|final choice|my choice|winner)\s*(?:is|was)?:?\s+(?:to use\s+)?$", re.IGNORECASE
 )
 IT_IS = re.compile(r"^\s+it is\b(?! (?:a|an|the|not|so|too|very)\b)", re.IGNORECASE)
-_KIN = """
-    wife husband brother sister son daughter mother father mom mum dad boss manager mentor colleague coworker partner
-    girlfriend boyfriend neighbor neighbour cousin aunt uncle roommate flatmate teacher doctor dentist therapist vet
-    niece nephew friend dog cat puppy kitten fiancee fiance grandmother grandfather grandma grandpa landlord landlady
-    accountant lawyer coach
-"""
-MY = re.compile(
-    rf"\b(?:my|our)\s+(?:(?:best|old|older|younger|little|big|new|good|close|dear|eldest|youngest|late)\s+)?"
-    rf"({'|'.join(_KIN.split())})(?:'s name)?(?:\s+is(?:\s+called)?|\s+is named|,|\s+called|\s+named)?\s+$",
-    re.IGNORECASE,
-)
-IS_MY = re.compile(
-    rf"^(?:\s+is\s+my\s+(?:(?:best|older|younger|little|new|old|good)\s+)?({'|'.join(_KIN.split())})\b(?!')"
-    rf"|,\s+my\s+(?:(?:best|older|younger|little|new|old|good)\s+)?({'|'.join(_KIN.split())})(?=[,.;]|$))",
-    re.IGNORECASE,
-)
 #: What may follow where the name is all that is spoken of: not "the LGBTQ support group".
 NO_NOUN = re.compile(
     r"^(?:\s*$|\s*[,.;:!)(\"“”–—-]|'s\s+(?:place|house)|\s+(?:and|or|in|on|at|for|with|last|this|next|yesterday|today|"
     r"because|since|to|as|from|now|instead|over|when|after|before|so|but|is|was|again|too|then|who|which|where|while|by|until|during|"
     r"rather|about|v?\d[\w.]*|myself|very|a|every|once|two|years?|months?|not)\b(?! off))"
 )
-ALONE_ONLY = frozenset({"VISITED", "LIKES", "LIVES_IN", "WORKS_AT", "REJECTED", "CREATED"})
-#: Which types may not begin or end a relation.
-NEVER_FROM = {
-    "WORKS_AT": {"technology", "place", "project"},
-    "LIVES_IN": {"technology", "place", "project"},
-    "MARRIED_TO": {"technology", "place", "organisation", "project"},
-    "KNOWS": {"technology", "place", "organisation", "project"},
+ALONE_ONLY = frozenset({"REJECTED", "CREATED"})
+_BEINGS = frozenset({"person", "animal"})
+_THINGS = frozenset({"technology", "product", "project", "work"})
+#: Which types may not begin or end a relation: of people, places and work tell the facts, with when it held.
+_NEVER_FROM = {
+    **dict.fromkeys(("PART_OF", "OWNS", "REPLACES", "SUPPORTS", "IMPROVES"), _BEINGS),
+    "USES": _BEINGS | {"place"},
     "CREATED": {"technology", "place"},
-    "LOCATED_IN": {"person", "technology"},
+    "LOCATED_IN": _BEINGS | _THINGS | {"organisation"},
 }
-NEVER_TO = {
-    "WORKS_AT": {"person", "place", "technology"},
-    "LIVES_IN": {"person", "technology", "organisation"},
-    "LOCATED_IN": {"person", "technology"},
-    "USES": {"person", "place"},
+_NEVER_TO = {
+    **dict.fromkeys(("PART_OF", "REPLACES", "SUPPORTS", "IMPROVES"), _BEINGS),
+    "USES": _BEINGS | {"place"},
+    "LOCATED_IN": _BEINGS | {"technology"},
     "CHOSE": {"person"},
     "REJECTED": {"person"},
-    "MARRIED_TO": {"technology", "place", "organisation"},
-    "KNOWS": {"technology", "place", "organisation", "concept"},
-    "VISITED": {"technology"},
 }
+_ELSEWHERE = frozenset({"place", "organisation"})
+
+
+def is_apt(relation: str, source: str | None, target: str | None, *, by_speaker: bool = False) -> bool:
+    """Whether a statement may relate two names of these types (None: unknown). What the one who speaks uses is what is
+    used where they are: a person else uses nothing by a statement alone.
+
+    >>> is_apt("USES", "project", "technology"), is_apt("LOCATED_IN", "person", "place")
+    (True, False)
+    """
+    if relation == "REPLACES" and (not {source, target} & _THINGS or {source, target} & _ELSEWHERE):
+        return False
+    begins = (by_speaker and relation == "USES") or source not in _NEVER_FROM.get(relation, ())
+    return begins and target not in _NEVER_TO.get(relation, ())
+
 
 _KINDS = """
     framework library database language tool company startup city town country island village restaurant cafe bakery
-    dog cat puppy friend doctor dentist teacher book novel film movie band game app application service platform
-    protocol editor bank school university hospital museum park beach river mountain lake author writer singer artist
-    engineer developer lawyer nurse architect designer manager professor student philosopher scientist format standard
-    algorithm server client plugin extension package module website newspaper magazine podcast medication drug disease
-    allergy breed horse bird parrot rabbit retriever labrador terrier orm cli api sdk runtime compiler cache queue
-    broker proxy registry
+    dog cat puppy book novel film movie band game app application service platform protocol editor bank school
+    university hospital museum park beach river mountain lake format standard algorithm server client plugin
+    extension package module website newspaper magazine podcast medication drug disease allergy breed horse bird
+    parrot rabbit retriever labrador terrier orm cli api sdk runtime compiler cache queue broker proxy registry
 """
 IS_A = re.compile(
-    rf"^(?:\s+(?:is|was)|,)\s+(?:an?|one of the|the)\s+(?:[\w'-]+\s+){{0,3}}?({'|'.join(_KINDS.split())})s?\b"
+    rf"^(?:\s+is|,)\s+(?:an?|one of the|the)\s+(?:[\w'-]+\s+){{0,3}}?({'|'.join(_KINDS.split())})s?\b"
     r"(?!\s+(?:of\s+(?:mine|a)|to\s|for\s+that|name))",
     re.IGNORECASE,
 )

@@ -14,10 +14,12 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
+from recollect.derive.entities.naming import ABOUT
 from recollect.derive.facts import by_hand
 from recollect.derive.facts.by_hand import BY_HAND, CORRECTS, ByHand, by_hand_id
 from recollect.derive.facts.claim import Claim, Provenance, from_plain, to_plain
 from recollect.derive.facts.former import slots_before, understood
+from recollect.derive.facts.links import links
 from recollect.derive.facts.settle import Settled, settle
 from recollect.derive.tasks.base import Effects, retired
 from recollect.record import Edge, Node, NodeId, NodeKind, Origin, from_microseconds, stable_id, to_microseconds
@@ -26,7 +28,7 @@ from recollect.store import EdgeKey, View
 #: The edges from slots to messages, and the state of slots.
 CLAIMS, SLOT = "CLAIMS", "slot"
 DERIVES_FROM, SUPERSEDES, TRANSITIONED_TO = "DERIVES_FROM", "SUPERSEDES", "TRANSITIONED_TO"
-_OF_FACTS = (DERIVES_FROM, SUPERSEDES, TRANSITIONED_TO)
+_OF_FACTS = (DERIVES_FROM, SUPERSEDES, TRANSITIONED_TO, ABOUT)
 
 #: Names of CLAIMS edges: who made the claims.
 RULES, MODEL, STORED = "rules", "model", "stored"
@@ -118,8 +120,8 @@ def settled(view: View, ledger: Ledger) -> Effects:
 
 
 def _is_ours(edge: Edge, facts: Mapping[NodeId, Node]) -> bool:
-    """Whether settling made it: a proof with its quotation, or what a fact took the place of here."""
-    return "quote" in edge.properties if edge.type == DERIVES_FROM else edge.target_id in facts
+    """Whether settling made it: a proof with its quotation, a name, or what a fact took the place of here."""
+    return "quote" in edge.properties if edge.type == DERIVES_FROM else edge.type == ABOUT or edge.target_id in facts
 
 
 def current_hands(view: View, slots: Sequence[NodeId], ledger: Ledger | None = None) -> dict[NodeId, ByHand]:
@@ -175,15 +177,16 @@ class _Made:
         ids = _ids(slot, facts, records)
         by_fact = {id(fact): fact_id_ for fact, fact_id_ in zip(facts, ids, strict=True)}
         for index, (fact, name) in enumerate(zip(facts, ids, strict=True)):
-            self.facts.append(_node(slot, name, fact, index, self.records.get(name)))
-            self.edges += _proofs(name, fact)
+            node = _node(slot, name, fact, index, self.records.get(name))
+            self.facts.append(node)
+            self.edges += [*_proofs(name, fact), *links(node)]
             if fact.replaces is not None:
                 self.edges += _changed(name, fact, by_fact[id(fact.replaces)], fact.replaces, index)
         for name in sorted(records.keys() - set(ids)):
             self.facts.append(_unseen(self.records[name], slot, records[name], hand))
-        node = Node(slot, NodeKind.REPORT, state=SLOT, body={"facts": ids})
-        if before != node:
-            self.slots.append(node)
+        mark = Node(slot, NodeKind.REPORT, state=SLOT, body={"facts": ids})
+        if before != mark:
+            self.slots.append(mark)
 
 
 def _ids(slot: NodeId, facts: Sequence[Settled], records: Collection[NodeId]) -> list[NodeId]:

@@ -235,7 +235,7 @@ _LONG_AGO = -(1 << 62)  # before all times, in microseconds
 _ARTICLES = frozenset({"a", "an", "the", "my", "our"})
 _STANCES = frozenset({"likes", "dislikes"})
 _SINGLE = frozenset(
-    """home|job|employer|age|birthday|birth year|name|diet|from|wife|husband|partner|girlfriend|boyfriend|fiancé
+    """home|job|employer|age|birthday|birth year|name|diet|from|wife|husband|spouse|partner|girlfriend|boyfriend|fiancé
     |fiancée|mother|father|mom|mum|dad|blood type|weight|height|marital status|phone number|email|anniversary|status
     |location|address|deadline|budget|price|owner|salary|rent""".replace("\n    ", "").split("|")
 )

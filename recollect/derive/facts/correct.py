@@ -85,13 +85,27 @@ class Corrections:
 
         return self._write(plan)[0]
 
-    def store(self, told: Node) -> Fact:
-        """Stores a fact that somebody tells (stored.py). Returns it, or the one that says the same already."""
+    def store(self, told: Node, drawn: Callable[[NodeId], Sequence[Edge]] = lambda fact: ()) -> Fact:
+        """Stores a fact that somebody tells (stored.py). Returns it, or the one that says the same already. `drawn` are
+        the edges from its record to what it was drawn from.
+        """
 
         def plan(view: View) -> tuple[Effects, list[NodeId]]:
-            return plan_stored(view, told)
+            effects, ids = plan_stored(view, told)
+            entered = next((node.id for node in effects.put if node.id == told.id), ids[0])
+            return replace(effects, edges=[*effects.edges, *drawn(entered)]), ids
 
         return self._write(plan, begins=True)[0]
+
+    def withdraw(self, ids: Sequence[NodeId]) -> None:
+        """Takes back what the records of stored facts say, which are to be erased: facts settle without them."""
+
+        def plan(view: View) -> tuple[Effects, list[NodeId]]:
+            ledger = Ledger()
+            ledger.drop(view.edges(ids, (CLAIMS,), "in", limit=_ALL))
+            return settled(view, ledger), []
+
+        self._write(plan, shown=False)
 
     def pin(self, name: str, *, pinned: bool = True) -> Fact:
         """Holds on to a fact: nothing that is derived replaces it. Raises NotFound."""

@@ -19,6 +19,7 @@ _SENTENCES = {
     "home": "{who} lives in {value}",
     "from": "{who} comes from {value}",
     "marital status": "{who} is {value}",
+    "spouse": "{who} is married to {value}",
     "speaks": "{who} speaks {value}",
     "employer": "{who} works for {value}",
     "studies": "{who} studies {value}",
@@ -52,6 +53,11 @@ def _article(value: str) -> str:
     if last.endswith("s") and not last.endswith("ss"):
         return ""
     return "an " if value[0].lower() in "aeiou" else "a "
+
+
+def is_worded(attribute: str) -> bool:
+    """Whether there is a sentence of its own for an attribute."""
+    return attribute in _SENTENCES or attribute == "owns"
 
 
 def content_of(entity: str, attribute: str, value: str, polarity: Polarity = Polarity.IS) -> str:

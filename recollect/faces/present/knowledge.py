@@ -9,6 +9,7 @@ from recollect.record import iso
 if TYPE_CHECKING:
     from recollect.derive.entities.entity import Entity
     from recollect.derive.facts.fact import Fact
+    from recollect.derive.graph.relation import Relation
     from recollect.derive.topics.reading import Topic
 
 
@@ -24,6 +25,7 @@ def entity_as_json(entity: Entity) -> dict[str, Any]:
         "last": iso(entity.last),
         "pinned": entity.pinned,
         "by_hand": entity.by_hand,
+        "provenance": list(entity.provenance),
     }
 
 
@@ -55,6 +57,25 @@ def fact_as_json(fact: Fact) -> dict[str, Any]:
             for p in fact.proofs
         ],
         "history": [fact_as_json(older) for older in fact.history],
+    }
+
+
+def relation_as_json(relation: Relation) -> dict[str, Any]:
+    """A relation as JSON."""
+    return {
+        "source": relation.source,
+        "relation": relation.name,
+        "target": relation.target,
+        "weight": relation.weight,
+        "evidence": list(relation.evidence),
+        "since": iso(relation.since),
+        "until": iso(relation.until),
+        "since_told": relation.since_told,
+        "until_told": relation.until_told,
+        "said": iso(relation.said),
+        "current": relation.current,
+        "fact": relation.fact,
+        "provenance": list(relation.provenance),
     }
 
 

@@ -12,6 +12,7 @@ from starlette.responses import Response
 from recollect.errors import NotFound
 from recollect.faces.http.scope import Scoped
 from recollect.faces.present.knowledge import entity_as_json
+from recollect.faces.present.times import day
 from recollect.faces.web.back import back_to
 from recollect.faces.web.graph import quotations
 from recollect.faces.web.graphing.kinds import KINDS, TOGETHER, kind_of, worded
@@ -83,6 +84,7 @@ def entity(request: Request, memory: Scoped, name: str, edit: str = "", done: st
         shown=_MESSAGES,
         types=TYPES,
         worded=worded,
+        day=day,
         edit=edit,
         others=[other.name for other in memory.entities(limit=200) if other.id != one.id] if edit == "merge" else [],
     )

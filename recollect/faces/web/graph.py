@@ -15,6 +15,7 @@ from starlette.responses import Response
 
 from recollect.errors import NotFound
 from recollect.faces.http.scope import Scoped, ServedHere
+from recollect.faces.present.times import day
 from recollect.faces.web.graphing.kept import KeptPlaces
 from recollect.faces.web.graphing.kinds import KINDS, TOGETHER, worded
 from recollect.faces.web.graphing.picture import AT_FIRST, MOST, Picture, pictured
@@ -24,7 +25,7 @@ from recollect.record import utc_now
 
 if TYPE_CHECKING:
     from recollect.derive.entities.entity import Entity
-    from recollect.derive.entities.graph import Relation
+    from recollect.derive.graph.relation import Relation
     from recollect.memory import Memory
     from recollect.record import Message
 
@@ -38,12 +39,14 @@ _AROUND = 110  # characters of a message before and after a name
 
 @dataclass(frozen=True, slots=True)
 class TableRow:
-    """A relation of the name in focus, as a row: in words, with whom, by how many messages, in which years."""
+    """A relation of the name in focus, as a row: in words, with whom, by how many messages; and when it holds, or else
+    the years of its messages.
+    """
 
     words: str
     other: str
     relation: Relation
-    years: str
+    when: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +176,6 @@ def _row(relation: Relation, focus: Entity, times: Sequence[datetime]) -> TableR
     backwards = relation.target_id == focus.id
     years = sorted({time.year for time in times})
     span = "" if not years else str(years[0]) if len(years) == 1 else f"{years[0]}–{str(years[-1])[2:]}"
-    return TableRow(
-        worded(relation.name, backwards=backwards), relation.source if backwards else relation.target, relation, span
-    )
+    other = relation.source if backwards else relation.target
+    when = relation.when(day) or span
+    return TableRow(worded(relation.name, backwards=backwards), other, relation, when)

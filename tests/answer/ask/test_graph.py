@@ -23,6 +23,7 @@ SAID = {
     "Family": ["My brother Anders called. Anders is married to Merle.", "Merle works at Kartona."],
     "Garden": [f"Note {number} about the weather in the garden" for number in range(20)],
 }
+MARRIED = "Anders MARRIED TO Merle (said 2024-05-01)"
 
 
 @pytest.fixture(scope="module")
@@ -57,12 +58,12 @@ def test_what_is_said_of_a_name_is_told_with_the_message_that_says_it(memory: Me
 
 
 def test_names_in_lower_case_are_known(memory: Memory) -> None:
-    assert any(one.words == "Anders MARRIED TO Merle" for one in told(memory, "who is merle?"))
+    assert any(one.words == MARRIED for one in told(memory, "who is merle?"))
 
 
 def test_two_names_are_told_by_what_connects_them(memory: Memory) -> None:
     first = told(memory, "What has Anders to do with Kartona?")[0]
-    assert first.words == "Anders MARRIED TO Merle; Merle WORKS AT Kartona"
+    assert first.words == f"{MARRIED}; Merle WORKS AT Kartona (said 2024-05-01)"
     assert len(first.messages) == 2
 
 
@@ -84,7 +85,7 @@ def test_what_may_not_be_found_proves_nothing(memory: Memory) -> None:
 
 def test_the_evidence_cites_the_passages_that_prove_it(memory: Memory) -> None:
     found = evidence(memory, "What has Anders to do with Kartona?")
-    assert found.relations[0].startswith("Anders MARRIED TO Merle; Merle WORKS AT Kartona [")
+    assert found.relations[0].startswith(f"{MARRIED}; Merle WORKS AT Kartona (said 2024-05-01) [")
     numbers = {passage.message.content: passage.number for passage in found.passages}
     assert f"[{numbers[SAID['Family'][0]]}]" in found.relations[0]
     assert len(numbers) == len(found.passages)

@@ -23,13 +23,9 @@ def said(text: str, me: str | None = "you") -> list[str]:
         ("PgBouncer improves latency a lot.", ["PgBouncer IMPROVES latency"]),
         ("PostgreSQL is a relational database.", ["PostgreSQL IS_A database"]),
         ("Hysan Place is part of Causeway Bay.", ["Hysan Place PART_OF Causeway Bay"]),
-        ("Maria Lopez works at Feedwell.", ["Maria Lopez WORKS_AT Feedwell"]),
-        ("Ana Silva lives in Porto.", ["Ana Silva LIVES_IN Porto"]),
-        ("I live in Ericeira now.", ["you LIVES_IN Ericeira"]),
-        ("Ana Silva lives alone in Porto.", ["Ana Silva LIVES_IN Porto"]),
         ("OK decision: Next.js 14 with the app router.", ["you CHOSE Next.js 14"]),
         ("Yes, I want that. So JWT it is.", ["you CHOSE JWT"]),
-        ("My sister Ana came.", ["you SISTER Ana"]),
+        ("My dog Luna is a labrador.", ["Luna IS_A labrador"]),
         ("Ruby on Rails was created by nobody, but Linus Torvalds created Linux.", ["Linus Torvalds CREATED Linux"]),
         ("Ask a Large Language Model (LLM) first.", ["LLM SAME_AS Large Language Model"]),
     ],
@@ -53,6 +49,35 @@ def test_plain_statements_are_read(text: str, found: list[str]) -> None:
     ],
 )
 def test_questions_plans_and_denials_are_not(text: str) -> None:
+    assert said(text) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Maria Lopez works at Feedwell.",
+        "Ana Silva lives in Porto.",
+        "I live in Ericeira now.",
+        "My sister Ana came. Tom is my brother.",
+        "Anders is married to Merle.",
+        "I love Flexbox.",
+        "I visited Rome.",
+        "Ana Silva knows Tom Berg.",
+        "Maria Lopez is a nurse.",
+        "Maria Lopez uses PostgreSQL.",
+        "Maria Lopez is part of Feedwell.",
+        "I switched from Shanghai to Hangzhou.",
+        "I moved from Google to Microsoft.",
+    ],
+)
+def test_of_people_places_and_work_tell_the_facts(text: str) -> None:
+    assert said(text) == []
+
+
+@pytest.mark.parametrize(
+    "text", ["We used PostgreSQL.", "Tidepool was part of Feedwell.", "We had used Redis.", "Next.js was a framework."]
+)
+def test_the_past_is_no_present_relation(text: str) -> None:
     assert said(text) == []
 
 

@@ -75,6 +75,28 @@ def test_only_names_that_are_near_are_suggested(told: CommandLine) -> None:
     assert told("graph", "Max").err == "No entity is called 'Max'. To see what there is: recollect entities\n"
 
 
+def test_entities_and_relations_are_added(told: CommandLine) -> None:
+    assert told("entities", "add", "Sam Berg", "--type", "person").out.startswith("Sam Berg  person - 0 messages")
+    entity = shown(told, "entity", "entities", "add", "Sam Berg")["entity"]
+    assert (entity["type"], entity["provenance"]) == ("person", ["by hand"])
+    ran = told("relate", "Sam Berg", "LIVES_IN", "Malmö", "--since", "2024-05", "--until", "2024-12")
+    assert ran.out.startswith("Sam Berg --[LIVES_IN]--> Malmö  since 1 May 2024, until 1 Jan 2025")
+    relation = shown(told, "relate", "relate", "Sam Berg", "LIVES_IN", "Porto", "--since", "2025")["relation"]
+    assert (relation["current"], relation["provenance"]) == (True, ["by hand"])
+    assert "Sam Berg --[LIVES_IN]--> Porto  since" in told("graph", "Sam Berg").out
+    assert "Malmö" not in told("graph", "Sam Berg").out
+    assert "Sam Berg --[LIVES_IN]--> Malmö" in told("graph", "Sam Berg", "--past").out
+    assert told("relate", "Sam Berg", "Porto").code == 2
+    assert told("relate", "Sam Berg", "LIVES_IN!", "Porto").code != 0
+
+
+def test_a_relation_names_the_message_that_it_is_drawn_from(told: CommandLine) -> None:
+    own = shown(told, "graph", "graph", "Next.js")["relations"][0]["evidence"][0]
+    relation = shown(told, "relate", "relate", "Tidepool", "DEPENDS_ON", "Kafka", "--from", own[-6:])["relation"]
+    assert relation["evidence"] == [own]
+    assert told("relate", "Tidepool", "DEPENDS_ON", "Redis", "--from", "Talk a").code == 2
+
+
 def test_entities_are_corrected_by_hand(told: CommandLine) -> None:
     assert told("entities", "edit", "Malmö", "--name", "Malmo", "--type", "place").out.startswith("Malmo  place")
     assert shown(told, "entity", "entities", "merge", "React", "Next.js")["done"] == "merge"

@@ -142,6 +142,24 @@ def test_a_fact_is_corrected_by_hand_and_back(mending: TestClient) -> None:
     assert mending.post(f"{API}/facts/{first}/merge", json={"others": [second]}).json()["id"] == first
 
 
+def test_entities_and_relations_are_added(mending: TestClient) -> None:
+    added = mending.post(f"{API}/entities", json={"name": "Sam Berg", "type": "person"})
+    assert (added.status_code, added.json()["provenance"]) == (201, ["stored"])
+    asked = {"source": "Sam Berg", "relation": "LIVES_IN", "target": "Quay", "since": "2024-05-01T00:00:00Z"}
+    made = mending.post(f"{API}/relationships", json=asked)
+    assert made.status_code == 201
+    assert (made.json()["since"], made.json()["current"]) == ("2024-05-01T00:00:00Z", True)
+    assert mending.post(f"{API}/relationships", json=asked).json()["fact"] == made.json()["fact"]
+    mending.post(f"{API}/relationships", json={**asked, "target": "Pier", "since": "2025-05-01T00:00:00Z"})
+    around = {"name": "Sam Berg"}
+    assert [r["target"] for r in mending.get(f"{API}/graph", params=around).json()["relations"]] == ["Pier"]
+    whole = mending.get(f"{API}/graph", params={**around, "include_past": True}).json()["relations"]
+    assert {r["target"]: r["current"] for r in whole} == {"Pier": True, "Quay": False}
+    assert mending.post(f"{API}/entities", json={"name": "Sam", "type": "machine"}).status_code == 400
+    assert mending.post(f"{API}/relationships", json={**asked, "relation": "!"}).status_code == 400
+    assert mending.post(f"{API}/relationships", json={**asked, "sources": ["none"]}).status_code == 404
+
+
 def test_an_entity_is_corrected_by_hand_whatever_its_name(mending: TestClient) -> None:
     names = [entity["name"] for entity in mending.get(f"{API}/entities").json()["items"][:3]]
     odd = "CI/CD & co?"

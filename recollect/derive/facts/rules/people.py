@@ -68,6 +68,7 @@ PEOPLE: tuple[Predicate, ...] = (
         exact=True,
         only="people",
     ),
+    predicate(rf"^(?:is|got) married to (?P<v>{_NAME}(?: {_NAME})?)", "spouse", capital, exact=True),
     predicate(rf"^(?:is|got) engaged to (?P<v>{_NAME})", "fiancé", capital, exact=True),
     predicate(
         rf"^speaks? (?:fluent |some |a little |native )?(?P<v>{_NAME}(?:(?:, | and )(?:a little |some )?{_NAME})*)",

@@ -19,6 +19,7 @@ SUMMARIES = {
     "facts": "List what is known, who said it and where, and correct it.",
     "entities": "List who and what is mentioned, and correct it.",
     "graph": "Show what an entity is related to, or how two are connected.",
+    "relate": "Add a relation between two people, places or things.",
     "topics": "List what many conversations are about, or where one changes its subject.",
     "timeline": "Show how much was said when, or what was talked about in a time.",
     "context": "Print what a model would be given to answer, and what it costs.",

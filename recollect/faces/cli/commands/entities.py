@@ -20,7 +20,7 @@ _TYPES = (
     "person", "animal", "place", "organisation", "technology", "project", "product", "work", "event", "concept",
 )  # fmt: skip
 #: What can be done by hand, with the names that it needs.
-_ACTIONS = {"edit": 1, "pin": 1, "unpin": 1, "merge": 2, "unmerge": 1, "forget": 1, "undo": 1}
+_ACTIONS = {"add": 1, "edit": 1, "pin": 1, "unpin": 1, "merge": 2, "unmerge": 1, "forget": 1, "undo": 1}
 
 
 def entities(
@@ -37,10 +37,10 @@ def entities(
 
     What you correct outranks what was derived, now and later: `edit NAME --name NEW --type TYPE`, `pin NAME` and
     `unpin NAME`, `merge NAME INTO`, `unmerge NAME`, `forget NAME` (the messages stay), and `undo NAME`, which takes
-    corrections back.
+    corrections back. `add NAME --type TYPE` adds one that no message mentions.
     """
     words = what or []
-    memory = session.existing_memory()
+    memory = session.memory() if words[:1] == ["add"] else session.existing_memory()
     if words and words[0] in _ACTIONS:
         return _correct(session, memory, words[0], words[1:], name, type)
     if name is not None:
@@ -65,6 +65,7 @@ def _correct(
         wanted = "NAME INTO" if action == "merge" else "NAME"
         raise WrongUsage(f"recollect entities {action} needs {wanted}.", hint="Quote names of several words.")
     done: dict[str, Callable[[], Entity]] = {
+        "add": lambda: memory.add_entity(names[0], type or "concept", provenance="by hand"),
         "edit": lambda: memory.edit_entity(names[0], name, type=type),
         "pin": lambda: memory.pin_entity(names[0]),
         "unpin": lambda: memory.pin_entity(names[0], pinned=False),
@@ -129,6 +130,7 @@ COMMAND = Command(
         "recollect entities --type person",
         "recollect entities Postgres",
         'recollect entities merge "Maria" "Maria Lopez"',
+        'recollect entities add "Sam Berg" --type person',
     ),
     (
         Option(("--type",), f"Of this type: {', '.join(_TYPES)}.", "TYPE", read=one_of(*_TYPES), values=_TYPES),

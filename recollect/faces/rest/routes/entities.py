@@ -14,12 +14,22 @@ from recollect.faces.http.scope import Scoped
 from recollect.faces.rest.cursors import Paged
 from recollect.faces.rest.routes.family import Limit, calls, family
 from recollect.faces.rest.schemas.base import Page
-from recollect.faces.rest.schemas.knowledge import Entity, EntityEdit, EntityMerge, Graph, Paths
+from recollect.faces.rest.schemas.knowledge import (
+    Entity,
+    EntityEdit,
+    EntityMerge,
+    Graph,
+    NewEntity,
+    NewRelationship,
+    Paths,
+    Relation,
+)
 from recollect.faces.rest.schemas.records import Message
 
 routes = family("entities")
 
 Name = Annotated[str, Query(description="Any of its spellings.", examples=["Maria Lopez"])]
+Past = Annotated[bool, Query(description="Also relations that no longer hold.")]
 
 
 @routes.get("/entities")
@@ -33,6 +43,18 @@ def entities(
     found = memory.entities(type=type, limit=cursor.offset + limit + 1)
     items, following = cursor.page(found, limit)
     return Page[Entity].model_validate({"items": items, "next": following})
+
+
+@routes.post("/entities", status_code=201, dependencies=[ONCE])
+def add_entity(memory: Scoped, entity: NewEntity) -> Entity:
+    """Adds an entity that a program knows of; the same again is the same."""
+    return Entity.model_validate(memory.add_entity(**entity.model_dump()))
+
+
+@routes.post("/relationships", status_code=201, dependencies=[ONCE])
+def add_relationship(memory: Scoped, relationship: NewRelationship) -> Relation:
+    """Adds a relation between two entities: a fact that settles with what messages say. The same again is the same."""
+    return Relation.model_validate(memory.add_relationship(**relationship.model_dump()))
 
 
 @routes.get("/entity")
@@ -100,12 +122,13 @@ def graph(
     name: Name,
     depth: Annotated[int, Query(ge=1, le=3, description="Steps around it.")] = 1,
     limit: Annotated[int, Query(ge=1, le=1000, description="Entities at most.")] = 150,
+    include_past: Past = False,
 ) -> Graph:
-    """What lies around an entity: others, and the relations among them with their evidence."""
-    return Graph.model_validate(memory.graph(name, depth, limit))
+    """What lies around an entity: others, and the relations among them with their evidence and validity."""
+    return Graph.model_validate(memory.graph(name, depth, limit, include_past=include_past))
 
 
 @routes.get("/paths")
-def paths(memory: Scoped, source: Name, target: Name) -> Paths:
+def paths(memory: Scoped, source: Name, target: Name, include_past: Past = False) -> Paths:
     """The shortest ways between two entities; neighbours where there is none."""
-    return Paths.model_validate(memory.paths(source, target))
+    return Paths.model_validate(memory.paths(source, target, include_past=include_past))

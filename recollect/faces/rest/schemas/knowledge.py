@@ -8,7 +8,10 @@ from typing import Any
 
 from pydantic import Field, field_serializer, field_validator
 
+from recollect.derive.entities.added import Adder
 from recollect.faces.rest.schemas.base import Asked, Record, shown
+
+_PROVENANCE = 'Where it comes from: "said" in messages, "stored" by a program, "by hand", "imported".'
 
 
 class Proof(Record):
@@ -71,7 +74,7 @@ class Alias(Record):
 
 
 class Entity(Record):
-    """Somebody or something that messages mention."""
+    """Somebody or something that messages mention, or that was added."""
 
     id: str
     name: str
@@ -82,6 +85,7 @@ class Entity(Record):
     last: datetime | None
     pinned: bool
     by_hand: bool
+    provenance: list[str] = Field(description=_PROVENANCE)
 
 
 class Relation(Record):
@@ -92,6 +96,14 @@ class Relation(Record):
     target: str
     weight: int = Field(description="By how many messages.")
     evidence: list[str]
+    since: datetime | None = Field(description="When it began to hold, of what a fact says.")
+    until: datetime | None
+    since_told: bool = Field(description="Whether somebody told when it began; else it is when it was said.")
+    until_told: bool
+    said: datetime | None = Field(description="When it was said last, of what a fact says.")
+    current: bool
+    fact: str | None = Field(description="The fact that says so; else messages do.")
+    provenance: list[str] = Field(description=_PROVENANCE)
 
 
 class Graph(Record):
@@ -216,6 +228,31 @@ class FactId(Record):
     """The id of a fact: what corrections take, and what takes them back."""
 
     id: str
+
+
+class NewEntity(Asked):
+    """An entity that a program knows of. `sources` are ids of messages that it was drawn from."""
+
+    model_config = shown(name="Sam Berg", type="person")
+
+    name: str = Field(examples=["Sam Berg"])
+    type: str = Field("concept", examples=["person"])
+    sources: list[str] = Field([])
+    provenance: Adder = "stored"
+
+
+class NewRelationship(Asked):
+    """A relation that a program knows of. The entities are added where they are not known."""
+
+    model_config = shown(source="Sam Berg", relation="LIVES_IN", target="Porto")
+
+    source: str = Field(description='A name, or "you".', examples=["Sam Berg"])
+    relation: str = Field(examples=["LIVES_IN"])
+    target: str = Field(examples=["Porto"])
+    since: datetime | None = None
+    until: datetime | None = None
+    sources: list[str] = Field([], description="Ids of messages that it was drawn from.")
+    provenance: Adder = "stored"
 
 
 class EntityEdit(Asked):

@@ -29,7 +29,7 @@ _OF_TYPE: Mapping[str, Kind] = {one: kind for kind in KINDS for one in kind.type
 _OTHER = KINDS[3]
 
 TOGETHER = "MENTIONED_WITH"
-_WORDS = {TOGETHER: "with", "MARRIED_TO": "married to"}
+_WORDS = {TOGETHER: "with", "MARRIED_TO": "married to", "OWNED_BY": "owned by"}
 #: The same from the other end.
 _INVERSE = {
     TOGETHER: "with",
@@ -37,12 +37,20 @@ _INVERSE = {
     "CHOSE": "chosen by",
     "REJECTED": "rejected by",
     "LIKES": "liked by",
+    "DISLIKES": "disliked by",
+    "PREFERS": "preferred by",
+    "OWNS": "owned by",
+    "OWNED_BY": "owns",
+    "TAKES": "taken by",
+    "SPEAKS": "spoken by",
+    "STUDIES": "studied by",
+    "COMES_FROM": "origin of",
+    "WORKS_ON": "worked on by",
     "CREATED": "created by",
     "REPLACES": "replaced by",
     "IMPROVES": "improved by",
     "SUPPORTS": "supported by",
     "CAUSES": "caused by",
-    "VISITED": "visited by",
     "PART_OF": "has the part",
     "LOCATED_IN": "place of",
     "LIVES_IN": "home of",
@@ -52,7 +60,7 @@ _INVERSE = {
     "MARRIED_TO": "married to",
 }
 #: Relations that say no.
-NOT = frozenset({"REJECTED"})
+NOT = frozenset({"REJECTED", "DISLIKES"})
 
 
 def kind_of(type: str) -> Kind:

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from recollect.faces.present.knowledge import entity_as_json
+from recollect.faces.present.knowledge import entity_as_json, relation_as_json
 from recollect.faces.web.graphing.kept import KeptPlaces
 from recollect.faces.web.graphing.kinds import NOT, TOGETHER, Kind, kind_of, worded
 from recollect.faces.web.graphing.layout import Placed, Point, laid_out, side
 
 if TYPE_CHECKING:
     from recollect.derive.entities.entity import Entity
-    from recollect.derive.entities.graph import Relation
+    from recollect.derive.graph.relation import Relation
     from recollect.memory import Memory
 
 #: Names of a picture at first, what one that is opened may add, and the most that there can be.
@@ -95,14 +95,10 @@ class Picture:
             ],
             "relations": [
                 {
-                    "source": link.relation.source,
+                    **relation_as_json(link.relation),
                     "source_id": link.relation.source_id,
-                    "relation": link.relation.name,
-                    "words": link.words,
-                    "target": link.relation.target,
                     "target_id": link.relation.target_id,
-                    "weight": link.relation.weight,
-                    "evidence": list(link.relation.evidence),
+                    "words": link.words,
                 }
                 for link in self.links
             ],

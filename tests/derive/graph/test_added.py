@@ -1,0 +1,288 @@
+"""A program adds entities and relations beside those of messages; they settle with the facts."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+import recollect
+from recollect.derive.entities.added import ADDED_FROM
+from recollect.derive.entities.naming import YOU
+from recollect.derive.graph.relation import TOGETHER, Relation
+from recollect.derive.tasks.enrol import enrol
+from recollect.errors import InvalidInput, NotFound
+from recollect.memory import Memory
+from recollect.record import Node
+from recollect.store.transfer import every
+
+MAY = datetime(2021, 5, 1, tzinfo=UTC)
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Memory:
+    return recollect.open(tmp_path / "memory.db", durable=False, background=False)
+
+
+def tell(memory: Memory, words: str, year: int = 2020) -> str:
+    message = memory.store_message(words, conversation_id=f"c{year}", timestamp=datetime(year, 3, 1, tzinfo=UTC))
+    memory.consolidate()
+    return message.id
+
+
+def shown(memory: Memory, name: str, *, past: bool = False) -> list[str]:
+    return sorted(map(str, relations(memory, name, past=past)))
+
+
+def relations(memory: Memory, name: str, *, past: bool = False) -> list[Relation]:
+    return [r for r in memory.graph(name, include_past=past).relations if r.name != TOGETHER]
+
+
+def everything(memory: Memory) -> str:
+    with memory._space.view() as view:
+        return str([*every(view, Node), *view.edges(None)]).lower()
+
+
+# --- entities ---------------------------------------------------------------------------------------------------------
+def test_an_added_entity_is_listed_beside_those_of_messages(memory: Memory) -> None:
+    tell(memory, "I met Ana Silva in Porto.")
+    sam = memory.add_entity("Sam Berg", "person")
+    assert (sam.name, sam.type, sam.mentions) == ("Sam Berg", "person", 0)
+    assert (sam.provenance, sam.by_hand) == (("stored",), False)
+    assert memory.entity("sam berg") == sam
+    assert {"Sam Berg", "Ana Silva", "Porto"} <= {entity.name for entity in memory.entities()}
+    assert memory.entity("Porto").provenance == ("said",)
+
+
+def test_the_same_again_is_the_same(memory: Memory) -> None:
+    first = memory.add_entity("Sam Berg", "person", sources=[tell(memory, "Sam called.")])
+    before = everything(memory)
+    assert memory.add_entity("SAM BERG") == first
+    assert memory.add_entity("Sam Berg", "person", sources=[memory.conversation("c2020").messages[0].id]) == first
+    assert everything(memory) == before
+
+
+def test_what_messages_mention_gets_the_type_that_a_program_knows(memory: Memory) -> None:
+    tell(memory, "I met Zorblax in Porto.")
+    added = memory.add_entity("Zorblax", "animal")
+    assert (added.type, added.mentions, added.provenance) == ("animal", 1, ("said", "stored"))
+    memory.edit_entity("Zorblax", type="project")
+    assert memory.entity("Zorblax").type == "project"
+    assert memory.undo_entity("Zorblax").type == "animal"
+
+
+def test_an_entity_that_comes_to_be_mentioned_is_the_same(memory: Memory) -> None:
+    added = memory.add_entity("Next.js", "technology")
+    tell(memory, "We use NextJS for Tidepool, and Next.js improves SEO.")
+    assert memory.entity("nextjs").id == added.id
+    assert memory.entity("Next.js").mentions > 0
+
+
+@pytest.mark.parametrize(
+    "refused",
+    [
+        lambda m: m.add_entity(" "),
+        lambda m: m.add_entity("Sam", "machine"),
+        lambda m: m.add_entity("Sam", provenance="guessed"),
+        lambda m: m.add_relationship("Sam", "", "Porto"),
+        lambda m: m.add_relationship("Sam", "LIVES IN!", "Porto"),
+        lambda m: m.add_relationship("Sam", "X" * 41, "Porto"),
+        lambda m: m.add_relationship("Sam", "SAME_AS", "Samuel"),
+        lambda m: m.add_relationship("Sam", "MENTIONED_WITH", "Porto"),
+        lambda m: m.add_relationship("Sam", "BIRTHDAY", "Porto"),
+        lambda m: m.add_relationship("Sam", "KNOWS", "sam"),
+        lambda m: m.add_relationship("Sam", "KNOWS", ""),
+        lambda m: m.add_relationship("Sam", "KNOWS", "Ana", since=MAY, until=datetime(2020, 1, 1, tzinfo=UTC)),
+        lambda m: m.add_relationship("Sam", "KNOWS", "Ana", provenance="guessed"),
+    ],
+)
+def test_what_means_nothing_is_refused_and_leaves_nothing(memory: Memory, refused: Callable[[Memory], object]) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        refused(memory)
+    assert caught.value.message
+    assert memory.entities() == []
+
+
+def test_a_source_that_is_no_message_is_refused(memory: Memory) -> None:
+    for add in (
+        lambda: memory.add_entity("Sam", sources=["nothing"]),
+        lambda: memory.add_relationship("Sam", "KNOWS", "Ana", sources=["nothing"]),
+    ):
+        with pytest.raises(NotFound):
+            add()
+    assert memory.entities() == []
+
+
+# --- relationships ----------------------------------------------------------------------------------------------------
+def test_a_relationship_adds_what_it_relates(memory: Memory) -> None:
+    relation = memory.add_relationship("Sam Berg", "LIVES_IN", "Porto", since=MAY)
+    assert str(relation) == "Sam Berg --[LIVES_IN]--> Porto"
+    assert (relation.since, relation.until, relation.current) == (MAY, None, True)
+    assert relation.provenance == ("stored",)
+    assert (memory.entity("Sam Berg").type, memory.entity("Porto").type) == ("person", "place")
+    assert shown(memory, "Porto") == ["Sam Berg --[LIVES_IN]--> Porto"]
+    assert [fact.content for fact in memory.facts("Sam Berg")] == ["Sam Berg lives in Porto."]
+
+
+def test_it_settles_with_what_messages_say(memory: Memory) -> None:
+    tell(memory, "Sam Berg lives in Leeds.", 2020)
+    memory.add_relationship("Sam Berg", "lives in", "Porto")
+    assert shown(memory, "Sam Berg") == ["Sam Berg --[LIVES_IN]--> Porto"]
+    assert shown(memory, "Sam Berg", past=True) == [
+        "Sam Berg --[LIVES_IN]--> Leeds",
+        "Sam Berg --[LIVES_IN]--> Porto",
+    ]
+
+
+def test_one_may_relate_oneself(memory: Memory) -> None:
+    tell(memory, "I live in Leeds.")
+    assert str(memory.add_relationship("me", "LIVES_IN", "Porto")) == "you --[LIVES_IN]--> Porto"
+    assert shown(memory, YOU) == ["you --[LIVES_IN]--> Porto"]
+    assert str(memory.add_relationship("you", "SISTER", "Ana")) == "you --[SISTER]--> Ana"
+    assert memory.entity("Ana").type == "person"
+
+
+def test_any_other_relation_has_its_name_and_validity(memory: Memory) -> None:
+    memory.add_relationship("Tidepool", "depends on", "Kafka", since=MAY, until=datetime(2023, 5, 1, tzinfo=UTC))
+    memory.add_relationship("Tidepool", "DEPENDS_ON", "PostgreSQL")
+    assert shown(memory, "Tidepool") == ["Tidepool --[DEPENDS_ON]--> PostgreSQL"]
+    (kafka,) = [r for r in relations(memory, "Tidepool", past=True) if r.target == "Kafka"]
+    assert (kafka.since, kafka.until, kafka.current) == (MAY, datetime(2023, 5, 1, tzinfo=UTC), False)
+    assert "Tidepool depends on PostgreSQL." in [fact.content for fact in memory.facts("Tidepool")]
+
+
+def test_decisions_are_relations_like_those_of_messages(memory: Memory) -> None:
+    memory.add_relationship("you", "CHOSE", "Next.js")
+    memory.add_relationship("you", "REJECTED", "React")
+    assert shown(memory, YOU) == ["you --[CHOSE]--> Next.js", "you --[REJECTED]--> React"]
+
+
+def test_the_same_relationship_again_changes_nothing(memory: Memory) -> None:
+    first = memory.add_relationship("Sam", "KNOWS", "Ana")
+    again = memory.add_relationship("sam", "knows", "ANA")
+    assert (again.fact, again.source_id, again.target_id) == (first.fact, first.source_id, first.target_id)
+    assert len(memory.facts("Sam")) == 1
+    assert len(memory.entities()) == 2
+
+
+def test_another_spelling_is_the_entity_that_there_is(memory: Memory) -> None:
+    tell(memory, "We use NextJS for Tidepool.")
+    relation = memory.add_relationship("next.js", "IMPROVES", "SEO")
+    assert relation.source_id == memory.entity("NextJS").id
+    assert any(line.endswith("--[IMPROVES]--> SEO") for line in shown(memory, "NextJS"))
+
+
+def test_a_message_proves_what_was_drawn_from_it(memory: Memory) -> None:
+    source = tell(memory, "Sam is in Porto these days.")
+    relation = memory.add_relationship("Sam", "LIVES_IN", "Porto", sources=[source])
+    assert relation.evidence == (source,)
+
+
+# --- corrections, dumps, rebuilding -----------------------------------------------------------------------------------
+def test_it_is_renamed_merged_and_taken_apart_as_what_was_derived(memory: Memory) -> None:
+    memory.add_relationship("Sam", "LIVES_IN", "Porto")
+    memory.add_relationship("Samuel Berg", "WORKS_AT", "Bosch")
+    memory.merge_entities("Sam", "Samuel Berg")
+    memory.edit_entity("Samuel Berg", "Samuel J. Berg")
+    assert shown(memory, "Sam") == [
+        "Samuel J. Berg --[LIVES_IN]--> Porto",
+        "Samuel J. Berg --[WORKS_AT]--> Bosch",
+    ]
+    memory.unmerge_entity("Sam")
+    assert shown(memory, "Sam") == ["Sam --[LIVES_IN]--> Porto"]
+
+
+def test_it_survives_deriving_anew_and_comes_back_from_a_dump(memory: Memory, tmp_path: Path) -> None:
+    source = tell(memory, "Sam Berg lives in Leeds.", 2020)
+    memory.add_entity("Zorblax", "animal", provenance="by hand")
+    memory.add_relationship("Sam Berg", "LIVES_IN", "Porto", since=MAY, sources=[source])
+
+    def check(memory: Memory) -> None:
+        assert (memory.entity("Zorblax").type, memory.entity("Zorblax").provenance) == ("animal", ("by hand",))
+        (relation,) = relations(memory, "Sam Berg")
+        assert (str(relation), relation.since) == ("Sam Berg --[LIVES_IN]--> Porto", MAY)
+        assert source in relation.evidence
+
+    check(memory)
+    enrol(memory._space, again=True)
+    memory.consolidate()
+    check(memory)
+    dump = io.BytesIO()
+    memory.export(dump)
+    (tmp_path / "dump.jsonl").write_bytes(dump.getvalue())
+    with recollect.open(tmp_path / "other.db", durable=False, background=False) as other:
+        other.import_file(tmp_path / "dump.jsonl")
+        other.consolidate()
+        check(other)
+
+
+def test_it_moves_with_the_messages_that_it_was_drawn_from(tmp_path: Path) -> None:
+    with recollect.open(tmp_path / "m.db", namespace="home/a", durable=False, background=False) as one:
+        source = tell(one, "Sam is in Porto these days.")
+        one.add_relationship("Sam", "LIVES_IN", "Porto", sources=[source])
+        one._move("c2020", to="home/b")
+        assert "porto" not in everything(one)
+        with one.beside("home/b") as other:
+            other.consolidate()
+            assert shown(other, "Sam") == ["Sam --[LIVES_IN]--> Porto"]
+
+
+# --- forgetting -------------------------------------------------------------------------------------------------------
+def test_a_forgotten_entity_leaves_no_word(memory: Memory) -> None:
+    memory.add_entity("Zxcanary", "person")
+    memory.forget_entity("Zxcanary")
+    assert "zxcanary" not in everything(memory)
+    with pytest.raises(NotFound):
+        memory.entity("Zxcanary")
+    assert memory.add_entity("Zxcanary", "animal").type == "animal"
+
+
+def test_relationships_that_were_only_added_go_with_their_entity(memory: Memory) -> None:
+    tell(memory, "Sam Berg lives in Leeds.")
+    memory.add_relationship("Sam Berg", "WORKS_AT", "Bosch")
+    memory.forget_entity("Bosch")
+    assert shown(memory, "Sam Berg", past=True) == ["Sam Berg --[LIVES_IN]--> Leeds"]
+    assert [fact.attribute for fact in memory.facts("Sam Berg")] == ["home"]
+
+
+def test_what_was_added_goes_with_the_last_message_that_it_was_drawn_from(memory: Memory) -> None:
+    tell(memory, "Sam Berg lives in Leeds.", 2019)
+    first, second = tell(memory, "He moved.", 2020), tell(memory, "It is by the sea.", 2021)
+    memory.add_entity("Zxcanary", sources=[first, second])
+    memory.add_relationship("Sam Berg", "LIVES_IN", "Zxcanary Bay", sources=[first, second])
+    assert memory.forget(first, dry_run=True).derived.get("fact", 0) == 0
+    memory.forget(first)
+    assert memory.entity("Zxcanary").mentions == 0
+    assert shown(memory, "Sam Berg") == ["Sam Berg --[LIVES_IN]--> Zxcanary Bay"]
+    with memory._space.view() as view:
+        assert {edge.target_id for edge in view.edges(None, (ADDED_FROM,))} == {second}
+    assert memory.forget(second, dry_run=True).derived["fact"] == 1
+    memory.forget(second)
+    assert "zxcanary" not in everything(memory)
+    assert shown(memory, "Sam Berg", past=True) == ["Sam Berg --[LIVES_IN]--> Leeds"]
+    assert relations(memory, "Sam Berg")[0].current
+    assert memory.check() == []
+    path = Path(memory.location)
+    memory.close()
+    assert b"zxcanary" not in path.read_bytes().lower()
+
+
+def test_a_forgotten_person_is_in_nothing_that_was_added(memory: Memory) -> None:
+    tell(memory, "It rains in Porto.")
+    memory.store_message("I am here.", speaker="Zxcanary Berg", conversation_id="p")
+    memory.consolidate()
+    memory.add_entity("Zxcanary Berg", "person")
+    memory.add_relationship("Zxcanary Berg", "LIVES_IN", "Porto")
+    memory.forget_person("Zxcanary Berg", mentions=True)
+    assert "zxcanary" not in everything(memory)
+
+
+def test_everything_is_everything(memory: Memory) -> None:
+    tell(memory, "It rains in Porto.")
+    memory.add_relationship("Sam", "LIVES_IN", "Porto")
+    memory.forget(everything=True)
+    assert memory.entities() == []
+    assert "sam" not in everything(memory)
