@@ -271,3 +271,14 @@ def _run(some: Sequence[NodeId], others: Sequence[NodeId]) -> int:
     """How many at the end of both are the same."""
     pairs = zip(reversed(some), reversed(others), strict=False)
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+
+
+def end_of(some: Sequence[NodeId], others: Sequence[NodeId]) -> int | None:
+    """The place of the last of some among the others, where all of them stand there in order; the latest there is."""
+    left = list(some)
+    found = None
+    for at in range(len(others) - 1, -1, -1):
+        if left and others[at] == left[-1]:
+            left.pop()
+            found = at if found is None else found
+    return None if left else found

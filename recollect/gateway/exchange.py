@@ -13,6 +13,7 @@ from urllib.parse import quote
 
 from recollect.context.budget import tokens_in
 from recollect.errors import InvalidInput, RecollectError
+from recollect.gateway.aligning import LOOKED_UP, likeness_of
 from recollect.gateway.blocks import TIMES, Block, Blocks, share
 from recollect.gateway.events import Events, is_event_stream
 from recollect.gateway.fitting import Fit, cost_of, fit, is_kept_there
@@ -207,11 +208,12 @@ class Endless:
         assert placed is not None
         text = _looked_up(talk, asked)
         room = share(self._budget(exchange.asked), fit.given, sum(block.tokens for block in before))
+        is_left_to_us = placed.goes_on and not is_kept_there(exchange.body, talk)
         context = memory.prepare_context(
             text,
-            placed.conversation_id if placed.goes_on else None,
+            placed.conversation_id if is_left_to_us else None,
             room + tokens_in(text),
-            config={"recent_window_size": _WINDOW if placed.goes_on else 0, "include_tool_calls": False},
+            config={"recent_window_size": _WINDOW if is_left_to_us else 0, "include_tool_calls": False},
             known=[*_sent(exchange, talk), *(own for block in before for own in block.told)],
             tools=False,
         )
@@ -438,12 +440,15 @@ def _said(exchange: Exchange) -> tuple[NodeId, int]:
 def _sent(exchange: Exchange, talk: Talk) -> list[NodeId]:
     """The stored messages that the model is sent with a request, or has at its provider."""
     memory, placed = exchange.memory, exchange.placed
-    if memory is None or placed is None or placed.parent is None:
+    if memory is None or placed is None or not (placed.parent or exchange.body.get("conversation")):
         return []
-    many = sum(n <= placed.after and talk.said[n].at not in exchange.fit.gone for n in placed.names)
     if is_kept_there(exchange.body, talk):
-        many = _HELD
-    return [one.id for one in memory.latest(placed.conversation_id, many, until=placed.parent)]
+        return [one.id for one in memory.latest(placed.conversation_id, _HELD, until=placed.parent or "")]
+    places = (n for n in placed.names if n <= placed.after and talk.said[n].at not in exchange.fit.gone)
+    # Some clients leave out what was said, or tell it in other words: what they do not tell the model has not.
+    told = {likeness_of(talk.said[n]) for n in places}
+    above = memory.latest(placed.conversation_id, len(told) + LOOKED_UP, until=placed.parent or "")
+    return [one.id for one in above if likeness_of(one) in told]
 
 
 def _asks_nothing(body: Mapping[str, Any]) -> bool:

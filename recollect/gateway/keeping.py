@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from recollect.errors import NotFound
 from recollect.gateway.aligning import (
     answer_marks,
     call_id,
@@ -148,7 +149,10 @@ class _Keeping:
             self._waiting, waiting[-1]["tool_calls"] = [], fresh
             self._memory.store_messages(waiting, conversation_id=own, title=self._title())
         elif fresh and self.last is not None:
-            self._memory.store_tool_calls(fresh, self.last)
+            try:
+                self._memory.store_tool_calls(fresh, self.last)
+            except NotFound:  # what they were called for was forgotten, and they with it
+                return
         if named:
             last = next(reversed(named))
             known = stored.get(last) or self._memory.tool_calls([last])[0]

@@ -32,6 +32,7 @@ from recollect.gateway.aligning import (
     align,
     as_told,
     calls_behind,
+    end_of,
     likeness_of,
     marks,
     with_answers,
@@ -198,7 +199,7 @@ class Threads:
         )
         for some in (said[-LOOKED_UP:], said[:-LOOKED_UP]):
             if (at := self._known(request, some, unproven=None if is_known else min(said, default=None))) is not None:
-                after, message = at
+                after, message = _further_on(request, *at)
                 return request.placed(message.conversation_id, after, message.id)
         for own in (conversation,) if conversation else _candidates(request):
             aligned = align(memory, own, talk, said, is_named=conversation is not None)
@@ -444,6 +445,26 @@ def _further(request: _Request, after: int, known: Message) -> tuple[int, Messag
             break
         after, last = n, message
     return after, last
+
+
+def _further_on(request: _Request, after: int, known: Message) -> tuple[int, Message]:
+    """The same, behind what a client leaves out of the middle of a talk: all that it tells from there on, up to an
+    answer, was said later in the same talk, in this order.
+    """
+    rest = [n for n in request.said if n > after]
+    ends = [at for at, n in enumerate(rest) if request.talk.said[n].role == "assistant"]
+    if not ends:
+        return after, known
+    memory, name = request.memory, request.names[after]
+    alike = memory.messages(memory.aliased([name]).get(name, ()))
+    asked = [likeness_of(request.talk.said[n]) for n in rest]
+    for own in dict.fromkeys(message.conversation_id for message in (known, *alike)):
+        latest = memory.latest(own, 2 * len(rest) + LOOKED_UP)
+        there = [likeness_of(message) for message in latest]
+        for end in reversed(ends):
+            if (at := end_of(asked[: end + 1], there)) is not None:
+                return rest[end], latest[at]
+    return after, known
 
 
 def _names(

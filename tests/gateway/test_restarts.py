@@ -333,3 +333,96 @@ def test_the_model_is_not_told_again_what_it_has(memory: Memory, endless: Callab
                 say(exchange, "" if calls else f"The answer to {question}", calls, name=f"{name}{number}")
             items[key].append(assistant(f"The answer to {question}"))
     assert [len(words) for words in talks(memory.beside(exchange.asked.namespace))] == [6]
+
+
+TRIMMED = {
+    "the first two and the newest": lambda items: items if len(items) < 7 else [*items[:2], *items[-5:]],
+    "the first and the newest": lambda items: items if len(items) < 7 else [items[0], *items[-6:]],
+    "the first four and the newest": lambda items: items if len(items) < 9 else [*items[:4], *items[-3:]],
+    "every other exchange": lambda items: [one for n, one in enumerate(items) if n // 2 % 2 == 0 or n > len(items) - 4],
+}
+
+
+@pytest.mark.parametrize("headers", [SCOPE, {**SCOPE, **NAMED}, {"authorization": "sk-1"}])
+@pytest.mark.parametrize("trimmed", TRIMMED.values(), ids=TRIMMED)
+@WIRES
+def test_a_client_that_leaves_out_the_middle_of_a_talk_goes_on(
+    memory: Memory,
+    endless: Callable[[], Endless],
+    wire: Wire,
+    trimmed: Callable[[list[Any]], list[Any]],
+    headers: dict[str, str],
+) -> None:
+    items: list[Any] = []
+    for number in range(8):
+        items.append(user(f"What of harbour {number}?"))
+        say(begin(endless(), wire, trimmed(items), headers), f"It has {number} boats.", name=f"r{number}")
+        items.append(assistant(f"It has {number} boats."))
+    own = kept(memory, headers)
+    assert talks(own) == [[one["content"] for one in items]]
+    assert len(everything(own)) == len(items)
+
+
+@WIRES
+def test_who_edits_what_was_said_in_the_middle_opens_a_branch(
+    memory: Memory, endless: Callable[[], Endless], wire: Wire
+) -> None:
+    items: list[Any] = []
+    for number in range(5):
+        items.append(user(f"What of harbour {number}?"))
+        say(begin(endless(), wire, items), f"It has {number} boats.", name=f"r{number}")
+        items.append(assistant(f"It has {number} boats."))
+    items[4] = user("What of another harbour?")
+    say(begin(endless(), wire, [*items, user("And then?")]), "Nothing.", name="r9")
+    assert talks(memory.beside("default")) == [[*(one["content"] for one in items), "And then?", "Nothing."]]
+
+
+SHORTENED = {
+    "a summary": lambda items: [user("Summary: we spoke of harbours."), *items[-4:]],
+    "a summary that was acknowledged": lambda items: [user("Summary."), assistant("Understood."), *items[-4:]],
+    "the first and the newest": lambda items: [*items[:1], *items[-3:]],
+    "an edited question": lambda items: [user("What of no harbour?"), *items[1:]],
+    "an edited answer": lambda items: [items[0], assistant("None."), *items[2:]],
+}
+
+
+@pytest.mark.parametrize("headers", [SCOPE, {**SCOPE, **NAMED}], ids=["unnamed", "named"])
+@pytest.mark.parametrize("shortened", SHORTENED.values(), ids=SHORTENED)
+@WIRES
+def test_nothing_is_kept_from_a_model_that_its_client_left_out(
+    memory: Memory,
+    endless: Callable[[], Endless],
+    wire: Wire,
+    shortened: Callable[[list[Any]], list[Any]],
+    headers: dict[str, str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    items: list[Any] = []
+    for number in range(4):
+        items.append(user(f"What of harbour {number}?"))
+        say(begin(endless(), wire, items, headers), f"It has {number} boats.", name=f"r{number}")
+        items.append(assistant(f"It has {number} boats."))
+    asked: list[str] = []
+
+    def prepare_context(self: Memory, *given: Any, known: list[str], **named: Any) -> Any:
+        asked.extend(message.content for message in self.messages(known))
+        return prepared(self, *given, known=known, **named)
+
+    prepared = Memory.prepare_context
+    monkeypatch.setattr(Memory, "prepare_context", prepare_context)
+    sent = shortened(items)
+    begin(endless(), wire, [*sent, user("How many boats are there in all of the harbours?")], headers)
+    assert set(asked) <= {one["content"] for one in sent}
+
+
+@pytest.mark.parametrize("kept_as", ["conv_1", {"id": "conv_1"}], ids=["id", "object"])
+@pytest.mark.parametrize("headers", [SCOPE, {"authorization": "sk-1"}], ids=["default", "its own"])
+def test_what_a_conversation_of_the_provider_holds_is_not_told_again(
+    memory: Memory, endless: Callable[[], Endless], headers: dict[str, str], kept_as: object
+) -> None:
+    for number in range(3):
+        sent = [user(f"What of harbour {number} in Porto and of its boats?")]
+        exchange = begin(endless(), RESPONSES, sent, headers, conversation=kept_as)
+        assert exchange.tokens == 0
+        say(exchange, f"It has {number} boats.", name=f"r{number}")
+    assert [len(words) for words in talks(memory.beside(exchange.asked.namespace))] == [6]
