@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
-from recollect.models.embedding import Embedder
+from recollect.models.embedding import Embedder, is_remote
 from recollect.models.embedding.runs import embed_with_runs
 from recollect.record import (
     Chunk,
@@ -42,7 +42,7 @@ from recollect.store.passages import (
 )
 from recollect.text.chunks import CHUNK_TOKENS, chunk_spans
 from recollect.text.flags import Flag, flags
-from recollect.text.secrets import find_secrets
+from recollect.text.secrets import Secret, find_secrets, replaced
 from recollect.text.sentences import Sentences, cut_sentences
 from recollect.text.terms import stemmed, words
 
@@ -290,34 +290,33 @@ def _passages(
     ]
     contents = [text.text[start:end] or text.label for _, text, _, (start, end) in pieces]
     partitions = [_partition(text.kind) for _, text, _, _ in pieces]
-    cut = [_cut(content, partition) for content, partition in zip(contents, partitions, strict=True)]
+    secrets = list(_secrets(pieces))
+    sent = list(map(replaced, contents, secrets)) if is_remote(embedder) else contents
+    cut = [_cut(content, partition) for content, partition in zip(sent, partitions, strict=True)]
     whole, windows = embed_with_runs(embedder, cut)
     found: list[list[Passage]] = [[] for _ in groups]
-    secrets = _Secrets()
     at = 0
     for i, (group, text, index, (start, end)) in enumerate(pieces):
         own = windows[at : at + len(cut[i].runs)]
         at += len(cut[i].runs)
         passage = _passage(text, index, start, end, contents[i], whole[i], own, partitions[i])
-        if secrets.touch(text, start, end):
+        if secrets[i]:
             passage = replace(passage, flags=passage.flags | Flag.SECRET)
         found[group].append(passage)
     return found
 
 
-class _Secrets:
-    """The secrets of one text after the other, each found once however many passages it is cut in."""
-
-    def __init__(self) -> None:
-        self._text: _Text | None = None
-        self._spans: list[tuple[int, int]] = []
-
-    def touch(self, text: _Text, start: int, end: int) -> bool:
-        """Whether a secret, or a part of one, stands in this part of a text."""
-        if self._text is not text:
-            self._text = text
-            self._spans = [(secret.start, secret.end) for secret in find_secrets(text.text)]
-        return any(begin < end and start < stop for begin, stop in self._spans)
+def _secrets(pieces: Iterable[tuple[int, _Text, int, tuple[int, int]]]) -> Iterator[list[Secret]]:
+    """The secrets in each piece of texts, or what of them is in it. Those of a text are found once, in all of it: a
+    line of a key, or the half of one, tells nothing by itself.
+    """
+    looked_at: _Text | None = None
+    found: list[Secret] = []
+    for _, text, _, (start, end) in pieces:
+        if text is not looked_at:
+            looked_at, found = text, find_secrets(text.text)
+        inside = [one for one in found if one.start < end and start < one.end]
+        yield [one._replace(start=max(one.start, start) - start, end=min(one.end, end) - start) for one in inside]
 
 
 def _passage(

@@ -2,14 +2,14 @@
 
 The digests have a random key, and those that came in a dump the key that they had there; a memory that has one already
 makes no other. No store holds the strings, and an export that still has them brings them back no more: what comes in is
-left as the record was left.
+left as the record was left. How long the strings were is kept too, for they stand in other texts in any signs.
 """
 
 from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Set
 from dataclasses import replace
 from hashlib import blake2b
 from typing import TypeVar
@@ -19,6 +19,7 @@ from recollect.record import Message, Node, NodeKind, Origin, Thread, stable_id
 from recollect.search.secrets import Mask, secrets_of, texts_of
 from recollect.store import View
 from recollect.text.secret_values import is_word
+from recollect.text.secrets import ESCAPED
 
 R = TypeVar("R")
 
@@ -29,14 +30,22 @@ TITLE = "title"  #: The kind of what is no secret, and compared with titles alon
 _TITLES = "(titles)"  # stands for a source, where titles are told apart from secrets
 _SIZE = 16  # bytes of a digest, and of a key
 _KEY = re.compile("[0-9a-f]{32}")
-_ALONE = re.compile(r"""[^\s"'`<>,;()\[\]{}]{6,200}""")  # what may be a password without the words around it
+_SHORTEST, _LONGEST = 6, 400  # of what is known without the words around it
+_SIGNS = re.compile(rf"[!-~]{{{_SHORTEST},}}")
+_TOGETHER = re.compile(rf"[!-~\x1b]{{{_SHORTEST},}}")
+_APART = re.compile(r"""["'`<>,;()\[\]{}\\]+""")  # where what has no blanks for long is looked at by parts
+_PARTS = re.compile(r"[A-Za-z0-9]+|[^A-Za-z0-9]")  # a string begins and ends with one
+_BEFORE = re.compile(ESCAPED)
 
 
 class Withheld:
     """What was taken out, as a view tells it: of everything, and of the source that it is asked for."""
 
-    def __init__(self, digests: Mapping[str, Mapping[str, str]], source: str = "") -> None:
+    def __init__(
+        self, digests: Mapping[str, Mapping[str, str]], source: str = "", lengths: Set[int] = frozenset()
+    ) -> None:
         self._digests, self._source = digests, source  # with their kinds, by key
+        self._lengths = lengths  # of those that may stand alone
         kinds = {kind for of_key in digests.values() for kind in of_key.values()}
         self._holds_secrets = not kinds <= {TITLE}
 
@@ -55,25 +64,28 @@ class Withheld:
             is_whole = isinstance(digests, Mapping) and all(isinstance(kind, str) for kind in digests.values())
             if is_whole and _KEY.fullmatch(key):
                 found[key] = dict(digests)
-        return cls(found)
+        lengths = node.body.get("lengths")
+        known = lengths if isinstance(lengths, list) else []
+        return cls(found, lengths={n for n in known if isinstance(n, int) and _SHORTEST <= n <= _LONGEST})
 
     def __bool__(self) -> bool:
         return any(self._digests.values())
 
     def node(self) -> Node:
         """As it is stored."""
-        body = {"keys": {key: dict(sorted(digests.items())) for key, digests in sorted(self._digests.items())}}
+        keys = {key: dict(sorted(digests.items())) for key, digests in sorted(self._digests.items())}
+        body = {"keys": keys, "lengths": sorted(self._lengths)}
         return Node(WITHHELD, NodeKind.REPORT, state=TAKEN_OUT, origin=Origin.SAID, body=body)
 
     def of(self, source: str) -> Withheld:
         """The same, asked for what comes from a source."""
-        return Withheld(self._digests, source)
+        return Withheld(self._digests, source, self._lengths)
 
     def joined(self, other: Withheld) -> Withheld:
         """What either knows."""
         keys = self._digests.keys() | other._digests.keys()
         both = {key: {**other._digests.get(key, {}), **self._digests.get(key, {})} for key in keys}
-        return Withheld(both, self._source)
+        return Withheld(both, self._source, self._lengths | other._lengths)
 
     def and_these(self, known: Collection[tuple[str, str]], sources: Collection[str] = ()) -> Withheld:
         """With more secrets: of some sources, or of everything."""
@@ -85,7 +97,8 @@ class Withheld:
 
     def _and(self, kinds: Mapping[tuple[str, str], str]) -> Withheld:
         key = next(iter(self._digests), None) or secrets.token_hex(_SIZE)
-        return self.joined(Withheld({key: {_digest(*told, key): kind for told, kind in kinds.items()}}))
+        lengths = {len(value) for (value, _), kind in kinds.items() if kind != TITLE and _stands_alone(value)}
+        return self.joined(Withheld({key: {_digest(*told, key): kind for told, kind in kinds.items()}}, "", lengths))
 
     def without(self, known: Collection[tuple[str, str]], sources: Collection[str]) -> Withheld:
         """Without those that may be told again."""
@@ -95,7 +108,8 @@ class Withheld:
             {
                 key: {digest: kind for digest, kind in digests.items() if digest not in again}
                 for key, digests in self._digests.items()
-            }
+            },
+            lengths=self._lengths,
         )
 
     def holds_title(self, title: str) -> bool:
@@ -107,10 +121,8 @@ class Withheld:
         if not self._holds_secrets:
             return set()
         values = {value for value, _ in secrets_of(record)}
-        for text in texts_of(record):
-            for word in _ALONE.findall(text):
-                parts = {word, word.rstrip(".,:!?"), *re.split("[=:@/]", word)}
-                values |= {part for part in parts if not is_word(part)}
+        for text in texts_of(record) if self._lengths else ():
+            values.update(self._alone_in(text))
         asked = [(value, source) for value in values if value for source in dict.fromkeys(("", self._source))]
         return {
             (told[0], digests[digest])
@@ -118,6 +130,17 @@ class Withheld:
             for told in asked
             if (digest := _digest(*told, key)) in digests
         }
+
+    def _alone_in(self, text: str) -> Iterator[str]:
+        """What in a text is as long as one of them, and begins and ends as one may, whatever signs stand around it."""
+        together = _TOGETHER.findall(text)
+        for signs in (some for one in together for some in ([one] if len(one) <= _LONGEST else _APART.split(one))):
+            parts = list(_PARTS.finditer(signs))
+            ends = {part.end() for part in parts}
+            for start in {*(part.start() for part in parts), *(sign.end() for sign in _BEFORE.finditer(signs))}:
+                for length in self._lengths:
+                    if start + length in ends and _stands_alone(value := signs[start : start + length]):
+                        yield value
 
     def out_of(self, record: R) -> R:
         """The record as it was left when these secrets were taken out."""
@@ -130,6 +153,11 @@ class Withheld:
             thread = replace(thread, conversation=replace(thread.conversation, title=""))
         held = self.of(thread.conversation.source).held_in(thread)
         return redacted(thread, Mask.of(held, finds=False), count_tokens) if held else thread
+
+
+def _stands_alone(value: str) -> bool:
+    """Whether a string is known without the words around it: not where it may be a word of any text."""
+    return bool(_SIGNS.fullmatch(value)) and len(value) <= _LONGEST and not is_word(value)
 
 
 def _digest(value: str, source: str, key: str) -> str:

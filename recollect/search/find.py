@@ -160,7 +160,9 @@ def _ranked(view: View, asked: Asked, model: Callable[[], TokenEmbedder], titled
     said = ranked(Partition.SAID) if not kinds or kinds & set(SAID_KINDS) else Ranking()
     if kinds - set(SAID_KINDS):
         other = ranked(Partition.OTHER)
-        return said.joined(other, sorted([*said.passages, *other.passages], key=lambda entry: -entry.score))
+        newest = asked.search.sort == "newest"
+        both = [*said.passages, *other.passages]
+        return said.joined(other, sorted(both, key=lambda entry: -entry.time if newest else -entry.score))
     if asked.typed and not said.close and not (said.shares > 0).any():
         said = said.only(())  # words that nobody used, and nothing like them: nothing, not something vague
     if kinds or (said.passages and not asked.typed) or (said.shares >= ALL).any():

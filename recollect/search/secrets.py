@@ -18,7 +18,7 @@ from recollect.store import IndexDamaged, View
 from recollect.store.passages import Owner
 from recollect.text.flags import Flag
 from recollect.text.secret_values import changes, is_word
-from recollect.text.secrets import AUTHORIZATION, KEY, PASSWORD, PRIVATE_KEY, Secret, find_secrets, replaced
+from recollect.text.secrets import AUTHORIZATION, KEY, PASSWORD, PRIVATE_KEY, Secret, begins, find_secrets, replaced
 
 T = TypeVar("T")
 
@@ -154,7 +154,8 @@ class Mask:
             at = text.find(word)
             while at >= 0:
                 end = at + len(word)
-                within = text[max(0, at - 1) : at].isalnum() or text[end : end + 1].isalnum()
+                after = text[end : end + 1]
+                within = not begins(text, at) or (after.isascii() and after.isalnum())
                 if not (within and kind.startswith(PASSWORD)):
                     yield Secret(at, end, kind)
                 at = text.find(word, end)

@@ -100,7 +100,7 @@ def _of_formats(text: str) -> Iterator[Secret]:
     for name, cue, pattern, is_open in _formats():
         if cue in runs:
             for match in pattern.finditer(text):
-                if _begins(text, match.start()) and is_given_out(match.group()):
+                if begins(text, match.start()) and is_given_out(match.group()):
                     yield Secret(match.start(), _end(text, match.end()) if is_open else match.end(), name)
 
 
@@ -135,11 +135,12 @@ def _end(text: str, at: int) -> int:
 _BEGINS = r"(?:(?<![A-Za-z0-9_])|(?<=\\[nrt]))"
 #: What may stand before a key though it ends in a letter: an escaped line break or character, as in JSON and in
 #: addresses, and what colours the text of a terminal.
-_BEFORE = re.compile(r"(?:\\[nrt]|\\u00[0-9a-fA-F]{2}|%(?:25)*[0-9a-fA-F]{2}|\x1b\[[\d;]{0,12}m)\Z")
+ESCAPED = r"(?:\\[nrt]|\\u00[0-9a-fA-F]{2}|%(?:25)*[0-9a-fA-F]{2}|\x1b\[[\d;]{0,12}m)"
+_BEFORE = re.compile(rf"{ESCAPED}\Z")
 _FAR = 16  # characters that it has at most
 
 
-def _begins(text: str, at: int) -> bool:
+def begins(text: str, at: int) -> bool:
     """Whether a key begins there: not behind a letter of those that keys have, unless that is no letter of the text.
     Languages without blanks between words put their own before it, and Markdown its underscores.
     """

@@ -192,7 +192,8 @@ def test_names_are_taken_out_and_nothing_else_with_them(memory: Memory) -> None:
     own.store_message("hello", conversation_id="C", id="M", speaker=GITHUB, metadata={GITHUB: "Ann", other: {"a": AWS}})
     own.forget_secrets()
     assert own.get_message_by_id("M").speaker == "[secret: GitHub token]"
-    assert [*own.get_message_by_id("M").metadata.values()] == ["Ann", {"a": "[secret: AWS access key]"}]
+    kept = [*own.get_message_by_id("M").metadata.values()]
+    assert sorted(kept, key=str) == ["Ann", {"a": "[secret: AWS access key]"}]
     if memory.location.endswith(".db"):
         folder = Path(memory.location).parent
         assert not any(

@@ -13,6 +13,8 @@ from benchmarks.secret_texts.values import pem
 from recollect.engines.sqlite.engine import SQLiteStore
 from recollect.errors import InvalidInput
 from recollect.memory import Memory
+from recollect.models.embedding.base import Vectors
+from recollect.models.embedding.remote import _parts
 from recollect.record import Part, PartKind
 from recollect.testing import FakeModel
 from tests.coherent import assert_coherent
@@ -351,6 +353,34 @@ def test_names_that_are_secrets_are_taken_out_and_each_keeps_its_value(memory: M
     assert_gone(tmp_path / "store")
     kept = memory.get_message_by_id("N2").metadata
     assert (set(kept), {*kept.values()}) == ({"[secret: GitHub token]", "[secret: GitHub token] 2"}, {3, 4})
+
+
+class RemoteEmbedder:
+    """Vectors from a server that remembers what it was sent."""
+
+    is_remote = True
+
+    def __init__(self) -> None:
+        self._embedder, self.sent = embedder(), list[str]()
+        self.name, self.dimensions = self._embedder.name, self._embedder.dimensions
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """As an endpoint does."""
+        self.sent += [part for _, part in _parts(texts)]
+        return self._embedder.embed(texts)
+
+
+def test_a_remote_embedder_is_sent_no_piece_of_a_secret(tmp_path: Path) -> None:
+    remote = RemoteEmbedder()
+    with Memory(SQLiteStore(tmp_path / "memory.db", durable=False), remote) as memory:
+        memory.store_message(f"The key of the server:\n{KEY}\nKeep it. It is new. Nobody has it.")
+        for words in range(3_985, 4_000):  # the edge of a chunk cuts it somewhere
+            memory.store_message(f"{'word ' * words}{OPENAI} {'word ' * 300}")
+        (tmp_path / "notes.md").write_text(f"# Server\n\nIts key. It is long.\n\n{KEY}\n", encoding="utf-8")
+        memory.import_documents(tmp_path / "notes.md")
+        assert any("[secret: private key]" in text for text in remote.sent)
+        assert told_of("\n".join(remote.sent)) == []
+        assert memory.search(KEY.splitlines()[2], literal=True)  # words are looked for here
 
 
 def test_a_re_ranker_is_shown_masks(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -221,3 +222,19 @@ def test_what_was_said_elsewhere_stands_on_the_first_page_alone(sqlite_memory: M
     assert len(others) > 10
     assert [page.total for page in others] == [first.total] * len(others)
     assert not any(page.derived or page.documents for page in others)
+
+
+@pytest.mark.parametrize("group_by", ["message", "conversation"])
+def test_what_is_newest_is_first_whatever_kinds_are_asked_for(tmp_path: Path, group_by: Any) -> None:
+    with recollect.open(tmp_path / "memory.db", durable=False, background=False) as memory:
+        for number in range(60):
+            kind = ("said", "context", "reasoning")[number % 3]
+            text = f"kiln {'and glaze ' * (number % 7)} number {number}"
+            said_at = datetime(2024, 1, 1, tzinfo=UTC) + timedelta(days=number * 37 % 60)
+            memory.store_message(text, kind=kind, timestamp=said_at, conversation_id=f"c{number}")
+        for limit in (4, 100):
+            how: dict[str, Any] = {"kind": "all", "sort": "newest", "group_by": group_by, "limit": limit}
+            shown = [hit.best.message for page in pages(memory, "kiln glaze", **how) for hit in page]
+            times = [message.timestamp for message in shown if message.timestamp is not None]
+            assert times == sorted(times, reverse=True)
+            assert len({message.id for message in shown}) == len(times) == 60

@@ -124,8 +124,10 @@ def tombstones(
         now = None if gone is None else frozenset(_digests(gone, key, said=False))
         made.append(Tombstone(stable_id(FORGOTTEN, key.hex(), conversation), key, digests, now))
     for document in documents:
-        pieces = tuple(_digests_of_text(document.content, key)[:_MOST])
-        made.append(Tombstone(stable_id(FORGOTTEN, key.hex(), document.id), key, pieces))
+        for text in (document.content, *(version.content for version in document.versions)):
+            pieces = tuple(_digests_of_text(text, key)[:_MOST])
+            # by what it says: the same document may be forgotten with another text later
+            made.append(Tombstone(stable_id(FORGOTTEN, key.hex(), document.id, *map(str, pieces)), key, pieces))
     before = _stored(view, [one.id for one in made])
     return [one.node() for new in made if (one := new.joined(before.get(new.id))).digests]
 

@@ -98,6 +98,7 @@ class DocumentImporting:
         self._tombstones = Tombstones()
         self._met: set[NodeId] = set()
         self._made: list[Document] = []
+        self._changed: set[NodeId] = set()
 
     def __call__(self, paths: Sequence[Path]) -> DocumentReport:
         """Imports folders and files; an interrupted import is simply run again. Raises NotFound, ImportProblem for a
@@ -138,6 +139,7 @@ class DocumentImporting:
         if known is not None and not known.erased:
             self._report.changed += document is not known
             self._report.unchanged += document is known
+            self._changed.add(file.id)
         else:
             self._report.new += 1
         if document is not known:
@@ -167,8 +169,9 @@ class DocumentImporting:
         if self._made:
             made = [(document, ()) for document in self._made]
             left_out = self._ingest.documents(made, again=self._again, newest=True, forgotten=self._tombstones)
-            self._report.forgotten += left_out
-            self._report.new -= left_out
+            self._report.forgotten += len(left_out)
+            self._report.new -= len(left_out - self._changed)
+            self._report.changed -= len(left_out & self._changed)
             self._made = []
             self._space.maintain(_MAINTENANCE)
 

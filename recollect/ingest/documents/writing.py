@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 
 from recollect.importers.records.assemble import chunks_of
 from recollect.importers.records.forgotten import Tombstones, of_dump
@@ -25,30 +25,31 @@ class Documents(Writer):
         again: bool = False,
         newest: bool = False,
         forgotten: Tombstones | None = None,
-    ) -> int:
+    ) -> Set[NodeId]:
         """Writes documents with their chunks; where none are given, chunks are made.
 
         An earlier text of a document is nothing new, as it comes from an older export; unless these are the `newest`.
-        What `forgotten` knows by its text stays away, unless it is asked for `again`. Returns how many that are.
+        What `forgotten` knows by its text stays away, unless it is asked for `again`. Returns which these are.
         """
         known = forgotten or Tombstones.none()
         return self._insisting(lambda: self._documents(documents, again, newest, known), "These documents are")
 
     def _documents(
         self, documents: Sequence[tuple[Document, Sequence[Chunk]]], again: bool, newest: bool, forgotten: Tombstones
-    ) -> int:
+    ) -> Set[NodeId]:
         ids = [document.id for document, _ in documents]
         with self._space.view() as view:
             revisions = view.revisions(ids)
             known = {document.id: document for document in view.get(Document, ids)}
             withheld = Withheld.read(view)
-            unknown = [one for one, _ in documents if one.id not in known or known[one.id].erased]
-            gone = {one.id: forgotten.of_document(view, one) for one in unknown}
+            stored = {own: one.content for own, one in known.items() if not one.erased}
+            told = [one for one, _ in documents if stored.get(one.id) != one.content]
+            gone = {one.id: forgotten.of_document(view, one) for one in told}
         left_out = {own for own, of in gone.items() if of and not again}
         documents = [(document, chunks) for document, chunks in documents if document.id not in left_out]
         if withheld and not again:
-            told = [(one, withheld.of(one.source).out_of(one), chunks) for one, chunks in documents]
-            documents = [(new, chunks if new is old else ()) for old, new, chunks in told]
+            left = [(one, withheld.of(one.source).out_of(one), chunks) for one, chunks in documents]
+            documents = [(new, chunks if new is old else ()) for old, new, chunks in left]
         merge = replaced if newest else updated
         fresh = [
             (document, chunks)
@@ -56,7 +57,7 @@ class Documents(Writer):
             if (document := merge(given, known.get(given.id), now=self._clock(), again=again)) is not None
         ]
         if not fresh:
-            return len(left_out)
+            return left_out
         put: list[Document | Chunk | Node] = [one.revived() for of in gone.values() for one in of if again]
         passages: dict[NodeId, list[Passage]] = {}
         for document, given in fresh:
@@ -70,7 +71,7 @@ class Documents(Writer):
                 index=self._index_change(passages),
             )
         )
-        return len(left_out)
+        return left_out
 
     def made(
         self,

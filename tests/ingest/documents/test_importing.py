@@ -171,6 +171,35 @@ def test_what_is_forgotten_stays_away_under_another_name(memory: Memory, folder:
     assert not memory.check()
 
 
+def test_a_forgotten_text_stays_away_in_the_place_of_another(memory: Memory, folder: Path) -> None:
+    memory.import_documents(folder)
+    (folder / "travel.md").write_text(f"{HANDBOOK}\nBuses are not.\n", encoding="utf-8")
+    assert memory.import_documents(folder).changed == 1
+    memory.forget(memory.document("travel.md").id)
+    for text in (HANDBOOK, f"{HANDBOOK}\nBuses are not.\n"):  # what it said earlier, too
+        (folder / "deep" / "office.txt").write_text(text, encoding="utf-8")
+        report = memory.import_documents(folder / "deep")
+        assert (report.new, report.changed, report.unchanged, report.forgotten) == (0, 0, 0, 1)
+        assert "Brennero" not in memory.document("office.txt").content
+    assert memory.import_documents(folder / "deep", again=True).changed == 1
+    assert "Brennero" in memory.document("office.txt").content
+    memory.forget(memory.document("office.txt").id)
+    (folder / "third.md").write_text(HANDBOOK, encoding="utf-8")
+    assert memory.import_documents(folder / "third.md").forgotten == 1
+    assert not memory.check()
+
+
+def test_a_document_that_is_forgotten_twice_stays_away_with_either_text(memory: Memory, folder: Path) -> None:
+    file, texts = folder / "travel.md", (HANDBOOK, "The kiln of the second house is fired at dawn on Fridays.")
+    for text in texts:
+        file.write_text(text, encoding="utf-8")
+        memory.import_documents(file, again=True)
+        memory.forget(memory.document("travel.md").id)
+    for number, text in enumerate(texts):
+        (folder / f"copy{number}.md").write_text(text, encoding="utf-8")
+        assert memory.import_documents(folder / f"copy{number}.md").forgotten == 1
+
+
 def test_a_forgotten_document_stays_away_in_a_dump_of_others(memory: Memory, folder: Path, tmp_path: Path) -> None:
     with recollect.open(tmp_path / "other.db", durable=False) as other:
         (tmp_path / "named.md").write_text(HANDBOOK, encoding="utf-8")
