@@ -73,6 +73,20 @@ def test_a_search_in_an_empty_memory_leads_to_the_import(client: httpx.Client, r
     assert "Nothing in 0" not in page
 
 
+def test_the_count_without_filters_is_the_one_that_the_link_leads_to(served: Running) -> None:
+    with httpx.Client(base_url=served.url) as client:
+        nothing = client.get("/search?q=kiln+since:2001+until:2002").text
+        counted = re.search(r"without filters: ([^<]*)<", nothing)
+        assert counted is not None
+        assert f'id="count" role="status"><b>{counted[1]}</b>' in client.get("/search?q=kiln").text
+
+
+def test_a_count_of_none_is_not_shown_beside_what_is_found_by_meaning(served: Running) -> None:
+    page = httpx.get(f"{served.url}/search?q=ki").text
+    assert "by meaning" in page
+    assert "<b>0</b>" not in page
+
+
 def test_every_page_answers_json(client: httpx.Client) -> None:
     json = {"Accept": "application/json"}
     assert client.get("/ask?q=why+did+we+drop+Redis", headers=json).json()["known"] is True
