@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from recollect.search.results.result import SearchResults
 
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
@@ -71,6 +75,13 @@ def size(count: int) -> str:
 def number(count: int, one: str, several: str = "") -> str:
     """As in "1 message", "1,838 messages"."""
     return f"{count:,} {one if count == 1 else several or one + 's'}"
+
+
+def matches(found: SearchResults) -> str:
+    """The messages that match where any hold the words, else the conversations that are near."""
+    if found.with_words and found.facets:
+        return number(found.facets.messages, "message")
+    return number(found.total, "conversation")
 
 
 def words_and_related(query: str, with_words: int, related: int) -> str:

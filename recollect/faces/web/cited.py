@@ -15,6 +15,8 @@ _CITE = re.compile(r"(?<!\]\()\[(\d{1,3})\](?!\()")
 _CODE = re.compile(r"(<pre\b.*?</pre>|<code\b.*?</code>)", re.DOTALL)
 _PLACED = re.compile(f"{_OPEN}(\\d+){_CLOSE}")
 
+_FENCED = re.compile(r"(^```.*?^```[ ]*$)", re.DOTALL | re.MULTILINE)
+_TICKS = re.compile(r"(?<!`)(`+)(?!`)(?:[^\n]*?(?<!`)\1(?!`))?")
 _AFTER_LIST = re.compile(r"(^- .*\n)(?=[^\s\-`>|])", re.MULTILINE)
 _BY = re.compile(r"^(- )?([^\n:]{1,60}?(?:, \d{1,2} [A-Z][a-z]+ \d{4})?(?:, “[^”\n]{1,100}”)?): (?=\S)", re.MULTILINE)
 
@@ -42,10 +44,12 @@ def answer(text: str, links: Mapping[int, str] | None = None) -> Markup:
 
 
 def extract(text: str, links: Mapping[int, str]) -> Markup:
-    """The same of an answer in the words of the conversations: lists end where their lines do, and who speaks is set
-    apart.
+    """The same of an answer in the words of the conversations: lists end where their lines do, who speaks is set
+    apart, and a backtick that a quotation was cut at reaches no further than its line.
     """
-    return answer(_BY.sub(_spoken, _AFTER_LIST.sub(r"\1\n", text)), links)
+    parts = _FENCED.split(text)
+    parts[::2] = [_TICKS.sub(_within_line, part) for part in parts[::2]]
+    return answer(_BY.sub(_spoken, _AFTER_LIST.sub(r"\1\n", "".join(parts))), links)
 
 
 def with_caret(drawn: Markup) -> Markup:
@@ -53,6 +57,10 @@ def with_caret(drawn: Markup) -> Markup:
     text = str(drawn).rstrip()
     body, end = (text[:-4], text[-4:]) if text.endswith("</p>") else (text, "")
     return Markup(f'{body}<span class="caret" aria-hidden="true"></span>{end}') if text else drawn
+
+
+def _within_line(found: re.Match[str]) -> str:
+    return found[0] if len(found[0]) > len(found[1]) else "\\`" * len(found[1])
 
 
 def _spoken(found: re.Match[str]) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from fastapi import Request
 
 from recollect.faces.present.names import source_label
-from recollect.faces.present.times import number, words_and_related
+from recollect.faces.present.times import matches, number, words_and_related
 from recollect.faces.web.months import Bars, month_bars
 from recollect.faces.web.page import address
 from recollect.memory import Memory
@@ -144,7 +144,7 @@ class Found:
             return number(found.total, what), told if found.related else "with " + told.partition(" with ")[2]
         count, _, rest = told.partition(" ")
         conversations = "conversation" if found.with_words == 1 else "conversations"
-        return number(self.facets.messages, "message"), f"in {count} {conversations} {rest}"
+        return matches(found), f"in {count} {conversations} {rest}"
 
     @property
     def signals(self) -> str:
@@ -222,7 +222,7 @@ class Found:
             chosen = kind in own if kind else not own
             count = self.facets.messages if not kind and not own else self.facets.kinds.get(kind) if own else None
             if chosen or kind in _ALWAYS or kind in {*self.facets.kinds, *self.facets.related.kinds}:
-                yield Choice(label, count if count or chosen else None, self.url(kind=(kind,) if kind else ()), chosen)
+                yield Choice(label, count or None, self.url(kind=(kind,) if kind else ()), chosen)
 
 
 class Nothing:
@@ -252,14 +252,14 @@ class Nothing:
 
     @cached_property
     def meant(self) -> tuple[str, str] | None:
-        """What may have been meant, and how many messages that finds."""
+        """What may have been meant, and how much that finds."""
         words = self.found.suggestion or self.found.corrected
         count = self._count(words, **self._asked.filters()) if words else ""
         return (words, count) if words and count else None
 
     @cached_property
     def unfiltered(self) -> tuple[str, str] | None:
-        """The words without filters and operators, and how many messages they find."""
+        """The words without filters and operators, and how much they find."""
         plain = parse_query(self._asked.q).text
         if not plain or not (self._asked.is_filtered or self._asked.literal or plain != self._asked.q):
             return None
@@ -267,5 +267,6 @@ class Nothing:
         return (plain, count) if count else None
 
     def _count(self, words: str, **filters: Any) -> str:
-        found = self._memory.search(words, limit=1, group_by="message", **filters)
-        return number(found.total, "message") if found.total else ""
+        """As the page of that search counts, in its first words."""
+        found = self._memory.search(words, limit=1, facets=True, **filters)
+        return matches(found) if found.total else ""

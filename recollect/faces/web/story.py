@@ -50,7 +50,7 @@ class Chapter:
     parts: tuple[Part, ...]
 
 
-@router.get("/story/{id}")
+@router.get("/story/{id:path}")
 def story(request: Request, memory: Scoped, id: str) -> Response:
     """Chapters of parts, in order; and where the talk turned to something else. Raises NotFound."""
     conversation = memory.conversation_named(id)

@@ -56,6 +56,7 @@ def test_nothing_found_says_where_and_what_else_would_find_and_exits_1(sample: C
     narrow = sample("search", '"reverse proxy"', "--source", "openai")
     assert narrow.out.splitlines()[0] == "Nothing found in 19 OpenAI conversations."
     assert "without --source openai: " in narrow.out
+    assert "  without --in zzz: 9 messages\n" in sample("search", "kiln", "--in", "zzz").out  # those with the word
 
 
 def test_a_misspelt_word_is_told_what_was_meant(run: CommandLine) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from recollect.faces.web.cited import answer, extract
 
 LINKS = {1: "/c/A#m-B", 2: "/c/C"}
@@ -37,3 +39,17 @@ def test_what_was_said_is_no_html() -> None:
     assert "<strong>You</strong>" in made
     assert "<strong>Ana, 2 May 2024</strong>" in made
     assert "<p>Also near:</p>" in made
+
+
+@pytest.mark.parametrize("cut", ["Use the `flag", "DO NOTHING`, and act", "a ``b` c", "run `a` or `b", "cost $5 or $x"])
+def test_marks_that_a_quotation_was_cut_at_reach_no_other_line(cut: str) -> None:
+    made = str(extract(f"You: {cut} [1]\nAna: then `bar` or $6 [2]\nAna: and the rest` x$ [3]", {**LINKS, 3: "/c/E"}))
+    assert made.count('class="cite"') == 3
+    assert made.count("<strong>") == 3
+    assert "<code>bar</code>" in made
+
+
+def test_code_over_several_lines_stays_code_in_an_extract() -> None:
+    made = str(extract("You: this\n\n```py\na = `1`\nb = 2\n```\n[1]", LINKS))
+    assert "codebox" in made
+    assert "\\`" not in made

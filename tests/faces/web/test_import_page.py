@@ -141,6 +141,7 @@ def test_enter_in_the_question_whether_to_forget_forgets_nothing(
     page.keyboard.press("Enter")
     page.wait_for_selector("dialog:not(#palette)", state="detached")
     assert memory.conversation_named(conversation) is not None
+    assert page.evaluate("document.activeElement.ariaLabel") == "More"  # its menu is closed
 
 
 def test_what_is_deleted_can_be_restored(open_page: Callable[..., Page], served_copy: Running, shot: Shot) -> None:

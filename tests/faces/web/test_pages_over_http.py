@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
+from html import unescape
 from pathlib import Path
+from urllib.parse import quote
 
 import httpx2 as httpx
 import pytest
@@ -69,6 +73,20 @@ def test_a_search_in_an_empty_memory_leads_to_the_import(client: httpx.Client, r
     assert "Nothing in 0" not in page
 
 
+def test_the_count_without_filters_is_the_one_that_the_link_leads_to(served: Running) -> None:
+    with httpx.Client(base_url=served.url) as client:
+        nothing = client.get("/search?q=kiln+since:2001+until:2002").text
+        counted = re.search(r"without filters: ([^<]*)<", nothing)
+        assert counted is not None
+        assert f'id="count" role="status"><b>{counted[1]}</b>' in client.get("/search?q=kiln").text
+
+
+def test_a_count_of_none_is_not_shown_beside_what_is_found_by_meaning(served: Running) -> None:
+    page = httpx.get(f"{served.url}/search?q=ki").text
+    assert "by meaning" in page
+    assert "<b>0</b>" not in page
+
+
 def test_every_page_answers_json(client: httpx.Client) -> None:
     json = {"Accept": "application/json"}
     assert client.get("/ask?q=why+did+we+drop+Redis", headers=json).json()["known"] is True
@@ -77,6 +95,27 @@ def test_every_page_answers_json(client: httpx.Client) -> None:
     assert client.get("/deleted", headers=json).json() == {"deleted": []}
     assert client.get("/forget?everything=yes", headers=json).json()["messages"] == 1
     assert client.get("/import", headers=json).json()["imports"] == []
+
+
+@pytest.mark.parametrize("name", ["bread/2024", "bread 2024?", "%2F"])
+def test_every_link_leads_somewhere(client: httpx.Client, running: Running, name: str) -> None:
+    for word in ("kiln", "glaze", "cone"):
+        running.memory.store_message(f"How hot is the {word} of Ana?", conversation_id=name, title="Pottery")
+    running.memory.consolidate()
+    waiting, seen = ["/", f"/c/{quote(name)}", "/search?q=kiln"], Counter[str]()
+    asked: set[str] = set()
+    while waiting:
+        address = waiting.pop(0)
+        kind = address.partition("?")[0]
+        if address in asked or seen[kind] > 5:
+            continue
+        asked.add(address)
+        seen[kind] += 1
+        answer = client.get(address)
+        assert answer.status_code == 200, address
+        links = re.findall(r'<a\b[^>]*\bhref="(/[^"#]*)', answer.text)
+        waiting += [unescape(link) for link in links if not link.startswith("/assets/")]
+    assert {"/status", "/facts", f"/story/{quote(name)}"} <= set(seen)
 
 
 def test_what_was_said_and_what_is_known_is_told_to_the_person_who_said_it(

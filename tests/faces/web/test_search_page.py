@@ -35,6 +35,33 @@ def test_what_is_typed_is_searched_opened_and_there_again_when_one_goes_back(pag
     assert QUERY in page.inner_text("#searched")
 
 
+def test_what_was_searched_stays_in_its_namespace(open_page: Callable[..., Page], served_copy: Running) -> None:
+    page = open_page(served_copy.url)
+    page.goto(f"/search?q={QUERY}")
+    page.click(".hit a")
+    page.goto("/search")
+    assert QUERY in page.inner_text("#searched")
+    page.goto("/search?namespace=acme/rex")
+    assert not page.is_visible("#searched")
+    page.goto("/search?namespace=default")
+    assert QUERY in page.inner_text("#searched")
+
+
+def test_when_something_is_forgotten_the_browser_forgets_what_was_searched(
+    open_page: Callable[..., Page], served_copy: Running
+) -> None:
+    page = open_page(served_copy.url)
+    page.goto(f"/search?q={QUERY}")
+    page.click(".hit a")
+    page.click("[aria-label=More]")
+    page.click("text=Forget …")
+    page.click("dialog[open] button:has-text('Forget it')")
+    page.wait_for_selector("h1:has-text('Forgotten')")
+    assert "stripe" not in page.evaluate("JSON.stringify(localStorage)")
+    page.goto("/search")
+    assert not page.is_visible("#searched")
+
+
 def test_filters_are_links_with_counts(page: Page) -> None:
     page.goto(f"/search?q={QUERY}")
     before = int(page.inner_text("#count b").split()[0])
@@ -62,6 +89,17 @@ def test_show_more_puts_further_results_below_until_that_is_everything(page: Pag
     assert len(set(after)) == len(after) > len(before)
     assert "That is everything" in page.inner_text(".hits")
     assert page.url.endswith("q=water")
+
+
+def test_the_focus_goes_on_to_what_show_more_brought(page: Page) -> None:
+    page.goto("/search?q=water")
+    shown = page.locator(".hit").count()
+    page.focus("[data-further]")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(f".hit >> nth={shown}")
+    assert (
+        page.evaluate("[...document.querySelectorAll('.hit')].indexOf(document.activeElement.closest('.hit'))") == shown
+    )
 
 
 def test_a_bar_leads_to_its_month(page: Page) -> None:

@@ -156,3 +156,17 @@ def test_messages_that_follow_nothing_are_no_branches() -> None:
     flat = [_message(name, None, active=True) for name in "abc"]
     shown = path_through(flat, None)
     assert all(shown.fork(message) is None for message in shown.messages)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "> " * 60 + "deep\n\nafter",
+        "\n".join("  " * i + f"- item{i}" for i in range(40)) + "\n\nafter",
+        "\n".join("   " * i + f"1. item{i}" for i in range(40)),
+        "> - " * 30 + "deep\n\nafter",
+    ],
+)
+def test_no_word_of_a_deeply_nested_message_is_lost(text: str) -> None:
+    shown = re.sub(r"<[^>]*>", "", html(text))
+    assert set(re.findall(r"\w{2,}", text)) <= set(re.findall(r"\w{2,}", shown))

@@ -156,11 +156,11 @@ def _searched(session: Session, asked: Asked) -> str:
 
 
 def _count(session: Session, asked: Asked, filters: dict[str, Any]) -> str:
-    """How many messages another search finds, in words; empty for none."""
-    from recollect.faces.present.times import number
+    """How much another search finds, in words; empty for nothing."""
+    from recollect.faces.present.times import matches
 
-    found = session.memory().search(asked.query, limit=1, group_by="message", **filters)
-    return number(found.total, "message") if found.total else ""
+    found = session.memory().search(asked.query, limit=1, facets=True, **filters)
+    return matches(found) if found.total else ""
 
 
 def _without_operators(query: str) -> str:

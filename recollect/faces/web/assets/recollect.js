@@ -15,6 +15,8 @@
       try { localStorage.setItem(`recollect.${name}`, JSON.stringify(value)); } catch { /* a private window */ }
     },
   };
+  const searched = `searched.${document.body.dataset.namespace}`;
+  if (find("[data-forgets]")) kept.set(searched, []); // they may be words of what is forgotten
   const lettersAreKeys = () => kept.get("letters", true);
 
   // --- moving through results and messages
@@ -86,6 +88,18 @@
       row?.focus({ preventScroll: performance.getEntriesByType("navigation")[0]?.type === "back_forward" });
       session.came = null;
     }
+  });
+
+  // --- what follows is put in place of the button: the first of it takes the focus
+  let before = null;
+  document.addEventListener("click", (event) => {
+    if (event.target.closest?.("[data-further]")) before = new Set(rows());
+  });
+  document.addEventListener("htmx:after:swap", () => {
+    if (before && document.activeElement === document.body) {
+      rows().find((row) => !before.has(row))?.focus({ preventScroll: true });
+    }
+    before = null;
   });
 
   // --- keys
@@ -312,13 +326,13 @@
     const remember = () => {
       const words = field.value.trim();
       if (words.length < 2 || !find(".hit")) return;
-      kept.set("searched", [words, ...kept.get("searched", []).filter((one) => one !== words)].slice(0, 6));
+      kept.set(searched, [words, ...kept.get(searched, []).filter((one) => one !== words)].slice(0, 6));
     };
     document.addEventListener("click", (event) => { if (event.target.closest?.(".hit a")) remember(); });
     searchForm.addEventListener("submit", remember);
     const lately = () => {
       const place = find("#searched");
-      const them = kept.get("searched", []);
+      const them = kept.get(searched, []);
       if (!place || !them.length) return;
       find("ul", place).replaceChildren(...them.map((words) => {
         const address = new URL(searchForm.action);
@@ -330,7 +344,7 @@
         return row;
       }));
       place.hidden = false;
-      find("button", place).addEventListener("click", () => { kept.set("searched", []); place.hidden = true; });
+      find("button", place).addEventListener("click", () => { kept.set(searched, []); place.hidden = true; });
     };
     lately();
     document.addEventListener("htmx:after:swap", () => {
@@ -353,7 +367,7 @@
     dialog.setAttribute("aria-labelledby", "dialog-title");
     dialog.innerHTML = await answer.text();
     document.body.append(dialog);
-    dialog.addEventListener("close", () => { dialog.remove(); link.focus(); });
+    dialog.addEventListener("close", () => { dialog.remove(); (isShown(link) ? link : find(`[popovertarget="${link.closest("[popover]")?.id}"]`))?.focus(); });
     dialog.addEventListener("click", (inside) => {
       if (!inside.target.closest("[data-close]")) return;
       inside.preventDefault();

@@ -25,6 +25,7 @@ from recollect.faces.web.text.mathematics import SIGNS, Formula, formulas, math_
 _LONGEST = 400_000  # characters; of longer messages the rest is plain text
 _KEPT = 512  # messages that are not drawn again
 _SMALL = 20_000  # characters
+_DEEPEST = 30  # levels, two for each item of a list; the parser drops what is deeper
 
 _TAGS = {
     *("p", "br", "hr", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "li", "blockquote", "strong", "em", "s", "a", "wbr"),
@@ -63,7 +64,11 @@ def _drawn(text: str, breaks: bool) -> str:
     text, rest = text[:_LONGEST], text[_LONGEST:]
     found: list[Formula] = []
     env: MutableMapping[str, Any] = {"formulas": found}
-    made = _parser(breaks).render(_without_signs(text), env)
+    parser = _parser(breaks)
+    tokens = parser.parse(_without_signs(text), env)
+    if any(token.level >= _DEEPEST - 1 for token in tokens):
+        return f'<p class="plain-text">{escapeHtml(text + rest)}</p>'
+    made = parser.renderer.render(tokens, parser.options, env)
     clean = nh3.clean(
         made,
         tags=_TAGS,
@@ -83,7 +88,7 @@ def _without_signs(text: str) -> str:
 
 @cache
 def _parser(breaks: bool) -> MarkdownIt:
-    made = MarkdownIt("commonmark", {"html": False, "breaks": breaks, "maxNesting": 30}, renderer_cls=_Renderer)
+    made = MarkdownIt("commonmark", {"html": False, "breaks": breaks, "maxNesting": _DEEPEST}, renderer_cls=_Renderer)
     made.enable(["table", "strikethrough"])
     made.use(formulas)
     made.core.ruler.push("headings", _flatten_headings)

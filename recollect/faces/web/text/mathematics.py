@@ -133,7 +133,7 @@ def _is_maths(latex: str, source: str, end: int) -> bool:
     """Whether what stands between two dollar signs is a formula, and no price and no variable of a shell."""
     after = source[end + 1 : end + 2]
     clings = not latex[0].isspace() and not latex[-1].isspace() and not after.isalnum()
-    return clings and "\n\n" not in latex and bool(_SAYS_MATHS.search(latex))
+    return clings and "\n" not in latex and bool(_SAYS_MATHS.search(latex))
 
 
 def _block(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:
