@@ -98,6 +98,7 @@ def _claims(
             category=Category(said.get("category") or "semantic"),
             since=_day(said.get("since")),
             until=_day(said.get("until")),
+            event=bool(said.get("since")) and " since " not in said["quote"],
             said_by_assistant=who is None,
             made_by=made_by,
         )

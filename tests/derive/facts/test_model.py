@@ -77,6 +77,14 @@ def test_claims_of_rules_and_of_a_model_are_one_fact(memory: Memory, model: Scri
     assert mill.valid_from == datetime(2024, 11, 1, tzinfo=UTC)
 
 
+def test_an_event_that_a_model_dates_is_evidence_of_its_time_alone(memory: Memory, model: Scripted) -> None:
+    say(memory, "I live in York.", datetime(2024, 12, 24, tzinfo=UTC), "before")
+    say(memory, "Last autumn we took over the old mill, and nobody regrets it.", _THEN)
+    drain(memory, model)
+    (home,) = memory.facts()
+    assert (home.value, [older.value for older in home.history]) == ("York", ["the old mill"])
+
+
 def test_a_run_is_asked_about_once(memory: Memory, model: Scripted) -> None:
     for number in range(45):
         say(memory, f"Number {number}: I'm allergic to peanuts.", _THEN + timedelta(minutes=number))

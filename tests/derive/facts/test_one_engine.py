@@ -248,7 +248,7 @@ def tell(memory: Memory, told: dict[str, object], folder: Path) -> None:
         own = recollect.open(folder / f"{told['said']}.db", durable=False)
     since = None if told["since"] is None else year(2025) + timedelta(days=int(str(told["since"])))
     words, value, when = f"Home: {told['value']}", str(told["value"]), {"until" if told["ended"] else "since": since}
-    own.store_fact(words, "home", value=value, said_at=said, ended=bool(told["ended"]), **when)
+    own.store_fact(words, "home", value=value, said_at=said, ended=bool(told["ended"]), **when)  # type: ignore[arg-type]
     if own is not memory:
         own.export(folder / "dump.jsonl", overwrite=True)
         memory.import_file(folder / "dump.jsonl")
