@@ -186,6 +186,7 @@ class Reading(Handle):
         with self._space.view() as view:
             end = None if until else view.end(NodeId(conversation_id))
             path = view.get(Message, [NodeId(until)]) if until else [end.leaf] if end and end.leaf else []
+            path = [message for message in path if message.conversation_id == conversation_id]
             while path and len(found) < limit:
                 found += [m for m in path if m.kind is Kind.SAID and not (m.deleted or m.erased)]
                 path = view.above(path[-1].id, min(max(limit, _ON_THE_WAY), _MOST_ON_THE_WAY))
