@@ -215,6 +215,15 @@ class Reading(Handle):
         with self._space.view() as view:
             return read_aliases(view, list(dict.fromkeys(map(NodeId, aliases))))
 
+    def forgotten_among(self, texts: Iterable[str]) -> set[int]:
+        """The places of the texts that were said here and forgotten: of those that a client tells again. A short one
+        that anybody says counts only beside another.
+        """
+        from recollect.importers.records.forgotten import Tombstones
+
+        with self._space.view() as view:
+            return Tombstones().told_again(view, list(texts))
+
     def resolve(self, name: str, *, deleted: bool = False) -> tuple[Thread, Message | None]:
         """What a person means by an id, the end of one, a source's id or a part of a title: the conversation, and the
         message. It is a guess: show it before you change anything by it. With `deleted` also titles of conversations

@@ -122,10 +122,12 @@ def test_all_of_a_user_goes_and_nothing_of_another(mem: Memory) -> None:
 
 @pytest.mark.parametrize("scope", ["user_id", "agent_id", "run_id"])
 def test_whose_name_is_a_star_deletes_nothing_of_others(mem: Memory, scope: str) -> None:
-    mem.add("Of a star", **{scope: "*"})
-    mem.add("Of another", **{scope: "alice"})
-    mem.delete_all(**{scope: "*"})
-    assert [one["memory"] for one in mem.get_all(filters={scope: "*"})["results"]] == ["Of another"]
+    star: dict[str, Any] = {scope: "*"}
+    alice: dict[str, Any] = {scope: "alice"}
+    mem.add("Of a star", **star)
+    mem.add("Of another", **alice)
+    mem.delete_all(**star)
+    assert [one["memory"] for one in mem.get_all(filters=star)["results"]] == ["Of another"]
 
 
 @pytest.mark.parametrize(
