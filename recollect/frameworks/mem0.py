@@ -200,8 +200,9 @@ class Memory:
     ) -> dict[str, str]:
         """Deletes the memories of a user, agent or run softly. Raises InvalidInput where none is named."""
         scope = _scope({"user_id": user_id, "agent_id": agent_id, "run_id": run_id})
+        exact = {name: {"eq": value} for name, value in scope.items()}  # a star is a name here
         for memory in self._within(scope):
-            memory.delete_message(*(m.id for m in self._all(memory, scope) if _passes(_own(m), scope)))
+            memory.delete_message(*(m.id for m in self._all(memory, scope) if _passes(_own(m), exact)))
         return {"message": "Memories deleted successfully!"}
 
     def history(self, memory_id: str) -> list[dict[str, Any]]:

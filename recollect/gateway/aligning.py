@@ -132,16 +132,18 @@ def agreement(memory: Memory, talk: Talk, at: int, message: Message) -> tuple[bo
 def calls_behind(talk: Talk, at: int) -> list[tuple[Call, str]]:
     """The calls behind a place, until somebody says something, each with its result, empty if there is none yet."""
     made: list[tuple[Call, str]] = []
-    waiting: dict[str, int] = {}
+    waiting: dict[str, list[int]] = {}
     for n in range(max(at, 0), len(talk.said)):
         one = talk.said[n]
         is_next = n > at and one.is_said
         calls = () if is_next else one.calls
         if not is_next:  # some tell both at once
-            waiting |= {call.id: len(made) + k for k, call in enumerate(calls)}
+            for k, call in enumerate(calls, len(made)):
+                waiting.setdefault(call.id, []).append(k)
             made += [(call, "") for call in calls]
         for result in one.results if n > at else ():
-            if (place := waiting.pop(result.call_id, None)) is not None:
+            if places := waiting.get(result.call_id):
+                place = places.pop(0)
                 made[place] = made[place][0], result.text
         if is_next:
             break

@@ -22,6 +22,7 @@ from recollect.gateway.aligning import (
     likeness_of,
     meant_by,
 )
+from recollect.gateway.calls import Calls
 from recollect.gateway.talk import Call, Heard, Result, Said
 from recollect.gateway.threads import Placed, Threads, answer_alias, answer_id, within
 from recollect.memory import Memory
@@ -73,26 +74,26 @@ class _Keeping:
     def talk(self, end: int) -> int:
         """What is new of the talk before a place. Gives the place of the last message that was said."""
         talk, after = self._placed.talk.said, self._placed.after
-        calls: dict[str, Call] = {}
-        unanswered: dict[str, Call] = {}
+        calls = Calls()
+        unanswered: list[Call] = []
         answered: list[tuple[Call, str]] = []  # below what was said last
         last = after
         for at, said in enumerate(talk[:end]):
+            calls.made(said.calls)
+            told = [(calls.answered(result), result.text) for result in said.results]
             if at > after:
-                answered += _answered(said.results, calls | _by_id(said.calls))
-                for result in said.results:
-                    unanswered.pop(result.call_id, None)
+                answered += told
+                unanswered = [call for call in unanswered if call not in [of for of, _ in told]]
                 if said.is_said:
                     if said.role == "user":
-                        answered += [(call, "") for call in unanswered.values()]
-                        unanswered = {}
+                        answered += [(call, "") for call in unanswered]
+                        unanswered = []
                     self._tools(answered)
                     answered = []
                     self._said(said, at)
                     last = at
-                unanswered |= _by_id(_unanswered(said.calls, said.results))
-            calls |= _by_id(said.calls)
-        self._tools([*answered, *((call, "") for call in unanswered.values())])
+                unanswered += _unanswered(said.calls, said.results)
+        self._tools([*answered, *((call, "") for call in unanswered)])
         return last
 
     def answers(self, heard: Heard) -> None:

@@ -37,6 +37,7 @@ from recollect.gateway.aligning import (
     marks,
     with_answers,
 )
+from recollect.gateway.forgotten import without_forgotten
 from recollect.gateway.scope import Asked
 from recollect.gateway.talk import Talk
 from recollect.memory import Memory
@@ -140,6 +141,8 @@ class Threads:
         names = _turns(asked, said)
         earlier = next((found for name in names if (found := self._turns.find(asked.realm, name)) is not None), None)
         placed = self._place(memory, with_answers(memory, talk, asked.realm), asked, said)
+        if (told := without_forgotten(memory, placed.talk, placed.after)) is not placed.talk:
+            placed = self._place(memory, told, asked, said)
         for _ in range(LOOKED_UP):
             told = as_told(memory, placed.conversation_id, placed.talk, placed.after, placed.parent)
             if told is placed.talk:

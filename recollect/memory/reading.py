@@ -186,6 +186,7 @@ class Reading(Handle):
         with self._space.view() as view:
             end = None if until else view.end(NodeId(conversation_id))
             path = view.get(Message, [NodeId(until)]) if until else [end.leaf] if end and end.leaf else []
+            path = [message for message in path if message.conversation_id == conversation_id]
             while path and len(found) < limit:
                 found += [m for m in path if m.kind is Kind.SAID and not (m.deleted or m.erased)]
                 path = view.above(path[-1].id, min(max(limit, _ON_THE_WAY), _MOST_ON_THE_WAY))
@@ -213,6 +214,15 @@ class Reading(Handle):
 
         with self._space.view() as view:
             return read_aliases(view, list(dict.fromkeys(map(NodeId, aliases))))
+
+    def forgotten_among(self, texts: Iterable[str]) -> set[int]:
+        """The places of the texts that were said here and forgotten: of those that a client tells again. A short one
+        that anybody says counts only beside another.
+        """
+        from recollect.importers.records.forgotten import Tombstones
+
+        with self._space.view() as view:
+            return Tombstones().told_again(view, list(texts))
 
     def resolve(self, name: str, *, deleted: bool = False) -> tuple[Thread, Message | None]:
         """What a person means by an id, the end of one, a source's id or a part of a title: the conversation, and the

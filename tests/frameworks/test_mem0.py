@@ -120,6 +120,16 @@ def test_all_of_a_user_goes_and_nothing_of_another(mem: Memory) -> None:
     assert mem.get_all(filters={"user_id": "alicette"}) == {"results": []}
 
 
+@pytest.mark.parametrize("scope", ["user_id", "agent_id", "run_id"])
+def test_whose_name_is_a_star_deletes_nothing_of_others(mem: Memory, scope: str) -> None:
+    star: dict[str, Any] = {scope: "*"}
+    alice: dict[str, Any] = {scope: "alice"}
+    mem.add("Of a star", **star)
+    mem.add("Of another", **alice)
+    mem.delete_all(**star)
+    assert [one["memory"] for one in mem.get_all(filters=star)["results"]] == ["Of another"]
+
+
 @pytest.mark.parametrize(
     "call",
     [

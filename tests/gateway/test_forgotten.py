@@ -10,7 +10,7 @@ import pytest
 from recollect.gateway.exchange import Endless
 from recollect.gateway.wires import COMPLETIONS, MESSAGES, RESPONSES, Wire
 from recollect.memory import Memory
-from tests.gateway.test_loops import SCOPE, assistant, begin, say, step, talks, user
+from tests.gateway.test_loops import SCOPE, assistant, begin, everything, say, step, talks, user
 
 WIRES = pytest.mark.parametrize("wire", [COMPLETIONS, MESSAGES, RESPONSES], ids=lambda wire: wire.path)
 NAMED = {**SCOPE, "x-recollect-conversation": "main"}
@@ -37,4 +37,43 @@ def test_a_talk_goes_on_whose_question_was_forgotten_while_tools_ran(
     assert exchange.headers["X-Recollect-Stored"] == "yes"
     say(begin(endless(), wire, [*items, assistant("I told you."), user("And now?")], headers), "Nothing new.")
     assert talks(own) == [["Hello there", "Hello!", "I told you.", "And now?", "Nothing new."]]
+    assert own.check() == []
+
+
+PARTS = {
+    "the newest": lambda items: items[-5:],
+    "the newest from a question": lambda items: items[-4:],
+    "a summary and the newest": lambda items: [user("Summary: of codes."), *items[-4:]],
+    "the first and the newest": lambda items: [*items[:2], *items[-3:]],
+}
+
+
+@pytest.mark.parametrize("headers", [SCOPE, NAMED, {"authorization": "sk-1"}], ids=["unnamed", "named", "apart"])
+@pytest.mark.parametrize("what", ["conversation", "messages", "everything"])
+@pytest.mark.parametrize("part", PARTS.values(), ids=PARTS)
+@WIRES
+def test_a_part_of_a_history_brings_back_nothing_that_was_forgotten(
+    memory: Memory,
+    endless: Callable[[], Endless],
+    wire: Wire,
+    part: Callable[[list[Any]], list[Any]],
+    what: str,
+    headers: dict[str, str],
+) -> None:
+    items: list[Any] = []
+    for number in range(4):
+        items.append(user(f"The code of the door number {number} is 4417{number}."))
+        say(begin(endless(), wire, items, headers), f"I noted that the code of {number} is 4417{number}.")
+        items.append(assistant(f"I noted that the code of {number} is 4417{number}."))
+    own = memory.beside(headers.get("x-recollect-namespace", "apart"))
+    (row,) = own.conversations()
+    gone = [row.conversation.id] if what == "conversation" else [m.id for m in own.latest(row.conversation.id, 99)]
+    own.forget(*([] if what == "everything" else gone), everything=what == "everything")
+    for number in range(2):
+        sent = [*part(items), user(f"What of the lighthouse in Faro {number}?")]
+        say(begin(endless(), wire, sent, headers), f"It is {number} metres high.", name=f"r{number}")
+        items += [sent[-1], assistant(f"It is {number} metres high.")]
+    stored = everything(own)
+    assert not [text for text in stored if "4417" in text]
+    assert {one["content"] for one in items[-4:]} <= set(stored)
     assert own.check() == []

@@ -440,3 +440,32 @@ def test_questions_under_one_key_are_as_many_as_they_are(memory: Memory, named: 
         assert exchange.stores
     told = [[f"Question {number}?", f"Answer {number}."] for number in range(4)]
     assert talks(memory) == ([[one for pair in told for one in pair]] if named else told)
+
+
+@pytest.mark.parametrize("own", ["", "c"], ids=["none", "the same"])
+@pytest.mark.parametrize("turns", [1, 2])
+@pytest.mark.parametrize("wire", [COMPLETIONS, MESSAGES, RESPONSES], ids=lambda wire: wire.path)
+def test_calls_at_once_without_ids_of_their_own_get_each_its_result(
+    memory: Memory, endless: Callable[[], Endless], wire: Wire, turns: int, own: str
+) -> None:
+    """In the order in which they were made: nothing else tells them apart."""
+    items: list[Any] = []
+    for turn in range(turns):
+        made = tuple((own, json.dumps({"of": [turn, number]})) for number in range(3))
+        items.append(user(f"Question {turn}?"))
+        say(begin(endless(), wire, items), calls=made, name=f"c{turn}")
+        results = [f"Result {turn}.{number}" for number in range(3)]
+        if wire is COMPLETIONS:
+            items.append({"role": "assistant", "content": None, **_called(made)})
+            items += [{"role": "tool", "tool_call_id": own, "content": text} for text in results]
+        elif wire is MESSAGES:
+            items.append({"role": "assistant", "content": _blocks("", made)})
+            back = [{"type": "tool_result", "tool_use_id": own, "content": text} for text in results]
+            items.append({"role": "user", "content": back})
+        else:
+            items += _output("", made)
+            items += [{"type": "function_call_output", "call_id": own, "output": text} for text in results]
+        say(begin(endless(), wire, items), f"Answer {turn}.", name=f"r{turn}")
+        items.append(assistant(f"Answer {turn}."))
+    told = [(json.loads(given)["of"], text) for _, given, text in called(memory)]
+    assert told == [([turn, n], f"Result {turn}.{n}") for turn in range(turns) for n in range(3)]

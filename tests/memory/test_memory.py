@@ -404,3 +404,10 @@ def test_handles_beside_each_other_share_a_store_and_nothing_else(tmp_path: Path
         assert len(rex.search("chicken")) == 1
         with pytest.raises(InvalidInput):
             rex.beside("no spaces")
+
+
+def test_the_newest_messages_until_one_are_of_its_conversation(memory: Memory) -> None:
+    for name in ("c", "d"):
+        memory.store_messages([{"content": f"{name}{n}", "id": f"{name}{n}"} for n in range(3)], conversation_id=name)
+    assert [message.content for message in memory.latest("c", until="c1")] == ["c0", "c1"]
+    assert memory.latest("d", until="c1") == []

@@ -180,6 +180,21 @@ class Tombstones:
         said = {key: _digests_of_text(document.content, key) for key in self._keys}
         return [one for key, says in said.items() for one in self._near(key, says) if one.is_text_of(says)]
 
+    def told_again(self, view: View, texts: Sequence[str]) -> set[int]:
+        """The places of texts that a part of a conversation says and that were forgotten. Short ones prove nothing, and
+        are meant beside another.
+        """
+        told: set[int] = set()
+        plain = [_plain(text) for text in texts]
+        for one in (one for node in every(view, Node, _CHOSEN) if (one := Tombstone.read(node)) is not None):
+            gone = one.gone if one.gone is not None else frozenset(one.digests)
+            digests = {n: _digest(text, one.key) for n, text in enumerate(plain) if text}
+            common = [n for n, digest in digests.items() if digest in gone]
+            told.update(n for n in common if digests[n] & 3)
+            for some in (common, reversed(common)):
+                told.update(n for n in some if told & {n - 1, n + 1})
+        return told
+
     def _near(self, key: bytes, says: Iterable[int]) -> Collection[Tombstone]:
         near: dict[NodeId, Tombstone] = {}
         for digest in set(says):
