@@ -126,6 +126,20 @@ def test_a_message_that_was_forgotten_alone_stays_away_too(take: Callable[..., A
     assert take(as_jsonl, SAID, "Once more").forgotten == 1
 
 
+@pytest.mark.parametrize("form", [as_chatgpt, as_sharegpt, as_jsonl])
+@pytest.mark.parametrize("where", [0, 2])
+def test_a_message_that_was_forgotten_alone_stays_away_under_another_id(
+    take: Callable[..., Any], memory: recollect.Memory, form: Format, where: int
+) -> None:
+    take(form, SAID, "Baking")
+    thread = memory.conversation(memory.conversations()[0].conversation.id)
+    memory.forget(*(message.id for message in thread.messages if message.content.strip() in SAID[1:3]))
+    more = ("One more thing about the oven in the kitchen of my parents.", "Which one? Tell me.")
+    take(form, (*SAID[:where], *more, *SAID[where:], SAID[1]), "Baking")  # ids go by the place
+    assert b"coeliac" not in dump_of(memory)
+    assert memory.check() == []
+
+
 def test_a_thousand_that_begin_alike_all_come_in(tmp_path: Path) -> None:
     with opened(tmp_path / "memory.db") as memory:
         talks = [(*SAID[:2], f"What about subject {n}?", f"Subject {n} is a wide field.") for n in range(1001)]

@@ -32,6 +32,7 @@ _GREETING = 2  # messages that may begin any conversation: "hi", "Hello! How can
 # How much messages tell which conversation they are of. "thanks" tells little, an answer of some sentences much.
 _LENGTHS = (16, 32, 100)  # letters and digits
 _WEIGHTS = (1, 3, 6, 9)  # of messages shorter than these, and of all others
+_SAID_ONCE = 2  # the length, as a digest has it, of what nobody says twice with the same words
 _TELLING = 12  # weight that tells it, however the conversation has grown
 
 _CHOSEN = Where(kinds=(NodeKind.REPORT.value,), states=(FORGOTTEN,))
@@ -193,23 +194,33 @@ class Tombstones:
                 self._by_digest.setdefault((one.key, digest), []).append(one)
 
 
-def without(thread: Thread, tombstones: Collection[Tombstone]) -> Thread:
-    """A conversation in which the messages that were forgotten have no words."""
-    gone = {
-        message.id
-        for message in thread.messages
-        if any(not (one.gone or frozenset()).isdisjoint(_digests([message], one.key, said=False)) for one in tombstones)
-    }
-    calls = tuple(call for call in thread.tool_calls if call.message_id not in gone)
+def without(thread: Thread, tombstones: Collection[Tombstone], stored: Thread | None = None) -> Thread:
+    """A conversation in which the messages that were forgotten have no words. Where it is `stored`, what is there stays
+    as it is, and so does what is short enough to be said again.
+    """
+    there = {message.id: message for message in stored.messages} if stored is not None else {}
+
+    def is_gone(message: Message, one: Tombstone) -> bool:
+        told = _digests([message], one.key, said=False)
+        return any(digest in (one.gone or ()) and (stored is None or digest & 3 >= _SAID_ONCE) for digest in told)
+
+    gone = {message.id for message in thread.messages if any(is_gone(message, one) for one in tombstones)}
+    calls = tuple(call for call in thread.tool_calls if call.message_id not in gone or call.message_id in there)
     dropped = gone | {call.id for call in thread.tool_calls} - {call.id for call in calls}
     title = _plain(thread.conversation.title)
-    told = bool(title) and any(_plain(m.content).startswith(title) for m in thread.messages if m.id in gone)
+    told = bool(title) and any(
+        _plain(m.content).startswith(title) for m in thread.messages if m.id in gone - there.keys()
+    )
+    kept = tuple(chunk for chunk in thread.chunks if chunk.parent_id not in dropped)
+    chunks = stored.chunks if stored is not None else ()
     return replace(
         thread,
         conversation=replace(thread.conversation, title="") if told else thread.conversation,
-        messages=tuple(_stripped(message) if message.id in gone else message for message in thread.messages),
+        messages=tuple(
+            there.get(message.id, _stripped(message)) if message.id in gone else message for message in thread.messages
+        ),
         tool_calls=calls,
-        chunks=tuple(chunk for chunk in thread.chunks if chunk.parent_id not in dropped),
+        chunks=(*kept, *(chunk for chunk in chunks if chunk.parent_id in gone)),
     )
 
 
