@@ -78,8 +78,8 @@ class Tombstone:
 
     def is_of(self, says: Collection[int]) -> bool:
         """Whether a conversation is the forgotten one, cut or grown perhaps: most of what was forgotten is in it, by
-        count and by weight, and enough to tell it. Where they have little in common, as of short messages, it must be
-        nearly all of either. `says`: the digest of each message.
+        count and by weight, and enough to tell it; or a part of it: most of what it says was forgotten. Where they have
+        little in common, as of short messages, it must be nearly all of either. `says`: the digest of each message.
         """
         if len(self.digests) == _MOST:
             says = [digest for digest in says if digest <= self.digests[-1]]
@@ -87,6 +87,8 @@ class Tombstone:
         if len(common) == len(self.digests) == len(says):
             return bool(common)
         weight, whole = _weight(common), _weight(self.digests)
+        if weight >= _TELLING and 4 * weight > 3 * _weight(says):
+            return True
         if 2 * len(common) <= len(self.digests) or 2 * weight <= whole:
             return False
         return weight >= _TELLING or (len(common) > _GREETING and 4 * weight > 3 * max(whole, _weight(says)))
@@ -96,11 +98,11 @@ class Tombstone:
         return self.digests == tuple(says[:_MOST])
 
     def rarest(self, times: Mapping[int, int]) -> Iterator[int]:
-        """Digests of which each conversation that this is of has one: those that are met seldom."""
+        """Digests of which each conversation that this is of has one, a part of it too: those that are met seldom."""
         count, whole = Counter(self.digests), _weight(self.digests)
         left = whole
         for digest in sorted(count, key=lambda digest: times[digest]):
-            if 2 * left <= whole:
+            if 2 * left <= whole and left < _TELLING:
                 return
             yield digest
             left -= count[digest] * _weight([digest])
